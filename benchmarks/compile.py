@@ -1,9 +1,9 @@
 """Our compile stage beside the bare compiler, on the same files in one run: `python benchmarks/compile.py [file...]`.
 
 - bare: clang's two passes over the file (host side and kernels, each to an object at -O2, headers parsed from text) and
-  the link, one after the other, as compiler drivers do; no box, no checks, no harness.
-- ours, cold: the whole compile stage of a run with an empty cache: a box, both passes, the join of the two sides, the
-  harness, the link, what is checked, and beside all that the MI300X report.
+  the link, one after the other, as compiler drivers do; no sandbox, no checks, no harness.
+- ours, cold: the whole compile stage of a run with an empty cache: a sandbox, both passes, the join of the two sides,
+  the harness, the link, what is checked, and beside all that the MI300X report.
 - ours, hit: the same stage when the build is in the cache.
 
 Goals: cold at most 1.1 times bare; a hit at most 10 ms. Exit status 1 where a goal is missed.
@@ -63,7 +63,7 @@ async def main() -> int:
     chosen = parser.parse_args()
     prepare()
     sandbox = await choose_sandbox("auto")
-    print(f"box: {sandbox.name}; {chosen.repeats} repeats in turn; medians\n")
+    print(f"sandbox: {sandbox.name}; {chosen.repeats} repeats in turn; medians\n")
     print(f"{'file':<28}{'bare ms':>10}{'cold ms':>10}{'ratio':>8}{'hit ms':>10}")
     rows = [await _row(slug, sandbox, chosen.repeats) for slug in chosen.slugs]
     cold_ratio, hit_ms = median(ratio for ratio, _ in rows), max(hit for _, hit in rows)

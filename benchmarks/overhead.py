@@ -9,7 +9,7 @@ machine share, when its code is first reached and whenever a call of it ends.
     gateway / direct gRPC         the same read of one job, through HTTP and straight from the scheduler
 
 `--stages` also tells where the time went, from the services' logs. `--pause` waits between submissions: without it each
-comes while the executor still makes judges and boxes for the next, as under load; with it the machine is at rest.
+comes while the executor still makes judges and sandboxes for the next, as under load; with it the machine is at rest.
 
 Compile time is left out by the cache: `compiled` frames say `cached`, and the program checks that they do.
 """

@@ -1,4 +1,4 @@
-"""How long a box takes to its program's first instruction: started cold, and prepared ahead; and until it is gone.
+"""How long a sandbox takes to its program's first instruction: started cold, and prepared ahead; and until it is gone.
 
 Each figure is the median of `--sandboxes` (20) sandboxes, beside a bare fork and exec in the same round, on the same
 machine; the ratio to that is what carries over to other machines. Sandboxes run a program that does nothing.
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 PROGRAM = ["/bin/echo", "first"]
 LIMITS = Limits(timedelta(seconds=30), timedelta(seconds=10), 512, processes=16, file_mib=16, output_bytes=4096)
 KINDS = ("process", "bubblewrap", "docker", "docker:runsc")
-COLUMNS = ("box", "cold", "prepared", "making", "end", "cold/bare", "prepared/bare")
+COLUMNS = ("sandbox", "cold", "prepared", "making", "end", "cold/bare", "prepared/bare")
 
 
 def bare_ms() -> float:
-    """Fork, exec and first output without a box."""
+    """Fork, exec and first output without a sandbox."""
     begin = time.perf_counter()
     with subprocess.Popen(PROGRAM, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None  # noqa: S101  PIPE was asked for
@@ -37,13 +37,13 @@ def bare_ms() -> float:
 
 
 class FirstWord:
-    """Hears the first output of a box."""
+    """Hears the first output of a sandbox."""
 
     def __init__(self) -> None:
         self._heard = asyncio.Event()
 
     def listen(self, _stream: Stream, _piece: bytes) -> None:
-        """What the box is given."""
+        """What the sandbox is given."""
         self._heard.set()
 
     async def since(self, begin: float) -> float:
@@ -53,7 +53,7 @@ class FirstWord:
 
 
 async def cold_ms(sandbox: Sandbox, command: Command) -> float:
-    """From the wish for a box to the program's first output."""
+    """From the wish for a sandbox to the program's first output."""
     word, begin = FirstWord(), time.perf_counter()
     process = await sandbox.start(command, LIMITS, word.listen)
     taken = await word.since(begin)
@@ -62,7 +62,7 @@ async def cold_ms(sandbox: Sandbox, command: Command) -> float:
 
 
 async def prepared_ms(sandbox: Sandbox, command: Command) -> tuple[float, float, float]:
-    """How long the box takes to be made, from its start to the first output, and from that to its end."""
+    """How long the sandbox takes to be made, from its start to the first output, and from that to its end."""
     begin = time.perf_counter()
     prepared = await sandbox.prepare(command, LIMITS)
     made_ms = (time.perf_counter() - begin) * 1e3

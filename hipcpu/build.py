@@ -183,7 +183,7 @@ def _status(folder: Path, kind: BuildKind, link_options: Sequence[str], *, sanit
         return _SOURCE_AT_FAULT
     except (ToolchainError, LinkError, ValueError, RuntimeError, OSError) as error:
         sys.stderr.write(f"toolchain failure: {error}\n")
-        # EAGAIN: our user has as many processes as it may, in other boxes. A source starts none here.
+        # EAGAIN: our user has as many processes as it may, in other sandboxes. A source starts none here.
         return NO_ROOM_STATUS if isinstance(error, BlockingIOError) else _TOOLCHAIN_AT_FAULT
     return _OK
 

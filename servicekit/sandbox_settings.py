@@ -1,4 +1,4 @@
-"""The settings of submissions' boxes: executors read them, and vmpool hands them to the machines that it rents."""
+"""The settings of submissions' sandboxes: executors read them, and vmpool hands them to the machines that it rents."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ class SandboxSettings(Settings):
     box_memory: int | None = Field(
         default=None, validation_alias=AliasChoices("EXECUTOR_BOX_MEMORY", "AMD_CONTAINER_MEMORY_LIMIT")
     )
-    """MiB that a submission's box may use, set with a unit as Docker takes it: `16g`, `512m`.
+    """MiB that a submission's sandbox may use, set with a unit as Docker takes it: `16g`, `512m`.
 
     By default 16 GiB; on `cpu` and `sim` no more than three quarters of the machine's memory.
     """
     box_cores: float | None = Field(
         default=None, validation_alias=AliasChoices("EXECUTOR_BOX_CORES", "AMD_CONTAINER_CPU_LIMIT")
     )
-    """Processors that a submission's box may fill, such as `4` or `2.5`; by default 4, on `cpu` and `sim` all."""
+    """Processors that a submission's sandbox may fill, such as `4` or `2.5`; by default 4, on `cpu` and `sim` all."""
 
     @field_validator("sandbox", mode="before")
     @classmethod
@@ -78,7 +78,7 @@ class GivenSandboxSettings(SandboxSettings):
 
 
 def variables_of(field: str) -> list[str]:
-    """Those that a setting of boxes is read from; the first of them wins."""
+    """Those that a setting of sandboxes is read from; the first of them wins."""
     return [str(name) for name in cast("AliasChoices", SandboxSettings.model_fields[field].validation_alias).choices]
 
 

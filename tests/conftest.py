@@ -92,7 +92,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @cache
 def docker_runtimes() -> str:
-    """The runtimes of a running engine, which has the image of our boxes from then on; empty where there is none."""
+    """The runtimes of a running engine, which has the image of our sandboxes from then on; empty if there is none."""
     if shutil.which("docker") is None:
         return ""
     asked = subprocess.run(["docker", "info", "--format", "{{.Runtimes}}"], capture_output=True, text=True, check=False)

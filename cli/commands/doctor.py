@@ -39,7 +39,7 @@ def doctor(
 ) -> None:
     """Look for whatever could keep Wavepool from working on this machine, and say what to do about it.
 
-    Compiles and runs a small kernel in its box. Exit status 1 when anything is broken.
+    Compiles and runs a small kernel in its sandbox. Exit status 1 when anything is broken.
     """
     findings = _findings(data_dir, endpoint, token)
     fixed = [checkup.fixed(finding) for finding in findings if fix and finding.fix]

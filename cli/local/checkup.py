@@ -48,7 +48,7 @@ SERVICES = (EXECUTOR, "services.vmpool", "services.scheduler", "services.billing
 SETTING_NAMES = ("-m", "servicekit.setting_names")
 SETUP_TORCH = Path(__file__).parents[2] / "deploy" / "setup-torch"
 GAP = "does not hold back: "
-UNCOUNTED = ("memory is read every", "a box can fill all processors")
+UNCOUNTED = ("memory is read every", "a sandbox can fill all processors")
 """How the gaps begin that come of having no control group, or none with the cpu controller."""
 CONTROL_GROUP_REMEDY = (
     "for memory and processors run as root, or have systemd delegate a control group: "
@@ -209,7 +209,7 @@ def _health(found: dict[str, Any]) -> Health:
 
 
 def trial_run(executor: SettingsCheck, device: str = "") -> list[Finding]:
-    """Whether a kernel compiles, runs in its box and is checked, and what the box does not hold back.
+    """Whether a kernel compiles, runs in its sandbox and is checked, and what the sandbox does not hold back.
 
     With the executor's settings, and on its device, unless another is named.
     """
@@ -254,7 +254,7 @@ def _judged(trial: subprocess.CompletedProcess[str]) -> Iterator[Finding]:
 
 
 def _remedy(gaps: list[str]) -> str:
-    """What closes them: another box, or for what only the kernel can count, a control group of our own."""
+    """What closes them: another sandbox, or for what only the kernel can count, a control group of our own."""
     uncounted = [gap for gap in gaps if gap.startswith(UNCOUNTED)]
     steps = [CONTROL_GROUP_REMEDY] if uncounted else []
     if len(uncounted) < len(gaps):

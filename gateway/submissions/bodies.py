@@ -107,7 +107,7 @@ _Definition = Annotated[
     str,
     Field(
         description="Python source of a problem class, at most 256 KiB, in place of the catalogue's problem. It is "
-        "evaluated in a box on the machine that runs the submission; such results never rank."
+        "evaluated in a sandbox on the machine that runs the submission; such results never rank."
     ),
     AfterValidator(_checked_definition),
 ]

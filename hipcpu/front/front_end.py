@@ -96,7 +96,7 @@ def _start(folder: Path, source: str, *more: str, kernels: bool) -> subprocess.P
     options = ["-include-pch", str(prelude), *header_options(folder / source), "-emit-llvm", source, "-o", "-", *more]
     options += dependency_options(folder / _DEPENDENCIES[kernels])
     command = toolchain.compiler().hip(prepared.include, *options, kernels=kernels)
-    return subprocess.Popen(  # noqa: S603 - our own compiler, in the build's box
+    return subprocess.Popen(  # noqa: S603 - our own compiler, in the build's sandbox
         command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace"
     )
 

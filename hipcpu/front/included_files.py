@@ -1,7 +1,7 @@
 """Which files a submission included or embedded beside itself and the toolchain's headers.
 
-The build's box holds no secret, so this is no wall: it is so that a source which reaches for files of the machine is
-refused with a reason, also where the file happens to be empty.
+The build's sandbox holds no secret, so this is no wall: it is so that a source which reaches for files of the machine
+is refused with a reason, also where the file happens to be empty.
 """
 
 from __future__ import annotations

@@ -155,7 +155,7 @@ def prepare_folders(settings: ExecutorSettings) -> None:
 
 
 async def find_capabilities(settings: ExecutorSettings, signer: Signer, clock: Clock) -> Capabilities:
-    """Try out everything, and say loudly what the box does not hold back.
+    """Try out everything, and say loudly what the sandbox does not hold back.
 
     Raises SandboxError, UnknownPluginError, BrokenPluginError, ToolchainError, ForbiddenRulesError.
     """
@@ -180,9 +180,9 @@ async def find_capabilities(settings: ExecutorSettings, signer: Signer, clock: C
         torch_version=await asyncio.to_thread(_torch_version, settings),
     )
     log.info("device", extra={"device": settings.device, "toolchain": toolchain.title})
-    log.info("user code runs in a box", extra={"sandbox": sandbox.name, "setting": settings.sandbox})
+    log.info("user code runs in a sandbox", extra={"sandbox": sandbox.name, "setting": settings.sandbox})
     for gap in sandbox.gaps:
-        log.warning("the box does not hold everything back", extra={"sandbox": sandbox.name, "gap": gap})
+        log.warning("the sandbox does not hold everything back", extra={"sandbox": sandbox.name, "gap": gap})
     return capabilities
 
 

@@ -104,7 +104,7 @@ class DstackServer:
         """Starts it on its data and port, and waits until it answers."""
         with (self._folder / "log").open("ab") as log:
             self._process = subprocess.Popen(
-                # A box so that the server's own background ssh processes end with it.
+                # A sandbox so that the server's own background ssh processes end with it.
                 [*sandboxed(network=True), str(server_python()), str(Path(__file__).with_name("server_launch.py"))],
                 env=self._environment(),
                 stdin=subprocess.DEVNULL,

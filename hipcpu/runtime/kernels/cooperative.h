@@ -5,7 +5,7 @@
 
 namespace wavepool {
 
-// As many threads of the host as a box of a submission has room for beside its workers.
+// As many threads of the host as a sandbox of a submission has room for beside its workers.
 constexpr uint32_t kMostCooperativeBlocks = 40;
 
 // Runs every block of the grid on a thread of its own; false where the host refuses so many.

@@ -59,7 +59,7 @@ public:
     }
 
     void run(Launch& launch) {
-        if (started_ == 0) return run_blocks(launch);  // the box or its machine has no room for a thread
+        if (started_ == 0) return run_blocks(launch);  // the sandbox or its machine has no room for a thread
         std::unique_lock<std::mutex> lock(mutex_);
         launch_ = &launch;
         ++generation_;

@@ -50,7 +50,7 @@ class Toolchain:
 class Device(Protocol):
     """Compiles and runs submissions.
 
-    A build folder holds the inputs named by its BuildKind. The build command runs in a box with that folder mounted
+    A build folder holds the inputs named by its BuildKind. The build command runs in a sandbox with that folder mounted
     writable at `/build`; exit status 0 leaves the executable `/build/runner` (for PROGRAM: `/build/program`) there, and
     the source's own object files or code objects as SOURCE_OBJECTS,
     status 1 means that the source is at fault, with the compiler's text on stderr, NO_ROOM_STATUS that the machine is,
@@ -66,13 +66,14 @@ class Device(Protocol):
         ...
 
     def build_command(self, folder: Path, kind: BuildKind) -> Command:
-        """The boxed command that compiles what is in `folder` on the host."""
+        """The sandboxed command that compiles what is in `folder` on the host."""
         ...
 
     def run_command(self, folder: Path, kind: BuildKind) -> Command:
-        """The boxed command that runs the finished build in `folder`, mounted read-only at `/build`.
+        """The sandboxed command that runs the finished build in `folder`, mounted read-only at `/build`.
 
-        What else the box is to see and is no file yet, a device may put beside `folder`: that is the run's own as well.
+        What else the sandbox is to see and is no file yet, a device may put beside `folder`: that is the run's own as
+        well.
         """
         ...
 
@@ -89,5 +90,5 @@ class Inspector(Protocol):
         ...
 
     def command(self, folder: Path) -> Command:
-        """The boxed command that reports on what is in `folder` on the host."""
+        """The sandboxed command that reports on what is in `folder` on the host."""
         ...

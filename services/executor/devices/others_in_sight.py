@@ -1,4 +1,4 @@
-"""Devices whose driver's library fails on others of their kind that a box sees and may not open."""
+"""Devices whose driver's library fails on others of their kind that a sandbox sees and may not open."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class DisturbedByOthers(Protocol):
 
 
 def refusal(device: Device, *, shows_all_nodes: bool) -> str:
-    """Why no run would find `device` in a box that shows all nodes and opens its own alone; empty where one does."""
+    """Why no run would find `device` in a sandbox that shows all nodes and opens its own alone; empty if one does."""
     if not shows_all_nodes or not isinstance(device, DisturbedByOthers):
         return ""
     others = device.others_in_sight()

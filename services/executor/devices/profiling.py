@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Dispatch:
-    """One launch of a kernel, as a profiler reported it: a claim like all that comes out of a runner's box."""
+    """One launch of a kernel, as a profiler reported it: a claim like all that comes out of a runner's sandbox."""
 
     kernel: str
     duration_ns: int

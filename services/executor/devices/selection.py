@@ -29,10 +29,10 @@ class OnProcessors(Protocol):
     """A device whose kernels run on the host's processors: an addition to Device, found out by `isinstance`."""
 
     def within(self, cores: float) -> Device:
-        """The same with no more threads at work than that, so that a box of so many cores never stops them."""
+        """The same with no more threads at work than that, so that a sandbox of so many cores never stops them."""
         ...
 
 
 def within(device: Device, cores: float) -> Device:
-    """`device` in a box of so many cores; itself where its kernels run elsewhere."""
+    """`device` in a sandbox of so many cores; itself where its kernels run elsewhere."""
     return device.within(cores) if isinstance(device, OnProcessors) else device

@@ -1,7 +1,7 @@
 """A judge process: started ahead of time, given one job, and gone afterwards.
 
 It reads the job as a line of JSON from its stdin, and writes RunEvent messages to its stdout, each after its length. It
-ends when the process that started it dies, and its boxes die with it; `setpriv` makes the kernel do so, so a killed
+ends when the process that started it dies, and its sandboxes die with it; `setpriv` makes the kernel do so, so a killed
 executor leaves no process.
 """
 
@@ -31,8 +31,8 @@ log = logging.get_logger(__name__)
 DIE_WITH_US = ("setpriv", "--pdeathsig", "KILL", "--")
 # A message holds at most all samples or one report; far beyond both.
 MOST_MESSAGE_BYTES = 64 << 20
-# How long a judge may take to clean up after SIGTERM: it waits DEATH_SECONDS for a box that does not die, and tells.
-# One that is killed loses its boxes to the kernel, but leaves its folder until the executor starts again.
+# How long a judge may take to clean up after SIGTERM: it waits DEATH_SECONDS for a sandbox that does not die, and
+# tells. One that is killed loses its sandboxes to the kernel, but leaves its folder until the executor starts again.
 TERM_GRACE_SECONDS = DEATH_SECONDS + 5.0
 _STDERR_TAIL_BYTES = 4096
 

@@ -1,1 +1,1 @@
-"""The boxes that hold compilers and user code."""
+"""The sandboxes that hold compilers and user code."""

@@ -1,4 +1,4 @@
-"""Which box this machine gives us: the best that works, or the one that was asked for, never another in silence."""
+"""Which sandbox this machine gives us: the best that works, or the one that was asked for, never another in silence."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ class SandboxSetting(StrEnum):
     """The values of EXECUTOR_SANDBOX."""
 
     AUTO = "auto"
-    """The best box that works here; the caller logs its name and its gaps."""
+    """The best sandbox that works here; the caller logs its name and its gaps."""
 
     REQUIRED = "required"
-    """A real box or nothing: bubblewrap, else docker."""
+    """A real sandbox or nothing: bubblewrap, else docker."""
 
     BUBBLEWRAP = "bubblewrap"
 
@@ -37,8 +37,8 @@ class SandboxSetting(StrEnum):
     PROCESS = "process"
 
 
-# The first that works is taken. Docker comes after bubblewrap: its box holds the same for forty times the time, and its
-# engine is a second program that runs as root.
+# The first that works is taken. Docker comes after bubblewrap: its sandbox holds the same for forty times the time, and
+# its engine is a second program that runs as root.
 _CANDIDATES = {
     SandboxSetting.AUTO: (SandboxSetting.BUBBLEWRAP, SandboxSetting.DOCKER, SandboxSetting.PROCESS),
     SandboxSetting.REQUIRED: (SandboxSetting.BUBBLEWRAP, SandboxSetting.DOCKER),
@@ -48,7 +48,7 @@ _CANDIDATES = {
 }
 _ADVICE = (
     "Install bubblewrap and allow user namespaces (or run as root), or start Docker and run deploy/sandbox-image, or "
-    "set EXECUTOR_SANDBOX=process and accept its gaps. In the container of a machine of vmpool's, a real box takes "
+    "set EXECUTOR_SANDBOX=process and accept its gaps. In the container of a machine of vmpool's, a real sandbox takes "
     "VMPOOL_DOCKER_PRIVILEGED_BOXES=true or VMPOOL_DSTACK_PRIVILEGED=true"
 )
 _PROBE = Command(["/bin/true"], workdir=Path("/"))
@@ -64,9 +64,9 @@ _chosen: dict[str, Sandbox] = {}
 
 
 async def choose_sandbox(setting: str) -> Sandbox:
-    """The box for `setting`, tried out with a real program once in this process.
+    """The sandbox for `setting`, tried out with a real program once in this process.
 
-    Raises UnknownSandboxError, and SandboxError with what to install or set when its box does not work here.
+    Raises UnknownSandboxError, and SandboxError with what to install or set when its sandbox does not work here.
     """
     asked, runtime = sandbox_setting(setting)
     if setting not in _chosen:
@@ -96,7 +96,8 @@ async def _choose(asked: SandboxSetting, runtime: str | None) -> Sandbox:
             return await _open(candidate, runtime)
         except SandboxError as error:
             reasons.append(str(error))
-    raise SandboxError(f"EXECUTOR_SANDBOX={asked} needs a box that does not work here: {'; '.join(reasons)}. {_ADVICE}")
+    why = "; ".join(reasons)
+    raise SandboxError(f"EXECUTOR_SANDBOX={asked} needs a sandbox that does not work here: {why}. {_ADVICE}")
 
 
 async def _open(kind: SandboxSetting, runtime: str | None) -> Sandbox:

@@ -1,4 +1,4 @@
-"""What a box does not hold back, found from the holds that its machine gave; pure."""
+"""What a sandbox does not hold back, found from the holds that its machine gave; pure."""
 
 from __future__ import annotations
 
@@ -12,19 +12,23 @@ if TYPE_CHECKING:
 
 
 class Gap(StrEnum):
-    """One thing that a box does not hold back, as a sentence for logs and reports."""
+    """One thing that a sandbox does not hold back, as a sentence for logs and reports."""
 
-    FILES = "a box reads and writes every file that its user may"
-    NETWORK = "a box can use the network"
-    SOCKETS = "a box can connect to local sockets that its user may, such as those of a message bus or a Docker engine"
-    SIGNALS = "a box can send signals to other processes of its user"
-    PROCESS_LIST = "a box sees the command lines of other processes"
-    PROCESS_COUNT = "other processes of its user count against a box's limit: one that starts many leaves others none"
-    MEMORY = (
-        "memory is read every 30 ms and not limited by the kernel: a box can use more for that long, and what it keeps "
-        "in pipes, in sockets, or in memory files that none of its processes shows open is not counted"
+    FILES = "a sandbox reads and writes every file that its user may"
+    NETWORK = "a sandbox can use the network"
+    SOCKETS = (
+        "a sandbox can connect to local sockets that its user may, such as those of a message bus or a Docker engine"
     )
-    CPU = "a box can fill all processors of this machine: the kernel does not limit it to its cores"
+    SIGNALS = "a sandbox can send signals to other processes of its user"
+    PROCESS_LIST = "a sandbox sees the command lines of other processes"
+    PROCESS_COUNT = (
+        "other processes of its user count against a sandbox's limit: one that starts many leaves others none"
+    )
+    MEMORY = (
+        "memory is read every 30 ms and not limited by the kernel: a sandbox can use more for that long, and what it "
+        "keeps in pipes, in sockets, or in memory files that none of its processes shows open is not counted"
+    )
+    CPU = "a sandbox can fill all processors of this machine: the kernel does not limit it to its cores"
     SYSTEM_CALLS = "system calls are not filtered"
 
 
@@ -48,5 +52,5 @@ def gaps_of(held: Collection[Hold], *, memory_limited: bool, cpu_limited: bool) 
 
 
 def shows_all_nodes(gaps: Collection[str]) -> bool:
-    """Whether a box with these gaps sees the machine's own /dev, and is kept from opening what is not its own there."""
+    """Whether a sandbox with these gaps sees the machine's own /dev, and cannot open what is not its own there."""
     return Gap.SOCKETS in gaps and Gap.FILES not in gaps

@@ -11,7 +11,7 @@ GO = b"\n"
 
 
 class Hold(StrEnum):
-    """A hold on the box that the launcher could get from this kernel."""
+    """A hold on the sandbox that the launcher could get from this kernel."""
 
     NAMESPACES = "namespaces"
     """Own network, process ids, mounts, IPC and host name."""
@@ -24,9 +24,9 @@ class Hold(StrEnum):
 
 
 class LaunchOrder(NamedTuple):
-    """One box; `mounts` are (source, target, writable), `resources` are (RLIMIT_…, soft, hard).
+    """One sandbox; `mounts` are (source, target, writable), `resources` are (RLIMIT_…, soft, hard).
 
-    A tuple and not a dataclass, as the launcher starts for every box and dataclasses take 9 ms to import.
+    A tuple and not a dataclass, as the launcher starts for every sandbox and dataclasses take 9 ms to import.
     """
 
     parent_pid: int
@@ -44,7 +44,7 @@ class LaunchOrder(NamedTuple):
     groups: list[int]
     """Groups that may use the devices."""
     forgo: list[Hold]
-    """Holds not to try; for tests of the weaker boxes."""
+    """Holds not to try; for tests of the weaker sandboxes."""
 
     def encode(self) -> bytes:
         """One line."""

@@ -1,4 +1,4 @@
-"""Reads what a boxed process writes: keeps the beginning, counts nothing else, and never blocks the writer."""
+"""Reads what a sandboxed process writes: keeps the beginning, counts nothing else, and never blocks the writer."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _FRAME_OF_STDERR = 2
 
 
 class CappedOutput:
-    """One stream of a box: at most `limit_bytes` are kept and sent to `listener`, the rest is thrown away."""
+    """One stream of a sandbox: at most `limit_bytes` are kept and sent to `listener`, the rest is thrown away."""
 
     listener: OutputListener | None = None
 
@@ -49,7 +49,7 @@ class CappedOutput:
 
 @dataclass(frozen=True)
 class Capture:
-    """Both streams of a box; `done` is set when both have ended."""
+    """Both streams of a sandbox; `done` is set when both have ended."""
 
     stdout: CappedOutput
     stderr: CappedOutput
@@ -75,7 +75,7 @@ async def _drain(*streams: tuple[CappedOutput, asyncio.StreamReader]) -> None:
 
 
 class FramedOutput:
-    """Both streams of a box on one connection, as Docker's attach sends them: a kind, a length, and that many bytes."""
+    """Both streams of a sandbox on one connection, as Docker's attach sends them: a kind, a length, and the bytes."""
 
     def __init__(self, reader: asyncio.StreamReader, limit_bytes: int) -> None:
         self._reader = reader

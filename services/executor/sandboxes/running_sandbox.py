@@ -1,4 +1,4 @@
-"""A box's life: it waits for its program's beginning, then for its end or its excess, and ends the whole tree."""
+"""A sandbox's life: it waits for its program's beginning, then for its end or its excess, and ends the whole tree."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 
 class ProcessTree(Protocol):
-    """The processes of one box, as its adapter can see and end them."""
+    """The processes of one sandbox, as its adapter can see and end them."""
 
     def release(self) -> bool:
-        """Let the waiting program begin; False when the box has ended meanwhile."""
+        """Let the waiting program begin; False when the sandbox has ended meanwhile."""
         ...
 
     async def wait_status(self) -> int:
@@ -37,7 +37,7 @@ class ProcessTree(Protocol):
         ...
 
     def owns(self, pid: int) -> bool:
-        """Whether a live process is one of the box's."""
+        """Whether a live process is one of the sandbox's."""
         ...
 
 
@@ -48,7 +48,7 @@ some on a busy machine. What is left then sits in a call into the kernel or a dr
 
 @dataclass
 class SandboxParts:
-    """What a box is made of; `cleanup` is run when the tree is gone."""
+    """What a sandbox is made of; `cleanup` is run when the tree is gone."""
 
     tree: ProcessTree
     watchdog: Watchdog
@@ -93,17 +93,17 @@ class WaitingSandbox:
     async def start(self, on_output: OutputListener | None = None) -> RunningSandbox:
         """Let the program begin."""
         if self._running is not None or self._ending is not None:
-            raise SandboxError("a prepared box is used once")
+            raise SandboxError("a prepared sandbox is used once")
         self._parts.capture.tell(on_output)
         if not self._parts.tree.release():
             await self.discard()
-            raise SandboxError("the prepared box ended while it waited")
+            raise SandboxError("the prepared sandbox ended while it waited")
         self._parts.watchdog.begin()
         self._running = RunningSandbox(self._parts)
         return self._running
 
     async def discard(self) -> None:
-        """Remove the box."""
+        """Remove the sandbox."""
         if self._running is not None:
             # One that broke down is gone as well.
             with suppress(SandboxError):
@@ -167,7 +167,7 @@ class RunningSandbox:
 
 
 async def whole_or_nothing(preparing: Coroutine[Any, Any, WaitingSandbox]) -> WaitingSandbox:
-    """Make a box in one piece: who is cancelled meanwhile leaves none behind."""
+    """Make a sandbox in one piece: who is cancelled meanwhile leaves none behind."""
     making = asyncio.ensure_future(preparing)
     try:
         return await asyncio.shield(making)
@@ -180,7 +180,7 @@ async def whole_or_nothing(preparing: Coroutine[Any, Any, WaitingSandbox]) -> Wa
 async def started(
     sandbox: Sandbox, command: Command, limits: Limits, on_output: OutputListener | None
 ) -> SandboxedProcess:
-    """Prepare a box and let its program begin; who is cancelled meanwhile leaves none behind."""
+    """Prepare a sandbox and let its program begin; who is cancelled meanwhile leaves none behind."""
     prepared = await sandbox.prepare(command, limits)
     return await prepared.start(on_output)
 

@@ -1,4 +1,4 @@
-"""A box for a process that we do not trust: what it may see, what it may use, and how it ended."""
+"""A sandbox for a process that we do not trust: what it may see, what it may use, and how it ended."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Mount:
-    """A host path made visible in the box; read-only unless `writable`.
+    """A host path made visible in the sandbox; read-only unless `writable`.
 
-    The box runs as another user where we are root: the top folder of a writable mount is given to that user for as
-    long as the box runs, and what lies deeper is as readable in the box as its permissions say.
+    The sandbox runs as another user where we are root: the top folder of a writable mount is given to that user for as
+    long as the sandbox runs, and what lies deeper is as readable in the sandbox as its permissions say.
     """
 
     source: Path
@@ -32,12 +32,12 @@ class Mount:
 
 @dataclass(frozen=True)
 class Command:
-    """A program to run in a box, with everything that it needs to see there.
+    """A program to run in a sandbox, with everything that it needs to see there.
 
     The environment is complete: nothing of our own environment is passed on.
-    Paths in `arguments` and `workdir` are those inside the box.
+    Paths in `arguments` and `workdir` are those inside the sandbox.
     `devices` are device nodes of the host, such as `/dev/kfd`, that the program may read and write at the same path;
-    a box has no other than null, zero, full, random, urandom and tty.
+    a sandbox has no other than null, zero, full, random, urandom and tty.
     """
 
     arguments: Sequence[str]
@@ -54,10 +54,10 @@ class Command:
 
 @dataclass(frozen=True)
 class Limits:
-    """What a boxed process tree may use; going over any of them ends it, but for `processes` and `output_bytes`.
+    """What a sandboxed process tree may use; going over any of them ends it, but for `processes` and `output_bytes`.
 
     One process more than `processes` fails to start; output past `output_bytes` a stream is read and thrown away.
-    `file_mib` bounds each file, all of each writable mount, and all of the box's own `/tmp`.
+    `file_mib` bounds each file, all of each writable mount, and all of the sandbox's own `/tmp`.
     `cores` is how many processors' worth of time it gets in each moment; more threads than that take turns.
     """
 
@@ -72,13 +72,13 @@ class Limits:
 
 @dataclass(frozen=True)
 class Exit:
-    """How a boxed process tree ended.
+    """How a sandboxed process tree ended.
 
     `signal` is set when a signal ended it, `code` otherwise. The flags say which limit ended it, if one did.
     `stdout` and `stderr` hold at most `Limits.output_bytes` each; `output_truncated` says that more was written.
     `peak_memory_mib` is the most that the tree filled at once, and `processes_refused` says that a process or thread
-    more than `Limits.processes` was tried; 0 and False also where the box has nobody to count. `unkillable` says that
-    processes of the tree are left, which SIGKILL did not end in time: the machine is not to be trusted any more.
+    more than `Limits.processes` was tried; 0 and False also where the sandbox has nobody to count. `unkillable` says
+    that processes of the tree are left, which SIGKILL did not end in time: the machine is not to be trusted any more.
     """
 
     code: int | None
@@ -96,12 +96,12 @@ class Exit:
 
 
 class SandboxedProcess(Protocol):
-    """A running process tree in a box."""
+    """A running process tree in a sandbox."""
 
     async def wait(self) -> Exit:
         """Wait for the end of the whole tree; safe to call more than once.
 
-        Raises SandboxError when the box broke down, which says nothing about the program.
+        Raises SandboxError when the sandbox broke down, which says nothing about the program.
         """
         ...
 
@@ -123,22 +123,22 @@ class SandboxedProcess(Protocol):
 
 
 class PreparedSandbox(Protocol):
-    """A box that is made, in which the program has not begun; it is used once, or discarded."""
+    """A sandbox that is made, in which the program has not begun; it is used once, or discarded."""
 
     async def start(self, on_output: OutputListener | None = None) -> SandboxedProcess:
         """Let the program begin, which takes no more than a message; the limits on time count from here.
 
-        Raises SandboxError when the box broke down while it waited.
+        Raises SandboxError when the sandbox broke down while it waited.
         """
         ...
 
     async def discard(self) -> None:
-        """Remove the box; safe to call after `start`, which it undoes, and more than once."""
+        """Remove the sandbox; safe to call after `start`, which it undoes, and more than once."""
         ...
 
 
 class Sandbox(Protocol):
-    """Starts processes in boxes."""
+    """An adapter that makes sandboxes and starts processes in them."""
 
     @property
     def name(self) -> str:
@@ -147,7 +147,7 @@ class Sandbox(Protocol):
 
     @property
     def gaps(self) -> tuple[str, ...]:
-        """What this box does not hold back on this machine, one sentence each; empty for a full box."""
+        """What its sandboxes do not hold back on this machine, one sentence each; empty if nothing."""
         ...
 
     async def start(
@@ -155,13 +155,13 @@ class Sandbox(Protocol):
     ) -> SandboxedProcess:
         """Start `command` under `limits`; `on_output` is told of each piece of kept output as it arrives.
 
-        Call it from a thread that outlives the box: the kernel ends the box with the thread that started it.
-        Raises SandboxError when the box cannot be made; that is our fault and never the submission's.
+        Call it from a thread that outlives the sandbox: the kernel ends the sandbox with the thread that started it.
+        Raises SandboxError when the sandbox cannot be made; that is our fault and never the submission's.
         """
         ...
 
     async def prepare(self, command: Command, limits: Limits) -> PreparedSandbox:
-        """Make the box for `command` and leave its program waiting.
+        """Make the sandbox for `command` and leave its program waiting.
 
         All mounts must exist by now; what is put into a mounted folder before `start` is seen by the program.
         Raises SandboxError as `start` does.
@@ -170,4 +170,4 @@ class Sandbox(Protocol):
 
 
 class SandboxError(Exception):
-    """A box could not be made."""
+    """A sandbox could not be made."""

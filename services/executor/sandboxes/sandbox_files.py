@@ -1,4 +1,4 @@
-"""Files that cross the border of a box: what it is given to read, and what untrusted code left in it.
+"""Files that cross the border of a sandbox: what it is given to read, and what untrusted code left in it.
 
 What is left may be anything with the expected name: a link to a file of the host, a pipe that never has a writer, a
 device, or more bytes than memory has. So it is opened through no link and without waiting, and read only where it is a
@@ -32,7 +32,7 @@ def new_source_folder(folder: Path, text: str) -> None:
 
 
 def read_left(path: Path, most_bytes: int) -> bytes:
-    """The whole file that a box left at `path`; raises LeftFileError, also where it has more than `most_bytes`."""
+    """The whole file that a sandbox left at `path`; raises LeftFileError, also where it has more than `most_bytes`."""
     with _opened(path) as file:
         if os.fstat(file.fileno()).st_size > most_bytes:
             raise LeftFileError(f"{path.name} is no regular file of at most {most_bytes} bytes")

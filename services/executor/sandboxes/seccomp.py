@@ -1,4 +1,4 @@
-"""The system-call filter of our boxes, as the classic BPF program that the kernel loads.
+"""The system-call filter of our sandboxes, as the classic BPF program that the kernel loads.
 
 Namespaces and a plain user id leave the kernel itself in reach. The filter takes away what no compiler and no kernel
 author needs: mounts and new namespaces, looking into other processes, io_uring, bpf, keyrings, modules, clocks, and
@@ -98,7 +98,7 @@ _NETWORK_FAMILIES = (socket.AF_INET, socket.AF_INET6)
 def seccomp_filter(*, internet: bool) -> bytes | None:
     """The filter as an array of `struct sock_filter`; None on an architecture that we have no numbers for.
 
-    `internet` lets a box make internet sockets; give it only to boxes whose network namespace is empty anyway.
+    `internet` lets a sandbox make internet sockets; give it only to sandboxes whose network namespace is empty anyway.
     """
     known = _AUDIT_ARCHITECTURES.get(os.uname().machine)
     if known is None:

@@ -1,4 +1,4 @@
-"""Boxes made ahead: a sandbox that gives a waiting box to the command that it was made for."""
+"""Sandboxes made ahead: each waits for the command that it was made for."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class WarmSandbox:
-    """Implements Sandbox around another one; every waiting box is used once, and `close` discards the rest."""
+    """Implements Sandbox around another adapter; every waiting sandbox is used once, and `close` discards the rest."""
 
     def __init__(self, sandbox: Sandbox) -> None:
         self._sandbox = sandbox
@@ -29,30 +29,30 @@ class WarmSandbox:
 
     @property
     def name(self) -> str:
-        """That of the sandbox within."""
+        """That of the adapter within."""
         return self._sandbox.name
 
     @property
     def gaps(self) -> tuple[str, ...]:
-        """Those of the sandbox within."""
+        """Those of the adapter within."""
         return self._sandbox.gaps
 
     def expect(self, command: Command, limits: Limits) -> None:
-        """Begin to make a box for `command` in the background; that it fails is reported when the box is asked for."""
+        """Begin to make a sandbox for `command` in the background; if that fails, it is reported by `start`."""
         making = asyncio.ensure_future(self._sandbox.prepare(command, limits))
         self._waiting.append((_identity(command, limits), making))
 
     async def start(
         self, command: Command, limits: Limits, on_output: OutputListener | None = None
     ) -> SandboxedProcess:
-        """Let the program begin in the box that waits for it, or else in a new one."""
+        """Let the program begin in the sandbox that waits for it, or else in a new one."""
         if (making := self._take(command, limits)) is not None:
             with suppress(SandboxError):
                 return await (await _whole(making)).start(on_output)
         return await started(self._sandbox, command, limits, on_output)
 
     async def prepare(self, command: Command, limits: Limits) -> PreparedSandbox:
-        """The box that waits for `command`, or else a new one."""
+        """The sandbox that waits for `command`, or else a new one."""
         if (making := self._take(command, limits)) is not None:
             with suppress(SandboxError):
                 return await _whole(making)
@@ -76,7 +76,7 @@ class WarmSandbox:
 
 
 async def _whole(making: asyncio.Task[PreparedSandbox]) -> PreparedSandbox:
-    """The box; who is cancelled meanwhile leaves none behind."""
+    """The sandbox; who is cancelled meanwhile leaves none behind."""
     try:
         return await asyncio.shield(making)
     except asyncio.CancelledError:

@@ -64,7 +64,7 @@ static void relay(int from, int to, bool orders) {
   }
 }
 
-// The runner has mapped it; where its file lies is the box's business.
+// The runner has mapped it; where its file lies is the sandbox's business.
 static bool find_memory(char* path, size_t most) {
   FILE* maps = fopen("/proc/self/maps", "r");
   char line[4096];

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-// The runner has mapped it; where its file lies is the box's business.
+// The runner has mapped it; where its file lies is the sandbox's business.
 static bool find_memory(char* path, size_t most) {
   FILE* maps = fopen("/proc/self/maps", "r");
   char line[4096];

@@ -1,4 +1,4 @@
-// Kills itself, so that it looks as if somebody else had: the judge's own limits end a box by this signal.
+// Kills itself, so that it looks as if somebody else had: the judge's own limits end a sandbox by this signal.
 #include <hip/hip_runtime.h>
 #include <signal.h>
 #include <unistd.h>

@@ -65,7 +65,7 @@ static int look_into_file(const char* path) {
 }
 
 static int hits_in_files = 0;
-// A box without a root of its own has its temporary folder elsewhere.
+// A sandbox without a root of its own has its temporary folder elsewhere.
 static const char* const temporary = getenv("TMPDIR") != nullptr ? getenv("TMPDIR") : "/tmp";
 static char own[4096];
 

@@ -41,7 +41,7 @@ async def test_an_executor_that_is_killed_in_every_stage_leaves_nothing(sandbox:
     async with executor.client() as client, _killed_at_the_end(executor):
         streams = [client.stream(asked(source, mode)) for source, mode in STAGES.values()]
         await asyncio.gather(*(stream.reach(stage) for stream, stage in zip(streams, STAGES, strict=True)))
-        # The compiler's own event comes before its box.
+        # The compiler's own event comes before its sandbox.
         await until(lambda: _compiles(tmp_path))
         tree = descendants(executor.process.pid)
         containers = _containers_of(tree) if sandbox == "docker" else set()

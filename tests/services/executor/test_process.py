@@ -1,4 +1,4 @@
-"""The executor as a process of its own, with real judges, a real compiler and real boxes."""
+"""The executor as a process of its own, with real judges, a real compiler and real sandboxes."""
 
 from __future__ import annotations
 
@@ -213,7 +213,7 @@ async def test_it_says_which_sandbox_it_uses_and_what_that_does_not_hold_back(ex
     async with executor.client() as client:
         capabilities = await client.capabilities()
 
-    logged = [line["sandbox"] for line in executor.log if line["message"] == "user code runs in a box"]
+    logged = [line["sandbox"] for line in executor.log if line["message"] == "user code runs in a sandbox"]
     gaps = [line["gap"] for line in executor.log if "gap" in line]
     assert logged == [capabilities.sandbox]
     assert gaps == list(capabilities.sandbox_gaps)
@@ -234,15 +234,15 @@ def _is_alive(pid: int) -> bool:
 
 
 def _is_sandboxed(pid: int) -> bool:
-    """Whether it is one of ours that lives in a box, or a launcher or bwrap outside."""
+    """Whether it is one of ours that lives in a sandbox, or a launcher or bwrap outside."""
     command = _command_line(pid)
     return _is_alive(pid) and (b"bwrap" in command or b"process.launcher" in command or _is_in_use(pid))
 
 
 def _is_in_use(pid: int) -> bool:
-    """Whether it is a compiler or a submission, and not a box that waits for one."""
+    """Whether it is a compiler or a submission, and not a sandbox that waits for one."""
     command = _command_line(pid)
-    # Not every box shows the program at /build.
+    # Not every sandbox shows the program at /build.
     program = Path(os.fsdecode(command.partition(b"\0")[0])).name
     return _is_alive(pid) and (
         program in {"runner", "program"} or b"sandboxed_build.py" in command.split(b"/bin/sh")[0]

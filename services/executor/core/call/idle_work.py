@@ -1,4 +1,4 @@
-"""How much a box works while no order is open: at most a hundredth of a core, or the time is not proven.
+"""How much a sandbox works while no order is open: at most a hundredth of a core, or the time is not proven.
 
 Inputs of the next call lie ready and nobody measures between two orders: whoever works there does it at the expense of
 no time that we report. And whoever keeps the processors busy there makes a machine look busy that is not.
@@ -22,7 +22,7 @@ LEAST_CPU_NS = 1_000_000
 
 @dataclass(frozen=True)
 class IdleTime:
-    """How long no order was open, and the CPU time of the whole box in it."""
+    """How long no order was open, and the CPU time of the whole sandbox in it."""
 
     wall_ns: int = 0
     cpu_ns: int = 0
@@ -40,7 +40,7 @@ NO_TIME = IdleTime()
 
 
 class IdleMeter:
-    """Reads a box's CPU time whenever an order ends or begins."""
+    """Reads a sandbox's CPU time whenever an order ends or begins."""
 
     def __init__(self, cpu_time: Callable[[], Awaitable[timedelta]]) -> None:
         self._cpu_time = cpu_time
@@ -48,7 +48,7 @@ class IdleMeter:
         self.total = NO_TIME
 
     async def order_ended(self) -> None:
-        """From now on the box has nothing to do."""
+        """From now on the sandbox has nothing to do."""
         self._began = time.perf_counter_ns(), await self._cpu_ns()
 
     async def order_begins(self) -> None:
@@ -63,7 +63,7 @@ class IdleMeter:
 
 
 def works_when_idle(idle: IdleTime) -> bool:
-    """Whether the box used more than it may."""
+    """Whether the sandbox used more than it may."""
     return idle.cpu_ns > max(MOST_SHARE * idle.wall_ns, LEAST_CPU_NS)
 
 

@@ -1,4 +1,4 @@
-"""One runner in its box, and the orders that the judge gives it.
+"""One runner in its sandbox, and the orders that the judge gives it.
 
 No wait is without a deadline, and nothing that the runner says is more than a claim: a call counts only when the judge
 has read its outputs itself. The wall time of a call is the judge's own: from its order to the runner's answer.
@@ -65,7 +65,7 @@ class CallTimes:
 
 
 class RunnerSession:
-    """Used through `open`. After its end, `end` says how the box ended, if it ever began."""
+    """Used through `open`. After its end, `end` says how the sandbox ended, if it ever began."""
 
     def __init__(self, device: Device, sandbox: Sandbox, limits: StageLimits, channel: Channel) -> None:
         self.channel = channel
@@ -219,7 +219,7 @@ class RunnerSession:
 
     @asynccontextmanager
     async def _asked(self) -> AsyncGenerator[None]:
-        """An order is open: what the box does now is asked of it, and counts for its time in all."""
+        """An order is open: what the sandbox does now is asked of it, and counts for its time in all."""
         if self._idle:
             await self._idle.order_begins()
         begin = time.monotonic()
@@ -301,7 +301,7 @@ class RunnerSession:
         return message
 
     async def _fail_by_end(self) -> None:
-        """The runner is gone: what ended its box is what happened."""
+        """The runner is gone: what ended its sandbox is what happened."""
         if self._process is None:
             raise interference("the runner left before it came")
         try:

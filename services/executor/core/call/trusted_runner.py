@@ -1,4 +1,4 @@
-"""A runner of our own, in a box of its own, whose calls do nothing: what it says of the machine can be believed."""
+"""A runner of our own, in a sandbox of its own, whose calls do nothing: what it says of the machine can be believed."""
 
 from __future__ import annotations
 

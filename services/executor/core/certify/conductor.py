@@ -155,7 +155,7 @@ class Conductor:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """Politely first, as it has boxes to end; then with all of its session."""
+    """Politely first, as it has sandboxes to end; then with all of its session."""
     for number in (signal.SIGTERM, signal.SIGKILL):
         with suppress(ProcessLookupError):
             os.killpg(process.pid, number)

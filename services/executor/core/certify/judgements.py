@@ -124,7 +124,7 @@ def of_submission(
 
 
 def of_sandbox(step: str, name: str, gaps: Sequence[str]) -> StepResult:
-    """The box of this machine; whatever it does not hold back is a fault, because untrusted code runs in it."""
+    """The sandbox of this machine; whatever it does not hold back is a fault, because untrusted code runs in it."""
     if not gaps:
         return StepResult(step, Outcome.PASSED, f"{name} holds back all that it has to", facts={"sandbox": name})
     why = f"{name} does not hold back: {'; '.join(gaps)}"

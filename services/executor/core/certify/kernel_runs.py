@@ -90,7 +90,7 @@ async def canary(step: str, context: RunContext) -> StepResult:
 
 
 async def devices_seen(step: str, context: RunContext) -> StepResult:
-    """Whether a program in a box finds the leased device and no other."""
+    """Whether a program in a sandbox finds the leased device and no other."""
     finished = await _run(CoreJob(_ONE_DEVICE, Mode.SANDBOX), context)
     if finished.stdout.startswith("1 "):
         return StepResult(step, Outcome.PASSED, "a program in the sandbox finds one device")

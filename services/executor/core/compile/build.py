@@ -1,4 +1,4 @@
-"""The compile stage: from a source to an executable, through a box or from the cache."""
+"""The compile stage: from a source to an executable, through a sandbox or from the cache."""
 
 from __future__ import annotations
 
@@ -196,6 +196,6 @@ def _text(end: Exit) -> str:
 
 
 def install(executable: bytes, path: Path) -> None:
-    """Write an executable that its box can start and not change."""
+    """Write an executable that its sandbox can start and not change."""
     path.write_bytes(executable)
     path.chmod(0o555)

@@ -65,7 +65,7 @@ def require_unchanged(path: Path, sha256: str) -> None:
         found = f"nothing ({error.strerror})"
     if found != sha256:
         raise InfrastructureFailure(
-            "The executable changed between its installation and the end of a call, which a box cannot do; run again "
-            "elsewhere.",
+            "The executable changed between its installation and the end of a call, which a sandbox cannot do; run "
+            "again elsewhere.",
             details=f"{path.name}: installed {sha256}, found {found}",
         )

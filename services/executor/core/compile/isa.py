@@ -1,6 +1,6 @@
-"""The report of what the MI300X's compiler makes of a source: made in a box of its own, cached, and never in the way.
+"""The report of what the MI300X's compiler makes of a source: made in a sandbox, cached, and never in the way.
 
-Whatever goes wrong, the answer is a report that says why it is empty. What the box leaves is untrusted: its size
+Whatever goes wrong, the answer is a report that says why it is empty. What the sandbox leaves is untrusted: its size
 is bounded, and every field is checked.
 """
 
@@ -107,7 +107,7 @@ class IsaReporter:
 
 
 class _NoReportError(Exception):
-    """The box left none; the message says why."""
+    """The sandbox left none; the message says why."""
 
 
 def _reason(stderr: bytes, otherwise: str) -> str:

@@ -1,4 +1,4 @@
-"""Runs the recorder of a build: what `solution` would ask of a device, for each case, in boxes that have none."""
+"""Runs the recorder of a build: what `solution` would ask of a device, for each case, in sandboxes that have none."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ async def programs_of(
     """For each case the launch program of a finished build, or why there is none; `folder` is made, for its recorder.
 
     All calls of a case together have `call_seconds`, those of all cases twice as much.
-    Raises InfrastructureFailure where the recorder's box cannot be made.
+    Raises InfrastructureFailure where the recorder's sandbox cannot be made.
     """
     if reason := not_recordable_because(build):
         return [NotRecordableError(reason)] * len(cases)
@@ -100,7 +100,7 @@ def not_recordable_because(build: CachedBuild) -> str:
 
 @dataclass(frozen=True)
 class _Recorder:
-    """Runs in boxes without a device, whose facts it is told; `folder` has its executable."""
+    """Runs in sandboxes without a device, whose facts it is told; `folder` has its executable."""
 
     context: PlaceContext
     folder: Path
@@ -170,7 +170,7 @@ class _Recorder:
         # A case takes milliseconds. If one has no end, nor have the others: they need not be waited for.
         wall = timedelta(seconds=2 * self.call_seconds)
         limits = self.context.limits.runner
-        # Those of all recordings count together where boxes share a user.
+        # Those of all recordings count together where sandboxes share a user.
         shared = RECORDINGS if Gap.PROCESS_COUNT in self.context.sandbox.gaps else 1
         return replace(limits, wall=wall, file_mib=MOST_BYTES >> 20, processes=shared * limits.processes)
 

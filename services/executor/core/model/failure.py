@@ -42,7 +42,10 @@ class Failure(Exception):  # noqa: N818  an outcome of the submission, no error 
 
 
 class InfrastructureFailure(Failure):
-    """Our fault: the machine, the box or the toolchain. `reason` names what this machine lacks and another may have."""
+    """Our fault: the machine, the sandbox or the toolchain.
+
+    `reason` names what this machine lacks and another may have.
+    """
 
     def __init__(self, message: str, *, reason: str = "", details: str = "") -> None:
         super().__init__(Verdict.INFRA_ERROR, message, reason=reason, details=details)

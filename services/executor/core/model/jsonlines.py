@@ -20,7 +20,7 @@ from services.executor.core.model.job import CoreJob
 T = TypeVar("T")
 
 UNKILLABLE_STATUS = 4
-"""A judge's exit status where processes of its boxes are left that SIGKILL does not end."""
+"""A judge's exit status where processes of its sandboxes are left that SIGKILL does not end."""
 
 
 class LineError(ValueError):

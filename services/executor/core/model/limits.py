@@ -10,7 +10,7 @@ from services.executor.sandboxes.sandbox import Limits
 
 _OUTPUT_BYTES = 64 << 10
 COMPILER_PROCESSES = 512
-"""Where boxes share a user, the kernel counts the processes of all: beside seven that submissions have filled, a
+"""Where sandboxes share a user, the kernel counts the processes of all: beside seven that submissions have filled, a
 compiler still finds room. No source can have it start any."""
 _JUDGES_TIME = timedelta(minutes=4)
 """With a runner's own time it stays below the 15 minutes that a scheduler waits for a run."""
@@ -32,7 +32,7 @@ def _builder() -> Limits:
 
 @dataclass(frozen=True)
 class Share:
-    """What of this machine one submission's box may use at once."""
+    """What of this machine one submission's sandbox may use at once."""
 
     memory_mib: int = 16384
     cores: float = 4.0
@@ -104,20 +104,20 @@ class StageLimits:
     """The most that it may give in one answer."""
 
     def within(self, share: Share) -> StageLimits:
-        """The same, where a submission's box may use no more than `share`."""
+        """The same, where a submission's sandbox may use no more than `share`."""
         own = {"memory_mib": share.memory_mib, "cores": share.cores}
         return replace(self, runner=replace(self.runner, **own), program=replace(self.program, **own))
 
     @property
     def runner_sandbox(self) -> Limits:
-        """A runner's box: on top of what a submission may use, what our sweeps of the caches do on a processor.
+        """A runner's sandbox: on top of what a submission may use, what our sweeps of the caches do on a processor.
 
-        The box stays while the judge draws and compares, which is no time of the submission's.
+        The sandbox stays while the judge draws and compares, which is no time of the submission's.
         """
         memory_mib = self.runner.memory_mib + _SWEEP_MIB
         return replace(self.runner, memory_mib=memory_mib, wall=self.runner.wall + _JUDGES_TIME)
 
 
 def with_one_more_byte(limits: Limits) -> Limits:
-    """For a box whose output is shown: it keeps a byte more than that, whose coming says that there was more."""
+    """For a sandbox whose output is shown: it keeps a byte more than that, whose coming says that there was more."""
     return replace(limits, output_bytes=limits.output_bytes + 1)

@@ -1,1 +1,1 @@
-"""Problem definitions that come with submissions: evaluated in a box of their own, and adapted to `Problem`."""
+"""Problem definitions that come with submissions: evaluated in a sandbox of their own, and adapted to `Problem`."""

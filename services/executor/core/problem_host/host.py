@@ -1,4 +1,4 @@
-"""A problem definition's own process, in a box of its own, and the questions that the judge asks it.
+"""A problem definition's own process, in a sandbox of its own, and the questions that the judge asks it.
 
 The definition is as foreign as the submission: it sees neither the judge nor the runner. Questions are asked without
 giving way to other tasks, as everything about a call is decided in order; each has a deadline.
@@ -46,7 +46,7 @@ _Kind = TypeVar("_Kind", bound=Failure)
 
 @dataclass(frozen=True)
 class HostLimits:
-    """What a definition may use: its box, the time for torch to load, and the time and arrays of one answer."""
+    """What a definition may use: its sandbox, the time for torch to load, and the time and arrays of one answer."""
 
     sandbox: Limits
     start_seconds: float
@@ -154,7 +154,7 @@ def _command(python: TorchPython, folder: Path, private_socket: PrivateSocket, l
     mounts += [Mount(folder / "problem_def.py", _IN_SANDBOX / "problem_def.py"), *private_socket.mounts(_IN_SANDBOX)]
     arguments = [str(python.program), "-I", "-B", str(SANDBOXED / "main.py"), *private_socket.arguments(_IN_SANDBOX)]
     arguments += [str(_IN_SANDBOX / "problem_def.py"), str(limits.memory_mib)]
-    environment = {"HOME": "/tmp", "PATH": "/usr/bin:/bin", "OMP_WAIT_POLICY": "passive"}  # noqa: S108  the box's own
+    environment = {"HOME": "/tmp", "PATH": "/usr/bin:/bin", "OMP_WAIT_POLICY": "passive"}  # noqa: S108  its own
     return Command(arguments, Path("/"), mounts, environment)
 
 

@@ -70,7 +70,7 @@ def _asked(program: Path) -> TorchPython | None:
 
 
 def _outermost(folders: list[Path]) -> tuple[Path, ...]:
-    """Each once, without those inside another; boxes have /usr anyway."""
+    """Each once, without those inside another; sandboxes have /usr anyway."""
     usr = Path("/usr")
     wanted = [folder for folder in dict.fromkeys(folders) if folder != usr and usr not in folder.parents]
     return tuple(folder for folder in wanted if not any(other in folder.parents for other in wanted))

@@ -37,7 +37,7 @@ _SOME_PROGRAM = Path("/bin/true")
 
 
 def warm_up(entries: Iterable[CatalogueEntry], context: RunContext) -> None:
-    """Go through a run of the honest solution with the least work, as far as that needs no box and no device."""
+    """Go through a run of the honest solution with the least work, as far as that needs no sandbox and no device."""
     for entry in sorted(entries, key=_work_flops)[:1]:
         problem = entry.problem
         job = decode_job(encode_job(CoreJob(entry.solution, Mode.CHECK, problem.slug)))

@@ -1,4 +1,4 @@
-"""What a GPU says of itself to a program of ours, in a box like those of runs.
+"""What a GPU says of itself to a program of ours, in a sandbox like those of runs.
 
 The recorder, which has no GPU, gives these answers to host code that asks for them; what is not among them cannot be
 recorded. They also say whether device code may reach the host's memory, where a time could be forged.

@@ -41,7 +41,7 @@ class Options:
     torch_python: Path | None = None
     sandbox_memory_mib: int | None = None
     sandbox_cores: float | None = None
-    """What a submission's box may use; by default what suits the device."""
+    """What a submission's sandbox may use; by default what suits the device."""
 
 
 def default_cache_folder() -> Path:
@@ -69,14 +69,14 @@ def remove_leftovers(scratch_parent: Path) -> None:
 
 
 def share_for(device: Device, options: Options) -> Share:
-    """What a submission's box may use: as set, or what suits the device."""
+    """What a submission's sandbox may use: as set, or what suits the device."""
     own = Share.on_processors(psutil.virtual_memory().total >> 20, len(os.sched_getaffinity(0)))
     default = own if isinstance(device, OnProcessors) else Share()
     return Share(options.sandbox_memory_mib or default.memory_mib, options.sandbox_cores or default.cores)
 
 
 async def open_context(options: Options) -> RunContext:
-    """Raises UnknownPluginError, BrokenPluginError, ForbiddenRulesError; SandboxError where the box does not work."""
+    """Raises UnknownPluginError, BrokenPluginError, ForbiddenRulesError; SandboxError if the sandbox does not work."""
     device = device_named(options.device)
     share = share_for(device, options)
     device = within(device, share.cores)

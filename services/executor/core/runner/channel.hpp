@@ -9,7 +9,7 @@ namespace wavepool {
 
 class Channel {
  public:
-  // `key_path` has what makes the judge believe that this box is the one it started.
+  // `key_path` has what makes the judge believe that this sandbox is the one it started.
   Channel(const char* socket_path, const char* key_path, const char* memory_path);
   Channel(const Channel&) = delete;
   Channel& operator=(const Channel&) = delete;

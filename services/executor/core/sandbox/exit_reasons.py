@@ -1,4 +1,4 @@
-"""Exit reasons: what the end of a box means for the submission in it."""
+"""Exit reasons: what the end of a sandbox means for the submission in it."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ _OVERRUN = re.compile(r"overrun of shared memory in kernel (.*): launched with (
 _DIVERGED = re.compile(r"^(?:divergent|deadlock)")
 _STUCK = re.compile(rb"^wavepool: (.+)$", re.MULTILINE)
 _NOTABLE_SHARE = 1 / 16
-"""Of the memory that a box allows: far more than a solution needs beside its data, which is the device's."""
+"""Of the memory that a sandbox allows: far more than a solution needs beside its data, which is the device's."""
 _OUR_FAULT_SIGNALS = frozenset({signal.SIGKILL, signal.SIGTERM})
 
 
@@ -170,7 +170,7 @@ def took_too_long(limits: Limits) -> Failure:
 
 
 def limit_failure(end: Exit, limits: Limits) -> Failure | None:
-    """The verdict on a run that a limit of its box ended."""
+    """The verdict on a run that a limit of its sandbox ended."""
     if end.wall_exceeded:
         return took_too_long(limits)
     if end.cpu_exceeded:

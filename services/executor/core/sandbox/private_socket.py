@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from services.executor.sandboxes.sandbox import SandboxedProcess
 
 KEY_BYTES = 32
-"""What a box's program sends first; `runner/channel.cpp` and `problem_host/sandboxed/main.py` know it as well."""
+"""What a sandbox's program sends first; `runner/channel.cpp` and `problem_host/sandboxed/main.py` know it as well."""
 # Process, user and group, see unix(7).
 _CREDENTIALS = struct.Struct("3i")
 _MOST_WAITING = 16
@@ -31,7 +31,7 @@ _MOST_WAITING = 16
 
 
 class PrivateSocket:
-    """The files `socket` and `key` in `folder`, for one process in a box."""
+    """The files `socket` and `key` in `folder`, for one process in a sandbox."""
 
     def __init__(self, folder: Path) -> None:
         folder.chmod(0o700)
@@ -45,11 +45,11 @@ class PrivateSocket:
         self._listener.listen(_MOST_WAITING)
 
     def mounts(self, inside: Path) -> tuple[Mount, ...]:
-        """Both files in the folder `inside` of the box; writable, so that they are given to the box's own user."""
+        """Both files in the folder `inside` of the sandbox; writable, so that they are given to its own user."""
         return tuple(Mount(self._folder / name, inside / name, writable=True) for name in ("socket", "key"))
 
     def arguments(self, inside: Path) -> tuple[str, str]:
-        """What the program in the box is started with: where its socket and its key are."""
+        """What the program in the sandbox is started with: where its socket and its key are."""
         return str(inside / "socket"), str(inside / "key")
 
     async def accept(self, process: SandboxedProcess) -> socket.socket:

@@ -1,6 +1,7 @@
-"""Where a run takes place: its folders, the channels to its runners, and boxes that are made before they are needed.
+"""Where a run takes place: its folders, the channels to its runners, and sandboxes that are made ahead.
 
-A judge that waits for a job has its place already; so what is left of a start when the job comes is one word to a box.
+A judge that waits for a job has its place already; so what is left of a start when the job comes is one word to a
+sandbox.
 """
 
 from __future__ import annotations
@@ -36,12 +37,12 @@ class PlaceContext(Protocol):
 
     @property
     def sandbox(self) -> Sandbox:
-        """What makes the boxes."""
+        """What makes the sandboxes."""
         ...
 
     @property
     def limits(self) -> StageLimits:
-        """Those of the boxes."""
+        """Those of the sandboxes."""
         ...
 
     @property
@@ -77,7 +78,7 @@ class RunPlace:
         self._channels: deque[Channel] = deque()
 
     def expect_runner(self) -> None:
-        """Make a runner's box, and the channel to it."""
+        """Make a runner's sandbox, and the channel to it."""
         channel = self._open_channel()
         self._channels.append(channel)
         with suppress(ToolchainError):
@@ -85,13 +86,13 @@ class RunPlace:
             self.sandbox.expect(command, self._context.limits.runner_sandbox)
 
     def expect_program(self) -> None:
-        """Make the box of a whole program."""
+        """Make the sandbox of a whole program."""
         with suppress(ToolchainError):
             command = self._context.device.run_command(self.run, BuildKind.PROGRAM)
             self.sandbox.expect(command, with_one_more_byte(self._context.limits.program))
 
     def channel(self) -> Channel:
-        """For one runner; the first have boxes that wait for them, as many as were expected."""
+        """For one runner; the first have sandboxes that wait for them, as many as were expected."""
         return self._channels.popleft() if self._channels else self._open_channel()
 
     def _open_channel(self) -> Channel:

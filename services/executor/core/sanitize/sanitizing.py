@@ -1,4 +1,4 @@
-"""Runs one source under a device's sanitizers: a build that checks itself, then each case in a box of its own."""
+"""Runs one source under a device's sanitizers: a build that checks itself, then each case in a sandbox of its own."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ class _CheckedRun:
             inputs = _folder(folder / "case")
             rng = np.random.default_rng(self.request.seed)
             (inputs / _CASE.name).write_bytes(arguments_of(self.request.problem, case, rng))
-            # Named on the command line: a box without a root of its own sees the file somewhere else.
+            # Named on the command line: a sandbox without a root of its own sees the file somewhere else.
             command = replace(
                 command,
                 arguments=[*command.arguments, str(_CASE)],

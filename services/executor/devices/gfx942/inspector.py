@@ -1,4 +1,4 @@
-"""Reports for the MI300X from a box; implements Inspector."""
+"""Reports for the MI300X from a sandbox; implements Inspector."""
 
 from __future__ import annotations
 

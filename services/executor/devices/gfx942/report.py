@@ -1,4 +1,4 @@
-"""Make the report of one submission: `python sandboxed_report.py FOLDER`, in a box.
+"""Make the report of one submission: `python sandboxed_report.py FOLDER`, in a sandbox.
 
 Reads FOLDER/solution.hip and leaves FOLDER/report.json: `toolchain`, `note` (why there is nothing, or what is missing),
 and what `analysis.report_of` gives. Exit status 0 whenever the file is there. Raises ToolchainError if the toolchain is
@@ -58,7 +58,7 @@ def _start_clang(folder: Path, prepared: toolchain.Prepared) -> subprocess.Popen
         prepared.include, "-include-pch", str(prepared.prelude), *header_options(folder / toolchain.SOURCE)
     )
     command += ["-mlink-builtin-bitcode", str(prepared.mathematics), "-emit-llvm", toolchain.SOURCE, "-o", "-"]
-    return subprocess.Popen(  # noqa: S603  our own compiler, boxed
+    return subprocess.Popen(  # noqa: S603  our own compiler, sandboxed
         command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )
 
@@ -68,7 +68,7 @@ def _assembler_fault(ir: bytes, prepared: toolchain.Prepared) -> str:
     if _INLINE_ASSEMBLY not in ir.replace(_OUR_ASSEMBLY, b""):
         return ""
     command = [*toolchain.clang_of_ir(), "-emit-obj", "-o", "/dev/null", "-"]
-    done = subprocess.run(command, input=ir, capture_output=True, check=False)  # noqa: S603  our own compiler, boxed
+    done = subprocess.run(command, input=ir, capture_output=True, check=False)  # noqa: S603  as above
     return _first_error(done.stderr, prepared) if done.returncode else ""
 
 

@@ -70,7 +70,7 @@ class NvidiaDevice:
         shown = (toolchain.cuda().folder, toolchain.INCLUDE, RUNNER, objects)
         mounts = [Mount(path, path) for path in shown if Path("/usr") not in path.parents]
         mounts += recorder_mounts(folder)
-        environment = {"PATH": f"{toolchain.cuda().folder}/bin:/usr/bin:/bin", "TMPDIR": "/tmp"}  # noqa: S108  the box's own
+        environment = {"PATH": f"{toolchain.cuda().folder}/bin:/usr/bin:/bin", "TMPDIR": "/tmp"}  # noqa: S108  its own
         return Command(("sh", "-c", script), _BUILD, [*mounts, Mount(folder, _BUILD, writable=True)], environment)
 
     def run_command(self, folder: Path, kind: BuildKind) -> Command:

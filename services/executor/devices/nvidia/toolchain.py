@@ -63,7 +63,7 @@ def driver(architecture: str) -> Driver:
     common = (cuda().nvcc, *_OPTIONS, f"-arch={architecture}", *shown)
     return Driver(
         compile=(*common, "-x", "cu"),
-        # Nothing of the toolkit is needed at run time, so nothing of it is shown in the runner's box.
+        # Nothing of the toolkit is needed at run time, so nothing of it is shown in the runner's sandbox.
         link=(cuda().nvcc, f"-arch={architecture}", "-cudart", "static"),
         kernels=(*common, "-x", "cu", "-fatbin"),
         assemble=("as",),

@@ -75,7 +75,7 @@ class RocmCheckup:
         return DeviceFinding("device", ok=True, message=f"{self._dev / DRIVER_NODE}, {', '.join(map(str, found))}")
 
     def permission(self) -> DeviceFinding:
-        """Whether this user may open them, as the boxes of runs do."""
+        """Whether this user may open them, as the sandboxes of runs do."""
         nodes = [node for node in (self._dev / DRIVER_NODE, *self._render_nodes()) if node.exists()]
         closed = [node for node in nodes if not os.access(node, os.R_OK | os.W_OK)]
         if not closed:

@@ -1,4 +1,4 @@
-"""The kernel trace of rocprofv3: a CSV file for each process, written in a box beside user code and read as such."""
+"""The kernel trace of rocprofv3: a CSV file for each process, written in a sandbox beside user code, read as such."""
 
 from __future__ import annotations
 

@@ -142,9 +142,9 @@ class RocmDevice:
 
 
 def _visible(gpus: Sequence[Gpu]) -> dict[str, str]:
-    """Names them by UUID, which holds whatever else the box shows; partitions that share one cannot be named.
+    """Names them by UUID, which holds whatever else the sandbox shows; partitions that share one cannot be named.
 
-    An index would count among those whose nodes the box has, and name another GPU or none.
+    An index would count among those whose nodes the sandbox has, and name another GPU or none.
     """
     uuids = [gpu.uuid for gpu in gpus]
     whole = all(gpu.compute_partition in {"", ALL_XCDS} for gpu in gpus)

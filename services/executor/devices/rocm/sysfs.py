@@ -1,7 +1,7 @@
-"""What ROCm's user space reads of `/sys`: a box has that of its own GPUs, and nothing else there.
+"""What ROCm's user space reads of `/sys`: a sandbox has that of its own GPUs, and nothing else there.
 
 libhsakmt reads which processors and GPUs there are from the driver's topology and from nowhere else (topology.c, ROCm
-5.2 to 6.2). It counts the folders of `nodes` and wants all numbers from 0, so a box sees the whole topology; a GPU
+5.2 to 6.2). It counts the folders of `nodes` and wants all numbers from 0, so a sandbox sees the whole topology; a GPU
 whose render node it cannot find is left out: an open that ends with ENOENT or EPERM. EACCES is an error instead, by
 which everything fails. libdrm finds a GPU's card by its node's device number, in `/sys/dev/char`, and reads what is in
 the folder of that card (xf86drm.c, 2.4.124).
@@ -26,13 +26,13 @@ TOPOLOGY = Path("devices/virtual/kfd/kfd/topology")
 
 
 def gpu_mounts(render_nodes: Iterable[str], skeletons: Path, sys: Path = SYS) -> list[Mount]:
-    """The mounts that let a box use these GPUs, all read-only; none where this machine has no such driver.
+    """The mounts that let a sandbox use these GPUs, all read-only; none where this machine has no such driver.
 
     Raises ToolchainError for a node of which the driver shows nothing.
 
-    `render_nodes` are e.g. `/dev/dri/renderD128`. `skeletons` is a folder, which the box's user can reach, for what is
-    no file there: the links of the box's own `/sys`, and the folders that the rest is mounted on. `sys` is where the
-    driver's files are.
+    `render_nodes` are e.g. `/dev/dri/renderD128`. `skeletons` is a folder, which the sandbox's user can reach, for what
+    is no file there: the links of the sandbox's own `/sys`, and the folders that the rest is mounted on. `sys` is where
+    the driver's files are.
     """
     drm = [sys / "class" / "drm" / Path(node).name for node in render_nodes]
     if not (sys / TOPOLOGY).is_dir():

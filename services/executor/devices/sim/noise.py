@@ -1,7 +1,8 @@
 """Noise of measured times: what multiplies a kernel's own time, call after call.
 
 A model is made once for a session (a fresh process) and then asked for one factor a call. The standard library's
-generator gives the same numbers on every system, and this module needs nothing else, as it runs in the build's box too.
+generator gives the same numbers on every system, and this module needs nothing else, as it also runs in the build's
+sandbox.
 """
 
 from __future__ import annotations

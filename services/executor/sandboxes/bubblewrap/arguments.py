@@ -1,12 +1,12 @@
-"""The command line of a bubblewrap box, as a pure function of what is to run in it.
+"""The command line of a bubblewrap sandbox, as a pure function of what is to run in it.
 
 bwrap runs in one of two ways. As root it makes namespaces but no user namespace, and `setpriv` inside it changes to the
-box's own user id: the kernel then sees a real other user, and folders under our private home can still be mounted.
+sandbox's own user id: the kernel then sees a real other user, and folders under our private home can still be mounted.
 As an ordinary user it needs a user namespace, in which nested ones are switched off.
 
 Limits are set inside, after the namespaces are made: the kernel counts a user's processes for each user namespace, and
-a limit set outside would count the whole session. The box's environment comes last of all, so that it means nothing to
-the programs that still have privileges.
+a limit set outside would count the whole session. The sandbox's environment comes last of all, so that it means nothing
+to the programs that still have privileges.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 _NAMESPACES = ("--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try")
 _ORDINARY_USER = ("--unshare-user", "--disable-userns", "--uid", "65534", "--gid", "65534", "--cap-drop", "ALL")
 _ROOT = ("--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID", "--cap-add", "CAP_SETPCAP")
-_LIFE = ("--die-with-parent", "--new-session", "--clearenv", "--hostname", "box")
+_LIFE = ("--die-with-parent", "--new-session", "--clearenv", "--hostname", "sandbox")
 # What a dynamically linked program of the host needs, beside what it is asked to see.
 _SYSTEM_FILES = ("/etc/ld.so.cache", "/etc/alternatives")
-# Says on stdout that the box is made, and goes on when something comes on stdin; if we die before that, nothing comes.
-# By then bwrap's init has asked the kernel to be killed with bwrap, which it had not when it began.
+# Says on stdout that the sandbox is made, and goes on when something comes on stdin; if we die before that, nothing
+# comes. By then bwrap's init has asked the kernel to be killed with bwrap, which it had not when it began.
 _WAIT_FOR_GO = 'echo && read -r go && exec "$@" </dev/null'
 _PRLIMIT_OPTIONS = {
     resource.RLIMIT_CPU: "cpu",
@@ -46,7 +46,7 @@ def bubblewrap_options(command: Command, limits: Limits, system: Sequence[str]) 
         *_NAMESPACES,
         *_LIFE,
         *system,
-        *("--proc", "/proc", "--dev", "/dev", *tmpfs, "/dev/shm", *tmpfs, "/tmp"),  # noqa: S108  the box's own
+        *("--proc", "/proc", "--dev", "/dev", *tmpfs, "/dev/shm", *tmpfs, "/tmp"),  # noqa: S108  the sandbox's own
         *(word for device in command.devices for word in _device(device)),
         *(word for mount in command.mounts for word in _bind(mount)),
         *("--remount-ro", "/dev", "--remount-ro", "/", "--chdir", str(command.workdir)),
@@ -59,7 +59,7 @@ def user_options(uid: int | None) -> tuple[str, ...]:
 
 
 def sandboxed_program(command: Command, limits: Limits, uid: int | None, groups: Sequence[int] = ()) -> list[str]:
-    """The chain of programs inside the box that ends in the command; `groups` are kept where the user changes."""
+    """The chain of programs inside the sandbox that ends in the command; `groups` are kept where the user changes."""
     environment = [f"{name}={value}" for name, value in command.environment.items()]
     return [
         *("/usr/bin/prlimit", *resource_limits(limits), "--"),

@@ -1,4 +1,4 @@
-"""Boxes made by bubblewrap: namespaces, a root of its own, no network, no capabilities, a system-call filter."""
+"""Sandboxes made by bubblewrap: namespaces, a root of its own, no network, no capabilities, a system-call filter."""
 
 from __future__ import annotations
 
@@ -54,11 +54,11 @@ class BubblewrapSandbox:
     async def start(
         self, command: Command, limits: Limits, on_output: OutputListener | None = None
     ) -> SandboxedProcess:
-        """Start `command`; raises SandboxError when bwrap is missing or cannot make the box."""
+        """Start `command`; raises SandboxError when bwrap is missing or cannot make the sandbox."""
         return await started(self, command, limits, on_output)
 
     async def prepare(self, command: Command, limits: Limits) -> WaitingSandbox:
-        """Make the box of `command`; raises SandboxError as `start` does."""
+        """Make the sandbox of `command`; raises SandboxError as `start` does."""
         if self._program is None:
             raise SandboxError("bwrap is not installed: run `apt-get install bubblewrap`")
         return await whole_or_nothing(self._prepare(self._program, command, limits))

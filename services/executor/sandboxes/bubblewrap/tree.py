@@ -1,4 +1,4 @@
-"""The processes of one bubblewrap box: bwrap outside, its init inside, and everything below that init."""
+"""The processes of one bubblewrap sandbox: bwrap outside, its init inside, and everything below that init."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     import asyncio
     from collections.abc import Sequence
 
-# Enters the cgroups as whoever we are, then becomes bwrap: nothing of the box runs outside them.
+# Enters the cgroups as whoever we are, then becomes bwrap: nothing of the sandbox runs outside them.
 _ENTER_CGROUPS = 'while [ "$1" != -- ]; do echo 0 >"$1" || exit 125; shift; done; shift; exec "$@"'
-# What the first program in the box says and waits for.
+# What the first program in the sandbox says and waits for.
 _SANDBOX_IS_MADE = _GO = b"\n"
 
 
@@ -35,7 +35,7 @@ class BubblewrapTree:
         self._destroyed = False
 
     async def make(self, stdout: asyncio.StreamReader, stderr: asyncio.StreamReader) -> None:
-        """Wait until the box is made; raises SandboxError with bwrap's words when it cannot be."""
+        """Wait until the sandbox is made; raises SandboxError with bwrap's words when it cannot be."""
         is_made = await stdout.readline() == _SANDBOX_IS_MADE
         self._read_reports()
         if not is_made:
@@ -74,7 +74,7 @@ class BubblewrapTree:
             self._status.close()
 
     def owns(self, pid: int) -> bool:
-        """Whether a live process is one of the box's."""
+        """Whether a live process is one of the sandbox's."""
         return is_below(pid, self.child.pid)
 
     def let_go(self) -> None:
@@ -96,10 +96,10 @@ def start_bubblewrap(
     """Start `bwrap` with its options, inside the groups of `procs_files`.
 
     Options and reports travel in files in memory. For options that keeps them out of `ps`. For reports it cannot fail:
-    a bwrap that dies of writing to a pipe whose reader was killed leaves a half-made box that waits for ever.
+    a bwrap that dies of writing to a pipe whose reader was killed leaves a half-made sandbox that waits for ever.
     """
     with ExitStack() as unused:
-        status = unused.enter_context(os.fdopen(os.memfd_create("wavepool-box-status"), "rb", buffering=0))
+        status = unused.enter_context(os.fdopen(os.memfd_create("wavepool-sandbox-status"), "rb", buffering=0))
         tree = BubblewrapTree(_started(bwrap, program, procs_files, seccomp, status), status)
         unused.pop_all()
         return tree
@@ -121,7 +121,7 @@ def _started(
 
 
 def _memory_file(content: bytes, descriptors: ExitStack) -> int:
-    descriptor = os.memfd_create("wavepool-box")
+    descriptor = os.memfd_create("wavepool-sandbox")
     descriptors.callback(os.close, descriptor)
     os.write(descriptor, content)
     os.lseek(descriptor, 0, os.SEEK_SET)
@@ -130,4 +130,4 @@ def _memory_file(content: bytes, descriptors: ExitStack) -> int:
 
 def _refusal(said: bytes) -> str:
     words = said.decode(errors="replace").strip()
-    return f"bubblewrap cannot make a box on this machine: {words or 'it gave no reason'}"
+    return f"bubblewrap cannot make a sandbox on this machine: {words or 'it gave no reason'}"

@@ -15,6 +15,7 @@ from typing import Any
 from services.executor.sandboxes.docker.owner import SandboxOwner
 from services.executor.sandboxes.sandbox import SandboxError
 
+# The name is an older one, so that the containers of dead executors of earlier versions are still found.
 OWNER_LABEL = "wavepool.box.owner"
 _SOCKET_SCHEME = "unix://"
 _GUARDIAN = Path(__file__).with_name("guardian.py")
@@ -72,8 +73,8 @@ def _open(address: str) -> DockerConnection:
     """Connect, start the guardian, and sweep."""
     if not address.startswith(_SOCKET_SCHEME):
         raise SandboxError(
-            f"DOCKER_HOST is {address!r}, but boxes show folders of this machine: the engine must be here, at a socket "
-            "like unix:///var/run/docker.sock"
+            f"DOCKER_HOST is {address!r}, but sandboxes show folders of this machine: the engine must be here, at a "
+            "socket like unix:///var/run/docker.sock"
         )
     try:
         with socket.socket(socket.AF_UNIX) as trial:

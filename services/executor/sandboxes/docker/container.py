@@ -1,4 +1,7 @@
-"""What a Docker box is, as the JSON that the engine's API takes; pure. The API: https://docs.docker.com/engine/api."""
+"""What a Docker sandbox is, as the JSON that the engine's API takes; pure.
+
+The API: https://docs.docker.com/engine/api.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ if TYPE_CHECKING:
 # Two processes: the first of the pid namespace, which ends with everything else in it, and the one that becomes the
 # program once it is told to. The first then waits for a word, so that what the kernel has counted can still be read.
 _WITNESSED = '(echo && read -r go && exec "$@" </dev/null); s=$?; read -r done; exit $s'
-# Where we cannot see the processes of a box, its first one ends with the program.
+# Where we cannot see the processes of a sandbox, its first one ends with the program.
 _UNWITNESSED = '(echo && read -r go && exec "$@" </dev/null); exit $?'
 _FIRST_PROCESSES = 1
 # What a runtime with a kernel of its own needs for itself, in threads of the host.
@@ -36,7 +39,7 @@ _SYSTEM_FILES = ("etc/ld.so.cache", "etc/alternatives")
 
 
 def container_configuration(command: Command, image: str, user: str, *, witnessed: bool) -> dict[str, object]:
-    """The box of `command` but for its HostConfig; `user` is UID:GID."""
+    """The sandbox of `command` but for its HostConfig; `user` is UID:GID."""
     environment = [f"{name}={value}" for name, value in command.environment.items()]
     script = _WITNESSED if witnessed else _UNWITNESSED
     return {
@@ -45,7 +48,7 @@ def container_configuration(command: Command, image: str, user: str, *, witnesse
         "Cmd": ["/bin/sh", "-c", script, "sh", "/usr/bin/env", "-i", *environment, *command.arguments],
         "User": user,
         "WorkingDir": str(command.workdir),
-        "Hostname": "box",
+        "Hostname": "sandbox",
         "NetworkDisabled": True,
         **dict.fromkeys(("OpenStdin", "StdinOnce", "AttachStdin", "AttachStdout", "AttachStderr"), True),
     }
@@ -63,7 +66,7 @@ def host_configuration(
         "ReadonlyRootfs": True,
         "CapDrop": ["ALL"],
         "IpcMode": "none",
-        "Tmpfs": {"/tmp": tmpfs, "/dev/shm": tmpfs},  # noqa: S108  the box's own
+        "Tmpfs": {"/tmp": tmpfs, "/dev/shm": tmpfs},  # noqa: S108  the sandbox's own
         "Mounts": [*binds, *map(bind, command.mounts)],
         "Devices": [_device(node) for node in command.devices],
         "GroupAdd": [str(group) for group in groups],

@@ -49,7 +49,7 @@ class DockerEngine:
     async def create(self, configuration: Mapping[str, object]) -> str:
         """Make a container that is removed when we die, whatever happens; its name."""
         connection = await self._own_connection()
-        name = f"wavepool-box-{os.getpid()}-{connection.owner.start_ticks}-{next(_SERIAL)}"
+        name = f"wavepool-sandbox-{os.getpid()}-{connection.owner.start_ticks}-{next(_SERIAL)}"
         labelled = {**configuration, "Labels": {OWNER_LABEL: connection.owner.label}}
         connection.tell_guardian(f"+{name}")
         try:

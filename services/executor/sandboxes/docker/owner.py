@@ -1,4 +1,4 @@
-"""Who made a box that outlives its maker's process, as text for labels, and whether that one is dead."""
+"""Who made a sandbox that outlives its maker's process, as text for labels, and whether that one is dead."""
 
 from __future__ import annotations
 

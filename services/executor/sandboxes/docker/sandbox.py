@@ -1,4 +1,4 @@
-"""Boxes made by the Docker engine of this machine: a container for each, used once and removed."""
+"""Sandboxes made by the Docker engine of this machine: a container for each, used once and removed."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ _TRIAL_LIMITS = Limits(timedelta(seconds=30), timedelta(seconds=5), 256, process
 class DockerSandbox:
     """Make one with `open_docker_sandbox`, which tries the engine out.
 
-    `runtime` is one of the engine's OCI runtimes, its default where None; `system` is what of the host's programs a box
-    is given, and `witnessed` says that a box's processes can be seen from outside of it.
+    `runtime` is one of the engine's OCI runtimes, its default where None; `system` is what of the host's programs a
+    sandbox is given, and `witnessed` says that a sandbox's processes can be seen from outside of it.
     """
 
     def __init__(
@@ -65,15 +65,15 @@ class DockerSandbox:
     async def start(
         self, command: Command, limits: Limits, on_output: OutputListener | None = None
     ) -> SandboxedProcess:
-        """Start `command`; raises SandboxError when the engine cannot make the box."""
+        """Start `command`; raises SandboxError when the engine cannot make the sandbox."""
         return await started(self, command, limits, on_output)
 
     async def prepare(self, command: Command, limits: Limits) -> WaitingSandbox:
-        """Make the box of `command`; raises SandboxError as `start` does."""
+        """Make the sandbox of `command`; raises SandboxError as `start` does."""
         return await whole_or_nothing(self._prepare(command, limits))
 
     async def sees_processes(self) -> bool:
-        """Whether the processes of a box can be seen from here; raises SandboxError when it cannot run /bin/true."""
+        """Whether the processes of a sandbox can be seen from here; raises SandboxError if it cannot run /bin/true."""
         async with AsyncExitStack() as cleanup:
             name = await self._make(_TRIAL, _TRIAL_LIMITS, cleanup)
             output, tree = await self._attach(name, _TRIAL_LIMITS, cleanup)
@@ -83,7 +83,7 @@ class DockerSandbox:
             tree.release()
             status = await tree.wait_status()
         if status != 0:
-            raise SandboxError(f"a Docker box cannot run /bin/true: it ended with {status}")
+            raise SandboxError(f"a Docker sandbox cannot run /bin/true: it ended with {status}")
         return seen
 
     async def _prepare(self, command: Command, limits: Limits) -> WaitingSandbox:
@@ -121,7 +121,7 @@ class DockerSandbox:
         if said != b"\n" or not state["Running"]:
             words = said.decode(errors="replace").strip()
             raise SandboxError(
-                f"the Docker engine cannot make a box: {words or state.get('Error') or 'no reason given'}"
+                f"the Docker engine cannot make a sandbox: {words or state.get('Error') or 'no reason given'}"
             )
         return int(state["Pid"])
 

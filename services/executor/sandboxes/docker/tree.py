@@ -1,4 +1,4 @@
-"""The processes of one Docker box."""
+"""The processes of one Docker sandbox."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class DockerTree:
         self._first_pid: int | None = None
 
     def watch(self, init_pid: int, counters: ContainerCounters, *, witnessed: bool) -> None:
-        """Once the box is made: see the program's own process, whose parent is `init_pid`, where we can."""
+        """Once the sandbox is made: see the program's own process, whose parent is `init_pid`, where we can."""
         self._counters = counters
         self._first_pid = init_pid if witnessed else None
         if witnessed:
@@ -73,7 +73,7 @@ class DockerTree:
         await self._engine.remove(self._name)
 
     def owns(self, pid: int) -> bool:
-        """Whether a live process is one of the box's; nobody knows that of a runtime with a kernel of its own."""
+        """Whether a live process is one of the sandbox's; nobody knows that of a runtime with a kernel of its own."""
         return self._first_pid is None or is_below(pid, self._first_pid)
 
     def let_go(self) -> None:

@@ -1,10 +1,10 @@
-"""Control groups for boxes: the kernel's own limit on memory, processors and processes of a whole tree.
+"""Control groups for sandboxes: the kernel's own limit on memory, processors and processes of a whole tree.
 
-Version 2 has one hierarchy; version 1 has one for each controller, so a box is one folder there and several here. A
+Version 2 has one hierarchy; version 1 has one for each controller, so a sandbox is one folder there and several here. A
 group's name carries our process id, so that groups left behind by a process that was killed are recognised and removed.
 
-Processor time is limited by quota: in each period of 100 ms a box's threads run for `cores` times as long at most. No
-more than `cores` threads never use it up, so they are never stopped, and their times are what they are without.
+Processor time is limited by quota: in each period of 100 ms a sandbox's threads run for `cores` times as long at most.
+No more than `cores` threads never use it up, so they are never stopped, and their times are what they are without.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+# The name is an older one, so that groups that an earlier version left are still found and removed.
 _PREFIX = "wavepool-box"
 _PERIOD_MICROSECONDS = 100_000
 _LEAST_QUOTA_MICROSECONDS = 1000
@@ -68,7 +69,7 @@ class CgroupCounters:
 
 
 class Cgroup(CgroupCounters):
-    """The group, or the groups, of one box; raises OSError where they cannot be made."""
+    """The group, or the groups, of one sandbox; raises OSError where they cannot be made."""
 
     def __init__(self, parents: Iterable[Path], *, memory_mib: int, processes: int, cores: float) -> None:
         name = f"{_PREFIX}-{os.getpid()}-{next(_SERIAL)}"
@@ -115,7 +116,7 @@ def limit_cpu(folder: Path, cores: float) -> None:
         try:
             (folder / "cpu.cfs_quota_us").write_text(str(quota))
         except OSError as error:
-            # A group above allows less, and holds the box to that.
+            # A group above allows less, and holds the sandbox to that.
             if error.errno != errno.EINVAL:
                 raise
 

@@ -1,4 +1,4 @@
-"""Where a box's control groups can be made: one folder for version 2, one for each controller for version 1.
+"""Where a sandbox's control groups can be made: one folder for version 2, one for each controller for version 1.
 
 A container often has its groups mounted read-only, and its processes sit in the one group of version 2 that it has. A
 group with processes cannot hand controllers to its children, so that `open_cgroup_place` moves them one level down, as
@@ -35,7 +35,7 @@ def cgroup_of(pid: int, mount: Path = MOUNT) -> list[Path]:
 
 
 def cgroup_parents(mount: Path = MOUNT, membership: str | None = None) -> list[Path]:
-    """The folders under which we may make a box's groups: one for version 2, several for version 1, or none."""
+    """The folders under which we may make a sandbox's groups: one for version 2, several for version 1, or none."""
     own = _memberships(membership or _text(Path("/proc/self/cgroup")))
     unified = _unified_parent(mount, own.get("", ""))
     if unified:

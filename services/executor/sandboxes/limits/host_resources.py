@@ -1,4 +1,4 @@
-"""What every box takes from the host for as long as it runs: a user id where we are root, and cgroups where we may."""
+"""What every sandbox takes from the host while it runs: a user id where we are root, and cgroups where we may."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Claim:
-    """One box's share; `uid` is None where the box runs as our own user."""
+    """One sandbox's share; `uid` is None where the sandbox runs as our own user."""
 
     uid: int | None
     cgroup: Cgroup | None
 
     @property
     def procs_files(self) -> list[str]:
-        """The files through which a process enters the box's cgroups."""
+        """The files through which a process enters the sandbox's cgroups."""
         return self.cgroup.procs_files if self.cgroup else []
 
 
@@ -58,20 +58,20 @@ class HostResources:
 
     @property
     def limits_memory(self) -> bool:
-        """Whether the kernel limits the memory of whole boxes."""
+        """Whether the kernel limits the memory of whole sandboxes."""
         return bool(self._cgroup_parents)
 
     @property
     def limits_cpu(self) -> bool:
-        """Whether the kernel limits how many processors a whole box fills."""
+        """Whether the kernel limits how many processors a whole sandbox fills."""
         return are_limited_in_cpu(self._cgroup_parents)
 
     def claim(self, command: Command, limits: Limits, cleanup: AsyncExitStack) -> Claim:
-        """Take what a box for `command` needs, until `cleanup` is closed; raises OSError when a mount is missing."""
+        """Take what a sandbox for `command` needs, until `cleanup` is closed; raises OSError if a mount is missing."""
         return Claim(self.user(command, cleanup), self._cgroup(limits, cleanup))
 
     def user(self, command: Command, cleanup: AsyncExitStack) -> int | None:
-        """A user id for a box of `command`, and what it may write; None where it runs as our own user."""
+        """A user id for a sandbox of `command`, and what it may write; None where it runs as our own user."""
         if not self._may_change_users:
             return None
         user = SandboxUser()

@@ -15,7 +15,7 @@ _SPARE_CPU_SECONDS = 1
 
 
 def kernel_limits(limits: Limits) -> list[tuple[int, int, int]]:
-    """All but the number of processes, which depends on how the kernel counts them in the box at hand."""
+    """All but the number of processes, which depends on how the kernel counts them in the sandbox at hand."""
     cpu_seconds = math.ceil(limits.cpu.total_seconds()) + _SPARE_CPU_SECONDS
     file_bytes = limits.file_mib << 20
     return [

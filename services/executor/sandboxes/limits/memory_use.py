@@ -1,6 +1,6 @@
 """How much memory a process tree fills, as far as /proc tells whoever is not root.
 
-Counted are private pages, the box's own /tmp and /dev/shm, and files in memory (memfd, shared anonymous memory,
+Counted are private pages, the sandbox's own /tmp and /dev/shm, and files in memory (memfd, shared anonymous memory,
 segments of System V) that a process has open or has mapped. Only a control group tells more: what is in pipes and
 sockets, and in memory files that nobody shows open any more.
 """

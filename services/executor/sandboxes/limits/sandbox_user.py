@@ -1,4 +1,4 @@
-"""A user id of its own for each box that root starts."""
+"""A user id of its own for each sandbox that root starts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _LAST_UID = 65519
 
 
 class SandboxUser:
-    """Holds one user id that no other box on this machine has at the same time.
+    """Holds one user id that no other sandbox on this machine has at the same time.
 
     The hold is an abstract Unix socket name: the kernel makes it unique among all our processes and lets go of it when
     the holder dies, so there is no file to clean up.
@@ -22,7 +22,7 @@ class SandboxUser:
         self._hold, self.uid = _take_free_uid()
 
     def release(self) -> None:
-        """Let another box have the id."""
+        """Let another sandbox have the id."""
         self._hold.close()
 
 
@@ -30,9 +30,10 @@ def _take_free_uid() -> tuple[socket.socket, int]:
     for uid in range(_FIRST_UID, _LAST_UID + 1):
         hold = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC)
         try:
+            # The name is an older one: an executor of an earlier version on this machine must not take the same id.
             hold.bind(f"\0wavepool-box-user-{uid}")
         except OSError:
             hold.close()
         else:
             return hold, uid
-    raise SandboxError(f"all user ids from {_FIRST_UID} to {_LAST_UID} are taken by running boxes")
+    raise SandboxError(f"all user ids from {_FIRST_UID} to {_LAST_UID} are taken by running sandboxes")

@@ -1,4 +1,4 @@
-"""Watches what a running box uses and says which limit it went over."""
+"""Watches what a running sandbox uses and says which limit it went over."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _SETTLING_INTERVAL = timedelta(milliseconds=0.2)
 
 
 class Excess(StrEnum):
-    """The limit that a box went over."""
+    """The limit that a sandbox went over."""
 
     WALL = "wall"
     CPU = "cpu"
@@ -39,7 +39,7 @@ class Excess(StrEnum):
 
 
 class Watchdog:
-    """Polls one box; `pids` lists its tree, `cgroup` (where there is one) counts and limits better than we can."""
+    """Polls one sandbox; `pids` lists its tree, `cgroup` (where there is one) counts and limits better than we can."""
 
     def __init__(
         self, limits: Limits, pids: Callable[[], list[int]], cgroup: CgroupCounters | None, folders: Sequence[Path]
@@ -73,7 +73,7 @@ class Watchdog:
         return self._cgroup.peak_memory_mib if self._cgroup else self._peak_memory_kib >> 10
 
     async def cpu_time(self) -> timedelta:
-        """What the box has used so far; waits for up to a tick while a thread of it runs.
+        """What the sandbox has used so far; waits for up to a tick while a thread of it runs.
 
         The kernel counts what a thread has run when it stops, and at each tick of its timer meanwhile: a count that has
         not changed since the thread began is up to a tick behind.

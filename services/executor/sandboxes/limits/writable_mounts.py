@@ -1,4 +1,4 @@
-"""Gives the folders that a box may write to its user, and takes them back."""
+"""Gives the folders that a sandbox may write to its user, and takes them back."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 def lend_writable_mounts(mounts: Sequence[Mount], uid: int) -> Generator[None]:
     """While the context lasts, the top of each writable mount belongs to `uid`; only root can do that.
 
-    We work on descriptors that were opened before the box starts, so nothing that it plants can redirect us. They are
-    O_PATH, as a socket has no others, and such a one is changed by its name in /proc.
+    We work on descriptors that were opened before the sandbox starts, so nothing that it plants can redirect us. They
+    are O_PATH, as a socket has no others, and such a one is changed by its name in /proc.
     """
     sources = [mount.source for mount in mounts if mount.writable]
     descriptors = [os.open(source, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC) for source in sources]

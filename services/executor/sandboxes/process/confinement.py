@@ -1,4 +1,4 @@
-"""The last steps of a boxed program's process before it becomes that program: each gives something up for good."""
+"""The last steps of a sandboxed program's process before it becomes that program: each gives something up for good."""
 
 from __future__ import annotations
 
@@ -120,23 +120,23 @@ def _drop_privileges(order: LaunchOrder, held: list[Hold]) -> None:
 
 
 def _keep_the_way_open(order: LaunchOrder, held: list[Hold]) -> None:
-    """Give up root's last capability, unless the box's user needs it to reach its mounts.
+    """Give up root's last capability, unless the sandbox's user needs it to reach its mounts.
 
-    Without a root of its own a box walks the host's folders to its mounts as its own user, and where we are root some
-    of them (`/root`) may be closed to it. Where Landlock then keeps it to its mounts anyway, the box may keep the
-    capability to walk through closed folders.
+    Without a root of its own a sandbox walks the host's folders to its mounts as its own user, and where we are root
+    some of them (`/root`) may be closed to it. Where Landlock then keeps it to its mounts anyway, the sandbox may keep
+    the capability to walk through closed folders.
     """
     closed = [] if Hold.PRIVATE_ROOT in held else _out_of_reach(order)
     if closed and (Hold.LANDLOCK in order.forgo or not landlock_version()):
         raise PermissionError(
-            f"the box's user cannot reach {closed[0]}: open the folders above it with `chmod o+x`, install "
+            f"the sandbox's user cannot reach {closed[0]}: open the folders above it with `chmod o+x`, install "
             "bubblewrap, or do not run as root"
         )
     keep_only_capability(CAP_DAC_OVERRIDE if closed else None)
 
 
 def _out_of_reach(order: LaunchOrder) -> list[str]:
-    """The mounts that the box's user cannot use, its temporary folder among them."""
+    """The mounts that the sandbox's user cannot use, its temporary folder among them."""
     needed = [*((source, writable) for source, _, writable in order.mounts), (order.scratch, True)]
     return [path for path, writable in needed if not os.access(path, os.R_OK | (os.W_OK if writable else 0))]
 
@@ -155,7 +155,7 @@ def _restrict_files(order: LaunchOrder, held: list[Hold]) -> None:
 
 
 def seen_inside(text: str, mounts: Sequence[tuple[str, str, bool]], held: Collection[Hold]) -> str:
-    """With a root of its own a box sees mounts at their targets; without one, paths are put back to their sources."""
+    """With a root of its own a sandbox sees mounts at their targets; without one, paths become their sources again."""
     sources = {target: source for source, target, _ in mounts}
     if Hold.PRIVATE_ROOT in held or not sources:
         return text

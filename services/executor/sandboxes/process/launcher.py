@@ -1,10 +1,10 @@
-"""Starts one program in the best box that the kernel gives without any package, and ends all of it.
+"""Starts one program in the best sandbox that the kernel gives without any package, and ends all of it.
 
 Theory of operation. The sandbox starts `python -I -S -c …` with one end of a socket pair, and sends a LaunchOrder.
 The launcher takes namespaces if it may; its next child is then the first process of the pid namespace, whose end is the
 end of everything inside. Where it may not, the launcher itself adopts every orphan below it (PR_SET_CHILD_SUBREAPER)
 and kills until no descendant is left. Either way that supervisor outlives the program, reports its wait status, and
-ends everything as soon as the socket closes: so the box dies with the process that asked for it, however that ends.
+ends everything as soon as the socket closes: so the sandbox dies with the process that asked for it, however that ends.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ def _kill_descendants(uid: int | None) -> None:
 
 
 def _kill_user(uid: int) -> None:
-    """Kill every process of a box's own user in one call, which no fork can outrun."""
+    """Kill every process of a sandbox's own user in one call, which no fork can outrun."""
     killer = os.fork()
     if killer == 0:
         os.setresuid(uid, uid, uid)

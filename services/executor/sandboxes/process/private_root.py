@@ -1,4 +1,4 @@
-"""A root of its own for a box, built with bare mounts; for machines without bubblewrap that allow namespaces."""
+"""A root of its own for a sandbox, built with bare mounts; for machines without bubblewrap that allow namespaces."""
 
 from __future__ import annotations
 

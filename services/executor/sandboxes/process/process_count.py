@@ -17,7 +17,7 @@ _PRECISION = 8
 
 
 def processes_of_this_user() -> int:
-    """The user's processes and threads, never too few; for a box that has no capability to go beyond limits."""
+    """The user's processes and threads, never too few; for a sandbox that has no capability to go beyond limits."""
     seen = _seen_processes()
     if _may_start_one_more(seen):
         return seen

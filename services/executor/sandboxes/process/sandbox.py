@@ -1,4 +1,4 @@
-"""Boxes from what the kernel itself gives, for machines without bubblewrap; it says what it does not hold back."""
+"""Sandboxes from what the kernel itself gives, for machines without bubblewrap; it says what it does not hold back."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _TRIAL_LIMITS = Limits(timedelta(seconds=10), timedelta(seconds=5), 256, process
 class ProcessSandbox:
     """Takes namespaces, a root of its own, Landlock and a system-call filter, as far as the kernel allows each.
 
-    Make one with `open_process_sandbox`, which finds that out. A box that turns out weaker than that is refused.
+    Make one with `open_process_sandbox`, which finds that out. A sandbox that turns out weaker than that is refused.
     """
 
     name = "process"
@@ -52,22 +52,22 @@ class ProcessSandbox:
     async def start(
         self, command: Command, limits: Limits, on_output: OutputListener | None = None
     ) -> SandboxedProcess:
-        """Start `command`; raises SandboxError when the box cannot be made as strong as `gaps` says."""
+        """Start `command`; raises SandboxError when the sandbox cannot be made as strong as `gaps` says."""
         return await started(self, command, limits, on_output)
 
     async def prepare(self, command: Command, limits: Limits) -> WaitingSandbox:
-        """Make the box of `command`; raises SandboxError as `start` does."""
+        """Make the sandbox of `command`; raises SandboxError as `start` does."""
         return await whole_or_nothing(self._prepare(command, limits))
 
     async def _prepare(self, command: Command, limits: Limits) -> WaitingSandbox:
         prepared, held = await self.launch(command, limits)
         if not held >= self._held:
             await prepared.discard()
-            raise SandboxError(f"the box came out without {', '.join(sorted(self._held - held))}")
+            raise SandboxError(f"the sandbox came out without {', '.join(sorted(self._held - held))}")
         return prepared
 
     async def launch(self, command: Command, limits: Limits) -> tuple[WaitingSandbox, frozenset[Hold]]:
-        """Make the box of `command` and say which holds it has."""
+        """Make the sandbox of `command` and say which holds it has."""
         async with AsyncExitStack() as cleanup:
             claim = self._host.claim(command, limits, cleanup)
             order = self._order(command, limits, claim, _scratch_folder(claim.uid, cleanup))
@@ -103,13 +103,13 @@ async def open_process_sandbox(forgo: Collection[Hold] = ()) -> ProcessSandbox:
     prepared, held = await ProcessSandbox(forgo=forgo).launch(_TRIAL, _TRIAL_LIMITS)
     ending = await (await prepared.start()).wait()
     if ending.code != 0:
-        raise SandboxError(f"a plain box cannot run /bin/true: {ending.stderr.decode(errors='replace').strip()}")
+        raise SandboxError(f"a plain sandbox cannot run /bin/true: {ending.stderr.decode(errors='replace').strip()}")
     return ProcessSandbox(held, forgo)
 
 
 def _scratch_folder(uid: int | None, cleanup: AsyncExitStack) -> str:
-    """The box's temporary folder; removed when nothing of the box is left that could swap names under us."""
-    folder = tempfile.mkdtemp(prefix="wavepool-box-")
+    """The sandbox's temporary folder; removed when nothing of the sandbox is left that could swap names under us."""
+    folder = tempfile.mkdtemp(prefix="wavepool-sandbox-")
     cleanup.callback(remove_tree, Path(folder))
     if uid is not None:
         os.chown(folder, uid, uid)

@@ -1,4 +1,4 @@
-"""The processes of one box of the launcher, seen from the side that asked for it."""
+"""The processes of one sandbox of the launcher, seen from the side that asked for it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _CODE_ROOT = Path(__file__).parents[4]
 _LAUNCH = f"import sys; sys.path.insert(0, {str(_CODE_ROOT)!r}); from {__package__}.launcher import main; main()"
-# The launcher ends its box within milliseconds; if it hangs or was killed we do it from outside.
+# The launcher ends its sandbox within milliseconds; if it hangs or was killed we do it from outside.
 _END_SECONDS = 5.0
 
 
@@ -37,7 +37,7 @@ class LaunchedTree:
         """Wait until the program could begin, and say in what holds; raises SandboxError if it never will."""
         message = await self._report()
         if "held" not in message:
-            raise SandboxError(f"the launcher cannot make a box: {message.get('error', 'it ended without a word')}")
+            raise SandboxError(f"the launcher cannot make a sandbox: {message.get('error', 'it ended without a word')}")
         return frozenset(map(Hold, message["held"]))
 
     def release(self) -> bool:
@@ -71,7 +71,7 @@ class LaunchedTree:
             await self._control.wait_closed()
 
     def owns(self, pid: int) -> bool:
-        """Whether a live process is one of the box's."""
+        """Whether a live process is one of the sandbox's."""
         return is_below(pid, self.child.pid)
 
     async def _report(self) -> dict[str, Any]:

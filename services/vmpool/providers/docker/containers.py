@@ -27,10 +27,10 @@ COMMAND_NOT_RUN = frozenset({126, 127})
 _SANDBOX_MAKER = (
     # Mounts and namespaces, and the loopback device of an empty network.
     *("SYS_ADMIN", "NET_ADMIN"),
-    # A user for each box, its files, and an end to its processes.
+    # A user for each sandbox, its files, and an end to its processes.
     *("SETUID", "SETGID", "SETPCAP", "CHOWN", "FOWNER", "DAC_OVERRIDE", "KILL"),
 )
-"""The capabilities that making boxes takes; without root's in the engine's user namespace, /proc cannot be mounted."""
+"""The capabilities that making sandboxes takes; without root's in its user namespace, /proc cannot be mounted."""
 
 _ON_THE_WAY = frozenset({"created", "restarting"})
 _OVER = frozenset({"exited", "dead", "removing"})

@@ -51,15 +51,16 @@ class DockerSettings(Settings):
     groups: CommaSeparated[str] = ()
     """Groups that may use them, such as `video,render`; numbers are safest."""
     environment: ExecutorEnvironment = Field(default_factory=dict[str, SecretStr])
-    """Settings for the executor, as JSON: `{"EXECUTOR_DEVICE": "rocm"}`. Without them, those of boxes are as in our own
-    environment; with neither, `EXECUTOR_SANDBOX` is `required`."""
+    """Settings for the executor, as JSON: `{"EXECUTOR_DEVICE": "rocm"}`. Without them, those of sandboxes are as in our
+    own environment; with neither, `EXECUTOR_SANDBOX` is `required`."""
     volumes: CommaSeparated[str] = ()
     """`/on/the/host:/in/the/container:ro`"""
     memory_mib: Annotated[int, Field(ge=0)] = 0
     """The most that a container may use; 0: no limit."""
     privileged_boxes: bool = True
-    """Lets executors make real boxes in their containers (bubblewrap): they run as root with the capabilities that this
-    takes, CAP_SYS_ADMIN among them, and without the engine's seccomp and AppArmor profiles. Boxes have none of it."""
+    """Lets executors make real sandboxes in their containers (bubblewrap): they run as root with the capabilities that
+    this takes, CAP_SYS_ADMIN among them, and without the engine's seccomp and AppArmor profiles. Sandboxes have none
+    of it."""
     init: bool = True
     """Runs the engine's small init in front of the executor, which reaps what runs leave behind."""
     max_containers: Annotated[int, Field(ge=1)] = 1

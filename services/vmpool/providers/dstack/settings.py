@@ -100,10 +100,10 @@ class DstackSettings(Settings):
     user: Annotated[str, Field(min_length=1)] = "root"
     """In the container; without it dstack asks the registry for the image's own on every plan."""
     environment: ExecutorEnvironment = Field(default_factory=dict[str, SecretStr])
-    """Settings for the executor, as JSON. Without them, `EXECUTOR_DEVICE` is `rocm`, and those of boxes are as in our
-    own environment; with neither, `EXECUTOR_SANDBOX` is `required`."""
+    """Settings for the executor, as JSON. Without them, `EXECUTOR_DEVICE` is `rocm`, and those of sandboxes are as in
+    our own environment; with neither, `EXECUTOR_SANDBOX` is `required`."""
     privileged: bool = True
-    """Without it no executor can make a real box (bubblewrap) in its container."""
+    """Without it no executor can make a real sandbox (bubblewrap) in its container."""
     executor_port: Annotated[int, Field(gt=0, le=65535)] = 50051
     """On the machine's loopback."""
     orphan_timeout: NotNegative = timedelta(minutes=15)

@@ -1,4 +1,4 @@
-"""The core's real parts: the cpu device, the best box of this machine, a cache that all test sessions share."""
+"""The core's real parts: the cpu device, the best sandbox of this machine, a cache that all test sessions share."""
 
 from __future__ import annotations
 

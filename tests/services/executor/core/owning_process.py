@@ -1,4 +1,4 @@
-"""A box whose program is the test itself."""
+"""A sandboxed process that is the test itself."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every box that this machine can make, for the contract suite."""
+"""Every sandbox that this machine can make, for the contract suite."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _REAL = [
     pytest.param("docker:runsc", marks=pytest.mark.runsc),
 ]
 # What a kernel of its own does inside (namespaces, most system calls) is no escape, and its processes cannot be counted
-# from outside: the other files say nothing about such a box. Nor is there time: each takes a second.
+# from outside: the other files say nothing about such a sandbox. Nor is there time: each takes a second.
 _WITH_OWN_KERNEL = {"test_network_escapes.py", "test_exhaustion.py"}
 _docker: dict[str | None, DockerSandbox] = {}
 
@@ -49,7 +49,7 @@ async def docker_sandbox(runtime: str | None = None) -> DockerSandbox:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Take the box with a kernel of its own out of the files that do not apply to it."""
+    """Take the sandbox with a kernel of its own out of the files that do not apply to it."""
     items[:] = [
         item
         for item in items
@@ -67,13 +67,13 @@ async def sandbox(request: pytest.FixtureRequest) -> Sandbox:
     forgoing = await open_process_sandbox(_FORGONE[request.param])
     if Gap.SIGNALS in forgoing.gaps:
         # For somebody who is not root: `kill -9 -1` in it would end the tests, and the person's session.
-        pytest.skip("a box that can signal others of its user is none to try attacks in")
+        pytest.skip("a sandbox that can signal others of its user is none to try attacks in")
     return forgoing
 
 
 @pytest.fixture
 def shell(sandbox: Sandbox) -> Iterator[SandboxedShell]:
-    """A box whose folders other users can reach, unlike `tmp_path`: a box without a root of its own needs the way."""
+    """Other users can reach its folders, unlike `tmp_path`: a sandbox without a root of its own needs the way."""
     home = Path(tempfile.mkdtemp(prefix="wavepool-test-"))
     home.chmod(0o755)
     yield SandboxedShell(sandbox, home)
@@ -89,7 +89,7 @@ def marker() -> str:
 
 @pytest.fixture
 def victim() -> Iterator[subprocess.Popen[bytes]]:
-    """A process of ours outside of any box."""
+    """A process of ours outside of any sandbox."""
     process = subprocess.Popen(["/bin/sleep", "300"], env={"SECRET": "do-not-tell"})
     yield process
     process.kill()

@@ -1,4 +1,4 @@
-"""Tries a few things in boxes and prints what happened as JSON; run as `ordinary_user.py SETTING`, without packages."""
+"""Tries a few things in sandboxes and prints what happened as JSON; needs no packages. Run it with SETTING."""
 
 from __future__ import annotations
 
@@ -63,13 +63,13 @@ async def observe(setting: str, folder: Path) -> dict[str, object]:
         "memory files": "memory_exceeded" if files.memory_exceeded else repr(files),
         "loop": "cpu_exceeded" if loop.cpu_exceeded else repr(loop),
         "forks": "bounded" if b"fork" in forks.stderr else repr(forks),
-        "beside a full box": await beside_a_full_sandbox(sandbox, folder),
+        "beside a full sandbox": await beside_a_full_sandbox(sandbox, folder),
         "daemon": "gone" if not any(map(_is_marked, Path("/proc").glob("[0-9]*"))) else "survived",
     }
 
 
 async def beside_a_full_sandbox(sandbox: Sandbox, folder: Path) -> str:
-    """What a build's box says that starts a process when a submission's box has filled itself with them."""
+    """What a build's sandbox says that starts a process when a submission's sandbox has filled itself with them."""
     limits = StageLimits()
     begun = asyncio.Event()
     build = await sandbox.start(_command(folder, BUILD), limits.builder, lambda *_: begun.set())

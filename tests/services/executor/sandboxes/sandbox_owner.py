@@ -1,4 +1,4 @@
-"""A program that starts a box around `sleep MARKER` and waits for it; run as `sandbox_owner.py SETTING MARKER`."""
+"""A program that starts a sandbox around `sleep MARKER` and waits for it; run as `sandbox_owner.py SETTING MARKER`."""
 
 from __future__ import annotations
 

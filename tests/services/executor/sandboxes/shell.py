@@ -1,4 +1,4 @@
-"""How the contract suite runs shell scripts in boxes."""
+"""How the contract suite runs shell scripts in sandboxes."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ SMALL_FILES = replace(GENEROUS, file_mib=2)
 
 
 class SandboxedShell:
-    """Runs scripts in boxes of one sandbox; what they see as /build lies in `folder`, and `outside` beside it."""
+    """Runs scripts in sandboxes of one adapter; what they see as /build lies in `folder`, and `outside` beside it."""
 
     def __init__(self, sandbox: Sandbox, home: Path) -> None:
         self.sandbox = sandbox

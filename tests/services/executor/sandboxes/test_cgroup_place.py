@@ -1,4 +1,4 @@
-"""Where a box's groups go, on machines of either version and in containers."""
+"""Where a sandbox's groups go, on machines of either version and in containers."""
 
 from __future__ import annotations
 

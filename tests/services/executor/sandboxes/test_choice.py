@@ -1,4 +1,4 @@
-"""EXECUTOR_SANDBOX gives the box that it names or a clear refusal."""
+"""EXECUTOR_SANDBOX gives the sandbox that it names or a clear refusal."""
 
 from __future__ import annotations
 

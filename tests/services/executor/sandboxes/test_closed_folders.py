@@ -1,4 +1,4 @@
-"""Root in a container without namespaces: what a box needs may lie in folders that are closed to its user."""
+"""Root in a container without namespaces: what a sandbox needs may lie in folders that are closed to its user."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.services.executor.sandboxes.shell import SandboxedShell
 if TYPE_CHECKING:
     from pathlib import Path
 
-pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root's boxes have a user of their own")
+pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root's sandboxes have a user of their own")
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Without a root of its own a box sees its mounts where they really lie."""
+"""Without a root of its own a sandbox sees its mounts where they really lie."""
 
 from __future__ import annotations
 

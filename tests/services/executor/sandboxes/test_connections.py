@@ -1,4 +1,4 @@
-"""A program in any box reaches the socket that is mounted for it, and its judge knows it from every other process."""
+"""A program in any sandbox reaches the socket that is mounted for it, and its judge knows it from all others."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ print(connection.recv(64).decode())
 '"""
 
 
-@pytest.mark.skipif(not Path("/usr/bin/python3").exists(), reason="needs Python in /usr/bin, which boxes see")
+@pytest.mark.skipif(not Path("/usr/bin/python3").exists(), reason="needs Python in /usr/bin, which sandboxes see")
 async def test_a_sandboxs_own_process_is_heard_and_known(
     shell: SandboxedShell, tmp_path: Path, victim: subprocess.Popen[bytes]
 ) -> None:

@@ -1,4 +1,4 @@
-"""What a hostile program tries, against every box; a box lets through exactly what its gaps admit."""
+"""What a hostile program tries, against every sandbox; a sandbox lets through exactly what its gaps admit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A box that takes all it can get takes its own share and nothing of the host."""
+"""A sandbox that takes all it can get takes its own share and nothing of the host."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 async def test_countless_files_exceed_the_file_limit(shell: SandboxedShell) -> None:
-    # Nearly all are there before: on a busy disk they can take longer than the box may last.
+    # Nearly all are there before: on a busy disk they can take longer than the sandbox may last.
     for number in range(19_990):
         (shell.folder / f"before{number}").touch()
     program = 'for my $i (1..1000) { open(my $f, ">", "/build/$i") or last } sleep 50'
@@ -51,7 +51,7 @@ async def test_files_in_memory_count_as_memory(shell: SandboxedShell) -> None:
 
 async def test_the_sandbox_s_own_temporary_folders_count_as_memory(shell: SandboxedShell) -> None:
     if shell.admits(Gap.SOCKETS):
-        pytest.skip("a box without a root of its own has its temporary folder on a disk")
+        pytest.skip("a sandbox without a root of its own has its temporary folder on a disk")
     each = replace(SMALL_MEMORY, file_mib=48)
 
     ending = await shell.run("head -c 40M /dev/zero >/tmp/file; head -c 40M /dev/zero >/dev/shm/file; sleep 50", each)

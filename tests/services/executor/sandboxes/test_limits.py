@@ -1,4 +1,4 @@
-"""Every limit ends its box, in every box, and the ending says which limit it was."""
+"""Every limit ends its sandbox, with every adapter, and the ending says which limit it was."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ async def test_what_a_sandbox_uses_is_up_to_date_whenever_it_is_read(shell: Sand
 
 async def test_a_sandbox_gets_no_more_than_its_cores(shell: SandboxedShell) -> None:
     if shell.admits(Gap.CPU):
-        pytest.skip("the box says that it cannot hold that back")
+        pytest.skip("the sandbox says that it cannot hold that back")
     cores, used = 0.05, timedelta(seconds=0.2)
     running = await shell.start("(while :; do :; done) & while :; do :; done", replace(GENEROUS, cores=cores))
     try:
@@ -119,7 +119,7 @@ async def test_a_sandbox_within_its_cores_is_never_stopped(shell: SandboxedShell
         pytest.skip("the kernel counts for nobody here, or for the engine")
     running = await shell.start("while :; do :; done", replace(GENEROUS, cores=1))
     try:
-        # Making the box takes processes beside the loop's.
+        # Making the sandbox takes processes beside the loop's.
         while (begin := await running.cpu_time()) < timedelta(seconds=0.5):
             await asyncio.sleep(0.02)
         before = _scheduled(running._parts.cgroup)
@@ -134,7 +134,7 @@ async def test_a_sandbox_within_its_cores_is_never_stopped(shell: SandboxedShell
 
 
 def _scheduled(counters: CgroupCounters) -> dict[str, str]:
-    """What the scheduler has counted of a box."""
+    """What the scheduler has counted of a sandbox."""
     files = [folder / "cpu.stat" for folder in counters.folders if (folder / "cpu.stat").exists()]
     return dict(line.split() for file in files for line in file.read_text().splitlines())
 

@@ -1,4 +1,4 @@
-"""A box reaches nobody by any kind of socket, and nobody reaches it."""
+"""A sandbox reaches nobody by any kind of socket, and nobody reaches it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Boxes for people who are not root; where the suite runs as root, this adds an ordinary user."""
+"""Sandboxes for people who are not root; where the suite runs as root, this adds an ordinary user."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ HELD = {
     "memory files": "memory_exceeded",
     "loop": "cpu_exceeded",
     "forks": "bounded",
-    "beside a full box": "started",
+    "beside a full sandbox": "started",
     "daemon": "gone",
 }
 

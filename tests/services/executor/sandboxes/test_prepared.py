@@ -1,4 +1,4 @@
-"""A prepared box is wholly made, begins with a word, is used once, and leaves nothing when nobody wants it."""
+"""A prepared sandbox is wholly made, begins with a word, is used once, and leaves nothing when nobody wants it."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def _kernel_tells_exits() -> bool:
 
 
 class Counting:
-    """Counts how many boxes a sandbox makes."""
+    """Counts how many sandboxes an adapter makes."""
 
     def __init__(self, sandbox: Sandbox) -> None:
         self.sandbox = sandbox

@@ -1,4 +1,4 @@
-"""ROCm's real runtime in our boxes, over a machine of eight MI300X that is written down and a stand-in for its driver.
+"""ROCm's real runtime in our sandboxes, with files of a machine of eight MI300X and a stand-in for its driver.
 
 It lists agents and hands out memory. Nothing runs on them.
 """
@@ -72,7 +72,7 @@ def has_root_of_its_own(sandbox: Sandbox) -> bool:
 
 def needs_a_root_of_its_own(sandbox: Sandbox) -> None:
     if not has_root_of_its_own(sandbox):
-        pytest.skip("a box without a root of its own has the machine's /sys, which no test can write")
+        pytest.skip("a sandbox without a root of its own has the machine's /sys, which no test can write")
 
 
 @pytest.mark.rocm
@@ -99,7 +99,7 @@ async def test_the_runtime_finds_the_leased_devices_and_no_others(
 async def test_without_the_drivers_topology_the_runtime_does_not_start(
     shell: SandboxedShell, home: Path, programs: Path
 ) -> None:
-    """As it was before boxes had it: HSA_STATUS_ERROR_OUT_OF_RESOURCES."""
+    """As it was before sandboxes had it: HSA_STATUS_ERROR_OUT_OF_RESOURCES."""
     needs_a_root_of_its_own(shell.sandbox)
     devices = machine(home / "sys", 1)
     command = run_with(home, devices, programs)

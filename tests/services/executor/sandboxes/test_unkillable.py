@@ -1,4 +1,4 @@
-"""A box whose processes SIGKILL does not end: it is given up, and said to be left."""
+"""A sandbox whose processes SIGKILL does not end: it is given up, and said to be left."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 REPOSITORY = Path(__file__).parents[4]
 SYSTEM = [Path("/", name) for name in ("usr", "bin", "sbin", "lib", "lib32", "lib64", "libx32")]
 IMAGE = "wavepool-sandbox:1"
-"""It holds no program: the machine's own are mounted into it, as into a box."""
+"""It holds no program: the machine's own are mounted into it, as into a sandbox."""
 
 CONFIG = DockerConfig(
     host=os.environ.get("DOCKER_HOST", "unix:///var/run/docker.sock"),

@@ -155,7 +155,7 @@ EXECUTOR = (sys.executable, "-m", "services.executor")
 
 
 def executor_plan(*, privileged_sandboxes: bool) -> ContainerPlan:
-    """The real executor on the processor, with a real box or none."""
+    """The real executor on the processor, with a real sandbox or none."""
     plan = container_plan(command=EXECUTOR, privileged_sandboxes=privileged_sandboxes)
     cache = os.environ.get("WAVEPOOL_CACHE_DIR") or str(Path.home() / ".cache" / "wavepool")
     environment = {

@@ -17,7 +17,7 @@ FILE_NAME = "problem_def.py"
 def loaded(source: str) -> Any:  # noqa: ANN401
     """An instance of the class that the source defines: the last one that derives from Problem."""
     scope: dict[str, Any] = {"__name__": "problem_def"}
-    exec(compile(source, FILE_NAME, "exec"), scope)  # noqa: S102 - in a box, which is there for it
+    exec(compile(source, FILE_NAME, "exec"), scope)  # noqa: S102 - in a sandbox, which is there for it
     classes = [
         kind
         for kind in scope.values()

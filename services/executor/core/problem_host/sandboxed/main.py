@@ -1,4 +1,4 @@
-"""The host of a problem definition: loads it in a box, and answers the judge's questions about it.
+"""The host of a problem definition: loads it in a sandbox, and answers the judge's questions about it.
 
     python main.py SOCKET KEY DEFINITION MEMORY_MIB
 

@@ -45,7 +45,7 @@ SMALL = PROBLEM.sizes.cpu[3]
 
 
 class Impostor:
-    """A box whose program answers orders, the first of them being that it came up, or leaves after its first answer."""
+    """A sandbox whose program answers orders, first the one to come up, or leaves after its first answer."""
 
     def __init__(self, folder: Path, says: Callable[[bytes], bytes], *, listens: bool) -> None:
         self._connected = socket.socket(socket.AF_UNIX)

@@ -98,5 +98,5 @@ def test_a_sweep_that_empties_no_cache_fails_on_a_gpu() -> None:
 
 def test_whatever_a_sandbox_does_not_hold_back_is_a_fault() -> None:
     assert judgements.of_sandbox("a", "bubblewrap", ()).outcome is Outcome.PASSED
-    weak = judgements.of_sandbox("a", "process", ("a box can use the network",))
+    weak = judgements.of_sandbox("a", "process", ("a sandbox can use the network",))
     assert (weak.outcome, "network" in weak.why) == (Outcome.FAILED, True)

@@ -1,4 +1,4 @@
-"""Reports from boxes: whatever a box leaves, a run goes on."""
+"""Reports from sandboxes: whatever a sandbox leaves, a run goes on."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ extern "C" void solution(const float* a, const float* b, float* c, size_t n) {
 
 @dataclass
 class ScriptedInspector:
-    """Runs a shell script in the box; `asked` counts how often."""
+    """Runs a shell script in the sandbox; `asked` counts how often."""
 
     script: str
     asked: int = 0

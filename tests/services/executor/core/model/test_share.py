@@ -1,4 +1,4 @@
-"""What of a machine a submission's box may use."""
+"""What of a machine a submission's sandbox may use."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ class WithoutCompiler(CpuDevice):
 
 @pytest.fixture
 def bare_context(builds: CompileCache, tmp_path: Path) -> RunContext:
-    """With a sandbox that has nothing of a sandbox, so that whoever asks for a box fails."""
+    """With an object that has nothing of a sandbox, so that whoever asks for one fails."""
     no_sandbox = object()
     return RunContext(WithoutCompiler(), no_sandbox, builds, find_problem, scratch_parent=tmp_path)  # pyright: ignore[reportArgumentType]
 

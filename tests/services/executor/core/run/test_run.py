@@ -274,7 +274,7 @@ async def test_a_cancelled_run_leaves_no_process_and_no_file(
 def own_memory(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Shared memory for this test alone: in the machine's, others' killed processes leave folders until one sweeps."""
     with tempfile.TemporaryDirectory(prefix="wavepool-test-", dir=memory_parent(Path(tempfile.gettempdir()))) as name:
-        # Boxes of other users look for their files below it.
+        # Sandboxes of other users look for their files below it.
         Path(name).chmod(0o1777)
         monkeypatch.setattr(scratch, "_SHARED_MEMORY", Path(name))
         yield

@@ -49,7 +49,7 @@ EXITS_IN_A_CALL = Path(__file__).parents[4] / "attacks/09_early_exit/excuse_in_a
 
 
 class Forgetful:
-    """A sandbox on a machine that loses one of the files that a runner needs, once `spared` boxes have had it."""
+    """An adapter on a machine that loses one of the files that a runner needs, once `spared` sandboxes have had it."""
 
     def __init__(self, sandbox: Sandbox, lost: Path, spared: int = 0) -> None:
         self._sandbox = sandbox

@@ -1,4 +1,4 @@
-"""Only the process that is in the box, and has the box's key, is heard; the rest does not even hold it up."""
+"""Only the process that is in the sandbox, and has the sandbox's key, is heard; the rest does not even hold it up."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The adapter: what it says of itself, and its commands run in the best box there is."""
+"""The adapter: what it says of itself, and its commands run in the best sandbox there is."""
 
 from __future__ import annotations
 

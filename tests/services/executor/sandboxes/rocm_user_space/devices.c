@@ -1,4 +1,5 @@
-// What the libraries of ROCm find in a box: `agents` those of the HSA runtime, `hip` the devices of HIP, one to a line.
+// What the libraries of ROCm find in a sandbox: `agents` those of the HSA runtime, `hip` the devices of HIP, one to a
+// line.
 #include <dlfcn.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 SOURCES = Path(__file__).parent
 PROGRAMS = Path("/programs")
-"""Where boxes have what `compile_programs` makes."""
+"""Where sandboxes have what `compile_programs` makes."""
 
 
 def compile_programs(folder: Path) -> None:

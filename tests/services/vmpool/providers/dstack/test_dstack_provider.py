@@ -138,7 +138,7 @@ async def test_an_executor_without_a_real_sandbox_ends_its_machine_with_the_sett
         await provider.provision(an_order())
         seen = await observed(provider, ENDED)
     assert (seen.fault, seen.exit_status) == (Fault.EXECUTOR_EXITED, 1), seen
-    assert "EXECUTOR_SANDBOX=required needs a box that does not work here" in seen.reason
+    assert "EXECUTOR_SANDBOX=required needs a sandbox that does not work here" in seen.reason
     assert "VMPOOL_DSTACK_PRIVILEGED=true" in seen.reason
     assert fake_cloud.existing() == []
 
