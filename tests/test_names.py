@@ -8,6 +8,9 @@ from pathlib import Path
 from tests.conftest import REPOSITORY
 
 REPLACED = {
+    "box": "sandbox",
+    "boxed": "sandboxed",
+    "boxes": "sandboxes",
     "endings": "exit reasons",
     "equipment": "context",
     "hygiene": "health check",
@@ -29,8 +32,20 @@ WORD = re.compile(
         for word in REPLACED
     )
 )
-# The setting and the metric keep their names.
-KEPT = re.compile(r"VMPOOL_STRANGERS|wavepool_vmpool_strangers|settings\.strangers|\bstrangers(: |=)OrphanPolicy")
+KEPT = re.compile(
+    r"""
+    # Settings, options and metrics keep their names.
+    VMPOOL_STRANGERS|wavepool_vmpool_strangers|settings\.strangers|\bstrangers(:[ ]|=)OrphanPolicy
+    |EXECUTOR_BOX_\w+|PRIVILEGED_BOXES|privileged_boxes|\bbox_(memory|cores)\b|--box-(memory-mib|cores)
+    # By these names, executors of other versions on the same machine know what is in use.
+    |wavepool[-.]box
+    # Other boxes: filters of images, coordinates of threads, what is on a page, the border of a table.
+    |[Bb]ox.?[Bb]lur|box-filter|box_sums|\b_boxes\(|those[ ]of[ ]a[ ]box
+    |box_functions|_box_loads|%box|box[ ](for|of)[ ]threads
+    |bounding_box|box=None
+    """,
+    re.VERBOSE,
+)
 FOLDERS = [
     *("benchmarks", "cli", "client", "gateway", "hipcpu", "problems", "servicekit", "services", "submissions", "tests"),
     "vocabulary",

@@ -246,15 +246,15 @@ async def test_other_gpus_that_will_do_are_submitted_and_shown_again(
     await web.page.click("#extras summary")
     await expect(web.page.locator("#gpu-select option")).to_have_text(["MI300X", "MI300A", "MI250X", "MI210", "MI325X"])
     await web.page.select_option("#gpu-select", "MI250X")
-    box = web.page.get_by_role("checkbox", name="MI210")
+    checkbox = web.page.get_by_role("checkbox", name="MI210")
     await expect(web.page.get_by_role("checkbox", name="MI250X")).to_be_disabled()
-    await box.check()
+    await checkbox.check()
     await web.submit()
     await web.page.wait_for_selector(".verdict")
     spec = services.refusals.calls["SubmitJob"][0].spec
     assert (spec.gpu_type, list(spec.fallback_gpu_types)) == ("MI250X", ["MI210"])
     await web.page.reload()
-    await expect(box).to_be_checked()
+    await expect(checkbox).to_be_checked()
     await expect(web.page.locator("#gpu-select")).to_have_value("MI250X")
     assert await web.accessibility() == []
     assert await web.poor_contrast() == []
