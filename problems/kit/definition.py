@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -213,7 +214,15 @@ class Problem(ABC):
     @property
     def parameters(self) -> tuple[Parameter, ...]:
         """The signature, parsed."""
-        return parse_signature(self.signature, self.outputs, self.host_readable)
+        return _parsed(self.signature, tuple(self.outputs.items()), self.host_readable)
+
+
+@cache
+def _parsed(
+    signature: str, outputs: tuple[tuple[str, Initial], ...], host_readable: frozenset[str]
+) -> tuple[Parameter, ...]:
+    """Asked for with every call that is judged."""
+    return parse_signature(signature, dict(outputs), host_readable)
 
 
 @dataclass(frozen=True)

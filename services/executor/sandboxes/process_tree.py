@@ -6,7 +6,6 @@ import os
 import time
 from contextlib import suppress
 from datetime import timedelta
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -20,7 +19,6 @@ _ENDED_CPU_FIELDS = slice(13, 15)
 _THREADS_FIELD = 17
 # CPUCLOCK_SCHED of the kernel's posix-timers.h
 _SCHEDULED_TIME = 2
-_PROC = Path("/proc")
 
 
 def descendants(pid: int) -> list[int]:
@@ -74,7 +72,7 @@ def _is_running(pid: int) -> bool:
 def threads(pid: int) -> list[str]:
     """The numbers of a live process's threads."""
     try:
-        return [folder.name for folder in (_PROC / str(pid) / "task").iterdir()]
+        return os.listdir(f"/proc/{pid}/task")  # noqa: PTH208 - as `_read`
     except OSError:
         return []
 
@@ -106,6 +104,8 @@ def _stat_fields(task: object) -> list[str]:
 
 def _read(name: str) -> str:
     try:
-        return (_PROC / name).read_text(errors="replace")
+        # Several times for each order of a runner: a path object, a buffer and a decoder would take twice as long.
+        with open(f"/proc/{name}", "rb", buffering=0) as stream:  # noqa: PTH123
+            return stream.read().decode(errors="replace")
     except OSError:
         return ""
