@@ -31,7 +31,8 @@ test: setup ## Run all tests that can run here, or those in TESTS
 test-docker: setup ## Run the tests that need a Docker engine; fail where there is none
 	REQUIRE_ALL=1 $(RUN)/pytest -m docker
 
-soak: setup ## Run all attacks ROUNDS times alone, and as often beside four busy processes; for nights
+soak: setup ## Run what `test` leaves out, then all attacks ROUNDS times alone, and as often beside four busy processes
+	SOAK=1 $(RUN)/pytest -n $(WORKERS) -m soak
 	@for busy in 0 4; do for round in $$(seq $(ROUNDS)); do echo "round $$round beside $$busy busy processes"; \
 	  BUSY_PROCESSES=$$busy $(RUN)/pytest -n 1 tests/attacks || exit 1; done; done
 

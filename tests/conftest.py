@@ -22,6 +22,7 @@ from services.executor.core.problem_host.interpreter import INSTALLED
 from tests.dstack_lab.server_python import server_python
 from tests.freezer import can_freeze
 from tests.postgres_server import PostgresServer, program
+from tests.sampling import leave_out_what_soaks
 from tests.work_units import WorkUnits, long_first
 
 if TYPE_CHECKING:
@@ -85,8 +86,9 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> WorkUni
     return WorkUnits(config, log) if in_folders and config.getvalue("dist") == "load" else None
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """After they were shuffled."""
+    leave_out_what_soaks(config, items)
     long_first(items)
 
 

@@ -103,6 +103,7 @@ def _link(source: str, target: str) -> None:
         shutil.copy2(source, target)
 
 
+@pytest.mark.soak
 def test_with_the_compiler_beside_it_the_kit_certifies_a_processor(
     unpacked: tuple[Path, object], tmp_path: Path
 ) -> None:

@@ -11,12 +11,13 @@ from services.executor.core.model.job import CoreJob
 from services.executor.core.model.verdict import Verdict
 from services.executor.core.run.one_run import run
 from submissions.modes import Mode
+from tests.sampling import sampled
 
 if TYPE_CHECKING:
     from services.executor.core.run.context import RunContext
 
 KERNELS = sorted(Path(__file__).parent.glob("*.hip"))
-MEASURED = KERNELS[::3]
+MEASURED = KERNELS[::8]
 CHECKED = [kernel for kernel in KERNELS if kernel not in MEASURED]
 
 
@@ -38,7 +39,7 @@ async def test_a_kernel_is_right(fair: RunContext, kernel: Path) -> None:
     assert finished.verdict is Verdict.ACCEPTED, f"{finished.message}\n{finished}"
 
 
-@pytest.mark.parametrize("kernel", MEASURED, ids=lambda kernel: kernel.stem)
+@pytest.mark.parametrize("kernel", sampled(KERNELS, MEASURED), ids=lambda kernel: kernel.stem)
 async def test_a_kernel_is_right_and_its_times_are_believed(fair: RunContext, kernel: Path) -> None:
     finished = await run(_job(kernel, Mode.FULL), fair, lambda _: None)
     assert finished.verdict is Verdict.ACCEPTED, f"{finished.message}\n{finished}"

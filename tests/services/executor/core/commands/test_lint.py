@@ -8,6 +8,7 @@ import pytest
 from problems.kit.definition import CatalogueEntry, Tolerance
 from problems.library.catalogue import Catalogue
 from services.executor.core.commands.lint import faults_of, lazy_passes, lint
+from tests.sampling import sampled
 from tests.services.executor.core.mixed_problem import MIXED_SOLUTION, MixedProblem
 
 if TYPE_CHECKING:
@@ -44,6 +45,13 @@ def catalogue() -> Catalogue:
 async def test_the_honest_solution_is_accepted_and_every_lazy_kernel_is_found_out(
     slug: str, catalogue: Catalogue, context: RunContext
 ) -> None:
+    entry = catalogue.get(slug)
+    assert await faults_of(entry, context, entry.problem.dtypes[:1]) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("slug", sampled(SLUGS, ("softmax", *SLUGS[::12])))
+async def test_so_it_is_in_narrow_types(slug: str, catalogue: Catalogue, context: RunContext) -> None:
     # What follows from one source in half and in bfloat16 differs little: the second narrow type on a sample only.
     entry = catalogue.get(slug)
     dtypes = entry.problem.dtypes if slug in IN_ALL_TYPES else entry.problem.dtypes[:2]

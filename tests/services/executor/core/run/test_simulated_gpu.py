@@ -29,6 +29,7 @@ from services.executor.devices.plugins import device_named
 from services.executor.devices.sim.gpu import CACHE_BYTES, HOT_SHARE
 from services.executor.devices.sim.sim_device import SimulatedGpu
 from submissions.modes import Mode, TimingMode
+from tests.sampling import sampled
 from tests.services.executor.core.conftest import ALL_LARGE, SUBMISSIONS
 from tests.services.executor.core.launching.test_launch_plans import ADD, plan_of
 
@@ -42,6 +43,8 @@ if TYPE_CHECKING:
     from services.executor.core.timing.benchmark_result import BenchmarkResult
 
 HONEST = (SUBMISSIONS / "call_counter.hip").read_text().replace("if (++calls > 10) return;", "")
+DRAWN = ["conv-2d", "mxfp8-gemm", "hinge-loss", "max-pool-2d", "nvfp4-dequantize", "nvfp4-gemm", "vector-multiply-ff"]
+ROUNDED = ["mxfp4-gemm", "nvfp4-quantize", "mxfp8-gemm", "mxfp4-quantize", "mxfp8-quantize"]
 CALLS = 20
 FIXED = replace(GPU_PROFILE, max_samples=CALLS, max_wall_seconds=600, warm_up_cap_seconds=600, warm_up_most_calls=30)
 
@@ -188,10 +191,7 @@ async def test_an_honest_kernel_is_right_in_every_part(compared_in_parts: RunCon
     assert (_result(finished).timing, _result(finished).unproven_because) == (Timing.VALID, "")
 
 
-@pytest.mark.parametrize(
-    "slug",
-    ["conv-2d", "hinge-loss", "max-pool-2d", "mxfp8-gemm", "nvfp4-dequantize", "nvfp4-gemm", "vector-multiply-ff"],
-)
+@pytest.mark.parametrize("slug", sampled(DRAWN, DRAWN[:3]))
 async def test_a_reference_is_right_in_every_part_of_what_a_device_draws(
     simulated: RunContext, monkeypatch: pytest.MonkeyPatch, slug: str
 ) -> None:
@@ -220,7 +220,7 @@ async def test_what_lies_in_an_output_does_not_tell_the_inputs_that_a_device_dre
     assert all(checked < made for checked, made in dict(finished.report["checked_calls"]).values()), "they were redrawn"
 
 
-@pytest.mark.parametrize("slug", ["mxfp4-gemm", "mxfp8-gemm", "mxfp4-quantize", "mxfp8-quantize", "nvfp4-quantize"])
+@pytest.mark.parametrize("slug", sampled(ROUNDED, ROUNDED[:2]))
 async def test_inputs_of_a_chain_are_such_that_a_reference_is_right(simulated: RunContext, slug: str) -> None:
     entry = catalogue().get(slug)
     # With tiles that have padding, and blocks whose rounding hangs on what is in them.
