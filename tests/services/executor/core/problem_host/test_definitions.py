@@ -31,7 +31,7 @@ pytestmark = [pytest.mark.torch, pytest.mark.timeout(300)]
 
 DEFINITIONS = Path(__file__).parents[1] / "definitions"
 RELU = (DEFINITIONS / "relu.hip").read_text()
-IN_THE_SEEDS_STYLE = "relu matmul argmax softmax older_relu min_and_max everything shortest_paths".split()
+STYLES = ["relu", "matmul", "argmax", "softmax", "older_relu", "min_and_max", "everything", "shortest_paths"]
 BASE = """
 import gc, os, socket, sys, time
 import torch
@@ -75,7 +75,7 @@ async def test_that_a_definition_is_read_is_the_first_event(with_torch: RunConte
     assert isinstance(seen[1], events.Compiling)
 
 
-@pytest.mark.parametrize("definition", sampled(IN_THE_SEEDS_STYLE, ["everything", "older_relu", "shortest_paths"]))
+@pytest.mark.parametrize("definition", sampled(STYLES, ["everything", "older_relu", "shortest_paths"]))
 async def test_a_definition_in_the_seeds_style_is_used(with_torch: RunContext, definition: str) -> None:
     text, kernel = (DEFINITIONS / f"{definition}.py").read_text(), definition.removeprefix("older_")
     source = (DEFINITIONS / f"{kernel}.hip").read_text()
