@@ -1,7 +1,7 @@
 """A judge process: started ahead of time, given one job, and gone afterwards.
 
-It reads the job as a line of JSON from its stdin, and writes RunEvent messages to its stdout, each after its length. It
-ends when the process that started it dies, and its sandboxes die with it; `setpriv` makes the kernel do so, so a killed
+It reads a JudgeJob message from its stdin, and writes RunEvent messages to its stdout, each after its length. It
+ends when the process that started it dies, and its boxes die with it; `setpriv` makes the kernel do so, so a killed
 executor leaves no process.
 """
 
@@ -16,8 +16,7 @@ from google.protobuf.message import DecodeError
 from wavepool.executor.v1.run_event_pb2 import VERDICT_INFRA_ERROR, Finished, RunEvent
 
 from servicekit import logging
-from services.executor.core.model.jsonlines import UNKILLABLE_STATUS, encode_job
-from services.executor.core.model.run_events import LENGTH
+from services.executor.core.model.run_events import LENGTH, UNKILLABLE_STATUS, framed
 from services.executor.sandboxes.running_sandbox import DEATH_SECONDS
 
 if TYPE_CHECKING:
@@ -115,7 +114,7 @@ class Judge:
         assert stdin is not None  # noqa: S101  PIPE was asked for
         assert stdout is not None  # noqa: S101
         with contextlib.suppress(ConnectionError):
-            stdin.write(encode_job(job).encode() + b"\n")
+            stdin.write(framed(job.to_bytes()))
             await stdin.drain()
         try:
             while event := await next_event(stdout):

@@ -22,8 +22,8 @@ import time
 from pathlib import Path
 
 from services.executor.core.model.events import Checking, Compiling, Event, Finished, ProgramOutput
-from services.executor.core.model.jsonlines import UNKILLABLE_STATUS, decode_job
-from services.executor.core.model.run_events import framed, message_of
+from services.executor.core.model.job import CoreJob
+from services.executor.core.model.run_events import LENGTH, UNKILLABLE_STATUS, framed, message_of
 from services.executor.core.model.verdict import Verdict
 
 EVENTS: dict[str, Event] = {
@@ -33,7 +33,7 @@ EVENTS: dict[str, Event] = {
 
 
 def tell(event: Event) -> None:
-    sys.stdout.buffer.write(framed(message_of(event)))
+    sys.stdout.buffer.write(framed(message_of(event).SerializeToString()))
     sys.stdout.flush()
 
 
@@ -76,9 +76,9 @@ def step(verb: str, argument: str) -> None:  # noqa: C901  one branch for each w
 
 
 def main() -> None:
-    line = sys.stdin.readline()
-    if line:
-        job = decode_job(line)
+    length = sys.stdin.buffer.read(LENGTH.size)
+    if length:
+        job = CoreJob.from_bytes(sys.stdin.buffer.read(*LENGTH.unpack(length)))
         for text in job.source.replace("devices", f"output {job.devices}").splitlines():
             verb, _, argument = text.partition(" ")
             step(verb, argument)

@@ -22,7 +22,7 @@ from services.executor.core.certify.report import report_of, without_home
 from services.executor.core.certify.results import ExitStatus, Outcome, exit_status
 from services.executor.core.certify.sources import ROOT, sources_for
 from services.executor.core.certify.steps import Choice, Section
-from services.executor.core.model.jsonlines import plain
+from services.executor.core.model.plain import plain
 from services.executor.sandboxes.kernel_calls import die_with
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from fcntl import LOCK_EX, LOCK_NB, flock
 from typing import TYPE_CHECKING, Any, cast
 
 from services.executor.core.certify.results import Figure, Outcome, StepResult
-from services.executor.core.model.jsonlines import plain
+from services.executor.core.model.plain import plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

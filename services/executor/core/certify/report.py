@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from services.executor.core.certify.results import Outcome
 from services.executor.core.certify.steps import OPEN_DEVICE
-from services.executor.core.model.jsonlines import plain
+from services.executor.core.model.plain import plain
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

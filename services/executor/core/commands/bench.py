@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TextIO
 from services.executor.core.commands.bench_table import table_of, trust_of
 from services.executor.core.commands.isa_command import hint_text
 from services.executor.core.model import events
-from services.executor.core.model.jsonlines import plain
+from services.executor.core.model.plain import plain
 from services.executor.core.model.report import canonical_json
 from services.executor.core.model.verdict import Verdict
 from services.executor.core.run.one_run import JobError, run

@@ -10,7 +10,7 @@ from services.executor.core.compile.isa import IsaReporter
 from services.executor.core.compile.source import admit
 from services.executor.core.launching.contract import unit_of
 from services.executor.core.model.failure import Failure
-from services.executor.core.model.jsonlines import plain
+from services.executor.core.model.plain import plain
 from services.executor.core.model.report import canonical_json
 from services.executor.core.sandbox.scratch import ScratchFolder
 

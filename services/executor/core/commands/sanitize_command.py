@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from services.executor.core.model.failure import Failure, InfrastructureFailure
-from services.executor.core.model.jsonlines import plain
+from services.executor.core.model.plain import plain
 from services.executor.core.model.report import canonical_json
 from services.executor.core.sanitize.finding_text import text_of
 from services.executor.core.sanitize.sanitizing import findings_of

@@ -14,11 +14,12 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, cast
 
+from pydantic import TypeAdapter, ValidationError
+
 from hipcpu.build_folder import ToolchainError
 from services.executor.core.compile.cache import CachedBuild, CompileCache
 from services.executor.core.model.failure import Failure
 from services.executor.core.model.isa_report import IsaReport, KernelReport
-from services.executor.core.model.jsonlines import LineError, read_as
 from services.executor.core.model.limits import COMPILER_PROCESSES
 from services.executor.core.sandbox.running import run_to_end
 from services.executor.sandboxes.sandbox import Limits
@@ -36,6 +37,7 @@ MAX_SHOWN_KERNELS = 32
 _MOST_BYTES = 4 << 20
 _MOST_TEXT = 400
 _REPORT = "report.json"
+_REPORTS = TypeAdapter(IsaReport)
 _FAILED = "The report for the MI300X failed; the run is not touched by that."
 
 
@@ -121,9 +123,12 @@ def _inspection(data: bytes) -> Inspection:
         parsed: object = json.loads(data)
         if not isinstance(parsed, dict):
             raise _NoReportError("It is no object.")
-        fields = cast("dict[str, Any]", parsed)
-        report, listing = read_as(IsaReport, fields), fields.get("listing", "")
-    except (ValueError, LineError, RecursionError) as error:
+        report = _REPORTS.validate_json(data, strict=True)
+        listing = cast("dict[str, Any]", parsed).get("listing", "")
+    except ValidationError as error:
+        (first, *_) = error.errors()
+        raise _NoReportError(f"{'.'.join(map(str, first['loc']))}: {first['msg']}"[:_MOST_TEXT]) from error
+    except (ValueError, RecursionError) as error:
         raise _NoReportError(str(error)[:_MOST_TEXT]) from error
     return Inspection(_bounded(report), listing if isinstance(listing, str) else "")
 

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self
+from dataclasses import dataclass, replace
+from typing import Self
+
+from google.protobuf.message import DecodeError
+from wavepool.executor.v1.judge_job_pb2 import JudgeJob
+from wavepool.submission.v1.submission_pb2 import Submission
 
 from problems.kit.definition import SizeSet
-from submissions.modes import MODES, TIMING_MODES, Mode, TimingMode
+from submissions.modes import MODES, TIMING_MODES, Mode, TimingMode, timing_number
 from vocabulary.limits import DEFAULT_DTYPE
 
-if TYPE_CHECKING:
-    from wavepool.submission.v1.submission_pb2 import Submission
+
+class BadJobError(ValueError):
+    """What a judge was given is no job; the message names what is wrong."""
 
 
 @dataclass(frozen=True)
@@ -50,3 +55,31 @@ class CoreJob:
             problem_definition=submission.problem_definition,
             timing_mode=TIMING_MODES[submission.timing_mode],
         )
+
+    def to_bytes(self) -> bytes:
+        """As a judge is given it."""
+        submission = Submission(
+            problem=self.problem,
+            source=self.source,
+            launch_plan=self.launch_plan,
+            problem_definition=self.problem_definition,
+            mode=self.mode.number,
+            dtype=self.dtype,
+            timing_mode=timing_number(self.timing_mode),
+        )
+        job = JudgeJob(submission=submission, size_set=self.size_set, seed=self.seed, devices=self.devices)
+        return job.SerializeToString()
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Self:
+        """What `to_bytes` gave; raises BadJobError."""
+        try:
+            given = JudgeJob.FromString(data)
+            job = cls.of(given.submission, SizeSet(given.size_set), given.seed)
+        except DecodeError as error:
+            raise BadJobError(f"not a JudgeJob message: {error}") from error
+        except KeyError as error:
+            raise BadJobError(f"mode, timing_mode: {error} is none that this judge knows") from error
+        except ValueError as error:
+            raise BadJobError(f"size_set: {error}") from error
+        return replace(job, devices=tuple(given.devices))

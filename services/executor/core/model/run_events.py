@@ -18,7 +18,7 @@ from wavepool.executor.v1.run_event_pb2 import RunEvent
 from wavepool.executor.v1.run_event_pb2 import Verdict as VerdictNumber
 
 from services.executor.core.model.events import Compiled, Finished
-from services.executor.core.model.jsonlines import plain
+from services.executor.core.model.plain import plain
 from services.executor.core.model.report import canonical_json
 from services.executor.core.model.verdict import Verdict
 
@@ -28,7 +28,9 @@ if TYPE_CHECKING:
     from services.executor.core.model.events import Event
 
 LENGTH = struct.Struct(">I")
-"""Stands before each message in the judge's pipe: how many bytes it has."""
+"""Stands before each message in a judge's pipes: how many bytes it has."""
+UNKILLABLE_STATUS = 4
+"""A judge's exit status where processes of its boxes are left that SIGKILL does not end."""
 _NAMES = {kind.message_type.name: kind.name for kind in cast("Any", RunEvent).DESCRIPTOR.oneofs_by_name["event"].fields}
 
 
@@ -47,9 +49,8 @@ def message_of(event: Event) -> RunEvent:
     return message
 
 
-def framed(message: RunEvent) -> bytes:
-    """The message as it stands in the judge's pipe."""
-    data = message.SerializeToString()
+def framed(data: bytes) -> bytes:
+    """A message as it stands in a judge's pipes."""
     return LENGTH.pack(len(data)) + data
 
 

@@ -1,6 +1,7 @@
 """The judge process: started in advance, runs one job, and is gone.
 
-It reads one job as a line of JSON from stdin and writes RunEvent messages to stdout, the last of them `finished`.
+It reads one JudgeJob message from stdin and writes RunEvent messages to stdout, each after its length; the last is
+`finished`.
 SIGTERM cancels the job, and so does the death of whoever started it, then without a last event. It exits with 0
 whatever the verdict; 2 says that the job was not well formed, 3 that the job was cut off by that death, and 4 that it
 leaves processes which cannot be killed.
@@ -18,8 +19,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from services.executor.core.model.events import Event, Finished
-from services.executor.core.model.jsonlines import UNKILLABLE_STATUS, LineError, decode_job
-from services.executor.core.model.run_events import framed, message_of
+from services.executor.core.model.job import BadJobError, CoreJob
+from services.executor.core.model.run_events import LENGTH, UNKILLABLE_STATUS, framed, message_of
 from services.executor.core.model.verdict import Verdict
 from services.executor.core.run.one_run import JobError, run
 from services.executor.core.sandbox.run_place import open_place
@@ -30,12 +31,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import TextIO
 
-    from services.executor.core.model.job import CoreJob
     from services.executor.core.run.context import RunContext
 
 _BAD_JOB = 2
 _ORPHANED = 3
-_LINE_LIMIT_BYTES = 64 << 20
+_MOST_JOB_BYTES = 64 << 20
 _PR_SET_PDEATHSIG = 1
 
 
@@ -57,14 +57,14 @@ async def serve(context: RunContext, parent: int) -> int:
 
 async def _serve(context: RunContext, emit: Callable[[Event], None], parent: int) -> int:
     try:
-        line = await _first_line()
+        data = await _job_bytes()
     except asyncio.CancelledError:
         return 0
-    if not line.strip():
+    if not data:
         return 0
     try:
-        job = decode_job(line)
-    except LineError as error:
+        job = CoreJob.from_bytes(_unframed(data))
+    except BadJobError as error:
         emit(_refusal(f"The job is not well formed: {error}"))
         return _BAD_JOB
     return await _run(job, context, emit, parent)
@@ -99,25 +99,39 @@ def _event_writer() -> Callable[[Event], None]:
     os.dup2(2, 1)
 
     def write(event: Event) -> None:
-        data = memoryview(framed(message_of(event)))
+        data = memoryview(framed(message_of(event).SerializeToString()))
         while data:
             data = data[os.write(stdout, data) :]
 
     return write
 
 
-async def _first_line() -> str:
-    """Read without a thread, so that a judge that waits costs nothing and can be cancelled."""
+async def _job_bytes() -> bytes:
+    """The job after its length, or as much of it as there is; empty if nobody wants anything.
+
+    Read without a thread, so that a judge that waits costs nothing and can be cancelled.
+    """
     if not _makes_wait(sys.stdin):
-        return sys.stdin.buffer.readline(_LINE_LIMIT_BYTES).decode(errors="replace")
-    reader = asyncio.StreamReader(limit=_LINE_LIMIT_BYTES)
+        return sys.stdin.buffer.read(LENGTH.size + _MOST_JOB_BYTES)
+    reader = asyncio.StreamReader()
     transport, _ = await asyncio.get_running_loop().connect_read_pipe(
         lambda: asyncio.StreamReaderProtocol(reader), sys.stdin
     )
     try:
-        return (await reader.readline()).decode(errors="replace")
+        length = await reader.readexactly(LENGTH.size)
+        return length + await reader.readexactly(min(*LENGTH.unpack(length), _MOST_JOB_BYTES))
+    except asyncio.IncompleteReadError as error:
+        return error.partial
     finally:
         transport.close()
+
+
+def _unframed(data: bytes) -> bytes:
+    """The message of a job; raises BadJobError."""
+    length, message = data[: LENGTH.size], data[LENGTH.size :]
+    if len(length) < LENGTH.size or LENGTH.unpack(length) != (len(message),):
+        raise BadJobError(f"{len(message):,} bytes, which is not the length that stands before them")
+    return message
 
 
 def _makes_wait(stream: TextIO) -> bool:

@@ -21,7 +21,6 @@ from services.executor.core.compile.source import admit
 from services.executor.core.launching.contract import unit_of
 from services.executor.core.model.failure import Failure
 from services.executor.core.model.job import CoreJob
-from services.executor.core.model.jsonlines import decode_job, encode_job
 from services.executor.core.model.run_events import framed, message_of
 from services.executor.core.model.seeds import RunSeed
 from submissions.modes import Mode
@@ -40,14 +39,14 @@ def warm_up(entries: Iterable[CatalogueEntry], context: RunContext) -> None:
     """Go through a run of the honest solution with the least work, as far as that needs no sandbox and no device."""
     for entry in sorted(entries, key=_work_flops)[:1]:
         problem = entry.problem
-        job = decode_job(encode_job(CoreJob(entry.solution, Mode.CHECK, problem.slug)))
+        job = CoreJob.from_bytes(CoreJob(entry.solution, Mode.CHECK, problem.slug).to_bytes())
         unit = unit_of(job.source, problem)
         with suppress(Failure):
             context.builder.find(unit, context.scratch_parent)
         with suppress(Failure):
             _examine(unit, problem, context)
         _judge(problem)
-        framed(message_of(Progress(job, lambda _: None).finished(None)))
+        framed(message_of(Progress(job, lambda _: None).finished(None)).SerializeToString())
 
 
 def _work_flops(entry: CatalogueEntry) -> float:

@@ -13,7 +13,7 @@ from services.executor.core.certify.conductor import Conductor
 from services.executor.core.certify.journal import NAME, Journal, JournalError
 from services.executor.core.certify.results import ExitStatus, Outcome, StepResult, exit_status
 from services.executor.core.certify.steps import CANARY, OPEN_DEVICE, Choice, Section
-from services.executor.core.model.jsonlines import plain
+from services.executor.core.model.plain import plain
 
 if TYPE_CHECKING:
     from pathlib import Path

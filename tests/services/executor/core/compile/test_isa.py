@@ -17,7 +17,7 @@ from services.executor.core.compile.isa import MAX_SHOWN_KERNELS, IsaReporter, s
 from services.executor.core.model.events import Compiled, Finished
 from services.executor.core.model.isa_report import IsaReport, KernelHint, KernelReport
 from services.executor.core.model.job import CoreJob
-from services.executor.core.model.jsonlines import plain
+from services.executor.core.model.plain import plain
 from services.executor.core.model.verdict import Verdict
 from services.executor.core.run.one_run import run
 from services.executor.devices.device import Toolchain
@@ -100,8 +100,8 @@ async def test_a_report_is_read_and_kept_for_the_next_time(reporter: IsaReporter
         ("kill -SEGV $$", "signal"),
         (_leaving("not JSON"), "Expecting value"),
         (_leaving("[1]"), "no object"),
-        (_leaving('{"kernels": {"k": {"vgpr": "many"}}}'), "vgpr"),
-        (_leaving('{"kernels": {"k": {}}}'), "KernelReport"),
+        (_leaving('{"kernels": {"k": {"vgpr": "many"}}}'), "kernels.k.vgpr: Input should be a valid integer"),
+        (_leaving('{"kernels": {"k": {}}}'), "kernels.k.vgpr: Field required"),
         ("ln -s /etc/hostname report.json", "symbolic"),
         ("mkdir report.json", "no regular file"),
         ("mkfifo report.json", "no regular file"),

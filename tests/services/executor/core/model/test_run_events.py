@@ -210,7 +210,7 @@ def test_a_report_goes_along_as_json_for_the_executor_to_sign() -> None:
 
 def test_a_message_stands_in_the_pipe_after_its_length() -> None:
     message = message_of(PASSED)
-    data = framed(message)
+    data = framed(message.SerializeToString())
 
     assert LENGTH.unpack(data[: LENGTH.size]) == (len(data) - LENGTH.size,)
     assert run_event_pb2.RunEvent.FromString(data[LENGTH.size :]) == message

@@ -1,4 +1,4 @@
-"""The judge process as the executor service uses it: its own process, a line in, messages out."""
+"""The judge process as the executor service uses it: its own process, a message in, messages out."""
 
 from __future__ import annotations
 
@@ -11,14 +11,16 @@ from typing import TYPE_CHECKING
 
 import psutil
 import pytest
+from wavepool.executor.v1.judge_job_pb2 import JudgeJob
 from wavepool.executor.v1.run_event_pb2 import (
     VERDICT_CANCELLED,
     VERDICT_INFRA_ERROR,
     VERDICT_WRONG_ANSWER,
 )
+from wavepool.submission.v1.submission_pb2 import Submission
 
 from services.executor.core.model.job import CoreJob
-from services.executor.core.model.jsonlines import encode_job
+from services.executor.core.model.run_events import framed
 from services.executor.judges.judge import next_event
 from submissions.modes import Mode
 from tests.services.executor.core.conftest import SUBMISSIONS
@@ -56,7 +58,7 @@ async def start_judge(builds_folder: Path, cpu_device: CpuDevice) -> AsyncIterat
 
 def _job(name: str) -> bytes:
     source = (SUBMISSIONS / f"{name}.hip").read_text()
-    return f"{encode_job(CoreJob(source, Mode.CHECK, 'vector-addition'))}\n".encode()
+    return framed(CoreJob(source, Mode.CHECK, "vector-addition").to_bytes())
 
 
 async def _until(judge: Process, kind: str) -> RunEvent:
@@ -96,7 +98,7 @@ async def test_sigterm_while_it_waits_for_a_job_ends_it(start_judge: StartJudge)
     judge = await start_judge()
     assert judge.stdin is not None
     # No job at all: it goes without a word.
-    judge.stdin.write(b"\n")
+    judge.stdin.close()
     async with asyncio.timeout(60):
         assert await judge.wait() == 0
     second = await start_judge()
@@ -106,18 +108,24 @@ async def test_sigterm_while_it_waits_for_a_job_ends_it(start_judge: StartJudge)
 
 
 @pytest.mark.parametrize(
-    ("line", "said"),
+    ("job", "said"),
     [
-        (b"{\n", "not JSON"),
-        (b'{"source": "x", "mode": "fly"}\n', "field `mode`"),
-        (b'{"source": "x", "mode": "check"}\n', "problem: is empty"),
-        (b'{"source": "x", "mode": "check", "problem": "vector-adition"}\n', "did you mean vector-addition"),
+        (framed(b"what?"), "not a JudgeJob message"),
+        (framed(CoreJob("x", Mode.CHECK).to_bytes())[:-1], "which is not the length"),
+        (
+            framed(JudgeJob(submission=Submission(source="x"), size_set="cpu").SerializeToString()),
+            "mode, timing_mode: 0",
+        ),
+        (framed(CoreJob("x", Mode.CHECK).to_bytes()), "problem: is empty"),
+        (framed(CoreJob("x", Mode.CHECK, "vector-adition").to_bytes()), "did you mean vector-addition"),
     ],
+    ids=["no message", "cut off", "no mode", "no problem", "misspelt problem"],
 )
-async def test_a_bad_job_is_refused_with_the_field(start_judge: StartJudge, line: bytes, said: str) -> None:
+async def test_a_bad_job_is_refused_with_the_field(start_judge: StartJudge, job: bytes, said: str) -> None:
     judge = await start_judge()
     assert judge.stdin is not None
-    judge.stdin.write(line)
+    judge.stdin.write(job)
+    judge.stdin.close()
     finished = (await _until(judge, "finished")).finished
     assert (finished.verdict, finished.reason) == (VERDICT_INFRA_ERROR, "bad_job")
     assert said in finished.message
@@ -125,24 +133,25 @@ async def test_a_bad_job_is_refused_with_the_field(start_judge: StartJudge, line
         assert await judge.wait() == 2
 
 
-@pytest.mark.parametrize("job", ["", "{\n"], ids=["nothing", "a file"])
-async def test_an_input_that_cannot_be_waited_for_is_read_at_once(tmp_path: Path, job: str) -> None:
+@pytest.mark.parametrize("job", [b"", framed(b"what?")], ids=["nothing", "a file"])
+async def test_an_input_that_cannot_be_waited_for_is_read_at_once(tmp_path: Path, job: bytes) -> None:
     file = tmp_path / "job" if job else Path("/dev/null")
     if job:
-        file.write_text(job)
+        file.write_bytes(job)
     command = [sys.executable, "-m", "services.executor.core", "serve", "--cache-folder", str(tmp_path / "builds")]
     with file.open() as stdin:
         judge = await asyncio.create_subprocess_exec(*command, stdin=stdin, stdout=PIPE, stderr=PIPE)
     async with asyncio.timeout(60):
         stdout, stderr = await judge.communicate()
-    assert (judge.returncode, b"not JSON" in stdout, stderr) == ((2, True, b"") if job else (0, False, b""))
+    refused = b"not a JudgeJob message" in stdout
+    assert (judge.returncode, refused, stderr) == ((2, True, b"") if job else (0, False, b""))
 
 
 _PARENT = """
 import subprocess, sys
 command = [sys.executable, "-m", "services.executor.core", "serve", "--cache-folder", sys.argv[1]]
 judge = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-judge.stdin.write(sys.argv[2].encode())
+judge.stdin.write(bytes.fromhex(sys.argv[2]))
 judge.stdin.flush()
 while data := judge.stdout.read1():
     sys.stdout.buffer.write(data)
@@ -151,7 +160,7 @@ while data := judge.stdout.read1():
 
 
 async def test_it_and_its_sandboxes_die_with_whoever_started_it(builds_folder: Path) -> None:
-    arguments = (str(builds_folder), _job("host_hang").decode())
+    arguments = (str(builds_folder), _job("host_hang").hex())
     parent = await asyncio.create_subprocess_exec(sys.executable, "-c", _PARENT, *arguments, stdout=PIPE)
     await _until(parent, "checking")
     family = psutil.Process(parent.pid).children(recursive=True)

@@ -16,7 +16,7 @@ import pytest
 from wavepool.executor.v1.run_event_pb2 import VERDICT_INFRA_ERROR, RunEvent
 
 from services.executor.core.model.job import CoreJob
-from services.executor.core.model.jsonlines import UNKILLABLE_STATUS, encode_job
+from services.executor.core.model.run_events import UNKILLABLE_STATUS, framed
 from services.executor.core.model.verdict import Verdict
 from services.executor.core.run.one_run import run
 from services.executor.judges.judge import next_event
@@ -99,7 +99,7 @@ async def test_a_judge_that_is_cancelled_says_by_its_status_what_it_leaves(build
     judge = await asyncio.create_subprocess_exec(*command, stdin=PIPE, stdout=PIPE)
     assert judge.stdin is not None
     assert judge.stdout is not None
-    judge.stdin.write(f"{encode_job(CoreJob(PROGRAM.replace('NAME', name), Mode.SANDBOX))}\n".encode())
+    judge.stdin.write(framed(CoreJob(PROGRAM.replace("NAME", name), Mode.SANDBOX).to_bytes()))
     with frozen([await process_named(name)]):
         judge.send_signal(signal.SIGTERM)
         async with asyncio.timeout(DEATH_SECONDS + 10):

@@ -10,7 +10,6 @@ from services.executor.core.commands.bench_table import table_of
 from services.executor.core.model.events import Benchmarking
 from services.executor.core.model.flushing import CPU_FLUSH, Flush
 from services.executor.core.model.job import CoreJob
-from services.executor.core.model.jsonlines import decode_job, encode_job
 from services.executor.core.model.verdict import Verdict
 from services.executor.core.run import benchmarking
 from services.executor.core.run.one_run import run
@@ -41,12 +40,6 @@ def test_first_calls_are_one_session_of_a_few() -> None:
     assert (profile.sessions.sessions, profile.sessions.more_sessions, profile.sessions.tolerance) == (1, 0, None)
     assert profile.max_samples < GPU_PROFILE.max_samples
     assert profile.cold
-
-
-def test_a_job_keeps_its_mode_on_the_way_to_the_judge() -> None:
-    for mode in (None, *TimingMode):
-        job = CoreJob("source", Mode.BENCHMARK, "relu", timing_mode=mode)
-        assert decode_job(encode_job(job)) == job
 
 
 async def test_a_case_names_its_mode_and_the_sweep_before_each_call(context: RunContext, reported: list[Event]) -> None:
