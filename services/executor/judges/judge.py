@@ -1,7 +1,7 @@
 """A judge process: started ahead of time, given one job, and gone afterwards.
 
 It reads a JudgeJob message from its stdin, and writes RunEvent messages to its stdout, each after its length. It
-ends when the process that started it dies, and its boxes die with it; `setpriv` makes the kernel do so, so a killed
+ends when the process that started it dies, and its sandboxes die with it; `setpriv` makes the kernel do so, so a killed
 executor leaves no process.
 """
 

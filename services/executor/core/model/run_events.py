@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 LENGTH = struct.Struct(">I")
 """Stands before each message in a judge's pipes: how many bytes it has."""
 UNKILLABLE_STATUS = 4
-"""A judge's exit status where processes of its boxes are left that SIGKILL does not end."""
+"""A judge's exit status where processes of its sandboxes are left that SIGKILL does not end."""
 _NAMES = {kind.message_type.name: kind.name for kind in cast("Any", RunEvent).DESCRIPTOR.oneofs_by_name["event"].fields}
 
 
