@@ -48,6 +48,13 @@ NEVER_SIDE_BY_SIDE = (
 )
 # One running Wavepool serves them all. It takes five seconds of processor time to start, and a little while it runs.
 SHARING = "tests/end_to_end/"
+# Each file starts a server of its own and waits for it most of the time: they are one worker's, and the others compute.
+WAITING = (
+    "tests/dstack_lab/",
+    "tests/services/vmpool/providers/dstack/",
+    "tests/services/vmpool/test_dead_executors.py",
+    "tests/services/vmpool/test_killed_pool.py",
+)
 
 
 class WorkUnits(LoadScopeScheduling):
@@ -66,6 +73,8 @@ def unit_of(nodeid: str) -> str:
     """What a test is given out with."""
     if nodeid.startswith(NEVER_SIDE_BY_SIDE):
         return NEVER_SIDE_BY_SIDE[0]
+    if nodeid.startswith(WAITING):
+        return WAITING[0]
     if nodeid.startswith(SHARING):
         return SHARING
     return nodeid if nodeid.startswith(SPREAD) else nodeid.partition("::")[0]
