@@ -31,9 +31,12 @@ from services.vmpool.feed import Feed
 from services.vmpool.lifecycle.driver import MachineDriver
 from services.vmpool.lifecycle.executor_client import ExecutorClient
 from services.vmpool.lifecycle.health_book import HealthBook
+from services.vmpool.lifecycle.machine_poller import MachinePoller
 from services.vmpool.lifecycle.orphans import Orphans
 from services.vmpool.lifecycle.pruner import Pruner
 from services.vmpool.lifecycle.reconciler import Reconciler
+from services.vmpool.lifecycle.record import Record
+from services.vmpool.lifecycle.releaser import Releaser
 from services.vmpool.machines.machine_token import MachineTokens
 from services.vmpool.policy.demand_board import DemandBoard
 from services.vmpool.providers.plugins import PoolContext, open_providers
@@ -150,8 +153,10 @@ async def build(
         paces, limits = PaceStore(db, clock), settings.limits()
         sizer = Sizer(providers, machines, demand, paces, offers, funding, tokens, limits, clock, new_id)
         health = HealthBook(settings.heartbeat_interval, settings.lost_after)
-        driver = MachineDriver(machines, leases, providers, executors, health, clock)
-        stack.push_async_callback(driver.close)
+        record, poller = Record(machines), MachinePoller(providers)
+        stack.push_async_callback(poller.close)
+        releaser = Releaser(providers, record, poller, clock)
+        driver = MachineDriver(machines, leases, record, providers, poller, releaser, executors, health, clock)
         orphans = Orphans(machines, providers, tokens, settings.strangers, clock)
         wakes = (stack.enter_context(moves.follow()), stack.enter_context(moves.follow()))
         reconciler = Reconciler(machines, leases, providers, driver, orphans, wakes[0])

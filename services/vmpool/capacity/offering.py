@@ -30,11 +30,11 @@ class Offering:
     failures: Mapping[str, str]
 
 
-async def offering_of(providers: ProviderSet) -> Offering:
+async def offering_of(providers: ProviderSet, seconds: float = OFFERS_SECONDS) -> Offering:
     """Ask all providers at once; one that does not answer, or breaks, costs nobody's offers but its own."""
     refusals = providers.refusals
     answers = await asyncio.gather(
-        *(offers_of(provider, refusals.get(provider.name, ""), OFFERS_SECONDS) for provider in providers)
+        *(offers_of(provider, refusals.get(provider.name, ""), seconds) for provider in providers)
     )
     failures = {name: words for name, (_, words) in zip(providers.names, answers, strict=True) if words}
     return Offering([offer for offers, _ in answers for offer in offers], failures)

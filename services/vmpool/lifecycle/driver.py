@@ -12,9 +12,6 @@ from services.vmpool.errors import ProviderError, StaleMachineError
 from services.vmpool.fault import Fault
 from services.vmpool.lifecycle.executor_client import ExecutorUnreachableError
 from services.vmpool.lifecycle.machine_order import order_for, placed
-from services.vmpool.lifecycle.machine_poller import MachinePoller
-from services.vmpool.lifecycle.record import Record
-from services.vmpool.lifecycle.releaser import Releaser
 from services.vmpool.lifecycle.step_pauses import StepPauses
 from services.vmpool.machines.inventory_change import inventory_change
 from services.vmpool.machines.lease import EXPIRY_GRACE, LeaseState, expired_run_is_gone
@@ -28,6 +25,9 @@ if TYPE_CHECKING:
     from servicekit.clock import Clock
     from services.vmpool.lifecycle.executor_client import Executors, Health
     from services.vmpool.lifecycle.health_book import HealthBook
+    from services.vmpool.lifecycle.machine_poller import MachinePoller
+    from services.vmpool.lifecycle.record import Record
+    from services.vmpool.lifecycle.releaser import Releaser
     from services.vmpool.machines.machine import Machine
     from services.vmpool.providers.provider import MachineProvider, Observation
     from services.vmpool.providers.provider_set import ProviderSet
@@ -49,7 +49,10 @@ class MachineDriver:
         self,
         machines: MachineStore,
         leases: LeaseStore,
+        record: Record,
         providers: ProviderSet,
+        poller: MachinePoller,
+        releaser: Releaser,
         executors: Executors,
         health: HealthBook,
         clock: Clock,
@@ -57,9 +60,9 @@ class MachineDriver:
         self._leases = leases
         self._providers = providers
         self._machines = machines
-        self._record = Record(machines)
-        self._poller = MachinePoller(providers)
-        self._releaser = Releaser(providers, self._record, self._poller, clock)
+        self._record = record
+        self._poller = poller
+        self._releaser = releaser
         self._executors = executors
         self._health = health
         self._clock = clock
@@ -95,10 +98,6 @@ class MachineDriver:
         if machine.state not in {MachineState.DRAINING, *OVER}:
             machine = await self._record.change(machine, machine.drain(self._clock.now(), "the pool is stopping"))
         await self._release(machine)
-
-    async def close(self) -> None:
-        """End what is under way at providers."""
-        await self._poller.close()
 
     async def _provision(self, machine: Machine) -> None:
         now = self._clock.now()

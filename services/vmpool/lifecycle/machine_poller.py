@@ -30,8 +30,9 @@ HANG_SECONDS = 60.0
 class MachinePoller:
     """Has one poll under way for each machine."""
 
-    def __init__(self, providers: ProviderSet) -> None:
+    def __init__(self, providers: ProviderSet, wait_seconds: float = WAIT_SECONDS) -> None:
         self._providers = providers
+        self._wait_seconds = wait_seconds
         self._polls: dict[str, asyncio.Task[Observation]] = {}
 
     async def poll(self, machine: Machine) -> Observation:
@@ -39,7 +40,7 @@ class MachinePoller:
         poll = self._polls.get(machine.machine_id)
         if poll is None:
             poll = self._polls[machine.machine_id] = asyncio.create_task(self._ask(machine))
-        await asyncio.wait({poll}, timeout=WAIT_SECONDS)
+        await asyncio.wait({poll}, timeout=self._wait_seconds)
         if not poll.done():
             return Observation(ProviderState.UNKNOWN, reason=f"provider {machine.provider} is slow to answer")
         self._polls.pop(machine.machine_id, None)

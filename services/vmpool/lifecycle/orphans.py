@@ -51,12 +51,14 @@ class Orphans:
         tokens: MachineTokens,
         policy: OrphanPolicy,
         clock: Clock,
+        look_seconds: float = LOOK_SECONDS,
     ) -> None:
         self._machines = machines
         self._providers = providers
         self._tokens = tokens
         self._policy = policy
         self._clock = clock
+        self._look_seconds = look_seconds
         self._reported: set[str] = set()
         self._last_look: dict[str, datetime] = {}
         self._handling: dict[str, asyncio.Task[None]] = {}
@@ -79,7 +81,7 @@ class Orphans:
     async def _guarded(self, provider: MachineProvider) -> None:
         now = self._clock.now()
         try:
-            async with asyncio.timeout(LOOK_SECONDS):
+            async with asyncio.timeout(self._look_seconds):
                 unknown = await self._unknown(provider)
         except (ProviderError, OSError) as error:
             metrics.provider_errors.labels(provider.name).inc()
@@ -108,7 +110,7 @@ class Orphans:
                 self._handling[machine_id] = task
                 task.add_done_callback(partial(self._handled, machine_id))
         if tasks := [self._handling[machine_id] for machine_id in unknown]:
-            await asyncio.wait(tasks, timeout=LOOK_SECONDS)
+            await asyncio.wait(tasks, timeout=self._look_seconds)
 
     def _handled(self, machine_id: str, task: asyncio.Task[None]) -> None:
         del task

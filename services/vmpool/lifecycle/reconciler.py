@@ -54,8 +54,12 @@ class Reconciler:
         driver: MachineDriver,
         orphans: Orphans,
         wake: asyncio.Event,
+        pass_seconds: float = PASS_SECONDS,
+        order_seconds: float = ORDER_SECONDS,
     ) -> None:
         self._wake = wake
+        self._pass_seconds = pass_seconds
+        self._order_seconds = order_seconds
         self._machines = machines
         self._leases = leases
         self._providers = providers
@@ -76,7 +80,7 @@ class Reconciler:
             if machine.machine_id not in self._steps:
                 self._begin_step(machine)
         if self._steps:
-            await asyncio.wait(self._steps.values(), timeout=PASS_SECONDS)
+            await asyncio.wait(self._steps.values(), timeout=self._pass_seconds)
         if any(machine.state in ON_THE_WAY for machine in machines):
             asyncio.get_running_loop().call_later(SOON_SECONDS, self._wake.set)
 
@@ -88,7 +92,7 @@ class Reconciler:
         """End the steps under way and, where a provider's machines end with the pool, all of those."""
         if self._orders:
             # Cancelled, an order could still reach the provider, after the machine was released.
-            await asyncio.wait(self._orders, timeout=ORDER_SECONDS)
+            await asyncio.wait(self._orders, timeout=self._order_seconds)
         steps = [*self._steps.values(), *([self._look] if self._look else [])]
         for step in steps:
             step.cancel()
@@ -102,7 +106,7 @@ class Reconciler:
         """Machines do not wait for a slow provider's list: the look goes on beside, and later passes with it."""
         if self._look is None:
             self._look = asyncio.create_task(self._orphans.look())
-            await asyncio.wait({self._look}, timeout=PASS_SECONDS)
+            await asyncio.wait({self._look}, timeout=self._pass_seconds)
         if self._look.done():
             self._look = None
 

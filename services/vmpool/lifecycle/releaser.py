@@ -30,11 +30,19 @@ _NOTHING_THERE = frozenset({ProviderState.GONE, ProviderState.UNKNOWN})
 class Releaser:
     """Releases machines; every step may be repeated."""
 
-    def __init__(self, providers: ProviderSet, record: Record, poller: MachinePoller, clock: Clock) -> None:
+    def __init__(
+        self,
+        providers: ProviderSet,
+        record: Record,
+        poller: MachinePoller,
+        clock: Clock,
+        release_seconds: float = RELEASE_SECONDS,
+    ) -> None:
         self._providers = providers
         self._record = record
         self._poller = poller
         self._clock = clock
+        self._release_seconds = release_seconds
         self._start_time = clock.now()
         self._unanswered: dict[str, datetime] = {}
 
@@ -53,7 +61,7 @@ class Releaser:
         more; by the next vmpool if this one ends before.
         """
         machine = await self._with_its_cost(machine)
-        async with asyncio.timeout(RELEASE_SECONDS):
+        async with asyncio.timeout(self._release_seconds):
             await self._providers.named(machine.provider).release(machine.machine_id, resource_of(machine))
         now = self._clock.now()
         if self._may_still_arrive(machine, now):

@@ -32,8 +32,17 @@ LATEST_KEPT = 200
 class HistoryStore:
     """Forgets, and knows what it forgot."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(
+        self,
+        database: Database,
+        batch: int = BATCH,
+        machines_batch: int = MACHINES_BATCH,
+        latest_kept: int = LATEST_KEPT,
+    ) -> None:
         self._database = database
+        self._batch = batch
+        self._machines_batch = machines_batch
+        self._latest_kept = latest_kept
 
     async def totals(self) -> PoolTotals:
         """What forgotten machines and leases came to."""
@@ -53,7 +62,7 @@ class HistoryStore:
             .where(later.c.machine_id == machine_events.c.machine_id, later.c.seq > machine_events.c.seq)
             .exists()
         )
-        old = select(machine_events.c.seq).where(machine_events.c.time < before, overtaken).limit(BATCH)
+        old = select(machine_events.c.seq).where(machine_events.c.time < before, overtaken).limit(self._batch)
         return await self._in_batches(delete(machine_events).where(machine_events.c.seq.in_(old)))
 
     async def forget_facts(self, before: datetime) -> int:
@@ -65,14 +74,20 @@ class HistoryStore:
             .exists()
         )
         key = (usage_facts.c.machine_id, usage_facts.c.sequence)
-        old = select(*key).where(and_(usage_facts.c.sent, usage_facts.c.end_time < before, overtaken)).limit(BATCH)
+        old = (
+            select(*key).where(and_(usage_facts.c.sent, usage_facts.c.end_time < before, overtaken)).limit(self._batch)
+        )
         return await self._in_batches(delete(usage_facts).where(tuple_(*key).in_(old)))
 
     async def forget_leases(self, before: datetime) -> int:
         """Forget leases that ended before, but for the latest."""
         ended = select(leases.c.lease_id).where(leases.c.end_time.is_not(None))
-        latest = ended.order_by(leases.c.end_time.desc()).limit(LATEST_KEPT)
-        old = select(leases.c.lease_id).where(leases.c.end_time < before, leases.c.lease_id.not_in(latest)).limit(BATCH)
+        latest = ended.order_by(leases.c.end_time.desc()).limit(self._latest_kept)
+        old = (
+            select(leases.c.lease_id)
+            .where(leases.c.end_time < before, leases.c.lease_id.not_in(latest))
+            .limit(self._batch)
+        )
         forgotten = 0
         while True:
             async with self._database.transaction() as connection:
@@ -81,7 +96,7 @@ class HistoryStore:
                 cold, warm = (kinds.count(kind.value) for kind in (StartKind.COLD_START, StartKind.WARM_REUSE))
                 await _add(connection, cold_starts=cold, warm_reuses=warm)
             forgotten += len(kinds)
-            if len(kinds) < BATCH:
+            if len(kinds) < self._batch:
                 return forgotten
 
     async def forget_machines(self, before: datetime) -> int:
@@ -92,10 +107,34 @@ class HistoryStore:
         forgotten = 0
         while True:
             async with self._database.transaction() as connection:
-                count = await _forget_machines(connection, before)
+                count = await self._forget_some_machines(connection, before)
             forgotten += count
-            if count < MACHINES_BATCH:
+            if count < self._machines_batch:
                 return forgotten
+
+    async def _forget_some_machines(self, connection: AsyncConnection, before: datetime) -> int:
+        latest = select(machines.c.machine_id).order_by(machines.c.create_time.desc()).limit(self._latest_kept)
+        leased = select(leases.c.lease_id).where(leases.c.machine_id == machines.c.machine_id).exists()
+        reported = (
+            select(usage_facts.c.sequence)
+            .where(usage_facts.c.machine_id == machines.c.machine_id, usage_facts.c.final, usage_facts.c.sent)
+            .exists()
+        )
+        query = (
+            select(machines)
+            .where(machines.c.release_time < before, machines.c.machine_id.not_in(latest), ~leased)
+            .where(reported | machines.c.provision_time.is_(None))
+            .limit(self._machines_batch)
+        )
+        old = [machine_from_row(row) for row in (await connection.execute(query)).mappings()]
+        await _delete_machines(connection, [machine.machine_id for machine in old])
+        await _add(
+            connection,
+            machines=len(old),
+            idle_us=sum(machine.idle_until(before) // MICROSECOND for machine in old),
+            cost_micros=sum(machine.cost_until(before) for machine in old),
+        )
+        return len(old)
 
     async def _in_batches(self, statement: Delete) -> int:
         forgotten = 0
@@ -103,33 +142,8 @@ class HistoryStore:
             async with self._database.transaction() as connection:
                 count = (await connection.execute(statement)).rowcount
             forgotten += count
-            if count < BATCH:
+            if count < self._batch:
                 return forgotten
-
-
-async def _forget_machines(connection: AsyncConnection, before: datetime) -> int:
-    latest = select(machines.c.machine_id).order_by(machines.c.create_time.desc()).limit(LATEST_KEPT)
-    leased = select(leases.c.lease_id).where(leases.c.machine_id == machines.c.machine_id).exists()
-    reported = (
-        select(usage_facts.c.sequence)
-        .where(usage_facts.c.machine_id == machines.c.machine_id, usage_facts.c.final, usage_facts.c.sent)
-        .exists()
-    )
-    query = (
-        select(machines)
-        .where(machines.c.release_time < before, machines.c.machine_id.not_in(latest), ~leased)
-        .where(reported | machines.c.provision_time.is_(None))
-        .limit(MACHINES_BATCH)
-    )
-    old = [machine_from_row(row) for row in (await connection.execute(query)).mappings()]
-    await _delete_machines(connection, [machine.machine_id for machine in old])
-    await _add(
-        connection,
-        machines=len(old),
-        idle_us=sum(machine.idle_until(before) // MICROSECOND for machine in old),
-        cost_micros=sum(machine.cost_until(before) for machine in old),
-    )
-    return len(old)
 
 
 async def _delete_machines(connection: AsyncConnection, machine_ids: Sequence[str]) -> None:

@@ -27,9 +27,11 @@ DIAGNOSIS_SECONDS = 20.0
 _RESUME = "see what its machines say (`wavepool machines --all`, `wavepool machines logs ID`), then resume"
 
 
-async def findings_of(providers: ProviderSet) -> Mapping[str, Sequence[ProviderFinding]]:
+async def findings_of(
+    providers: ProviderSet, seconds: float = DIAGNOSIS_SECONDS
+) -> Mapping[str, Sequence[ProviderFinding]]:
     """What each provider found, by its name, all asked at once."""
-    asked = await asyncio.gather(*(_findings(provider, providers) for provider in providers))
+    asked = await asyncio.gather(*(_findings(provider, providers, seconds) for provider in providers))
     return dict(zip(providers.names, asked, strict=True))
 
 
@@ -44,10 +46,10 @@ def stopped_findings(stopped: Mapping[Source, Failures], now: datetime) -> Mappi
     return found
 
 
-async def _findings(provider: MachineProvider, providers: ProviderSet) -> Sequence[ProviderFinding]:
+async def _findings(provider: MachineProvider, providers: ProviderSet, seconds: float) -> Sequence[ProviderFinding]:
     refused: list[ProviderFinding] = []
     try:
-        async with asyncio.timeout(DIAGNOSIS_SECONDS):
+        async with asyncio.timeout(seconds):
             if provider.name in providers.refusals:
                 # Whoever asks may just have mended it.
                 await providers.start(provider.name)
@@ -57,7 +59,7 @@ async def _findings(provider: MachineProvider, providers: ProviderSet) -> Sequen
             own = await provider.diagnose() if isinstance(provider, Diagnosable) else ()
             return [*refused, *own, await _offers(provider)]
     except TimeoutError:
-        message = f"it has not answered for {DIAGNOSIS_SECONDS:g} s"
+        message = f"it has not answered for {seconds:g} s"
     except (ProviderError, OSError) as error:
         message = str(error) or type(error).__name__
     except Exception:

@@ -14,8 +14,16 @@ from wavepool.vmpool.v1 import vmpool_pb2_grpc
 from servicekit import database
 from servicekit.channels import open_channel
 from services.vmpool.config import VmPoolSettings
+from services.vmpool.lifecycle.driver import MachineDriver
+from services.vmpool.lifecycle.health_book import HealthBook
+from services.vmpool.lifecycle.machine_poller import WAIT_SECONDS, MachinePoller
+from services.vmpool.lifecycle.orphans import LOOK_SECONDS, Orphans
+from services.vmpool.lifecycle.reconciler import ORDER_SECONDS, PASS_SECONDS, Reconciler
+from services.vmpool.lifecycle.record import Record
+from services.vmpool.lifecycle.releaser import RELEASE_SECONDS, Releaser
 from services.vmpool.machines.lease import LeaseRequest
 from services.vmpool.machines.machine import Machine, MachineState
+from services.vmpool.machines.machine_token import MachineTokens
 from services.vmpool.policy.machine_budget import Funds
 from services.vmpool.policy.packing import Demand
 from services.vmpool.providers.provider_set import ProviderSet
@@ -82,6 +90,42 @@ class Bench:
     def __post_init__(self) -> None:
         self.machines = self.vmpool.pool.machines
         self.leases = self.vmpool.pool.leases
+        self.reconciler = self.vmpool.reconciler
+        self._poller = MachinePoller(self.vmpool.pool.providers)
+
+    def reconcile_with(
+        self,
+        answer_seconds: float = WAIT_SECONDS,
+        release_seconds: float = RELEASE_SECONDS,
+        pass_seconds: float = PASS_SECONDS,
+        order_seconds: float = ORDER_SECONDS,
+        look_seconds: float = LOOK_SECONDS,
+    ) -> None:
+        """Reconcile with these times from now on."""
+        providers, record = self.vmpool.pool.providers, Record(self.machines)
+        self._poller = MachinePoller(providers, answer_seconds)
+        releaser = Releaser(providers, record, self._poller, self.clock, release_seconds)
+        health = HealthBook(self.settings.heartbeat_interval, self.settings.lost_after)
+        driver = MachineDriver(
+            self.machines,
+            self.leases,
+            record,
+            providers,
+            self._poller,
+            releaser,
+            self.executors,
+            health,
+            self.clock,
+        )
+        tokens = MachineTokens(self.settings.resolved_secret())
+        orphans = Orphans(self.machines, providers, tokens, self.settings.strangers, self.clock, look_seconds)
+        self.reconciler = Reconciler(
+            self.machines, self.leases, providers, driver, orphans, self.vmpool.wakes[0], pass_seconds, order_seconds
+        )
+
+    async def close(self) -> None:
+        """End the polls of a reconciler that `reconcile_with` made."""
+        await self._poller.close()
 
     async def demand(self, gpu_type: str = "MI300X", jobs: int = 1, eighths: int = 8) -> tuple[int, str]:
         self.vmpool.pool.demand.report([Demand(gpu_type, eighths, jobs)], self.clock.now())
@@ -97,7 +141,7 @@ class Bench:
 
     async def passes(self, count: int = 1) -> None:
         for _ in range(count):
-            await self.vmpool.reconciler.run_once()
+            await self.reconciler.run_once()
 
     async def warm_machine(self, gpu_type: str = "MI300X") -> Machine:
         await self.demand(gpu_type)
@@ -136,7 +180,9 @@ async def bench_on(settings: VmPoolSettings, provider: ScriptedProvider, clock: 
     executors = ScriptedExecutors()
     funding = ScriptedFunding()
     async with build(settings, db, ProviderSet([provider]), executors, clock, funding) as vmpool:
-        yield Bench(vmpool, db, provider, executors, clock, settings, funding)
+        bench = Bench(vmpool, db, provider, executors, clock, settings, funding)
+        yield bench
+        await bench.close()
     await db.close()
 
 

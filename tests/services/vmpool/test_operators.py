@@ -10,11 +10,11 @@ import grpc
 import pytest
 from wavepool.vmpool.v1 import vmpool_pb2 as pb
 
-from services.vmpool.capacity import offering
+from services.vmpool.capacity.offering import offering_of
 from services.vmpool.errors import ProviderError
 from services.vmpool.machines.machine import MachineState
 from services.vmpool.providers.diagnosis import ProviderFinding
-from services.vmpool.telemetry import diagnosing
+from services.vmpool.telemetry.diagnosing import findings_of
 from tests.services.vmpool.grpc_failures import failure
 from tests.services.vmpool.scripted_provider import ScriptedProvider
 
@@ -177,13 +177,11 @@ async def test_a_provider_s_own_findings_come_with_what_to_do(
     assert (broken.ok, broken.message) == (False, "its own diagnosis broke")
 
 
-async def test_a_provider_that_hangs_is_told_of_and_holds_up_nobody(
-    bench: Bench, stub: VmPoolServiceAsyncStub, monkeypatch: pytest.MonkeyPatch
+async def test_a_provider_that_hangs_is_reported_and_holds_up_nobody(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(bench.provider, "offers", asyncio.Event().wait)
-    monkeypatch.setattr(offering, "OFFERS_SECONDS", 0.01)
-    monkeypatch.setattr(diagnosing, "DIAGNOSIS_SECONDS", 0.01)
-    (failed,) = (await stub.ListOffers(pb.ListOffersRequest())).failures
-    (finding,) = (await stub.DiagnoseProviders(pb.DiagnoseProvidersRequest())).findings
-    assert "has not answered" in failed.message
+    failures = (await offering_of(bench.vmpool.pool.providers, seconds=0.01)).failures
+    ((finding,),) = (await findings_of(bench.vmpool.pool.providers, seconds=0.01)).values()
+    assert "has not answered" in failures["scripted"]
     assert (finding.check, finding.ok, "has not answered" in finding.message) == ("answer", False, True)

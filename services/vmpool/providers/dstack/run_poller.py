@@ -37,9 +37,15 @@ class _Seen:
 class RunPoller:
     """Remembers and shares answers; `ask_server` asks the server."""
 
-    def __init__(self, ask_server: Callable[[str, Resource], Awaitable[Observation]], interval_seconds: float) -> None:
+    def __init__(
+        self,
+        ask_server: Callable[[str, Resource], Awaitable[Observation]],
+        interval_seconds: float,
+        wait_seconds: float = WAIT_SECONDS,
+    ) -> None:
         self._ask_server = ask_server
         self._interval_seconds = interval_seconds
+        self._wait_seconds = wait_seconds
         self._seen: dict[str, _Seen] = {}
         self._under_way: dict[str, asyncio.Task[Observation]] = {}
 
@@ -52,7 +58,7 @@ class RunPoller:
         if poll is None:
             poll = self._under_way[machine_id] = asyncio.create_task(self._ask(machine_id, resource))
             poll.add_done_callback(lambda done: self._finish(machine_id, done))
-        await asyncio.wait({poll}, timeout=WAIT_SECONDS)
+        await asyncio.wait({poll}, timeout=self._wait_seconds)
         if not poll.done() or poll.cancelled():
             return Observation(ProviderState.UNKNOWN, reason="dstack is slow to answer")
         return poll.result()

@@ -20,9 +20,9 @@ LEAST_DISK_MIB = 512
 """Logs and builds of a day's work."""
 
 
-def findings_on(config: LocalConfig) -> Sequence[ProviderFinding]:
+def findings_on(config: LocalConfig, least_disk_mib: int = LEAST_DISK_MIB) -> Sequence[ProviderFinding]:
     """What a local machine needs: a program, a place for its files, and a port."""
-    return [_program(config.command), _folder(config.data_dir.resolve()), _port(config.preferred_port)]
+    return [_program(config.command), _folder(config.data_dir.resolve(), least_disk_mib), _port(config.preferred_port)]
 
 
 def _program(command: Sequence[str]) -> ProviderFinding:
@@ -35,14 +35,14 @@ def _program(command: Sequence[str]) -> ProviderFinding:
     return ProviderFinding(name, ok=False, message=said, remedy=remedy)
 
 
-def _folder(data_dir: Path) -> ProviderFinding:
+def _folder(data_dir: Path, least_disk_mib: int) -> ProviderFinding:
     name = "data folder"
     existing = next(folder for folder in (data_dir, *data_dir.parents) if folder.exists())
     if not (existing.is_dir() and os.access(existing, os.W_OK | os.X_OK)):
         remedy = f"let vmpool's user write to {existing}, or start with another --data-dir"
         return ProviderFinding(name, ok=False, message=f"{existing} cannot be written to", remedy=remedy)
     free_mib = shutil.disk_usage(existing).free // MIB
-    remedy = "" if free_mib >= LEAST_DISK_MIB else f"free at least {LEAST_DISK_MIB} MiB there"
+    remedy = "" if free_mib >= least_disk_mib else f"free at least {least_disk_mib} MiB there"
     return ProviderFinding(name, ok=not remedy, message=f"{free_mib} MiB free for {data_dir}", remedy=remedy)
 
 

@@ -55,7 +55,7 @@ async def test_a_dead_executor_is_noticed_though_its_provider_cannot_be_asked(be
 async def test_a_dead_executor_is_noticed_though_its_provider_hangs(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("services.vmpool.lifecycle.machine_poller.WAIT_SECONDS", 0.01)
+    bench.reconcile_with(answer_seconds=0.01)
     machine = await bench.warm_machine()
     await bench.passes()
 
@@ -72,7 +72,7 @@ async def test_a_dead_executor_is_noticed_though_its_provider_hangs(
 
 
 async def test_what_a_slow_provider_tells_serves_the_next_look(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("services.vmpool.lifecycle.machine_poller.WAIT_SECONDS", 0.01)
+    bench.reconcile_with(answer_seconds=0.01)
     machine = await bench.warm_machine()
     answer = asyncio.Event()
 
@@ -148,7 +148,7 @@ async def test_a_pool_that_was_away_does_not_give_up_a_machine_at_first_sight(be
 
 
 async def test_a_release_that_hangs_is_tried_again(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("services.vmpool.lifecycle.releaser.RELEASE_SECONDS", 0.01)
+    bench.reconcile_with(release_seconds=0.01)
     machine = await bench.warm_machine()
     release = bench.provider.release
 
@@ -209,10 +209,8 @@ async def test_an_order_that_came_through_unheard_costs_what_it_cost(bench: Benc
     assert (fact.end_time - fact.start_time, fact.final) == (bench.provider.start_timeout, True)
 
 
-async def test_a_machine_that_is_stopped_while_it_is_ordered_costs_what_it_cost(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("services.vmpool.lifecycle.reconciler.PASS_SECONDS", 0.01)
+async def test_a_machine_that_is_stopped_while_it_is_ordered_costs_what_it_cost(bench: Bench) -> None:
+    bench.reconcile_with(pass_seconds=0.01)
     bench.provider.slow_order = asyncio.Event()
     await bench.demand()
     await bench.passes()

@@ -11,7 +11,6 @@ import pytest
 
 from services.vmpool import metrics
 from services.vmpool.errors import ProviderError
-from services.vmpool.lifecycle import orphans
 from services.vmpool.machines.machine import MachineState, Origin
 from services.vmpool.machines.machine_token import MachineTokens, kept_secret
 from services.vmpool.machines.orphan_policy import OrphanPolicy
@@ -71,15 +70,13 @@ async def test_an_adopted_machine_s_leases_have_higher_tokens_than_those_that_we
 async def test_a_lost_machine_is_found_before_jobs_are_heard(bench: Bench, tmp_path: Path) -> None:
     machine = await bench.warm_machine()
     async with bench_on(without_record(bench.settings, tmp_path), bench.provider, bench.clock) as anew:
-        await anew.vmpool.reconciler.look_around()
+        await anew.reconciler.look_around()
         await anew.demand()
         assert [each.machine_id for each in await anew.machines.unreleased()] == [machine.machine_id]
 
 
-async def test_a_provider_that_is_slow_to_list_its_machines_does_not_keep_them_waiting(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(orphans, "LOOK_SECONDS", 1000)
+async def test_a_provider_that_is_slow_to_list_its_machines_does_not_keep_them_waiting(bench: Bench) -> None:
+    bench.reconcile_with(look_seconds=1000)
     bench.provider.slow_list = asyncio.Event()
     await bench.demand()
     async with asyncio.timeout(DEADLINE_SECONDS):
@@ -87,7 +84,7 @@ async def test_a_provider_that_is_slow_to_list_its_machines_does_not_keep_them_w
     (machine,) = await bench.machines.unreleased()
     assert machine.state is MachineState.WARM
     bench.provider.machines["mach_theirs"] = Order("mach_theirs", "MI300X", 1, "their token")
-    look = bench.vmpool.reconciler._look
+    look = bench.reconciler._look
     assert look is not None
     bench.provider.slow_list.set()
     async with asyncio.timeout(DEADLINE_SECONDS):
@@ -221,17 +218,17 @@ async def test_an_orphan_that_cannot_be_released_keeps_nobody_from_the_others(
         raise ProviderError("it may still cost money")
 
     monkeypatch.setattr(bench.provider, "release", release)
-    monkeypatch.setattr(orphans, "LOOK_SECONDS", 0.1)
     async with bench_on(without_record(bench.settings, tmp_path), bench.provider, bench.clock) as anew:
+        anew.reconcile_with(look_seconds=0.1)
         async with asyncio.timeout(DEADLINE_SECONDS):
             while not await anew.machines.unreleased() or len(tried) < 2:
-                await anew.vmpool.reconciler.look_around()
+                await anew.reconciler.look_around()
                 await asyncio.sleep(0)
             assert (await anew.machines.get(machine.machine_id)).origin is Origin.ADOPTED
             bench.clock.advance(timedelta(seconds=59))  # no machine costs money unseen for a minute
             while len(tried) < 3:
-                await anew.vmpool.reconciler.look_around()
+                await anew.reconciler.look_around()
                 await asyncio.sleep(0)
         assert sorted(tried) == ["a-stuck", "a-stuck", "b-hung"]
         anew.provider.ends_with_pool = False
-        await anew.vmpool.reconciler.close()
+        await anew.reconciler.close()

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from services.vmpool.lifecycle import reconciler
 from services.vmpool.lifecycle.releaser import ANSWER_TIME
 from services.vmpool.machines.machine import MachineState
 from tests.services.vmpool.conftest import a_request, bench_on
@@ -29,7 +28,7 @@ async def test_stopping_the_pool_ends_its_machines_whatever_they_do(bench: Bench
     await bench.warm_machine()
     assert await bench.leases.acquire(a_request()) is not None
     await bench.demand()
-    await bench.vmpool.reconciler.close()
+    await bench.reconciler.close()
     assert bench.provider.machines == {}
     assert await bench.machines.unreleased() == []
 
@@ -39,19 +38,17 @@ async def test_a_machine_whose_order_is_under_way_when_the_pool_stops_is_release
     await bench.demand()
     await bench.passes()
     asyncio.get_running_loop().call_later(0.1, bench.provider.slow_order.set)
-    await bench.vmpool.reconciler.close()
+    await bench.reconciler.close()
     assert bench.provider.provisioned != []
     assert bench.provider.machines == {}
 
 
-async def test_an_order_that_arrives_after_the_pool_has_ended_is_released_by_the_next_one(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(reconciler, "ORDER_SECONDS", 0.01)
+async def test_an_order_that_arrives_after_the_pool_has_ended_is_released_by_the_next_one(bench: Bench) -> None:
+    bench.reconcile_with(order_seconds=0.01)
     bench.provider.slow_order = asyncio.Event()
     await bench.demand()
     await bench.passes()
-    await bench.vmpool.reconciler.close()
+    await bench.reconciler.close()
     bench.clock.advance(timedelta(seconds=1))
     (remembered,) = await bench.machines.unreleased()
     assert (remembered.state, remembered.reason) == (MachineState.DRAINING, "the pool is stopping")
@@ -68,12 +65,12 @@ async def test_an_order_that_arrives_after_the_pool_has_ended_is_released_by_the
         assert released.provision_time is not None
 
 
-async def test_an_order_that_never_arrives_is_given_up_in_time(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reconciler, "ORDER_SECONDS", 0.01)
+async def test_an_order_that_never_arrives_is_given_up_in_time(bench: Bench) -> None:
+    bench.reconcile_with(order_seconds=0.01)
     bench.provider.slow_order = asyncio.Event()
     await bench.demand()
     await bench.passes()
-    await bench.vmpool.reconciler.close()
+    await bench.reconciler.close()
     bench.clock.advance(timedelta(seconds=1))
     async with bench_on(bench.settings, bench.provider, bench.clock) as later:
         for _ in range(2):
@@ -91,5 +88,5 @@ async def test_an_order_that_never_arrives_is_given_up_in_time(bench: Bench, mon
 async def test_stopping_the_pool_leaves_machines_that_outlive_it(bench: Bench) -> None:
     await bench.warm_machine()
     bench.provider.ends_with_pool = False
-    await bench.vmpool.reconciler.close()
+    await bench.reconciler.close()
     assert len(bench.provider.machines) == 1

@@ -5,22 +5,19 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from services.vmpool.providers.diagnosis import Diagnosable
-from services.vmpool.providers.local import checkup as local_checkup
-from services.vmpool.providers.local.checkup import findings_on
+from services.vmpool.providers.local.checkup import LEAST_DISK_MIB, findings_on
 from services.vmpool.providers.local.provider import LocalProvider
 from tests.services.vmpool.local_machines import local_config
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    import pytest
-
     from services.vmpool.providers.diagnosis import ProviderFinding
     from services.vmpool.providers.local.config import LocalConfig
 
 
-def found(config: LocalConfig, check: str) -> ProviderFinding:
-    return next(finding for finding in findings_on(config) if finding.check == check)
+def found(config: LocalConfig, check: str, least_disk_mib: int = LEAST_DISK_MIB) -> ProviderFinding:
+    return next(finding for finding in findings_on(config, least_disk_mib) if finding.check == check)
 
 
 async def test_a_host_that_can_run_executors_has_no_fault(tmp_path: Path) -> None:
@@ -41,9 +38,8 @@ def test_a_data_folder_that_cannot_be_made_is_a_fault(tmp_path: Path) -> None:
     assert (finding.ok, "cannot be written to" in finding.message) == (False, True)
 
 
-def test_a_full_disk_is_a_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(local_checkup, "LEAST_DISK_MIB", 1 << 40)
-    assert not found(local_config(tmp_path), "data folder").ok
+def test_a_full_disk_is_a_fault(tmp_path: Path) -> None:
+    assert not found(local_config(tmp_path), "data folder", least_disk_mib=1 << 40).ok
 
 
 def test_a_port_in_use_is_told_and_no_fault(tmp_path: Path) -> None:

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from services.vmpool.errors import ProviderError
-from services.vmpool.providers.dstack import run_poller
-from services.vmpool.providers.dstack.run_poller import RunPoller
+from services.vmpool.providers.dstack.run_poller import WAIT_SECONDS, RunPoller
 from services.vmpool.providers.provider import Observation, ProviderState
 
 if TYPE_CHECKING:
@@ -40,8 +39,10 @@ class Server:
 
 
 @asynccontextmanager
-async def polling(server: Server, interval_seconds: float = AN_HOUR) -> AsyncGenerator[RunPoller]:
-    poller = RunPoller(server.ask, interval_seconds)
+async def polling(
+    server: Server, interval_seconds: float = AN_HOUR, wait_seconds: float = WAIT_SECONDS
+) -> AsyncGenerator[RunPoller]:
+    poller = RunPoller(server.ask, interval_seconds, wait_seconds)
     yield poller
     await poller.close()
 
@@ -64,10 +65,9 @@ async def test_after_the_interval_the_server_is_asked_again() -> None:
         assert server.asked == 2
 
 
-async def test_a_server_that_is_slow_is_unknown_and_is_not_asked_twice(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(run_poller, "WAIT_SECONDS", 0.01)
+async def test_a_server_that_is_slow_is_unknown_and_is_not_asked_twice() -> None:
     server = Server()
-    async with polling(server) as poller:
+    async with polling(server, wait_seconds=0.01) as poller:
         assert (await poller.poll("m1")).state is ProviderState.UNKNOWN
         assert (await poller.poll("m1")).state is ProviderState.UNKNOWN
         assert server.asked == 1
@@ -86,10 +86,9 @@ async def test_a_server_that_does_not_answer_is_unknown_in_its_own_words(error: 
         assert await poller.poll("m1") == Observation(ProviderState.UNKNOWN, reason=str(error))
 
 
-async def test_what_was_asked_before_forgetting_says_nothing_after_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(run_poller, "WAIT_SECONDS", 0.01)
+async def test_what_was_asked_before_forgetting_says_nothing_after_it() -> None:
     server = Server()
-    async with polling(server) as poller:
+    async with polling(server, wait_seconds=0.01) as poller:
         await poller.poll("m1")
         poller.forget("m1")
         server.answer = GONE
