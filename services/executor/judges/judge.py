@@ -78,14 +78,30 @@ class JudgeProcess(Protocol):
 
 
 class Judge:
-    """One process of the core."""
+    """One process of the core.
 
-    def __init__(self, process: JudgeProcess) -> None:
+    `grace_seconds`: how long it may take to end after SIGTERM; `death_seconds`: how long after SIGKILL.
+    """
+
+    def __init__(
+        self,
+        process: JudgeProcess,
+        grace_seconds: float = TERM_GRACE_SECONDS,
+        death_seconds: float = DEATH_SECONDS,
+    ) -> None:
         self._process = process
+        self._grace_seconds = grace_seconds
+        self._death_seconds = death_seconds
         self._stderr = asyncio.create_task(_tail(process))
 
     @classmethod
-    async def start(cls, command: Sequence[str], environment: Mapping[str, str]) -> Judge:
+    async def start(
+        cls,
+        command: Sequence[str],
+        environment: Mapping[str, str],
+        grace_seconds: float = TERM_GRACE_SECONDS,
+        death_seconds: float = DEATH_SECONDS,
+    ) -> Judge:
         """Start one that waits for its job; raises OSError."""
         process = await asyncio.create_subprocess_exec(
             *DIE_WITH_US,
@@ -96,7 +112,7 @@ class Judge:
             env=environment,
             start_new_session=True,
         )
-        return cls(process)
+        return cls(process, grace_seconds, death_seconds)
 
     @property
     def pid(self) -> int:
@@ -135,19 +151,19 @@ class Judge:
         return self._process.returncode in {None, UNKILLABLE_STATUS}
 
     async def end(self) -> None:
-        """End it, gently and then not; returns when the process is gone, or has been dying for DEATH_SECONDS."""
+        """End it, gently and then not; returns when the process is gone, or has been dying for `death_seconds`."""
         with contextlib.suppress(ProcessLookupError):
             if self.is_alive:
                 self._process.terminate()
         try:
-            async with asyncio.timeout(TERM_GRACE_SECONDS):
+            async with asyncio.timeout(self._grace_seconds):
                 await self._process.wait()
         except TimeoutError:
             log.warning("the judge did not end on SIGTERM and is killed", extra={"judge_pid": self.pid})
             with contextlib.suppress(ProcessLookupError):
                 self._process.kill()
             try:
-                async with asyncio.timeout(DEATH_SECONDS):
+                async with asyncio.timeout(self._death_seconds):
                     await self._process.wait()
             except TimeoutError:
                 log.error("the judge cannot be killed", extra={"judge_pid": self.pid})  # noqa: TRY400

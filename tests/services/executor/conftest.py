@@ -27,7 +27,7 @@ from submissions.modes import Mode
 from tests.services.executor.client import ADMIN_TOKEN, LEASE_TOKEN, Client
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Awaitable, Callable
 
     from services.executor.server import ExecutorServer
     from tests.services.executor.client import StartExecutor
@@ -47,13 +47,19 @@ CAPABILITIES = Capabilities(
 )
 
 
+async def start_judge() -> Judge:
+    return await Judge.start(JUDGE, os.environ)
+
+
+async def start_soon_killed_judge() -> Judge:
+    """One that is not waited for when it does not end."""
+    return await Judge.start(JUDGE, os.environ, grace_seconds=0.2, death_seconds=0.2)
+
+
 @pytest.fixture
 async def start_executor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[StartExecutor]:
     """Starts servers with the settings given; they are stopped at the end."""
     monkeypatch.setenv("PYTHONPATH", str(REPOSITORY))
-
-    async def start_judge() -> Judge:
-        return await Judge.start(JUDGE, os.environ)
 
     async with AsyncExitStack() as cleanup:
 
@@ -62,6 +68,7 @@ async def start_executor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Asy
             canary: str = "finish ACCEPTED",
             is_gpu: bool = False,
             machine: object = None,
+            judges: Callable[[], Awaitable[Judge]] = start_judge,
             **settings: object,
         ) -> tuple[ExecutorServer, Client]:
             tokens = {"token": LEASE_TOKEN, "admin_token": ADMIN_TOKEN}
@@ -73,7 +80,7 @@ async def start_executor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Asy
             await inventory.read()
             capabilities = replace(CAPABILITIES, device=device, inventory=inventory)
             job = CoreJob(canary, Mode.SANDBOX)
-            server = build_server(chosen, capabilities, signer, start_judge, job)
+            server = build_server(chosen, capabilities, signer, judges, job)
             await server.start()
             cleanup.push_async_callback(server.stop)
             channel = open_channel(f"127.0.0.1:{server.port}")

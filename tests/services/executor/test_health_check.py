@@ -11,10 +11,10 @@ import pytest
 from wavepool.executor.v1 import run_event_pb2
 
 from services.executor.devices.inventory import DeviceFacts
-from services.executor.judges import judge
 from services.executor.leases.errors import ROOM_RETRY
 from tests.freezer import frozen
 from tests.services.executor.client import refusal, request, until
+from tests.services.executor.conftest import start_soon_killed_judge
 from tests.services.executor.scripted_machine import ScriptedMachine, gpus
 from tests.small_disk import small_disk
 
@@ -162,12 +162,10 @@ async def test_a_canary_whose_processes_cannot_be_killed_needs_no_second(
 
 @pytest.mark.freezer
 async def test_a_judge_that_cannot_be_killed_is_not_waited_for_and_condemns_the_machine(
-    start_executor: StartExecutor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    start_executor: StartExecutor, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(judge, "TERM_GRACE_SECONDS", 0.2)
-    monkeypatch.setattr(judge, "DEATH_SECONDS", 0.2)
     others = psutil.Process().children()
-    server, client = await start_executor()
+    server, client = await start_executor(judges=start_soon_killed_judge)
     asked = request(f"tell compiling\nwait {tmp_path / 'never'}")
     stream = client.stream(asked)
     await stream.reach("compiling")
@@ -182,12 +180,10 @@ async def test_a_judge_that_cannot_be_killed_is_not_waited_for_and_condemns_the_
 
 @pytest.mark.freezer
 async def test_a_run_whose_judge_hangs_until_the_runs_limit_is_a_fault_of_ours_and_not_billed(
-    start_executor: StartExecutor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    start_executor: StartExecutor, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(judge, "TERM_GRACE_SECONDS", 0.2)
-    monkeypatch.setattr(judge, "DEATH_SECONDS", 0.2)
     others = psutil.Process().children()
-    _, client = await start_executor()
+    _, client = await start_executor(judges=start_soon_killed_judge)
     source = f"tell compiling\nwait {tmp_path / 'never'}"
     stream = client.stream(request(source, longest_run=timedelta(seconds=2)))
     await stream.reach("compiling")

@@ -16,6 +16,7 @@ from wavepool.executor.v1.run_event_pb2 import VERDICT_ACCEPTED, VERDICT_INFRA_E
 from services.executor.config import ExecutorSettings
 from services.executor.core.model.job import CoreJob
 from services.executor.judges.fork_server import JudgeForkServer
+from services.executor.judges.judge import Judge
 from services.executor.sandboxes.process_tree import descendants
 from submissions.modes import Mode
 from tests.services.executor.client import until
@@ -23,8 +24,6 @@ from tests.services.executor.conftest import REPOSITORY
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
-
-    from services.executor.judges.judge import Judge
 
 SCRIPTED = [sys.executable, "-m", "tests.services.executor.scripted_fork_server"]
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
@@ -129,9 +128,8 @@ async def test_a_judge_that_another_kills_is_seen_as_gone(fork_server: JudgeFork
     await judge.end()
 
 
-async def test_a_judge_that_is_deaf_is_killed(fork_server: JudgeForkServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("services.executor.judges.judge.TERM_GRACE_SECONDS", 0.05)
-    judge = await fork_server.start()
+async def test_a_judge_that_is_deaf_is_killed(fork_server: JudgeForkServer) -> None:
+    judge = Judge(await fork_server._fork(), grace_seconds=0.05)
     events = judge.run(script("ignore-term", "tell checking", "wait /no/such/file"))
     assert (await anext(events)).HasField("checking")
 

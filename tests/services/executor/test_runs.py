@@ -11,8 +11,8 @@ import pytest
 from wavepool.executor.v1 import run_event_pb2
 from wavepool.submission.v1 import submission_pb2
 
-from services.executor.judges import judge
 from tests.services.executor.client import QUICK, Client, held, name_of, refusal, request
+from tests.services.executor.conftest import start_soon_killed_judge
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -103,10 +103,8 @@ async def test_a_cancelled_run_ends_as_cancelled_and_frees_its_slot(client: Clie
     assert name_of((await client.run(request(QUICK)))[-1]) == "finished"
 
 
-async def test_a_judge_that_is_deaf_to_sigterm_is_killed(
-    client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(judge, "TERM_GRACE_SECONDS", 0.2)
+async def test_a_judge_that_is_deaf_to_sigterm_is_killed(start_executor: StartExecutor, tmp_path: Path) -> None:
+    _, client = await start_executor(judges=start_soon_killed_judge)
     asked = request(f"ignore-term\ntell compiling\nwait {tmp_path / 'never'}")
     stream = client.stream(asked)
     await anext(stream)
