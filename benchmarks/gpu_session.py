@@ -72,7 +72,7 @@ from problems.kit.distributions import DRAWN_IN_STRETCHES
 from problems.kit.freivalds import check_product
 from problems.kit.parts import Stretch
 from services.executor.core.audit.chain import GPU_CHAINS
-from services.executor.core.audit.revealing import COMPARED_ANSWERS, REPLAYED_CALLS, calls_to_replay
+from services.executor.core.audit.revealing import REPLAYED_CALLS, calls_to_replay
 from services.executor.core.check.case_judge import USUAL_RULE, CaseJudge
 from services.executor.core.check.chain_arithmetic import digest_of, remade, remade_at
 from services.executor.core.check.chain_rules import redraw_rules
@@ -218,12 +218,13 @@ def case_spent(problem: Problem, case: Case, call: Call, gain: float) -> Spent:
     digest = digest_seconds_a_byte() * work_of(problem, case, "float32").written_bytes
     if is_redrawn:
         spent += alone(call.load + (compared if problem.nondeterministic else 0.0))
-        session = alone(2 * call.load + call.copy + compared) + alone(COMPARED_ANSWERS * 2 * call.copy)
+        answers = USUAL_RULE.compared_answers
+        session = alone(2 * call.load + call.copy + compared) + alone(answers * 2 * call.copy)
         if problem.nondeterministic:
-            chosen = GPU_PROFILE.warm_up_calls + GPU_PROFILE.min_samples + REPLAYED_CALLS + COMPARED_ANSWERS
-            session += together.spent(compared, COMPARED_ANSWERS) + alone(chosen * excerpt_seconds(problem, case))
+            chosen = GPU_PROFILE.warm_up_calls + GPU_PROFILE.min_samples + REPLAYED_CALLS + answers
+            session += together.spent(compared, answers) + alone(chosen * excerpt_seconds(problem, case))
         else:
-            session += together.spent(compared, COMPARED_ANSWERS, digest)
+            session += together.spent(compared, answers, digest)
     else:
         threads, seconds = together.threads, call.draw + compared
         calls = math.ceil(calls_of(together.spent(seconds, threads).wall / threads + moved.wall))
@@ -439,7 +440,7 @@ def cost_of(problem: Problem, roofs: Roofs) -> Cost:
         sessions, calls = GPU_PROFILE.sessions.sessions, GPU_PROFILE.warm_up_calls + samples
         kernel_seconds += (sessions * calls + GPU_CHAINS.links) * kernel
         if _is_redrawn(problem, case):
-            replayed = min(samples, calls_to_replay(kernel))
+            replayed = min(samples, calls_to_replay(kernel, USUAL_RULE.compared_answers))
             digested_bytes = 0.0 if problem.nondeterministic else work_of(problem, case, "float32").written_bytes
             digest = digested_bytes / roofs.bytes_per_second
             kernel_seconds += sessions * (replayed * kernel + (calls + replayed) * digest)

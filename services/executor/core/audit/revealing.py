@@ -34,9 +34,6 @@ if TYPE_CHECKING:
     from services.executor.core.measure.measuring import Measurement
     from services.executor.core.model.failure import Failure
 
-COMPARED_ANSWERS = 8
-"""Of the calls of a session that are made again. Of half of its samples that are off by more than the problem allows,
-and by less than what would be unlike, none is compared in one session of 256, and in two in one run of 65,000."""
 REPLAYED_CALLS = 24
 """Of a session, or all if it has fewer. If half of its samples are wrong for a reason that is not in their inputs, none
 of those is made again in one session of 2^24, and in two sessions, which a false time needs, in one run of 2^48."""
@@ -56,15 +53,15 @@ class Revealed:
 NOT_REVEALED = Revealed(0, 0)
 
 
-def calls_to_replay(call_seconds: float) -> int:
-    """How many calls of a session to make again if each takes so long."""
-    return max(COMPARED_ANSWERS, min(REPLAYED_CALLS, int(REPLAY_SECONDS / max(call_seconds, 1e-9))))
+def calls_to_replay(call_seconds: float, compared_answers: int) -> int:
+    """How many calls of a session to make again if each takes so long, and so many answers are compared."""
+    return max(compared_answers, min(REPLAYED_CALLS, int(REPLAY_SECONDS / max(call_seconds, 1e-9))))
 
 
 async def reveal(checker: Checker, judge: CaseJudge, sessions: Sequence[Measurement]) -> Revealed:
     """Make some timed calls of a case again, in a process that made none of them; raises Failure if one is unlike."""
     random = checker.seed.generator("revealed", judge.case_index)
-    chosen = [one for session in sessions for one in _chosen(session, random)]
+    chosen = [one for session in sessions for one in _chosen(session, random, judge.large.compared_answers)]
     loaded = await checker.load_undrawn(judge) if chosen else None
     if loaded is None:
         return NOT_REVEALED
@@ -89,12 +86,14 @@ async def reveal(checker: Checker, judge: CaseJudge, sessions: Sequence[Measurem
     return Revealed(len(chosen), sum(is_compared for _, is_compared in chosen))
 
 
-def _chosen(session: Measurement, random: np.random.Generator) -> Iterable[tuple[Commitment, bool]]:
+def _chosen(
+    session: Measurement, random: np.random.Generator, compared_answers: int
+) -> Iterable[tuple[Commitment, bool]]:
     """What to make again of a session's samples, and whether to compare its answer."""
     committed = [times.commitment for times in session.times if times.commitment]
-    count = calls_to_replay(median(times.event_ns for times in session.times) / 1e9)
+    count = calls_to_replay(median(times.event_ns for times in session.times) / 1e9, compared_answers)
     for place, at in enumerate(random.permutation(len(committed))[:count]):
-        yield committed[int(at)], place < COMPARED_ANSWERS
+        yield committed[int(at)], place < compared_answers
 
 
 def _are_alike(

@@ -68,7 +68,7 @@ _NO_POISON = bytes(_POISON_BYTES)
 
 @dataclass(frozen=True)
 class LargeCaseRule:
-    """From which size of a case's arrays on its calls are drawn and compared in other ways than small ones."""
+    """From which size of a case's arrays on its calls are drawn and compared in other ways than small ones, and how."""
 
     large_bytes: int = 4 << 20
     """Larger cases are drawn by the device and compared in parts, but for the first check. A host draws and compares so
@@ -79,6 +79,9 @@ class LargeCaseRule:
     """Calls of smaller cases are drawn and compared one by one: threads would gain nothing."""
     wholly_compared_flops: float = 4e9
     """Of a matrix product: about a quarter of a second in fp64 on two cores. Larger ones are checked by factors."""
+    compared_answers: int = 8
+    """Of a session's calls that are made again. Of half of its samples that are off by more than the problem allows,
+    and by less than what would be unlike, none is compared in one session of 256, and in two in one run of 65,000."""
 
 
 USUAL_RULE = LargeCaseRule()

@@ -11,9 +11,7 @@ import pytest
 
 from problems.kit.definition import Case
 from problems.kit.parts import FEWEST_PIECES
-from services.executor.core.audit import revealing
 from services.executor.core.audit.revealing import (
-    COMPARED_ANSWERS,
     REPLAY_SECONDS,
     REPLAYED_CALLS,
     calls_to_replay,
@@ -55,6 +53,7 @@ if TYPE_CHECKING:
     from services.executor.core.model.limits import StageLimits
     from services.executor.core.run.context import RunContext
 
+COMPARED_ANSWERS = ALL_LARGE.compared_answers
 SHORT = replace(FIXED, max_samples=12, warm_up_most_calls=3)
 LARGE: dict[str, dict[str, Any]] = {
     "relu": {"n": 1024, "m": 1024},
@@ -84,7 +83,7 @@ def test_slow_calls_are_made_again_less_often_and_still_often_enough() -> None:
     """Of a session that ends by wall time; it has as many samples as fit into it, drawn and digested in no time."""
     for call_seconds in (tenths_ms / 1e4 for tenths_ms in range(1, 50_000, 7)):
         samples = max(GPU_PROFILE.fewest_samples, int(GPU_PROFILE.max_wall_seconds / call_seconds))
-        replayed = calls_to_replay(call_seconds)
+        replayed = calls_to_replay(call_seconds, COMPARED_ANSWERS)
         assert replayed * call_seconds <= REPLAY_SECONDS or replayed == COMPARED_ANSWERS
         assert _unnoticed(samples, min(samples, replayed)) <= 1 / 1_900, call_seconds
 
@@ -165,10 +164,9 @@ def _lie(lie: str, i: str = "i") -> str:
 
 
 @pytest.fixture
-def digests_alone(context: RunContext, monkeypatch: pytest.MonkeyPatch) -> RunContext:
+def digests_alone(context: RunContext) -> RunContext:
     """The simulated GPU, on a case that counts as large, of whose samples no answer is compared with the reference."""
-    context = replace(context, large_cases=ALL_LARGE)
-    monkeypatch.setattr(revealing, "COMPARED_ANSWERS", 0)
+    context = replace(context, large_cases=replace(ALL_LARGE, compared_answers=0))
     more_samples = replace(FIXED, max_samples=40)
     return replace(_on(context, "sim"), find_problem=smallest_case_of, profile=more_samples)
 
@@ -253,7 +251,7 @@ def _moved(times: CallTimes, by: Callable[[NDArray[Any]], NDArray[Any]]) -> Call
 
 
 async def test_excerpts_of_timed_calls_are_compared_with_what_is_made_again_and_with_the_reference(
-    context: RunContext, monkeypatch: pytest.MonkeyPatch
+    context: RunContext,
 ) -> None:
     context = replace(context, large_cases=ALL_LARGE)
     problem = smallest_case_of("matrix-vector")
@@ -279,7 +277,7 @@ async def test_excerpts_of_timed_calls_are_compared_with_what_is_made_again_and_
         near = [_moved(one, lambda reported: reported + 0.3 * apart * signs) for one in times]
         assert await verdict(near) in {Verdict.WRONG_ANSWER, Verdict.PRECISION}
         # A single element of them that is unlike is found, though the reference is not asked.
-        monkeypatch.setattr(revealing, "COMPARED_ANSWERS", 0)
+        judge.large = replace(ALL_LARGE, compared_answers=0)
         far = [
             *times[:5],
             _moved(times[5], lambda reported: np.where(np.arange(reported.size) == 7, 9 * apart, reported)),

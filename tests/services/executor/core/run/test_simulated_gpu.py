@@ -10,7 +10,6 @@ import pytest
 from problems.kit import parts
 from problems.kit.distributions import Distribution
 from services.executor.core.audit import chain
-from services.executor.core.audit.revealing import COMPARED_ANSWERS
 from services.executor.core.call.session import RunnerSession
 from services.executor.core.certify.known_times import smallest_case_of, with_case
 from services.executor.core.check import case_judge
@@ -156,7 +155,7 @@ async def test_a_large_case_has_its_inputs_drawn_by_the_device_and_a_share_of_it
     assert finished.verdict is Verdict.ACCEPTED, finished
     assert (_result(finished).timing, _result(finished).unproven_because) == (Timing.VALID, "")
     (checked, made), *_ = dict(finished.report["checked_calls"]).values()
-    assert checked == 3 * (1 + COMPARED_ANSWERS)
+    assert checked == 3 * (1 + ALL_LARGE.compared_answers)
     assert made > 3 * CALLS
     assert list(dict(finished.report["replayed_calls"]).values()) == [3 * CALLS]
     (checked, made), *_ = dict((await _finished(small, "latency_us=100")).report["checked_calls"]).values()
