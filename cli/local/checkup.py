@@ -145,17 +145,17 @@ def settings(checks: Mapping[str, SettingsCheck]) -> list[Finding]:
     return found or [Finding("settings", Health.OK, "every service takes them, and none is misspelt")]
 
 
-def disk_space(data_dir: Path) -> Finding:
+def disk_space(data_dir: Path, least_mib: int = LEAST_DISK_MIB) -> Finding:
     """Whether the data folder's disk has room."""
     existing = next(folder for folder in (data_dir, *data_dir.resolve().parents) if folder.exists())
     free_mib = shutil.disk_usage(existing).free // MIB
-    if free_mib >= LEAST_DISK_MIB:
+    if free_mib >= least_mib:
         return Finding("disk", Health.OK, f"{free_mib} MiB free for {data_dir}")
     return Finding(
         "disk",
         Health.FAULT,
         f"{free_mib} MiB free for {data_dir}",
-        f"free at least {LEAST_DISK_MIB} MiB, or use another disk with --data-dir",
+        f"free at least {least_mib} MiB, or use another disk with --data-dir",
     )
 
 

@@ -55,10 +55,10 @@ def holder(data_dir: Path) -> int | None:
     return None
 
 
-def rotate_logs(logs: Path) -> None:
+def rotate_logs(logs: Path, largest_bytes: int = LARGEST_LOG_BYTES) -> None:
     """Put long log files aside, one generation."""
     for log in logs.glob("*.log"):
-        if log.stat().st_size > LARGEST_LOG_BYTES:
+        if log.stat().st_size > largest_bytes:
             log.replace(log.with_suffix(".log.1"))
 
 

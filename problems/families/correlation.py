@@ -15,11 +15,16 @@ if TYPE_CHECKING:
 
     from problems.kit.definition import Case
 
-_MAX_DIRECT_PRODUCTS = 1 << 26
+MOST_DIRECT_PRODUCTS = 1 << 26
 """A tenth of a second's work; beyond it the Fourier transform is far quicker, and for so many taps exact enough."""
 
 
-def correlate(signal: NDArray[Any], taps: NDArray[Any], inside: NDArray[np.bool_] | None = None) -> NDArray[np.float64]:
+def correlate(
+    signal: NDArray[Any],
+    taps: NDArray[Any],
+    inside: NDArray[np.bool_] | None = None,
+    most_direct_products: int = MOST_DIRECT_PRODUCTS,
+) -> NDArray[np.float64]:
     """The sum of `signal[at + j - taps.shape // 2] * taps[j]` over all j, for every `at`; 0 outside the signal.
 
     Each side of `taps` is odd; the result has the signal's shape. If `inside` is given, each row of the signal is the
@@ -28,7 +33,7 @@ def correlate(signal: NDArray[Any], taps: NDArray[Any], inside: NDArray[np.bool_
     wide_signal, wide_taps = signal.astype(np.float64), taps.astype(np.float64)
     if inside is not None:
         return np.where(inside, wide_signal, 0.0).reshape(len(signal), -1) @ wide_taps.reshape(-1)
-    if signal.size * taps.size > _MAX_DIRECT_PRODUCTS:
+    if signal.size * taps.size > most_direct_products:
         return _by_fourier(wide_signal, wide_taps)
     padded = np.pad(wide_signal, [(side // 2, side // 2) for side in taps.shape])
     total = np.zeros(signal.shape)

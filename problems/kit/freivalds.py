@@ -47,7 +47,8 @@ GROUP_COLUMNS = 512
 FALSE_ALARM_BITS = 64
 COMPARED_ROWS = 16
 """Rows that are compared element by element, and as many more of those that the check suspects."""
-_BLOCK_ELEMENTS = 1 << 22
+BLOCK_ELEMENTS = 1 << 22
+"""That one thread looks at in one go."""
 _FP64_EPS = float(np.finfo(np.float64).eps)
 
 
@@ -64,7 +65,12 @@ class Projection:
 
 
 def suspicious_rows(
-    product: NDArray[Any], factors: Factors, tolerance: Tolerance, rng: np.random.Generator, vectors: int = VECTORS
+    product: NDArray[Any],
+    factors: Factors,
+    tolerance: Tolerance,
+    rng: np.random.Generator,
+    vectors: int = VECTORS,
+    block_elements: int = BLOCK_ELEMENTS,
 ) -> NDArray[np.intp]:
     """The rows of `product` (m x n) that cannot be within `tolerance`; those with NaN or an infinity are among them.
 
@@ -73,7 +79,7 @@ def suspicious_rows(
     projection = _projection(factors.right, rng, vectors)
     rows, (_, groups, _) = product.shape[0], projection.products.shape
     radius = sqrt(2.0 * (log(2.0 * rows * groups * vectors) + FALSE_ALARM_BITS * log(2.0)))
-    step = max(1, _BLOCK_ELEMENTS // max(1, product.shape[1], factors.left.shape[1]))
+    step = max(1, block_elements // max(1, product.shape[1], factors.left.shape[1]))
 
     def found(start: int) -> NDArray[np.intp]:
         """In some rows, so that no second copy of a large matrix is made."""

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from problems.kit import freivalds
 from problems.kit.comparison import compare
 from problems.kit.factors import Factors
 from problems.kit.freivalds import COMPARED_ROWS, GROUP_COLUMNS, check_product, suspicious_rows
@@ -112,13 +111,12 @@ def test_a_skipped_hundredth_of_the_tiles_is_found(seed: int) -> None:
     assert set(found(product, factors, seed)) >= set(range(row, row + 16)) - {row + 15}
 
 
-def test_several_threads_suspect_the_rows_that_one_does(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(freivalds, "_BLOCK_ELEMENTS", 256)
+def test_several_threads_suspect_the_rows_that_one_does() -> None:
     factors = draw_factors(5, 70, 40, 30)
     product = (factors.left.astype(np.float64) @ factors.right.astype(np.float64)).astype(np.float32)
     product[[3, 41, 69], [0, 29, 7]] = np.nan
     with threads_allowed(3):
-        found = suspicious_rows(product, factors, SUM, np.random.default_rng(1))
+        found = suspicious_rows(product, factors, SUM, np.random.default_rng(1), block_elements=256)
     assert found.tolist() == [3, 41, 69]
 
 

@@ -11,6 +11,7 @@ from problems.kit.definition import Case, CatalogueEntry, Difficulty, Initial, S
 from problems.kit.distributions import Distribution
 from problems.kit.domain import ANY, Domain
 from problems.kit.rounding import EXACT
+from problems.library.case_lint import lint_cases
 from problems.library.catalogue import ON_SIZES, Catalogue, load_problem
 from problems.library.lint import lint, main
 from tests.problems.conftest import SOURCE, STATEMENT
@@ -243,9 +244,8 @@ def test_an_output_that_starts_at_zero_must_be_said_to() -> None:
     ]
 
 
-def test_a_slow_reference_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("problems.library.case_lint.MAX_REFERENCE_SECONDS", 0.0)
-    assert [finding.check for finding in lint(entry_of(Twice()))] == ["speed"]
+def test_a_slow_reference_is_found() -> None:
+    assert [finding.check for finding in lint_cases(Twice(), max_reference_seconds=0.0)] == ["speed"]
 
 
 def test_a_starter_that_gives_the_solution_away_is_found() -> None:

@@ -153,10 +153,9 @@ def test_what_the_sandbox_does_not_hold_back_is_reported(trial: dict[str, Any]) 
     assert "bubblewrap" in sandbox["remedy"]
 
 
-def test_too_little_disk_is_a_fault(trial: dict[str, Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(checkup, "LEAST_DISK_MIB", 1 << 40)
-    run = doctor("http://127.0.0.1:1", "--data-dir", str(tmp_path / "not" / "there"))
-    assert (run.status, health(run)["disk"]) == (1, "fault")
+def test_too_little_disk_is_a_fault(tmp_path: Path) -> None:
+    found = checkup.disk_space(tmp_path / "not" / "there", least_mib=1 << 40)
+    assert (found.health, found.remedy.split(",")[0]) == (checkup.Health.FAULT, f"free at least {1 << 40} MiB")
 
 
 def _mi300x(run: Run) -> dict[str, str]:

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cli.local import data_folder
 from cli.local.data_folder import claimed, holder, rotate_logs
 from wavepool_client.errors import InputError
 
@@ -39,9 +38,8 @@ def test_a_folder_that_cannot_be_made_is_reported(tmp_path: Path) -> None:
         pass
 
 
-def test_only_long_logs_are_put_aside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(data_folder, "LARGEST_LOG_BYTES", 10)
+def test_only_long_logs_are_put_aside(tmp_path: Path) -> None:
     (tmp_path / "long.log").write_text("x" * 11)
     (tmp_path / "short.log").write_text("x" * 10)
-    rotate_logs(tmp_path)
+    rotate_logs(tmp_path, largest_bytes=10)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["long.log.1", "short.log"]
