@@ -10,14 +10,21 @@ from wavepool.vmpool.v1 import vmpool_pb2 as pb
 from wavepool.vmpool.v1 import vmpool_pb2_grpc
 
 from servicekit.proto_time import instant_to_proto
-from services.vmpool import wire
 from services.vmpool.capacity.offering import offering_of
 from services.vmpool.machines.machine import Halt
 from services.vmpool.machines.order_checks import check_gpu_type
 from services.vmpool.telemetry.diagnosing import findings_of, stopped_findings
 from services.vmpool.telemetry.log_tail import check_tail_lines
-from services.vmpool.wire_machine import event_to_proto, machine_to_proto
-from services.vmpool.wire_operators import (
+from services.vmpool.wire.leases import (
+    demands_from_proto,
+    lease_duration_from_proto,
+    lease_request_from_proto,
+    lease_to_proto,
+    plan_to_proto,
+    pool_metrics_to_proto,
+)
+from services.vmpool.wire.machines import event_to_proto, machine_to_proto
+from services.vmpool.wire.operators import (
     failures_to_proto,
     findings_to_proto,
     machine_request_from_proto,
@@ -72,15 +79,15 @@ class VmPoolServicer(vmpool_pb2_grpc.VmPoolServiceServicer):
 
     async def AcquireLease(self, request: pb.AcquireLeaseRequest, context: Context) -> pb.AcquireLeaseResponse:
         """Take slots for a job."""
-        wanted = wire.lease_request_from_proto(request, self._pool.settings)
+        wanted = lease_request_from_proto(request, self._pool.settings)
         lease, machine = await self._pool.leasing.acquire(wanted)
         return pb.AcquireLeaseResponse(
-            lease=wire.lease_to_proto(lease, machine), machine=machine_to_proto(machine, self._pool.clock.now())
+            lease=lease_to_proto(lease, machine), machine=machine_to_proto(machine, self._pool.clock.now())
         )
 
     async def RenewLease(self, request: pb.RenewLeaseRequest, context: Context) -> pb.RenewLeaseResponse:
         """Move a lease's expiry."""
-        duration = wire.lease_duration_from_proto(request, self._pool.settings)
+        duration = lease_duration_from_proto(request, self._pool.settings)
         lease = await self._pool.leases.renew(request.lease_id, duration)
         return pb.RenewLeaseResponse(expire_time=instant_to_proto(lease.expire_time))
 
@@ -94,10 +101,10 @@ class VmPoolServicer(vmpool_pb2_grpc.VmPoolServiceServicer):
 
     async def ReportDemand(self, request: pb.ReportDemandRequest, context: Context) -> pb.ReportDemandResponse:
         """Take note of what waits."""
-        demands = wire.demands_from_proto(request, self._pool.settings.gpu_types)
+        demands = demands_from_proto(request, self._pool.settings.gpu_types)
         self._pool.demand.report(demands, self._pool.clock.now())
         starting, plan = await self._pool.sizer.resize()
-        return wire.plan_to_proto(starting, plan)
+        return plan_to_proto(starting, plan)
 
     async def ListMachines(self, request: pb.ListMachinesRequest, context: Context) -> pb.ListMachinesResponse:
         """List machines."""
@@ -174,4 +181,4 @@ class VmPoolServicer(vmpool_pb2_grpc.VmPoolServiceServicer):
         """Sum the pool up."""
         machines = await self._pool.machines.all(include_ended=True)
         leases, forgotten = await self._pool.leases.counts(), await self._pool.history.totals()
-        return wire.pool_metrics_to_proto(machines, leases, forgotten, self._pool.clock.now())
+        return pool_metrics_to_proto(machines, leases, forgotten, self._pool.clock.now())

@@ -16,7 +16,7 @@ from services.vmpool.machines.inventory_change import inventory_change
 from services.vmpool.machines.machine import Inventory, MachineState
 from services.vmpool.store.event_log import EventLog
 from services.vmpool.store.machine_row import machine_from_row, machine_to_row
-from services.vmpool.wire_machine import inventory_to_proto, machine_to_proto
+from services.vmpool.wire.machines import inventory_to_proto, machine_to_proto
 from tests.services.vmpool.conftest import START, a_machine
 
 if TYPE_CHECKING:
