@@ -1,8 +1,8 @@
 // Shows the OpenAPI document as a page, with nothing from other hosts.
 
-import { byId, element, table } from "./dom.js";
-import { inline } from "./markdown.js";
-import { applyTheme } from "./theme.js";
+import { byId, element, table } from "./page/dom.js";
+import { inline } from "./page/markdown.js";
+import { applyTheme } from "./page/theme.js";
 
 applyTheme();
 const response = await fetch("/api/openapi.json");

@@ -1,21 +1,21 @@
 // The page: ties the problem, the editor, the run and the history together.
 
-import { ApiError, call } from "./api.js";
-import { byId, element } from "./dom.js";
-import { Editor } from "./editor.js";
-import { follow } from "./event_stream.js";
-import * as extras from "./extras.js";
-import { dollars } from "./format.js";
-import * as gpuChoice from "./gpu_choice.js";
-import { historyTable } from "./history_view.js";
-import { rendered } from "./markdown.js";
-import { diagnosedLines } from "./outcome_view.js";
-import { afterFrame, emptyRun } from "./run_state.js";
-import { RunView } from "./run_view.js";
-import * as session from "./session.js";
-import { applyTheme, switchTheme } from "./theme.js";
-import * as timing from "./timing.js";
-import { TokenDialog } from "./token_dialog.js";
+import { Editor } from "./editor/editor.js";
+import { ApiError, call } from "./gateway/api.js";
+import { follow } from "./gateway/event_stream.js";
+import { TokenDialog } from "./gateway/token_dialog.js";
+import { byId, element } from "./page/dom.js";
+import { dollars } from "./page/format.js";
+import { rendered } from "./page/markdown.js";
+import * as session from "./page/session.js";
+import { applyTheme, switchTheme } from "./page/theme.js";
+import * as extras from "./request/extras.js";
+import * as gpuChoice from "./request/gpu_choice.js";
+import * as timing from "./request/timing.js";
+import { historyTable } from "./run/history_view.js";
+import { diagnosedLines } from "./run/outcome_view.js";
+import { afterFrame, emptyRun } from "./run/run_state.js";
+import { RunView } from "./run/run_view.js";
 
 const SANDBOX_STARTER = `#include <hip/hip_runtime.h>
 #include <cstdio>

@@ -1,7 +1,7 @@
 // The account's recent submissions.
 
-import { element, table } from "./dom.js";
-import { ago, dollars } from "./format.js";
+import { element, table } from "../page/dom.js";
+import { ago, dollars } from "../page/format.js";
 import { endTitle, statusKind } from "./outcome_view.js";
 
 export function historyTable(submissions, onOpen) {

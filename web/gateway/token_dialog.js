@@ -1,8 +1,8 @@
 // Asks for the API token.
 
-import { byId } from "./dom.js";
+import { byId } from "../page/dom.js";
+import { rememberToken, token } from "../page/session.js";
 import { call } from "./api.js";
-import { rememberToken, token } from "./session.js";
 
 export class TokenDialog {
   constructor(onAccepted) {

@@ -1,8 +1,8 @@
 // The table of measured times, with each case's spread drawn.
 
-import { element, svg, table } from "./dom.js";
-import { figure, milliseconds } from "./format.js";
-import { timedHow } from "./timing.js";
+import { element, svg, table } from "../page/dom.js";
+import { figure, milliseconds } from "../page/format.js";
+import { timedHow } from "../request/timing.js";
 
 const WIDTH = 110;
 const HEIGHT = 22;

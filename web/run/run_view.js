@@ -1,7 +1,7 @@
 // Shows the run that is being followed.
 
-import { byId, element } from "./dom.js";
-import { dollars, seconds } from "./format.js";
+import { byId, element } from "../page/dom.js";
+import { dollars, seconds } from "../page/format.js";
 import { endTitle, outcome, statusKind } from "./outcome_view.js";
 
 export class RunView {

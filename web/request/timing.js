@@ -1,6 +1,6 @@
 // How calls are timed: the choice beside the mode, and the words for it.
 
-import { byId } from "./dom.js";
+import { byId } from "../page/dom.js";
 
 const TIMED_MODES = new Set(["full", "benchmark"]);
 const WORDS = {

@@ -1,6 +1,6 @@
 // Calls to the gateway.
 
-import { token } from "./session.js";
+import { token } from "../page/session.js";
 
 export class ApiError extends Error {
   constructor(status, detail, errors = []) {

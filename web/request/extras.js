@@ -1,7 +1,7 @@
 // What may come along with a source: a launch plan, and a problem of one's own.
 
-import { ApiError } from "./api.js";
-import { byId } from "./dom.js";
+import { ApiError } from "../gateway/api.js";
+import { byId } from "../page/dom.js";
 
 export function read() {
   const fields = {};

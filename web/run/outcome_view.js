@@ -1,10 +1,10 @@
 // What came of a run: verdict, tests, mismatches, times, output.
 
+import { element, table } from "../page/dom.js";
+import { count, dollars, exact, figure, milliseconds } from "../page/format.js";
+import { inline } from "../page/markdown.js";
 import { benchmarkTable, timingKind, timingWord } from "./benchmark_view.js";
-import { element, table } from "./dom.js";
-import { count, dollars, exact, figure, milliseconds } from "./format.js";
 import { kernelsView } from "./kernels_view.js";
-import { inline } from "./markdown.js";
 import { GOOD } from "./run_state.js";
 
 const DIAGNOSTIC = /^(?:[^\s:]*:)?(\d+):(?:(\d+):)?\s*(?:fatal )?(error|warning|note):/;

@@ -1,6 +1,6 @@
 // Which GPU to ask for, and which others will do where none of it is free.
 
-import { byId, element } from "./dom.js";
+import { byId, element } from "../page/dom.js";
 
 // What may be asked for, as the gateway lists it; the first is the default.
 export function offer(gpuTypes) {

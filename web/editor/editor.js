@@ -1,6 +1,6 @@
 // A text area with line numbers, colours, and keys that programmers expect.
 
-import { element } from "./dom.js";
+import { element } from "../page/dom.js";
 import { tokens } from "./highlight.js";
 
 const INDENT = "    ";

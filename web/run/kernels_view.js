@@ -1,7 +1,7 @@
 // What the MI300X's compiler makes of the kernels: registers, occupancy, and what could be better.
 
-import { element, table } from "./dom.js";
-import { inline } from "./markdown.js";
+import { element, table } from "../page/dom.js";
+import { inline } from "../page/markdown.js";
 
 const LIMITS = { vgpr: "registers", sgpr: "scalar registers", lds: "LDS", block: "block size" };
 const COLUMNS = ["Kernel", "VGPR", "SGPR", "AGPR", "LDS", "Scratch", "Spills", "MFMA", "Waves / SIMD"];
