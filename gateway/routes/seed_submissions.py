@@ -8,7 +8,7 @@ from wavepool.scheduler.v1.scheduler_pb2 import JobSpec
 from gateway.dependencies import TheAccount, TheGateway
 from gateway.http.json_route import JsonRoute
 from gateway.http.route_docs import STREAM, problems
-from gateway.submissions import intake
+from gateway.submissions import account_jobs
 from gateway.submissions.bodies import DirectSubmitRequest, SandboxRequest
 from gateway.submissions.seed_schemas import CancelAnswer, CancelRequest
 from gateway.submissions.views import is_over, submission_of, submission_path
@@ -50,7 +50,7 @@ async def run_sandbox(body: SandboxRequest, account: TheAccount, gateway: TheGat
 @router.post("/cancel", responses=problems(404))
 async def cancel(body: CancelRequest, account: TheAccount, gateway: TheGateway) -> CancelAnswer:
     """Cancel a submission; one that is over stays as it is."""
-    job = await intake.cancel(gateway.upstreams, account, body.submission_id)
+    job = await account_jobs.cancel(gateway.upstreams, account, body.submission_id)
     state = submission_of(job).state
     message = "The submission is over." if is_over(job) else "The submission is being cancelled."
     return CancelAnswer(success=True, id=job.job_id, state=state, message=message)
@@ -63,5 +63,5 @@ async def _submit(body: DirectSubmitRequest, mode: Mode, account: TheAccount, ga
 async def _streamed(
     body: DirectSubmitRequest | SandboxRequest, spec: JobSpec, account: TheAccount, gateway: TheGateway
 ) -> Response:
-    job = await intake.submit(gateway.upstreams, account, spec, body.field_names)
+    job = await account_jobs.submit(gateway.upstreams, account, spec, body.field_names)
     return gateway.stream(job, 0, {"X-Submission-Id": job.job_id, "Location": submission_path(job.job_id)})

@@ -12,7 +12,7 @@ from gateway.http.errors import Problem, ProblemError
 from gateway.http.json_route import JsonRoute
 from gateway.http.route_docs import NOTHING_LEFT, REPORT, STREAM, problems
 from gateway.http.sse import resume_point
-from gateway.submissions import intake
+from gateway.submissions import account_jobs
 from gateway.submissions.bodies import SubmissionRequest
 from gateway.submissions.compilation import compiled_of, listing_of
 from gateway.submissions.run_frames import isa_fields
@@ -42,7 +42,7 @@ async def submit(
     ] = "",
 ) -> Submission:
     """Put a submission in the queue. Follow it at the `events_url` of the answer."""
-    job = await intake.submit(gateway.upstreams, account, body.spec, body.field_names, idempotency_key)
+    job = await account_jobs.submit(gateway.upstreams, account, body.spec, body.field_names, idempotency_key)
     gateway.recent_jobs.put(job)
     response.headers["Location"] = submission_path(job.job_id)
     return submission_of(job)
@@ -67,7 +67,7 @@ async def list_submissions(
 @router.get("/{submission_id}", responses=problems(404))
 async def get_submission(submission_id: str, account: TheAccount, gateway: TheGateway) -> SubmissionDetail:
     """One submission with its code, and its result once it is over."""
-    return submission_detail_of(await intake.job_of(gateway.upstreams, account, submission_id))
+    return submission_detail_of(await account_jobs.job_of(gateway.upstreams, account, submission_id))
 
 
 @router.get("/{submission_id}/events", response_class=Response, responses={**STREAM, **NOTHING_LEFT, **problems(404)})
@@ -83,7 +83,7 @@ async def follow_submission(
     recent = gateway.recent_jobs.find(account.account_id, submission_id)
     if recent is not None and after_seq == 0:
         return gateway.stream(recent, after_seq)
-    job = await intake.job_of(gateway.upstreams, account, submission_id)
+    job = await account_jobs.job_of(gateway.upstreams, account, submission_id)
     if is_over(job) and after_seq >= job.last_seq:
         # 204 tells a browser's EventSource to stop connecting again.
         return Response(status_code=204, media_type="text/event-stream")
@@ -93,7 +93,7 @@ async def follow_submission(
 @router.get("/{submission_id}/isa", responses=problems(404))
 async def get_isa(submission_id: str, account: TheAccount, gateway: TheGateway) -> SubmissionIsa:
     """The MI300X's instructions for a submission that was compiled, with source lines, and a report on each kernel."""
-    job = await intake.job_of(gateway.upstreams, account, submission_id)
+    job = await account_jobs.job_of(gateway.upstreams, account, submission_id)
     compiled = await compiled_of(gateway.upstreams, account, job)
     if compiled is None:
         why = "it did not compile" if is_over(job) else "it is not compiled yet"
@@ -104,7 +104,7 @@ async def get_isa(submission_id: str, account: TheAccount, gateway: TheGateway) 
 @router.get("/{submission_id}/report", response_class=Response, responses=REPORT | problems(404))
 async def get_report(submission_id: str, account: TheAccount, gateway: TheGateway) -> Response:
     """The signed report of a submission that is over: a DSSE envelope, which `wavepool verify` checks."""
-    job = await intake.job_of(gateway.upstreams, account, submission_id)
+    job = await account_jobs.job_of(gateway.upstreams, account, submission_id)
     if not job.result.signed_report:
         raise ProblemError(Problem(404, f"Submission {submission_id} has no report: {_why_no_report(job)}."))
     return Response(job.result.signed_report, media_type="application/json")
@@ -113,7 +113,7 @@ async def get_report(submission_id: str, account: TheAccount, gateway: TheGatewa
 @router.post("/{submission_id}/cancel", status_code=202, responses=problems(404))
 async def cancel_submission(submission_id: str, account: TheAccount, gateway: TheGateway) -> Submission:
     """End a submission wherever it is; it may take a moment. One that is over stays as it is."""
-    return submission_of(await intake.cancel(gateway.upstreams, account, submission_id))
+    return submission_of(await account_jobs.cancel(gateway.upstreams, account, submission_id))
 
 
 def _why_no_report(job: Job) -> str:

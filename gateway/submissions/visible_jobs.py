@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from gateway.http.errors import ProblemError
-from gateway.submissions import intake
+from gateway.submissions import account_jobs
 
 if TYPE_CHECKING:
     from wavepool.vmpool.v1.vmpool_pb2 import Machine
@@ -43,7 +43,7 @@ class VisibleJobs:
     async def _is_visible(self, job_id: str) -> bool:
         if job_id not in self._visible:
             try:
-                await intake.job_of(self._upstreams, self._account, job_id)
+                await account_jobs.job_of(self._upstreams, self._account, job_id)
             except ProblemError:
                 # Also if the scheduler is away: an id that may be another's stays hidden.
                 self._visible[job_id] = False
