@@ -2,7 +2,7 @@
 #pragma once
 
 #include <hip/hip_runtime.h>
-#include <wavepool/cuda_device_attributes.h>
+#include <wavepool/host/cuda_device_attributes.h>
 
 #define cudaCpuDeviceId hipCpuDeviceId
 #define cudaCtxResetPersistingL2Cache hipDeviceSynchronize

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 DYNAMIC_SHARED = "@__wp_dynamic_shared"
 _SHARED_BYTES = 64 * 1024
 
-# `wavepool/vector_math.h` has an exponential that LLVM can inline and vectorise.
+# `wavepool/math/vector_math.h` has an exponential that LLVM can inline and vectorise.
 _EXPONENTIAL, _OUR_EXPONENTIAL = "@llvm.exp.f32", "@__wp_expf"
 _DECLARED_EXPONENTIAL = f"declare float {_EXPONENTIAL}(float)"
 _UNUSED = "declare float @__wp_unused(float)"

@@ -119,7 +119,7 @@ def test_error_in_a_header_has_no_folder_of_the_toolchain(tmp_path: Path, capsys
     assert _build(tmp_path, f"#include <vector>\n{wide}int main() {{ std::vector<int&> x; }}") == 1
 
     text = capsys.readouterr().err
-    assert "wavepool/wave_operations.h:" in text
+    assert "wavepool/threads/wave_operations.h:" in text
     assert str(toolchain.cache_folder()) not in text
     assert str(toolchain.compiler().folder) not in text
 

@@ -3,7 +3,7 @@
 
 #include "hip/hip_runtime.h"
 
-#include "wavepool/block_groups.h"
-#include "wavepool/tile_groups.h"
+#include "wavepool/groups/block_groups.h"
+#include "wavepool/groups/tile_groups.h"
 
-#include "wavepool/group_operations.h"
+#include "wavepool/groups/group_operations.h"

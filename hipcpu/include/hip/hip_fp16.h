@@ -2,7 +2,7 @@
 #pragma once
 
 #include "hip/hip_runtime.h"
-#include "wavepool/small_float.h"
+#include "wavepool/math/small_float.h"
 
 #define WP_FN __host__ __device__ __forceinline__
 

@@ -1,8 +1,8 @@
 #pragma once
-#include "wavepool/host_api.h"
-#include "wavepool/module_api.h"
+#include "wavepool/host/api.h"
+#include "wavepool/host/module_api.h"
 #if defined(__cplusplus)
-#include "wavepool/host_hints.h"
-#include "wavepool/host_variants.h"
-#include "wavepool/host_templates.h"
+#include "wavepool/host/hints.h"
+#include "wavepool/host/variants.h"
+#include "wavepool/host/templates.h"
 #endif

@@ -6,7 +6,7 @@
 #include "device_properties.h"
 #include "errors.h"
 #include "launch_limits.h"
-#include "wavepool/host_api.h"
+#include "wavepool/host/api.h"
 
 using namespace wavepool;
 

@@ -7,7 +7,7 @@
 #include "../kernels/cooperative.h"
 #include "device_facts.h"
 #include "launch_limits.h"
-#include "wavepool/host_api.h"
+#include "wavepool/host/api.h"
 #include "../kernels/workers.h"
 
 namespace wavepool {

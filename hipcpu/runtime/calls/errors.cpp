@@ -3,7 +3,7 @@
 #include <cstdarg>
 #include <cstdio>
 
-#include "wavepool/host_api.h"
+#include "wavepool/host/api.h"
 
 namespace wavepool {
 namespace {

@@ -1,7 +1,7 @@
 // The last error of each host thread, and why it was one.
 #pragma once
 
-#include "wavepool/host_types.h"
+#include "wavepool/host/types.h"
 
 namespace wavepool {
 // Remembers `error` of the API's `function` for hipGetLastError unless it is hipSuccess, and returns it.

@@ -3,7 +3,7 @@
 #include "device_facts.h"
 #include "errors.h"
 #include "registry.h"
-#include "wavepool/host_api.h"
+#include "wavepool/host/api.h"
 
 using namespace wavepool;
 

@@ -10,7 +10,7 @@
 #include "launch_limits.h"
 #include "registry.h"
 #include "../sanitizer/sanitizer.h"
-#include "wavepool/host_api.h"
+#include "wavepool/host/api.h"
 #include "../kernels/workers.h"
 
 namespace wavepool {

@@ -11,7 +11,7 @@
 #include "errors.h"
 #include "registry.h"
 #include "../sanitizer/sanitizer.h"
-#include "wavepool/host_api.h"
+#include "wavepool/host/api.h"
 
 namespace wavepool {
 namespace {

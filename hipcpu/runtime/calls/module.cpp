@@ -1,5 +1,5 @@
 // Kernels launched by name. The only image there can be is the table that a build linked.
-#include "wavepool/module_api.h"
+#include "wavepool/host/module_api.h"
 
 #include <cstring>
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "../kernels/kernel_table.h"
-#include "wavepool/host_api.h"
+#include "wavepool/host/api.h"
 
 namespace wavepool {
 // Null where the address is not a registered kernel or variable.

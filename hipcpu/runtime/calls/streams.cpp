@@ -2,7 +2,7 @@
 #include <time.h>
 
 #include "errors.h"
-#include "wavepool/host_api.h"
+#include "wavepool/host/api.h"
 
 struct ihipStream_t {
     unsigned flags;

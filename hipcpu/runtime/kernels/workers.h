@@ -2,7 +2,7 @@
 #pragma once
 
 #include "kernel_table.h"
-#include "wavepool/host_types.h"
+#include "wavepool/host/types.h"
 
 namespace wavepool {
 

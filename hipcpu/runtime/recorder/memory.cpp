@@ -13,7 +13,7 @@
 #include "layouts.h"
 #include "record.h"
 #include "streams.h"
-#include "wavepool/host_api.h"
+#include "wavepool/host/api.h"
 
 namespace wavepool::recorder {
 namespace {

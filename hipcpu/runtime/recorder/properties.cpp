@@ -6,7 +6,7 @@
 #include <string>
 
 #include "record.h"
-#include "wavepool/host_api.h"
+#include "wavepool/host/api.h"
 
 namespace wavepool {
 namespace {

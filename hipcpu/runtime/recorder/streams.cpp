@@ -5,7 +5,7 @@
 
 #include "../calls/errors.h"
 #include "record.h"
-#include "wavepool/host_api.h"
+#include "wavepool/host/api.h"
 
 namespace wavepool::recorder {
 namespace {

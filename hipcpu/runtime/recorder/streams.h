@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "wavepool/host_types.h"
+#include "wavepool/host/types.h"
 
 namespace wavepool::recorder {
 

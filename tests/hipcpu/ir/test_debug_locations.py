@@ -6,7 +6,7 @@ from hipcpu.ir.module import Module
 
 MODULE = """
 !1 = !DIFile(filename: "solution.hip", directory: "/build")
-!2 = !DIFile(filename: "wavepool/cross_lane.h", directory: "")
+!2 = !DIFile(filename: "wavepool/threads/cross_lane.h", directory: "")
 !3 = distinct !DISubprogram(name: "kernel", scope: !1, file: !1, line: 4)
 !4 = distinct !DILexicalBlock(scope: !3, file: !1, line: 5, column: 3)
 !5 = distinct !DISubprogram(name: "__shfl", scope: !2, file: !2, line: 30)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _KERNELS = Path(__file__).parent / "kernels"
 _PROGRAMS = Path(__file__).parents[4] / "hipcpu" / "kernels"
 _OWN = sorted((cpu.PACKAGE / "include").rglob("*.h"))
-_OVERLAID = {path.name for path in (toolchain.PACKAGE / "include" / "wavepool").glob("*.h")}
+_OVERLAID = {path.name for path in (toolchain.PACKAGE / "include" / "wavepool").rglob("*.h")}
 _DECLARED_IN = re.compile(r"^solution\.hip:(\d+):\d+: error: ", re.MULTILINE)
 _CALL = re.compile(r"\b([A-Za-z_]\w*) *\(")
 _MACRO_PARTS = ("", "_sync", "_system", "_block")
@@ -69,7 +69,7 @@ def test_what_the_cpu_device_runs_has_a_report(report_on: Callable[[str], dict[s
 
 def test_every_template_for_lanes_and_atomics_has_code(report_on: Callable[[str], dict[str, Any]]) -> None:
     source = (_KERNELS / "every_wave_name.hip").read_text()
-    headers = [cpu.PACKAGE / "include" / "wavepool" / name for name in ("cross_lane.h", "atomics.h")]
+    headers = [cpu.PACKAGE / "include" / "wavepool" / "threads" / name for name in ("cross_lane.h", "atomics.h")]
     # Names that a macro makes of others are written so in the source, too.
     public = {name for name in _templates(headers) if not name.startswith(("wp_", "WP_"))}
     assert {"__match_all_sync", "__uni_sync", "unsafeAtomicAdd", "atomicCAS"} <= public
@@ -86,7 +86,7 @@ def test_a_fault_in_a_header_is_reported_without_its_folder(report_on: Callable[
 
     note = report_on(f"#include <hip/hip_runtime.h>\n{wide}")["note"]
 
-    assert "gfx942: wavepool/wave_operations.h:" in note
+    assert "gfx942: wavepool/threads/wave_operations.h:" in note
     assert "at most 64 bits can be matched" in note
     assert "/wavepool/" not in note
 

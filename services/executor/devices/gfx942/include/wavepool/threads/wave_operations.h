@@ -5,7 +5,7 @@
 #include <cstring>
 #include <type_traits>
 
-#include "wavepool/thread_queries.h"
+#include "wavepool/threads/thread_queries.h"
 
 __device__ __forceinline__ void __wp_wave_barrier(unsigned long long, unsigned long long, int) {
     __builtin_amdgcn_wave_barrier();

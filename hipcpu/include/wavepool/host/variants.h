@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-#include "wavepool/host_api.h"
+#include "wavepool/host/api.h"
 
 #define WP_API __host__ inline hipError_t
 WP_API hipMemcpyWithStream(void* target, const void* source, size_t bytes, hipMemcpyKind kind, hipStream_t stream) {

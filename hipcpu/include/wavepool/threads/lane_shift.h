@@ -1,7 +1,7 @@
 // Which lane each lane of a wavefront reads, where most of them read the one that is so many further.
 #pragma once
 
-#include "wavepool/thread_queries.h"
+#include "wavepool/threads/thread_queries.h"
 
 struct wp_lane_shift {
     int source;

@@ -2,7 +2,7 @@
 // kernels that the join linked; there is no other, so nothing can be loaded at run time.
 #pragma once
 
-#include "wavepool/host_types.h"
+#include "wavepool/host/types.h"
 
 typedef struct ihipModule_t* hipModule_t;
 typedef struct ihipModuleSymbol_t* hipFunction_t;

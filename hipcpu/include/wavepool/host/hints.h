@@ -2,7 +2,7 @@
 // issue order: all succeed.
 #pragma once
 
-#include "wavepool/host_api.h"
+#include "wavepool/host/api.h"
 
 typedef enum hipMemoryAdvise {
     hipMemAdviseSetReadMostly = 1,

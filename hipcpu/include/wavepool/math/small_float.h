@@ -163,10 +163,10 @@ template <class V, wp_if_small_pair<V> = 0> WP_FN V __hfma2(V a, V b, V c) {
 }
 #undef WP_FN
 
-#include "wavepool/small_float_pairs.h"
+#include "wavepool/math/small_float_pairs.h"
 
 #if defined(__HIP__)
-#include "wavepool/atomics.h"
+#include "wavepool/threads/atomics.h"
 template <class H, wp_if_small_float<H> = 0> __device__ __forceinline__ H atomicAdd(H* p, H v) {
     auto* bits = reinterpret_cast<unsigned short*>(p);
     unsigned short old = wp_atomic_update(bits, [v](unsigned short seen) {

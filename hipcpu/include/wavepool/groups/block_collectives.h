@@ -1,7 +1,7 @@
 // Reductions and scans of a wavefront's lanes and of a block's threads, by hipCUB's names.
 #pragma once
 
-#include "wavepool/collective_types.h"
+#include "wavepool/groups/collective_types.h"
 
 namespace wp_collectives {
 

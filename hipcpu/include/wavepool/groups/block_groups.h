@@ -1,9 +1,9 @@
 // The cooperative groups of a whole block and of the grid.
 #pragma once
 
-#include "wavepool/cross_lane.h"
-#include "wavepool/synchronisation.h"
-#include "wavepool/thread_index.h"
+#include "wavepool/threads/cross_lane.h"
+#include "wavepool/threads/synchronisation.h"
+#include "wavepool/threads/thread_index.h"
 
 namespace cooperative_groups {
 

@@ -1,7 +1,7 @@
 // CUDA's operations on the 2 halfwords or 4 bytes of a word, and integer functions that only CUDA has.
 #pragma once
 
-#include "wavepool/integer_math.h"
+#include "wavepool/math/integer_math.h"
 
 #define WP_FN __host__ __device__ __forceinline__
 

@@ -1,7 +1,7 @@
 // Saturating and comparing functions of the 16-bit floating-point types and of pairs of them.
 #pragma once
 
-#include "wavepool/small_float.h"
+#include "wavepool/math/small_float.h"
 
 #define WP_FN __host__ __device__ __forceinline__
 #define WP_SMALL template <class H, wp_if_small_float<H> = 0> WP_FN

@@ -4,8 +4,8 @@
 #include <cstring>
 #include <type_traits>
 
-#include "wavepool/lane_shift.h"
-#include "wavepool/thread_queries.h"
+#include "wavepool/threads/lane_shift.h"
+#include "wavepool/threads/thread_queries.h"
 
 extern "C" {
 // `line` is the source line, for reports.

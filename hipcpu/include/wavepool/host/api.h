@@ -1,7 +1,7 @@
 // The functions of the host API that the `cpu` device implements. Streams run synchronously, in issue order.
 #pragma once
 
-#include "wavepool/host_types.h"
+#include "wavepool/host/types.h"
 
 #define WP_API __host__
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "wavepool/block_collectives.h"
+#include "wavepool/groups/block_collectives.h"
 
 namespace wp_collectives {
 

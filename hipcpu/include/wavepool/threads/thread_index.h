@@ -2,7 +2,7 @@
 #pragma once
 
 #include "wavepool/vector_types.h"
-#include "wavepool/thread_queries.h"
+#include "wavepool/threads/thread_queries.h"
 
 #define WP_COORDINATES(STRUCT, OBJECT, FUNCTION)                                                                 \
     struct STRUCT {                                                                                              \

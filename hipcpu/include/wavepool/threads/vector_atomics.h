@@ -1,7 +1,7 @@
 // CUDA's atomicAdd of float2 and float4: each element on its own.
 #pragma once
 
-#include "wavepool/atomics.h"
+#include "wavepool/threads/atomics.h"
 #include "wavepool/vector_types.h"
 
 __device__ __forceinline__ float2 atomicAdd(float2* p, float2 v) {

@@ -2,7 +2,7 @@
 // (thread_group), and the lanes that are there (coalesced_group).
 #pragma once
 
-#include "wavepool/block_groups.h"
+#include "wavepool/groups/block_groups.h"
 
 namespace cooperative_groups {
 

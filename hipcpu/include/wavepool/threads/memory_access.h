@@ -4,7 +4,7 @@
 #include <cstddef>
 
 #include "wavepool/qualifiers.h"
-#include "wavepool/synchronisation.h"
+#include "wavepool/threads/synchronisation.h"
 
 #define WP_LOAD(NAME) \
     template <class T> __device__ __forceinline__ T NAME(const T* p) { return *p; }

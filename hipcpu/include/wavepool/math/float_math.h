@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "wavepool/fast_math.h"
+#include "wavepool/math/fast_math.h"
 #include "wavepool/vector_types.h"
 
 #define WP_FN __host__ __device__ __forceinline__

@@ -4,9 +4,9 @@
 #include <cstring>
 #include <type_traits>
 
-#include "wavepool/lane_shift.h"
-#include "wavepool/thread_index.h"
-#include "wavepool/wave_operations.h"
+#include "wavepool/threads/lane_shift.h"
+#include "wavepool/threads/thread_index.h"
+#include "wavepool/threads/wave_operations.h"
 
 __device__ __forceinline__ int wp_source_at(int source, int width) {
     return (source & (width - 1)) + (int(__wp_lane()) & ~(width - 1));

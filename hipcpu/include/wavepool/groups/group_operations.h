@@ -3,7 +3,7 @@
 
 #include <cstring>
 
-#include "wavepool/tile_groups.h"
+#include "wavepool/groups/tile_groups.h"
 
 namespace cooperative_groups {
 

@@ -3,8 +3,8 @@
 
 #include <cmath>
 
-#include "wavepool/cross_lane.h"
-#include "wavepool/synchronisation.h"
+#include "wavepool/threads/cross_lane.h"
+#include "wavepool/threads/synchronisation.h"
 
 #define WP_FN __device__ __forceinline__
 

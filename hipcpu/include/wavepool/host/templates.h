@@ -1,7 +1,7 @@
 // The typed forms of the host API that C++ callers use.
 #pragma once
 
-#include "wavepool/host_api.h"
+#include "wavepool/host/api.h"
 
 template <class T> __host__ inline hipError_t hipMalloc(T** pointer, size_t bytes) {
     return hipMalloc(reinterpret_cast<void**>(pointer), bytes);
