@@ -1,4 +1,4 @@
-"""What every test may ask for: a real database of each kind, a clock that moves only when told, and honest skips."""
+"""What every test may ask for: a real database of each kind, a clock that the test moves, and honest skips."""
 
 from __future__ import annotations
 

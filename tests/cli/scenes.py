@@ -41,7 +41,7 @@ ACCEPTED: list[tuple[int, dict[str, Any]]] = [
 
 
 def ending(status: str, **fields: Any) -> list[tuple[int, dict[str, Any]]]:
-    return [*OPENING, (5, {"status": status, "verdict": status, "message": "told why", **fields})]
+    return [*OPENING, (5, {"status": status, "verdict": status, "message": "the reason", **fields})]
 
 
 def scripted(gateway: ScriptedGateway, *streams: Stream, state: str = "FINISHED") -> ScriptedGateway:

@@ -75,7 +75,7 @@ def test_errors_have_types_and_say_what_to_do(gateway: ScriptedGateway) -> None:
             assert raised.value.retry_after_seconds == 7
 
 
-def test_a_mode_that_is_none_is_told_before_anything_is_sent(gateway: ScriptedGateway) -> None:
+def test_a_mode_that_is_none_is_refused_before_anything_is_sent(gateway: ScriptedGateway) -> None:
     with Client(gateway.endpoint) as client, pytest.raises(InputError, match="'chek' is none of full, check"):
         client.submit_hip_kernel("code", "relu", mode="chek")
     assert gateway.requests == []

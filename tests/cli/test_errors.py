@@ -3,7 +3,7 @@ from __future__ import annotations
 from wavepool_client.errors import InputError
 
 
-def test_a_field_is_told_once() -> None:
+def test_a_field_is_reported_once() -> None:
     assert str(InputError("Unprocessable: gpu_count: must be 1", {"gpu_count": "must be 1"})) == (
         "Unprocessable: gpu_count: must be 1"
     )

@@ -17,7 +17,7 @@ PROVISIONING = Event(1, "PROVISIONING", {"status": "PROVISIONING", "stage": "pul
     ("seconds", "text"),
     [(0.4, "0 s"), (59.6, "1 min"), (75, "1 min 15 s"), (3600, "1 h"), (5400, "1 h 30 min"), (None, ""), ("x", "")],
 )
-def test_lengths_of_time_are_told_as_people_do(seconds: object, text: str) -> None:
+def test_lengths_of_time_are_written_as_people_do(seconds: object, text: str) -> None:
     assert seconds_text(seconds) == text
 
 
@@ -50,7 +50,7 @@ def test_a_cold_start_tells_how_long_it_has_taken_and_will_take() -> None:
     assert reported == "Starting a machine: pulling (12 s so far, usually 40 s, 9 of 10 within 1 min 30 s)"
 
 
-def test_a_machine_that_is_there_is_told_without_waiting_times() -> None:
+def test_a_machine_that_is_there_is_printed_without_waiting_times() -> None:
     machine = {"id": "mach_1", "device_title": "AMD EPYC"}
     fields = {"vm_state": "WARM_REUSE", "stage": "ready", "machine": machine, "elapsed_seconds": 0}
     assert narrate(Event(1, "PROVISIONING", fields)) == "The machine is ready (AMD EPYC)"

@@ -16,7 +16,7 @@ JSON = st.recursive(
 )
 
 
-def test_input_output_and_what_was_expected_are_told_by_name() -> None:
+def test_input_output_and_what_was_expected_are_printed_by_name() -> None:
     fields = {"input": {"x": [1.0, 0.1], "n": 2}, "output": [2.0, None], "expected_output": [2.0, 0.2]}
     assert sample_text(fields) == [
         "input:",
@@ -41,7 +41,7 @@ def test_matrices_of_a_stack_are_apart() -> None:
     assert lines[1:7] == ["  1  2", "  3  4", "", "  5  6", "  7  8", ""]
 
 
-def test_several_outputs_are_told_by_name() -> None:
+def test_several_outputs_are_printed_by_name() -> None:
     several = {"multi": True, "names": ["values", "indices"], "values": [[0.5], [3]]}
     expected = ["expected output:", "  values = 0.5", "  indices = 3"]
     lines = sample_text({"input": {}, "output": several, "expected_output": several})

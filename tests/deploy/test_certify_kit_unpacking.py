@@ -88,7 +88,7 @@ def test_a_folder_of_somebody_elses_is_left_alone(tmp_path: Path, name: str) -> 
     assert theirs.read_text() == "mine"
 
 
-def test_a_file_that_was_copied_in_part_is_told_in_one_line(tmp_path: Path) -> None:
+def test_a_file_that_was_copied_in_part_is_reported_in_one_line(tmp_path: Path) -> None:
     kit = _kit(tmp_path / "kit.pyz", "first")
     with zipfile.ZipFile(kit) as archive:
         payload = archive.read("payload.tar.xz")

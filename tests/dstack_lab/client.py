@@ -100,7 +100,7 @@ class LabClient:
         return self._once(name, stopped, "ended")
 
     def _once(self, name: str, is_reached: Callable[[Any], bool], what: str) -> Any:
-        """The run once it is so; what it was last is told if it never is."""
+        """The run once it is so; what it was last is reported if it never is."""
         story = ""
 
         def reached() -> Any:

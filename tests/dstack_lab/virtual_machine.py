@@ -43,7 +43,7 @@ class VirtualMachine:
                 await self._boot(container_error)
 
     async def power_off(self) -> None:
-        """Ends it as a power cut does: nothing is told, nothing answers."""
+        """Ends it as a power cut does: nothing is sent, nothing answers."""
         async with self._switch:
             self._off = True
             self._close_ssh()

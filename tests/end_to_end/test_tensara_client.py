@@ -55,7 +55,7 @@ def curl(wavepool: Wavepool, code: str, **changes: str) -> list[dict[str, Any]]:
 
 
 def slow(code: str) -> str:
-    """The same sums, made forty times: on an idle machine a benchmark may be over before it has told anything."""
+    """The same sums, made forty times: on an idle machine a benchmark may be over before it has sent anything."""
     again = "for (volatile int times = 0; times < 40; times = times + 1) for (size_t i = (sum = 0, 0); i < k; ++i)"
     repeated = code.replace("for (size_t i = 0; i < k; ++i)", again)
     assert repeated != code

@@ -69,7 +69,7 @@ async def test_wrong_token_names_the_header(gateway: RunningGateway) -> None:
         ({"fallback_gpu_types": "MI210"}, "fallback_gpu_types", "must be a JSON array"),
     ],
 )
-async def test_a_wrong_field_is_told_with_what_it_must_be(
+async def test_a_wrong_field_is_reported_with_what_it_must_be(
     gateway: RunningGateway, fields: dict[str, object], field: str, fix: str
 ) -> None:
     response = await gateway.http.post(SUBMIT, json={"problem": "relu", "code": "x", **fields})

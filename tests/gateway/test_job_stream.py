@@ -33,7 +33,7 @@ def chatter(count: int) -> list[JobEvent]:
 
 
 class Log:
-    """A whole log that breaks wherever it is told to, and counts what was read of it."""
+    """A whole log that breaks wherever the test wants it to, and counts what was read of it."""
 
     def __init__(self, events: list[JobEvent], breaks_after: tuple[int, ...] = ()) -> None:
         self.events = events

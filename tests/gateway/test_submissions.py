@@ -148,7 +148,7 @@ async def test_refusal_of_the_scheduler_becomes_a_problem(
     assert ("in plain words" in problem["detail"]) == (status < 500)
 
 
-async def test_violations_are_told_in_the_clients_own_field_names(
+async def test_violations_are_reported_in_the_clients_own_field_names(
     gateway: RunningGateway, services: ScriptedServices
 ) -> None:
     violations = (("spec.submission.source", "is not HIP"), ("spec.gpu_type", "only MI300X"))
@@ -316,7 +316,7 @@ async def test_a_submission_tells_which_gpu_type_it_got(gateway: RunningGateway,
     assert (shown["gpu_type"], shown["fallback_gpu_types"], shown["machine_gpu_type"]) == ("MI300X", ["MI210"], "MI210")
 
 
-async def test_what_the_scheduler_says_of_a_fallback_is_told_by_its_field(
+async def test_what_the_scheduler_says_of_a_fallback_is_reported_by_its_field(
     gateway: RunningGateway, services: ScriptedServices
 ) -> None:
     said = "'MI21' is none of MI300X, MI300A, MI250X, MI210; the nearest is MI210"
@@ -360,7 +360,7 @@ async def test_a_timing_mode_that_is_none_is_refused_with_the_nearest(
     assert not services.refusals.calls["SubmitJob"]
 
 
-async def test_what_the_scheduler_says_of_a_timing_mode_is_told_by_its_field(
+async def test_what_the_scheduler_says_of_a_timing_mode_is_reported_by_its_field(
     gateway: RunningGateway, services: ScriptedServices
 ) -> None:
     said = "must be left out for a mode that times nothing"

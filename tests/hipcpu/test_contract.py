@@ -23,7 +23,7 @@ def _host(*symbols: str) -> HostModule:
         (("_Z8solutionPf",), "is not extern"),
     ],
 )
-def test_a_solution_that_is_not_there_is_told_with_what_is(symbols: tuple[str, ...], said: str) -> None:
+def test_a_solution_that_is_not_there_is_reported_with_what_is(symbols: tuple[str, ...], said: str) -> None:
     violation = contract_violation(_host(*symbols), BuildKind.SOLUTION)
     assert violation is not None
     assert said in violation

@@ -140,7 +140,7 @@ def test_a_mismatch_is_named_by_its_place_in_the_output() -> None:
     assert wrong.precision is not None
 
 
-def test_narrow_arithmetic_is_told_by_its_format() -> None:
+def test_narrow_arithmetic_is_named_by_its_format() -> None:
     rng = np.random.default_rng(5)
     left, right = rng.standard_normal((64, 256)).astype(np.float32), rng.standard_normal((256, 64)).astype(np.float32)
     output = (left.astype(ml_dtypes.bfloat16).astype(np.float32) @ right.astype(ml_dtypes.bfloat16)).astype(np.float32)

@@ -71,7 +71,7 @@ def test_a_sum_of_99_per_cent_is_wrong_and_not_imprecise(positive: bool) -> None
 @pytest.mark.parametrize(
     ("dtype", "name"), [(np.dtype(np.float16), "float16 or tf32"), (BFLOAT16, "bfloat16")], ids=str
 )
-def test_rounded_outputs_are_told_by_their_format(dtype: np.dtype[Any], name: str) -> None:
+def test_rounded_outputs_are_named_by_their_format(dtype: np.dtype[Any], name: str) -> None:
     expected = np.random.default_rng(0).uniform(1, 2, 1000)
     actual = expected.astype(dtype).astype(np.float32)
     assert precision_of(actual, expected, expected, ONE_ROUNDING).format == name

@@ -24,7 +24,7 @@ def test_the_system_clock_is_aware() -> None:
     assert SystemClock().now().tzinfo is UTC
 
 
-def test_a_manual_clock_moves_only_when_told(free_clock: ManualClock) -> None:
+def test_a_manual_clock_moves_only_when_moved(free_clock: ManualClock) -> None:
     before = free_clock.now()
     free_clock.advance(timedelta(minutes=1))
     assert free_clock.now() - before == timedelta(minutes=1)

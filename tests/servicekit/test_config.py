@@ -39,7 +39,7 @@ def test_other_text_is_no_duration(monkeypatch: pytest.MonkeyPatch) -> None:
         ExampleSettings()
 
 
-def test_wrong_settings_are_told_by_variable_and_without_their_values(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_wrong_settings_are_reported_by_variable_and_without_their_values(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EXAMPLE_DRAIN", "soon")
     monkeypatch.setenv("EXAMPLE_PORT", "s3cret")
     with pytest.raises(ValidationError) as refused:
@@ -61,7 +61,7 @@ def test_wrong_settings_are_told_by_variable_and_without_their_values(monkeypatc
         ({"EXAMPLE_GUESTS": "3"}, "EXAMPLE_GUESTS: must be at most rooms; there are 2"),
     ],
 )
-def test_a_wrong_setting_is_told_by_the_name_that_was_set(
+def test_a_wrong_setting_is_reported_by_the_name_that_was_set(
     monkeypatch: pytest.MonkeyPatch, environment: dict[str, str], reported: str
 ) -> None:
     for name, value in environment.items():
@@ -79,7 +79,7 @@ def test_an_empty_variable_counts_as_not_set(monkeypatch: pytest.MonkeyPatch) ->
     assert (settings.port, settings.rooms) == (1, 5)
 
 
-def test_what_is_no_setting_is_not_told_as_one() -> None:
+def test_what_is_no_setting_is_not_reported_as_one() -> None:
     with pytest.raises(ValidationError) as refused:
         TypeAdapter(int).validate_python("x")
     assert settings_faults(refused.value) == ""

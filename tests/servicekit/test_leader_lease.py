@@ -34,7 +34,7 @@ async def serving(url: str, timeout: timedelta = AT_ONCE, service: str = "vmpool
         await database.close()
 
 
-async def test_a_second_process_is_refused_and_told_what_to_do(database_url: str) -> None:
+async def test_a_second_process_is_refused_and_reads_what_to_do(database_url: str) -> None:
     async with serving(database_url) as held:
         with pytest.raises(DatabaseTakenError, match="another vmpool serves this database already: stop that one"):
             async with serving(database_url):

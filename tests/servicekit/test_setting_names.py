@@ -57,11 +57,11 @@ def test_every_name_that_a_program_of_ours_reads_by_itself_is_known() -> None:
         ("WAVEPOOL_FLAVOUR", "docs/operations.md lists the settings"),
     ],
 )
-def test_a_name_that_nothing_reads_is_told_with_the_nearest_and_without_its_value(name: str, said: str) -> None:
+def test_a_name_that_nothing_reads_is_reported_with_the_nearest_and_without_its_value(name: str, said: str) -> None:
     assert setting_warnings({name: "s3cret"}) == [f"{name} is set, and nothing reads it; {said}"]
 
 
-def test_a_name_of_an_earlier_version_is_told_with_the_new_one_which_is_read() -> None:
+def test_a_name_of_an_earlier_version_is_reported_with_the_new_one_which_is_read() -> None:
     assert setting_warnings({"SCHEDULER_DEFAULT_GPU": "MI210"}) == [
         "SCHEDULER_DEFAULT_GPU is set, and nothing reads it any more; set VMPOOL_DEFAULT_GPU instead"
     ]

@@ -91,7 +91,7 @@ def test_every_gap_has_the_advice_that_closes_it(trial: dict[str, Any], gaps: li
     assert [words for words in ("install bubblewrap", "systemd-run --user") if words in sandbox["remedy"]] == advised
 
 
-def test_what_the_pool_s_providers_find_is_told_with_the_remedy(
+def test_what_the_pool_s_providers_find_is_reported_with_the_remedy(
     trial: dict[str, Any], gateway: ScriptedGateway
 ) -> None:
     gateway.on("GET", "/readyz", Answer(SERVING)).on("GET", "/api/v1/me", Answer({"account_name": "local"}))
@@ -104,7 +104,7 @@ def test_what_the_pool_s_providers_find_is_told_with_the_remedy(
     assert (reported["dstack"]["detail"], reported["dstack"]["remedy"]) == ("token: it is empty", "make one")
 
 
-def test_a_user_who_is_no_administrator_is_told_that_the_providers_were_not_looked_at(
+def test_a_user_who_is_no_administrator_reads_that_the_providers_were_not_looked_at(
     trial: dict[str, Any], gateway: ScriptedGateway
 ) -> None:
     gateway.on("GET", "/readyz", Answer(SERVING)).on("GET", "/api/v1/me", Answer({"account_name": "local"}))
@@ -212,7 +212,7 @@ def test_a_misspelt_setting_is_a_note_with_the_right_name(
     assert "did you mean AMD_VM_IDLE_TIMEOUT?" in reported["settings"]["detail"]
 
 
-def test_the_faults_of_a_gpu_that_is_to_be_used_are_told_before_the_trial(
+def test_the_faults_of_a_gpu_that_is_to_be_used_are_reported_before_the_trial(
     trial: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if checkup.DRIVER_NODES["rocm"].exists():
@@ -257,7 +257,7 @@ def test_wrong_values_are_faults_by_the_names_that_were_set_and_the_trial_is_not
     assert not any("bench" in command for command in trial["commands"])
 
 
-def test_what_two_services_refuse_alike_is_told_once() -> None:
+def test_what_two_services_refuse_alike_is_reported_once() -> None:
     refused = checkup.SettingsCheck("AMD_CONTAINER_CPU_LIMIT: is wrong")
     [found] = checkup.settings({"services.executor": refused, "services.vmpool": refused})
     assert (found.health, found.detail) == (checkup.Health.FAULT, refused.fault)

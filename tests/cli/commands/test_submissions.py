@@ -81,7 +81,7 @@ def test_whether_the_time_ranks_is_shown_beside_the_verdict_and_counts_if_asked_
     command = ("submit", kernel, "-p", "relu", "--endpoint", gateway.endpoint)
     run = wavepool(*command)
     word = "± 21 %" if shown_interval else timing
-    assert (run.status, run.out.splitlines()[0].startswith(f"ACCEPTED  {word}  told why")) == (0, True), run.out
+    assert (run.status, run.out.splitlines()[0].startswith(f"ACCEPTED  {word}  the reason")) == (0, True), run.out
     assert wavepool(*command, "--require-valid").status == exit_status
 
 
@@ -209,7 +209,7 @@ def test_a_sample_s_values_are_shown(gateway: ScriptedGateway, kernel: str) -> N
     assert "  x = 1  -2\nyour output:\n  1  7.5\nexpected output:\n  1  0\n" in run.out
 
 
-def test_the_place_in_the_queue_is_told_once(gateway: ScriptedGateway, kernel: str) -> None:
+def test_the_place_in_the_queue_is_printed_once(gateway: ScriptedGateway, kernel: str) -> None:
     queued = (1, {"status": "IN_QUEUE", "id": JOB, "position": 3, "message": "In the queue at position 3"})
     scripted(gateway, Stream([queued, *ACCEPTED[1:]]))
     run = wavepool("submit", kernel, "-p", "relu", "--endpoint", gateway.endpoint)
@@ -241,7 +241,7 @@ def test_failed_requests_exit_by_their_kind(
     assert "Traceback" not in run.err
 
 
-def test_an_answer_that_is_no_gateways_is_told_as_such(gateway: ScriptedGateway) -> None:
+def test_an_answer_that_is_no_gateways_is_reported_as_such(gateway: ScriptedGateway) -> None:
     gateway.on("GET", SUBMISSIONS, Answer(b"<html>hello</html>"))
     run = wavepool("jobs", "--endpoint", gateway.endpoint)
     assert run.status == 3
@@ -321,7 +321,7 @@ def test_a_timing_mode_goes_along_and_is_said_beside_the_times(
     assert f"{timing} times: " in run.out
 
 
-def test_a_timing_mode_that_is_none_is_told_before_anything_is_sent(gateway: ScriptedGateway, kernel: str) -> None:
+def test_a_timing_mode_that_is_none_is_refused_before_anything_is_sent(gateway: ScriptedGateway, kernel: str) -> None:
     run = wavepool("submit", kernel, "-p", "relu", "--timing", "warm", "--endpoint", gateway.endpoint)
     assert run.status == 2
     for word in ("--timing", "cold", "hot", "first-call"):
@@ -358,7 +358,7 @@ def test_help_tells_of_fallbacks_and_the_shell_completes_them(gateway: ScriptedG
 
 
 @pytest.mark.parametrize(("text", "said"), [("{", "not JSON"), ("[]", "not a JSON object"), (" ", "is empty")])
-def test_a_plan_that_is_none_is_told_before_anything_is_sent(
+def test_a_plan_that_is_none_is_refused_before_anything_is_sent(
     gateway: ScriptedGateway, kernel: str, tmp_path: Path, text: str, said: str
 ) -> None:
     plan = tmp_path / "plan.json"

@@ -52,7 +52,7 @@ def test_up_refuses_to_start_with_code_of_older_protos(tmp_path: Path, monkeypat
     assert "billing.proto is out of date: run `make setup`" in " ".join(run.err.split())
 
 
-def test_a_setting_that_executors_would_refuse_is_told_before_anything_starts(
+def test_a_setting_that_executors_would_refuse_is_reported_before_anything_starts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("AMD_CONTAINER_MEMORY_LIMIT", "lots")

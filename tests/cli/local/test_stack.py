@@ -30,7 +30,7 @@ def test_a_taken_port_is_named_with_its_holder_and_the_way_out() -> None:
             Ports.free(gateway=taken).check()
 
 
-def test_every_process_is_told_its_ports_its_folder_and_where_the_others_are(tmp_path: Path) -> None:
+def test_every_process_gets_its_ports_its_folder_and_where_the_others_are(tmp_path: Path) -> None:
     stack = Stack(tmp_path, Ports.usual(gateway=9000))
     programs = {program.name: program for program in stack.programs()}
     assert list(programs) == ["billing", "vmpool", "scheduler", "gateway"]
@@ -43,7 +43,7 @@ def test_every_process_is_told_its_ports_its_folder_and_where_the_others_are(tmp
     assert programs["gateway"].environment["GATEWAY_METRICS_PORT"] == "10000"
 
 
-def test_no_process_is_told_what_nothing_reads(tmp_path: Path) -> None:
+def test_no_process_gets_what_nothing_reads(tmp_path: Path) -> None:
     programs = Stack(tmp_path, Ports.usual()).programs()
     reported = {name: value for program in programs for name, value in program.environment.items()}
     assert {"VMPOOL_LOCAL_EXECUTOR_PORT", "GATEWAY_VMPOOL_TARGET"} <= set(reported)

@@ -89,7 +89,7 @@ async def until(condition: Callable[[], bool]) -> None:
             await asyncio.sleep(0.01)
 
 
-async def test_a_killed_program_starts_again_and_people_are_told(journal: Journal) -> None:
+async def test_a_killed_program_starts_again_and_people_read_of_it(journal: Journal) -> None:
     reported: list[str] = []
     async with running([journal.program("scheduler")], reported.append, grace_seconds=5) as supervisor:
         await supervisor.wait_until_ready(DEADLINE_SECONDS)

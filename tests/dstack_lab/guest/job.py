@@ -130,7 +130,7 @@ class Job:
             ended.set()
 
     async def _interrupt(self) -> None:
-        # Whoever is told that it runs may stop it before its process is there.
+        # Whoever reads that it runs may stop it before its process is there.
         if self._task is not None:
             await self._begun.wait()
         if self._process is None or self._process.returncode is not None:

@@ -220,7 +220,7 @@ async def test_wrong_answer_shows_the_first_mismatches(web: BrowserPage) -> None
     assert await web.texts(".stage.failed .stage-name") == ["Check"]
 
 
-async def test_values_far_beyond_any_answer_are_told_in_short_on_a_phone_too(web: BrowserPage) -> None:
+async def test_values_far_beyond_any_answer_are_shown_in_short_on_a_phone_too(web: BrowserPage) -> None:
     garbage = run_event_pb2.Finished()
     garbage.CopyFrom(WRONG)
     garbage.wrong_answer.max_difference = 3.361274e38

@@ -15,7 +15,7 @@ MODULE = """
 """
 
 
-def test_variables_have_a_guard_zone_and_are_told_of() -> None:
+def test_variables_have_a_guard_zone_and_are_reported() -> None:
     text = with_guarded_variables(Module.from_text(MODULE)).text
     back_end.initialise()
     back_end.parse(text)

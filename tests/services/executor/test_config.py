@@ -83,7 +83,7 @@ def test_a_sandbox_that_does_not_exist_is_refused_by_the_name_that_was_set(
     assert said.endswith(f"it is {word!r}")
 
 
-def test_what_the_settings_come_to_is_told_as_options_of_the_core(
+def test_what_the_settings_come_to_is_printed_as_options_of_the_core(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("EXECUTOR_DEVICE", "sim")

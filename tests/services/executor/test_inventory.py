@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 TWO = DeviceFacts(gpus(2), rocm_version="7.0.2", driver_version="6.12.12")
 
 
-async def test_it_is_told_to_anyone(start_executor: StartExecutor) -> None:
+async def test_it_is_given_to_anyone(start_executor: StartExecutor) -> None:
     _, client = await start_executor(machine=ScriptedMachine(TWO))
 
     reported = (await client.capabilities()).inventory
@@ -88,7 +88,7 @@ async def test_a_driver_that_hangs_is_left_to_itself_and_asked_once() -> None:
             await asyncio.sleep(0)
 
 
-async def test_a_driver_that_breaks_is_told_of_and_what_was_known_stays() -> None:
+async def test_a_driver_that_breaks_is_reported_and_what_was_known_stays() -> None:
     machine = ScriptedMachine(TWO)
     reader = InventoryReader(machine, SystemClock())  # type: ignore[arg-type]
     await reader.read()

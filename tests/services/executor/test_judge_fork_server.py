@@ -108,7 +108,7 @@ async def test_many_judges_are_forked_at_once(fork_server: JudgeForkServer) -> N
     assert len({judge.pid for judge in judges}) == 8
 
 
-async def test_a_judge_that_is_told_to_end_is_seen_as_gone(fork_server: JudgeForkServer) -> None:
+async def test_a_judge_that_is_asked_to_end_is_seen_as_gone(fork_server: JudgeForkServer) -> None:
     judge = await fork_server.start()
 
     await judge.end()

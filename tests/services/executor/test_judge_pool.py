@@ -80,7 +80,7 @@ async def test_closing_ends_all_that_wait(pool: JudgePool) -> None:
     assert not any(Path(f"/proc/{pid}").exists() for pid in pids)
 
 
-async def test_a_judge_that_cannot_be_started_is_told_when_it_is_needed() -> None:
+async def test_a_judge_that_cannot_be_started_is_reported_when_it_is_needed() -> None:
     pool = JudgePool(lambda: Judge.start(["/no/such/program"], {}), spares=1)
 
     judge = await pool.take()

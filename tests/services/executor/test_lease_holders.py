@@ -72,7 +72,7 @@ async def test_a_newer_lease_of_the_whole_machine_ends_the_older_run(client: Cli
     assert [event.finished.reason async for event in older] == ["lease_passed_on"]
 
 
-async def test_when_all_slots_are_in_use_the_caller_is_told_when_to_try_again(client: Client, tmp_path: Path) -> None:
+async def test_when_all_slots_are_in_use_the_caller_reads_when_to_try_again(client: Client, tmp_path: Path) -> None:
     stream = client.stream(request(held(tmp_path / "gate")))
     await anext(stream)
 

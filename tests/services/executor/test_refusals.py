@@ -48,13 +48,13 @@ async def test_a_bad_field_is_named_with_what_is_right(
     assert (await client.capabilities()).runs_in_flight == 0
 
 
-async def test_all_faults_of_a_request_are_told_at_once(client: Client) -> None:
+async def test_all_faults_of_a_request_are_reported_at_once(client: Client) -> None:
     failure = await refusal(client.run(request("x" * (3 << 20), run_id="", mode=0)))
 
     assert {name for name, _ in failure.violations} == {"run_id", "submission.source", "submission.mode"}
 
 
-async def test_an_unknown_problem_is_told_with_what_it_may_have_meant(client: Client) -> None:
+async def test_an_unknown_problem_is_reported_with_what_it_may_have_meant(client: Client) -> None:
     failure = await refusal(client.run(request(QUICK, problem="softmx")))
 
     assert failure.code is grpc.StatusCode.NOT_FOUND

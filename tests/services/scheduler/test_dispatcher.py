@@ -64,7 +64,7 @@ async def test_queued_event_tells_the_position(stopped_cluster: Cluster) -> None
     assert positions == [1, 2, 3, 1]
 
 
-async def test_cold_start_is_told_stage_by_stage_until_the_machine_is_there(stopped_cluster: Cluster) -> None:
+async def test_cold_start_is_reported_stage_by_stage_until_the_machine_is_there(stopped_cluster: Cluster) -> None:
     cluster = stopped_cluster
     cluster.pool.start_kind = vmpool_pb2.START_KIND_COLD_START
     await cluster.pool.tell("machine-1", "REQUESTED", reason="jobs wait for it (MI300X at hotaisle: sold out)")
@@ -142,7 +142,7 @@ async def test_each_job_hears_what_stands_in_the_way_of_its_own_gpu_type(stopped
     assert kinds(await cluster.events_to_end(job.job_id)).count("queued") == 1
 
 
-async def test_a_job_that_waits_for_machines_in_use_is_not_told_of_limits(cluster: Cluster) -> None:
+async def test_a_job_that_waits_for_machines_in_use_does_not_read_of_limits(cluster: Cluster) -> None:
     gate = asyncio.Event()
     cluster.executor.script = (compiling(), gate, *PASSING[1:])
     cluster.pool.blocked_reason = "the limit of 1 machines is reached"

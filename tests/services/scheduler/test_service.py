@@ -173,7 +173,7 @@ async def test_the_dearest_gpu_type_that_is_allowed_is_put_on_hold(cluster: Clus
     assert held == [price_of(cluster.settings.longest_run, price) for price in (1_990_000, 1_990_000, 3_600_000)]
 
 
-async def test_an_executor_is_told_the_longest_run_that_the_hold_is_for(tmp_path: Path) -> None:
+async def test_an_executor_gets_the_longest_run_that_the_hold_is_for(tmp_path: Path) -> None:
     async with scripted_cluster(tmp_path, longest_run=timedelta(minutes=7)) as cluster:
         await cluster.pool.tell("machine-1", "WARM")
         await cluster.start()
@@ -216,7 +216,7 @@ async def test_billing_out_of_reach_is_unavailable_and_no_job_appears(cluster: C
     assert await nothing_is_stored(cluster)
 
 
-async def test_account_with_too_many_jobs_in_flight_is_told_when_to_try_again(tmp_path: Path) -> None:
+async def test_account_with_too_many_jobs_in_flight_reads_when_to_try_again(tmp_path: Path) -> None:
     async with scripted_cluster(tmp_path, max_jobs_in_flight=2) as cluster:
         await cluster.start()
         for number in range(2):

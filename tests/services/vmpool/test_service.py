@@ -133,7 +133,7 @@ async def test_a_job_with_another_lease_already_exists(bench: Bench, stub: VmPoo
 
 
 class Follower:
-    """Reads a watch until told otherwise."""
+    """Reads a watch until it is cancelled."""
 
     def __init__(self, stub: VmPoolServiceAsyncStub, after_seq: int = 0) -> None:
         self._call = stub.WatchMachines(pb.WatchMachinesRequest(after_seq=after_seq))

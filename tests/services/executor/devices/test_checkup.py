@@ -11,12 +11,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def test_a_disk_with_room_for_an_image_is_told_with_its_place(tmp_path: Path) -> None:
+def test_a_disk_with_room_for_an_image_is_reported_with_its_place(tmp_path: Path) -> None:
     found = room_for_image(tmp_path / "not" / "there", needed_gb=0)
     assert (found.ok, found.message.endswith(f" GB free for one at {tmp_path}")) == (True, True)
 
 
-def test_a_disk_too_small_for_an_image_is_told_with_the_remedy_and_hinders_no_run(tmp_path: Path) -> None:
+def test_a_disk_too_small_for_an_image_is_reported_with_the_remedy_and_hinders_no_run(tmp_path: Path) -> None:
     free_gb = shutil.disk_usage(tmp_path).free // GB
     found = room_for_image(tmp_path, needed_gb=free_gb + 50)
     assert (found.ok, found.hinders) == (False, False)

@@ -73,7 +73,7 @@ def test_a_broken_plug_in_is_named_with_its_package_and_fault(install: Install, 
     assert "'abacus' of theirs" in str(caught.value)
 
 
-def test_two_packages_with_one_name_are_told_of(install: Install) -> None:
+def test_two_packages_with_one_name_are_reported(install: Install) -> None:
     install("abacus", GOOD, "theirs")
     install("abacus", GOOD, "others")
     with pytest.raises(BrokenPluginError, match="others, theirs"):

@@ -92,7 +92,7 @@ async def test_a_start_that_is_given_up_leaves_nothing(shell: SandboxedShell, ma
     assert _own_groups() == set()
 
 
-async def test_a_missing_mount_is_told_at_the_start(shell: SandboxedShell) -> None:
+async def test_a_missing_mount_is_reported_at_the_start(shell: SandboxedShell) -> None:
     with pytest.raises(SandboxError, match="/nowhere-at-all"):
         await shell.start("true", mounts=(Mount(Path("/nowhere-at-all"), Path("/toolchain")),))
 

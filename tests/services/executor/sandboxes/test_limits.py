@@ -43,7 +43,7 @@ async def test_a_program_within_its_limits_ends_by_itself(shell: SandboxedShell)
     assert not any(excesses)
 
 
-async def test_a_crash_is_told_by_its_signal_and_by_no_limit(shell: SandboxedShell) -> None:
+async def test_a_crash_is_reported_by_its_signal_and_by_no_limit(shell: SandboxedShell) -> None:
     ending = await shell.run("kill -SEGV $$")
 
     assert (ending.code, ending.signal) == (None, 11)
@@ -139,7 +139,7 @@ def _scheduled(counters: CgroupCounters) -> dict[str, str]:
     return dict(line.split() for file in files for line in file.read_text().splitlines())
 
 
-async def test_a_memory_hog_is_told_from_a_crash(shell: SandboxedShell) -> None:
+async def test_a_memory_hog_is_distinguished_from_a_crash(shell: SandboxedShell) -> None:
     ending = await shell.run("exec tail /dev/zero", SMALL_MEMORY)
 
     assert ending.memory_exceeded
@@ -156,7 +156,7 @@ async def test_memory_is_that_of_the_whole_tree(shell: SandboxedShell) -> None:
 
 @pytest.mark.bubblewrap
 @pytest.mark.parametrize(("kills", "is_reported"), [(3, True), (0, False)])
-async def test_memory_is_told_where_the_kernel_kills_bwrap_with_the_program(
+async def test_memory_is_reported_where_the_kernel_kills_bwrap_with_the_program(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kills: int, *, is_reported: bool
 ) -> None:
     """As it does in groups of version 2; a bwrap that ends otherwise says nothing of the program."""
@@ -224,7 +224,7 @@ async def test_endless_output_is_capped_and_neither_blocks_nor_ends_the_program(
     assert len(ending.stdout) == len(ending.stderr) == GENEROUS.output_bytes
 
 
-async def test_output_is_told_as_it_is_written(shell: SandboxedShell) -> None:
+async def test_output_is_sent_as_it_is_written(shell: SandboxedShell) -> None:
     heard: list[tuple[Stream, bytes]] = []
 
     process = await shell.start(

@@ -44,7 +44,7 @@ def is_sandboxed(pid: int) -> bool:
     return b"bwrap" in command or b"process.launcher" in command
 
 
-async def test_the_program_begins_only_when_it_is_told_to_and_sees_what_has_come_since(shell: SandboxedShell) -> None:
+async def test_the_program_begins_only_when_it_is_asked_to_and_sees_what_has_come_since(shell: SandboxedShell) -> None:
     prepared = await shell.prepare("echo begun; cat /build/late")
     (shell.folder / "late").write_text("just in time\n")
     heard: list[tuple[Stream, bytes]] = []
@@ -105,7 +105,7 @@ async def test_a_sandbox_that_broke_down_while_it_waited_says_so(shell: Sandboxe
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
 
-    # Its end is seen at the start, or else told as the end of a program that was killed.
+    # Its end is seen at the start, or else reported as the end of a program that was killed.
     try:
         ending = await (await prepared.start()).wait()
     except SandboxError:
@@ -115,7 +115,7 @@ async def test_a_sandbox_that_broke_down_while_it_waited_says_so(shell: Sandboxe
     assert ending.signal == signal.SIGKILL or not groups_of(prepared)
 
 
-async def test_exit_statuses_that_look_like_signals_are_told_from_them(shell: SandboxedShell) -> None:
+async def test_exit_statuses_that_look_like_signals_are_distinguished_from_them(shell: SandboxedShell) -> None:
     signalled = await shell.run("kill -SEGV $$")
     assert (signalled.code, signalled.signal) == (None, signal.SIGSEGV)
     if _kernel_tells_exits() or shell.sandbox.name == "process":

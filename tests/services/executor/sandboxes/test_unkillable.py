@@ -42,7 +42,7 @@ async def test_a_sandbox_that_does_not_die_is_given_up_and_goes_when_it_can(shel
     assert not processes_with(marker)
 
 
-async def test_the_limit_that_it_went_over_is_told_all_the_same(shell: SandboxedShell, marker: str) -> None:
+async def test_the_limit_that_it_went_over_is_reported_all_the_same(shell: SandboxedShell, marker: str) -> None:
     running = await shell.start(f"exec sleep {marker}", SHORT_WALL)
     await until(lambda: bool(processes_with(f"sleep\0{marker}")))
     with frozen(processes_with(f"sleep\0{marker}")):

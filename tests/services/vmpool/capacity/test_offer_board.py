@@ -83,7 +83,7 @@ async def test_an_old_answer_serves_while_a_new_one_is_late_but_not_for_ever(fre
         assert not (await board.market()).offers
 
 
-async def test_a_provider_that_fails_is_told_of_in_its_words(free_clock: ManualClock) -> None:
+async def test_a_provider_that_fails_is_reported_in_its_words(free_clock: ManualClock) -> None:
     failing = ScriptedProvider(failing={"offers": ProviderError("the token is wrong")})
     broken = ScriptedProvider(name="broken", failing={"offers": KeyError("price")})
     async with board_of(free_clock, failing, broken) as board:

@@ -170,7 +170,7 @@ async def test_billing_is_not_asked_again_for_seconds(bench: Bench) -> None:
     assert len(billing.asked) == 2
 
 
-async def test_billing_that_is_away_is_told_of_and_one_without_a_limit_sets_none(bench: Bench) -> None:
+async def test_billing_that_is_away_is_reported_and_one_without_a_limit_sets_none(bench: Bench) -> None:
     billing = Billing()
     billing.down = True
     async with funding_by(billing, bench) as funding:

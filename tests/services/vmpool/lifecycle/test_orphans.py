@@ -190,7 +190,7 @@ def test_tokens_differ_by_machine_and_by_pool_and_stay_the_same(tmp_path: Path) 
     assert not tokens.are_ours("m1", tokens.of("m2"))
 
 
-def test_the_secret_is_nobody_else_s_and_a_cut_off_one_is_told_of(tmp_path: Path) -> None:
+def test_the_secret_is_nobody_else_s_and_a_cut_off_one_is_reported(tmp_path: Path) -> None:
     kept_secret(tmp_path)
     path = tmp_path / "pool_secret"
     assert path.stat().st_mode & 0o077 == 0

@@ -81,13 +81,13 @@ def test_an_inventory_that_makes_no_sense_is_none(details: str) -> None:
         ({"details": ""}, "its inventory changed: gpus"),
     ],
 )
-def test_a_change_is_told_by_the_names_of_what_changed(changes: dict[str, str], words: str) -> None:
+def test_a_change_is_reported_by_the_names_of_what_changed(changes: dict[str, str], words: str) -> None:
     before = Inventory(device_title="A", details=json.dumps({"gpus": []}))
 
     assert inventory_change(before, replace(before, **changes)) == words
 
 
-async def test_a_machine_that_reads_itself_again_is_told_of_in_an_event(bench: Bench) -> None:
+async def test_a_machine_that_reads_itself_again_is_reported_in_an_event(bench: Bench) -> None:
     machine = await bench.warm_machine()
     log = EventLog(bench.database)
     before = await log.last_seq()

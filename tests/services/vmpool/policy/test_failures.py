@@ -182,7 +182,7 @@ def test_a_machine_that_cost_nothing_or_served_stops_no_renting(harmless: dict[s
     assert not stopped([wasted(0), wasted(1), replace(wasted(2), **harmless)])
 
 
-def test_who_waits_is_told_why_nothing_is_rented_and_what_ends_that() -> None:
+def test_who_waits_reads_why_nothing_is_rented_and_what_ends_that() -> None:
     failures = failures_in_a_row([wasted(minute) for minute in range(LIMIT)])
     (found,) = sources_backing_off(failures, LATER, {}, LATER, LIMIT).values()
     assert found.wants_operator

@@ -112,7 +112,7 @@ def test_a_backend_that_is_too_dear_for_what_is_left_gives_way_to_a_cheaper_one(
     assert "$2.00 of the machine budget of $100.00 is left" in choice.outlook
 
 
-def test_providers_that_make_no_offers_are_told_of() -> None:
+def test_providers_that_make_no_offers_are_reported() -> None:
     choice = choose_offer(("MI300X",), Market((), ("provider dstack makes no offers now: 403",)), Terms(), START)
     assert choice.outlook == "no provider offers MI300X now; provider dstack makes no offers now: 403"
 

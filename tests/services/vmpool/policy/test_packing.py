@@ -80,7 +80,7 @@ def test_nobody_waits_in_turn_behind_a_job_that_takes_unusually_long() -> None:
     assert missing(ONE_JOB, [busy()], PACE, START + 180 * SECOND) == 1
 
 
-def test_no_more_is_told_than_changes_anything() -> None:
+def test_no_more_is_reported_than_changes_anything() -> None:
     found = machines_missing([Demand("MI300X", 8, 10**9)], [], {}, PackingRules(most_wishes=3), START)
     assert len(found.wishes) == 3
 
@@ -107,7 +107,7 @@ def test_the_wished_machines_hold_all_that_waits(demands: list[Demand]) -> None:
     assert missing(demands, coming) == 0
 
 
-def test_each_kind_of_work_is_told_of_whatever_another_has_used_up() -> None:
+def test_each_kind_of_work_is_reported_whatever_another_has_used_up() -> None:
     demands = [Demand("MI300X", 8, 5), Demand("MI210", 8, 2)]
     missing = machines_missing(demands, [], {}, PackingRules(most_wishes=2), START)
     assert [wish.gpu_types[0] for wish in missing.wishes] == ["MI300X", "MI300X", "MI210"]

@@ -109,7 +109,7 @@ def test_machines_beyond_a_limit_that_was_lowered_are_released_once_idle() -> No
     assert plan(pool=machines, limits=replace(LIMITS, max_machines=1)).release == ("older",)
 
 
-def test_a_fallback_is_started_where_the_wanted_type_failed_and_the_user_is_told_both() -> None:
+def test_a_fallback_is_started_where_the_wanted_type_failed_and_the_user_reads_both() -> None:
     failed = {Source("scripted", "", "MI300X"): Failures(2, START, "no capacity in this region")}
     wanted = Demand("MI300X", 8, 1, ("MI210",))
     now = START + timedelta(seconds=3)

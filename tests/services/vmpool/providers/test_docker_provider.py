@@ -98,7 +98,7 @@ async def test_those_who_follow_logs_keep_nobody_from_looking_at_machines() -> N
 
 
 @pytest.mark.docker
-async def test_a_missing_image_is_told_of_at_the_start() -> None:
+async def test_a_missing_image_is_reported_at_the_start() -> None:
     provider = DockerProvider(CONFIG, container_plan(image="wavepool-no-such-image"))
     with pytest.raises(ProviderError, match=r"VMPOOL_DOCKER_IMAGE: the engine at .* has no image"):
         await provider.start()

@@ -42,7 +42,7 @@ def test_a_full_disk_is_a_fault(tmp_path: Path) -> None:
     assert not found(local_config(tmp_path), "data folder", least_disk_mib=1 << 40).ok
 
 
-def test_a_port_in_use_is_told_and_no_fault(tmp_path: Path) -> None:
+def test_a_port_in_use_is_reported_and_no_fault(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as holder:
         port = holder.getsockname()[1]
         finding = found(replace(local_config(tmp_path), preferred_port=port), "executor port")

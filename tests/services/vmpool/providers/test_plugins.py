@@ -130,6 +130,6 @@ async def test_a_provider_that_refuses_keeps_no_other_from_starting_and_is_tried
     assert reported[-3:] == ["close third", "close second", "close first"]
 
 
-async def test_a_machine_whose_provider_was_taken_out_of_the_settings_is_told_of_and_kept() -> None:
+async def test_a_machine_whose_provider_was_taken_out_of_the_settings_is_reported_and_kept() -> None:
     with pytest.raises(ProviderError, match="put it back into VMPOOL_PROVIDERS"):
         ProviderSet([ScriptedProvider()]).named("cellar")

@@ -1,4 +1,4 @@
-"""What an executor on a rented machine is told of what vmpool itself is told."""
+"""Which of vmpool's own settings an executor on a rented machine gets."""
 
 from __future__ import annotations
 

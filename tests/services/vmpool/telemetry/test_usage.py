@@ -51,7 +51,7 @@ def test_facts_cover_a_machines_life_without_gap_or_overlap(steps: list[timedelt
     assert bounds[-1] == now
 
 
-def test_no_time_is_told_at_a_price_that_may_still_change() -> None:
+def test_no_time_is_given_at_a_price_that_may_still_change() -> None:
     start = next_fact(PROVISIONED, None, START + MINUTE, MINUTE)
     assert start == UsageFact("m1", 1, START, START, final=False)
     assert next_fact(PROVISIONED, start, START + 2 * MINUTE, MINUTE) is None

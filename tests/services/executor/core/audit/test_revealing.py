@@ -115,8 +115,8 @@ def test_what_is_left_out_of_some_calls_is_noticed_in_excerpts_as_often_as_is_sa
     left_out: float, sessions_unnoticed: float
 ) -> None:
     """Of half of a session's samples, by a kernel that knows nothing of the places."""
-    told_anywhere = EXCERPT_ELEMENTS // 2
-    missed = (1.0 - left_out) ** told_anywhere
+    sent_of_anywhere = EXCERPT_ELEMENTS // 2
+    missed = (1.0 - left_out) ** sent_of_anywhere
     for samples in (48, 100, 2000):
         wrong = samples // 2
         chance = sum(
@@ -180,7 +180,7 @@ async def test_a_kernel_that_is_wrong_for_other_reasons_than_its_inputs_is_found
     assert finished.verdict is Verdict.WRONG_ANSWER, finished
 
 
-async def test_a_right_answer_that_is_another_than_before_is_told_as_what_it_is(context: RunContext) -> None:
+async def test_a_right_answer_that_is_another_than_before_is_reported_as_what_it_is(context: RunContext) -> None:
     context = replace(context, large_cases=ALL_LARGE)
     problem = find_problem("vector-addition")
     async with runner_pair(context, problem, HONEST) as (checker, _):
@@ -241,7 +241,7 @@ async def test_a_kernel_of_a_nondeterministic_problem_is_found_out_by_excerpts(
 
 
 def _moved(times: CallTimes, by: Callable[[NDArray[Any]], NDArray[Any]]) -> CallTimes:
-    """As if other values had been told of the call."""
+    """As if other values had been sent of the call."""
     reported = times.commitment
     assert reported is not None
     assert not isinstance(reported.reported, tuple)
@@ -333,7 +333,7 @@ async def test_first_calls_are_made_again_as_well(context: RunContext) -> None:
 
 
 @pytest.mark.parametrize("asked", ["digest", "excerpt"])
-async def test_nothing_is_told_of_a_call_that_was_not_redrawn(context: RunContext, asked: str) -> None:
+async def test_nothing_is_sent_of_a_call_that_was_not_redrawn(context: RunContext, asked: str) -> None:
     problem = find_problem("vector-addition")
     async with runner_pair(context, problem, HONEST) as (checker, _):
         judge = checker.judge(problem.sizes.cpu[0], 0)

@@ -1,4 +1,4 @@
-"""Which answers are alike by what is told of them: any two that a problem lets pass, and no others."""
+"""Which answers are alike by what is sent of them: any two that a problem lets pass, and no others."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ HONEST = (SUBMISSIONS / "call_counter.hip").read_text().replace("if (++calls > 1
         (IdleTime(1000, LEAST_CPU_NS + 1), True),
     ],
 )
-def test_a_hundredth_of_a_core_is_allowed_and_what_cannot_be_told_from_falling_asleep(
+def test_a_hundredth_of_a_core_is_allowed_and_what_cannot_be_distinguished_from_falling_asleep(
     idle: IdleTime, works: bool
 ) -> None:
     assert works_when_idle(idle) is works

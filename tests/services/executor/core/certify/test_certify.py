@@ -72,7 +72,7 @@ def test_a_sample_of_everything_comes_through(tmp_path: Path, device: str) -> No
     assert f"Wavepool certify: {device}" in (tmp_path / "report.html").read_text()
 
 
-def test_killed_in_the_middle_it_goes_on_and_tries_what_was_running_only_if_told_to(tmp_path: Path) -> None:
+def test_killed_in_the_middle_it_goes_on_and_tries_what_was_running_only_if_asked_to(tmp_path: Path) -> None:
     options = ("--device", "cpu", "--only", "sandbox", "--only", "spread", "--sample", "2")
     for_hours = [*CERTIFY, "--out", str(tmp_path), *options, "--runs", "1000"]
     running = subprocess.Popen(for_hours, cwd=ROOT, stderr=subprocess.PIPE)
@@ -162,7 +162,7 @@ def test_ctrl_c_through_the_command_leaves_the_running_step_undone_and_writes_th
     assert (tmp_path / "journal.jsonl").read_text().splitlines()[-1] == f'{{"again": "{undone}"}}'
 
 
-def test_a_full_disk_is_told_in_one_line(tmp_path: Path) -> None:
+def test_a_full_disk_is_reported_in_one_line(tmp_path: Path) -> None:
     command = ["prlimit", "--fsize=1000", *CERTIFY, "--out", str(tmp_path), "--device", "cpu", "--only", "environment"]
     # Python does not see that a module that it keeps compiled was cut.
     environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}

@@ -23,7 +23,7 @@ async def finished(request: pytest.FixtureRequest, context: RunContext) -> Finis
 
 
 @pytest.mark.parametrize("finished", ["bf16_accumulator"], indirect=True)
-def test_a_product_with_a_narrow_accumulator_is_imprecise_and_told_what_to_do(finished: Finished) -> None:
+def test_a_product_with_a_narrow_accumulator_is_imprecise_and_its_author_reads_what_to_do(finished: Finished) -> None:
     assert finished.verdict is Verdict.PRECISION, finished
     assert finished.status == "WRONG_ANSWER"
     assert finished.reason in {"bfloat16", "float16 or tf32"}

@@ -30,7 +30,7 @@ def test_progress_comes_once_a_second_and_counts_all_samples() -> None:
     assert reported[0] == BenchmarkProgress(BenchmarkStage.MEASURING, 1, 3, 2, "n = 5", 4, 3)
 
 
-def test_a_new_case_is_told_if_it_is_time() -> None:
+def test_a_new_case_is_reported_if_it_is_time() -> None:
     reported: list[Event] = []
     clock = Clock()
     pulse = Pulse(reported.append, clock)

@@ -1,4 +1,4 @@
-"""A compiler that crashes on a source, and works on others, is told to the author; one that always crashes is ours."""
+"""A compiler that crashes on a source, and works on others, is reported to the author; one that always does is ours."""
 
 from __future__ import annotations
 

@@ -59,11 +59,11 @@ def test_names_are_found_wherever_code_stands(source: str) -> None:
     assert "shown" in names(source)
 
 
-def test_qualified_names_are_told_whole() -> None:
+def test_qualified_names_are_read_whole() -> None:
     assert names("std :: sort(a); ::std::sort; x.sort") == ["std::sort", "a", "std::sort", "x", "sort"]
 
 
-def test_headers_are_told_with_and_without_spaces() -> None:
+def test_headers_are_found_with_and_without_spaces() -> None:
     source = '#include <a/b.h>\n  #  include "c.h"\n%:include<d>\n#include MACRO\n'
     assert [word for word in words(source) if isinstance(word, Header)] == [
         Header("a/b.h", 1),

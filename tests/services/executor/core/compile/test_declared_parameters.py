@@ -45,7 +45,7 @@ def hint(parameters: str) -> str:
         ("float a, float* b, size_t n, float s", "parameter 1 is `float a`"),
     ],
 )
-def test_parameters_that_are_not_the_problems_are_told_with_both_lists(parameters: str, said: str) -> None:
+def test_parameters_that_are_not_the_problems_are_reported_with_both_lists(parameters: str, said: str) -> None:
     reported = hint(parameters)
     assert said in reported
     assert 'extern "C" void solution(const float* input, float* output, size_t n, float alpha)' in reported
@@ -65,7 +65,7 @@ def test_parameters_that_are_not_the_problems_are_told_with_both_lists(parameter
         "const std::byte* x, float* y, std::size_t n, float a",
     ],
 )
-def test_what_is_the_same_to_the_processor_or_cannot_be_told_is_let_pass(parameters: str) -> None:
+def test_what_is_the_same_to_the_processor_or_cannot_be_distinguished_is_let_pass(parameters: str) -> None:
     assert hint(parameters) == ""
 
 
@@ -133,7 +133,7 @@ def test_no_solution_of_the_catalogue_is_found_to_differ() -> None:
         assert signature_hint(file.read_text(), load_problem(file.parent).problem.parameters) == "", file
 
 
-async def test_the_cause_of_a_wrong_answer_is_told_before_its_elements(context: RunContext) -> None:
+async def test_the_cause_of_a_wrong_answer_is_reported_before_its_elements(context: RunContext) -> None:
     source = 'extern "C" void solution(const float* d_input1, float* d_output, size_t n) { }'
     finished = await run(CoreJob(source, Mode.CHECK, "vector-addition"), context, lambda _: None)
     assert finished.verdict is Verdict.WRONG_ANSWER

@@ -37,7 +37,7 @@ def test_a_source_is_refused_for_a_fault_and_for_a_rule(source: str, verdict: Ve
 
 
 @pytest.mark.parametrize("source", ["", " \n", "// nothing\n/* at all */"])
-def test_an_empty_source_is_told_what_to_define(source: str) -> None:
+def test_an_empty_source_gets_what_to_define(source: str) -> None:
     assert DECLARATION in (source_fault(source, DECLARATION) or "")
     assert "main" in (source_fault(source, "") or "")
 

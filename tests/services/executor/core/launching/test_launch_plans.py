@@ -53,7 +53,7 @@ extern "C" void solution(const float* a, const float* b, float* c, size_t n) {
 """
 
 
-def told_nobody(event: events.Event) -> None:
+def sent_to_nobody(event: events.Event) -> None:
     del event
 
 
@@ -124,7 +124,7 @@ async def test_a_time_that_no_clock_bears_out_is_tried_twice_and_never_valid(
     read_back = "float first; hipMemcpy(&first, c, 4, hipMemcpyDeviceToHost);" if launched_by == "solution" else ""
     source = ADD.replace("BEFORE", "").replace("INSIDE", "") + HOST.replace("1.0f);", f"1.0f);{read_back}")
     plan = plan_of() if launched_by == "plan" else ""
-    finished = await run(CoreJob(source, Mode.BENCHMARK, "vector-addition", launch_plan=plan), context, told_nobody)
+    finished = await run(CoreJob(source, Mode.BENCHMARK, "vector-addition", launch_plan=plan), context, sent_to_nobody)
     assert finished.verdict is Verdict.ACCEPTED, finished
     assert finished.benchmarked is not None
     assert {result.timing for result in finished.benchmarked.results} == {Timing.UNPROVEN}

@@ -333,7 +333,7 @@ async def test_a_run_that_ends_badly_names_the_line_that_asks_for_too_much(
 @pytest.mark.parametrize(
     ("body", "is_reported"), [("", True), ("if (n > 1 << 30) " + LAUNCH, True), ("add<<<1, 64>>>(a, b, c, 0);", False)]
 )
-async def test_a_solution_that_launches_nothing_is_told_so_with_its_line(
+async def test_a_solution_that_launches_nothing_is_reported_with_its_line(
     context: RunContext, mode: Mode, body: str, *, is_reported: bool
 ) -> None:
     finished = await run(CoreJob(source_of(body), mode, "vector-addition"), context, lambda _: None)
@@ -350,7 +350,7 @@ async def test_the_reference_of_shortest_path_decides_on_the_device_when_it_is_d
 
 
 class AsAGpu(CpuDevice):
-    """Its recorder is told what the GPU says of itself, as those of nvcc's and hipcc's builds are."""
+    """Its recorder gets what the GPU says of itself, as those of nvcc's and hipcc's builds are."""
 
     def describe(self) -> DeviceDescription:
         return replace(super().describe(), is_gpu=True)
@@ -374,7 +374,7 @@ async def recorded_for_a_gpu(
     return found
 
 
-async def test_host_code_is_told_what_the_gpu_says_of_itself(context: RunContext) -> None:
+async def test_host_code_gets_what_the_gpu_says_of_itself(context: RunContext) -> None:
     large = "facts.major == 9 && facts.minor == 0 && facts.l2CacheSize > (16 << 20) && facts.name[2] == 'T'"
     body = f"{ASK} if ({large}) add<<<(n + 31) / 32, 32>>>(a, b, c, n); else {LAUNCH}"
     program = await recorded_for_a_gpu(context, body, HOPPER)

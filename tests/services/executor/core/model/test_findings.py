@@ -72,7 +72,7 @@ def test_claims_that_make_no_sense_are_left_out(
     assert all("\n" not in line for one in found for line in text_of(one, SOURCE))
 
 
-def test_the_same_finding_of_two_cases_is_told_once() -> None:
+def test_the_same_finding_of_two_cases_is_reported_once() -> None:
     one = Finding("race", "small", where=Access("read", 2, (0, 0, 0), (0, 0, 0)), count=3)
     assert merged([one, Finding("race", "large", where=one.where, count=4)]) == [
         Finding("race", "small", where=one.where, count=7)
@@ -87,7 +87,7 @@ def test_advice_is_not_given_where_there_is_an_error() -> None:
     assert not advice.is_error
 
 
-def test_a_finding_is_told_with_block_thread_source_line_and_place(tmp_path: Path) -> None:
+def test_a_finding_is_reported_with_block_thread_source_line_and_place(tmp_path: Path) -> None:
     (finding,) = _written(tmp_path / "findings", {**BOUNDS, "other": OTHER})
     text = "\n".join(text_of(finding, SOURCE))
     assert "kernel add, block (1, 0, 0), thread (63, 0, 0)" in text

@@ -170,20 +170,20 @@ def test_every_verdict_has_its_number(verdict: Verdict) -> None:
 
 @pytest.mark.parametrize("stage", events.BenchmarkStage)
 def test_every_stage_has_its_number(stage: events.BenchmarkStage) -> None:
-    told = message_of(events.BenchmarkProgress(stage, 1, 3, 1, "n = 4", 1)).benchmark_progress
+    sent = message_of(events.BenchmarkProgress(stage, 1, 3, 1, "n = 4", 1)).benchmark_progress
 
-    assert run_event_pb2.BenchmarkStage.Name(told.stage) == f"BENCHMARK_STAGE_{stage}"
+    assert run_event_pb2.BenchmarkStage.Name(sent.stage) == f"BENCHMARK_STAGE_{stage}"
 
 
 @pytest.mark.parametrize("bound", Bound)
 def test_every_bound_has_its_number(bound: Bound) -> None:
-    told = message_of(replace(MEASURED, bound=bound)).benchmark_result
+    sent = message_of(replace(MEASURED, bound=bound)).benchmark_result
 
     known = "UNSPECIFIED" if bound is Bound.UNKNOWN else bound.name
-    assert run_event_pb2.Bound.Name(told.bound) == f"BOUND_{known}"
+    assert run_event_pb2.Bound.Name(sent.bound) == f"BOUND_{known}"
 
 
-def test_kernels_are_told_by_name_with_all_figures_and_hints() -> None:
+def test_kernels_are_reported_by_name_with_all_figures_and_hints() -> None:
     isa = message_of(events.Compiled("", 12.5, cached=False, isa=ISA)).compiled.isa
 
     assert [(kernel.name, kernel.vgpr, kernel.occupancy) for kernel in isa.kernels] == [
@@ -227,7 +227,7 @@ def test_the_listing_is_compressed_and_fit_for_any_text() -> None:
 
 
 @pytest.mark.parametrize("verified", [None, True, False])
-def test_whether_the_caches_were_empty_is_told_or_left_open(verified: bool | None) -> None:
+def test_whether_the_caches_were_empty_is_said_or_left_open(verified: bool | None) -> None:
     reported = message_of(replace(BENCHMARKED, flush_verified=verified)).benchmarked
     assert (reported.flush_verified if reported.HasField("flush_verified") else None) is verified
 

@@ -136,7 +136,7 @@ async def test_the_sample_is_the_definitions_own(with_torch: RunContext) -> None
     assert finished.sample.output_json == '{"output": [[1.0, 0.0], [0.0, 3.0]]}'
 
 
-async def test_an_older_definition_is_told_the_element_type(with_torch: RunContext) -> None:
+async def test_an_older_definition_gets_the_element_type(with_torch: RunContext) -> None:
     text = (DEFINITIONS / "older_relu.py").read_text()
     source = RELU.replace("float", "__half").replace("<hip/hip_runtime.h>", "<hip/hip_fp16.h>")
     source = source.replace("in[i] > 0 ? in[i] : 0", "__half2float(in[i]) > 0 ? in[i] : __half(0.0f)")

@@ -121,7 +121,7 @@ def test_lines_are_the_same_however_the_bytes_were_cut(text: str, size: int) -> 
     assert {event.timestamp_ms for event in reported} <= {1500}
 
 
-def test_bytes_that_are_no_text_and_endless_lines_are_told_too() -> None:
+def test_bytes_that_are_no_text_and_endless_lines_are_reported_too() -> None:
     reported: list[events.ProgramOutput] = []
     teller = LineTeller(reported.append)
     teller.take("stderr", b"\xff\xfe\n" + b"x" * 10_000)

@@ -82,7 +82,7 @@ async def test_nan_is_a_mismatch_and_reported_as_nan(submit: Submit) -> None:
         ("not_extern_c", 'extern "C"'),
     ],
 )
-async def test_a_source_that_does_not_build_is_told_why(submit: Submit, name: str, said: str) -> None:
+async def test_a_source_that_does_not_build_is_refused_with_the_reason(submit: Submit, name: str, said: str) -> None:
     finished = await submit(name)
     assert (finished.verdict, finished.status) == (Verdict.COMPILE_ERROR, "COMPILE_ERROR")
     assert said in finished.message

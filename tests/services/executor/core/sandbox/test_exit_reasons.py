@@ -95,7 +95,7 @@ def test_the_end_of_a_runner_says_why(end: Exit, verdict: Verdict, reason: str) 
         ),
     ],
 )
-def test_what_rocm_says_before_it_aborts_is_told_as_the_devices_fault(stderr: bytes, said: str) -> None:
+def test_what_rocm_says_before_it_aborts_is_reported_as_the_devices_fault(stderr: bytes, said: str) -> None:
     failure = runner_failure(_killed(signal.SIGABRT, b"so far\n" + stderr), LIMITS, 3)
     assert (failure.verdict, failure.reason) == (Verdict.RUNTIME_ERROR, "gpu_fault")
     assert said in failure.message
@@ -139,7 +139,7 @@ def test_what_rocm_says_is_the_machines_where_no_kernel_causes_it_and_asked_of_o
     assert ("was reset" in failure.message) is (stderr in {HANG, RESET})
     of_program = program_failure(end, LIMITS)
     assert of_program is not None
-    assert of_program.verdict is Verdict.RUNTIME_ERROR, "its output was told already"
+    assert of_program.verdict is Verdict.RUNTIME_ERROR, "its output was sent already"
 
 
 @pytest.mark.rocm
@@ -162,7 +162,7 @@ def test_threads_that_wait_forever_are_named() -> None:
         assert said in failure.message
 
 
-def test_an_assertion_is_told_once() -> None:
+def test_an_assertion_is_reported_once() -> None:
     failure = runner_failure(_killed(signal.SIGABRT, b"Assertion failed: n < 5 (a.hip: add: 4)"), LIMITS, 0)
     assert failure.message == "An assertion failed: n < 5 (a.hip: add: 4)"
 
@@ -184,7 +184,7 @@ def test_a_program_may_end_well_but_not_otherwise() -> None:
         (replace(WELL, peak_memory_mib=3000), "filled 3,000 MiB of host memory (of at most 16,384)"),
     ],
 )
-def test_what_cost_a_program_its_time_is_told_with_the_time_limit(end: Exit, said: str) -> None:
+def test_what_cost_a_program_its_time_is_reported_with_the_time_limit(end: Exit, said: str) -> None:
     assert said in strain(end, LIMITS)
     late = program_failure(replace(end, wall_exceeded=True), LIMITS)
     assert late is not None

@@ -65,7 +65,7 @@ def test_a_folder_that_a_sweep_takes_before_it_is_locked_is_replaced(
     assert len(made) == 2
 
 
-def test_folders_that_never_stay_are_told_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_folders_that_never_stay_are_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     make = tempfile.mkdtemp
 
     def make_and_lose(**arguments: object) -> str:

@@ -59,7 +59,7 @@ async def test_each_flaw_is_found_at_its_line_and_nothing_else(
     assert set().union(*accused) == expected
 
 
-async def test_a_crash_is_told_after_what_was_found_before_it(context: RunContext, cpu_device: CpuDevice) -> None:
+async def test_a_crash_is_reported_after_what_was_found_before_it(context: RunContext, cpu_device: CpuDevice) -> None:
     found = await _findings(context, cpu_device, (FLAWED / "crash.hip").read_text())
     assert found[-1].kind == "crash"
     assert "SIGSEGV" in found[-1].message

@@ -71,7 +71,7 @@ def test_ranks_stay_symmetric_and_never_get_closer_for_dependent_samples(count: 
     assert correlated_ranks(count, 1.0) == independent
 
 
-def test_two_modes_and_uniform_samples_are_told_from_a_bell() -> None:
+def test_two_modes_and_uniform_samples_are_distinguished_from_a_bell() -> None:
     draw = random.Random(11)  # noqa: S311 - a simulation
     bell = summarise([100 + draw.gauss(0, 1) for _ in range(1000)])
     uniform = summarise([100 + draw.random() for _ in range(1000)])

@@ -49,7 +49,7 @@ def test_a_flaw_is_found_at_its_line_and_nothing_else(
     assert _hints(flawed, kernel) == [(subject, _line(words))]
 
 
-def test_too_much_lds_is_told_with_what_to_save(flawed: dict[str, Any]) -> None:
+def test_too_much_lds_is_reported_with_what_to_save(flawed: dict[str, Any]) -> None:
     kernel = flawed["kernels"]["big_lds"]
     assert (kernel["occupancy"], kernel["limited_by"], kernel["block_threads_known"]) == (1, "lds", True)
     (hint,) = kernel["hints"]
@@ -144,7 +144,7 @@ def test_a_hundred_kernels_from_a_macro_are_all_there(report_on: Callable[[str],
     assert found["kernels"]["k42"]["line"] == 45
 
 
-def test_huge_names_and_overloads_are_told_apart(report_on: Callable[[str], dict[str, Any]]) -> None:
+def test_huge_names_and_overloads_are_distinguished(report_on: Callable[[str], dict[str, Any]]) -> None:
     found = report_on(
         HEADER
         + "template <class... T> struct many {};\n"

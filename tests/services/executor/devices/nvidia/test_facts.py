@@ -60,7 +60,7 @@ class ScriptedNvml:
         return call
 
 
-def test_gpus_are_told_with_everything_that_the_driver_knows(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_gpus_are_reported_with_everything_that_the_driver_knows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pynvml", ScriptedNvml())
 
     facts = read_facts()

@@ -224,7 +224,7 @@ async def test_the_canary_becomes_a_program(build: Build) -> None:
 
 
 @pytest.mark.cuda
-async def test_errors_are_told_with_their_line(build: Build) -> None:
+async def test_errors_are_reported_with_their_line(build: Build) -> None:
     entry = Catalogue.load().get("relu")
     with pytest.raises(Failure) as caught:
         await build(unit_of(f"{entry.solution}\nint x = no_such_name;\n", entry.problem))

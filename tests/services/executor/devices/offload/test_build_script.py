@@ -141,7 +141,7 @@ def test_a_plan_that_names_a_kernel_which_is_not_there_is_the_sources_fault(benc
 
 
 @pytest.mark.parametrize("kind", list(BuildKind))
-def test_an_error_of_the_source_is_told_with_the_compilers_text(bench: Bench, kind: BuildKind) -> None:
+def test_an_error_of_the_source_is_reported_with_the_compilers_text(bench: Bench, kind: BuildKind) -> None:
     done = bench.build(kind, "source_at_fault fill scale_rows\n")
     assert done.returncode == 1
     assert "solution.hip:3:1: error: no" in done.stderr
@@ -164,7 +164,7 @@ def test_a_harness_that_does_not_compile_is_our_fault(bench: Bench) -> None:
     assert "error: no" in done.stderr
 
 
-def test_a_source_that_does_not_link_is_told_with_the_linkers_text(bench: Bench) -> None:
+def test_a_source_that_does_not_link_is_reported_with_the_linkers_text(bench: Bench) -> None:
     done = bench.build(BuildKind.SOLUTION, "unlinkable\n")
     assert done.returncode == 1
     assert "undefined symbol: solution" in done.stderr

@@ -66,7 +66,7 @@ def test_missing_render_nodes_are_reported(checkup: RocmCheckup, tmp_path: Path)
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become a user who may not open a node of root's")
-def test_nodes_that_the_user_may_not_open_are_told_with_their_groups(checkup: RocmCheckup, tmp_path: Path) -> None:
+def test_nodes_that_the_user_may_not_open_are_reported_with_their_groups(checkup: RocmCheckup, tmp_path: Path) -> None:
     video = 44
     for node in (tmp_path / "dev" / "kfd", tmp_path / "dev" / "dri" / "renderD128"):
         os.chown(node, 0, video)
@@ -109,7 +109,7 @@ def test_a_gpu_that_is_no_mi300x_is_reported(checkup: RocmCheckup, tmp_path: Pat
     assert (found.ok, found.message) == (False, "2 GPUs or partitions: gfx90a")
 
 
-def test_a_driver_that_is_missing_or_too_old_is_told_and_one_without_a_version_is_not(
+def test_a_driver_that_is_missing_or_too_old_is_reported_and_one_without_a_version_is_not(
     checkup: RocmCheckup, tmp_path: Path
 ) -> None:
     version = tmp_path / "sys" / "module" / "amdgpu" / "version"

@@ -114,7 +114,7 @@ def names(modes: Any) -> list[str]:
     return [mode.name for mode in modes]
 
 
-def test_a_gpu_is_told_with_everything_that_the_driver_knows(machine: Any, tmp_path: Path) -> None:
+def test_a_gpu_is_reported_with_everything_that_the_driver_knows(machine: Any, tmp_path: Path) -> None:
     machine(answers())
 
     facts = read_facts(drm=tmp_path)
@@ -161,7 +161,7 @@ def test_modes_that_only_root_may_ask_for_are_read_from_the_kernel(machine: Any,
     assert list(facts.unread) == []
 
 
-def test_what_cannot_be_read_is_told_with_the_reason(machine: Any, tmp_path: Path) -> None:
+def test_what_cannot_be_read_is_reported_with_the_reason(machine: Any, tmp_path: Path) -> None:
     known = answers()
     for question in ("amdsmi_get_fw_info", "amdsmi_get_gpu_memory_partition_config", "amdsmi_get_gpu_driver_info"):
         del known[question]
@@ -199,7 +199,7 @@ def test_a_machine_without_the_library_says_so(monkeypatch: pytest.MonkeyPatch) 
     assert "install ROCm's amd-smi-lib" in facts.unread[0].reason
 
 
-def test_the_device_tells_of_one_gpu_where_it_is_told_to(machine: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_device_reports_one_gpu_where_it_is_set_to(machine: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     machine(*(answers(number) for number in range(4)))
     assert isinstance(RocmDevice(), Inventoried)
     assert len(RocmDevice().facts().gpus) == 4
@@ -225,7 +225,7 @@ def test_a_run_sees_the_gpus_of_its_lease_and_no_other(
     assert device.on((0,)) is device
 
 
-def test_partitions_are_told_apart_by_their_nodes_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_partitions_are_distinguished_by_their_nodes_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(toolchain, "rocm", lambda: toolchain.Rocm(tmp_path, ""))
     partition = Gpu("AMD Instinct MI300X", "gfx942", 24_574, 38, "/dev/dri/renderD140", "CPX", "NPS4", "GPU-1")
 

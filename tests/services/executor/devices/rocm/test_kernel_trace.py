@@ -40,13 +40,13 @@ def test_a_trace_without_launches_is_empty() -> None:
         '"K","A",1,1,1,1,1,"name",1,20,10,0',
     ],
 )
-def test_a_row_that_makes_no_sense_is_told_with_its_line(row: str) -> None:
+def test_a_row_that_makes_no_sense_is_reported_with_its_line(row: str) -> None:
     with pytest.raises(ValueError, match="line 4"):
         parse_trace(f"{TRACE}{row}\n")
 
 
 @given(st.text(alphabet='abc,"\n019', max_size=200))
-def test_any_text_is_a_trace_or_a_told_fault(text: str) -> None:
+def test_any_text_is_a_trace_or_a_reported_fault(text: str) -> None:
     try:
         assert parse_trace(text) == []
     except ValueError as error:

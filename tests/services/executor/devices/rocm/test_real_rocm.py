@@ -100,14 +100,14 @@ async def test_a_source_is_compiled_and_our_runner_can_launch_its_kernels(contex
 
 
 @pytest.mark.parametrize("name", NOT_LAUNCHED_BY_US)
-async def test_what_our_runner_cannot_launch_is_compiled_and_told(context: RunContext, name: str) -> None:
+async def test_what_our_runner_cannot_launch_is_compiled_and_reported(context: RunContext, name: str) -> None:
     slug, path = SOURCES[name]
     problem = find_problem(slug)
     found = await recorded(path.read_text("utf-8"), problem, problem.sizes.cpu, context)
     assert all(isinstance(one, NotRecordableError) and NOT_LAUNCHED_BY_US[name] in str(one) for one in found), found
 
 
-async def test_our_runner_comes_up_moves_data_and_is_told_that_the_gpu_runs_no_kernel(context: RunContext) -> None:
+async def test_our_runner_comes_up_moves_data_and_learns_that_the_gpu_runs_no_kernel(context: RunContext) -> None:
     """Events, memory and copies are the runtime's own, by the copy engines; the timestamps of a ping are kernels."""
     data = Parameter("data", "uint8_t", pointer=True, const=False, output=True)
     layout = layout_of([data], {data.name: (DATA_BYTES,)})

@@ -118,7 +118,7 @@ async def test_a_source_is_compiled_for_the_gpus_architecture_in_a_sandbox_and_l
         assert part in runner
 
 
-async def test_errors_are_told_with_their_line(rocm: Path, tmp_path: Path) -> None:
+async def test_errors_are_reported_with_their_line(rocm: Path, tmp_path: Path) -> None:
     with pytest.raises(Failure) as caught:
         await compiled(tmp_path, "no such name\n")
     assert caught.value.verdict is Verdict.COMPILE_ERROR
@@ -142,7 +142,7 @@ def test_no_run_may_have_pages_of_the_host_migrated_to_the_gpu(rocm: Path, tmp_p
     assert device.profile_command(command, tmp_path).environment["HSA_XNACK"] == "0"
 
 
-def test_a_machine_without_rocm_is_told_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_machine_without_rocm_gets_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ROCM_PATH", str(tmp_path))
     toolchain.rocm.cache_clear()
     with pytest.raises(ToolchainError, match=r"install ROCm 6\.2 or newer"):
@@ -220,7 +220,7 @@ def test_what_a_virtual_machines_driver_does_not_tell_is_not_known(monkeypatch: 
     ("unknown", "said"),
     [("amdsmi_init", "driver does not answer"), ("amdsmi_get_gpu_asic_info", "does not say what this GPU is")],
 )
-def test_a_driver_that_does_not_answer_is_told_of(monkeypatch: pytest.MonkeyPatch, unknown: str, said: str) -> None:
+def test_a_driver_that_does_not_answer_is_reported(monkeypatch: pytest.MonkeyPatch, unknown: str, said: str) -> None:
     monkeypatch.setitem(sys.modules, "amdsmi", ScriptedSmi(unknown))
     with pytest.raises(ToolchainError, match=said):
         Management().gpu()

@@ -95,7 +95,7 @@ async def backends_offered(provider: DstackProvider) -> set[str]:
     ("key", "said"),
     [("", "add amddevcloud to the server's config.yml"), (WRONG_KEY, "does not take the key in DSTACK_AMDDEVCLOUD")],
 )
-async def test_without_a_key_that_the_cloud_takes_the_operator_is_told_what_to_do(
+async def test_without_a_key_that_the_cloud_takes_the_operator_reads_what_to_do(
     admin: DstackClient, dstack_server: DstackServer, tmp_path: Path, key: str, said: str
 ) -> None:
     provider = DstackProvider(settings(dstack_server, tmp_path, key))
@@ -108,7 +108,7 @@ async def test_without_a_key_that_the_cloud_takes_the_operator_is_told_what_to_d
     assert await names(admin) == {"hotaisle"}
 
 
-async def test_a_user_who_may_not_add_backends_is_told_whose_token_it_takes(
+async def test_a_user_who_may_not_add_backends_reads_whose_token_it_takes(
     admin: DstackClient, dstack_server: DstackServer, tmp_path: Path
 ) -> None:
     await admin.ask("/api/users/create", '{"username": "member", "global_role": "user"}')

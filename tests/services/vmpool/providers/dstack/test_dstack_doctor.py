@@ -1,4 +1,4 @@
-"""What is wrong with dstack is found, and told with what to do about it."""
+"""What is wrong with dstack is found, and reported with what to do about it."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_a_missing_fleet_is_no_fault_where_it_may_be_made() -> None:
     assert "VMPOOL_DSTACK_CREATE_FLEET=true" in doctor.fleet_finding(None, forbidden).remedy
 
 
-def test_offers_are_told_with_prices_and_none_with_what_was_asked_for() -> None:
+def test_offers_are_reported_with_prices_and_none_with_what_was_asked_for() -> None:
     offer = Offer("dstack", "MI300X", 1, 1_990_000, "amddevcloud", "atl1")
     assert doctor.offers_finding([offer], CONFIG).message == "1 x MI300X at amddevcloud atl1 for $1.99 an hour"
     cheap = replace(CONFIG, market=market(max_price_micros_per_gpu_hour=1_500_000))
@@ -95,7 +95,7 @@ def test_offers_are_told_with_prices_and_none_with_what_was_asked_for() -> None:
     )
 
 
-def test_a_backend_whose_minimum_is_not_told_is_named() -> None:
+def test_a_backend_whose_minimum_is_not_known_is_named() -> None:
     assert doctor.billing_finding(CONFIG).ok
     finding = doctor.billing_finding(replace(CONFIG, market=market(minimum_billed={})))
     assert (finding.ok, "VMPOOL_DSTACK_MINIMUM_BILLED=hotaisle=SECONDS" in finding.remedy) == (False, True)

@@ -45,7 +45,7 @@ def test_the_cheapest_comes_first_and_then_the_settings_order() -> None:
     ]
 
 
-def test_of_one_kind_the_available_one_is_told_else_the_cheapest() -> None:
+def test_of_one_kind_the_available_one_is_shown_else_the_cheapest() -> None:
     sold_out = an_offer(price=1.0, availability="not_available")
     assert [(o.available, o.price_micros_per_hour) for o in offers(sold_out, an_offer(price=2.0))] == [
         (True, 2_000_000)
@@ -77,7 +77,7 @@ def test_with_both_policies_spot_and_on_demand_are_offered_apart() -> None:
     assert [offer.spot for offer in found] == [True, False]
 
 
-def test_gpu_types_are_told_in_the_pools_spelling() -> None:
+def test_gpu_types_are_reported_in_the_pools_spelling() -> None:
     assert [offer.gpu_type for offer in offers(an_offer(gpu="mi300x"))] == ["MI300X"]
 
 

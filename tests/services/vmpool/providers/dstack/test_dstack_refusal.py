@@ -55,7 +55,7 @@ def test_what_is_in_use_now_may_be_asked_again(message: str) -> None:
     assert refusal(PATH, 400, reported("error", message)).is_busy
 
 
-def test_what_does_not_exist_is_told_apart() -> None:
+def test_what_does_not_exist_is_distinguished() -> None:
     assert refusal(PATH, 400, reported("resource_not_exists", "Run not found")).is_not_found
     assert not refusal(PATH, 400, reported("error", "Something else")).is_not_found
     assert not refusal(PATH, 400, reported("error", "Something else")).is_busy

@@ -19,7 +19,7 @@ CONTEXT = PoolContext("wavepool", Path("data"), ("MI300X",), timedelta(minutes=1
 
 
 def context_of(**settings: Any) -> PoolContext:
-    """What the provider is told by a pool with these settings."""
+    """What the provider gets from a pool with these settings."""
     pool = VmPoolSettings(**settings)
     counts, lifetime = pool.gpus_per_machine, pool.offer_lifetime
     return PoolContext("wavepool", Path("data"), ("MI300X",), timedelta(minutes=10), pool.offers(), counts, lifetime)
