@@ -17,6 +17,8 @@ FIELDS = ("timing_mode", "launch_plan")
 CODE = {".cpp", ".css", ".h", ".hip", ".hpp", ".html", ".js", ".proto", ".py", ".sh"}
 DEVICES_WITH_IR = ("hipcpu/", "services/executor/devices/gfx942/")
 """Where LLVM's intermediate representation and assembly are read."""
+WAYS = {"in (Submission)": "submission_pb2", "back (RunEvent)": "run_event_pb2"}
+"""What travels, and the module of its message."""
 _IMPORT = re.compile(r"^\s*(?:from \S+ )?import |^from ", re.MULTILINE)
 _PATTERN = re.compile(r"\bre\.(?:compile|match|fullmatch|search|sub|subn|findall|finditer|split)\(")
 _RULES = re.compile(r"^\[+tool\.importlinter.*?(?=^\[tool\.(?!importlinter)|\Z)", re.MULTILINE | re.DOTALL)
@@ -35,11 +37,12 @@ def main() -> None:
     imports = sum(len(_IMPORT.findall(text)) for text in python.values())
     reading_ir = [text for path, text in python.items() if str(path).startswith(DEVICES_WITH_IR)]
     rows = [(f"files outside tests that name {field}", str(_naming(ours, field))) for field in FIELDS]
+    rows += [(f"files outside tests on the way {way}", str(_naming(ours, module))) for way, module in WAYS.items()]
     rows += [
         ("longest listing of a folder, the problems and tests left out", f"{entries} ({folder})"),
         ("lines with an import, of all lines of Python outside tests", f"{imports / sum(sizes):.1%}"),
         ("lines of import rules in pyproject.toml", str(rules)),
-        ("lines of code outside tests", f"{lines:,}"),
+        ("lines of code outside tests; of Python", f"{lines:,}; {sum(sizes):,}"),
         ("lines of a Python file: median, 90th percentile, most", f"{median(sizes):g}, {_tenth(sizes):g}, {sizes[-1]}"),
         ("regular expressions where IR and assembly are read", str(sum(len(_PATTERN.findall(t)) for t in reading_ir))),
     ]
