@@ -17,9 +17,9 @@ from dstack._internal.server.schemas.fleets import (
 
 from services.vmpool.errors import ProviderError
 from services.vmpool.fault import Fault
-from services.vmpool.providers.dstack.name import POOL_TAG
 from services.vmpool.providers.dstack.refusal import RefusedError
-from services.vmpool.providers.dstack.task import gpu_spec, resources
+from services.vmpool.providers.dstack.runs.name import POOL_TAG
+from services.vmpool.providers.dstack.runs.task import gpu_spec, resources
 from vocabulary.money import dollars_of
 
 if TYPE_CHECKING:

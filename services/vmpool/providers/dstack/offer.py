@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from services.vmpool.machines.offer import Offer
 from services.vmpool.policy.offer_choice import SpotPolicy
-from services.vmpool.providers.dstack.fault import note_unknown_word
+from services.vmpool.providers.dstack.runs.fault import note_unknown_word
 from vocabulary.money import micros_of
 
 if TYPE_CHECKING:

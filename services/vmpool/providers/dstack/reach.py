@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import asyncssh
 
     from services.vmpool.providers.dstack.config import DstackConfig
-    from services.vmpool.providers.dstack.run import Address
+    from services.vmpool.providers.dstack.runs.run import Address
 
 
 class Reach:

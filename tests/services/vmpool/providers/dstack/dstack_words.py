@@ -9,7 +9,7 @@ from typing import Any
 
 from services.vmpool.policy.offer_choice import SpotPolicy
 from services.vmpool.providers.dstack import config
-from services.vmpool.providers.dstack.name import run_name, tags_of
+from services.vmpool.providers.dstack.runs.name import run_name, tags_of
 from services.vmpool.providers.provider import Order
 
 ORDER = Order("mach_01J9Z3", "MI300X", 1, "secret")

@@ -7,14 +7,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from servicekit.clock import new_id
-from services.vmpool.providers.dstack.name import (
+from services.vmpool.providers.dstack.runs.name import (
     MACHINE_TAG,
     POOL_TAG,
     TOKEN_TAG,
     run_name,
     tags_of,
 )
-from services.vmpool.providers.dstack.run import Run, run_from_json
+from services.vmpool.providers.dstack.runs.run import Run, run_from_json
 from tests.services.vmpool.providers.dstack.dstack_words import ORDER, a_run
 
 DSTACKS_RULE = re.compile(r"[a-z][a-z0-9-]{1,40}")

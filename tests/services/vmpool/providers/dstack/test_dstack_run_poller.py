@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from services.vmpool.errors import ProviderError
-from services.vmpool.providers.dstack.run_poller import WAIT_SECONDS, RunPoller
+from services.vmpool.providers.dstack.runs.poller import WAIT_SECONDS, RunPoller
 from services.vmpool.providers.provider import Observation, ProviderState
 
 if TYPE_CHECKING:

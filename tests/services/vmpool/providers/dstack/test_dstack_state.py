@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 
 from services.vmpool import metrics
 from services.vmpool.fault import Fault
-from services.vmpool.providers.dstack.fault import JOB_FAULTS, RUN_FAULTS, fault_of
 from services.vmpool.providers.dstack.offer import AVAILABILITIES
-from services.vmpool.providers.dstack.run import Address, run_from_json
-from services.vmpool.providers.dstack.state import FINAL_RUN_STATUSES, JOB_STATES, RUN_STATES, billed, observation
+from services.vmpool.providers.dstack.runs.fault import JOB_FAULTS, RUN_FAULTS, fault_of
+from services.vmpool.providers.dstack.runs.run import Address, run_from_json
+from services.vmpool.providers.dstack.runs.state import FINAL_RUN_STATUSES, JOB_STATES, RUN_STATES, billed, observation
 from services.vmpool.providers.provider import Observation, ProviderState
 from tests.services.vmpool.providers.dstack.dstack_words import CONFIG, a_job, a_run
 from vocabulary.money import MICROSECOND

@@ -12,7 +12,7 @@ from dstack._internal.server.schemas.fleets import ApplyFleetPlanRequest
 from dstack._internal.server.schemas.runs import ApplyRunPlanRequest, GetRunPlanRequest
 
 from services.vmpool.providers.dstack.fleet import create_request
-from services.vmpool.providers.dstack.task import plan_request, submit_request
+from services.vmpool.providers.dstack.runs.task import plan_request, submit_request
 from tests.services.vmpool.providers.dstack.dstack_words import CONFIG, ORDER, market
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from services.vmpool.providers.dstack.fault import fault_of, note_unknown_word
+from services.vmpool.providers.dstack.runs.fault import fault_of, note_unknown_word
 from services.vmpool.providers.provider import Observation, ProviderState, Resource
 from vocabulary.money import micros_of
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from services.vmpool.providers.dstack.config import Market
-    from services.vmpool.providers.dstack.run import Job, Run
+    from services.vmpool.providers.dstack.runs.run import Job, Run
 
 _S = ProviderState
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
-from services.vmpool.providers.dstack.name import POOL_TAG, marked_machine_id, run_name
+from services.vmpool.providers.dstack.runs.name import POOL_TAG, marked_machine_id, run_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -12,8 +12,8 @@ from dstack._internal.core.models.runs import ApplyRunPlanInput, RunSpec
 from dstack._internal.server.schemas.runs import ApplyRunPlanRequest, GetRunPlanRequest
 
 from services.vmpool.policy.offer_choice import SpotPolicy
-from services.vmpool.providers.dstack.name import run_name, tags_of
-from services.vmpool.providers.dstack.run import TOKEN_VARIABLE
+from services.vmpool.providers.dstack.runs.name import run_name, tags_of
+from services.vmpool.providers.dstack.runs.run import TOKEN_VARIABLE
 from vocabulary.money import dollars_of
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from servicekit.logging import get_logger
 from services.vmpool.errors import ProviderError
-from services.vmpool.providers.dstack.state import FINAL_RUN_STATUSES
+from services.vmpool.providers.dstack.runs.state import FINAL_RUN_STATUSES
 from services.vmpool.providers.last_words import last_words
 
 if TYPE_CHECKING:
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from services.vmpool.providers.dstack.config import DstackConfig
-    from services.vmpool.providers.dstack.run import Run
-    from services.vmpool.providers.dstack.runs import Runs
+    from services.vmpool.providers.dstack.runs.run import Run
+    from services.vmpool.providers.dstack.runs.runs import Runs
     from services.vmpool.providers.provider import Resource
 
 log = get_logger(__name__)

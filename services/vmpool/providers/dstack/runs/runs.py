@@ -10,10 +10,10 @@ from dstack._internal.server.schemas.logs import PollLogsRequest
 from dstack._internal.server.schemas.runs import DeleteRunsRequest, GetRunRequest, ListRunsRequest, StopRunsRequest
 
 from servicekit.logging import get_logger
-from services.vmpool.providers.dstack.name import run_name
 from services.vmpool.providers.dstack.refusal import RefusedError
-from services.vmpool.providers.dstack.run import Run, run_from_json
-from services.vmpool.providers.dstack.task import submit_request
+from services.vmpool.providers.dstack.runs.name import run_name
+from services.vmpool.providers.dstack.runs.run import Run, run_from_json
+from services.vmpool.providers.dstack.runs.task import submit_request
 from services.vmpool.providers.provider import UNNAMED
 
 if TYPE_CHECKING:

@@ -1,0 +1,1 @@
+"""Runs of dstack, each of which is a machine: what is asked for, what the server says of them, and what that means."""
