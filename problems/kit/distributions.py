@@ -212,6 +212,14 @@ def recipe_of(values: object) -> AnyRecipe | None:
     return values.recipe if isinstance(values, Drawn | Unmade) else None
 
 
+def root_mean_square(values: NDArray[Any]) -> float:
+    """Of values that `sample` drew, or would draw, by their recipe; raises TypeError for others."""
+    recipe = recipe_of(values)
+    if not isinstance(recipe, Recipe):
+        raise TypeError("root_mean_square: give values as `sample` drew them")
+    return recipe.root_mean_square
+
+
 def sample(
     distribution: Distribution | str,
     shape: tuple[int, ...],

@@ -9,7 +9,7 @@ import numpy as np
 
 from problems.families.matrix_products import hidden_lengths
 from problems.kit.definition import Case, Difficulty, Initial, Problem, Sizes, SizeSet, Tolerance
-from problems.kit.distributions import Distribution
+from problems.kit.distributions import Distribution, root_mean_square, scaled
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -59,9 +59,8 @@ class MatrixPower(Problem):
     def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
         size = case.values["size"]
         values = self.sample(case.values["distribution"], (size, size), rng, spike=4.0)
-        # Eigenvalues of about 1, so that no power of them vanishes or grows.
-        scale = 1.0 / (sqrt(size) * float(values.std()))
-        matrix = (values * np.float32(scale) + np.float32(0.1) * np.eye(size, dtype=np.float32)).astype(np.float32)
+        # Eigenvalues of up to about 1, so that no power of them vanishes or grows.
+        matrix = scaled(values, 1.0 / (sqrt(size) * root_mean_square(values)))
         return {"input_matrix": matrix, "n": case.values["n"], "size": size}
 
     def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
