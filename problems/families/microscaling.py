@@ -100,27 +100,13 @@ def mx_dequantized(codes: NDArray[np.uint8], scales: NDArray[np.uint8], element:
     return np.ldexp(in_blocks(element.decode(codes), MX_BLOCK), exponents[..., None]).reshape(codes.shape)
 
 
-def nv_global_scale(matrix: NDArray[Any]) -> float:
-    """What brings the largest magnitude of a matrix to the largest product of an element and a scale, in fp32."""
-    return float(np.float32(E2M1_LARGEST * E4M3_LARGEST / np.abs(matrix, dtype=np.float64).max()))
-
-
 def nv_quantized(matrix: NDArray[Any], global_scale: float) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
-    """Codes of elements and of scales."""
+    """Codes of elements, 0 where their scale is, and of scales, which bring the largest magnitude of a block to 6."""
     blocks = in_blocks(matrix.astype(np.float64), NV_BLOCK)
-    scales = E4M3.round(nv_exact_scales(blocks, global_scale))
-    return E2M1.round(nv_ratios(blocks, scales, global_scale)).reshape(matrix.shape), scales
-
-
-def nv_exact_scales(blocks: NDArray[np.float64], global_scale: float) -> NDArray[np.float64]:
-    """Scales before they are rounded: they bring the largest magnitude of a block to 6."""
-    return np.abs(blocks).max(axis=-1) / E2M1_LARGEST * global_scale
-
-
-def nv_ratios(blocks: NDArray[np.float64], scales: NDArray[np.uint8], global_scale: float) -> NDArray[np.float64]:
-    """Elements before they are rounded, by the scales that were; 0 where the scale is."""
+    scales = E4M3.round(np.abs(blocks).max(axis=-1) / E2M1_LARGEST * global_scale)
     worth = E4M3.decode(scales)[..., None]
-    return np.divide(blocks * global_scale, worth, out=np.zeros_like(blocks), where=worth > 0)
+    ratios = np.divide(blocks * global_scale, worth, out=np.zeros_like(blocks), where=worth > 0)
+    return E2M1.round(ratios).reshape(matrix.shape), scales
 
 
 def nv_dequantized(codes: NDArray[np.uint8], scales: NDArray[np.uint8], global_scale: float) -> NDArray[np.float64]:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from problems.families.block_inputs import mx_input
 from problems.families.microscaling import (
     E2M1,
     E4M3,
@@ -23,7 +22,7 @@ from problems.families.microscaling import (
 )
 from problems.kit.chaining import ROLL, rolled
 from problems.kit.definition import Case, Initial, Part, Problem, Sizes, SizeSet, Tolerance
-from problems.kit.distributions import Distribution, whole_numbers
+from problems.kit.distributions import Blocks, Distribution, some_blocks, whole_numbers
 from problems.kit.factors import Factors
 from problems.kit.parts import grid, some_pieces, some_tile, within
 from problems.kit.rounding import EXACT, SUM, sum_condition
@@ -52,6 +51,18 @@ _OTHER_NV_SCALES = (0x60, 0x1F)
 """Codes of positive E4M3 numbers, the same way: up to the largest, as that of a matrix's largest block is."""
 _NV_LARGEST = {Distribution.SMALL: 4e-3, Distribution.LARGE: 4e3, Distribution.WIDE: 1024.0}
 """What the largest values of a matrix are; 1 where nothing is said."""
+
+_OCTAVES = {
+    Distribution.UNIFORM: (-3, 3),
+    Distribution.POSITIVE: (-3, 3),
+    Distribution.NORMAL: (-2, 4),
+    Distribution.SMALL: (-7, 3),
+    Distribution.LARGE: (7, 3),
+}
+"""The exponents of blocks that an encoder is given: the lowest, and how many there are."""
+_WIDE_OCTAVES = {"float16": (-7, 11), "float32": (-60, 120)}
+"""By type; of halfs no more than leave all scales of NVFP4 normal numbers."""
+_BIASES = {"float16": 15, "float32": 127}
 
 
 def sides_case(sides: Mapping[str, int], distribution: Distribution) -> Case:
@@ -152,6 +163,22 @@ def nv_global_scale(case: Case, matrix: int = 0) -> float:
     return float(np.float32(E2M1.largest * E4M3.largest / largest))
 
 
+def encoder_input(
+    distribution: Distribution, shape: tuple[int, int], block: int, dtype: str, rng: np.random.Generator
+) -> tuple[NDArray[Any], int]:
+    """A matrix whose right encoding does not depend on how a kernel orders its products, below this power of two.
+
+    An encoding is compared bit by bit. A scale of MX hangs on which powers of two a block's largest is between, and
+    that is clear of them; all else of MX is exact, ties included. NVFP4 compares halfs, times a third or three and a
+    power of two, with turns of at most seven bits; as their eleventh is 1, they are apart by 2^-13 or more. No negative
+    number becomes 0, as encoders differ about its sign: it is at least a sixteenth of a power of two that its block is
+    below.
+    """
+    lowest, count = _OCTAVES.get(distribution) or _WIDE_OCTAVES[dtype]
+    recipe = Blocks(block, lowest + _BIASES[dtype], count, distribution is not Distribution.POSITIVE)
+    return some_blocks(recipe, shape, rng, dtype), lowest + count
+
+
 def stretched(case: Case, rng: np.random.Generator) -> Case:
     """The case with values that are smaller by a random factor."""
     return replace(case, values={**case.values, "stretch": float(rng.uniform(0.3, 1.0))})
@@ -211,8 +238,9 @@ class MxQuantize(Problem):
 
     def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
         sides = {name: case.values[name] for name in ("m", "k")}
-        matrix = self.sample(case.values["distribution"], (sides["m"], sides["k"]), rng)
-        return {"a": mx_input(matrix, self.element, rng), **sides}
+        shape = (sides["m"], sides["k"])
+        matrix, _ = encoder_input(case.values["distribution"], shape, MX_BLOCK, "float32", rng)
+        return {"a": matrix, **sides}
 
     def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
         m, k = case.values["m"], case.values["k"]

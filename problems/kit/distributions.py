@@ -99,6 +99,8 @@ class Recipe:
     spike: float
     limit: float = inf
     form: Form | None = None
+    turned_rows: int = 0
+    """The length of rows that `turned` made of it, about; 0 if it did not."""
 
     @property
     def root_mean_square(self) -> float:
@@ -145,7 +147,46 @@ class Codes:
         return np.where(magnitudes == 0, np.uint8(0), below)
 
 
-AnyRecipe = Recipe | Whole | Codes
+@dataclass(frozen=True)
+class Blocks:
+    """The recipe of floats of 16 or 32 bits for formats in which blocks of `length`, a power of two, share a scale.
+
+    The magnitudes of a block lie below a power of two of its own, twice as many in each octave as in the next. The
+    exponent of the upper one, as it is stored, is one of `count` from `lowest` on: at least 8, of float32 at least 23.
+    Every half has its last bit set. Of float32 one in eight is smaller by up to fifteen octaves more, no magnitude is
+    within 2^-11 below a power of two, and one in 32 has four bits of mantissa at most. If they are `signed`, half of
+    those are negative that are at least a sixteenth of the block's power of two.
+    """
+
+    length: int
+    lowest: int
+    count: int
+    signed: bool
+
+    def fill(self, values: NDArray[Any], rng: np.random.Generator) -> None:
+        """Draw whole blocks, given as unsigned integers that have the floats' bits."""
+        bits = values.dtype.type
+        words, more = (rng.integers(0, 1 << 8 * n, values.size, f"u{n}") for n in (4, 2))
+        octaves = rng.integers(self.lowest, self.lowest + self.count, (values.size // self.length, 1)).astype(bits)
+        below = _OCTAVES_BELOW[more & np.uint16(0xFF)]
+        if values.itemsize == np.dtype(np.float16).itemsize:
+            width, mantissas = 10, words & np.uint32(0x3FF) | np.uint32(1)
+        else:
+            below += np.where(more >> np.uint16(13) == 0, more >> np.uint16(8) & np.uint16(15), 0).astype(np.uint8)
+            is_short = words >> np.uint32(27) == 0
+            width, mantissas = 23, words & np.where(is_short, np.uint32(0x780000), np.uint32(0x7FDFFF))
+        exponents = octaves - below.reshape(-1, self.length)
+        values[:] = mantissas.astype(bits) | exponents.reshape(-1) << bits(width)
+        if self.signed:
+            is_negative = (words >> np.uint32(26) & np.uint32(1) != 0) & (below < _SIGNED_OCTAVES)
+            values |= is_negative.astype(bits) << bits(8 * values.itemsize - 1)
+
+
+_OCTAVES_BELOW = np.array([8 - (byte | 1).bit_length() for byte in range(256)], np.uint8)
+"""How far an element's exponent is below that of its block, by a random byte."""
+_SIGNED_OCTAVES = 4
+
+AnyRecipe = Recipe | Whole | Codes | Blocks
 
 
 class Drawn(np.ndarray):  # pyright: ignore[reportMissingTypeArgument] - numpy's own subclasses are written so
@@ -235,16 +276,7 @@ def sample(
     if isinstance(rng, SizesOnly):
         return cast("NDArray[np.float32]", Unmade(shape, recipe))
     values = np.empty(prod(shape), np.float32)
-    if values.size < DRAWN_IN_STRETCHES:
-        _draw_plain(kind, values, rng, scale, span.octaves)
-    else:
-        key = int(rng.integers(1 << 63))
-
-        def draw(begin: int) -> None:
-            own = np.random.Generator(np.random.Philox(key=key << 64 | begin))
-            _draw_plain(kind, values[begin : begin + _STRETCH_ELEMENTS], own, scale, span.octaves)
-
-        on_threads(draw, range(0, values.size, _STRETCH_ELEMENTS))
+    _draw_all(values, rng, lambda some, own: _draw_some(kind, some, own, scale, span.octaves))
     signs = 1.0 if kind is Distribution.POSITIVE else rng.choice((-1.0, 1.0), spike_count(values.size))
     places = spike_places(values.size, rng)
     values[places] = signs * largest * rng.uniform(0.5, 1.0, places.size)
@@ -270,6 +302,16 @@ def some_codes(recipe: Codes, shape: tuple[int, ...], rng: np.random.Generator) 
         return cast("NDArray[np.uint8]", Unmade(shape, recipe, np.dtype(np.uint8)))
     random = np.frombuffer(rng.bytes(prod(shape)), np.uint8)
     return as_drawn(recipe.of(random).reshape(shape), recipe)
+
+
+def some_blocks(recipe: Blocks, shape: tuple[int, ...], rng: np.random.Generator, dtype: DTypeLike) -> NDArray[Any]:
+    """Draw floats in blocks; the last side of the shape is a whole number of them."""
+    wanted = np.dtype(dtype)
+    if isinstance(rng, SizesOnly):
+        return cast("NDArray[Any]", Unmade(shape, recipe, wanted))
+    bits = np.empty(prod(shape), f"u{wanted.itemsize}")
+    _draw_all(bits, rng, recipe.fill)
+    return as_drawn(bits.view(wanted).reshape(shape), recipe)
 
 
 def scaled(values: NDArray[Any], factor: float, limit: float = inf) -> NDArray[Any]:
@@ -320,6 +362,29 @@ def changed(
     return copy
 
 
+def turned(values: NDArray[np.float32], towards: NDArray[np.float32], rng: np.random.Generator) -> NDArray[np.float32]:
+    """Rows at all angles to those of `towards`, the argument before; both were drawn by `sample` alike.
+
+    A random share of each row is taken from the other, or from its negative.
+    """
+    recipe = recipe_of(values)
+    if not isinstance(recipe, Recipe) or recipe != recipe_of(towards):
+        raise TypeError("turned: give values as `sample` drew them, both alike")
+    rows, length = values.shape
+    recipe = replace(recipe, turned_rows=length)
+    if isinstance(values, Unmade):
+        return cast("NDArray[np.float32]", replace(cast("Unmade", values), recipe=recipe))
+    shares, signs = rng.random((rows, 1), np.float32), rng.choice((np.float32(-1), np.float32(1)), (rows, 1))
+
+    def turn(some: NDArray[np.float32], which: slice) -> None:
+        np.copyto(some, signs[which] * towards[which], where=rng.random(some.shape, np.float32) < shares[which])
+
+    made = changed(values, turn, length)
+    # With the spike of the last tile.
+    made.reshape(-1)[-TILE_ELEMENTS:] = values.reshape(-1)[-TILE_ELEMENTS:]
+    return as_drawn(made, recipe)
+
+
 def any_distribution(rng: np.random.Generator) -> Distribution:
     """Any of the distributions, all alike likely."""
     return tuple(Distribution)[rng.integers(len(Distribution))]
@@ -337,11 +402,25 @@ def spike_places(size: int, rng: np.random.Generator) -> NDArray[np.int64]:
     return places
 
 
-def _draw_plain(
-    kind: Distribution, values: NDArray[np.float32], rng: np.random.Generator, scale: float, octaves: float
+def _draw_all(
+    values: NDArray[Any], rng: np.random.Generator, draw: Callable[[NDArray[Any], np.random.Generator], None]
 ) -> None:
-    for begin in range(0, values.size, _DRAWN_AT_ONCE):
-        _draw_some(kind, values[begin : begin + _DRAWN_AT_ONCE], rng, scale, octaves)
+    """Fill the array, some elements at a time, on several threads if it is large."""
+
+    def fill(some: NDArray[Any], own: np.random.Generator) -> None:
+        for begin in range(0, some.size, _DRAWN_AT_ONCE):
+            draw(some[begin : begin + _DRAWN_AT_ONCE], own)
+
+    if values.size < DRAWN_IN_STRETCHES:
+        fill(values, rng)
+        return
+    key = int(rng.integers(1 << 63))
+
+    def stretch(begin: int) -> None:
+        own = np.random.Generator(np.random.Philox(key=key << 64 | begin))
+        fill(values[begin : begin + _STRETCH_ELEMENTS], own)
+
+    on_threads(stretch, range(0, values.size, _STRETCH_ELEMENTS))
 
 
 def _draw_some(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from problems.kit.definition import Case, Difficulty, Initial, Part, Problem, Sizes, SizeSet, Tolerance
-from problems.kit.distributions import Distribution, changed
+from problems.kit.distributions import Distribution, turned
 from problems.kit.parts import some_pieces, within
 
 if TYPE_CHECKING:
@@ -62,15 +62,9 @@ class CosineSimilarity(Problem):
 
     def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
         shape, distribution = (case.values["n"], case.values["d"]), case.values["distribution"]
-        predictions = self.sample(distribution, shape, rng, spike=16.0)
+        predictions, targets = (self.sample(distribution, shape, rng, spike=16.0) for _ in range(2))
         # Angles of all sizes: some rows nearly parallel, some nearly opposite.
-        towards = rng.uniform(-2.0, 2.0, (shape[0], 1)).astype(np.float32)
-        targets = self.sample(distribution, shape, rng, spike=16.0)
-
-        def turn(rows: NDArray[np.float32], which: slice) -> None:
-            rows += towards[which] * predictions[which]
-
-        targets = changed(targets, turn, length=shape[1])
+        targets = turned(targets, predictions, rng)
         return {"predictions": predictions, "targets": targets, "n": shape[0], "d": shape[1]}
 
     def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:

@@ -6,11 +6,8 @@ from dataclasses import replace
 from math import prod
 from typing import TYPE_CHECKING, Any, ClassVar
 
-import numpy as np
-
-from problems.families.block_inputs import nv_input
 from problems.families.microscaling import E2M1, E4M3, NV_BLOCK, nv_quantized, tile_places, tiled, tiled_size
-from problems.families.quantization import QUANTIZE_SIZES, blocks_part, hidden_matrix
+from problems.families.quantization import QUANTIZE_SIZES, blocks_part, encoder_input, hidden_matrix
 from problems.kit.chaining import rolled
 from problems.kit.definition import Case, Difficulty, Initial, Part, Problem, SizeSet
 from problems.kit.parts import Stretch
@@ -19,6 +16,7 @@ from problems.kit.rounding import EXACT
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    import numpy as np
     from numpy.typing import NDArray
 
     from problems.kit.chaining import ChainRule
@@ -46,9 +44,9 @@ class Nvfp4Quantize(Problem):
 
     def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
         sides = {name: case.values[name] for name in ("m", "k")}
-        matrix = self.sample(case.values["distribution"], (sides["m"], sides["k"]), rng, spike=60.0)
-        halfs, scale = nv_input(matrix.astype(np.float16))
-        return {"a": halfs, "sf_g": scale, **sides}
+        shape = (sides["m"], sides["k"])
+        halfs, power = encoder_input(case.values["distribution"], shape, NV_BLOCK, "float16", rng)
+        return {"a": halfs, "sf_g": 1536.0 / 2.0**power, **sides}
 
     def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
         m, k = case.values["m"], case.values["k"]

@@ -64,6 +64,8 @@ class RuleKind(IntEnum):
     DRAW = 10
     """The values of a distribution."""
     CODES = 11
+    BLOCKS = 12
+    """Floats in blocks, each of which has an octave of its own."""
 
 
 @dataclass(frozen=True)
@@ -72,6 +74,7 @@ class LinkRule:
 
     They are mask and exponent mask of FLIP_BITS, lowest and count of INTEGERS and WHOLES, of CODES the bits that an
     element may have and, in one, its width and the magnitude of NaN, and the first is the block of ROLL.
+    `chain_arithmetic.py` has those of DRAW and BLOCKS.
     """
 
     kind: RuleKind

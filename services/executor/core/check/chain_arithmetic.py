@@ -20,7 +20,7 @@ import numpy as np
 
 from hipcpu.build_folder import ToolchainError
 from hipcpu.prepare import refresh
-from problems.kit.distributions import Codes, Distribution, Form, Whole
+from problems.kit.distributions import Blocks, Codes, Distribution, Form, Whole
 from problems.kit.threads import on_threads
 from services.executor.core.call.layout import LinkRule, RuleKind
 
@@ -134,19 +134,22 @@ def digest_of(outputs: Iterable[tuple[int, NDArray[Any]]], link_key: int) -> tup
 def draw_rule(recipe: AnyRecipe) -> LinkRule:
     """How a device draws values of a recipe.
 
-    Floats have kind, octaves, form and limit in one number, scale and spike in the other. A sum of four uniform numbers
-    of 32 bits takes the place of a normal one, as its bits are the same on every device.
+    Floats have kind, octaves, form, bits of a row's length and limit in one number, scale and spike in the other. A sum
+    of four uniform numbers of 32 bits takes the place of a normal one, as its bits are the same on every device.
     """
     if isinstance(recipe, Whole):
         return LinkRule(RuleKind.INTEGERS, recipe.low, recipe.count)
     if isinstance(recipe, Codes):
         return LinkRule(RuleKind.CODES, recipe.mask, recipe.bits << 8 | recipe.nan)
+    if isinstance(recipe, Blocks):
+        signs = int(recipe.signed) << 16
+        return LinkRule(RuleKind.BLOCKS, recipe.lowest | recipe.count << 8 | signs, recipe.length)
     kind = _DRAW_KINDS.get(recipe.kind, _DRAWS_SUMS)
     scale = recipe.scale / _DEVIATION_OF_SUM if kind == _DRAWS_SUMS else recipe.scale
-    limit = _float_bits(recipe.limit)
+    limit, length_bits = _float_bits(recipe.limit), max(0, 2 * recipe.turned_rows - 1).bit_length()
     return LinkRule(
         RuleKind.DRAW,
-        kind | round(recipe.octaves) << 8 | (_FORMS.index(recipe.form) << 16) | limit << 32,
+        kind | round(recipe.octaves) << 8 | (_FORMS.index(recipe.form) << 16) | length_bits << 24 | limit << 32,
         _float_bits(scale) | _float_bits(recipe.spike) << 32,
     )
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 _FEWEST_ELEMENTS = 2
 # Of drawn floats nearly all use the lower half of their mantissa, of float8 half of them do.
 _LEAST_SHARE_DRAWN = 0.25
-_DRAWN = {RuleKind.DRAW, RuleKind.INTEGERS, RuleKind.CODES}
+_DRAWN = {RuleKind.DRAW, RuleKind.INTEGERS, RuleKind.CODES, RuleKind.BLOCKS}
 
 
 class CannotChainError(Exception):

@@ -147,6 +147,27 @@ struct DrawCodes {
   }
 };
 
+// Floats of 16 or 32 bits in blocks of `second` elements, whose octaves `first` has: the lowest, how many, and whether
+// there are signs (`Blocks` in problems/kit/distributions.py).
+template <int kBytes>
+struct DrawBlocks {
+  Target target;
+  static constexpr int kMantissaBits = kBytes == 2 ? 10 : 23;
+
+  WAVEPOOL_BOTH std::uint64_t value(std::uint64_t element, const Key& key) const {
+    const std::uint64_t octaves = target.first >> 8 & 0xff, word = random_word(key, 2 * element);
+    const std::uint64_t block = random_word(key, 2 * (element / target.second) + 1);
+    // Of an odd byte, so that each octave has half as many elements as that above it.
+    std::uint64_t below = 134 - (bits_of(static_cast<float>((word & 0xff) | 1)) >> 23);
+    if (kBytes != 2 && (word >> 37 & 7) == 0) below += word >> 40 & 15;
+    const std::uint64_t octave = (target.first & 0xff) + ((block >> 32) * octaves >> 32) - below;
+    std::uint64_t mantissa = kBytes == 2 ? (word >> 8 & 0x3ff) | 1 : word >> 8 & 0x7fdfff;
+    if (kBytes != 2 && (word >> 32 & 31) == 0) mantissa &= 0x780000;
+    const std::uint64_t sign = below < 4 ? word >> 63 & target.first >> 16 : 0;
+    return sign << (8 * kBytes - 1) | octave << kMantissaBits | mantissa;
+  }
+};
+
 // Integers like those of DrawIntegers as float32; below 2^24 all of them are exact.
 struct DrawWholes {
   Target target;
@@ -184,7 +205,8 @@ struct DrawWeights {
 };
 
 // Values of a distribution (`draw_rule` in chain_arithmetic.py): `first` has its kind, octaves, form and limit, `second`
-// the scale and the largest spike. Each element is a spike with a chance of one in 8,192, whatever the others are, so that
+// the scale and the largest spike; behind the form it may have the bits of a row's length, of which a share is then that of
+// the argument before, or its negative. Each element is a spike with a chance of one in 8,192, whatever the others are, so that
 // who has found one still has to look; and one of the last tile is. `side` is that of a matrix with a form.
 struct DrawSamples {
   Target target;
@@ -236,6 +258,17 @@ struct DrawSamples {
     if ((form == kLower && column > row) || (form == kUpper && column < row)) return 0;
     // A symmetric matrix is drawn below its diagonal, where the spike of the last tile lies.
     const std::uint64_t element = form == kSymmetric && column > row ? column * side + row : at;
+    const std::uint64_t length_bits = target.first >> 24 & 0xff;
+    if (length_bits != 0 && element != spike_of_last_tile(key)) {
+      const std::uint64_t turn = random_word(key, ~(2 * (element >> (length_bits - 1))));
+      if (random_word(key, ~(2 * element + 1)) >> 32 < turn >> 32) {
+        return drawn(element, argument_key(*target.link_key, target.argument - 1)) ^ (turn & 1) << 31;
+      }
+    }
+    return drawn(element, key);
+  }
+
+  WAVEPOOL_BOTH std::uint64_t drawn(std::uint64_t element, const Key& key) const {
     const std::uint64_t word = random_word(key, 2 * element);
     const bool is_spike = mixed(word) % kElementsPerSpike == 0 || element == spike_of_last_tile(key);
     return bits_of(finished(is_spike ? spike(word) : plain(word, element, key)));

@@ -28,6 +28,7 @@ void with_body_of(Rule rule, const Target& target, const Visit& visit) {
   switch (rule) {
     case Rule::kFlipBits: return by_word(FlipBits<kBytes>{target}, visit);
     case Rule::kIntegers: return by_element<kBytes>(DrawIntegers{target}, visit);
+    case Rule::kBlocks: return by_element<kBytes>(DrawBlocks<kBytes>{target}, visit);
     case Rule::kRoll: return by_element<kBytes>(Roll<kBytes>{target}, visit);
     case Rule::kSymmetricBits:
       return by_element<kBytes>(FlipSymmetricBits<kBytes>{target, side_of(target.bytes / kBytes)}, visit);

@@ -65,6 +65,7 @@ enum class Rule : std::uint32_t {
   kWeights = 9,
   kDraw = 10,
   kCodes = 11,
+  kBlocks = 12,
 };
 
 struct OrderMessage {

@@ -59,7 +59,8 @@ def remade(base: NDArray[Any], rule: LinkRule, link_key: int, argument: int) -> 
     """What an array is in the link with this key."""
     key = argument_key(link_key, argument)
     if rule.kind is RuleKind.DRAW:
-        return _drawn(base.size, rule, key).reshape(base.shape)
+        before = argument_key(link_key, argument - 1)
+        return _drawn(np.arange(base.size, dtype=np.uint64), base.size, rule, (key, before)).reshape(base.shape)
     return _changed(base, rule, key)
 
 
@@ -70,7 +71,8 @@ def remade_at(
     flat, key = base.reshape(-1), argument_key(link_key, argument)
     match rule.kind:
         case RuleKind.DRAW:
-            return _drawn_at(places.reshape(-1).view(np.uint64), base.size, rule, key).reshape(places.shape)
+            before = argument_key(link_key, argument - 1)
+            return _drawn(places.reshape(-1).view(np.uint64), base.size, rule, (key, before)).reshape(places.shape)
         case RuleKind.FLIP_BITS:
             unsigned, at = np.dtype(f"u{base.dtype.itemsize}"), places * base.dtype.itemsize
             words = _words_at(key, (at // _WORD_BYTES).view(np.uint64))
@@ -95,12 +97,33 @@ def _changed(base: NDArray[Any], rule: LinkRule, key: Key) -> NDArray[Any]:
         return _flipped_by_words(base, rule, key)
     if rule.kind in {RuleKind.INTEGERS, RuleKind.WHOLES}:
         return _numbers(_random_words(key, base.size), rule, base.dtype).reshape(base.shape)
+    if rule.kind is RuleKind.BLOCKS:
+        return _blocks(base, rule, key)
     if rule.kind is RuleKind.CODES:
         words = _random_words(key, -(-base.nbytes // _WORD_BYTES))
         return _codes_of(rule).of(_bytes_of(words)[: base.nbytes]).view(base.dtype).reshape(base.shape)
-    if rule.kind is RuleKind.ROLL:
-        return np.roll(base.reshape(-1), -_distance(base.size // rule.first, key) * rule.first).reshape(base.shape)
-    return base
+    rolled_by = _distance(base.size // rule.first, key) * rule.first if rule.kind is RuleKind.ROLL else 0
+    return np.roll(base.reshape(-1), -rolled_by).reshape(base.shape)
+
+
+def _blocks(base: NDArray[Any], rule: LinkRule, key: Key) -> NDArray[Any]:
+    """Floats in blocks of `second`, whose octaves `first` has: the lowest, how many, and whether there are signs."""
+    at = np.arange(base.size, dtype=np.uint64)
+    words, of_block = _words_at(key, 2 * at), _words_at(key, 2 * (at // np.uint64(rule.second)) + np.uint64(1))
+    octaves = np.uint64(rule.first & 0xFF) + (
+        (of_block >> np.uint64(32)) * np.uint64(rule.first >> 8 & 0xFF) >> np.uint64(32)
+    )
+    below = np.uint64(8) - np.frexp((words & np.uint64(0xFF) | np.uint64(1)).astype(np.float64))[1].astype(np.uint64)
+    if base.itemsize == 2:
+        width, mantissas = 10, words >> np.uint64(8) & np.uint64(0x3FF) | np.uint64(1)
+    else:
+        is_deep, is_short = words >> np.uint64(37) & np.uint64(7) == 0, words >> np.uint64(32) & np.uint64(31) == 0
+        below += np.where(is_deep, words >> np.uint64(40) & np.uint64(15), np.uint64(0))
+        kept = np.where(is_short, np.uint64(0x780000), np.uint64(0x7FDFFF))
+        width, mantissas = _MANTISSA_BITS, words >> np.uint64(8) & kept
+    signs = np.where((below < 4) & (rule.first >> 16 & 1 != 0), words >> np.uint64(63), np.uint64(0))
+    bits = signs << np.uint64(8 * base.itemsize - 1) | (octaves - below) << np.uint64(width) | mantissas
+    return bits.astype(f"u{base.itemsize}").view(base.dtype).reshape(base.shape)
 
 
 def _distance(blocks: int, key: Key) -> int:
@@ -164,8 +187,22 @@ def _form_of(rule: LinkRule) -> Form | None:
     return _FORMS[rule.first >> 16 & 0xFF]
 
 
-def _drawn(size: int, rule: LinkRule, key: Key) -> NDArray[np.float32]:
-    return _drawn_at(np.arange(size, dtype=np.uint64), size, rule, key)
+def _drawn(places: Words, size: int, rule: LinkRule, keys: tuple[Key, Key]) -> NDArray[np.float32]:
+    """With the keys of the array and of the argument before it, of which turned rows have a share."""
+    key, before = keys
+    own, bits = _drawn_at(places, size, rule, key), rule.first >> 24 & 0xFF
+    if not bits:
+        return own
+    turns = _words_at(key, ~(np.uint64(2) * (places >> np.uint64(bits - 1))))
+    lots = _words_at(key, ~(np.uint64(2) * places + np.uint64(1)))
+    taken = (lots >> np.uint64(32) < turns >> np.uint64(32)) & (places != _last_spike(size, key))
+    others = _drawn_at(places, size, rule, before)
+    return np.where(taken, np.where(turns & np.uint64(1), -others, others), own)
+
+
+def _last_spike(size: int, key: Key) -> int:
+    """In the last tile there is one however few elements there are."""
+    return size - 1 - _word_of_array(key) % max(1, min(size, TILE_ELEMENTS))
 
 
 def _drawn_at(places: Words, size: int, rule: LinkRule, key: Key) -> NDArray[np.float32]:
@@ -178,8 +215,7 @@ def _drawn_at(places: Words, size: int, rule: LinkRule, key: Key) -> NDArray[np.
     for begin in range(0, places.size, _MADE_AT_ONCE):
         values[begin : begin + _MADE_AT_ONCE] = _plain(places[begin : begin + _MADE_AT_ONCE], rule, key)
     is_spike = _mixed_words(_words_at(key, 2 * places)) % np.uint64(_ELEMENTS_PER_SPIKE) == 0
-    # In the last tile there is one however few elements there are.
-    is_spike |= places == size - 1 - _word_of_array(key) % max(1, min(size, TILE_ELEMENTS))
+    is_spike |= places == _last_spike(size, key)
     values[is_spike] = _spikes(places[is_spike], rule, key)
     values = _finished(values, rule)
     if form in {Form.LOWER, Form.UPPER}:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
-from math import isqrt
+from math import isqrt, prod
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -17,6 +17,7 @@ from problems.kit.definition import Case
 from problems.kit.distributions import (
     SPANS,
     WHOLE_SPAN,
+    Blocks,
     Codes,
     Distribution,
     Form,
@@ -27,7 +28,9 @@ from problems.kit.distributions import (
     recipe_of,
     sample,
     scaled,
+    some_blocks,
     some_codes,
+    turned,
     whole_numbers,
 )
 from problems.kit.signature import Initial
@@ -180,6 +183,30 @@ class Samples(Anything):
         }
 
 
+class Turned(Anything):
+    """Rows of a distribution, and others at all angles to them."""
+
+    def __init__(self, kind: Distribution, shape: tuple[int, int]) -> None:
+        super().__init__(("float", "float"), (prod(shape), prod(shape), 0), (MANTISSAS, MANTISSAS))
+        self._drawn_as = kind, shape
+
+    def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
+        first, second = (sample(*self._drawn_as, rng) for _ in range(2))
+        return {"a": first, "b": turned(second, first, rng), "n": 5}
+
+
+class InBlocks(Anything):
+    """Halfs and floats in blocks."""
+
+    def __init__(self, blocks: int, length: int, octaves: tuple[int, int], signed: bool) -> None:
+        super().__init__(("half", "float"), (blocks * length, blocks * length, 0), (MANTISSAS, MANTISSAS))
+        self._shape, self._recipe = (blocks * length,), Blocks(length, *octaves, signed)
+
+    def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
+        dtypes = {p.name: p.dtype for p in self.parameters if p.name in {"a", "b"}}
+        return {name: some_blocks(self._recipe, self._shape, rng, dtype) for name, dtype in dtypes.items()} | {"n": 5}
+
+
 class Numbers(Anything):
     """Codes of small floats, and integers from a range."""
 
@@ -206,6 +233,21 @@ def test_runner_and_judge_agree_on_every_code_and_integer_that_a_device_draws(
     )
     def agree(codes: Codes, numbers: tuple[int, int], size: int, key: int) -> None:
         loop.run(_compare_redrawn(session, Numbers(codes, numbers, size), key, {RuleKind.CODES, RuleKind.INTEGERS}))
+
+    agree()
+
+
+def test_runner_and_judge_agree_on_every_turned_row_and_every_block_that_a_device_draws(
+    at_work: tuple[asyncio.Runner, RunnerSession],
+) -> None:
+    loop, session = at_work
+
+    @settings(max_examples=60)
+    @given(st.sampled_from(Distribution), st.integers(1, 90), st.integers(1, 300), st.booleans(), words)
+    def agree(kind: Distribution, rows: int, length: int, signed: bool, key: int) -> None:
+        loop.run(_compare_redrawn(session, Turned(kind, (rows, length)), key, {RuleKind.DRAW}))
+        problem = InBlocks(rows, 1 << length % 9, (23, 1 + length % 8), signed)
+        loop.run(_compare_redrawn(session, problem, key, {RuleKind.BLOCKS}))
 
     agree()
 
@@ -314,6 +356,20 @@ def test_drawn_values_have_spikes_and_the_spread_of_their_distribution(kind: Dis
         assert abs(np.log2(np.median(np.abs(made)) / min(1000.0, plain * recipe.scale))) < octaves
 
 
+@given(st.sampled_from(Distribution), st.integers(300, 2000), words)
+def test_turned_rows_are_at_all_angles_to_the_others_whoever_draws_them(
+    kind: Distribution, length: int, key: int
+) -> None:
+    drawn = Turned(kind, (400, length)).inputs(Case("any", {}), np.random.default_rng(key))
+    made = {name: remade(drawn[name], draw_rule(drawn[name].recipe), key, at) for at, name in enumerate("ab")}
+    for arrays in (drawn, made):
+        a, b = (np.clip(arrays[name].astype(np.float64) / drawn["a"].recipe.scale, -4, 4) for name in "ab")
+        cosines = (a * b).sum(axis=1) / np.linalg.norm(a, axis=1) / np.linalg.norm(b, axis=1)
+        assert cosines.min() < -0.8
+        assert cosines.max() > 0.8
+        assert np.histogram(cosines, 8, (-1, 1))[0].min() > 400 / 8 / 10
+
+
 @given(st.sampled_from(SMALL_FLOATS), st.integers(0, 2**40), st.integers(1, 2**32), words)
 def test_drawn_codes_and_integers_are_all_of_those_that_may_be(codes: Codes, low: int, count: int, key: int) -> None:
     rng = np.random.default_rng(key)
@@ -346,11 +402,13 @@ def rules_and_bases(draw: st.DrawFn) -> tuple[LinkRule, np.ndarray[Any, Any]]:
     ]
     rules += [draw_rule(codes) for codes in SMALL_FLOATS] if dtype == "uint8" else []
     if dtype.startswith("float"):
+        rules += [draw_rule(Blocks(draw(st.integers(1, 70)), 23, 1 + size % 8, signed)) for signed in (True, False)]
         exponent = 0x7F800000 if dtype == "float32" else 0x7C00
         rules += [LinkRule(kind, 0x3FF, exponent) for kind in (RuleKind.FLIP_BITS, RuleKind.SYMMETRIC_BITS)]
     if dtype == "float32":
         recipe = Recipe(draw(st.sampled_from(Distribution)), 10.0, 3.0, 64.0, draw(st.sampled_from([np.inf, 2.0])))
         rules += [draw_rule(replace(recipe, form=form)) for form in (None, *Form)]
+        rules += [draw_rule(replace(recipe, turned_rows=draw(st.integers(1, 5000))))]
         rules += [LinkRule(RuleKind.WHOLES, -7 % 2**64, 90), LinkRule(RuleKind.WEIGHTS, 1, 19)]
     rule = draw(st.sampled_from(rules))
     is_matrix = rule.kind in {RuleKind.SYMMETRIC_BITS, RuleKind.WEIGHTS, RuleKind.DRAW}
