@@ -19,7 +19,8 @@ else D. For each GPU case, in CPU seconds, one step after the other:
                   or what fits into the profile's `max_wall_seconds`, at least 10; if it can, and the problem is
                   nondeterministic, P for each of 110 calls, which is what it takes to choose an excerpt, measured
     to replay     if the device draws the inputs, I once, and 8 (A + G + 2 T) for each session, or 8 (A + 2 T) + 32 P
-                  if the problem is nondeterministic, and A once more to know what answers may be off
+                  if the problem is nondeterministic, T for those pages alone that the answer is judged by, and A once
+                  more to know what answers may be off
     1 chain       I for it and once for two empty ones; A + T + G for each of 32 links, or of 9 where the arrays of
                   all take over 256 MiB
 
@@ -218,8 +219,8 @@ def case_spent(problem: Problem, case: Case, call: Call, gain: float) -> Spent:
     digest = digest_seconds_a_byte() * work_of(problem, case, "float32").written_bytes
     if is_redrawn:
         spent += alone(call.load + (compared if problem.nondeterministic else 0.0))
-        answers = USUAL_RULE.compared_answers
-        session = alone(2 * call.load + call.copy + compared) + alone(answers * 2 * call.copy)
+        fetched = 2 * call.copy * fetched_share(problem, case)
+        session = alone(2 * call.load + call.copy + compared + USUAL_RULE.compared_answers * fetched)
         if problem.nondeterministic:
             chosen = GPU_PROFILE.warm_up_calls + GPU_PROFILE.min_samples + REPLAYED_CALLS + answers
             session += together.spent(compared, answers) + alone(chosen * excerpt_seconds(problem, case))
@@ -275,6 +276,16 @@ def excerpt_seconds(problem: Problem, case: Case) -> float:
         judge.excerpt(loaded, number).slots()
         taken.append(time.process_time() - begin)
     return taken[-1]
+
+
+def fetched_share(problem: Problem, case: Case) -> float:
+    """What is copied back of the outputs of a call that is made again."""
+    judge = CaseJudge(problem, case, RunSeed(""), 0)
+    loaded = judge.undrawn(1)
+    needed = judge.needed(loaded, 1) if loaded else None
+    if needed is None:
+        return 1.0
+    return float(needed.ranges[:, 1].sum()) / work_of(problem, case, "float32").written_bytes
 
 
 def part_seconds(problem: Problem, case: Case) -> float | None:
@@ -339,7 +350,7 @@ def _is_checked_wholly(problem: Problem, case: Case) -> bool:
 def _fetched_bytes(problem: Problem, case: Case) -> float:
     if not _is_redrawn(problem, case):
         return 0.0
-    return at_once(problem.bytes(case)) * work_of(problem, case, "float32").written_bytes
+    return at_once(problem.bytes(case)) * work_of(problem, case, "float32").written_bytes * fetched_share(problem, case)
 
 
 def measured_case(problem: Problem, most_bytes: int = MEASURED_BYTES) -> Case:
@@ -426,10 +437,10 @@ def gain_of_a_thread(problem: Problem) -> float:
     return min(1.0, max(0.0, one_after_the_other / at_once - 1.0))
 
 
-def cost_of(problem: Problem, roofs: Roofs) -> Cost:
-    """Measure a call, and scale it to all GPU cases."""
+def cost_of(problem: Problem, roofs: Roofs, gain: float | None = None) -> Cost:
+    """Measure a call, and E if no `gain` is given, and scale it to all GPU cases."""
     of_byte, all_checked, spent, kernel_seconds = measured_call(problem), 0.0, Spent(), 0.0
-    gain = gain_of_a_thread(problem)
+    gain = gain_of_a_thread(problem) if gain is None else gain
     sizes_bytes = [problem.bytes(case) for case in problem.sizes.gpu]
     for case, size_bytes in zip(problem.sizes.gpu, sizes_bytes, strict=True):
         call = of_byte.scaled(size_bytes)
@@ -476,6 +487,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Print a line for each problem, and the aims."""
     parser = argparse.ArgumentParser(description="Compute what a submission at GPU sizes costs its host.")
     parser.add_argument("slugs", nargs="*", help="problems; all where none is given")
+    parser.add_argument("--gain", type=float, help="E, on a machine that is too busy to measure it, such as 0.5")
     chosen = parser.parse_args(arguments)
     keep_freed_memory(FREED_BYTES_KEPT)
     roofs = roofs_of("gfx942", "AMD Instinct MI300X")
@@ -486,7 +498,7 @@ def main(arguments: list[str] | None = None) -> int:
     print(f"{'problem':<36}{columns}")
     costs: list[Cost] = []
     for slug in chosen.slugs or sorted(catalogue().problems):
-        cost = cost_of(catalogue().get(slug).problem, roofs)
+        cost = cost_of(catalogue().get(slug).problem, roofs, chosen.gain)
         costs.append(cost)
         print(
             f"{cost.slug:<36}{cost.call_cpu_seconds:>11.2f}{cost.all_checked_cpu_seconds:>12.0f}"

@@ -74,8 +74,9 @@ async def reveal(checker: Checker, judge: CaseJudge, sessions: Sequence[Measurem
         is_alike = again is not None and _are_alike(judge, loaded, (reported, again), allowances)
         if again is None or (is_alike and not is_compared):
             continue
-        await checker.session.store()
-        outputs = judge.collect_outputs(checker.session.channel, loaded, {})
+        needed = judge.needed(loaded, reported.call)
+        await checker.session.store(needed)
+        outputs = judge.collect_outputs(checker.session.channel, loaded, {}, needed)
         answers.append(partial(_fault, judge, loaded, (reported, again), outputs))
         if not is_alike:
             raise answers[-1]() or another_answer(judge.case, nondeterministic=judge.problem.nondeterministic)

@@ -67,6 +67,17 @@ class Excerpt:
 
 
 @dataclass(frozen=True)
+class Needed:
+    """Which bytes of the outputs an answer is judged by: for each range, where it begins in the memory, and its size.
+
+    The runner finds them in the shared memory from `offset` on.
+    """
+
+    offset: int
+    ranges: NDArray[np.uint64]
+
+
+@dataclass(frozen=True)
 class Question:
     """What a runner is asked about the outputs of a call whose inputs a device drew from `key`; `call` is its number.
 

@@ -38,8 +38,8 @@ MOST_LINKS = 256
 """Of a chain."""
 EXCERPT_ELEMENTS = 2048
 """Of each output, which are sent of a redrawn call (`commitment.py`)."""
-_SLOT_BYTES = 8
-"""Of a place, and of the element that takes it."""
+_SLOT_BYTES = 16
+"""Of the place of an element that is sent, and of a range of bytes that is copied back with it."""
 
 
 class _Kind(IntEnum):
@@ -116,7 +116,7 @@ class Region:
 class Layout:
     """The regions of a call's arrays, by name, the records of a chain's links, and the size of the whole memory.
 
-    Excerpts of a redrawn call have the place of the records.
+    Excerpts of a redrawn call, and ranges of its outputs, have the place of the records.
 
     `shift_bytes` is how far into their allocations the arrays lie on the device.
     """

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
     from pathlib import Path
 
-    from services.executor.core.call.commitment import Question
+    from services.executor.core.call.commitment import Needed, Question
     from services.executor.core.call.idle_work import IdleTime
     from services.executor.core.model.limits import StageLimits
     from services.executor.core.sandbox.channel import Channel
@@ -171,10 +171,12 @@ class RunnerSession:
             commitment = await self._commitment(question) if question else None
         return CallTimes(done.event_ns, done.clock_ns, wall_ns, done.stream_ns, done.device_ns, commitment)
 
-    async def store(self) -> None:
-        """Have it copy back the outputs of a call that did not; raises Failure."""
+    async def store(self, needed: Needed | None = None) -> None:
+        """Have it copy back the outputs of a call that did not, or what is needed of them; raises Failure."""
+        if needed:
+            self.channel.write(needed.offset, [needed.ranges.tobytes()])
         async with self._asked():
-            await self._order(Order.STORE)
+            await self._order(Order.STORE, len(needed.ranges) if needed else 0)
             await self._answer(Reply.STORED, self._limits.copy_seconds)
 
     async def flush(self, size_bytes: int) -> None:

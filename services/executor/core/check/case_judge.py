@@ -27,10 +27,11 @@ from problems.kit.parts import Stretch
 from problems.kit.planting import is_spiked_as_drawn, planted
 from problems.kit.signature import Initial
 from problems.kit.threads import on_threads
-from services.executor.core.call.commitment import Excerpt, allowance_of
+from services.executor.core.call.commitment import Excerpt, Needed, allowance_of
 from services.executor.core.call.layout import (
     EXCERPT_ELEMENTS,
     GUARD_BYTES,
+    PAGE_BYTES,
     SHIFT_STEP_BYTES,
     SHIFTS,
     Layout,
@@ -214,14 +215,18 @@ class CaseJudge:
         return outputs
 
     def collect_outputs(
-        self, channel: Channel, trial: Trial, into: dict[str, NDArray[Any]] | None = None
+        self,
+        channel: Channel,
+        trial: Trial,
+        into: dict[str, NDArray[Any]] | None = None,
+        needed: Needed | None = None,
     ) -> dict[str, NDArray[Any]]:
-        """Read the outputs alone, into arrays that the next call does not reuse, if any are given.
+        """Read the outputs alone, or what is needed of them, into arrays that the next call does not reuse, if given.
 
         Raises Failure when a guard beside them has changed.
         """
         arrays = self._buffers if into is None else into
-        return {name: self._guarded(channel, r, trial, arrays) for name, r in trial.layout.outputs.items()}
+        return {name: self._guarded(channel, r, trial, arrays, needed) for name, r in trial.layout.outputs.items()}
 
     def expected(self, trial: Trial) -> dict[str, NDArray[Any]]:
         """The fp64 reference."""
@@ -240,6 +245,27 @@ class CaseJudge:
             places[name] = anywhere
         dtypes = {name: region.parameter.dtype for name, region in outputs.items()}
         return Excerpt(loaded.layout.records_offset, places, dtypes)
+
+    def needed(self, loaded: Trial, call: int) -> Needed | None:
+        """Which pages of its outputs such a call is judged by, where an excerpt is sent of it; None if all or most."""
+        part = self.part(loaded, call) if self.problem.nondeterministic else None
+        if part is None:
+            return None
+        ranges: list[NDArray[np.int64]] = []
+        for name, places in self.excerpt(loaded, call).places.items():
+            region = loaded.layout.regions[name]
+            # With a page of guards on each side.
+            is_needed = np.zeros(region.data_bytes // PAGE_BYTES + 3, np.bool_)
+            is_needed[[0, -2, -1]] = True
+            for some in (part.places[name], places.view(np.int64)):
+                is_needed[1 + some * region.parameter.dtype.itemsize // PAGE_BYTES] = True
+            begins, ends = np.flatnonzero(np.diff(is_needed, prepend=False, append=False)).reshape(-1, 2).T * PAGE_BYTES
+            ranges.append(region.offset + np.stack((begins, np.minimum(ends, region.end - region.offset)), axis=1))
+        found = np.concatenate(ranges)
+        found[:, 1] -= found[:, 0]
+        all_bytes = sum(region.end - region.offset for region in loaded.layout.outputs.values())
+        is_most = 2 * found[:, 1].sum() > all_bytes or len(found) > EXCERPT_ELEMENTS * len(ranges)
+        return None if is_most else Needed(loaded.layout.records_offset, found.view(np.uint64))
 
     def allowances(self, trial: Trial) -> dict[str, Allowance]:
         """What elements of right answers to these inputs may be off, by output."""
@@ -364,8 +390,15 @@ class CaseJudge:
         unwritten = {name: poisoned if poisoned > chance + 8.0 * chance**0.5 else 0}
         return judged(self.case, {name: found.comparison}, unwritten, {name: found.precision}, tolerance)
 
-    def _guarded(self, channel: Channel, region: Region, trial: Trial, arrays: dict[str, NDArray[Any]]) -> NDArray[Any]:
-        data, guards = _read(channel, region, arrays)
+    def _guarded(
+        self,
+        channel: Channel,
+        region: Region,
+        trial: Trial,
+        arrays: dict[str, NDArray[Any]],
+        needed: Needed | None = None,
+    ) -> NDArray[Any]:
+        data, guards = _read_some(channel, region, needed) if needed else _read(channel, region, arrays)
         before = trial.guards[region.parameter.name]
         for guard, is_after in zip(guards, (False, True), strict=True):
             if guard != before:
@@ -415,6 +448,16 @@ def _read(
     if not channel.read(region.offset, [memoryview(before), raw, memoryview(after)]):
         raise interference("the shared memory was cut")
     return arrays[name], (bytes(before), bytes(after))
+
+
+def _read_some(channel: Channel, region: Region, needed: Needed) -> tuple[NDArray[Any], tuple[bytes, bytes]]:
+    """The same of what is needed of an array; the rest is memory that nobody touches."""
+    raw = np.empty(region.end - region.offset, np.uint8)
+    for begin, size in needed.ranges.astype(np.int64) - (region.offset, 0):
+        if 0 <= begin < raw.size and not channel.read(region.offset + int(begin), [raw[begin : begin + size].data]):
+            raise interference("the shared memory was cut")
+    data = raw[GUARD_BYTES:-GUARD_BYTES].view(region.parameter.dtype).reshape(region.shape)
+    return data, (raw[:GUARD_BYTES].tobytes(), raw[-GUARD_BYTES:].tobytes())
 
 
 def _initial(region: Region, trial: Trial) -> list[memoryview | bytes]:

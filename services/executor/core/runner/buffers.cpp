@@ -75,6 +75,20 @@ hipError_t Buffers::copy_out(unsigned char* memory, bool outputs) const {
   return hipSuccess;
 }
 
+hipError_t Buffers::copy_out(unsigned char* memory, const Range* ranges, std::uint64_t count) const {
+  for (std::uint32_t at = 0; at < count_; ++at) {
+    if (argument(at).is_output == 0) continue;
+    const std::uint64_t begin = argument(at).offset, end = begin + region_bytes(at);
+    for (const Range* range = ranges; range != ranges + count; ++range) {
+      if (range->begin < begin || range->begin + range->bytes > end) continue;
+      const hipError_t status =
+          hipMemcpy(memory + range->begin, region(at) + (range->begin - begin), range->bytes, hipMemcpyDeviceToHost);
+      if (status != hipSuccess) return status;
+    }
+  }
+  return hipSuccess;
+}
+
 hipError_t Buffers::hold() const {
   if (__wp_hold == nullptr) return hipSuccess;
   for (std::uint32_t at = 0; at < count_; ++at) {

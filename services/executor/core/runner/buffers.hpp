@@ -19,6 +19,8 @@ class Buffers {
   hipError_t copy_out(unsigned char* memory) const;
   // The outputs alone, or all else.
   hipError_t copy_out(unsigned char* memory, bool outputs) const;
+  // Some of the outputs' bytes alone.
+  hipError_t copy_out(unsigned char* memory, const Range* ranges, std::uint64_t count) const;
   // From now on no thread can write to the outputs, on devices whose memory can be held so.
   hipError_t hold() const;
   // They can be written again; says whether something tried to meanwhile.

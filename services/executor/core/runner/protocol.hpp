@@ -91,6 +91,13 @@ struct ReplyMessage {
 };
 static_assert(sizeof(ReplyMessage) == 128, "the judge reads 128 bytes");
 
+// Bytes of the memory.
+struct Range {
+  std::uint64_t begin;
+  std::uint64_t bytes;
+};
+static_assert(sizeof(Range) == 16, "the judge writes 16 bytes");
+
 struct Argument {
   Kind kind;
   std::uint32_t is_output;

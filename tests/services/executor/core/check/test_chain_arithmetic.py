@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from problems.kit import parts
 from problems.kit.chaining import FIXED, MANTISSAS, ROLL, SIGNS, SYMMETRIC, ChainRule, Change, integers, weights
 from problems.kit.definition import Case
 from problems.kit.distributions import (
@@ -49,8 +50,11 @@ from services.executor.core.check.chain_arithmetic import (
 )
 from services.executor.core.check.chain_rules import link_rules, redraw_rules
 from services.executor.core.check.checking import Checker
+from services.executor.core.model.failure import Failure
 from services.executor.core.model.seeds import RunSeed
+from services.executor.core.run.installation import find_problem
 from tests.services.executor.core import chain_in_numpy
+from tests.services.executor.core.conftest import ALL_LARGE
 from tests.services.executor.core.mixed_problem import MixedProblem
 
 if TYPE_CHECKING:
@@ -337,6 +341,45 @@ async def _compare_excerpts(session: RunnerSession, problem: Poisoned, key: int)
         assert len(elements) == EXCERPT_ELEMENTS
         assert elements.tobytes() == reported.tobytes()
         assert np.count_nonzero(reported.view(np.uint8)) > reported.nbytes / 2
+
+
+def test_a_runner_copies_back_what_an_answer_is_judged_by_and_no_more(
+    at_work: tuple[asyncio.Runner, RunnerSession], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parts, "ELEMENTS", 256)
+    loop, session = at_work
+    problem = find_problem("log-softmax")
+    sizes = {"M": 2011, "N": 4001, "distribution": Distribution.NORMAL}
+    checker = Checker(problem, RunSeed("needed"), session, program_of=lambda *_: b"", large=ALL_LARGE)
+    judge = checker.judge(Case("large", sizes), 0)
+
+    async def stored() -> None:
+        loaded = await checker.load_undrawn(judge)
+        assert loaded is not None
+        await checker.make_redrawn(judge, checker.question(judge, loaded, 3), 3)
+        needed, part = judge.needed(loaded, 3), judge.part(loaded, 3)
+        assert needed is not None
+        assert part is not None
+        ((name, region),) = loaded.layout.outputs.items()
+        places = np.concatenate(
+            (part.places[name].reshape(-1), judge.excerpt(loaded, 3).places[name].astype(np.int64)), dtype=np.int64
+        )
+        # What is copied lies in a memory that is all zeros.
+        judge.write(session.channel, replace(loaded, poison=bytes(1 << 16)))
+        await session.store(needed)
+        some = judge.collect_outputs(session.channel, loaded, {}, needed)[name].reshape(-1)
+        judge.write(session.channel, replace(loaded, poison=bytes(1 << 16)))
+        await session.store(needed)
+        copied = judge.collect_outputs(session.channel, loaded, {})[name].reshape(-1)
+        await session.store()
+        whole = judge.collect_outputs(session.channel, loaded, {})[name].reshape(-1)
+        assert some[places].tobytes() == whole[places].tobytes() == copied[places].tobytes()
+        assert np.count_nonzero(copied != whole) > 0.5 * whole.size
+        session.channel.write(region.end - 1, [b"\x5a"])
+        with pytest.raises(Failure, match="memory beside `output` was written"):
+            judge.collect_outputs(session.channel, loaded, {}, needed)
+
+    loop.run(stored())
 
 
 @given(st.sampled_from(Distribution), st.integers(1, 30000), words)
