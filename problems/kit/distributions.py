@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from math import inf, log, prod, sqrt
+from math import inf, prod, sqrt
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -109,7 +109,7 @@ class Recipe:
             return self.scale
         plain = {Distribution.UNIFORM: 1 / 3, Distribution.POSITIVE: 1 / 3}.get(self.kind, 1.0)
         if self.kind is Distribution.WIDE:
-            plain = (4**self.octaves - 4**-self.octaves) / (2 * self.octaves * log(4))
+            plain = 7 / 18 * (4**self.octaves - 4**-self.octaves) / self.octaves
         used = 0.5 if self.form in {Form.LOWER, Form.UPPER} else 1.0
         return sqrt(used * (plain * self.scale**2 + 7 / 12 * self.spike**2 / _ELEMENTS_PER_SPIKE))
 
@@ -417,7 +417,7 @@ def _draw_all(
     key = int(rng.integers(1 << 63))
 
     def stretch(begin: int) -> None:
-        own = np.random.Generator(np.random.Philox(key=key << 64 | begin))
+        own = np.random.Generator(np.random.SFC64((key, begin)))
         fill(values[begin : begin + _STRETCH_ELEMENTS], own)
 
     on_threads(stretch, range(0, values.size, _STRETCH_ELEMENTS))
@@ -432,8 +432,11 @@ def _draw_some(
             values *= np.float32(2)
             values -= np.float32(1)
     elif kind is Distribution.WIDE:
-        magnitudes = np.exp2(rng.random(values.size, np.float32) * np.float32(2 * octaves) - np.float32(octaves))
-        values[:] = np.where(rng.random(values.size, np.float32) < np.float32(0.5), -magnitudes, magnitudes)
+        # Even within each power of two, as a device draws them.
+        words = rng.integers(0, 1 << 32, values.size, np.uint32)
+        exponents = (words >> np.uint32(24)) * np.uint32(2 * octaves) >> np.uint32(8)
+        bits = (exponents + np.uint32(127 - octaves)) << np.uint32(23) | words & np.uint32(0x7FFFFF)
+        values[:] = (bits | (words & np.uint32(1 << 23)) << np.uint32(8)).view(np.float32)
     else:
         rng.standard_normal(dtype=np.float32, out=values)
         values *= np.float32(scale)
