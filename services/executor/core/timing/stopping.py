@@ -61,7 +61,7 @@ class StoppingProfile:
     telling_half_width: float = math.inf
     max_samples: int = 2_000
     max_device_seconds: float = 10.0
-    slow_device_seconds: float = 2.0
+    slow_device_seconds: float = 1.0
     max_wall_seconds: float = 4.0
     fewest_samples: int = 10
     warm_up_calls: int = 10

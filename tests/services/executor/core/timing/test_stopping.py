@@ -55,7 +55,8 @@ def test_a_steady_kernel_needs_only_the_fewest_samples_that_convergence_asks_for
 
 
 def test_a_slow_kernel_is_looked_at_after_some_seconds_and_ends_only_if_it_is_precise() -> None:
-    assert _stop(GPU_PROFILE, [0.051] * 100) == (40, StopReason.PRECISION)
+    assert _stop(GPU_PROFILE, [0.026] * 100) == (40, StopReason.PRECISION)
+    assert _stop(GPU_PROFILE, [0.051] * 100) == (20, StopReason.PRECISION)
     assert _stop(GPU_PROFILE, [1.0] * 100) == (10, StopReason.DEVICE_TIME)
     draw = random.Random(3)  # noqa: S311 - a simulation
     assert _stop(GPU_PROFILE, [0.2 * (1 + draw.gauss(0, 0.03)) for _ in range(100)])[1] is StopReason.DEVICE_TIME
