@@ -74,7 +74,7 @@ async def reveal(checker: Checker, judge: CaseJudge, sessions: Sequence[Measurem
         is_alike = again is not None and _are_alike(judge, loaded, (reported, again), allowances)
         if again is None or (is_alike and not is_compared):
             continue
-        needed = judge.needed(loaded, reported.call)
+        needed = judge.needed(loaded, reported.call, question.excerpt) if question.excerpt else None
         await checker.session.store(needed)
         outputs = judge.collect_outputs(checker.session.channel, loaded, {}, needed)
         answers.append(partial(_fault, judge, loaded, (reported, again), outputs))

@@ -68,7 +68,7 @@ class Excerpt:
 
 @dataclass(frozen=True)
 class Needed:
-    """Which bytes of the outputs an answer is judged by: for each range, where it begins in the memory, and its size.
+    """Which bytes of the arrays an answer is judged by: for each range, where it begins in the memory, and its size.
 
     The runner finds them in the shared memory from `offset` on.
     """

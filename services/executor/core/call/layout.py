@@ -68,6 +68,12 @@ class RuleKind(IntEnum):
     """Floats in blocks, each of which has an octave of its own."""
 
 
+_MADE_ANEW = frozenset(RuleKind) - {
+    *(RuleKind.FIXED, RuleKind.COPY, RuleKind.FLIP_BITS, RuleKind.ROLL),
+    *(RuleKind.SYMMETRIC_BITS, RuleKind.WEIGHTS),
+}
+
+
 @dataclass(frozen=True)
 class LinkRule:
     """A kind with its two numbers.
@@ -80,6 +86,11 @@ class LinkRule:
     kind: RuleKind
     first: int = 0
     second: int = 0
+
+    @property
+    def is_anew(self) -> bool:
+        """Whether nothing is left of what was loaded."""
+        return self.kind in _MADE_ANEW
 
 
 @dataclass(frozen=True)

@@ -172,7 +172,7 @@ class RunnerSession:
         return CallTimes(done.event_ns, done.clock_ns, wall_ns, done.stream_ns, done.device_ns, commitment)
 
     async def store(self, needed: Needed | None = None) -> None:
-        """Have it copy back the outputs of a call that did not, or what is needed of them; raises Failure."""
+        """Have it copy back the outputs of a call that did not, or what is needed; raises Failure."""
         if needed:
             self.channel.write(needed.offset, [needed.ranges.tobytes()])
         async with self._asked():

@@ -188,26 +188,34 @@ class CaseJudge:
         return self._surrounded(trial.inputs, call, 0)
 
     def write(self, channel: Channel, trial: Trial) -> None:
-        """Write a trial into the shared memory."""
+        """Write a trial into the shared memory, but of arrays that its rules make anew the guards alone."""
         layout = trial.layout
         channel.resize(layout.file_bytes)
         channel.write(0, [plan_bytes(layout, trial.inputs, trial.rules)])
         for name, region in layout.regions.items():
+            if name in trial.rules and trial.rules[name].is_anew:
+                for offset in (region.offset, region.end - GUARD_BYTES):
+                    channel.write(offset, [trial.guards[name]])
+                continue
             data = _initial(region, trial) if region.parameter.output else [_bytes_of(trial.inputs, region)]
             channel.write(region.offset, [trial.guards[name], *data, trial.guards[name]])
 
     def collect(
-        self, channel: Channel, trial: Trial, into: dict[str, NDArray[Any]] | None = None
+        self,
+        channel: Channel,
+        trial: Trial,
+        into: dict[str, NDArray[Any]] | None = None,
+        needed: Needed | None = None,
     ) -> dict[str, NDArray[Any]]:
-        """Read everything back, outputs into arrays that the next call does not reuse, if any are given.
+        """Read everything back, or what is needed, outputs into arrays that the next call does not reuse, if given.
 
         Raises Failure when anything but outputs has changed, of inputs in the trial's part.
         """
-        outputs = self.collect_outputs(channel, trial, into)
+        outputs = self.collect_outputs(channel, trial, into, needed)
         for name, region in trial.layout.regions.items():
             if region.parameter.output:
                 continue
-            data = self._guarded(channel, region, trial, self._buffers)
+            data = self._guarded(channel, region, trial, self._buffers, needed)
             places = trial.part.places.get(name) if trial.part else None
             seen = data if places is None else data.reshape(-1)[places]
             if region.parameter.const and not _same_bytes(seen, trial.inputs[name]):
@@ -246,25 +254,32 @@ class CaseJudge:
         dtypes = {name: region.parameter.dtype for name, region in outputs.items()}
         return Excerpt(loaded.layout.records_offset, places, dtypes)
 
-    def needed(self, loaded: Trial, call: int) -> Needed | None:
-        """Which pages of its outputs such a call is judged by, where an excerpt is sent of it; None if all or most."""
-        part = self.part(loaded, call) if self.problem.nondeterministic else None
+    def needed(self, loaded: Trial, call: int, excerpt: Excerpt | None = None) -> Needed | None:
+        """Which pages such a call is judged by: of its outputs, if there is an excerpt of them, or else of all arrays.
+
+        None if these are most.
+        """
+        part = self.part(loaded, call)
         if part is None:
             return None
         ranges: list[NDArray[np.int64]] = []
-        for name, places in self.excerpt(loaded, call).places.items():
-            region = loaded.layout.regions[name]
+        regions = loaded.layout.outputs if excerpt else loaded.layout.regions
+        for name, region in regions.items():
             # With a page of guards on each side.
             is_needed = np.zeros(region.data_bytes // PAGE_BYTES + 3, np.bool_)
             is_needed[[0, -2, -1]] = True
-            for some in (part.places[name], places.view(np.int64)):
-                is_needed[1 + some * region.parameter.dtype.itemsize // PAGE_BYTES] = True
+            of_part, of_excerpt = part.places.get(name), excerpt and excerpt.places[name].view(np.int64)
+            if of_part is None:
+                is_needed[:] = True
+            for places in (one for one in (of_part, of_excerpt) if one is not None):
+                is_needed[1 + places * region.parameter.dtype.itemsize // PAGE_BYTES] = True
             begins, ends = np.flatnonzero(np.diff(is_needed, prepend=False, append=False)).reshape(-1, 2).T * PAGE_BYTES
             ranges.append(region.offset + np.stack((begins, np.minimum(ends, region.end - region.offset)), axis=1))
         found = np.concatenate(ranges)
         found[:, 1] -= found[:, 0]
-        all_bytes = sum(region.end - region.offset for region in loaded.layout.outputs.values())
-        is_most = 2 * found[:, 1].sum() > all_bytes or len(found) > EXCERPT_ELEMENTS * len(ranges)
+        all_bytes = sum(region.end - region.offset for region in regions.values())
+        room_bytes = loaded.layout.file_bytes - loaded.layout.records_offset
+        is_most = 2 * found[:, 1].sum() > all_bytes or found.nbytes > room_bytes
         return None if is_most else Needed(loaded.layout.records_offset, found.view(np.uint64))
 
     def allowances(self, trial: Trial) -> dict[str, Allowance]:
@@ -333,9 +348,9 @@ class CaseJudge:
             for name, output in outputs.items()
         )
 
-    def verify(self, channel: Channel, trial: Trial) -> None:
+    def verify(self, channel: Channel, trial: Trial, needed: Needed | None = None) -> None:
         """Raises Failure unless the call was right in every respect, a large answer as far as a part of it shows."""
-        if failure := self.fault_in_part(trial, self.collect(channel, trial)):
+        if failure := self.fault_in_part(trial, self.collect(channel, trial, needed=needed)):
             raise failure
 
     def fault_in_part(self, trial: Trial, outputs: dict[str, NDArray[Any]]) -> Failure | None:

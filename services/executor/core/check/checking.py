@@ -84,11 +84,13 @@ class Checker:
         if loaded is None:
             trial = judge.draw(call)
             times = await self.make(judge, trial, flush_bytes)
-        else:
-            question = self.question(judge, loaded, call)
-            times = await self.make_redrawn(judge, question, call, flush_bytes, store=True)
-            trial = judge.remade(loaded, question.key, call)
-        judge.verify(self.session.channel, trial)
+            judge.verify(self.session.channel, trial)
+            return times
+        question, needed = self.question(judge, loaded, call), judge.needed(loaded, call)
+        times = await self.make_redrawn(judge, question, call, flush_bytes, store=not needed)
+        if needed:
+            await self.session.store(needed)
+        judge.verify(self.session.channel, judge.remade(loaded, question.key, call), needed)
         return times
 
     def question(self, judge: CaseJudge, loaded: Trial, call: int) -> Question:

@@ -53,11 +53,19 @@ hipError_t Buffers::allocate(const Plan& plan) {
 hipError_t Buffers::copy_in(const unsigned char* memory) {
   for (std::uint32_t at = 0; at < count_; ++at) {
     if (argument(at).kind == Kind::kScalar) continue;
-    const hipError_t status =
-        hipMemcpy(region(at), memory + argument(at).offset, region_bytes(at), hipMemcpyHostToDevice);
-    if (status != hipSuccess) return status;
+    if (const hipError_t status = copy_in(memory + argument(at).offset, at); status != hipSuccess) return status;
   }
   return hipDeviceSynchronize();
+}
+
+hipError_t Buffers::copy_in(const unsigned char* from, std::uint32_t at) const {
+  if (argument(at).rule == Rule::kFixed || has_base(argument(at))) {
+    return hipMemcpy(region(at), from, region_bytes(at), hipMemcpyHostToDevice);
+  }
+  const hipError_t status = hipMemcpy(region(at), from, guard_bytes_, hipMemcpyHostToDevice);
+  if (status != hipSuccess) return status;
+  const std::size_t after = region_bytes(at) - guard_bytes_;
+  return hipMemcpy(region(at) + after, from + after, guard_bytes_, hipMemcpyHostToDevice);
 }
 
 hipError_t Buffers::copy_out(unsigned char* memory) const {
@@ -77,7 +85,7 @@ hipError_t Buffers::copy_out(unsigned char* memory, bool outputs) const {
 
 hipError_t Buffers::copy_out(unsigned char* memory, const Range* ranges, std::uint64_t count) const {
   for (std::uint32_t at = 0; at < count_; ++at) {
-    if (argument(at).is_output == 0) continue;
+    if (argument(at).kind == Kind::kScalar) continue;
     const std::uint64_t begin = argument(at).offset, end = begin + region_bytes(at);
     for (const Range* range = ranges; range != ranges + count; ++range) {
       if (range->begin < begin || range->begin + range->bytes > end) continue;

@@ -9,17 +9,29 @@
 
 namespace wavepool {
 
+// Whether it is made from what it is at first, in each link of a chain.
+inline bool has_base(const Argument& argument) {
+  switch (argument.rule) {
+    case Rule::kCopy:
+    case Rule::kFlipBits:
+    case Rule::kRoll:
+    case Rule::kSymmetricBits:
+    case Rule::kWeights: return argument.kind != Kind::kScalar;
+    default: return false;
+  }
+}
+
 class Buffers {
  public:
   // Makes the allocations fit the plan; those that fit already are kept.
   hipError_t allocate(const Plan& plan);
-  // Copies every array with its guards, and every scalar, from the shared memory.
+  // Copies every array with its guards from the shared memory, but of one that is made anew the guards alone.
   hipError_t copy_in(const unsigned char* memory);
   // Copies every array with its guards back, outputs first: what else could still be done to them is not waited for.
   hipError_t copy_out(unsigned char* memory) const;
   // The outputs alone, or all else.
   hipError_t copy_out(unsigned char* memory, bool outputs) const;
-  // Some of the outputs' bytes alone.
+  // Some of the bytes alone.
   hipError_t copy_out(unsigned char* memory, const Range* ranges, std::uint64_t count) const;
   // From now on no thread can write to the outputs, on devices whose memory can be held so.
   hipError_t hold() const;
@@ -45,6 +57,7 @@ class Buffers {
     alignas(16) unsigned char value[16] = {};
   };
 
+  hipError_t copy_in(const unsigned char* from, std::uint32_t at) const;
   static hipError_t fit(Buffer& buffer, Kind kind, std::size_t bytes);
   static hipError_t free(Buffer& buffer);
 

@@ -11,18 +11,6 @@ constexpr std::size_t kAlignment = 256;
 
 bool is_output(const Argument& argument) { return argument.rule == Rule::kPoison || argument.rule == Rule::kZero; }
 
-// Made in each link from what it is at first.
-bool has_base(const Argument& argument) {
-  switch (argument.rule) {
-    case Rule::kCopy:
-    case Rule::kFlipBits:
-    case Rule::kRoll:
-    case Rule::kSymmetricBits:
-    case Rule::kWeights: return argument.kind != Kind::kScalar;
-    default: return false;
-  }
-}
-
 void make(const Argument& argument, const chain::Target& target) {
   chain::with_body(argument.rule, argument.element_bytes, target,
                    [](const auto& body, std::uint64_t count) { for_each_index(count, body); });

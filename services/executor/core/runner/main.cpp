@@ -132,7 +132,7 @@ class Runner {
     if (order.first == 0) stored(sequence, buffers_.copy_out(channel_.memory()));
   }
 
-  // All outputs, or as many ranges of them as the judge wrote to where the records of a chain would lie.
+  // All outputs, or as many ranges of arrays as the judge wrote to where the records of a chain would lie.
   void store(const OrderMessage& order) {
     unsigned char* memory = channel_.memory();
     if (order.first == 0) return stored(order.sequence, buffers_.copy_out(memory, true));

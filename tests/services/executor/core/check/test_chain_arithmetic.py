@@ -343,7 +343,7 @@ async def _compare_excerpts(session: RunnerSession, problem: Poisoned, key: int)
         assert np.count_nonzero(reported.view(np.uint8)) > reported.nbytes / 2
 
 
-def test_a_runner_copies_back_what_an_answer_is_judged_by_and_no_more(
+def test_only_guards_are_loaded_and_what_an_answer_is_judged_by_is_copied_back_of_what_a_device_draws(
     at_work: tuple[asyncio.Runner, RunnerSession], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(parts, "ELEMENTS", 256)
@@ -357,19 +357,16 @@ def test_a_runner_copies_back_what_an_answer_is_judged_by_and_no_more(
         loaded = await checker.load_undrawn(judge)
         assert loaded is not None
         await checker.make_redrawn(judge, checker.question(judge, loaded, 3), 3)
-        needed, part = judge.needed(loaded, 3), judge.part(loaded, 3)
+        excerpt = judge.excerpt(loaded, 3)
+        needed, part = judge.needed(loaded, 3, excerpt), judge.part(loaded, 3)
         assert needed is not None
         assert part is not None
         ((name, region),) = loaded.layout.outputs.items()
-        places = np.concatenate(
-            (part.places[name].reshape(-1), judge.excerpt(loaded, 3).places[name].astype(np.int64)), dtype=np.int64
-        )
-        # What is copied lies in a memory that is all zeros.
-        judge.write(session.channel, replace(loaded, poison=bytes(1 << 16)))
+        places = np.concatenate((part.places[name].reshape(-1), excerpt.places[name].astype(np.int64)), dtype=np.int64)
+        # Nothing was loaded but guards, so all else is zeros.
+        assert not judge.collect_outputs(session.channel, loaded, {})[name].any()
         await session.store(needed)
         some = judge.collect_outputs(session.channel, loaded, {}, needed)[name].reshape(-1)
-        judge.write(session.channel, replace(loaded, poison=bytes(1 << 16)))
-        await session.store(needed)
         copied = judge.collect_outputs(session.channel, loaded, {})[name].reshape(-1)
         await session.store()
         whole = judge.collect_outputs(session.channel, loaded, {})[name].reshape(-1)
@@ -410,7 +407,7 @@ def test_turned_rows_are_at_all_angles_to_the_others_whoever_draws_them(
         cosines = (a * b).sum(axis=1) / np.linalg.norm(a, axis=1) / np.linalg.norm(b, axis=1)
         assert cosines.min() < -0.8
         assert cosines.max() > 0.8
-        assert np.histogram(cosines, 8, (-1, 1))[0].min() > 400 / 8 / 10
+        assert np.histogram(cosines, 4, (-1, 1))[0].min() > 400 / 4 / 10
 
 
 @given(st.sampled_from(SMALL_FLOATS), st.integers(0, 2**40), st.integers(1, 2**32), words)
