@@ -5,8 +5,8 @@ MiB and in CPU seconds of this machine: D inputs are drawn and copied; R they ar
 memory of their size is copied; C a whole output is copied back and compared with the fp64 reference; T an output is
 copied alone. These are scaled by bytes to the GPU sizes, as is G, the digest of an output, measured at 16 MiB. A is
 what an answer costs to compare: C, and R if the device drew its inputs; or, if the problem has parts
-(`problems/kit/parts.py`), what a part of the GPU case itself takes, measured. I is L if the device draws the inputs,
-else D. For each GPU case, in CPU seconds, one step after the other:
+(`problems/kit/parts.py`), what a part of the GPU case itself takes, measured. What the device draws is not loaded. For
+each GPU case, in CPU seconds, one step after the other:
 
     to record     3 D; none if the sizes are known without the values
     to check      D + C, and T for a second call with the same inputs, if the problem is deterministic. All threads
@@ -14,15 +14,17 @@ else D. For each GPU case, in CPU seconds, one step after the other:
                   that make up the whole, or is a product that is checked by its factors
     repeatedly    n (D + L + T + A), n as many as fit into a quarter of a second, at least 3 and at most 9, or 40 by
                   the number of cases; one, with 3 D, if each takes over 2 s
-    3 sessions    I + L + T + A for the first call; if the device cannot draw the inputs, I + L + T + A for each of 10
-                  calls to warm up, or what fits into 1 s, and of n samples, and D for what was drawn ahead; n is 100,
-                  or what fits into the profile's `max_wall_seconds`, at least 10; if it can, and the problem is
-                  nondeterministic, P for each of 110 calls, which is what it takes to choose an excerpt, measured
-    to replay     if the device draws the inputs, I once, and 8 (A + G + 2 T) for each session, or 8 (A + 2 T) + 32 P
-                  if the problem is nondeterministic, T for those pages alone that the answer is judged by, and A once
-                  more to know what answers may be off
-    1 chain       I for it and once for two empty ones; A + T + G for each of 32 links, or of 9 where the arrays of
-                  all take over 256 MiB
+    3 sessions    if the device draws the inputs, A and 2 (L + T) for the first call, the latter of those pages alone
+                  that it is judged by, and P for each of 110 calls of a nondeterministic problem, which is what it
+                  takes to choose an excerpt, measured; if it cannot, D + L + T + A for each of 10 calls to warm up, or
+                  what fits into 1 s, and of n samples, and D for what was drawn ahead; n is 100, or what fits into the
+                  profile's `max_wall_seconds`, at least 10
+    to replay     if the device draws the inputs, 8 (A + G + 2 T) for each session, or 8 (A + 2 T) + 32 P if the problem
+                  is nondeterministic, T for those pages alone that the answer is judged by, and A once more to know
+                  what answers may be off
+    1 chain       D for it and once for two empty ones, if the device cannot draw the inputs; A + T + G for each of 32
+                  links, or of 9 where the arrays of all take over 256 MiB, or of fewer if so many outputs would take
+                  over 16 GiB
 
 Steps of several calls are done side by side (`core/check/side_by_side.py`): D and A of calls that the host draws, of
 the repeated ones, and A and G of replayed calls and of links. Where there are fewer calls than threads, these share G,
@@ -32,7 +34,7 @@ faster two threads draw and compare two calls of this problem than one thread do
 well as two is not known. The machine runs nothing else.
 
     kernel s    = sum over the GPU cases of calls * max(floor, bytes / bandwidth, operations / peak) on an MI300X; calls
-                  are 3 (10 + 100), fewer if a session's take over 2 s, after which a steady one is looked at every
+                  are 3 (10 + 100), fewer if a session's take over 1 s, after which a steady one is looked at every
                   twenty, the links, and those replayed (24 of a session, fewer if they take over 2 s); and written
                   bytes / bandwidth for the digest of each call of a session and each replayed one, if the problem is
                   deterministic. What the device takes to draw inputs is not counted
@@ -212,29 +214,37 @@ def case_spent(problem: Problem, case: Case, call: Call, gain: float) -> Spent:
     compared_by_host = part if part is not None else call.compare
     moved = alone(call.load + call.copy)
     recorded = RECORDINGS if problem.sized_inputs(problem.sizes.cpu[0], np.random.PCG64(0)) is None else 0
-    again = 0.0 if problem.nondeterministic else call.copy
-    spent = alone(recorded * call.draw + again) + _checked_spent(problem, case, call, SideBySide(HOST_CORES, gain))
+    twice = 0.0 if problem.nondeterministic else call.copy
+    spent = alone(recorded * call.draw + twice) + _checked_spent(problem, case, call, SideBySide(HOST_CORES, gain))
     is_shared = is_redrawn and _is_drawn_in_stretches(problem, case)
     spent += _repeatedly_spent(problem, call, compared_by_host, together, is_shared=is_shared)
     digest = digest_seconds_a_byte() * work_of(problem, case, "float32").written_bytes
     if is_redrawn:
-        spent += alone(call.load + (compared if problem.nondeterministic else 0.0))
-        fetched = 2 * call.copy * fetched_share(problem, case)
-        session = alone(2 * call.load + call.copy + compared + USUAL_RULE.compared_answers * fetched)
-        if problem.nondeterministic:
-            chosen = GPU_PROFILE.warm_up_calls + GPU_PROFILE.min_samples + REPLAYED_CALLS + answers
-            session += together.spent(compared, answers) + alone(chosen * excerpt_seconds(problem, case))
-        else:
-            session += together.spent(compared, answers, digest)
+        spent += alone(compared if problem.nondeterministic else 0.0)
+        shared = 0.0 if problem.nondeterministic else digest
+        again = together.spent(compared, USUAL_RULE.compared_answers, shared)
+        session = _redrawn_session_spent(problem, case, call, alone(compared) + again)
     else:
         threads, seconds = together.threads, call.draw + compared
         calls = math.ceil(calls_of(together.spent(seconds, threads).wall / threads + moved.wall))
         session = together.spent(seconds, calls) + moved * calls + together.spent(call.draw, -calls % threads)
     spent += session * GPU_PROFILE.sessions.sessions
-    links = GPU_CHAINS.links if _is_checked_wholly(problem, case) else GPU_CHAINS.checked_links + 1
-    begun = call.load if is_redrawn else call.draw
+    links = links_of(problem, case)
+    if not _is_checked_wholly(problem, case):
+        links = min(links, GPU_CHAINS.checked_links + 1)
+    begun = 0.0 if is_redrawn else call.draw
     chain = alone(2 * begun + links * call.copy) + together.spent(compared, links, digest)
     return spent + chain
+
+
+def _redrawn_session_spent(problem: Problem, case: Case, call: Call, compared: Spent) -> Spent:
+    """Of copying, of choosing excerpts, and of comparing answers."""
+    first, again = fetched_shares(problem, case)
+    spent = alone(2 * (first * (call.load + call.copy) + USUAL_RULE.compared_answers * again * call.copy)) + compared
+    if not problem.nondeterministic:
+        return spent
+    chosen = GPU_PROFILE.warm_up_calls + GPU_PROFILE.min_samples + REPLAYED_CALLS + USUAL_RULE.compared_answers
+    return spent + alone(chosen * excerpt_seconds(problem, case))
 
 
 def _checked_spent(problem: Problem, case: Case, call: Call, spread: SideBySide) -> Spent:
@@ -278,14 +288,17 @@ def excerpt_seconds(problem: Problem, case: Case) -> float:
     return taken[-1]
 
 
-def fetched_share(problem: Problem, case: Case) -> float:
-    """What is copied back of the outputs of a call that is made again."""
+def fetched_shares(problem: Problem, case: Case) -> tuple[float, float]:
+    """What is copied back of the arrays of a session's first call, and of the outputs of a call that is made again."""
     judge = CaseJudge(problem, case, RunSeed(""), 0)
     loaded = judge.undrawn(1)
-    needed = judge.needed(loaded, 1) if loaded else None
-    if needed is None:
-        return 1.0
-    return float(needed.ranges[:, 1].sum()) / work_of(problem, case, "float32").written_bytes
+    if loaded is None:
+        return 1.0, 1.0
+    needed = judge.needed(loaded, 1)
+    first = float(needed.ranges[:, 1].sum()) / problem.bytes(case) if needed else 1.0
+    needed = judge.needed(loaded, 1, judge.excerpt(loaded, 1)) if problem.nondeterministic else None
+    written_bytes = work_of(problem, case, "float32").written_bytes
+    return first, float(needed.ranges[:, 1].sum()) / written_bytes if needed else 1.0
 
 
 def part_seconds(problem: Problem, case: Case) -> float | None:
@@ -347,10 +360,19 @@ def _is_checked_wholly(problem: Problem, case: Case) -> bool:
     return GPU_CHAINS.links * problem.bytes(case) <= GPU_CHAINS.wholly_checked_bytes
 
 
+def links_of(problem: Problem, case: Case) -> int:
+    """How many calls a chain has, whose outputs are all kept."""
+    return int(min(GPU_CHAINS.links, GPU_CHAINS.most_bytes // work_of(problem, case, "float32").written_bytes))
+
+
 def _fetched_bytes(problem: Problem, case: Case) -> float:
     if not _is_redrawn(problem, case):
         return 0.0
-    return at_once(problem.bytes(case)) * work_of(problem, case, "float32").written_bytes * fetched_share(problem, case)
+    return (
+        at_once(problem.bytes(case))
+        * work_of(problem, case, "float32").written_bytes
+        * fetched_shares(problem, case)[1]
+    )
 
 
 def measured_case(problem: Problem, most_bytes: int = MEASURED_BYTES) -> Case:
@@ -449,7 +471,7 @@ def cost_of(problem: Problem, roofs: Roofs, gain: float | None = None) -> Cost:
         kernel = _kernel_seconds(problem, case, roofs)
         samples = _samples_of(kernel)
         sessions, calls = GPU_PROFILE.sessions.sessions, GPU_PROFILE.warm_up_calls + samples
-        kernel_seconds += (sessions * calls + GPU_CHAINS.links) * kernel
+        kernel_seconds += (sessions * calls + links_of(problem, case)) * kernel
         if _is_redrawn(problem, case):
             replayed = min(samples, calls_to_replay(kernel, USUAL_RULE.compared_answers))
             digested_bytes = 0.0 if problem.nondeterministic else work_of(problem, case, "float32").written_bytes
