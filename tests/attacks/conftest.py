@@ -11,7 +11,6 @@ import subprocess
 import sys
 from dataclasses import replace
 from functools import cache, partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import psutil
@@ -20,12 +19,12 @@ import pytest
 from problems.library.catalogue import load_problem
 from services.executor.core.certify.kernel_runs import FEW_CALLS
 from services.executor.core.certify.known_times import smallest_case_of
-from services.executor.core.model.job import CoreJob
 from services.executor.core.model.verdict import Verdict
 from services.executor.core.run.one_run import run
 from services.executor.core.timing.benchmark_result import Timing
 from services.executor.core.timing.statistics import geometric_mean
 from services.executor.devices.sim.sim_device import SimulatedGpu
+from tests.attacks.honest_times import PROBLEMS, beside_honest, require_no_gain
 from tests.attacks.manifest import Outcome
 from tests.services.executor.core.conftest import (  # noqa: F401 - fixtures, found by their names
     builds,
@@ -41,14 +40,10 @@ if TYPE_CHECKING:
     from problems.kit.definition import Problem
     from services.executor.core.model.events import Finished
     from services.executor.core.run.context import RunContext
-    from services.executor.core.timing.benchmark_result import BenchmarkResult
     from tests.attacks.manifest import Attempt
 
     Attack = Callable[..., Awaitable[Finished]]
 
-PROBLEMS = Path(__file__).parents[2] / "problems" / "catalogue"
-MOST_GAIN = 0.95
-"""A VALID time below this share of the honest one is a hole."""
 MOST_GAIN_ON_CPU = 2 / 3
 """There one source differs from itself by 13 % from run to run (sd of the geometric mean of the cases, measured)."""
 _COMPARISONS = 5
@@ -110,32 +105,13 @@ async def _attack(judged: RunContext, attempt: Attempt, seed: str = "", **replac
     return finished
 
 
-async def require_no_gain(finished: Finished, judged: RunContext, attempt: Attempt) -> None:
-    """A time that is VALID must be no more than 5 % under the honest one of the same work, measured the same way."""
-    for result, same_work in await _beside_honest(finished, judged, attempt):
-        assert result.runtime_ns >= MOST_GAIN * same_work.runtime_ns, (attempt.name, result.name)
-
-
 async def share_of_honest(finished: Finished, judged: RunContext, attempt: Attempt) -> float:
     """Its times over the honest ones, the geometric mean of its cases.
 
     Of each case the shortest call counts: other work on the machine makes calls longer only.
     """
-    pairs = await _beside_honest(finished, judged, attempt)
+    pairs = await beside_honest(finished, judged, attempt)
     return geometric_mean([result.min_ns / same_work.min_ns for result, same_work in pairs])
-
-
-async def _beside_honest(
-    finished: Finished, judged: RunContext, attempt: Attempt
-) -> list[tuple[BenchmarkResult, BenchmarkResult]]:
-    honest_file = (
-        attempt.file.with_name(attempt.honest) if attempt.honest else PROBLEMS / attempt.problem / "solution.hip"
-    )
-    honest_source = honest_file.read_text("utf-8")
-    honest = await run(CoreJob(honest_source, attempt.mode, attempt.problem), judged, lambda _: None)
-    assert finished.benchmarked is not None
-    assert honest.benchmarked is not None, honest
-    return list(zip(finished.benchmarked.results, honest.benchmarked.results, strict=True))
 
 
 def sandboxed_processes() -> list[psutil.Process]:

@@ -15,7 +15,8 @@ from services.executor.core.run import benchmarking
 from services.executor.core.run.one_run import run
 from services.executor.core.timing.stopping import CPU_PROFILE
 from submissions.modes import Mode
-from tests.attacks.conftest import MOST_GAIN_ON_CPU, PROBLEMS, require_no_gain, share_of_honest
+from tests.attacks.conftest import MOST_GAIN_ON_CPU, share_of_honest
+from tests.attacks.honest_times import PROBLEMS, require_no_gain
 from tests.attacks.manifest import attempt_named
 from tests.attacks.staged import STAGED
 
