@@ -63,9 +63,11 @@ int main() {
   compare_rule("integers", Rule::kIntegers, 1, 200, 50);
   compare_rule("wholes", Rule::kWholes, 4, 0ull - 9, 100);
   compare_rule("roll", Rule::kRoll, 2, 1);
+  for (std::uint32_t bytes : {2, 4}) compare_rule("blocks", Rule::kBlocks, bytes, 23 | 8 << 8 | 1 << 16, 16);
   compare_rule("codes", Rule::kCodes, 1, 0xff, 8 << 8 | 0x7f);
   for (std::uint64_t kind = 0; kind < 4; ++kind) {
     const std::uint64_t limit = 0x42200000, scale = 0x3f400000, spike = 0x45800000;
+    compare_rule("turned", Rule::kDraw, 4, kind | 10 << 8 | 9ull << 24 | limit << 32, scale | spike << 32);
     for (std::uint64_t form = 0; form < 5; ++form) {
       compare_rule("draw", Rule::kDraw, 4, kind | 10 << 8 | form << 16 | limit << 32, scale | spike << 32);
     }
