@@ -48,7 +48,7 @@ FALSE_ALARM_BITS = 64
 COMPARED_ROWS = 16
 """Rows that are compared element by element, and as many more of those that the check suspects."""
 BLOCK_ELEMENTS = 1 << 22
-"""That one thread looks at in one go."""
+"""Of the product, or of its left factor, that one thread looks at together."""
 _FP64_EPS = float(np.finfo(np.float64).eps)
 
 
