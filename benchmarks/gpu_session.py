@@ -28,10 +28,10 @@ each GPU case, in CPU seconds, one step after the other:
 
 Steps of several calls are done side by side (`core/check/side_by_side.py`): D and A of calls that the host draws, of
 the repeated ones, and A and G of replayed calls and of links. Where there are fewer calls than threads, these share G,
-and D of inputs as above. On the 8 cores of the aim k = min(8, 4 GiB / bytes of the case) are at once (3 of the repeated
-ones, one of cases below 1 MiB), which divides the wall time of each k by 1 + (k - 1) E. E is measured here: how much
-faster two threads draw and compare two calls of this problem than one thread does, less 1. That eight share memory as
-well as two is not known. The machine runs nothing else.
+R of whole inputs, and D of inputs as above; all of them share R of a session's first call. On the 8 cores of the aim
+k = min(8, 4 GiB / bytes of the case) are at once (3 of the repeated ones, one of cases below 1 MiB), which divides the
+wall time of each k by 1 + (k - 1) E. E is measured here: how much faster two threads draw and compare two calls of this
+problem than one thread does, less 1. That eight share memory as well as two is not known. The machine runs no more.
 
     kernel s    = sum over the GPU cases of calls * max(floor, bytes / bandwidth, operations / peak) on an MI300X; calls
                   are 3 (10 + 100), fewer if a session's take over 1 s, after which a steady one is looked at every
@@ -219,21 +219,24 @@ def case_spent(problem: Problem, case: Case, call: Call, gain: float) -> Spent:
     is_shared = is_redrawn and _is_drawn_in_stretches(problem, case)
     spent += _repeatedly_spent(problem, call, compared_by_host, together, is_shared=is_shared)
     digest = digest_seconds_a_byte() * work_of(problem, case, "float32").written_bytes
+    # What threads help each other with: making a whole case again, and digests.
+    helped = call.redraw if is_redrawn and part is None else 0.0
+    answer = compared - helped
     if is_redrawn:
         spent += alone(compared if problem.nondeterministic else 0.0)
-        shared = 0.0 if problem.nondeterministic else digest
-        again = together.spent(compared, USUAL_RULE.compared_answers, shared)
-        session = _redrawn_session_spent(problem, case, call, alone(compared) + again)
+        shared = helped + (0.0 if problem.nondeterministic else digest)
+        first = alone(answer) + SideBySide(HOST_CORES, gain).all_of(helped)
+        again = together.spent(answer, USUAL_RULE.compared_answers, shared)
+        session = _redrawn_session_spent(problem, case, call, first + again)
     else:
         threads, seconds = together.threads, call.draw + compared
         calls = math.ceil(calls_of(together.spent(seconds, threads).wall / threads + moved.wall))
         session = together.spent(seconds, calls) + moved * calls + together.spent(call.draw, -calls % threads)
     spent += session * GPU_PROFILE.sessions.sessions
-    links = links_of(problem, case)
-    if not _is_checked_wholly(problem, case):
-        links = min(links, GPU_CHAINS.checked_links + 1)
-    begun = 0.0 if is_redrawn else call.draw
-    chain = alone(2 * begun + links * call.copy) + together.spent(compared, links, digest)
+    links = _checked_links_of(problem, case)
+    chain = alone((0.0 if is_redrawn else 2 * call.draw) + links * call.copy) + together.spent(
+        answer, links, digest + helped
+    )
     return spent + chain
 
 
@@ -363,6 +366,11 @@ def _is_checked_wholly(problem: Problem, case: Case) -> bool:
 def links_of(problem: Problem, case: Case) -> int:
     """How many calls a chain has, whose outputs are all kept."""
     return int(min(GPU_CHAINS.links, GPU_CHAINS.most_bytes // work_of(problem, case, "float32").written_bytes))
+
+
+def _checked_links_of(problem: Problem, case: Case) -> int:
+    links = links_of(problem, case)
+    return links if _is_checked_wholly(problem, case) else min(links, GPU_CHAINS.checked_links + 1)
 
 
 def _fetched_bytes(problem: Problem, case: Case) -> float:

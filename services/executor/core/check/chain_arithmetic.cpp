@@ -7,12 +7,14 @@ using namespace wavepool;
 
 struct Make {
   chain::Key key;
+  std::uint64_t begin;
+  std::uint64_t end;
 
   template <typename Body>
   void operator()(const Body& body, std::uint64_t count) const {
     // Of its own, so that the compiler sees that no store changes it.
     const auto own = body.body;
-    for (std::uint64_t at = 0; at < count; ++at) store(body, own.target, at, own.value(at, key));
+    for (std::uint64_t at = begin / Body::kUnit; at < count && at * Body::kUnit < end; ++at) store(body, own.target, at, own.value(at, key));
   }
 
   template <typename Body>
@@ -56,12 +58,12 @@ struct WavepoolArray {
   const unsigned char* base;
 };
 
-// What the array is in the link with its key.
-void wavepool_make(const WavepoolArray* array, unsigned char* data) {
+// What the array is in the link with its key, from a byte that is a multiple of 8 to another, or the end.
+void wavepool_make(const WavepoolArray* array, std::uint64_t begin, std::uint64_t end, unsigned char* data) {
   const chain::Target target{&array->link_key, array->argument, array->base, data,
                              array->bytes,     array->first,    array->second};
   chain::with_body(static_cast<Rule>(array->rule), static_cast<std::uint32_t>(array->element_bytes), target,
-                   Make{target.key()});
+                   Make{target.key(), begin, end});
 }
 
 // The same of its elements at some places.

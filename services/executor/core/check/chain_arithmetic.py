@@ -39,6 +39,8 @@ _SECOND = 0x94D049BB133111EB
 _WORD_BYTES, _STRIP_WORDS = 8, 32
 _STRIPS_OF_A_THREAD = 1 << 14
 """4 MiB of data."""
+_MADE_BYTES = 4 << 20
+"""Of an array, by a thread."""
 # Of drawn values, by their places in `runner/chain_bodies.hpp`; what is not named is a sum.
 _DRAW_KINDS = {Distribution.UNIFORM: 0, Distribution.POSITIVE: 1, Distribution.WIDE: 3}
 _DRAWS_SUMS = 2
@@ -74,7 +76,7 @@ def _library() -> ctypes.CDLL:
     library = ctypes.CDLL(str(BROUGHT if BROUGHT.is_file() else refresh().judge_library))
     word, address = ctypes.c_uint64, ctypes.c_void_p
     for function, types in (
-        (library.wavepool_make, (ctypes.POINTER(_Array), address)),
+        (library.wavepool_make, (ctypes.POINTER(_Array), word, word, address)),
         (library.wavepool_make_at, (ctypes.POINTER(_Array), address, word, address)),
         (library.wavepool_fold_strips, (address, word, word, word, word, word, address)),
     ):
@@ -105,7 +107,12 @@ def remade(base: NDArray[Any], rule: LinkRule, link_key: int, argument: int) -> 
         return base
     base = np.ascontiguousarray(base)
     made = np.empty_like(base)
-    _library().wavepool_make(_array(base, rule, link_key, argument), made.ctypes.data)
+    array = _array(base, rule, link_key, argument)
+
+    def make(begin: int) -> None:
+        _library().wavepool_make(array, begin, begin + _MADE_BYTES, made.ctypes.data)
+
+    on_threads(make, range(0, base.nbytes, _MADE_BYTES))
     return made
 
 

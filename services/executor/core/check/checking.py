@@ -90,7 +90,8 @@ class Checker:
         times = await self.make_redrawn(judge, question, call, flush_bytes, store=not needed)
         if needed:
             await self.session.store(needed)
-        judge.verify(self.session.channel, judge.remade(loaded, question.key, call), needed)
+        with threads_allowed(at_once(0)):
+            judge.verify(self.session.channel, judge.remade(loaded, question.key, call), needed)
         return times
 
     def question(self, judge: CaseJudge, loaded: Trial, call: int) -> Question:
