@@ -11,6 +11,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from functools import cache, partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import psutil
@@ -19,13 +20,8 @@ import pytest
 from problems.library.catalogue import load_problem
 from services.executor.core.certify.kernel_runs import FEW_CALLS
 from services.executor.core.certify.known_times import smallest_case_of
-from services.executor.core.model.verdict import Verdict
 from services.executor.core.run.one_run import run
-from services.executor.core.timing.benchmark_result import Timing
-from services.executor.core.timing.statistics import geometric_mean
 from services.executor.devices.sim.sim_device import SimulatedGpu
-from tests.attacks.honest_times import PROBLEMS, beside_honest, require_no_gain
-from tests.attacks.manifest import Outcome
 from tests.services.executor.core.conftest import (  # noqa: F401 - fixtures, found by their names
     builds,
     builds_folder,
@@ -44,10 +40,7 @@ if TYPE_CHECKING:
 
     Attack = Callable[..., Awaitable[Finished]]
 
-MOST_GAIN_ON_CPU = 2 / 3
-"""There one source differs from itself by 13 % from run to run (sd of the geometric mean of the cases, measured)."""
-_COMPARISONS = 5
-"""On a machine that does other things too: what is faster by chance once is not so each time."""
+PROBLEMS = Path(__file__).parents[2] / "problems" / "catalogue"
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -86,32 +79,12 @@ def attack_simulated(judged: RunContext) -> Attack:
 
 
 async def _attack(judged: RunContext, attempt: Attempt, seed: str = "", **replacements: str) -> Finished:
-    fitted = attempt.fitted(judged)
     job = replace(attempt.job(**replacements), seed=seed)
-    finished = await run(job, fitted, lambda _: None)
+    finished = await run(job, attempt.fitted(judged), lambda _: None)
     assert sandboxed_processes() == []
     assert list(judged.scratch_parent.iterdir()) == []
-    again, shares = finished, list[float]()
-    while Outcome.reached(again) == Outcome(Verdict.ACCEPTED, Timing.VALID):
-        assert attempt.plan or again.report["replayer_sha256"], "only what we launch is VALID"
-        if fitted.device.describe().is_gpu:
-            await require_no_gain(again, fitted, attempt)
-            break
-        shares.append(await share_of_honest(again, fitted, attempt))
-        if shares[-1] >= MOST_GAIN_ON_CPU:
-            break
-        assert len(shares) < _COMPARISONS, (attempt.name, shares)
-        again = await run(job, fitted, lambda _: None)
+    assert await attempt.unfair_gain(finished, judged) == "", attempt.name
     return finished
-
-
-async def share_of_honest(finished: Finished, judged: RunContext, attempt: Attempt) -> float:
-    """Its times over the honest ones, the geometric mean of its cases.
-
-    Of each case the shortest call counts: other work on the machine makes calls longer only.
-    """
-    pairs = await beside_honest(finished, judged, attempt)
-    return geometric_mean([result.min_ns / same_work.min_ns for result, same_work in pairs])
 
 
 def sandboxed_processes() -> list[psutil.Process]:

@@ -4,8 +4,8 @@ Every submission has outcomes for every device. `verdict` in its table is for al
 `rocm` takes its place there; each is one outcome or a list. An outcome is a verdict, and after ACCEPTED of a benchmark
 the timing beside it: "ACCEPTED UNPROVEN". Where clocks decide, several outcomes are right: what a clock refutes is
 TIMING_INVALID, and what it does not refute is never VALID. VALID is the honest time of what a runner of ours launched:
-the trick is not in that process (`conftest.py` compares it). `on_gpus` of a folder or submission says why its outcomes
-on GPUs are what they are, for as long as no GPU is here to show it.
+the trick is not in that process (`certify/honest_times.py` compares it with the honest one). `on_gpus` of a folder or
+submission says why its outcomes on GPUs are what they are, for as long as no GPU is here to show it.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from problems.kit.definition import Case
+from services.executor.core.certify.honest_times import Contest
 from services.executor.core.certify.known_times import with_case
 from services.executor.core.model.job import CoreJob
 from services.executor.core.model.verdict import Verdict
@@ -109,6 +110,19 @@ class Attempt:
     def job(self, **replacements: str) -> CoreJob:
         """What is submitted."""
         return CoreJob(self.source(**replacements), self.mode, self.problem, launch_plan=self.plan)
+
+    @property
+    def honest_job(self) -> CoreJob:
+        """The same work without a trick, for `certify/honest_times.py`."""
+        if self.honest:
+            source = self.file.with_name(self.honest).read_text("utf-8")
+        else:
+            source = catalogue().get(self.problem).solution
+        return CoreJob(source, self.mode, self.problem)
+
+    async def unfair_gain(self, finished: Finished, context: RunContext) -> str:
+        """How a finished run gained by cheating; empty if it did not. `context` is not `fitted`."""
+        return await Contest(self.job(), self.honest_job, self.fitted(context)).unfair_gain(finished)
 
     def fitted(self, context: RunContext) -> RunContext:
         """This, with the attempt's own limits and sizes in place."""

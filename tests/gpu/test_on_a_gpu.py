@@ -10,16 +10,14 @@ import pytest
 
 from problems.kit.definition import SizeSet
 from services.executor.core.certify import judgements, sources
-from services.executor.core.certify.results import Outcome as Judgement
+from services.executor.core.certify.results import Outcome
 from services.executor.core.model.job import CoreJob
 from services.executor.core.model.verdict import Verdict
 from services.executor.core.run.installation import Options, catalogue, open_context
 from services.executor.core.run.one_run import run
 from services.executor.core.sandbox.canary import canary_job
-from services.executor.core.timing.benchmark_result import Timing
 from submissions.modes import Mode
-from tests.attacks.honest_times import require_no_gain
-from tests.attacks.manifest import PARTS_OF_STAGED, Attempt, Outcome, attempts
+from tests.attacks.manifest import PARTS_OF_STAGED, Attempt, attempts
 from tests.attacks.staged import STAGED
 
 if TYPE_CHECKING:
@@ -61,16 +59,14 @@ async def test_a_kernel_as_people_write_it_is_right_or_refused_as_documented(gpu
     problem, source = sources.honest_source(name)
     finished = await run(CoreJob(source, Mode.CHECK, problem), gpu, lambda _: None)
     refused = sources.refused_on(_device_name()).get(name, "")
-    assert judgements.of_check(name, finished, refused).outcome is not Judgement.FAILED, finished
+    assert judgements.of_check(name, finished, refused).outcome is not Outcome.FAILED, finished
 
 
 @pytest.mark.parametrize("attempt", _ON_A_GPU, ids=lambda attempt: attempt.name)
 async def test_an_attack_gets_its_verdict(gpu: RunContext, attempt: Attempt) -> None:
-    fitted = attempt.fitted(gpu)
-    finished = await run(attempt.job(), fitted, lambda _: None)
+    finished = await run(attempt.job(), attempt.fitted(gpu), lambda _: None)
     assert attempt.shortcoming(finished, _device_name()) == "", finished
-    if Outcome.reached(finished) == Outcome(Verdict.ACCEPTED, Timing.VALID):
-        await require_no_gain(finished, fitted, attempt)
+    assert await attempt.unfair_gain(finished, gpu) == "", finished
 
 
 @pytest.mark.parametrize("name", sorted(STAGED))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from problems.kit.definition import SizeSet
 from services.executor.core.call.trusted_runner import trusted_runner
 from services.executor.core.certify import judgements, sources
+from services.executor.core.certify.honest_times import NoHonestTimeError
 from services.executor.core.certify.known_times import NoTimeError, measured, smallest_case_of
 from services.executor.core.certify.results import Outcome, StepResult
 from services.executor.core.compile.cache import CompileCache
@@ -73,7 +74,11 @@ async def attack(step: str, name: str, context: RunContext) -> StepResult:
         return judgements.of_attack(step, await staged[name](submit))
     attempt = manifest.attempt_named(name)
     finished = await submit(attempt, "", {})
-    return judgements.of_attack(step, attempt.shortcoming(finished, device), str(manifest.Outcome.reached(finished)))
+    try:
+        wrong = attempt.shortcoming(finished, device) or await attempt.unfair_gain(finished, fitted)
+    except NoHonestTimeError as error:
+        wrong = str(error)
+    return judgements.of_attack(step, wrong, str(manifest.Outcome.reached(finished)))
 
 
 async def spread(step: str, true_us: float, runs: int, context: RunContext) -> StepResult:

@@ -1,0 +1,88 @@
+"""Whether a time that was ranked gained anything: an attack's VALID time beside the honest one of the same work.
+
+The honest source is measured in the same way, right after the attack. On a GPU, real or simulated, no case may be more
+than 5 % faster. On `cpu` one source differs from itself by more than that from run to run, and a comparison is made
+again before it counts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from services.executor.core.model.verdict import Verdict
+from services.executor.core.run.one_run import run
+from services.executor.core.timing.benchmark_result import Timing
+from services.executor.core.timing.statistics import geometric_mean
+
+if TYPE_CHECKING:
+    from services.executor.core.model.events import Finished
+    from services.executor.core.model.job import CoreJob
+    from services.executor.core.run.context import RunContext
+    from services.executor.core.timing.benchmark_result import BenchmarkResult
+
+LEAST_SHARE = 0.95
+"""A VALID time below this share of the honest one is a hole."""
+LEAST_SHARE_ON_CPU = 2 / 3
+"""There one source differs from itself by 13 % from run to run (sd of the geometric mean of the cases, measured)."""
+_COMPARISONS_ON_CPU = 5
+"""On a machine that does other things too: what is faster by chance once is not so each time."""
+
+
+@dataclass(frozen=True)
+class Contest:
+    """An attack, the honest source of the same work, and what both are run with."""
+
+    attack: CoreJob
+    honest: CoreJob
+    context: RunContext
+
+    async def unfair_gain(self, finished: Finished) -> str:
+        """How the attack's run gained by cheating; empty if its time is not VALID, or is no shorter than it may be."""
+        if not _is_valid(finished):
+            return ""
+        if not self.attack.launch_plan and not finished.report["replayer_sha256"]:
+            return "the time is VALID, though host code of the submission launched the calls"
+        return await (self._gain_on_gpu if self.context.device.describe().is_gpu else self._gain_on_cpu)(finished)
+
+    async def _gain_on_gpu(self, finished: Finished) -> str:
+        for result, honest in await self._beside_honest(finished):
+            share = result.runtime_ns / honest.runtime_ns
+            if share < LEAST_SHARE:
+                return (
+                    f"case `{result.name}` has a VALID time of {result.runtime_ns / 1e3:.2f} us, "
+                    f"{100 * (1 - share):.1f} % under the honest {honest.runtime_ns / 1e3:.2f} us"
+                )
+        return ""
+
+    async def _gain_on_cpu(self, finished: Finished) -> str:
+        shares: list[float] = []
+        while _is_valid(finished):
+            pairs = await self._beside_honest(finished)
+            # Other work on the machine makes calls longer only, so of each case the shortest call counts.
+            shares.append(geometric_mean([result.min_ns / honest.min_ns for result, honest in pairs]))
+            if shares[-1] >= LEAST_SHARE_ON_CPU:
+                return ""
+            if len(shares) == _COMPARISONS_ON_CPU:
+                seen = ", ".join(f"{share:.2f}" for share in shares)
+                return f"its VALID times are {seen} of the honest ones, in {len(shares)} comparisons"
+            finished = await run(self.attack, self.context, lambda _: None)
+        return ""
+
+    async def _beside_honest(self, finished: Finished) -> list[tuple[BenchmarkResult, BenchmarkResult]]:
+        honest = await run(self.honest, self.context, lambda _: None)
+        if finished.benchmarked is None or honest.benchmarked is None:
+            raise NoHonestTimeError(honest)
+        return list(zip(finished.benchmarked.results, honest.benchmarked.results, strict=True))
+
+
+class NoHonestTimeError(Exception):
+    """The honest source has no time to compare with; the message has its verdict and reason."""
+
+    def __init__(self, finished: Finished) -> None:
+        super().__init__(f"the honest source has no time: {finished.verdict}: {finished.message} {finished.details}")
+
+
+def _is_valid(finished: Finished) -> bool:
+    timed = finished.benchmarked
+    return finished.verdict is Verdict.ACCEPTED and timed is not None and timed.timing is Timing.VALID
