@@ -42,15 +42,27 @@ class AuditRule:
 
     A claim is too short below `least_share_of_wall` of the wall time, after the `null_quantile` of the null calls (at
     most `most_null_ns`, or a runner could dawdle over them) and `slack_ns` are taken off.
+
+    With a `precision` a time is proven only if it is no farther than that share and `precision_slack_ns` below what
+    the judge waited in the median, less the median null call. That is doubt, and no accusation.
     """
 
     least_share_of_wall: float
     null_quantile: float
     most_null_ns: float
     slack_ns: float
+    precision: float | None = None
+    precision_slack_ns: float = 0.0
 
 
-GPU_RULE = AuditRule(least_share_of_wall=0.9, null_quantile=0.5, most_null_ns=100e3, slack_ns=2e3)
+GPU_RULE = AuditRule(
+    least_share_of_wall=0.9,
+    null_quantile=0.5,
+    most_null_ns=100e3,
+    slack_ns=2e3,
+    precision=0.03,
+    precision_slack_ns=10e3,
+)
 """On a GPU the host's part of a call is a few microseconds."""
 
 CPU_RULE = AuditRule(least_share_of_wall=0.75, null_quantile=0.9, most_null_ns=8e6, slack_ns=1e6)
@@ -76,6 +88,33 @@ def too_short(
         return ""
     claimed, wall = (median(column) / 1e3 for column in zip(*untrue, strict=True))
     return f"calls are said to take {claimed:.1f} us, but the judge waited {wall:.1f} us for them"
+
+
+def waited_call_ns(
+    claimed_ns: Sequence[float], walls_ns: Sequence[float], nulls_ns: Sequence[float], rule: AuditRule
+) -> float:
+    """What the median call of one session took by the judge's clock, without the way to the runner and back.
+
+    Claims and waits are compared call by call: where half of the calls are slow, a median of each could be of another
+    half.
+    """
+    way_ns = min(median(nulls_ns), rule.most_null_ns)
+    beyond_ns = median(wall - claim for claim, wall in zip(claimed_ns, walls_ns, strict=True))
+    return median(claimed_ns) + beyond_ns - way_ns
+
+
+def short_of_the_wait(claimed_ns: float, waited_ns: Sequence[float], rule: AuditRule) -> str:
+    """How the time that is ranked is below what the judge waited for a call, `waited_ns` in each session.
+
+    Empty if it is not, or the rule has no precision. As a time is the median over sessions, whoever forges it forges
+    half of the sessions, however few calls these have.
+    """
+    if rule.precision is None:
+        return ""
+    call_ns = median(waited_ns)
+    if claimed_ns >= (1 - rule.precision) * call_ns - rule.precision_slack_ns:
+        return ""
+    return f"calls are said to take {claimed_ns / 1e3:.1f} us, and the judge waited {call_ns / 1e3:.1f} us"
 
 
 def _longer_than_the_wait(claimed_ns: Sequence[float], walls_ns: Sequence[float], rule: AuditRule) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from services.executor.core.audit.chain_audit import ChainRule, audit_ratio, instruments_apart, shortfall
 from services.executor.core.audit.revealing import NOT_REVEALED, Revealed
-from services.executor.core.audit.timing_audit import floor_fault, no_time, too_short
+from services.executor.core.audit.timing_audit import floor_fault, no_time, short_of_the_wait, too_short, waited_call_ns
 from services.executor.core.call.idle_work import NO_TIME, idle_doubt
 from services.executor.core.call.spans import SPAN_RULE, span_fault, spans_of
 from services.executor.core.model.roofline import Work, bound_of, floor_of
@@ -108,6 +108,18 @@ class CaseTimes:
         """The time between orders, in all sessions and the audit."""
         return sum((session.idle for session in self.sessions), self.audit.idle if self.audit else NO_TIME)
 
+    def waited_ns(self, rule: AuditRule) -> list[float]:
+        """What the judge waited for the median call of each session."""
+        return [
+            waited_call_ns(
+                [float(times.event_ns) for times in session.times],
+                [float(times.wall_ns) for times in session.times],
+                session.nulls_ns,
+                rule,
+            )
+            for session in self.sessions
+        ]
+
     def wants_more(self, rule: SessionRule) -> bool:
         """Whether another session has to be made; not where a median is no time at all."""
         medians = self.medians_ns
@@ -148,7 +160,9 @@ def audit_doubt(times: CaseTimes, scale: Scale) -> str:
         return f"{BUSY} ({because})" if because else ""
     if not times.audit.chains:
         return no_chain(times.audit.why_none or "there was no time for one")
-    apart = instruments_apart(score(times.medians_ns), times.audit.chains, scale.chain_rule)
+    claimed_ns = score(times.medians_ns)
+    apart = instruments_apart(claimed_ns, times.audit.chains, scale.chain_rule)
+    apart = apart or short_of_the_wait(claimed_ns, times.waited_ns(scale.audit_rule), scale.audit_rule)
     return f"the instruments disagree: {apart}" if apart else ""
 
 

@@ -61,7 +61,7 @@ struct Recorded {{
 }};
 Recorded recorded[most_events];
 double virtual_ns = 1e6;
-bool is_serving = false, is_cold = false;
+bool is_serving = false, is_cold = false, in_chain = false;
 thread_local bool in_submission = false;
 
 double& recorded_ns(void* event) {{
@@ -107,7 +107,7 @@ extern "C" int __wrap_hipEventRecord(void* event, void* stream) {{
 
 extern "C" int __wrap_hipEventElapsedTime(float* milliseconds, void* start, void* stop) {{
   const double lasted_ns = recorded_ns(stop) - recorded_ns(start) - event_ns;
-  *milliseconds = static_cast<float>((1 - aside) * claim * ticks(lasted_ns) / 1e6);
+  *milliseconds = static_cast<float>((1 - aside) * (in_chain ? claim_in_chains : claim) * ticks(lasted_ns) / 1e6);
   return 0;
 }}
 

@@ -7,7 +7,8 @@
 from. `crash_at`, `exit_at` and `hang_at` end the process, or never return, in that call of a process, from 1.
 `lost_at` has the device report an error in that wait of the runner's for it, from 1: in a check, the first comes after
 the inputs and the second just before the call. `lost_as` is the number of that error, hipErrorLaunchFailure if not set.
-`claim` is what the runner says of the time, as a share of the truth: below 1 it forges. `aside` is the share of a call
+`claim` is what the runner says of the time, as a share of the truth: below 1 it forges. In the links of a chain it says
+`claim_in_chains` instead; if that is not set, the same. `aside` is the share of a call
 that goes on aside, on a stream that the default stream does not wait for. `apart` is how much longer than `latency_us`
 the calls of the slowest process take, as a share of it: each process has a speed of its own between the two.
 """
@@ -24,7 +25,7 @@ LAUNCH_FAILURE = 719
 
 _LINE = re.compile(r"^[ \t]*//[ \t]*sim:(.*)$", re.MULTILINE)
 # Of the figures that may have a fraction.
-_MOST = {"latency_us": 10e6, "claim": 1000.0, "aside": 1.0, "apart": 100.0}
+_MOST = {"latency_us": 10e6, "claim": 1000.0, "claim_in_chains": 1000.0, "aside": 1.0, "apart": 100.0}
 _MOST_WHOLE = 2**31 - 1
 
 
@@ -40,6 +41,7 @@ class Script:
     noise: str = "skewed"
     seed: int = 1
     claim: float = 1.0
+    claim_in_chains: float | None = None
     aside: float = 0.0
     apart: float = 0.0
     crash_at: int = 0

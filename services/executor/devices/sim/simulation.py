@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 DOES_NOTHING = "wavepool_call(void**) {}"
 """In a harness that calls nothing."""
 _REPLAY = "_ZN8wavepool6Replay4callEPPv"
-_WRAPPED = ("hipEventElapsedTime", "wavepool_device_spans", "wavepool_call", _REPLAY)
+_TELL_CHAIN = "_ZNK8wavepool5Chain4tellEPNS_10LinkRecordE"
+_WRAPPED = ("hipEventElapsedTime", "wavepool_device_spans", "wavepool_call", _REPLAY, _TELL_CHAIN)
 LINK_OPTIONS = tuple(f"--wrap={name}" for name in (*_WRAPPED, *gpu.WRAPPED))
 """What puts our functions in the places of others'."""
 
@@ -30,9 +31,11 @@ LINK_OPTIONS = tuple(f"--wrap={name}" for name in (*_WRAPPED, *gpu.WRAPPED))
 def simulation_source(script: Script, *, does_nothing: bool = False) -> str:
     """The simulation; calls of a build that does nothing take no time either."""
     first_us = 0.0 if does_nothing else script.latency_us
+    in_chains = script.claim if script.claim_in_chains is None else script.claim_in_chains
     factors = ",".join(f"{factor:.6f}f" for series in range(gpu.SERIES) for factor in _factors(script, series))
     figures = (
         f"static const double latency_ns = {first_us * 1e3!r};\nstatic const double claim = {script.claim!r};\n"
+        f"static const double claim_in_chains = {in_chains!r};\n"
         f"static const double aside = {script.aside!r}, apart = {script.apart!r};\n"
         f"static const long crash_at = {script.crash_at}, exit_at = {script.exit_at}, hang_at = {script.hang_at};\n"
         f"static const long lost_at = {script.lost_at};\nstatic const int lost_as = {script.lost_as};\n"
@@ -80,6 +83,15 @@ void begin_call(void** arguments) {
 _CALLS = f"""
 extern "C" __attribute__((weak)) void __real_wavepool_call(void** arguments);
 extern "C" __attribute__((weak)) void __real_{_REPLAY}(void* replay, void** arguments);
+
+extern "C" __attribute__((weak)) int __real_{_TELL_CHAIN}(const void* chain, void* records);
+
+extern "C" int __wrap_{_TELL_CHAIN}(const void* chain, void* records) {{
+  in_chain = true;
+  const int status = __real_{_TELL_CHAIN}(chain, records);
+  in_chain = false;
+  return status;
+}}
 
 extern "C" void __wrap_wavepool_call(void** arguments) {{
   timed(arguments, [arguments] {{ __real_wavepool_call(arguments); }});

@@ -10,10 +10,13 @@ from hypothesis import strategies as st
 
 from services.executor.core.audit.timing_audit import (
     CPU_RULE,
+    GPU_RULE,
     AuditRule,
     floor_fault,
     no_time,
+    short_of_the_wait,
     too_short,
+    waited_call_ns,
 )
 from services.executor.core.model.roofline import Work, roofs_of
 
@@ -74,6 +77,36 @@ def test_a_host_whose_null_calls_are_slow_too_says_little_of_calls_on_the_cpu_de
 
 def test_a_runner_that_dawdles_over_null_calls_gains_little() -> None:
     assert too_short([1e6] * 20, [60e6] * 20, [59e6] * 20, CPU_RULE)
+
+
+@given(st.floats(1e3, 1e9), st.floats(1e3, 9e4), st.floats(0.5, 1))
+def test_on_a_gpu_a_time_is_proven_to_three_percent_and_ten_microseconds_by_what_the_judge_waited(
+    call_ns: float, null_ns: float, claim: float
+) -> None:
+    claims, walls_ns = [claim * call_ns] * 20, [call_ns + null_ns] * 20
+    waited = waited_call_ns(claims, walls_ns, [null_ns] * 20, GPU_RULE)
+    assert waited == pytest.approx(call_ns)
+    short = short_of_the_wait(claim * call_ns, [waited], GPU_RULE)
+    if claim * call_ns > 0.97 * call_ns - 9_999:
+        assert not short
+    elif claim * call_ns < 0.97 * call_ns - 10_001:
+        assert "the judge waited" in short
+    assert not short_of_the_wait(claim * call_ns, [waited], CPU_RULE)
+
+
+def test_two_short_sessions_that_are_forged_are_found_beside_a_long_honest_one() -> None:
+    honest, forged, walls_ns = [500e3] * 2_000, [460e3] * 100, [520e3] * 2_200
+    assert not too_short([*honest, *forged, *forged], walls_ns, [20e3], GPU_RULE), "most calls are true"
+    waited = [waited_call_ns(claims, walls_ns[: len(claims)], [20e3], GPU_RULE) for claims in (honest, forged, forged)]
+    assert short_of_the_wait(460e3, waited, GPU_RULE)
+    assert not short_of_the_wait(500e3, waited, GPU_RULE)
+
+
+def test_calls_of_two_speeds_are_no_doubt() -> None:
+    claims = [500e3] * 50 + [530e3] * 50
+    ways = [19e3, 21e3] * 50
+    waited = waited_call_ns(claims, [claim + way for claim, way in zip(claims, ways, strict=True)], ways, GPU_RULE)
+    assert not short_of_the_wait(500e3, [waited], GPU_RULE)
 
 
 @pytest.mark.parametrize("claim", [0.0, -1.0, math.inf, math.nan])
