@@ -172,6 +172,20 @@ async def test_no_two_calls_of_a_run_share_inputs_and_a_seed_gives_them_again(co
     assert len({tuple(calls) for calls in checks}) == 3
 
 
+async def test_the_seed_that_a_report_reveals_gives_the_inputs_of_the_check_again(context: RunContext) -> None:
+    drawn, seed = list[list[bytes]](), ""
+    for mode in (Mode.FULL, Mode.CHECK):
+        mixed = MixedProblem()
+        job = CoreJob(MIXED_SOLUTION, mode, "mixed", seed=seed)
+        finished = await run(job, replace(context, find_problem=mixed.find), lambda _: None)
+        assert finished.verdict is Verdict.ACCEPTED
+        drawn.append(mixed.drawn)
+        seed = str(finished.report["seed"])
+    full, again = drawn
+    assert again == full[: len(again)]
+    assert len(again) >= 3
+
+
 @pytest.mark.parametrize(
     ("problem", "dtype", "said"),
     [
