@@ -1,6 +1,7 @@
 """What keeps a GPU of this machine from running submissions: `python -m services.executor.devices.checkup rocm`.
 
-Also whether an image for it could be pulled here, which a machine needs only if it is to run one.
+Also whether the host has the memory that a run may take, and whether an image for the GPU could be pulled here, which a
+machine needs only if it is to run one.
 
 Prints the findings as a JSON list; `wavepool doctor` shows them.
 """
@@ -8,6 +9,7 @@ Prints the findings as a JSON list; `wavepool doctor` shows them.
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import sys
 from contextlib import redirect_stdout
@@ -24,6 +26,9 @@ if TYPE_CHECKING:
     Check = Callable[[], Sequence[DeviceFinding]]
 
 GB = 10**9
+GIB = 2**30
+RUN_GIB = 58
+"""What a run at GPU sizes was seen to take of the host's memory at the most (docs/operations.md)."""
 IMAGES = Path("/var/lib/docker")
 """Where Docker keeps images unless `data-root` says otherwise."""
 
@@ -59,12 +64,28 @@ def room_for_image(images: Path = IMAGES, needed_gb: int = IMAGE_GB) -> DeviceFi
     )
 
 
+def memory_for_a_run(total_bytes: int, needed_gib: int = RUN_GIB) -> DeviceFinding:
+    """Whether a host with so much memory has what one run may take."""
+    if total_bytes >= needed_gib * GIB:
+        return DeviceFinding(
+            "host memory", ok=True, message=f"{total_bytes // GIB} GiB; a run takes up to {needed_gib}"
+        )
+    return DeviceFinding(
+        "host memory",
+        ok=False,
+        message=f"{total_bytes // GIB} GiB, and a run of a large problem takes up to {needed_gib} GiB",
+        remedy="use a host with 64 GiB for each run at once; most problems take less",
+        hinders=False,
+    )
+
+
 def main(arguments: Sequence[str]) -> int:
     """Look at the device that is named, and print what was found."""
     try:
         # amdsmi prints what it does not find.
         with redirect_stdout(sys.stderr):
-            findings = [*_checks(" ".join(arguments))(), room_for_image()]
+            total_bytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+            findings = [*_checks(" ".join(arguments))(), memory_for_a_run(total_bytes), room_for_image()]
     except ValueError as error:
         sys.stderr.write(f"{error}\n")
         return 2

@@ -40,7 +40,7 @@ def test_on_a_machine_without_a_gpu_the_executor_says_what_is_missing_and_ends()
 def test_its_checkup_names_each_thing_that_is_missing() -> None:
     looked = run(*RUN, IMAGE, "python", "-m", "services.executor.devices.checkup", "rocm")
     findings = {found["check"]: found for found in json.loads(looked.stdout)}
-    assert set(findings) == {"device", "permission", "topology", "driver", "hipcc", "amdsmi", "image"}
+    assert set(findings) == {"device", "permission", "topology", "driver", "hipcc", "amdsmi", "host memory", "image"}
     assert not findings["device"]["ok"]
     assert "no hipcc at /opt/rocm/bin/hipcc; install ROCm 6.2 or newer" in findings["hipcc"]["message"]
 

@@ -3,8 +3,10 @@ from __future__ import annotations
 import shutil
 from typing import TYPE_CHECKING
 
+import pytest
+
 from servicekit.storage import IMAGE_GB
-from services.executor.devices.checkup import GB, room_for_image
+from services.executor.devices.checkup import GB, memory_for_a_run, room_for_image
 from services.vmpool.providers.dstack.config import DISK
 
 if TYPE_CHECKING:
@@ -26,3 +28,11 @@ def test_a_disk_too_small_for_an_image_is_reported_with_the_remedy_and_hinders_n
 
 def test_rented_machines_have_room_for_an_image_and_as_much_again() -> None:
     assert float(DISK.removesuffix("GB..")) >= 2 * IMAGE_GB
+
+
+@pytest.mark.parametrize(("gib", "is_enough"), [(64, True), (58, True), (57, False), (24, False)])
+def test_a_host_with_less_memory_than_a_run_may_take_is_told_and_hinders_no_run(gib: int, *, is_enough: bool) -> None:
+    found = memory_for_a_run(gib << 30)
+    assert (found.ok, found.hinders and not found.ok) == (is_enough, False)
+    assert f"{gib} GiB" in found.message
+    assert ("64 GiB" in found.remedy) is not is_enough
