@@ -29,9 +29,10 @@ def compare_files(first: Path, second: Path) -> int:
         sys.stderr.write(f"{error}\n")
         return _BAD_USAGE
     sentence = compared.unclear_because or _SENTENCES[compared.order]
+    note = f"; {compared.never_ranks}" if compared.never_ranks else ""
     sys.stdout.write(
         f"{compared.order}: {sentence}; the second's time is {compared.ratio:.4f} of the first's "
-        f"(between {compared.low:.4f} and {compared.high:.4f})\n"
+        f"(between {compared.low:.4f} and {compared.high:.4f}){note}\n"
     )
     return 0
 

@@ -46,7 +46,8 @@ class TimedCase:
 class Compared:
     """The answer; `ratio` is the second's time over the first's, and lies in `low`..`high`.
 
-    `unclear_because` names the times that cannot be ranked, if that is why it is unclear.
+    `unclear_because` names the times that cannot be ranked, if that is why it is unclear. `never_ranks` says why these
+    times rank nowhere, whichever is shorter; it is empty for those of a GPU.
     """
 
     order: Order
@@ -54,6 +55,7 @@ class Compared:
     low: float
     high: float
     unclear_because: str = ""
+    never_ranks: str = ""
 
 
 def compare_times(first: Sequence[TimedCase], second: Sequence[TimedCase]) -> Compared:
@@ -73,12 +75,20 @@ def compare_reports(first: Mapping[str, Any], second: Mapping[str, Any]) -> Comp
     for name in ("problem", "dtype", "size_set", "device", "simulated", "timing_mode"):
         if first.get(name) != second.get(name):
             raise NotComparableError(f"{name}: {first.get(name)!r} and {second.get(name)!r} cannot be compared")
-    compared = compare_times(_cases(first), _cases(second))
+    compared = replace(compare_times(_cases(first), _cases(second)), never_ranks=_never_ranks(first))
     timings = {name: _benchmark(report).get("timing") for name, report in (("first", first), ("second", second))}
     unranked = [f"the timing of the {name} is {timing}" for name, timing in timings.items() if timing != "VALID"]
     if not unranked:
         return compared
     return replace(compared, order=Order.UNCLEAR, unclear_because=", and ".join(unranked))
+
+
+def _never_ranks(report: Mapping[str, Any]) -> str:
+    if report.get("simulated"):
+        return "a simulated device's times are made up, and never rank"
+    device = report.get("device")
+    is_cpu = isinstance(device, dict) and cast("dict[str, Any]", device).get("name") == "cpu"
+    return "times of `cpu` never rank" if is_cpu else ""
 
 
 def _order(low: float, high: float) -> Order:

@@ -115,6 +115,26 @@ def test_the_command_takes_results_and_signed_reports(tmp_path: Path, capsys: py
     assert capsys.readouterr().out.startswith("FASTER: the second is faster; the second's time is 0.5000")
 
 
+@pytest.mark.parametrize(
+    ("changes", "note"),
+    [
+        ({"device": {"name": "cpu"}}, "; times of `cpu` never rank\n"),
+        ({"simulated": True}, "; a simulated device's times are made up, and never rank\n"),
+        ({}, "0.5010)\n"),
+    ],
+)
+def test_the_command_says_if_the_times_never_rank(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], changes: dict[str, Any], note: str
+) -> None:
+    paths = tmp_path / "slow.json", tmp_path / "fast.json"
+    for path, ns in zip(paths, (1000.0, 500.0), strict=True):
+        path.write_text(json.dumps({"report": _report(ns, **changes)}))
+    assert compare_files(*paths) == 0
+    said = capsys.readouterr().out
+    assert said.startswith("FASTER: ")
+    assert said.endswith(note)
+
+
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"payload": "!!"}', '{"report": 3}'])
 def test_a_file_that_is_no_result_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str) -> None:
     broken = tmp_path / "broken.json"
