@@ -19,7 +19,7 @@ from services.executor.core.run.one_run import run
 from services.executor.core.sandbox import scratch
 from services.executor.sandboxes.limits.file_tree import remove_tree
 from submissions.modes import Mode
-from tests.attacks.honest_times import PROBLEMS
+from tests.attacks.conftest import PROBLEMS
 from tests.conftest import torch_program
 
 if TYPE_CHECKING:
