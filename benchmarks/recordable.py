@@ -3,7 +3,9 @@
 Each source is built for the `cpu` device, with `--device rocm` by hipcc for an MI300X, or with `--device nvidia` by
 nvcc for an H100, neither of which need be here, and recorded for its public cases. The sources that do not compile or
 cannot be recorded are listed with the reason and the line. For GPUs these include sources that ask for the GPU's
-properties, as none is asked here. `ROCM_PATH=.cache/rocm6/usr` has the hipcc of `.ci/rocm`.
+properties, as none is asked here. On `cpu` the exit status is 1 if anything is listed but the kernels that
+tests/honest/not_recordable.toml names, or if one of these can be recorded.
+`ROCM_PATH=.cache/rocm6/usr` has the hipcc of `.ci/rocm`.
 
 With `--benchmark` each source is benchmarked on `cpu` instead, and those are listed that are not ACCEPTED, or whose
 time is not VALID: on a quiet machine only those that cannot be recorded.
@@ -14,6 +16,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import sys
+import tomllib
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -78,7 +81,9 @@ async def _main(names: list[str], device: str, *, benchmarks: bool) -> int:
     context = await open_context(Options("cpu", "auto", default_cache_folder(), 4096))
     if device in _ABSENT:
         context = replace(context, device=_ABSENT[device])
+    expected = tomllib.loads((_ROOT / "tests/honest/not_recordable.toml").read_text("utf-8"))
     counts: Counter[tuple[str, bool]] = Counter()
+    unexpected: list[str] = []
     for kind, slug, path in sources():
         name = slug if kind == "reference" else path.stem
         if names and name not in names:
@@ -87,9 +92,14 @@ async def _main(names: list[str], device: str, *, benchmarks: bool) -> int:
         counts[kind, not reason] += 1
         if reason:
             print(f"{kind} {name}: {reason}", flush=True)
+        if bool(reason) != (name in expected) or expected.get(name, "") not in reason:
+            unexpected.append(name)
     right = "have a VALID time" if benchmarks else "can be recorded"
     for kind in ("reference", "honest kernel"):
         print(f"{kind}s that {right}: {counts[kind, True]} of {counts[kind, True] + counts[kind, False]}")
+    if unexpected and device not in _ABSENT:
+        print(f"otherwise than tests/honest/not_recordable.toml says: {', '.join(unexpected)}")
+        return 1
     return 0
 
 

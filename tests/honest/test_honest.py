@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,8 @@ import pytest
 from services.executor.core.model.job import CoreJob
 from services.executor.core.model.verdict import Verdict
 from services.executor.core.run.one_run import run
+from services.executor.core.timing.benchmark_result import Timing
+from services.executor.core.timing.case_timing import BUSY
 from submissions.modes import Mode
 from tests.sampling import sampled
 
@@ -18,6 +21,7 @@ if TYPE_CHECKING:
 
 KERNELS = sorted(Path(__file__).parent.glob("*.hip"))
 MEASURED = KERNELS[::8]
+NOT_RECORDABLE: dict[str, str] = tomllib.loads(Path(__file__).with_name("not_recordable.toml").read_text("utf-8"))
 CHECKED = [kernel for kernel in KERNELS if kernel not in MEASURED]
 
 
@@ -43,3 +47,15 @@ async def test_a_kernel_is_right(fair: RunContext, kernel: Path) -> None:
 async def test_a_kernel_is_right_and_its_times_are_believed(fair: RunContext, kernel: Path) -> None:
     finished = await run(_job(kernel, Mode.FULL), fair, lambda _: None)
     assert finished.verdict is Verdict.ACCEPTED, f"{finished.message}\n{finished}"
+    assert finished.benchmarked is not None
+    for result in finished.benchmarked.results:
+        assert result.timing is not Timing.INVALID, result
+        if reason := NOT_RECORDABLE.get(kernel.stem):
+            assert (result.timing, reason in result.unproven_because) == (Timing.UNPROVEN, True), result
+        else:
+            assert _is_machines(result.unproven_because), result.unproven_because
+
+
+def _is_machines(unproven_because: str) -> bool:
+    """Whether nothing but a busy machine is against a time, or nothing at all."""
+    return all(reason.startswith(BUSY) for reason in unproven_because.split("; ") if reason)
