@@ -21,6 +21,7 @@ import grpc
 
 from gateway.submissions.frames import encode, frame_of
 from gateway.submissions.run_frames import Frame, Setting
+from servicekit.feed import Feed
 from servicekit.logging import get_logger
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ class JobStream:
         self._last_seq = 0
         self._is_over = False
         self._dropped_seq = 0
-        self._changed = asyncio.Event()
+        self._changed = Feed()
         self._has_room = asyncio.Event()
 
     def can_serve(self, after_seq: int) -> bool:
@@ -89,26 +90,27 @@ class JobStream:
     def end(self) -> None:
         """End the stream here, in good order: clients get what was read, and resume elsewhere."""
         self._is_over = True
-        self._wake()
+        self._changed.notify()
 
     async def follow(self, after_seq: int) -> AsyncGenerator[bytes]:
         """The encoded frames after `after_seq`, until the last. Raises FellBehindError when one is no longer kept."""
         if not self.can_serve(after_seq):
             raise FellBehindError
         place = self._first
-        while True:
-            changed = self._changed
-            while place < self._first + len(self._frames):
-                if place < self._first:
-                    raise FellBehindError
-                seq, data = self._frames[place - self._first]
-                self._note_read(place, len(data))
-                place += 1
-                if seq > after_seq:
-                    yield data
-            if self._is_over:
-                return
-            await changed.wait()
+        with self._changed.follow() as changed:
+            while True:
+                changed.clear()
+                while place < self._first + len(self._frames):
+                    if place < self._first:
+                        raise FellBehindError
+                    seq, data = self._frames[place - self._first]
+                    self._note_read(place, len(data))
+                    place += 1
+                    if seq > after_seq:
+                        yield data
+                if self._is_over:
+                    return
+                await changed.wait()
 
     async def _read_once(self) -> None:
         try:
@@ -139,7 +141,7 @@ class JobStream:
             self._dropped_seq, dropped = self._frames.popleft()
             self._kept_bytes -= len(dropped)
             self._first += 1
-        self._wake()
+        self._changed.notify()
 
     def _note_read(self, place: int, size_bytes: int) -> None:
         if place == self._furthest:
@@ -157,7 +159,3 @@ class JobStream:
         fields = {"submission_id": self._job_id, "verdict": "INFRA_ERROR", "message": message, "details": ""}
         # No id: the job has no such event, and a client that resumes must not skip one.
         self._append(self._last_seq + 1, encode(None, Frame("ERROR", fields)))
-
-    def _wake(self) -> None:
-        self._changed.set()
-        self._changed = asyncio.Event()

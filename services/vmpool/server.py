@@ -13,6 +13,7 @@ from wavepool.vmpool.v1 import vmpool_pb2_grpc
 from servicekit import database, logging
 from servicekit.channels import open_channel
 from servicekit.clock import SystemClock, new_id
+from servicekit.feed import Feed
 from servicekit.leader_lease import DatabaseTakenError, leader_lease
 from servicekit.loops import run_loop
 from servicekit.plugins import BrokenPluginError, UnknownPluginError
@@ -27,7 +28,6 @@ from services.vmpool.capacity.requesting import Requesting
 from services.vmpool.capacity.scope_checks import check_preferences
 from services.vmpool.capacity.sizer import Sizer
 from services.vmpool.config import VmPoolSettings
-from services.vmpool.feed import Feed
 from services.vmpool.lifecycle.driver import MachineDriver
 from services.vmpool.lifecycle.executor_client import ExecutorClient
 from services.vmpool.lifecycle.health_book import HealthBook

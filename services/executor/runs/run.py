@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
+from servicekit.feed import Feed
 from vocabulary.limits import LONGEST_RUN
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class Run:
         self.spec = spec
         self._clock = clock
         self._events: list[RunEvent] = []
-        self._news = asyncio.Event()
+        self._news = Feed()
 
     @property
     def is_finished(self) -> bool:
@@ -62,21 +62,20 @@ class Run:
         event.seq = len(self._events) + 1
         event.time.FromDatetime(self._clock.now())
         self._events.append(event)
-        self._news.set()
-        self._news = asyncio.Event()
+        self._news.notify()
 
     async def follow(self, after_seq: int) -> AsyncIterator[RunEvent]:
         """Replay the events after `after_seq`, then tell new ones until the last."""
         position = after_seq
-        while True:
-            for event in self._events[position:]:
-                position = event.seq
-                yield event
-            if position < len(self._events):
-                continue  # more came while the last one was being taken
-            if self.is_finished:
-                return
-            await self._news.wait()
+        with self._news.follow() as news:
+            while True:
+                news.clear()
+                for event in self._events[position:]:
+                    position = event.seq
+                    yield event
+                if self.is_finished and position >= len(self._events):
+                    return
+                await news.wait()
 
     async def wait(self) -> None:
         """Wait for the last event."""

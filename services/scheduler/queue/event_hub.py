@@ -1,4 +1,7 @@
-"""Hands the events of each commit to those in this process who follow the job."""
+"""Hands the events of each commit to those in this process who follow the job.
+
+It is not a `servicekit.feed.Feed`, because it carries the events, so that a follower need not read the rows again.
+"""
 
 from __future__ import annotations
 

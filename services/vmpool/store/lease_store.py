@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from servicekit.clock import Clock
     from servicekit.database import Database
-    from services.vmpool.feed import Feed
+    from servicekit.feed import Feed
 
 _INSERT_LEASE = insert(leases)
 _STANDING = select(leases).where(

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from servicekit.clock import Clock
     from servicekit.database import Database
-    from services.vmpool.feed import Feed
+    from servicekit.feed import Feed
     from services.vmpool.machines.machine import Halt
     from services.vmpool.policy.failures import Failures
 

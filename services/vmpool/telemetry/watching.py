@@ -9,7 +9,7 @@ from services.vmpool.errors import InvalidFieldError
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from services.vmpool.feed import Feed
+    from servicekit.feed import Feed
     from services.vmpool.store.event_log import EventLog, MachineEvent
 
 

@@ -13,7 +13,7 @@ from datetime import timedelta
 
 from servicekit import database
 from servicekit.clock import SystemClock, new_id
-from services.vmpool.feed import Feed
+from servicekit.feed import Feed
 from services.vmpool.machines.lease import LeaseRequest
 from services.vmpool.store.lease_store import LeaseStore
 

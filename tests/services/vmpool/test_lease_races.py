@@ -14,7 +14,7 @@ import pytest
 
 from servicekit import database
 from servicekit.clock import SystemClock, new_id
-from services.vmpool.feed import Feed
+from servicekit.feed import Feed
 from services.vmpool.machines.machine import Inventory
 from services.vmpool.store.lease_store import LeaseStore
 from services.vmpool.store.machine_store import MachineStore
