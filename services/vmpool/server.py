@@ -126,7 +126,6 @@ def configured_providers(settings: VmPoolSettings) -> ProviderSet:
         idle_timeout=settings.idle_timeout,
         offers=settings.offers(),
         gpu_counts=settings.gpus_per_machine,
-        offer_lifetime=settings.offer_lifetime,
     )
     return open_providers(settings.providers, context)
 

@@ -1,21 +1,27 @@
 """Polls machines at their providers, and never waits long for an answer.
 
 A machine's step, and with it the heartbeat of its executor, must not hang on a provider that is slow, cannot be reached
-or breaks. A machine is UNKNOWN if its provider does not answer in time; a late answer serves the next poll.
+or breaks. A machine is UNKNOWN if its provider does not answer in time; a late answer serves the next poll. An answer
+of a provider that is Paced serves all polls of that time.
 """
 
 from __future__ import annotations
 
 import asyncio
+import time
+from dataclasses import dataclass
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from servicekit.logging import get_logger
 from services.vmpool import metrics
 from services.vmpool.errors import ProviderError
 from services.vmpool.lifecycle.machine_order import resource_of
-from services.vmpool.providers.provider import Observation, ProviderState
+from services.vmpool.providers.provider import Observation, Paced, ProviderState
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from services.vmpool.machines.machine import Machine
     from services.vmpool.providers.provider_set import ProviderSet
 
@@ -27,37 +33,55 @@ HANG_SECONDS = 60.0
 """After this a poll without an answer is given up, and the next one asks again."""
 
 
+@dataclass
+class _Poll:
+    answer: asyncio.Task[Observation]
+    old_seconds: float | None = None
+    """When the answer is too old, on the monotonic clock; None if nobody has had it yet."""
+
+
 class MachinePoller:
     """Has one poll under way for each machine."""
 
-    def __init__(self, providers: ProviderSet, wait_seconds: float = WAIT_SECONDS) -> None:
+    def __init__(
+        self,
+        providers: ProviderSet,
+        wait_seconds: float = WAIT_SECONDS,
+        monotonic_seconds: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._providers = providers
         self._wait_seconds = wait_seconds
-        self._polls: dict[str, asyncio.Task[Observation]] = {}
+        self._monotonic_seconds = monotonic_seconds
+        self._polls: dict[str, _Poll] = {}
 
     async def poll(self, machine: Machine) -> Observation:
         """How the machine is, or was a moment ago; UNKNOWN if its provider does not answer."""
         poll = self._polls.get(machine.machine_id)
-        if poll is None:
-            poll = self._polls[machine.machine_id] = asyncio.create_task(self._ask(machine))
-        await asyncio.wait({poll}, timeout=self._wait_seconds)
-        if not poll.done():
+        if poll is None or (poll.old_seconds is not None and self._monotonic_seconds() >= poll.old_seconds):
+            poll = self._polls[machine.machine_id] = _Poll(asyncio.create_task(self._ask(machine)))
+        await asyncio.wait({poll.answer}, timeout=self._wait_seconds)
+        if not poll.answer.done() or poll.answer.cancelled():
             return Observation(ProviderState.UNKNOWN, reason=f"provider {machine.provider} is slow to answer")
-        self._polls.pop(machine.machine_id, None)
-        return poll.result()
+        if poll.old_seconds is None:
+            poll.old_seconds = self._monotonic_seconds() + self._interval(machine.provider).total_seconds()
+        return poll.answer.result()
 
     def forget(self, machine_id: str) -> None:
-        """The machine is over."""
+        """Drop what is known of the machine: it is over, or was just changed."""
         poll = self._polls.pop(machine_id, None)
         if poll is not None:
-            poll.cancel()
+            poll.answer.cancel()
 
     async def close(self) -> None:
         """End the polls under way."""
-        polls = list(self._polls.values())
-        for poll in polls:
-            poll.cancel()
-        await asyncio.gather(*polls, return_exceptions=True)
+        answers = [poll.answer for poll in self._polls.values()]
+        for answer in answers:
+            answer.cancel()
+        await asyncio.gather(*answers, return_exceptions=True)
+
+    def _interval(self, name: str) -> timedelta:
+        provider = next((each for each in self._providers if each.name == name), None)
+        return provider.poll_interval if isinstance(provider, Paced) else timedelta(0)
 
     async def _ask(self, machine: Machine) -> Observation:
         try:

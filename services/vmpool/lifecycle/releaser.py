@@ -61,14 +61,16 @@ class Releaser:
         more; by the next vmpool if this one ends before.
         """
         machine = await self._with_its_cost(machine)
-        async with asyncio.timeout(self._release_seconds):
-            await self._providers.named(machine.provider).release(machine.machine_id, resource_of(machine))
+        try:
+            async with asyncio.timeout(self._release_seconds):
+                await self._providers.named(machine.provider).release(machine.machine_id, resource_of(machine))
+        finally:
+            self._poller.forget(machine.machine_id)
         now = self._clock.now()
         if self._may_still_arrive(machine, now):
             return
         draining = machine.state is MachineState.DRAINING
         await self._record.change(machine, machine.stop(now) if draining else machine.release(now))
-        self._poller.forget(machine.machine_id)
         self.order_answered(machine.machine_id)
 
     def _may_still_arrive(self, machine: Machine, now: datetime) -> bool:

@@ -67,7 +67,7 @@ class OfferPolicy:
 class OfferTimes:
     """How long an answer is good as new, how long it serves for want of a newer one, and how long one is waited for."""
 
-    fresh: timedelta = timedelta(seconds=15)
+    fresh: timedelta
     usable: timedelta = timedelta(minutes=5)
     wait: timedelta = timedelta(seconds=2)
 

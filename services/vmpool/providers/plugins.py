@@ -7,7 +7,6 @@ reads settings of its own, by custom from `VMPOOL_<ITS NAME>_…`, and says what
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from datetime import timedelta
 from typing import TYPE_CHECKING, cast
 
 from servicekit.plugins import PluginGroup
@@ -16,6 +15,7 @@ from services.vmpool.providers.provider_set import ProviderSet
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from datetime import timedelta
     from pathlib import Path
 
     from services.vmpool.providers.provider import MachineProvider
@@ -32,8 +32,8 @@ class PoolContext:
     """What every provider is told of its pool: a fact that the pool has a setting for is no provider's setting.
 
     `pool_name` tells this pool's machines from those of others in the same account; `idle_timeout` is for backstops
-    that are to come later than the pool's own. `offers` says what is taken of what a provider offers, `gpu_counts` how
-    many GPUs a machine may have, the usual number first, and `offer_lifetime` how long an offer may be remembered.
+    that are to come later than the pool's own. `offers` says what is taken of what a provider offers, and `gpu_counts`
+    how many GPUs a machine may have, the usual number first.
     """
 
     pool_name: str
@@ -42,7 +42,6 @@ class PoolContext:
     idle_timeout: timedelta
     offers: OfferPolicy = field(default_factory=OfferPolicy)
     gpu_counts: tuple[int, ...] = (1,)
-    offer_lifetime: timedelta = timedelta(seconds=15)
 
 
 def open_providers(names: Sequence[str], context: PoolContext) -> ProviderSet:

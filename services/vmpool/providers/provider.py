@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from services.vmpool.fault import Fault
 from services.vmpool.machines.offer import Offer  # noqa: TC001 - adapters take it from here, with the rest of the protocol
@@ -159,4 +159,14 @@ class MachineProvider(Protocol):
 
         ProviderError where the provider keeps none of that machine.
         """
+        ...
+
+
+@runtime_checkable
+class Paced(Protocol):
+    """A provider that is not to be asked about one machine all the time."""
+
+    @property
+    def poll_interval(self) -> timedelta:
+        """How long an answer about a machine serves before the next question."""
         ...

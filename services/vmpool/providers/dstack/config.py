@@ -95,7 +95,6 @@ class Timeouts:
     """How often to look, and how long to wait."""
 
     poll_interval: timedelta
-    offers_lifetime: timedelta
     start_timeout: timedelta
     stop_grace: timedelta
     release_timeout: timedelta

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -19,7 +17,6 @@ from services.vmpool.providers.dstack.refusal import RefusedError
 from services.vmpool.providers.dstack.release import INSTANCE_PREFIX, Release
 from services.vmpool.providers.dstack.runs.log import Logs
 from services.vmpool.providers.dstack.runs.name import ordered_as, run_name
-from services.vmpool.providers.dstack.runs.poller import RunPoller
 from services.vmpool.providers.dstack.runs.runs import Runs
 from services.vmpool.providers.dstack.runs.state import billed, observation
 from services.vmpool.providers.dstack.runs.task import plan_request
@@ -52,11 +49,8 @@ class DstackProvider:
         self._logs = Logs(self._runs, config)
         self._release = Release(self._runs, self._fleets, config, self._logs.keep)
         self._reach = Reach(config)
-        self._poller = RunPoller(self._look, config.timeouts.poll_interval.total_seconds())
         self._examination = Examination(self._client, self._fleets, config, self._ask_for_offers)
         self._examined = False
-        self._offers: tuple[float, Sequence[Offer]] | None = None
-        self._asking_for_offers = asyncio.Lock()
 
     @property
     def ends_with_pool(self) -> bool:
@@ -67,6 +61,11 @@ class DstackProvider:
     def start_timeout(self) -> timedelta:
         """As the settings say."""
         return self._config.timeouts.start_timeout
+
+    @property
+    def poll_interval(self) -> timedelta:
+        """As the settings say."""
+        return self._config.timeouts.poll_interval
 
     @property
     def scope(self) -> Scope:
@@ -82,7 +81,6 @@ class DstackProvider:
 
     async def close(self) -> None:
         """Let go of connections; machines stay as they are."""
-        await self._poller.close()
         await self._reach.close()
         await self._client.close()
 
@@ -91,20 +89,13 @@ class DstackProvider:
         return await self._examination.findings()
 
     async def offers(self) -> Sequence[Offer]:
-        """What dstack plans for runs of ours, remembered for a while."""
-        async with self._asking_for_offers:
-            now = time.monotonic()
-            lifetime = self._config.timeouts.offers_lifetime.total_seconds()
-            if self._offers is None or now - self._offers[0] >= lifetime:
-                await self._examine()
-                await self._fleets.ensure()
-                offers = await self._ask_for_offers(True)
-                # No offer is no answer to keep: a fleet that was made a moment ago has none yet, and a server that was
-                # started again has dropped the backends that its configuration file does not name.
-                self._offers = (now, offers) if offers else None
-                self._examined = bool(offers)
-                return offers
-            return self._offers[1]
+        """What dstack plans for runs of ours."""
+        await self._examine()
+        await self._fleets.ensure()
+        offers = await self._ask_for_offers(True)
+        # A server that was started again has dropped the backends that its configuration file does not name.
+        self._examined = bool(offers)
+        return offers
 
     def resource_name(self, machine_id: str) -> str:
         """Its run's."""
@@ -122,28 +113,29 @@ class DstackProvider:
             # A request that timed out before may have come through in between.
             if not await self._is_ordered(order):
                 raise
-        finally:
-            self._poller.forget(order.machine_id)
 
     async def observe(self, machine_id: str, resource: Resource = UNNAMED) -> Observation:
-        """How the machine is; UNKNOWN while the server does not tell."""
+        """How the machine is; UNKNOWN if the server does not know its run and the machine may be there all the same."""
         self._reach.resume(machine_id)
-        return await self._poller.poll(machine_id, resource)
+        run = await self._runs.of_machine(machine_id, resource)
+        if run is None:
+            return await self._look_without_run(machine_id, resource)
+        seen = billed(observation(run), self._config.market)
+        if seen.exit_status and (words := await self._logs.last_words(run)):
+            seen = replace(seen, reason=f"{seen.reason}; its log ends: {words}")
+        if seen.state is not ProviderState.RUNNING or run.job is None or run.job.address is None:
+            return seen
+        return replace(seen, endpoint=self._reach.endpoint(machine_id, run.job.address, run.job.proxy))
 
     async def release(self, machine_id: str, resource: Resource = UNNAMED) -> None:
         """Stop the run, delete the machine, and wait until it is gone; one without its run is ended all the same."""
-        try:
-            found = await self._release.release(machine_id, resource)
-        finally:
-            self._poller.forget(machine_id)
+        found = await self._release.release(machine_id, resource)
         if not found and (host := await self._forgotten_host(machine_id)):
             raise ProviderError(
                 f"dstack's server has forgotten machine {machine_id}, and its host {host} still answers and may cost "
                 "money: give the server its data back, or end the machine in the cloud's console"
             )
         await self._reach.drop(machine_id)
-        # A machine less may make room for another.
-        self._offers = None
 
     async def list_all(self) -> Sequence[str]:
         """Runs with our name and token, and machines of ours whose run was deleted."""
@@ -178,17 +170,6 @@ class DstackProvider:
         if run is not None and not (run.is_machine(order.machine_id) and run.token == order.token):
             raise ProviderError(f"dstack has a run {run.name!r} that is not ours: delete it, or rename the pool")
         return run is not None
-
-    async def _look(self, machine_id: str, resource: Resource) -> Observation:
-        run = await self._runs.of_machine(machine_id, resource)
-        if run is None:
-            return await self._look_without_run(machine_id, resource)
-        seen = billed(observation(run), self._config.market)
-        if seen.exit_status and (words := await self._logs.last_words(run)):
-            seen = replace(seen, reason=f"{seen.reason}; its log ends: {words}")
-        if seen.state is not ProviderState.RUNNING or run.job is None or run.job.address is None:
-            return seen
-        return replace(seen, endpoint=self._reach.endpoint(machine_id, run.job.address, run.job.proxy))
 
     async def _look_without_run(self, machine_id: str, resource: Resource) -> Observation:
         """A machine may well be there without its run: deleted by hand, or lost by the server."""

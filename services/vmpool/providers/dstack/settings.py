@@ -209,11 +209,10 @@ class DstackSettings(Settings):
             disk=self.disk,
         )
 
-    def timeouts(self, offers_lifetime: timedelta) -> config.Timeouts:
+    def timeouts(self) -> config.Timeouts:
         """How often to look, and how long to wait."""
         return config.Timeouts(
             poll_interval=self.poll_interval,
-            offers_lifetime=offers_lifetime,
             start_timeout=self.start_timeout,
             stop_grace=self.stop_grace,
             release_timeout=self.release_timeout,
@@ -235,7 +234,7 @@ class DstackSettings(Settings):
             fleet=config.Fleet(
                 self.fleet_name or context.pool_name, self.fleet_size, self.create_fleet, self.idle_duration
             ),
-            timeouts=self.timeouts(context.offer_lifetime),
+            timeouts=self.timeouts(),
             max_duration=self.max_duration,
             ends_with_pool=self.ends_with_pool,
         )

@@ -36,7 +36,6 @@ CONFIG = config.DstackConfig(
     fleet=config.Fleet("wavepool", 8, True, timedelta(seconds=300)),
     timeouts=config.Timeouts(
         poll_interval=timedelta(seconds=2),
-        offers_lifetime=timedelta(seconds=30),
         start_timeout=timedelta(minutes=20),
         stop_grace=timedelta(seconds=15),
         release_timeout=timedelta(minutes=3),

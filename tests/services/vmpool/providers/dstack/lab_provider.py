@@ -37,7 +37,6 @@ def lab_config(server: DstackServer, data_dir: Path, **changes: Any) -> config.D
         agent=lab_agent(TINY_COMMAND),
         timeouts=config.Timeouts(
             poll_interval=timedelta(seconds=0.1),
-            offers_lifetime=timedelta(0),
             start_timeout=timedelta(seconds=DEADLINE_SECONDS),
             stop_grace=timedelta(seconds=10),
             release_timeout=timedelta(seconds=DEADLINE_SECONDS),

@@ -21,8 +21,9 @@ CONTEXT = PoolContext("wavepool", Path("data"), ("MI300X",), timedelta(minutes=1
 def context_of(**settings: Any) -> PoolContext:
     """What the provider gets from a pool with these settings."""
     pool = VmPoolSettings(**settings)
-    counts, lifetime = pool.gpus_per_machine, pool.offer_lifetime
-    return PoolContext("wavepool", Path("data"), ("MI300X",), timedelta(minutes=10), pool.offers(), counts, lifetime)
+    return PoolContext(
+        "wavepool", Path("data"), ("MI300X",), timedelta(minutes=10), pool.offers(), pool.gpus_per_machine
+    )
 
 
 @pytest.fixture(autouse=True)
@@ -45,13 +46,11 @@ def test_what_may_be_rented_is_what_the_pool_s_settings_say() -> None:
         spot_policy="auto",
         max_price=Decimal("2.4999999"),
         gpus_per_machine=(8, 1),
-        offer_lifetime=timedelta(seconds=7),
     )
     config = DstackSettings().config(context)
     assert (config.market.backends, config.market.spot_policy) == (("remote", "hotaisle"), SpotPolicy.AUTO)
     assert (config.market.gpu_counts, config.market.max_price_micros_per_gpu_hour) == ((8, 1), 2_500_000)
     assert config.market.max_price_micros_per_hour(8) == 20_000_000
-    assert config.timeouts.offers_lifetime == timedelta(seconds=7)
 
 
 @pytest.mark.parametrize(
