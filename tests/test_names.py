@@ -11,6 +11,8 @@ REPLACED = {
     "box": "sandbox",
     "boxed": "sandboxed",
     "boxes": "sandboxes",
+    "carrier": "job runner, or tunnel",
+    "carriers": "job runners, or tunnels",
     "endings": "exit reasons",
     "equipment": "context",
     "hygiene": "health check",

@@ -31,8 +31,8 @@ from services.scheduler.queue.inventory import Inventory
 from services.scheduler.queue.provisioning import ProvisioningReporter
 from services.scheduler.queue.waiting import WaitingJobs
 from services.scheduler.runs.canceller import Canceller
-from services.scheduler.runs.carrier import Carrier
 from services.scheduler.runs.dispatcher import Dispatcher
+from services.scheduler.runs.job_runner import JobRunner
 from services.scheduler.runs.machine_follower import MachineFollower
 from services.scheduler.runs.rescuer import Rescuer
 from services.scheduler.runs.settler import Settler
@@ -86,7 +86,7 @@ class Scheduler:
 
     server: ServiceServer
     waiting: WaitingJobs
-    carrier: Carrier
+    runner: JobRunner
     duties: list[tuple[Loop, timedelta, asyncio.Event | None]]
     executors: Executors
     channels: list[grpc.aio.Channel]
@@ -97,7 +97,7 @@ class Scheduler:
 
     async def close(self) -> None:
         """Put running jobs down and close the channels."""
-        await self.carrier.stop()
+        await self.runner.stop()
         await self.executors.close()
         for channel in self.channels:
             await channel.close()
@@ -117,24 +117,24 @@ async def build(
     forecast = Forecast(waiting, inventory)
     forecast.remember(await reader.run_times({JobState.FINISHED}, RUNS_REMEMBERED))
     settler = Settler(store, billing, pool, forecast, clock)
-    carrier = Carrier(store, pool, executors, settler, waiting, inventory, clock, settings)
+    runner = JobRunner(store, pool, executors, settler, waiting, inventory, clock, settings)
     demand = DemandReporter(pool, waiting)
     provisioning = ProvisioningReporter(store, waiting, inventory, forecast, clock)
     dispatcher = Dispatcher(
-        store, pool, waiting, inventory, carrier, demand, provisioning, clock, settings.lease_duration
+        store, pool, waiting, inventory, runner, demand, provisioning, clock, settings.lease_duration
     )
-    rescuer = Rescuer(store, billing, carrier, waiting, clock, settings.submission_timeout)
+    rescuer = Rescuer(store, billing, runner, waiting, clock, settings.submission_timeout)
     admission = Admission(store, billing, waiting, forecast, clock, _policy(settings, problems))
-    canceller = Canceller(store, waiting, carrier, clock)
+    canceller = Canceller(store, waiting, runner, clock)
     servicer = SchedulerServicer(store, reader, admission, canceller, Watcher(reader, hub), problems)
     server = SchedulerServer(settings, servicer, hub)
     duties: list[tuple[Loop, timedelta, asyncio.Event | None]] = [
         (rescuer, settings.sweep_interval, None),
-        (MachineFollower(pool, inventory, waiting, carrier), REFOLLOW_INTERVAL, None),
+        (MachineFollower(pool, inventory, waiting, runner), REFOLLOW_INTERVAL, None),
         (dispatcher, settings.poll_interval, waiting.changed),
         (UnannouncedEvents(reader, hub), settings.poll_interval, None),
     ]
-    return Scheduler(server, waiting, carrier, duties, executors, [vmpool_channel, billing_channel])
+    return Scheduler(server, waiting, runner, duties, executors, [vmpool_channel, billing_channel])
 
 
 def _policy(settings: SchedulerSettings, problems: Mapping[str, CatalogueEntry]) -> AdmissionPolicy:

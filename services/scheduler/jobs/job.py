@@ -58,9 +58,9 @@ LEGAL_MOVES: dict[JobState, frozenset[JobState]] = {
 }
 UNSEEN_STATES = frozenset({JobState.RESERVING, JobState.ABANDONED})
 WAITING_STATES = frozenset({JobState.QUEUED, JobState.PROVISIONING})
-CARRIED_STATES = frozenset({JobState.RUNNING, JobState.SETTLING})
+STARTED_STATES = frozenset({JobState.RUNNING, JobState.SETTLING})
 OVER_STATES = frozenset({JobState.FINISHED, JobState.CANCELLED, JobState.FAILED})
-IN_FLIGHT_STATES = frozenset({JobState.RESERVING}) | WAITING_STATES | CARRIED_STATES
+IN_FLIGHT_STATES = frozenset({JobState.RESERVING}) | WAITING_STATES | STARTED_STATES
 
 
 @dataclass(frozen=True)

@@ -67,7 +67,7 @@ class AttemptLostError(Exception):
 
 
 class Attempt:
-    """Carries a job that is RUNNING to SETTLING, or raises AttemptLostError."""
+    """Takes a job that is RUNNING to SETTLING, or raises AttemptLostError."""
 
     def __init__(
         self,

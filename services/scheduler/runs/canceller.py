@@ -14,7 +14,7 @@ from vocabulary.verdicts import CANCELLED
 if TYPE_CHECKING:
     from servicekit.clock import Clock
     from services.scheduler.queue.waiting import WaitingJobs
-    from services.scheduler.runs.carrier import Carrier
+    from services.scheduler.runs.job_runner import JobRunner
     from services.scheduler.store.job_store import JobStore
 
 MESSAGE = "Cancelled before it ran; nothing is charged."
@@ -23,10 +23,10 @@ MESSAGE = "Cancelled before it ran; nothing is charged."
 class Canceller:
     """CancelJob."""
 
-    def __init__(self, store: JobStore, waiting: WaitingJobs, carrier: Carrier, clock: Clock) -> None:
+    def __init__(self, store: JobStore, waiting: WaitingJobs, runner: JobRunner, clock: Clock) -> None:
         self._store = store
         self._waiting = waiting
-        self._carrier = carrier
+        self._runner = runner
         self._clock = clock
 
     async def cancel(self, job: Job) -> Job:
@@ -43,8 +43,8 @@ class Canceller:
             outcome = payloads.outcome(Ending(JobState.CANCELLED, CANCELLED, MESSAGE))
             job = await self._store.move(job, job.settle(outcome), [], now)
             self._waiting.remove(job.job_id)
-            self._carrier.carry(job)
+            self._runner.run(job)
         elif job.state is JobState.RUNNING:
             job = await self._store.move(job, job.request_cancel(now), [], now)
-            self._carrier.cancel(job.job_id)
+            self._runner.cancel(job.job_id)
         return job

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from services.scheduler.queue.inventory import Inventory
     from services.scheduler.queue.provisioning import ProvisioningReporter
     from services.scheduler.queue.waiting import WaitingJobs
-    from services.scheduler.runs.carrier import Carrier
+    from services.scheduler.runs.job_runner import JobRunner
     from services.scheduler.store.job_store import JobStore
 
 log = get_logger(__name__)
@@ -52,7 +52,7 @@ class Dispatcher:
         pool: Pool,
         waiting: WaitingJobs,
         inventory: Inventory,
-        carrier: Carrier,
+        runner: JobRunner,
         demand: DemandReporter,
         provisioning: ProvisioningReporter,
         clock: Clock,
@@ -62,7 +62,7 @@ class Dispatcher:
         self._pool = pool
         self._waiting = waiting
         self._inventory = inventory
-        self._carrier = carrier
+        self._runner = runner
         self._demand = demand
         self._provisioning = provisioning
         self._clock = clock
@@ -119,7 +119,7 @@ class Dispatcher:
             await self._give_back(job, placed)
             return
         self._waiting.remove(job.job_id)
-        self._carrier.carry(started)
+        self._runner.run(started)
         if job.attempt == 1:
             start = start_kind_name(placed.start_kind)
             metrics.queue_seconds.labels(start).observe((now - job.create_time).total_seconds())
@@ -133,7 +133,7 @@ class Dispatcher:
             await self._look_again(job)
             return
         self._waiting.remove(job.job_id)
-        self._carrier.carry(settling)
+        self._runner.run(settling)
 
     async def _give_back(self, job: Job, placed: Placed) -> None:
         row = await self._look_again(job)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from services.scheduler.peers.pool import Pool
     from services.scheduler.queue.inventory import Inventory
     from services.scheduler.queue.waiting import WaitingJobs
-    from services.scheduler.runs.carrier import Carrier
+    from services.scheduler.runs.job_runner import JobRunner
 
 log = get_logger(__name__)
 
@@ -24,11 +24,11 @@ class MachineFollower:
 
     name = "machine-follower"
 
-    def __init__(self, pool: Pool, inventory: Inventory, waiting: WaitingJobs, carrier: Carrier) -> None:
+    def __init__(self, pool: Pool, inventory: Inventory, waiting: WaitingJobs, runner: JobRunner) -> None:
         self._pool = pool
         self._inventory = inventory
         self._waiting = waiting
-        self._carrier = carrier
+        self._runner = runner
 
     async def run_once(self) -> None:
         """Take the present machines over, then every change, until the stream breaks."""
@@ -38,7 +38,7 @@ class MachineFollower:
                 self._inventory.apply(event)
                 if holds_nobody(event.machine):
                     stopped = event.machine.state == vmpool_pb2.MACHINE_STATE_DRAINING
-                    self._carrier.machine_gone(event.machine.machine_id, event.machine.reason, stopped=stopped)
+                    self._runner.machine_gone(event.machine.machine_id, event.machine.reason, stopped=stopped)
                 self._waiting.changed.set()
         except PoolError as error:
             log.warning("vmpool's machines cannot be followed", extra={"reason": str(error)})

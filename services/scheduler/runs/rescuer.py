@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from servicekit.logging import get_logger
 from services.scheduler.jobs.errors import BillingUnreachableError, CreditRefusedError, InvalidFieldError, StaleJobError
-from services.scheduler.jobs.job import CARRIED_STATES, IN_FLIGHT_STATES, UNSEEN_STATES, WAITING_STATES, Job, JobState
+from services.scheduler.jobs.job import IN_FLIGHT_STATES, STARTED_STATES, UNSEEN_STATES, WAITING_STATES, Job, JobState
 
 if TYPE_CHECKING:
     from datetime import timedelta
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from servicekit.clock import Clock
     from services.scheduler.peers.billing import Billing
     from services.scheduler.queue.waiting import WaitingJobs
-    from services.scheduler.runs.carrier import Carrier
+    from services.scheduler.runs.job_runner import JobRunner
     from services.scheduler.store.job_store import JobStore
 
 log = get_logger(__name__)
@@ -31,14 +31,14 @@ class Rescuer:
         self,
         store: JobStore,
         billing: Billing,
-        carrier: Carrier,
+        runner: JobRunner,
         waiting: WaitingJobs,
         clock: Clock,
         submission_timeout: timedelta,
     ) -> None:
         self._store = store
         self._billing = billing
-        self._carrier = carrier
+        self._runner = runner
         self._waiting = waiting
         self._clock = clock
         self._submission_timeout = submission_timeout
@@ -49,15 +49,15 @@ class Rescuer:
         async for job in self._store.by_ids([job_id for job_id in states if not self._in_hand(job_id)]):
             if self._in_hand(job.job_id):
                 continue
-            if job.state in CARRIED_STATES:
-                self._carrier.carry(job, resumed=True)
+            if job.state in STARTED_STATES:
+                self._runner.run(job, resumed=True)
             elif job.state in WAITING_STATES:
                 self._waiting.put(job)
             elif job.state in UNSEEN_STATES:
                 await self._give_back(job)
 
     def _in_hand(self, job_id: str) -> bool:
-        return job_id in self._waiting or self._carrier.carries(job_id)
+        return job_id in self._waiting or self._runner.has(job_id)
 
     async def _give_back(self, job: Job) -> None:
         if self._clock.now() - job.create_time < self._submission_timeout:

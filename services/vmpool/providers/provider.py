@@ -52,7 +52,7 @@ class Observation:
     """What a provider says of a machine now.
 
     `endpoint` is a gRPC target that reaches the executor from this host: `127.0.0.1:port`, or `unix:/path` for one that
-    the provider carries over a connection of its own. `fault` and `exit_status` tell of a machine that is over.
+    the provider reaches over a connection of its own. `fault` and `exit_status` tell of a machine that is over.
     `backend`, `region`, price, `minimum_billed` and `billing_increment` are what the order came to, once that is known.
     `rented` is false where the provider took the order down and made no machine for it: what ends so costs nothing.
     """

@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from services.vmpool.providers.ssh.carrier import SshCarrier, SshTarget
 from services.vmpool.providers.ssh.key import HostKeyPins, own_key, public_line
 from services.vmpool.providers.ssh.known_targets import KnownTargets
+from services.vmpool.providers.ssh.tunnels import SshTarget, SshTunnels
 
 if TYPE_CHECKING:
     import asyncssh
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Reach:
-    """Carries the endpoints of running machines here; made at first use, for that is what needs the key."""
+    """Tunnels to the executors of running machines; made at first use, for that is what needs the key."""
 
     def __init__(self, config: DstackConfig) -> None:
         self._folder = config.data_dir.resolve() / "dstack"
@@ -34,7 +34,7 @@ class Reach:
         """Where the executor of a running machine is reached from here."""
         target = self._target(address, proxy)
         self._known.keep(machine_id, target)
-        return self._carrier.carry(machine_id, target)
+        return self._tunnels.open(machine_id, target)
 
     def resume(self, machine_id: str) -> None:
         """Reach a machine where an earlier process did, as dstack's server may be away when a pool starts."""
@@ -43,31 +43,31 @@ class Reach:
         self._resumed.add(machine_id)
         target = self._known.of(machine_id)
         if target is not None:
-            self._carrier.carry(machine_id, target)
+            self._tunnels.open(machine_id, target)
 
     def answering_host(self, machine_id: str) -> str:
         """The machine's host, if it answers or nothing is known to the contrary yet; else empty."""
         self.resume(machine_id)
-        return self._carrier.answering_host(machine_id)
+        return self._tunnels.answering_host(machine_id)
 
     async def drop(self, machine_id: str) -> None:
         """The machine is over."""
         self._known.forget(machine_id)
         self._resumed.discard(machine_id)
-        await self._carrier.drop(machine_id)
+        await self._tunnels.drop(machine_id)
 
     async def close(self) -> None:
         """Close all connections."""
-        if "_carrier" in self.__dict__:
-            await self._carrier.close()
+        if "_tunnels" in self.__dict__:
+            await self._tunnels.close()
 
     @cached_property
     def _key(self) -> asyncssh.SSHKey:
         return own_key(self._folder)
 
     @cached_property
-    def _carrier(self) -> SshCarrier:
-        return SshCarrier(self._folder / "sockets", self._key, HostKeyPins(self._folder / "host-keys"))
+    def _tunnels(self) -> SshTunnels:
+        return SshTunnels(self._folder / "sockets", self._key, HostKeyPins(self._folder / "host-keys"))
 
     def _target(self, address: Address, proxy: Address | None) -> SshTarget:
         jump = self._target(proxy, None) if proxy else None

@@ -8,7 +8,7 @@ from pathlib import Path  # noqa: TC003 - part of KnownTargets at run time
 from typing import TYPE_CHECKING, Any
 
 from servicekit.whole_file import write_whole
-from services.vmpool.providers.ssh.carrier import SshTarget
+from services.vmpool.providers.ssh.tunnels import SshTarget
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from services.vmpool.providers.ssh.carrier import SshTarget
 from services.vmpool.providers.ssh.known_targets import KnownTargets
+from services.vmpool.providers.ssh.tunnels import SshTarget
 
 if TYPE_CHECKING:
     from pathlib import Path

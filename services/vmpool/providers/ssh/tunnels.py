@@ -1,9 +1,9 @@
-"""Carries executors of distant machines to sockets of this host, over SSH.
+"""Tunnels over SSH from sockets of this host to the executors of distant machines.
 
-An executor listens on its machine's loopback alone. For each machine the carrier keeps one SSH connection, made anew
-whenever it breaks, that forwards a unix socket here to the executor's port there; the socket's path stays the same for
-the machine's life, so that a lease's endpoint does too. While the connection is down there is nobody at the socket, and
-gRPC calls end with UNAVAILABLE.
+An executor listens on its machine's loopback alone. Each machine has one SSH connection, made anew whenever it breaks,
+that forwards a unix socket here to the executor's port there; the socket's path stays the same for the machine's life,
+so that a lease's endpoint does too. While the connection is down there is nobody at the socket, and gRPC calls end with
+UNAVAILABLE.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class SshTarget:
 
 
 @dataclass
-class _Carried:
+class _Tunnel:
     machine_id: str
     target: SshTarget
     trouble: str = _CONNECTING
@@ -97,78 +97,78 @@ class _PinningClient(asyncssh.SSHClient):
         return accepted
 
 
-class SshCarrier:
+class SshTunnels:
     """Endpoints of distant machines; all its methods belong to one event loop."""
 
     def __init__(self, folder: Path, key: asyncssh.SSHKey, pins: HostKeyPins) -> None:
         self._sockets = _short_folder(folder)
         self._key = key
         self._pins = pins
-        self._carried: dict[str, _Carried] = {}
+        self._tunnels: dict[str, _Tunnel] = {}
 
-    def carry(self, machine_id: str, target: SshTarget) -> str:
+    def open(self, machine_id: str, target: SshTarget) -> str:
         """The gRPC target that reaches the machine's executor; connects behind the scenes.
 
         Asking again changes nothing, unless the machine moved: then its connection is made anew.
         """
-        known = self._carried.get(machine_id)
+        known = self._tunnels.get(machine_id)
         if known is None or known.target != target:
-            carried = self._carried[machine_id] = _Carried(machine_id, target)
-            carried.task = asyncio.create_task(self._keep_up(carried, known), name=f"ssh to {machine_id}")
+            tunnel = self._tunnels[machine_id] = _Tunnel(machine_id, target)
+            tunnel.task = asyncio.create_task(self._keep_up(tunnel, known), name=f"ssh to {machine_id}")
         return f"unix:{self._socket(machine_id)}"
 
     def trouble(self, machine_id: str) -> str:
         """Why the machine cannot be reached now; empty while it can."""
-        carried = self._carried.get(machine_id)
-        return "it is not carried" if carried is None else carried.trouble
+        tunnel = self._tunnels.get(machine_id)
+        return "it has no tunnel" if tunnel is None else tunnel.trouble
 
     def answering_host(self, machine_id: str) -> str:
         """The machine's host, if it answers over SSH or the first try to reach it is under way; else empty."""
-        carried = self._carried.get(machine_id)
-        return carried.target.host if carried and carried.trouble in {"", _CONNECTING} else ""
+        tunnel = self._tunnels.get(machine_id)
+        return tunnel.target.host if tunnel and tunnel.trouble in {"", _CONNECTING} else ""
 
     async def reachable(self, machine_id: str) -> None:
         """Wait until the machine's connection is up."""
-        await self._carried[machine_id].up.wait()
+        await self._tunnels[machine_id].up.wait()
 
     async def drop(self, machine_id: str) -> None:
-        """Close the machine's connection and forget its host key; one that is not carried is no error."""
+        """Close the machine's connection and forget its host key; a machine without one is no error."""
         await self._end(machine_id)
         self._pins.forget(machine_id)
 
     async def close(self) -> None:
         """Close all connections; host keys stay pinned."""
-        await asyncio.gather(*(self._end(machine_id) for machine_id in list(self._carried)))
+        await asyncio.gather(*(self._end(machine_id) for machine_id in list(self._tunnels)))
 
     async def _end(self, machine_id: str) -> None:
-        carried = self._carried.pop(machine_id, None)
-        if carried is not None:
-            await carried.end()
+        tunnel = self._tunnels.pop(machine_id, None)
+        if tunnel is not None:
+            await tunnel.end()
             self._socket(machine_id).unlink(missing_ok=True)
 
-    async def _keep_up(self, carried: _Carried, before: _Carried | None) -> None:
+    async def _keep_up(self, tunnel: _Tunnel, before: _Tunnel | None) -> None:
         if before is not None:
             await before.end()
-        target, failures = carried.target, 0
+        target, failures = tunnel.target, 0
         while True:
             try:
                 async with contextlib.AsyncExitStack() as stack:
-                    connection = await self._forward(carried, stack)
+                    connection = await self._forward(tunnel, stack)
                     failures = 0
-                    carried.is_up()
+                    tunnel.is_up()
                     await connection.wait_closed()
-                carried.is_down("its SSH connection broke")
+                tunnel.is_down("its SSH connection broke")
             except (OSError, asyncssh.Error, TimeoutError) as error:
-                carried.is_down(f"SSH to {target.host}:{target.ssh_port}: {str(error) or type(error).__name__}")
+                tunnel.is_down(f"SSH to {target.host}:{target.ssh_port}: {str(error) or type(error).__name__}")
             failures += 1
             await asyncio.sleep(BACKOFF.pause(failures).total_seconds())
 
-    async def _forward(self, carried: _Carried, stack: contextlib.AsyncExitStack) -> asyncssh.SSHClientConnection:
+    async def _forward(self, tunnel: _Tunnel, stack: contextlib.AsyncExitStack) -> asyncssh.SSHClientConnection:
         async with asyncio.timeout(CONNECT_SECONDS):
-            connection = await self._connect(carried.machine_id, carried.target, stack)
-            path = self._socket(carried.machine_id)
+            connection = await self._connect(tunnel.machine_id, tunnel.target, stack)
+            path = self._socket(tunnel.machine_id)
             path.unlink(missing_ok=True)
-            listener = await connection.forward_local_path_to_port(str(path), "127.0.0.1", carried.target.executor_port)
+            listener = await connection.forward_local_path_to_port(str(path), "127.0.0.1", tunnel.target.executor_port)
         stack.callback(listener.close)
         return connection
 

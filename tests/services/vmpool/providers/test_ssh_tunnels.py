@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from services.vmpool.lifecycle.executor_client import ExecutorClient, ExecutorUnreachableError
-from services.vmpool.providers.ssh.carrier import SshCarrier, SshTarget
 from services.vmpool.providers.ssh.key import HostKeyPins, own_key, public_line
+from services.vmpool.providers.ssh.tunnels import SshTarget, SshTunnels
 from tests.services.vmpool.local_machines import TINY_EXECUTOR
 from tests.services.vmpool.providers.real_sshd import DEADLINE_SECONDS, RealSshd, until_open
 from vocabulary.ports import free_port
@@ -44,18 +44,18 @@ async def executor_port() -> AsyncIterator[int]:
 
 
 @asynccontextmanager
-async def carrier_in(folder: Path) -> AsyncGenerator[SshCarrier]:
-    carrier = SshCarrier(folder / "sockets", own_key(folder), HostKeyPins(folder / "host_keys"))
+async def tunnels_in(folder: Path) -> AsyncGenerator[SshTunnels]:
+    tunnels = SshTunnels(folder / "sockets", own_key(folder), HostKeyPins(folder / "host_keys"))
     try:
-        yield carrier
+        yield tunnels
     finally:
-        await carrier.close()
+        await tunnels.close()
 
 
 @pytest.fixture
-async def carrier(tmp_path: Path) -> AsyncIterator[SshCarrier]:
-    async with carrier_in(tmp_path / "pool") as carrier:
-        yield carrier
+async def tunnels(tmp_path: Path) -> AsyncIterator[SshTunnels]:
+    async with tunnels_in(tmp_path / "pool") as tunnels:
+        yield tunnels
 
 
 @pytest.fixture
@@ -69,94 +69,94 @@ def target(sshd: RealSshd, executor_port: int) -> SshTarget:
     return SshTarget("127.0.0.1", sshd.port, sshd.username, executor_port)
 
 
-async def up(carrier: SshCarrier, machine_id: str = "m1") -> None:
+async def up(tunnels: SshTunnels, machine_id: str = "m1") -> None:
     async with asyncio.timeout(DEADLINE_SECONDS):
-        await carrier.reachable(machine_id)
+        await tunnels.reachable(machine_id)
 
 
-async def troubled(carrier: SshCarrier, words: str) -> None:
+async def troubled(tunnels: SshTunnels, words: str) -> None:
     async with asyncio.timeout(DEADLINE_SECONDS):
-        while words not in carrier.trouble("m1"):
+        while words not in tunnels.trouble("m1"):
             await asyncio.sleep(0.02)
 
 
 async def test_an_executor_answers_through_a_socket_of_this_host(
-    sshd: RealSshd, executor_port: int, carrier: SshCarrier, executors: ExecutorClient
+    sshd: RealSshd, executor_port: int, tunnels: SshTunnels, executors: ExecutorClient
 ) -> None:
-    endpoint = carrier.carry("m1", target(sshd, executor_port))
-    await up(carrier)
+    endpoint = tunnels.open("m1", target(sshd, executor_port))
+    await up(tunnels)
     assert (await executors.health(endpoint)).inventory.device_title == "Tiny"
-    assert carrier.trouble("m1") == ""
+    assert tunnels.trouble("m1") == ""
 
 
 async def test_an_executor_behind_a_jump_host_answers_too_and_leaves_no_keys(
-    sshd: RealSshd, executor_port: int, carrier: SshCarrier, executors: ExecutorClient, tmp_path: Path
+    sshd: RealSshd, executor_port: int, tunnels: SshTunnels, executors: ExecutorClient, tmp_path: Path
 ) -> None:
     direct = target(sshd, executor_port)
-    endpoint = carrier.carry("m1", SshTarget("127.0.0.1", sshd.port, sshd.username, executor_port, jump=direct))
-    await up(carrier)
+    endpoint = tunnels.open("m1", SshTarget("127.0.0.1", sshd.port, sshd.username, executor_port, jump=direct))
+    await up(tunnels)
     assert (await executors.health(endpoint)).inventory.device_title == "Tiny"
     pins = tmp_path / "pool" / "host_keys"
     assert {path.name for path in pins.iterdir()} == {"m1.pub", "m1.jump.pub"}
-    await carrier.drop("m1")
+    await tunnels.drop("m1")
     assert not any(pins.iterdir())
 
 
 async def test_asking_again_keeps_the_connection_and_its_endpoint(
-    sshd: RealSshd, executor_port: int, carrier: SshCarrier
+    sshd: RealSshd, executor_port: int, tunnels: SshTunnels
 ) -> None:
-    first = carrier.carry("m1", target(sshd, executor_port))
-    await up(carrier)
-    assert carrier.carry("m1", target(sshd, executor_port)) == first
-    assert carrier.trouble("m1") == ""
+    first = tunnels.open("m1", target(sshd, executor_port))
+    await up(tunnels)
+    assert tunnels.open("m1", target(sshd, executor_port)) == first
+    assert tunnels.trouble("m1") == ""
 
 
 async def test_a_broken_connection_is_made_anew_at_the_same_endpoint(
-    sshd: RealSshd, executor_port: int, carrier: SshCarrier, executors: ExecutorClient
+    sshd: RealSshd, executor_port: int, tunnels: SshTunnels, executors: ExecutorClient
 ) -> None:
-    endpoint = carrier.carry("m1", target(sshd, executor_port))
-    await up(carrier)
+    endpoint = tunnels.open("m1", target(sshd, executor_port))
+    await up(tunnels)
     sshd.stop()
-    await troubled(carrier, "SSH to 127.0.0.1")
+    await troubled(tunnels, "SSH to 127.0.0.1")
     with pytest.raises(ExecutorUnreachableError):
         await executors.health(endpoint)
     await sshd.start()
-    await up(carrier)
+    await up(tunnels)
     assert (await executors.health(endpoint)).inventory.device_title == "Tiny"
 
 
 async def test_a_machine_that_shows_another_host_key_is_not_believed(
-    sshd: RealSshd, executor_port: int, carrier: SshCarrier, tmp_path: Path
+    sshd: RealSshd, executor_port: int, tunnels: SshTunnels, tmp_path: Path
 ) -> None:
-    carrier.carry("m1", target(sshd, executor_port))
-    await up(carrier)
-    await carrier.close()
+    tunnels.open("m1", target(sshd, executor_port))
+    await up(tunnels)
+    await tunnels.close()
     sshd.stop()
     sshd.new_host_key()
     await sshd.start()
-    async with carrier_in(tmp_path / "pool") as restarted:
-        restarted.carry("m1", target(sshd, executor_port))
+    async with tunnels_in(tmp_path / "pool") as restarted:
+        restarted.open("m1", target(sshd, executor_port))
         await troubled(restarted, "Host key is not trusted")
         await restarted.drop("m1")
-        restarted.carry("m1", target(sshd, executor_port))
+        restarted.open("m1", target(sshd, executor_port))
         await up(restarted)
 
 
 async def test_an_unknown_key_is_refused_and_the_reason_is_reported(
     sshd: RealSshd, executor_port: int, tmp_path: Path
 ) -> None:
-    async with carrier_in(tmp_path / "unknown") as unknown:
-        unknown.carry("m1", target(sshd, executor_port))
+    async with tunnels_in(tmp_path / "unknown") as unknown:
+        unknown.open("m1", target(sshd, executor_port))
         await troubled(unknown, "Permission denied")
 
 
-async def test_a_dropped_machine_leaves_no_socket(sshd: RealSshd, executor_port: int, carrier: SshCarrier) -> None:
-    endpoint = carrier.carry("m1", target(sshd, executor_port))
-    await up(carrier)
+async def test_a_dropped_machine_leaves_no_socket(sshd: RealSshd, executor_port: int, tunnels: SshTunnels) -> None:
+    endpoint = tunnels.open("m1", target(sshd, executor_port))
+    await up(tunnels)
     for _ in range(2):
-        await carrier.drop("m1")
+        await tunnels.drop("m1")
     assert not Path(endpoint.removeprefix("unix:")).exists()
-    assert carrier.trouble("m1") == "it is not carried"
+    assert tunnels.trouble("m1") == "it has no tunnel"
 
 
 async def test_a_data_folder_with_a_long_name_still_gives_a_socket_that_the_kernel_takes(
@@ -164,11 +164,11 @@ async def test_a_data_folder_with_a_long_name_still_gives_a_socket_that_the_kern
 ) -> None:
     own_key(tmp_path / "pool")
     deep = tmp_path / "pool" / ("d" * 80)
-    carrier = SshCarrier(deep, own_key(tmp_path / "pool"), HostKeyPins(tmp_path / "pins"))
-    endpoint = carrier.carry("m1", target(sshd, executor_port))
-    await up(carrier)
+    tunnels = SshTunnels(deep, own_key(tmp_path / "pool"), HostKeyPins(tmp_path / "pins"))
+    endpoint = tunnels.open("m1", target(sshd, executor_port))
+    await up(tunnels)
     assert (await executors.health(endpoint)).inventory.device_title == "Tiny"
-    await carrier.close()
+    await tunnels.close()
     Path(endpoint.removeprefix("unix:")).parent.rmdir()
 
 

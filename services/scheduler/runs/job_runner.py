@@ -1,4 +1,4 @@
-"""Carries the jobs that run or settle: one task for each, until the job is over or waits again."""
+"""Runs and settles jobs that were started: one task for each, until the job is over or waits again."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from servicekit.logging import get_logger
 from servicekit.request_id import set_request_id
 from services.scheduler import metrics
 from services.scheduler.jobs.errors import StaleJobError
-from services.scheduler.jobs.job import CARRIED_STATES, WAITING_STATES, JobState
+from services.scheduler.jobs.job import STARTED_STATES, WAITING_STATES, JobState
 from services.scheduler.jobs.retries import ending_after_loss
 from services.scheduler.peers.executors import ExecutorError
 from services.scheduler.queue.placement import machine_with_torch
@@ -34,8 +34,8 @@ log = get_logger(__name__)
 FAREWELL_SECONDS = 2.0
 
 
-class Carrier:
-    """At most one task a job; `carry` is safe to call again at any time."""
+class JobRunner:
+    """At most one task a job; `run` is safe to call again at any time."""
 
     def __init__(
         self,
@@ -59,16 +59,16 @@ class Carrier:
         self._tasks: dict[str, asyncio.Task[Job | None]] = {}
         self._attempts: dict[str, Attempt] = {}
 
-    def carry(self, job: Job, *, resumed: bool = False) -> None:
+    def run(self, job: Job, *, resumed: bool = False) -> None:
         """Take a RUNNING or SETTLING job on; `resumed` when another process may have begun its run."""
         if job.job_id in self._tasks:
             return
-        task = asyncio.create_task(self._carry(job, resumed=resumed), name=f"carry {job.job_id}")
+        task = asyncio.create_task(self._run(job, resumed=resumed), name=f"run {job.job_id}")
         self._tasks[job.job_id] = task
         metrics.jobs_carried.set(len(self._tasks))
         task.add_done_callback(lambda done: self._put_down(job.job_id, done))
 
-    def carries(self, job_id: str) -> bool:
+    def has(self, job_id: str) -> bool:
         """The job has a task."""
         return job_id in self._tasks
 
@@ -100,10 +100,10 @@ class Carrier:
         # A machine may have become free.
         self._waiting.changed.set()
 
-    async def _carry(self, job: Job, *, resumed: bool) -> Job | None:
+    async def _run(self, job: Job, *, resumed: bool) -> Job | None:
         set_request_id(job.request_id)
         try:
-            while job.state in CARRIED_STATES:
+            while job.state in STARTED_STATES:
                 job = await self._next(job, resumed=resumed)
                 resumed = True
         except Exception:
