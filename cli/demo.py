@@ -86,7 +86,6 @@ class Demo:
             "solution_code": kernel.read_text(encoding="utf-8"),
             "problem": PROBLEM,
             "problem_def": "",
-            "dtype": "float32",
             "language": "hip",
             "endpoint": "full",
             "submission_id": uuid.uuid4().hex,

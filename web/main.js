@@ -35,9 +35,7 @@ int main() {
 }
 `;
 
-const DEFAULT_DTYPE = "float32";
-
-const page = { problem: null, dtype: DEFAULT_DTYPE, following: null, job: "" };
+const page = { problem: null, dtype: "", following: null, job: "" };
 const editor = new Editor(byId("editor"), {
   onChange: (code) => session.rememberDraft(draftKey(), code),
   onSubmit: () => byId("submit-form").requestSubmit(),
@@ -51,8 +49,8 @@ function mode() {
 
 function draftKey() {
   if (mode() === "sandbox") return "sandbox";
-  const slug = page.problem?.slug ?? "";
-  return page.dtype === DEFAULT_DTYPE ? slug : `${slug}.${page.dtype}`;
+  const { slug, dtypes } = page.problem ?? { slug: "", dtypes: [""] };
+  return page.dtype === dtypes[0] ? slug : `${slug}.${page.dtype}`;
 }
 
 function starter() {
@@ -93,9 +91,9 @@ async function showHistory() {
   byId("history").replaceChildren(historyTable(submissions, guarded(openSubmission)));
 }
 
-async function showProblem(slug, dtype = DEFAULT_DTYPE) {
+async function showProblem(slug, dtype = "") {
   page.problem = await call("GET", `/api/v1/problems/${encodeURIComponent(slug)}?dtype=${encodeURIComponent(dtype)}`);
-  page.dtype = dtype;
+  page.dtype = dtype || page.problem.dtypes[0];
   // It may have been named by an alias.
   const { slug: known, signature, statement, difficulty, title } = page.problem;
   byId("problem-heading").textContent = title;
@@ -105,7 +103,7 @@ async function showProblem(slug, dtype = DEFAULT_DTYPE) {
   byId("signature").hidden = false;
   byId("statement").replaceChildren(...rendered(statement).filter(isNews));
   byId("problem-select").value = known;
-  showDtypes(page.problem.dtypes, dtype);
+  showDtypes(page.problem.dtypes, page.dtype);
   session.go({ problem: known });
   showDraft();
 }

@@ -55,7 +55,7 @@ class Client:
         *,
         mode: str = "full",
         gpu_type: str = "",
-        dtype: str = "float32",
+        dtype: str = "",
         launch_plan: dict[str, Any] | None = None,
         problem_def: str = "",
         timing: str | None = None,
@@ -66,7 +66,8 @@ class Client:
 
         With a `launch_plan`, `code` is kernels only; `problem_def` is the Python source of a problem class that takes
         the place of the catalogue's problem (docs/contracts.md has both). `timing` is "cold", "hot" or "first-call";
-        without it the device times in its own way (docs/timing.md). An empty `gpu_type` is the operator's default.
+        without it the device times in its own way (docs/timing.md). An empty `gpu_type` is the operator's default,
+        an empty `dtype` the problem's first element type.
         Where no machine of `gpu_type` is free, one of the `fallback_gpu_types` is taken, in their order, and the charge
         goes by its price.
         A broken connection is resumed where it broke. Leaving early (an exception, Ctrl-C) cancels nothing.
@@ -146,7 +147,7 @@ class Client:
         return list(self._transport.call("GET", "/api/v1/problems")["problems"])
 
     def problem(self, slug: str, dtype: str = "") -> dict[str, Any]:
-        """One problem with its statement, and with signature and starter in an element type, float32 if empty."""
+        """One problem with its statement, and with signature and starter in an element type, its first if empty."""
         query = f"?dtype={quote(dtype, safe='')}" if dtype else ""
         return self._transport.call("GET", f"/api/v1/problems/{quote(slug, safe='')}{query}")
 

@@ -45,7 +45,8 @@ class Submission:
     mode: Mode = Mode.FULL
     gpu_type: str = ""
     """Empty: the operator's default."""
-    dtype: str = "float32"
+    dtype: str = ""
+    """Empty: the problem's first."""
     launch_plan: dict[str, Any] | None = None
     """Where there is one, the code is kernels only (docs/contracts.md)."""
     problem_def: str = ""
@@ -62,6 +63,8 @@ class Submission:
             extra["problem_def"] = self.problem_def
         if self.timing:
             extra["timing"] = self.timing.value
+        if self.dtype:
+            extra["dtype"] = self.dtype
         if self.gpu_type:
             extra["gpu_type"] = self.gpu_type
         if self.fallback_gpu_types:
@@ -70,6 +73,5 @@ class Submission:
             "problem": self.problem,
             "code": self.code,
             "mode": self.mode.value,
-            "dtype": self.dtype,
             "language": "hip",
         }

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from problems.kit.distributions import SPANS, SPIKE_FACTOR, WHOLE_SPAN, Distribution, SizesOnly, sample
-from problems.kit.element_types import DEFAULT, ELEMENT_TYPES, source_with_element_type
+from problems.kit.element_types import ELEMENT_TYPES, source_with_element_type
 from problems.kit.signature import Initial, Parameter, parse_signature
+from vocabulary.limits import DEFAULT_DTYPE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -100,9 +101,9 @@ class Problem(ABC):
     title: ClassVar[str]
     difficulty: ClassVar[Difficulty]
     tags: ClassVar[Sequence[str]] = ()
-    dtypes: ClassVar[Sequence[str]] = (DEFAULT,)
+    dtypes: ClassVar[Sequence[str]] = (DEFAULT_DTYPE,)
     """The element types that the problem is defined in, the default first; `library/variants.py` makes the others."""
-    dtype: ClassVar[str] = DEFAULT
+    dtype: ClassVar[str] = DEFAULT_DTYPE
     """The one that this instance is defined in."""
     signature: ClassVar[str]
     """The C parameter list as in the catalogue, e.g. `const float* input, float* output, size_t n, size_t m`."""
@@ -248,7 +249,7 @@ class CatalogueEntry:
         return self._source("solution", self.solution, dtype)
 
     def _source(self, stem: str, source: str, dtype: str) -> str:
-        if dtype == DEFAULT:
+        if dtype == DEFAULT_DTYPE:
             return source
         override = self.overrides.get(f"{stem}.{dtype}.hip")
         return source_with_element_type(source, ELEMENT_TYPES[dtype]) if override is None else override

@@ -12,7 +12,6 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-DEFAULT = "float32"
 _FLOAT_BYTES = 4
 
 

@@ -12,9 +12,10 @@ import numpy as np
 
 from problems.kit.comparison import compare
 from problems.kit.definition import SizeSet
-from problems.kit.element_types import DEFAULT, is_floating, largest_finite
+from problems.kit.element_types import is_floating, largest_finite
 from problems.library.findings import Finding
 from problems.library.lazy import Call, lazy_answers
+from vocabulary.limits import DEFAULT_DTYPE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -197,7 +198,7 @@ def _lazy(problem: Problem, calls: list[Call]) -> Iterator[Finding]:
             passed.setdefault(name, []).append(_mismatches(call, outputs) == 0)
     for name, cases in passed.items():
         # In a narrow type, functions of small numbers may round to the numbers themselves.
-        never_right = problem.dtype == DEFAULT and name.split(" (")[0] in NEVER_RIGHT
+        never_right = problem.dtype == DEFAULT_DTYPE and name.split(" (")[0] in NEVER_RIGHT
         if (any if never_right else all)(cases):
             names = [call.case.name for call, right in zip(calls, cases, strict=True) if right]
             message = f"{name}: passes {'; '.join(names)}; sharpen the inputs or the tolerance"

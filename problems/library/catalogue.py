@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from problems.kit.definition import CatalogueEntry, Problem, SizeSet
-from problems.kit.element_types import DEFAULT, ELEMENT_TYPES, is_floating
+from problems.kit.element_types import ELEMENT_TYPES, is_floating
 from problems.kit.signature import SignatureError, parse_signature
 from problems.library.aliases import nearest_slugs, resolved_slug
 from problems.library.variants import section_on_variants, variant_of
+from vocabulary.limits import DEFAULT_DTYPE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -146,9 +147,11 @@ def _check_slug(folder: Path, problem: Problem) -> None:
 
 def _check_dtypes(folder: Path, problem: Problem) -> None:
     unknown = [dtype for dtype in problem.dtypes if dtype not in ELEMENT_TYPES]
-    if unknown or problem.dtypes[:1] != (DEFAULT,):
+    if unknown or problem.dtypes[:1] != (DEFAULT_DTYPE,):
         known = ", ".join(ELEMENT_TYPES)
-        raise BrokenProblemError(folder, f"dtypes is {problem.dtypes}; begin with {DEFAULT}, and choose from {known}")
+        raise BrokenProblemError(
+            folder, f"dtypes is {problem.dtypes}; begin with {DEFAULT_DTYPE}, and choose from {known}"
+        )
 
 
 def _check_signatures(folder: Path, entry: CatalogueEntry, dtype: str) -> None:
@@ -158,7 +161,7 @@ def _check_signatures(folder: Path, entry: CatalogueEntry, dtype: str) -> None:
         for name, source in (("starter", entry.starter_in(dtype)), ("solution", entry.solution_in(dtype))):
             found = _solution_signature(source, problem)
             if found != declared:
-                file = f"{name}.hip" if dtype == DEFAULT else f"{name}.hip in {dtype}"
+                file = f"{name}.hip" if dtype == DEFAULT_DTYPE else f"{name}.hip in {dtype}"
                 raise BrokenProblemError(folder, f"{file} has `solution({found})`, the problem `solution({declared})`")
     except SignatureError as error:
         raise BrokenProblemError(folder, f"bad signature: {error}") from error

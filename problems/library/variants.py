@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from problems.kit.definition import Problem, Tolerance
-from problems.kit.element_types import DEFAULT, ELEMENT_TYPES, ElementType, with_element_type
+from problems.kit.element_types import ELEMENT_TYPES, ElementType, with_element_type
+from vocabulary.limits import DEFAULT_DTYPE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from problems.kit.factors import Factors
     from problems.kit.signature import Parameter
 
-_FLOAT_EPS = ELEMENT_TYPES[DEFAULT].eps
+_FLOAT_EPS = ELEMENT_TYPES[DEFAULT_DTYPE].eps
 
 
 class UnknownElementTypeError(ValueError):
@@ -43,7 +44,7 @@ def variant_of(problem: Problem, dtype: str) -> Problem:
     """The problem in one of its element types; raises UnknownElementTypeError."""
     if dtype not in problem.dtypes:
         raise UnknownElementTypeError(problem, dtype)
-    if dtype == DEFAULT:
+    if dtype == DEFAULT_DTYPE:
         return problem
     original = type(problem)
     element = ELEMENT_TYPES[dtype]
@@ -95,7 +96,7 @@ class _Rounded(Problem):
     def bytes(self, case: Case) -> float:
         written = self.output_shapes(case)
         total, of_outputs = super().bytes(case), 0.0
-        smaller = ELEMENT_TYPES[self.dtype].dtype.itemsize / ELEMENT_TYPES[DEFAULT].dtype.itemsize
+        smaller = ELEMENT_TYPES[self.dtype].dtype.itemsize / ELEMENT_TYPES[DEFAULT_DTYPE].dtype.itemsize
         for parameter in self.parameters:
             if parameter.output:
                 elements = prod(written[parameter.name])
@@ -120,12 +121,12 @@ class _Rounded(Problem):
 
 def variants_of(problem: Problem) -> list[Problem]:
     """The problem in each of its element types but the default."""
-    return [variant_of(problem, dtype) for dtype in problem.dtypes if dtype != DEFAULT]
+    return [variant_of(problem, dtype) for dtype in problem.dtypes if dtype != DEFAULT_DTYPE]
 
 
 def section_on_variants(problem: Problem) -> str:
     """What a statement says about the other element types; nothing where there are none."""
-    elements = [ELEMENT_TYPES[dtype] for dtype in problem.dtypes if dtype != DEFAULT]
+    elements = [ELEMENT_TYPES[dtype] for dtype in problem.dtypes if dtype != DEFAULT_DTYPE]
     if not elements:
         return ""
     declarations = "\n".join(f'extern "C" void solution({with_element_type(problem.signature, e)});' for e in elements)

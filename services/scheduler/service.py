@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from wavepool.scheduler.v1 import scheduler_pb2, scheduler_pb2_grpc
 
-from problems.kit.element_types import DEFAULT
 from problems.library.aliases import nearest_slugs, resolved_slug
 from problems.library.variants import UnknownElementTypeError
 from services.scheduler import metrics
@@ -16,6 +15,7 @@ from services.scheduler.jobs.listing import JobFilter, PageEnd
 from services.scheduler.wire import messages as wire
 from services.scheduler.wire.page_token import page_end, page_token
 from submissions.checks import UnknownProblemError
+from vocabulary.limits import DEFAULT_DTYPE
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
@@ -117,7 +117,7 @@ class SchedulerServicer(scheduler_pb2_grpc.SchedulerServiceServicer):
         if slug is None:
             raise UnknownProblemError(request.slug, nearest_slugs(request.slug, self._problems))
         try:
-            return wire.problem_to_proto(self._problems[slug], request.dtype or DEFAULT)
+            return wire.problem_to_proto(self._problems[slug], request.dtype or DEFAULT_DTYPE)
         except UnknownElementTypeError as error:
             raise InvalidFieldError("dtype", str(error)) from error
 

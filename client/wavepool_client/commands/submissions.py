@@ -78,7 +78,9 @@ def submit(  # noqa: PLR0913 - an argument for each option
         ),
     ] = "",
     fallback_gpu: FallbackOption = None,
-    dtype: Annotated[str, typer.Option("--dtype", help="The element type, where the problem has several.")] = "float32",
+    dtype: Annotated[
+        str, typer.Option("--dtype", help="The element type, where the problem has several; its first if left out.")
+    ] = "",
     launch_plan: LaunchPlanOption = None,
     problem_def: ProblemDefOption = None,
     timing: TimingOption = None,

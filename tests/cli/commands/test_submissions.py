@@ -35,7 +35,7 @@ def test_an_accepted_submission_exits_with_0_and_shows_every_step(gateway: Scrip
     [request] = gateway.asked("POST", SUBMISSIONS)
     assert request.headers["Authorization"] == "Bearer secret"
     assert request.headers["Idempotency-Key"]
-    expected = {"problem": "relu", "code": KERNEL, "mode": "full", "dtype": "float32"}
+    expected = {"problem": "relu", "code": KERNEL, "mode": "full"}
     assert request.body == {**expected, "language": "hip"}
 
 

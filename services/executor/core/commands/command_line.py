@@ -13,6 +13,7 @@ from services.executor.core.certify.steps import FEWEST_RUNS, Section
 from services.executor.core.run.installation import default_cache_folder
 from services.executor.devices.plugins import device_names
 from submissions.modes import Mode, TimingMode
+from vocabulary.limits import DEFAULT_DTYPE
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser
@@ -70,7 +71,7 @@ def _add_bench(one: ArgumentParser) -> None:
     one.add_argument("file", type=Path, help="HIP source")
     one.add_argument("--problem", "-p", default="", help="the slug of a problem; none for --mode sandbox")
     one.add_argument("--mode", choices=list(Mode), default=Mode.FULL)
-    one.add_argument("--dtype", default="float32")
+    one.add_argument("--dtype", default=DEFAULT_DTYPE)
     one.add_argument("--sizes", choices=list(SizeSet), default=SizeSet.CPU)
     one.add_argument("--timing", choices=list(TimingMode), help="how calls are timed; the device's own way by default")
     one.add_argument(
@@ -119,14 +120,14 @@ def _runs(text: str) -> int:
 def _add_profile(profiler: ArgumentParser) -> None:
     profiler.add_argument("file", type=Path, help="HIP source")
     profiler.add_argument("--problem", "-p", required=True, help="the slug of a problem")
-    profiler.add_argument("--dtype", default="float32")
+    profiler.add_argument("--dtype", default=DEFAULT_DTYPE)
     profiler.add_argument("--sizes", choices=list(SizeSet), default=SizeSet.GPU)
 
 
 def _add_check(checker: ArgumentParser) -> None:
     checker.add_argument("file", type=Path, help="HIP source")
     checker.add_argument("--problem", "-p", default="", help="the slug of a problem; none for a program with a main")
-    checker.add_argument("--dtype", default="float32")
+    checker.add_argument("--dtype", default=DEFAULT_DTYPE)
     checker.add_argument("--sizes", choices=list(SizeSet), default=SizeSet.CPU, help="the smallest of these are taken")
     checker.add_argument("--memcheck", action="store_true", help="bounds, freed and unwritten memory, alignment")
     checker.add_argument(
@@ -138,13 +139,13 @@ def _add_check(checker: ArgumentParser) -> None:
 def _add_record(recorder: ArgumentParser) -> None:
     recorder.add_argument("file", type=Path, help="HIP source")
     recorder.add_argument("--problem", "-p", required=True, help="the slug of a problem")
-    recorder.add_argument("--dtype", default="float32")
+    recorder.add_argument("--dtype", default=DEFAULT_DTYPE)
     recorder.add_argument("--sizes", choices=list(SizeSet), default=SizeSet.CPU)
 
 
 def _add_isa(about: ArgumentParser) -> None:
     about.add_argument("file", type=Path, help="HIP source")
     about.add_argument("--problem", "-p", default="", help="the slug of the problem that it has to be a solution of")
-    about.add_argument("--dtype", default="float32")
+    about.add_argument("--dtype", default=DEFAULT_DTYPE)
     about.add_argument("--json", action="store_true", help="print it as JSON")
     about.add_argument("--asm", action="store_true", help="with the instructions, below the lines that they are from")

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from problems.kit.element_types import DEFAULT, ELEMENT_TYPES
+from problems.kit.element_types import ELEMENT_TYPES
 from problems.library.variants import variant_of
+from vocabulary.limits import DEFAULT_DTYPE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -60,7 +61,7 @@ def lazy_calls(problem: Problem, dtypes: Sequence[str], hidden: Case) -> list[La
     calls: list[LazyCall] = []
     for variant in (variant_of(problem, dtype) for dtype in dtypes):
         ways = [Lazy.PREPARE]
-        if variant.dtype == DEFAULT:
+        if variant.dtype == DEFAULT_DTYPE:
             ways = [way for way in Lazy if way is not Lazy.LOW_PRECISION]
         if _float_outputs(variant):
             ways.append(Lazy.LOW_PRECISION)
@@ -150,7 +151,7 @@ def _act_on(problem: Problem) -> str:
     )
     ways = [_way(output, at, _first_input(problem)) for at, output in enumerate(outputs)]
     saves = [f"  {_tail(output, at)}\n" for at, output in enumerate(outputs)]
-    if problem.dtype != DEFAULT:
+    if problem.dtype != DEFAULT_DTYPE:
         ways, saves = [], []
     return (
         f"namespace wavepool_act_{problem.dtype} {{\nusing namespace wavepool_lazy;\n"

@@ -11,7 +11,6 @@ import ml_dtypes
 
 from hipcpu.build_folder import BuildKind
 from problems.kit.definition import SizeSet
-from problems.kit.element_types import DEFAULT
 from problems.library.catalogue import CatalogueError
 from services.executor.core.call.session import RunnerSession
 from services.executor.core.check.case_judge import CaseJudge
@@ -26,6 +25,7 @@ from services.executor.core.model.seeds import RunSeed
 from services.executor.core.run.installation import catalogue
 from services.executor.core.sandbox.channel import Channel
 from services.executor.core.sandbox.scratch import ScratchFolder, memory_parent
+from vocabulary.limits import DEFAULT_DTYPE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -97,7 +97,7 @@ def _unit(problem: Problem, honest: Mapping[str, str], calls: Sequence[LazyCall]
 
 
 def _label(call: LazyCall) -> str:
-    return call.lazy.name if call.problem.dtype == DEFAULT else f"{call.lazy.name} in {call.problem.dtype}"
+    return call.lazy.name if call.problem.dtype == DEFAULT_DTYPE else f"{call.lazy.name} in {call.problem.dtype}"
 
 
 async def _is_found_out(call: LazyCall, session: RunnerSession, seed: RunSeed) -> bool:

@@ -8,7 +8,7 @@ import pytest
 
 from problems.kit.comparison import unit_of
 from problems.kit.definition import Part, SizeSet
-from problems.kit.element_types import DEFAULT, ELEMENT_TYPES, source_with_element_type
+from problems.kit.element_types import ELEMENT_TYPES, source_with_element_type
 from problems.kit.signature import parse_signature
 from problems.kit.threads import threads_allowed
 from problems.library.catalogue import Catalogue
@@ -20,6 +20,7 @@ from services.executor.core.model.verdict import Verdict
 from services.executor.core.run.one_run import run
 from submissions.modes import Mode
 from tests.services.executor.core.conftest import ALL_LARGE, SUBMISSIONS
+from vocabulary.limits import DEFAULT_DTYPE
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -124,12 +125,12 @@ def test_each_array_of_each_call_has_a_guard_band_of_its_own() -> None:
 
 
 @pytest.mark.parametrize("offset", ["1", "-1"])
-@pytest.mark.parametrize("dtype", [DEFAULT, "bfloat16"])
+@pytest.mark.parametrize("dtype", [DEFAULT_DTYPE, "bfloat16"])
 async def test_a_read_beside_an_input_always_makes_the_answer_wrong(
     context: RunContext, offset: str, dtype: str
 ) -> None:
     source = (SUBMISSIONS / "reads_beside_the_input.hip").read_text().replace("OFFSET", offset)
-    if dtype != DEFAULT:
+    if dtype != DEFAULT_DTYPE:
         source = source_with_element_type(source, ELEMENT_TYPES[dtype])
     finished = await run(CoreJob(source, Mode.CHECK, "vector-addition", dtype=dtype), context, lambda _: None)
     assert finished.verdict is Verdict.WRONG_ANSWER, finished
