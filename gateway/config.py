@@ -10,6 +10,7 @@ from pydantic import Field
 from pydantic_settings import SettingsConfigDict
 
 from servicekit.config import ServiceSettings
+from vocabulary.ports import USUAL_PORTS, usual_target
 
 
 class GatewaySettings(ServiceSettings):
@@ -17,10 +18,10 @@ class GatewaySettings(ServiceSettings):
 
     model_config = SettingsConfigDict(env_prefix="GATEWAY_")
 
-    port: int = 8080
-    scheduler_target: str = "127.0.0.1:50061"
-    vmpool_target: str = "127.0.0.1:50062"
-    billing_target: str = "127.0.0.1:50064"
+    port: int = USUAL_PORTS["gateway"]
+    scheduler_target: str = usual_target("scheduler")
+    vmpool_target: str = usual_target("vmpool")
+    billing_target: str = usual_target("billing")
     web_dir: Path = Path(__file__).resolve().parents[1] / "web"
     heartbeat: timedelta = timedelta(seconds=10)
     send_timeout: timedelta = timedelta(seconds=30)

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 from pydantic import AliasChoices, BeforeValidator, ValidationError, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict, SettingsError
 
+from vocabulary.ports import METRICS_PORT_OFFSET
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-METRICS_PORT_OFFSET = 1000
 
 T = TypeVar("T")
 

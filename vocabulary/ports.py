@@ -1,4 +1,4 @@
-"""Loopback ports that a process of ours can be given before it listens."""
+"""Which ports services usually have, and which are free on the loopback."""
 
 from __future__ import annotations
 
@@ -6,6 +6,17 @@ import random
 import socket
 
 LOOPBACK = "127.0.0.1"
+METRICS_PORT_OFFSET = 1000
+"""From the port on which a service serves to that of its metrics."""
+USUAL_PORTS = {"gateway": 8080, "scheduler": 50061, "vmpool": 50062, "executor": 50063, "billing": 50064}
+"""Where each service serves, unless its settings say otherwise; the gateway HTTP, the others gRPC."""
+
+
+def usual_target(service: str) -> str:
+    """The gRPC target of a service of this host, on its usual port."""
+    return f"{LOOPBACK}:{USUAL_PORTS[service]}"
+
+
 RANGE = range(20_000, 32_000)
 """Below those that the kernel gives to outgoing connections (32768 to 60999 on Linux): such a port may be taken by any
 client between the moment it is found free and the moment the server listens."""

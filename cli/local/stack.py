@@ -14,18 +14,16 @@ import psutil
 
 from cli.local.health import grpc_is_serving, http_is_ready
 from cli.local.program import Program
-from vocabulary.ports import LOOPBACK, free_ports, is_free
+from vocabulary.ports import LOOPBACK, METRICS_PORT_OFFSET, USUAL_PORTS, free_ports, is_free
 from wavepool_client.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-METRICS_PORT_OFFSET = 1000
 GATEWAY = "gateway"
-USUAL_PORTS = {"billing": 50064, "vmpool": 50062, "scheduler": 50061, GATEWAY: 8080}
+PROCESSES = ("billing", "vmpool", "scheduler", GATEWAY)
 """In the order in which they start."""
-EXECUTOR_PORT = 50063
 CALLS = {"vmpool": ("billing",), "scheduler": ("vmpool", "billing"), GATEWAY: ("scheduler", "vmpool", "billing")}
 """Whom each process calls."""
 
@@ -42,13 +40,15 @@ class Ports:
     @classmethod
     def usual(cls, gateway: int | None = None) -> Ports:
         """The documented ports."""
-        serving = USUAL_PORTS | ({GATEWAY: gateway} if gateway else {})
-        return cls(serving, {name: port + METRICS_PORT_OFFSET for name, port in serving.items()}, EXECUTOR_PORT)
+        serving = {name: USUAL_PORTS[name] for name in PROCESSES} | ({GATEWAY: gateway} if gateway else {})
+        return cls(
+            serving, {name: port + METRICS_PORT_OFFSET for name, port in serving.items()}, USUAL_PORTS["executor"]
+        )
 
     @classmethod
     def free(cls, gateway: int | None = None) -> Ports:
         """Ports that nothing else uses, so that any number of Wavepools run side by side."""
-        names = list(USUAL_PORTS)
+        names = PROCESSES
         ports = free_ports(2 * len(names))
         serving = dict(zip(names, ports[: len(names)], strict=True)) | ({GATEWAY: gateway} if gateway else {})
         return cls(serving, dict(zip(names, ports[len(names) :], strict=True)), executor=0)

@@ -14,6 +14,7 @@ from services.billing.pricing import PriceList
 from vocabulary.gpu_types import GPU_TYPES, default_first
 from vocabulary.money import micros_of
 from vocabulary.names import known_name, none_of
+from vocabulary.ports import USUAL_PORTS
 
 
 class BillingSettings(ServiceSettings):
@@ -21,7 +22,7 @@ class BillingSettings(ServiceSettings):
 
     model_config = SettingsConfigDict(env_prefix="BILLING_", populate_by_name=True)
 
-    port: int = 50064
+    port: int = USUAL_PORTS["billing"]
     bootstrap_account: str = "local"
     """The account that a new database begins with; empty: none."""
     grant_credits_total: Annotated[Decimal, Field(ge=0)] = Field(

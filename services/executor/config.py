@@ -22,6 +22,7 @@ from services.executor.leases.fence_file import FenceFile
 from services.executor.machine.kept_secret import kept_secret
 from services.executor.machine.signing import Signer
 from services.executor.runs.all_runs import Capacity
+from vocabulary.ports import USUAL_PORTS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,7 +43,7 @@ class ExecutorSettings(SandboxSettings, ServiceSettings):
 
     model_config = SettingsConfigDict(env_prefix="EXECUTOR_", populate_by_name=True)
 
-    port: int = 50063
+    port: int = USUAL_PORTS["executor"]
     drain: timedelta = timedelta(seconds=4)
     """How long runs in flight may go on after SIGTERM; below the grace that local machines are given to stop."""
     device: str = "cpu"

@@ -11,6 +11,7 @@ from pydantic_settings import SettingsConfigDict
 
 from servicekit.config import ServiceSettings
 from vocabulary.limits import LONGEST_RUN
+from vocabulary.ports import USUAL_PORTS, usual_target
 
 
 class SchedulerSettings(ServiceSettings):
@@ -18,9 +19,9 @@ class SchedulerSettings(ServiceSettings):
 
     model_config = SettingsConfigDict(env_prefix="SCHEDULER_", populate_by_name=True)
 
-    port: int = 50061
-    vmpool_target: str = "127.0.0.1:50062"
-    billing_target: str = "127.0.0.1:50064"
+    port: int = USUAL_PORTS["scheduler"]
+    vmpool_target: str = usual_target("vmpool")
+    billing_target: str = usual_target("billing")
     problems_dir: Path | None = None
     """The catalogue's folder; unset: the one that Wavepool comes with."""
     max_jobs_in_flight: Annotated[int, Field(ge=1)] = 20

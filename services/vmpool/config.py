@@ -20,6 +20,7 @@ from services.vmpool.policy.sizing import Limits
 from services.vmpool.policy.warm_windows import parse_keep_warm
 from vocabulary.gpu_types import GPU_TYPES, default_first
 from vocabulary.money import micros_of
+from vocabulary.ports import USUAL_PORTS, usual_target
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,10 +44,10 @@ class VmPoolSettings(ServiceSettings):
 
     model_config = SettingsConfigDict(env_prefix="VMPOOL_", populate_by_name=True)
 
-    port: int = 50062
+    port: int = USUAL_PORTS["vmpool"]
     drain: timedelta = timedelta(seconds=1)
     """Calls are over in milliseconds; what is cut off are watches, which resume elsewhere."""
-    billing_target: str = "127.0.0.1:50064"
+    billing_target: str = usual_target("billing")
     providers: Annotated[CommaSeparated[str], Field(min_length=1)] = ("local",)
     """Where machines come from, in order of preference, with commas between: the names of installed plug-ins."""
     pool_name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,19}$")] = "wavepool"

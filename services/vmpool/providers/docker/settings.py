@@ -16,6 +16,7 @@ from services.vmpool.providers.docker.containers import ContainerPlan
 from services.vmpool.providers.docker.provider import DockerConfig, DockerProvider
 from services.vmpool.providers.rented_executor import ExecutorEnvironment, check_privileges, executor_environment
 from vocabulary.money import micros_of
+from vocabulary.ports import USUAL_PORTS
 
 if TYPE_CHECKING:
     from typing import Self
@@ -39,7 +40,7 @@ class DockerSettings(Settings):
     """What `docker compose build` makes."""
     command: tuple[str, ...] = ("python", "-m", "services.executor")
     """Runs the executor in the image; as JSON."""
-    executor_port: Annotated[int, Field(gt=0, le=65535)] = 50063
+    executor_port: Annotated[int, Field(gt=0, le=65535)] = USUAL_PORTS["executor"]
     """Where it listens in its container."""
     publish_address: str = "127.0.0.1"
     """The engine's host's address that the executor's port is published on. Anything but loopback can be reached by

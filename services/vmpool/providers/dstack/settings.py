@@ -105,7 +105,8 @@ class DstackSettings(Settings):
     privileged: bool = True
     """Without it no executor can make a real sandbox (bubblewrap) in its container."""
     executor_port: Annotated[int, Field(gt=0, le=65535)] = 50051
-    """On the machine's loopback."""
+    """On the machine's loopback. Not the usual port: the container has its host's network, and a Wavepool of the host's
+    own may have that port."""
     orphan_timeout: NotNegative = timedelta(minutes=15)
     """An executor that no pool has asked for so long ends by itself, and `idle_duration` its machine; 0: never."""
     minimum_billed: DurationByBackend = Field(default_factory=dict[str, timedelta])

@@ -28,7 +28,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from servicekit.whole_file import write_whole
-from vocabulary.ports import free_port, is_free
+from vocabulary.ports import METRICS_PORT_OFFSET, free_port, is_free
 
 PR_SET_PDEATHSIG = 1
 WAKING_SIGNALS = (signal.SIGTERM, signal.SIGCHLD)
@@ -122,7 +122,7 @@ def take_lock(folder: Path) -> int | None:
 
 def executor_port(preferred: int) -> int:
     """The preferred port where it and its metrics port are free, else any free one."""
-    if preferred and all(is_free(port) for port in (preferred, preferred + 1000)):
+    if preferred and all(is_free(port) for port in (preferred, preferred + METRICS_PORT_OFFSET)):
         return preferred
     return free_port()
 

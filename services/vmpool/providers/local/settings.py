@@ -14,6 +14,7 @@ from servicekit.config import Settings
 from services.vmpool.providers.local.config import LocalConfig
 from services.vmpool.providers.local.provider import LocalProvider
 from vocabulary.money import micros_of
+from vocabulary.ports import USUAL_PORTS
 
 if TYPE_CHECKING:
     from services.vmpool.providers.plugins import PoolContext
@@ -27,7 +28,7 @@ class LocalSettings(Settings):
     model_config = SettingsConfigDict(env_prefix="VMPOOL_LOCAL_")
 
     executor_command: tuple[str, ...] = (sys.executable, "-m", "services.executor")
-    executor_port: Annotated[int, Field(ge=0, le=64535)] = 50063
+    executor_port: Annotated[int, Field(ge=0, le=64535)] = USUAL_PORTS["executor"]
     """Where the first local machine's executor listens, so that people find it; others take free ports, and so does it
     where this one is taken. 0: any free port."""
     hourly_rate: Annotated[Decimal, Field(ge=0)] = Decimal(0)
