@@ -25,7 +25,7 @@ def nearest_name(name: str, names: Sequence[str], likeness: float = 0.0) -> str:
     return by_key[found[0]] if found else ""
 
 
-def none_of(name: str, names: Sequence[str]) -> str:
-    """What to say of a name that is none of `names`."""
-    legal = ", ".join(names)
-    return f"must be one of {legal}; it is {name[:LONGEST_QUOTE]!r}, and the nearest is {nearest_name(name, names)}"
+def none_of(name: str, names: Sequence[str], likeness: float = 0.0) -> str:
+    """What to say of a name that is none of `names`; if none is as like as `likeness`, the first counts as nearest."""
+    legal, nearest = ", ".join(names), nearest_name(name, names, likeness) or names[0]
+    return f"must be one of {legal}; it is {name[:LONGEST_QUOTE]!r}, and the nearest is {nearest}"

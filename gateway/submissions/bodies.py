@@ -15,7 +15,7 @@ from gateway.words.gpu_type_field import GpuType
 from submissions.checks import LANGUAGE, MOST_BYTES
 from submissions.modes import Mode, TimingMode, timing_number
 from vocabulary.limits import DEFAULT_DTYPE
-from vocabulary.names import nearest_name
+from vocabulary.names import none_of
 
 EXAMPLE_SOURCE = """#include <hip/hip_runtime.h>
 
@@ -91,9 +91,7 @@ def _checked_timing(timing: object) -> object:
         return None
     if isinstance(timing, str) and timing in set(TimingMode):
         return timing
-    asked = str(timing)[:40]
-    nearest = nearest_name(asked, list(TimingMode))
-    raise ValueError(f"{asked!r} is none of {', '.join(TimingMode)}; the nearest is {nearest}")
+    raise ValueError(none_of(str(timing), list(TimingMode)))
 
 
 _Word = Annotated[str, Field(max_length=40)]

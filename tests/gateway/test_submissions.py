@@ -319,7 +319,7 @@ async def test_a_submission_tells_which_gpu_type_it_got(gateway: RunningGateway,
 async def test_what_the_scheduler_says_of_a_fallback_is_reported_by_its_field(
     gateway: RunningGateway, services: ScriptedServices
 ) -> None:
-    said = "'MI21' is none of MI300X, MI300A, MI250X, MI210; the nearest is MI210"
+    said = "must be one of MI300X, MI300A, MI250X, MI210; it is 'MI21', and the nearest is MI210"
     violations = (("spec.fallback_gpu_types", said),)
     services.refusals.by_method["SubmitJob"] = refusal(grpc.StatusCode.INVALID_ARGUMENT, "wrong", violations)
     response = await gateway.http.post(PATH, json={**BODY, "fallback_gpu_types": ["MI21"]})
@@ -355,7 +355,7 @@ async def test_a_timing_mode_that_is_none_is_refused_with_the_nearest(
     assert response.status_code == 422
     [error] = response.json()["errors"]
     assert error["field"] == "timing"
-    assert "none of cold, hot, first-call" in error["message"]
+    assert "must be one of cold, hot, first-call" in error["message"]
     assert nearest in error["message"]
     assert not services.refusals.calls["SubmitJob"]
 

@@ -29,3 +29,4 @@ def test_a_refusal_has_the_legal_names_and_the_nearest_and_repeats_little() -> N
     assert said.startswith("must be one of MI300X, MI300A, MI250X, MI210; it is 'MI30xxx")
     assert said.endswith("and the nearest is MI300X")
     assert len(said) < 150
+    assert none_of("H100", NAMES[::-1], 0.6).endswith("and the nearest is MI210")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from vocabulary.names import LONGEST_QUOTE, known_name, nearest_name
+from vocabulary.names import known_name, none_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,7 +26,7 @@ def wanted_gpu_type(asked: str, gpu_types: Sequence[str]) -> str:
 def wrong_gpu_types(wanted: str, fallbacks: Sequence[str], gpu_types: Sequence[str]) -> list[tuple[str, str]]:
     """What is wrong with the choice: for each field, the first fault with its fix."""
     first = wanted_gpu_type(wanted, gpu_types)
-    wrong = [] if first else [(FIELD, _unknown(wanted, gpu_types))]
+    wrong = [] if first else [(FIELD, none_of(wanted, gpu_types, _ALIKE))]
     taken = [first]
     for fallback in fallbacks:
         if fault := _fault(fallback, taken, gpu_types):
@@ -38,14 +38,9 @@ def wrong_gpu_types(wanted: str, fallbacks: Sequence[str], gpu_types: Sequence[s
 def _fault(fallback: str, taken: Sequence[str], gpu_types: Sequence[str]) -> str:
     name = known_name(fallback, gpu_types)
     if not name:
-        return _unknown(fallback, gpu_types)
+        return none_of(fallback, gpu_types, _ALIKE)
     if name not in taken:
         return ""
     fault = "is the GPU type that is wanted" if name == taken[0] else "is named twice"
     left = [one for one in gpu_types if one not in taken]
     return f"{name} {fault}; leave it out" + (f", or give another: {', '.join(left)}" if left else "")
-
-
-def _unknown(asked: str, gpu_types: Sequence[str]) -> str:
-    legal, nearest = ", ".join(gpu_types), nearest_name(asked, gpu_types, _ALIKE) or gpu_types[0]
-    return f"{asked[:LONGEST_QUOTE]!r} is none of {legal}; the nearest is {nearest}"

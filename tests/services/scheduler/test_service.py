@@ -338,4 +338,6 @@ async def test_a_gpu_type_may_be_asked_for_if_and_only_if_it_is_in_the_price_lis
     cluster.billing.gpu_types = ("MI300X", "MI325X")
     assert (await cluster.submit("listed", gpu_type="mi325x")).spec.gpu_type == "MI325X"
     said = await failure(cluster.submit("unlisted", gpu_type="MI210"))
-    assert list(said.violations) == [("spec.gpu_type", "'MI210' is none of MI300X, MI325X; the nearest is MI300X")]
+    assert list(said.violations) == [
+        ("spec.gpu_type", "must be one of MI300X, MI325X; it is 'MI210', and the nearest is MI300X")
+    ]
