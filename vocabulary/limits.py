@@ -12,5 +12,7 @@ MAX_PLAN_BYTES = 64 << 10
 """Of a launch plan, as JSON."""
 DEFAULT_DTYPE = "float32"
 """The element type of submissions that name none."""
+MAX_LISTING_BYTES = 256 << 10
+"""Of the ISA of a submission as text."""
 LONGEST_RUN = timedelta(minutes=15)
 """Of one run, unless SCHEDULER_LONGEST_RUN says otherwise."""

@@ -10,6 +10,7 @@ from wavepool.scheduler.v1.scheduler_pb2 import WatchJobRequest
 
 from gateway.http.errors import ProblemError, problem_of_rpc
 from gateway.upstreams import CALL_TIMEOUT_SECONDS
+from vocabulary.limits import MAX_LISTING_BYTES
 
 if TYPE_CHECKING:
     from wavepool.executor.v1.run_event_pb2 import Compiled
@@ -17,9 +18,6 @@ if TYPE_CHECKING:
 
     from gateway.auth import Account
     from gateway.upstreams import Upstreams
-
-MOST_LISTING_BYTES = 256 << 10
-"""What an executor sends at most; of anything longer the beginning is shown."""
 
 
 async def compiled_of(upstreams: Upstreams, account: Account, job: Job) -> Compiled | None:
@@ -43,9 +41,9 @@ async def compiled_of(upstreams: Upstreams, account: Account, job: Job) -> Compi
 
 
 def listing_of(compiled: Compiled) -> str:
-    """The ISA listing as text; empty where there is none, or none that can be read."""
+    """The ISA listing as text, cut off after MAX_LISTING_BYTES; empty where there is none, or none that can be read."""
     try:
-        data = zlib.decompressobj().decompress(compiled.isa_listing_zlib, MOST_LISTING_BYTES)
+        data = zlib.decompressobj().decompress(compiled.isa_listing_zlib, MAX_LISTING_BYTES)
     except zlib.error:
         return ""
     return data.decode(errors="replace")

@@ -14,11 +14,11 @@ from wavepool.executor.v1 import run_event_pb2
 from wavepool.scheduler.v1 import scheduler_pb2
 from wavepool.submission.v1 import submission_pb2
 
-from gateway.submissions.compilation import MOST_LISTING_BYTES
 from tests.gateway.job_events import ended, event, queued, whole_run
 from tests.gateway.refusals import refusal
 from tests.gateway.scripted_services import ADMIN_TOKEN
 from tests.job_specs import job_spec
+from vocabulary.limits import MAX_LISTING_BYTES
 
 if TYPE_CHECKING:
     from tests.gateway.running_gateway import RunningGateway
@@ -396,7 +396,7 @@ async def test_the_isa_of_a_compiled_submission_comes_with_its_listing(
 
 @pytest.mark.parametrize(
     ("listing", "shown"),
-    [(b"", ""), (b"no zlib", ""), (zlib.compress(b"\xff" * 10_000_000), "\ufffd" * MOST_LISTING_BYTES)],
+    [(b"", ""), (b"no zlib", ""), (zlib.compress(b"\xff" * 10_000_000), "\ufffd" * MAX_LISTING_BYTES)],
     ids=["none", "damaged", "bomb"],
 )
 async def test_a_listing_that_is_none_or_too_long_does_no_harm(

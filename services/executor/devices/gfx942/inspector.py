@@ -14,6 +14,7 @@ from services.executor.sandboxes.sandbox import Command, Mount
 
 _BUILD = Path("/build")
 _SERVICES = Path(__file__).parents[3]
+_VOCABULARY = _SERVICES.with_name("vocabulary")
 _PROGRAM = Path(__file__).with_name("sandboxed_report.py")
 
 
@@ -42,8 +43,8 @@ class Gfx942Inspector:
 
 def _mounts() -> list[Mount]:
     """Each at its own path, because precompiled headers and the Python environment name absolute paths."""
-    folders = [Path(sys.prefix), Path(sys.base_prefix), cpu.PACKAGE, _SERVICES, toolchain.cache_folder()]
-    folders.append(cpu.compiler().folder.parent)
+    folders = [Path(sys.prefix), Path(sys.base_prefix), cpu.PACKAGE, _SERVICES, _VOCABULARY]
+    folders += [toolchain.cache_folder(), cpu.compiler().folder.parent]
     outermost = [folder for folder in folders if not any(other in folder.parents for other in folders)]
     usable = [folder for folder in dict.fromkeys(outermost) if folder != Path("/usr")]
     return [Mount(folder, folder) for folder in usable if Path("/usr") not in folder.parents]

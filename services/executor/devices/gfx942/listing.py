@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from services.executor.devices.gfx942.assembly import Code, Instruction
+from vocabulary.limits import MAX_LISTING_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-MAX_LISTING_BYTES = 256 << 10
-CUT = "; the rest was cut off: the listing is longer than 256 KiB\n"
+CUT = f"; the rest was cut off: the listing is longer than {MAX_LISTING_BYTES >> 10} KiB\n"
 
 
 def listing_of(codes: Iterable[Code], source: Sequence[str]) -> tuple[str, bool]:

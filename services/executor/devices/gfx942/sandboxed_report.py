@@ -14,7 +14,7 @@ _FAILED = 2
 def main() -> int:
     """The exit status of the report."""
     try:
-        run_path(str(_HIPCPU / "sandboxed_build.py"))["make_known"]("hipcpu", "services")
+        run_path(str(_HIPCPU / "sandboxed_build.py"))["make_known"]("hipcpu", "services", "vocabulary")
         from services.executor.devices.gfx942.report import main as report  # noqa: PLC0415  can be found only now
 
         return report(sys.argv[1:])
