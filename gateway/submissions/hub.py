@@ -14,6 +14,7 @@ from gateway.metrics import clients_dropped, streams_open
 from gateway.submissions.job_stream import FellBehindError, JobStream
 from gateway.submissions.run_frames import Setting
 from servicekit.logging import get_logger
+from vocabulary.backoff import Backoff
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 log = get_logger(__name__)
 
-RETRY_PAUSE = timedelta(milliseconds=500)
+RETRIES = Backoff(first=timedelta(milliseconds=500), longest=timedelta(seconds=4))
 """Between attempts to reach the scheduler again; the channel itself retries faster."""
 
 
@@ -77,7 +78,7 @@ class Hub:
         channel = self._channels.get(key)
         if channel is None or not channel.stream.can_serve(after_seq):
             setting = Setting(job.spec.submission.mode)
-            stream = JobStream(job.job_id, lambda seq: self._watch(key, seq), setting, self._window_bytes, RETRY_PAUSE)
+            stream = JobStream(job.job_id, lambda seq: self._watch(key, seq), setting, self._window_bytes, RETRIES)
             channel = _Channel(stream, asyncio.create_task(stream.run(), name=f"watch {job.job_id}"))
             self._channels[key] = channel
         channel.clients += 1

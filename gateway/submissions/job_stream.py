@@ -26,9 +26,10 @@ from servicekit.logging import get_logger
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable
-    from datetime import timedelta
 
     from wavepool.scheduler.v1.scheduler_pb2 import JobEvent
+
+    from vocabulary.backoff import Backoff
 
     WatchEvents = Callable[[int], AsyncGenerator[JobEvent]]
     """Streams a job's events after a sequence number, and may end at any time."""
@@ -53,14 +54,12 @@ class FellBehindError(Exception):
 class JobStream:
     """The frames of one job. `run` reads them; `follow` gives them to one client."""
 
-    def __init__(
-        self, job_id: str, watch: WatchEvents, setting: Setting, window_bytes: int, retry_pause: timedelta
-    ) -> None:
+    def __init__(self, job_id: str, watch: WatchEvents, setting: Setting, window_bytes: int, retries: Backoff) -> None:
         self._job_id = job_id
         self._watch = watch
         self._setting = setting
         self._window_bytes = window_bytes
-        self._retry_pause = retry_pause
+        self._retries = retries
         self._frames: deque[tuple[int, bytes]] = deque()
         self._first = 0
         self._furthest = 0
@@ -79,10 +78,13 @@ class JobStream:
     async def run(self) -> None:
         """Read until the job's last event."""
         try:
+            failures = 0
             while not self._is_over:
+                seq_before = self._last_seq
                 await self._read_once()
+                failures = failures + 1 if self._last_seq == seq_before else 1
                 if not self._is_over:
-                    await asyncio.sleep(self._retry_pause.total_seconds())
+                    await asyncio.sleep(self._retries.pause(failures).total_seconds())
         except Exception:
             log.exception("a job's events could not be shown")
             self._end_with_error("The stream broke through a fault of ours; the submission goes on.")

@@ -15,6 +15,7 @@ from gateway.submissions.job_stream import FellBehindError, JobStream
 from gateway.submissions.run_frames import Setting
 from tests.gateway.job_events import ACCEPTED, ended, event, queued
 from tests.gateway.running_gateway import DEADLINE_SECONDS
+from vocabulary.backoff import Backoff
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -22,7 +23,18 @@ if TYPE_CHECKING:
     from wavepool.scheduler.v1.scheduler_pb2 import JobEvent
 
 SANDBOX = Setting(submission_pb2.RUN_MODE_SANDBOX)
-NO_PAUSE = timedelta(0)
+
+
+class Pauses(Backoff):
+    """Waits for nothing, and notes how many failures each pause followed."""
+
+    def __init__(self) -> None:
+        super().__init__(timedelta(0), timedelta(0))
+        self.failures: list[int] = []
+
+    def pause(self, failures: int) -> timedelta:
+        self.failures.append(failures)
+        return super().pause(failures)
 
 
 def chatter(count: int) -> list[JobEvent]:
@@ -43,6 +55,9 @@ class Log:
 
     async def watch(self, after_seq: int) -> AsyncGenerator[JobEvent]:
         self.asked.append(after_seq)
+        if self.breaks_after and after_seq == self.breaks_after[0]:
+            self.breaks_after.pop(0)
+            raise error_of(grpc.StatusCode.UNAVAILABLE)
         for job_event in self.events[after_seq:]:
             self.read = job_event.seq
             yield job_event
@@ -56,8 +71,8 @@ def error_of(code: grpc.StatusCode, details: str = "") -> grpc.aio.AioRpcError:
     return grpc.aio.AioRpcError(code, grpc.aio.Metadata(), grpc.aio.Metadata(), details)
 
 
-def stream_of(log: Log, window_bytes: int = 1 << 20) -> JobStream:
-    return JobStream("job_1", log.watch, SANDBOX, window_bytes, NO_PAUSE)
+def stream_of(log: Log, window_bytes: int = 1 << 20, retries: Backoff | None = None) -> JobStream:
+    return JobStream("job_1", log.watch, SANDBOX, window_bytes, retries or Pauses())
 
 
 async def read_all(stream: JobStream, after: int = 0) -> list[int]:
@@ -72,6 +87,13 @@ async def test_breaks_upstream_lose_nothing_and_repeat_nothing() -> None:
     assert await read_all(stream) == list(range(1, 22))
     assert log.asked == [0, 3, 4, 19]
     await reader
+
+
+async def test_pauses_grow_until_events_come_again() -> None:
+    log, pauses = Log(chatter(5), breaks_after=(2, 2, 2, 4)), Pauses()
+    reader = asyncio.create_task(stream_of(log, retries=pauses).run())
+    await reader
+    assert pauses.failures == [1, 2, 3, 1]
 
 
 async def test_upstream_that_repeats_events_is_not_believed() -> None:
@@ -132,7 +154,7 @@ async def test_refusal_for_good_ends_the_stream_with_an_error_without_an_id() ->
         raise error_of(grpc.StatusCode.NOT_FOUND, "there is no job job_1")
         yield queued()
 
-    stream = JobStream("job_1", refused, SANDBOX, 1 << 20, NO_PAUSE)
+    stream = JobStream("job_1", refused, SANDBOX, 1 << 20, Pauses())
     reader = asyncio.create_task(stream.run())
     async with asyncio.timeout(DEADLINE_SECONDS):
         frames = [data async for data in stream.follow(0)]
@@ -148,7 +170,7 @@ async def test_fault_of_ours_ends_the_stream_instead_of_hanging_it(caplog: pytes
         raise RuntimeError("a bug")
         yield queued()
 
-    stream = JobStream("job_1", broken, SANDBOX, 1 << 20, NO_PAUSE)
+    stream = JobStream("job_1", broken, SANDBOX, 1 << 20, Pauses())
     reader = asyncio.create_task(stream.run())
     async with asyncio.timeout(DEADLINE_SECONDS):
         frames = [data async for data in stream.follow(0)]
