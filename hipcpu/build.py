@@ -76,7 +76,7 @@ def build(folder: Path, kind: BuildKind, link_options: Sequence[str] = (), *, sa
     if kind is BuildKind.SOLUTION:
         objects.append(compile_harness(folder))
     runner = [] if sanitize else sorted((toolchain.prepared().device / "runner").glob("*.o"))
-    target = folder / ("program" if kind is BuildKind.PROGRAM else "runner")
+    target = folder / kind.executable
     link([*objects, *(runner if kind is not BuildKind.PROGRAM else [])], target, link_options)
     if joined is not None and kind is BuildKind.SOLUTION and not sanitize:
         try:

@@ -33,6 +33,11 @@ class BuildKind(StrEnum):
     PROGRAM = "program"
     """A whole program with its own `main`: `solution.hip` alone (the sandbox endpoint)."""
 
+    @property
+    def executable(self) -> str:
+        """The file that a run of the build starts."""
+        return "program" if self is BuildKind.PROGRAM else "runner"
+
 
 OUR_FILES = {BuildKind.SOLUTION: "harness.cpp", BuildKind.KERNELS: "kernels.json"}
 """What a build folder holds beside `solution.hip`."""

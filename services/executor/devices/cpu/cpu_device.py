@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 import psutil
 
 from hipcpu import toolchain
-from hipcpu.build_folder import BuildKind
 from hipcpu.prepare import refresh
 from services.executor.devices.cpu.sanitized import SanitizedCpuDevice
 from services.executor.devices.device import DeviceDescription, Toolchain
@@ -23,13 +22,13 @@ from services.executor.sandboxes.sandbox import Command, Mount
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from hipcpu.build_folder import BuildKind
     from services.executor.devices.sanitizing import Sanitized
 
 _BUILD = Path("/build")
 _WAVEFRONT_SIZE = 64
 _SERVICES = Path(__file__).parents[3]
 _BUILD_PROGRAM = toolchain.PACKAGE / "sandboxed_build.py"
-_EXECUTABLES = {BuildKind.SOLUTION: "runner", BuildKind.KERNELS: "runner", BuildKind.PROGRAM: "program"}
 
 
 class CpuDevice:
@@ -76,7 +75,7 @@ class CpuDevice:
     def run_command(self, folder: Path, kind: BuildKind) -> Command:
         """The executable alone: it is static and needs nothing of the host."""
         environment = {"WAVEPOOL_CPU_WORKERS": str(self._workers)}
-        return Command([str(_BUILD / _EXECUTABLES[kind])], _BUILD, [Mount(folder, _BUILD)], environment)
+        return Command([str(_BUILD / kind.executable)], _BUILD, [Mount(folder, _BUILD)], environment)
 
 
 @cache
