@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from services.executor.core.check.sample_replacement import replaceable
-from services.executor.core.timing.sessions import Agreement, agreement, score
+from services.executor.core.timing.session_rule import Agreement, agreement, score
 from services.executor.core.timing.stopping import GPU_PROFILE, StoppingRule
 from services.executor.devices.instruments import Reading
 from services.executor.devices.sim.noise import MODELS, STEP_FACTOR

@@ -26,7 +26,7 @@ from services.executor.core.sandbox.canary import canary_job
 from services.executor.core.sandbox.scratch import memory_parent, sweep
 from services.executor.devices.others_in_sight import refusal
 from services.executor.devices.plugins import device_named
-from services.executor.judges.fork_server import JudgeForkServer
+from services.executor.judges.fork_server_client import JudgeForkServer
 from services.executor.judges.pool import JudgePool
 from services.executor.leases import errors
 from services.executor.machine.inventory import InventoryReader

@@ -15,7 +15,7 @@ from wavepool.executor.v1.run_event_pb2 import VERDICT_ACCEPTED, VERDICT_INFRA_E
 
 from services.executor.config import ExecutorSettings
 from services.executor.core.model.job import CoreJob
-from services.executor.judges.fork_server import JudgeForkServer
+from services.executor.judges.fork_server_client import JudgeForkServer
 from services.executor.judges.judge import Judge
 from services.executor.sandboxes.process_tree import descendants
 from submissions.modes import Mode

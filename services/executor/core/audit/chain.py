@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from services.executor.core.call.session import RunnerSession
+    from services.executor.core.call.runner_session import RunnerSession
     from services.executor.core.check.case_judge import CaseJudge, Trial
     from services.executor.core.check.checking import Checker
 

@@ -21,7 +21,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from services.executor.core.call.session import CallTimes
+    from services.executor.core.call.runner_session import CallTimes
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from hipcpu.build_folder import BuildKind
 from problems.kit.signature import Parameter
 from services.executor.core.call.layout import layout_of, plan_bytes
-from services.executor.core.call.session import RunnerSession
+from services.executor.core.call.runner_session import RunnerSession
 from services.executor.core.compile.build import Builder, Unit
 from services.executor.core.model.failure import Failure, InfrastructureFailure
 from services.executor.core.sandbox.canary import memory_probe

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from problems.kit.definition import Case, Problem
-    from services.executor.core.call.session import CallTimes, RunnerSession
+    from services.executor.core.call.runner_session import CallTimes, RunnerSession
     from services.executor.core.check.case_judge import Trial
     from services.executor.core.check.progress import Progress
     from services.executor.core.model.seeds import RunSeed

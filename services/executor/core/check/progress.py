@@ -25,7 +25,7 @@ from vocabulary.verdicts import status_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Mapping, Sequence
 
-    from services.executor.core.call.session import RunnerSession
+    from services.executor.core.call.runner_session import RunnerSession
     from services.executor.core.model.failure import Failure
     from services.executor.core.model.job import CoreJob
     from services.executor.sandboxes.sandbox import Exit

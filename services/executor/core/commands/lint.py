@@ -12,7 +12,7 @@ import ml_dtypes
 from hipcpu.build_folder import BuildKind
 from problems.kit.definition import SizeSet
 from problems.library.catalogue import CatalogueError
-from services.executor.core.call.session import RunnerSession
+from services.executor.core.call.runner_session import RunnerSession
 from services.executor.core.check.case_judge import CaseJudge
 from services.executor.core.commands.bench import BAD_USAGE
 from services.executor.core.commands.lazy_kernels import Lazy, LazyCall, lazy_calls, lazy_source

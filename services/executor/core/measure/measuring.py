@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from contextlib import AbstractAsyncContextManager
 
-    from services.executor.core.call.session import CallTimes, RunnerSession
+    from services.executor.core.call.runner_session import CallTimes, RunnerSession
     from services.executor.core.check.case_judge import CaseJudge
     from services.executor.core.check.checking import Checker
     from services.executor.devices.device import Device

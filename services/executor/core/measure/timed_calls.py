@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from problems.kit.definition import Case
-    from services.executor.core.call.session import CallTimes
+    from services.executor.core.call.runner_session import CallTimes
     from services.executor.core.check.case_judge import CaseJudge, Trial
     from services.executor.core.check.checking import Checker
 

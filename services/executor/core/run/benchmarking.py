@@ -28,7 +28,7 @@ from services.executor.core.model.seeds import RunSeed
 from services.executor.core.model.verdict import Verdict
 from services.executor.core.run.case_result import CaseTimes, Scale, audit_doubt, facts_of, fault_of, result_of
 from services.executor.core.timing.case_timing import too_wide, unproven_run_because, worst_timing
-from services.executor.core.timing.sessions import score
+from services.executor.core.timing.session_rule import score
 from services.executor.core.timing.statistics import geometric_mean
 from services.executor.core.timing.stopping import CPU_PROFILE, GPU_PROFILE, StoppingProfile
 from submissions.modes import TimingMode
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
 
     from problems.kit.definition import Case, Problem
-    from services.executor.core.call.session import RunnerSession
+    from services.executor.core.call.runner_session import RunnerSession
     from services.executor.core.check.checking import Checker
     from services.executor.core.check.progress import Progress
     from services.executor.core.model.flushing import Flush

@@ -23,7 +23,7 @@ from services.executor.core.timing.case_timing import (
     shown_interval,
     timing_of,
 )
-from services.executor.core.timing.sessions import Agreement, SessionRule, agreement, disagreement, score
+from services.executor.core.timing.session_rule import Agreement, SessionRule, agreement, disagreement, score
 from services.executor.core.timing.statistics import interval_of_sessions, summarise
 from services.executor.core.timing.stopping import StopReason
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from services.executor.core.audit.chain import ChainAudit
     from services.executor.core.audit.timing_audit import AuditRule
     from services.executor.core.call.idle_work import IdleTime
-    from services.executor.core.call.session import CallTimes
+    from services.executor.core.call.runner_session import CallTimes
     from services.executor.core.measure.measuring import Measurement
     from services.executor.core.model.roofline import Roofs
     from services.executor.core.timing.statistics import Summary

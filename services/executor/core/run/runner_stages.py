@@ -12,7 +12,7 @@ import numpy as np
 
 from hipcpu.build_folder import REPLAYER
 from services.executor.core.call.runner_claims import LATE, NO_DEVICE_MEMORY
-from services.executor.core.call.session import RunnerSession
+from services.executor.core.call.runner_session import RunnerSession
 from services.executor.core.call.trusted_runner import require_memory, require_runner, trusted_runner
 from services.executor.core.check.checking import Checker, check
 from services.executor.core.check.mismatches import lanes_advice

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from services.executor.core.timing.autocorrelation import FEWEST, correlation_time
 from services.executor.core.timing.case_timing import WIDEST_INTERVAL
-from services.executor.core.timing.sessions import CPU_SESSIONS, GPU_SESSIONS, SessionRule
+from services.executor.core.timing.session_rule import CPU_SESSIONS, GPU_SESSIONS, SessionRule
 from services.executor.core.timing.statistics import relative_half_width
 from submissions.modes import TimingMode
 

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from hipcpu.build_folder import BuildKind
-from services.executor.core.call.session import RunnerSession
+from services.executor.core.call.runner_session import RunnerSession
 from services.executor.core.call.trusted_runner import trusted_runner
 from services.executor.core.check.checking import Checker
 from services.executor.core.compile.build import Unit

@@ -19,7 +19,7 @@ from services.executor.core.audit.revealing import (
 )
 from services.executor.core.call.commitment import Commitment, Question
 from services.executor.core.call.layout import EXCERPT_ELEMENTS
-from services.executor.core.call.session import RunnerSession
+from services.executor.core.call.runner_session import RunnerSession
 from services.executor.core.call.trusted_runner import trusted_runner
 from services.executor.core.certify.known_times import smallest_case_of, with_case
 from services.executor.core.check.chain_rules import redraw_rules
@@ -32,7 +32,7 @@ from services.executor.core.model.verdict import Verdict
 from services.executor.core.run.installation import catalogue, find_problem
 from services.executor.core.run.one_run import run
 from services.executor.core.timing.benchmark_result import Timing
-from services.executor.core.timing.sessions import GPU_SESSIONS
+from services.executor.core.timing.session_rule import GPU_SESSIONS
 from services.executor.core.timing.stopping import GPU_PROFILE, StopReason
 from services.executor.devices.sim.sim_device import SimulatedGpu
 from submissions.modes import Mode, TimingMode
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from problems.kit.definition import Problem
-    from services.executor.core.call.session import CallTimes
+    from services.executor.core.call.runner_session import CallTimes
     from services.executor.core.check.case_judge import CaseJudge
     from services.executor.core.model.events import Finished
     from services.executor.core.model.limits import StageLimits

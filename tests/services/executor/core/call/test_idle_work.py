@@ -12,7 +12,7 @@ from services.executor.core.model.job import CoreJob
 from services.executor.core.model.verdict import Verdict
 from services.executor.core.run.one_run import run
 from services.executor.core.timing.benchmark_result import Timing
-from services.executor.core.timing.sessions import SessionRule
+from services.executor.core.timing.session_rule import SessionRule
 from submissions.modes import Mode
 from tests.services.executor.core.conftest import SUBMISSIONS
 

@@ -22,7 +22,7 @@ from problems.library.catalogue import load_problem
 from services.executor.core.audit.chain import CPU_CHAINS, audit_case
 from services.executor.core.audit.chain_audit import CPU_CHAIN_RULE
 from services.executor.core.call.commitment import Excerpt, Question
-from services.executor.core.call.session import RunnerSession
+from services.executor.core.call.runner_session import RunnerSession
 from services.executor.core.check.checking import Checker
 from services.executor.core.model.failure import Failure
 from services.executor.core.model.limits import StageLimits

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.executor.core.call.session import CallTimes
+from services.executor.core.call.runner_session import CallTimes
 from services.executor.core.call.spans import SPAN_RULE, Spans, span_fault, spans_of
 
 if TYPE_CHECKING:

@@ -60,7 +60,7 @@ from tests.services.executor.core.mixed_problem import MixedProblem
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from services.executor.core.call.session import RunnerSession
+    from services.executor.core.call.runner_session import RunnerSession
     from services.executor.core.run.context import RunContext
 
 LINKS = 3

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from services.executor.core.audit.timing_audit import CPU_RULE
-from services.executor.core.call.session import RunnerSession
+from services.executor.core.call.runner_session import RunnerSession
 from services.executor.core.launching.launched_problem import launched
 from services.executor.core.launching.program import described
 from services.executor.core.model.job import CoreJob

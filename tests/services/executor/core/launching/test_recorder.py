@@ -13,7 +13,7 @@ import pytest
 
 from hipcpu.build_folder import REPLAYER
 from hipcpu.toolchain import PACKAGE
-from services.executor.core.call.session import RunnerSession
+from services.executor.core.call.runner_session import RunnerSession
 from services.executor.core.check.checking import Checker
 from services.executor.core.compile.build import install
 from services.executor.core.launching.contract import unit_of

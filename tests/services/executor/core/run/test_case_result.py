@@ -14,14 +14,14 @@ from services.executor.core.audit.chain import ChainAudit
 from services.executor.core.audit.chain_audit import CPU_CHAIN_RULE, GPU_CHAIN_RULE, ChainMeasurement
 from services.executor.core.audit.timing_audit import CPU_RULE, GPU_RULE
 from services.executor.core.call.idle_work import IdleTime
-from services.executor.core.call.session import CallTimes
+from services.executor.core.call.runner_session import CallTimes
 from services.executor.core.check.sample_replacement import Cause, Replaced
 from services.executor.core.measure.measuring import Measurement
 from services.executor.core.model.roofline import roofs_of
 from services.executor.core.run.case_result import CaseTimes, Scale, facts_of, fault_of, result_of
 from services.executor.core.timing.benchmark_result import Band, ReplacedSample, Timing
 from services.executor.core.timing.case_timing import BUSY, CACHES_MAY_BE_WARM, NOT_AUDITED, TimingFacts, timing_of
-from services.executor.core.timing.sessions import CPU_SESSIONS, GPU_SESSIONS
+from services.executor.core.timing.session_rule import CPU_SESSIONS, GPU_SESSIONS
 from services.executor.core.timing.stopping import StopReason
 from services.executor.devices.instruments import Reading
 

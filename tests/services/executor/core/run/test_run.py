@@ -10,7 +10,7 @@ import psutil
 import pytest
 
 from hipcpu.build_folder import ToolchainError
-from services.executor.core.call.session import RunnerSession
+from services.executor.core.call.runner_session import RunnerSession
 from services.executor.core.model import events
 from services.executor.core.model.job import CoreJob
 from services.executor.core.model.verdict import Verdict

@@ -10,7 +10,7 @@ import pytest
 from problems.kit import parts
 from problems.kit.distributions import Distribution
 from services.executor.core.audit import chain
-from services.executor.core.call.session import RunnerSession
+from services.executor.core.call.runner_session import RunnerSession
 from services.executor.core.certify.known_times import smallest_case_of, with_case
 from services.executor.core.check import case_judge
 from services.executor.core.check.case_judge import CaseJudge, LargeCaseRule

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from services.executor.core.timing.autocorrelation import correlation_time
-from services.executor.core.timing.sessions import score
+from services.executor.core.timing.session_rule import score
 from services.executor.core.timing.statistics import interval_of_sessions, relative_half_width
 from services.executor.core.timing.stopping import (
     CPU_PROFILE,

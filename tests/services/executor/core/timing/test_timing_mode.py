@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from services.executor.core.call.session import RunnerSession
+from services.executor.core.call.runner_session import RunnerSession
 from services.executor.core.commands.bench_table import table_of
 from services.executor.core.model.events import Benchmarking
 from services.executor.core.model.flushing import CPU_FLUSH, Flush

@@ -15,7 +15,7 @@ from benchmarks.recordable import sources
 from hipcpu.build_folder import REPLAYER
 from problems.kit.signature import Parameter
 from services.executor.core.call.layout import GUARD_BYTES, layout_of, plan_bytes
-from services.executor.core.call.session import RunnerSession
+from services.executor.core.call.runner_session import RunnerSession
 from services.executor.core.call.trusted_runner import trusted_runner
 from services.executor.core.commands.record_command import recorded
 from services.executor.core.compile.build import install

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.executor.core.timing.sessions import (
+from services.executor.core.timing.session_rule import (
     CPU_SESSIONS,
     GPU_SESSIONS,
     Agreement,
