@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from services.vmpool.capacity.offering import offers_of
 from services.vmpool.policy.offer_choice import Market
+from services.vmpool.providers.provider_set import HANG_SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,9 +19,6 @@ if TYPE_CHECKING:
     from services.vmpool.policy.offer_choice import OfferTimes
     from services.vmpool.providers.provider import MachineProvider
     from services.vmpool.providers.provider_set import ProviderSet
-
-HANG_SECONDS = 60.0
-"""After which a question that nobody answers is given up, and asked anew."""
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from services.vmpool import metrics
 from services.vmpool.errors import ProviderError
 from services.vmpool.lifecycle.machine_order import resource_of
 from services.vmpool.providers.provider import Observation, Paced, ProviderState
+from services.vmpool.providers.provider_set import HANG_SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,8 +30,6 @@ log = get_logger(__name__)
 
 WAIT_SECONDS = 1.5
 """How long a step waits for an answer: less than the timeout of a heartbeat, which runs at the same time."""
-HANG_SECONDS = 60.0
-"""After this a poll without an answer is given up, and the next one asks again."""
 
 
 @dataclass

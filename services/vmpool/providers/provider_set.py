@@ -24,6 +24,8 @@ log = get_logger(__name__)
 
 START_SECONDS = 30.0
 """A provider that has not started by then counts as refused, so that the others need not wait for it."""
+HANG_SECONDS = 60.0
+"""After this a question to a provider without an answer is given up, and the next one asks again."""
 RETRIES = Backoff(first=timedelta(seconds=10), longest=timedelta(minutes=5))
 
 

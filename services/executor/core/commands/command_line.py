@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import argparse
 import math
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from problems.kit.definition import SizeSet
 from services.executor.core.certify.steps import FEWEST_RUNS, Section
+from services.executor.core.problem_host.interpreter import named_python
 from services.executor.core.run.installation import default_cache_folder
 from services.executor.devices.plugins import device_names
 from submissions.modes import Mode, TimingMode
@@ -51,8 +51,7 @@ def _shared(device: str) -> ArgumentParser:
     shared.add_argument("--cache-folder", type=Path, default=default_cache_folder(), help="where builds are kept")
     shared.add_argument("--cache-mib", type=int, default=2048, help="the most that the builds may fill")
     shared.add_argument("--forbidden", type=Path, help="TOML file that adds to forbidden.toml or changes it")
-    named = os.environ.get("EXECUTOR_TORCH_PYTHON")
-    shared.add_argument("--torch-python", type=Path, default=named, help="evaluates problem definitions")
+    shared.add_argument("--torch-python", type=Path, default=named_python(), help="evaluates problem definitions")
     shared.add_argument(
         "--box-memory-mib",
         dest="sandbox_memory_mib",

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import sys
-from pathlib import Path
 
-from services.executor.core.problem_host.interpreter import TorchMissingError, torch_python
+from services.executor.core.problem_host.interpreter import TorchMissingError, named_python, torch_python
 
 
 def main() -> int:
     """0 where definitions can be evaluated."""
-    named = os.environ.get("EXECUTOR_TORCH_PYTHON")
     try:
-        python = torch_python(Path(named) if named else None)
+        python = torch_python(named_python())
     except TorchMissingError as error:
         sys.stderr.write(f"{error}\n")
         return 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -39,6 +40,12 @@ class TorchPython:
     program: Path
     folders: tuple[Path, ...]
     version: str
+
+
+def named_python() -> Path | None:
+    """The Python that EXECUTOR_TORCH_PYTHON names; None if it is unset or empty."""
+    named = os.environ.get("EXECUTOR_TORCH_PYTHON")
+    return Path(named) if named else None
 
 
 def torch_python(setting: Path | None) -> TorchPython:
