@@ -13,7 +13,7 @@ COMPILER_PROCESSES = 512
 """Where sandboxes share a user, the kernel counts the processes of all: beside seven that submissions have filled, a
 compiler still finds room. No source can have it start any."""
 _JUDGES_TIME = timedelta(minutes=4)
-"""With a runner's own time it stays below the 15 minutes that a scheduler waits for a run."""
+"""With a runner's own time it stays below LONGEST_RUN, for which a scheduler waits."""
 _MOST_OF_MEMORY = 0.75
 _SWEEP_MIB = (CPU_FLUSH.most_bytes + CPU_FLUSH.probe_bytes) >> 20
 
