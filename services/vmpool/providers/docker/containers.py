@@ -38,7 +38,7 @@ _OVER = frozenset({"exited", "dead", "removing"})
 
 @dataclass(frozen=True)
 class ContainerPlan:
-    """What every container of a pool has; `docker_settings.py` says what the fields mean."""
+    """What every container of a pool has; `settings.py` says what the fields mean."""
 
     pool_name: str
     image: str

@@ -38,7 +38,7 @@ LOG_THREADS = 64
 
 @dataclass(frozen=True)
 class DockerConfig:
-    """Where the engine is, and how its containers are offered; `docker_settings.py` says what the fields mean."""
+    """Where the engine is, and how its containers are offered; `settings.py` says what the fields mean."""
 
     host: str
     reach_address: str
