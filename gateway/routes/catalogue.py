@@ -2,27 +2,62 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import APIRouter, Query
+from pydantic import BaseModel, Field
 from wavepool.billing.v1.billing_pb2 import ListPricesRequest
 from wavepool.scheduler.v1.scheduler_pb2 import GetProblemRequest, ListProblemsRequest
 
-from gateway.catalogue import (
-    GpuTypes,
-    ProblemDetail,
-    ProblemList,
-    gpu_types_of,
-    problem_detail_of,
-    problem_summary_of,
-)
 from gateway.dependencies import TheAccount, TheGateway
 from gateway.http.route_docs import problems
 from gateway.upstreams import CALL_TIMEOUT_SECONDS
+from vocabulary.money import dollars_of
+
+if TYPE_CHECKING:
+    from wavepool.billing.v1 import billing_pb2
+    from wavepool.scheduler.v1 import scheduler_pb2
 
 DtypeQuery = Annotated[str, Query(max_length=40, description="The element type of signature and starter.")]
 
 router = APIRouter(tags=["problems"])
+
+
+class GpuPrice(BaseModel):
+    """A GPU type that may be asked for."""
+
+    gpu_type: str
+    price_usd_per_hour: Annotated[float, Field(description="Of one whole GPU.")]
+
+
+class GpuTypes(BaseModel):
+    """What may be asked for."""
+
+    gpu_types: Annotated[list[GpuPrice], Field(description="The first is that of whoever names none.")]
+
+
+class ProblemSummary(BaseModel):
+    """A problem of the catalogue."""
+
+    slug: str
+    title: str
+    difficulty: str
+    tags: list[str]
+    dtypes: list[str]
+    signature: Annotated[str, Field(description="The parameters of `solution`, in order.")]
+
+
+class ProblemDetail(ProblemSummary):
+    """A problem with its texts."""
+
+    statement: Annotated[str, Field(description="Markdown.")]
+    starter: Annotated[str, Field(description="HIP source to begin from.")]
+
+
+class ProblemList(BaseModel):
+    """The catalogue, by slug."""
+
+    problems: list[ProblemSummary]
 
 
 @router.get("/problems")
@@ -43,3 +78,34 @@ async def get_problem(slug: str, _: TheAccount, gateway: TheGateway, dtype: Dtyp
 async def list_gpu_types(_: TheAccount, gateway: TheGateway) -> GpuTypes:
     """The GPU types that may be asked for, and what each costs."""
     return gpu_types_of(await gateway.upstreams.billing.ListPrices(ListPricesRequest(), timeout=CALL_TIMEOUT_SECONDS))
+
+
+def gpu_types_of(answer: billing_pb2.ListPricesResponse) -> GpuTypes:
+    """The price list."""
+    return GpuTypes(
+        gpu_types=[
+            GpuPrice(gpu_type=price.gpu_type, price_usd_per_hour=dollars_of(price.price_micros_per_hour))
+            for price in answer.prices
+        ]
+    )
+
+
+def problem_summary_of(problem: scheduler_pb2.ProblemSummary) -> ProblemSummary:
+    """A problem of the catalogue."""
+    return ProblemSummary(**_problem_fields(problem))
+
+
+def problem_detail_of(answer: scheduler_pb2.GetProblemResponse) -> ProblemDetail:
+    """A problem with its texts."""
+    return ProblemDetail(**_problem_fields(answer.problem), statement=answer.statement, starter=answer.starter)
+
+
+def _problem_fields(problem: scheduler_pb2.ProblemSummary) -> dict[str, Any]:
+    return {
+        "slug": problem.slug,
+        "title": problem.title,
+        "difficulty": problem.difficulty,
+        "tags": list(problem.tags),
+        "dtypes": list(problem.dtypes),
+        "signature": problem.signature,
+    }

@@ -7,10 +7,10 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Response
 from wavepool.billing.v1.billing_pb2 import CreateTokenRequest, ListTokensRequest, RevokeTokenRequest
 
-from gateway.account import NewToken, TokenList, TokenRequest, token_of
 from gateway.dependencies import TheAdmin, TheGateway
 from gateway.http.json_route import JsonRoute
 from gateway.http.route_docs import problems
+from gateway.routes.account import NewToken, TokenList, TokenRequest, token_of
 from gateway.upstreams import CALL_TIMEOUT_SECONDS
 
 router = APIRouter(prefix="/tokens", tags=["tokens"], route_class=JsonRoute)
