@@ -48,7 +48,7 @@ some on a busy machine. What is left then sits in a call into the kernel or a dr
 
 @dataclass
 class SandboxParts:
-    """What a sandbox is made of; `cleanup` is run when the tree is gone."""
+    """What a sandbox is made of, and how it ends, be it waiting or running; `cleanup` is run when the tree is gone."""
 
     tree: ProcessTree
     watchdog: Watchdog
