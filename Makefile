@@ -21,9 +21,10 @@ setup-torch: ## Install torch, which evaluates problem definitions that come wit
 protos: setup ## Generate the Python code of protos/ again
 	$(RUN)/python protos/generate.py
 
-lint: setup ## Check style, types, imports, protos and dependencies
+lint: setup ## Check style, types, imports, protos, dependencies, and words and facts that have one home
 	$(RUN)/ruff check && $(RUN)/ruff format --check && $(RUN)/pyright
-	$(RUN)/lint-imports && $(RUN)/buf lint && $(RUN)/deptry . && cd client && ../$(RUN)/deptry .
+	$(RUN)/lint-imports && $(RUN)/buf lint && $(RUN)/deptry . && (cd client && ../$(RUN)/deptry .)
+	$(RUN)/pytest -q tests/test_names.py
 
 test: setup ## Run all tests that can run here, or those in TESTS
 	$(RUN)/pytest -n $(WORKERS) $(TESTS)

@@ -1,11 +1,17 @@
-"""Words that had a private meaning here, and were replaced by a usual one, do not come back."""
+"""Words that were replaced by usual ones do not come back, and facts that have one home get no second."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
 
 from tests.conftest import REPOSITORY
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 REPLACED = {
     "box": "sandbox",
@@ -48,6 +54,14 @@ KEPT = re.compile(
     """,
     re.VERBOSE,
 )
+HOMES = {
+    r'= *"float32"': "vocabulary/limits.py",
+    r'= *\(.*"MI210"': "vocabulary/gpu_types.py",
+    r"timedelta\(hours=1\) //": "vocabulary/money.py",
+    r"2 ?\*\* ?min\(": "vocabulary/backoff.py",
+    r"^from difflib import": "vocabulary/names.py",
+}
+"""What only one file says: the default element type, GPU types, the price of a time, back-off, the nearest name."""
 FOLDERS = [
     *("benchmarks", "cli", "client", "gateway", "hipcpu", "problems", "servicekit", "services", "submissions", "tests"),
     "vocabulary",
@@ -57,10 +71,22 @@ FOLDERS = [
 def test_no_code_has_a_word_that_was_replaced() -> None:
     found = [
         f"{path.relative_to(REPOSITORY)}:{number} has {match[0]}, say {REPLACED[match[0].lower()]}"
-        for folder in FOLDERS
-        for path in (REPOSITORY / folder).rglob("*.py")
+        for path in _python(FOLDERS)
         if path != Path(__file__)
         for number, line in enumerate([path.stem, *path.read_text("utf-8").splitlines()])
         if (match := WORD.search(KEPT.sub("", line)))
     ]
     assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize("pattern", HOMES)
+def test_a_fact_has_one_home(pattern: str) -> None:
+    said = re.compile(pattern, re.MULTILINE)
+    files = [path for path in _python(FOLDERS) if "tests" not in path.parts and said.search(path.read_text("utf-8"))]
+    # Other names than ours: problems have aliases by two likenesses.
+    others = {"problems/library/aliases.py"}
+    assert {str(path.relative_to(REPOSITORY)) for path in files} - others == {HOMES[pattern]}
+
+
+def _python(folders: list[str]) -> Iterator[Path]:
+    return (path for folder in folders for path in (REPOSITORY / folder).rglob("*.py"))
