@@ -19,8 +19,8 @@ from gateway.http.errors import (
     ProblemError,
     body_problem,
     our_fault,
-    problem_of_rpc,
 )
+from gateway.http.rpc_status import problem_of_rpc
 from gateway.words.json_values import to_json
 from servicekit.logging import get_logger
 from servicekit.request_id import current_request_id

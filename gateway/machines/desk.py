@@ -10,7 +10,8 @@ from google.protobuf.duration_pb2 import Duration
 from starlette.responses import Response, StreamingResponse
 from wavepool.vmpool.v1 import vmpool_pb2
 
-from gateway.http.errors import ProblemError, problem_of_rpc
+from gateway.http.errors import ProblemError
+from gateway.http.rpc_status import problem_of_rpc
 from gateway.machines.schemas import SpotChoice
 from gateway.machines.views import machine_frame
 from gateway.submissions.frames import encode

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import grpc
 from wavepool.scheduler.v1.scheduler_pb2 import CancelJobRequest, GetJobRequest, SubmitJobRequest
 
-from gateway.http.errors import FieldError, ProblemError, problem_of_rpc
+from gateway.http.errors import FieldError, ProblemError
+from gateway.http.rpc_status import problem_of_rpc
 from gateway.upstreams import CALL_TIMEOUT_SECONDS
 
 if TYPE_CHECKING:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import grpc
 from wavepool.scheduler.v1.scheduler_pb2 import WatchJobRequest
 
-from gateway.http.errors import ProblemError, problem_of_rpc
+from gateway.http.errors import ProblemError
+from gateway.http.rpc_status import problem_of_rpc
 from gateway.upstreams import CALL_TIMEOUT_SECONDS
 from vocabulary.limits import MAX_LISTING_BYTES
 

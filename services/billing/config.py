@@ -10,7 +10,7 @@ from pydantic_settings import SettingsConfigDict
 
 from servicekit.config import CommaSeparated, ServiceSettings
 from services.billing.budget import Budget
-from services.billing.pricing import PriceList
+from services.billing.price_list import PriceList
 from vocabulary.gpu_types import GPU_TYPES, default_first
 from vocabulary.money import micros_of
 from vocabulary.names import known_name, none_of

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from services.billing.alerts import Alerts
     from services.billing.budget import Budget
-    from services.billing.pricing import PriceList
+    from services.billing.price_list import PriceList
     from services.billing.store.account_store import AccountStore
     from services.billing.store.ledger_store import LedgerStore
     from services.billing.store.machine_usage_store import MachineUsageStore

@@ -20,7 +20,7 @@ from services.executor.leases.errors import (
     UnfitError,
     UnknownRunError,
 )
-from services.executor.leases.lease import Fence
+from services.executor.leases.fence import Fence
 from services.executor.leases.slot import EIGHTHS_OF_A_GPU, free_place
 from services.executor.runs.execution import EndReason, Execution, Place
 from services.executor.runs.run import Run

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from services.executor.leases.errors import StaleLeaseError
-from services.executor.leases.lease import Fence, Lease
+from services.executor.leases.fence import Fence
+from services.executor.leases.lease import Lease
 from services.executor.leases.slot import Slot
 from services.vmpool.machines import slot as pool_slots
 
