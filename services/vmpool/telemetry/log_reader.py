@@ -22,7 +22,7 @@ PIECE_BYTES = 64 * 1024
 
 
 class LogReader:
-    """What GetMachineLogs does."""
+    """Reads machines' logs from their providers, for GetMachineLogs."""
 
     def __init__(self, machines: MachineStore, providers: ProviderSet) -> None:
         self._machines = machines

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Watching:
-    """What WatchMachines does."""
+    """Streams the machines' events from any number on, for WatchMachines."""
 
     def __init__(self, events: EventLog, feed: Feed) -> None:
         self._events = events

@@ -43,7 +43,7 @@ _GPU_TESTS = (
 
 
 def page_of(report: Report) -> str:
-    """The page."""
+    """The HTML page of a certification: summary, facts, failures, figures and each step with its outcome."""
     title = f"Wavepool certify: {report.device}"
     parts = [
         _HEADER.format(title=escape(title), style=_STYLE),

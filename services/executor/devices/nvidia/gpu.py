@@ -68,7 +68,7 @@ class Management:
         self._index = index
 
     def gpu(self) -> Gpu:
-        """What it is."""
+        """Its index, name, compute capability, memory in MiB and number of multiprocessors, as NVML tells them."""
         nvml, handle = self._nvml, self._handle
         major, minor = nvml.nvmlDeviceGetCudaComputeCapability(handle)
         capability = f"{major}.{minor}"
