@@ -22,7 +22,7 @@ class Loop(Protocol):
 
     @property
     def name(self) -> str:
-        """What logs and metrics call it."""
+        """Its name in logs and metrics."""
         ...
 
     async def run_once(self) -> None:

@@ -40,7 +40,7 @@ class Result:
     avg_gflops: float | None = None
     cost_usd: float | None = None
     billable_seconds: float | None = None
-    """What the cost is for."""
+    """The time that the cost is charged for."""
     passed_tests: int | None = None
     total_tests: int | None = None
     data: dict[str, Any] = field(default_factory=dict[str, Any])

@@ -90,7 +90,7 @@ class StoppedSource(BaseModel):
 
 
 class ResumedRenting(BaseModel):
-    """What is rented from again."""
+    """The providers, backends and GPU types that machines may be rented of again."""
 
     resumed_sources: list[StoppedSource]
 

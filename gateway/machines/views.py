@@ -69,7 +69,7 @@ def machine_frame(event: vmpool_pb2.MachineEvent) -> Frame:
 
 
 def offers_of(answer: vmpool_pb2.ListOffersResponse) -> schemas.OfferList:
-    """What can be had."""
+    """The offers as JSON."""
     return schemas.OfferList(
         offers=[
             schemas.Offer(
@@ -96,7 +96,7 @@ def failures_of(failures: Iterable[vmpool_pb2.ProviderFailure]) -> list[schemas.
 
 
 def stopped_of(stopped: Iterable[vmpool_pb2.StoppedSource]) -> list[schemas.StoppedSource]:
-    """What nothing is rented from."""
+    """The providers, backends and GPU types that nothing is rented of, as JSON."""
     return [
         schemas.StoppedSource(
             provider=source.provider, backend=source.backend, gpu_type=source.gpu_type, message=source.message
@@ -106,7 +106,7 @@ def stopped_of(stopped: Iterable[vmpool_pb2.StoppedSource]) -> list[schemas.Stop
 
 
 def diagnosis_of(answer: vmpool_pb2.DiagnoseProvidersResponse) -> schemas.ProviderDiagnosis:
-    """What the providers found."""
+    """The providers' findings as JSON."""
     return schemas.ProviderDiagnosis(
         findings=[
             schemas.ProviderFinding(

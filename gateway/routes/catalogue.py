@@ -31,7 +31,7 @@ class GpuPrice(BaseModel):
 
 
 class GpuTypes(BaseModel):
-    """What may be asked for."""
+    """GPU types that a submission may ask for, with their prices."""
 
     gpu_types: Annotated[list[GpuPrice], Field(description="The first is that of whoever names none.")]
 

@@ -178,7 +178,7 @@ class _SolutionBody(_Body):
 
 
 class SubmissionRequest(_SolutionBody):
-    """What to run."""
+    """A submission: its source, its problem and how to run it."""
 
     model_config = ConfigDict(
         extra="forbid",

@@ -14,7 +14,7 @@ class CancelRequest(BaseModel):
 
 
 class CancelAnswer(BaseModel):
-    """What became of it."""
+    """Whether the submission was cancelled."""
 
     success: bool
     id: str

@@ -76,7 +76,7 @@ class BillingSettings(ServiceSettings):
         return Budget(threshold_permille=int(self.cost_alert_threshold * 1000))
 
     def machine_budget_micros(self) -> int:
-        """What machines may cost."""
+        """The budget for machines, in micro-dollars."""
         return micros_of(self.grant_credits_total if self.machine_budget is None else self.machine_budget)
 
     def grant_micros(self) -> int:

@@ -1,4 +1,4 @@
-"""What GPU time costs."""
+"""The list of prices for GPU time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the scheduler counts."""
+"""The scheduler's Prometheus metrics."""
 
 from __future__ import annotations
 

@@ -138,7 +138,7 @@ class VmPoolSettings(ServiceSettings):
         return kept_secret(self.data_dir) if self.secret is None else self.secret.get_secret_value().encode()
 
     def limits(self) -> Limits:
-        """What sizing may do."""
+        """Limits for sizing, from the settings."""
         retention = Retention(self.idle_timeout, self._idle_timeouts(), self.surplus_share, self.release_margin)
         return Limits(self.most_machines(), retention, self.offers(), self._warm_windows(), self.unfit_limit)
 

@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Pool:
-    """What the RPCs ask."""
+    """The parts of the pool that the RPCs ask."""
 
     settings: VmPoolSettings
     machines: MachineStore

@@ -46,7 +46,7 @@ _MOVE_SUMS = (
 
 
 class TransactionKind(StrEnum):
-    """What a caller asked for."""
+    """The kind of a transaction, by the call that made it."""
 
     GRANT = "grant"
     HOLD = "hold"

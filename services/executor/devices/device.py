@@ -58,7 +58,7 @@ class Device(Protocol):
     """
 
     def describe(self) -> DeviceDescription:
-        """What the device is."""
+        """Its name, architecture, memory and number of compute units."""
         ...
 
     def toolchain(self) -> Toolchain:

@@ -51,12 +51,12 @@ class JudgeProcess(Protocol):
 
     @property
     def stdout(self) -> StreamReader | None:
-        """What it writes."""
+        """Its events."""
         ...
 
     @property
     def stderr(self) -> StreamReader | None:
-        """What it writes about itself."""
+        """Its log, and the stack of a crash."""
         ...
 
     @property

@@ -23,7 +23,7 @@ class HostFacts:
 
 
 def read_host() -> HostFacts:
-    """What is here now."""
+    """The host's processors, memory and kernel, read now."""
     return HostFacts(
         kernel=f"{platform.system()} {platform.release()}",
         operating_system=_operating_system(),

@@ -29,7 +29,7 @@ class CappedOutput:
 
     @property
     def kept(self) -> bytes:
-        """What has been kept so far."""
+        """The output so far, up to the limit."""
         return bytes(self._kept)
 
     async def drain(self, reader: asyncio.StreamReader) -> None:

@@ -1,4 +1,4 @@
-"""What this executor is and can do."""
+"""The answer to GetCapabilities: device, toolchain, sandbox and capacity."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ class AdmissionPolicy:
     max_jobs_in_flight: int
     """Of one account."""
     longest_run: timedelta
-    """What a job is put on hold for."""
+    """The credit that is put on hold for a job."""
 
 
 class Admission:

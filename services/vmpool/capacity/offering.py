@@ -1,4 +1,4 @@
-"""What all providers offer together."""
+"""The offers of all providers, each asked within a time limit."""
 
 from __future__ import annotations
 

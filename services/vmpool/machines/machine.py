@@ -66,7 +66,7 @@ OVER = frozenset({_S.STOPPED, _S.FAILED, _S.LOST})
 
 
 class Origin(StrEnum):
-    """What a machine was started for."""
+    """Why a machine was started."""
 
     DEMAND = "demand"
     """Jobs that waited."""

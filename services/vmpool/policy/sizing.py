@@ -38,7 +38,7 @@ _NO_TIME = timedelta(0)
 
 @dataclass(frozen=True)
 class Limits:
-    """What the pool may do."""
+    """Limits that the pool is sized within."""
 
     max_machines: int
     retention: Retention

@@ -64,7 +64,7 @@ class ProviderSet:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What they are called."""
+        """Their names."""
         return tuple(self._providers)
 
     @property

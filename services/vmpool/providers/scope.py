@@ -21,5 +21,5 @@ class Scoped(Protocol):
 
     @property
     def scope(self) -> Scope:
-        """What it could ever have."""
+        """The numbers of GPUs and the backends that it could ever offer."""
         ...

@@ -106,7 +106,7 @@ def offer_to_proto(offer: Offer) -> pb.Offer:
 
 
 def findings_to_proto(findings: Mapping[str, Sequence[ProviderFinding]]) -> pb.DiagnoseProvidersResponse:
-    """What each provider found."""
+    """Each provider's findings as a message."""
     return pb.DiagnoseProvidersResponse(
         findings=[
             pb.ProviderFinding(

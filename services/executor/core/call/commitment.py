@@ -106,7 +106,7 @@ class Allowance:
     share: float = 0.0
 
     def __or__(self, other: Allowance) -> Allowance:
-        """What either allows."""
+        """The larger bounds of both."""
         return Allowance(max(self.least, other.least), max(self.share, other.share))
 
     def apart(self, sizes: NDArray[np.float64]) -> NDArray[np.float64]:

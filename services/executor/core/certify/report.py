@@ -35,7 +35,7 @@ class Report:
 
     @property
     def facts(self) -> dict[str, str]:
-        """What the steps say of the machine."""
+        """Facts about the machine, by name, from all steps."""
         found = {"tree": self.tree}
         for result in self.results:
             found.update(result.facts)

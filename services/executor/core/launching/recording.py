@@ -22,7 +22,7 @@ _WORD = struct.Struct("<Q")
 
 
 class Kind(IntEnum):
-    """What a record is."""
+    """The kinds of records that a recorder writes."""
 
     VARIABLE = 1
     CALL = 2

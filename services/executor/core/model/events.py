@@ -79,7 +79,7 @@ class Benchmarking:
 
 
 class BenchmarkStage(StrEnum):
-    """What a benchmark is doing."""
+    """The stage that a benchmark is in."""
 
     MEASURING = "MEASURING"
     """It takes the samples of a case in a session."""

@@ -1,4 +1,4 @@
-"""What the core is asked to do."""
+"""A job: the submission as the core runs it."""
 
 from __future__ import annotations
 

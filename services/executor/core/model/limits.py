@@ -1,4 +1,4 @@
-"""What each stage of a run may use."""
+"""Limits of time, memory and processes for each stage of a run."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ class Channel:
 
     @property
     def arguments(self) -> tuple[str, str, str]:
-        """What the runner is started with."""
+        """The runner's command-line arguments: socket, key and memory."""
         return (*self._private_socket.arguments(IN_SANDBOX), str(IN_SANDBOX / "memory"))
 
     async def accept(self, process: SandboxedProcess) -> None:

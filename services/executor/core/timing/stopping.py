@@ -33,7 +33,7 @@ _FIRST_CALL_PRECISION = 0.02
 
 
 class StopReason(StrEnum):
-    """What ended a measurement."""
+    """The reason why a measurement ended."""
 
     PRECISION = "precision"
     SAMPLES = "samples"

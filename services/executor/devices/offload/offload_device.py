@@ -35,7 +35,7 @@ AnyGpu_co = TypeVar("AnyGpu_co", bound=OffloadGpu, covariant=True)
 
 
 class OffloadManagement(Protocol[AnyGpu_co]):
-    """What the driver says of one GPU."""
+    """The driver's library, asked about one GPU."""
 
     def gpu(self) -> AnyGpu_co:
         """What it is; raises ToolchainError."""

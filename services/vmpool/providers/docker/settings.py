@@ -106,11 +106,11 @@ class DockerSettings(Settings):
         return self
 
     def price_micros_per_hour(self) -> int:
-        """What a container costs an hour."""
+        """The price of a container, in micro-dollars an hour."""
         return micros_of(self.hourly_rate)
 
     def plan(self, pool_name: str) -> ContainerPlan:
-        """What containers are made like."""
+        """The plan that containers are made by."""
         return ContainerPlan(
             pool_name=pool_name,
             image=self.image,

@@ -27,7 +27,7 @@ class Reach:
 
     @property
     def public_key(self) -> str:
-        """What a machine has to let in."""
+        """The public key that a machine has to accept."""
         return public_line(self._key)
 
     def endpoint(self, machine_id: str, address: Address, proxy: Address | None) -> str:

@@ -45,7 +45,7 @@ class RefusedError(ProviderError):
 
     @property
     def is_not_found(self) -> bool:
-        """What was named does not exist."""
+        """Whether dstack says that the named thing does not exist."""
         return self.code == NOT_FOUND_CODE
 
     @property
@@ -61,7 +61,7 @@ def refusal(path: str, status: int, body: object) -> RefusedError:
 
 
 def fault_of_refusal(status: int, code: str, message: str) -> Fault:
-    """What the pool is to do about it."""
+    """The fault that tells the pool how to react to a refusal."""
     if status in _ADVICE or "incompatible with the server version" in message:
         return Fault.MISCONFIGURED
     return _FAULTS_BY_CODE.get(code, Fault.PROVIDER)

@@ -183,7 +183,7 @@ class DstackSettings(Settings):
         return self
 
     def agent(self) -> config.Agent:
-        """What runs on the machines."""
+        """The executor that runs on the machines, and its settings."""
         return config.Agent(
             image=self.image,
             commands=self.commands,
