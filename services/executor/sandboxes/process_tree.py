@@ -8,6 +8,8 @@ from contextlib import suppress
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from services.executor.sandboxes.kernel_files import kernel_text
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -34,7 +36,9 @@ def descendants(pid: int) -> list[int]:
 
 def children(pid: int) -> list[int]:
     """The live children of all threads of `pid`."""
-    return [int(child) for thread in threads(pid) for child in _read(f"{pid}/task/{thread}/children").split()]
+    return [
+        int(child) for thread in threads(pid) for child in kernel_text(f"/proc/{pid}/task/{thread}/children").split()
+    ]
 
 
 def is_below(pid: int, ancestor: int) -> bool:
@@ -72,7 +76,7 @@ def _is_running(pid: int) -> bool:
 def threads(pid: int) -> list[str]:
     """The numbers of a live process's threads."""
     try:
-        return os.listdir(f"/proc/{pid}/task")  # noqa: PTH208 - as `_read`
+        return os.listdir(f"/proc/{pid}/task")  # noqa: PTH208 - for the same reason as in kernel_files.py
     except OSError:
         return []
 
@@ -99,13 +103,4 @@ def _ended_cpu_ns(pid: int) -> int:
 
 def _stat_fields(task: object) -> list[str]:
     """Those of a process, or of the thread PID/task/TID, after its command; empty where it is gone."""
-    return _read(f"{task}/stat").rpartition(")")[2].split()
-
-
-def _read(name: str) -> str:
-    try:
-        # Several times for each order of a runner: a path object, a buffer and a decoder would take twice as long.
-        with open(f"/proc/{name}", "rb", buffering=0) as stream:  # noqa: PTH123
-            return stream.read().decode(errors="replace")
-    except OSError:
-        return ""
+    return kernel_text(f"/proc/{task}/stat").rpartition(")")[2].split()

@@ -19,6 +19,8 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from services.executor.sandboxes.kernel_files import kernel_text
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
@@ -68,7 +70,7 @@ class CgroupCounters:
 
     def pids(self) -> list[int]:
         """The processes that live here: each enters the first group first."""
-        return [int(line) for line in _text(self._procs).split()]
+        return [int(line) for line in kernel_text(self._procs).split()]
 
 
 class Cgroup(CgroupCounters):
@@ -130,7 +132,7 @@ def remove_leftover_cgroups(parents: Iterable[Path]) -> None:
         maker = folder.name.split("-")[2]
         if Path("/proc", maker).exists():
             continue
-        for pid in _text(folder / "cgroup.procs").split():
+        for pid in kernel_text(folder / "cgroup.procs").split():
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.kill(int(pid), signal.SIGKILL)
         with contextlib.suppress(OSError):
@@ -152,21 +154,12 @@ def _limit(folder: Path, memory_bytes: int, processes: int) -> None:
 
 
 def _pairs(file: Path) -> Iterator[tuple[str, int]]:
-    for line in _text(file).splitlines():
+    for line in kernel_text(file).splitlines():
         key, _, value = line.partition(" ")
         if value.isdecimal():
             yield key, int(value)
 
 
 def _number(file: Path) -> int:
-    text = _text(file).strip()
+    text = kernel_text(file).strip()
     return int(text) if text.isdecimal() else 0
-
-
-def _text(file: Path) -> str:
-    try:
-        # Twice for each order of a runner: a buffer and a decoder would take twice as long.
-        with open(file, "rb", buffering=0) as stream:  # noqa: PTH123
-            return stream.read().decode()
-    except OSError:
-        return ""

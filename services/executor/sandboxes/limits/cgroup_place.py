@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from services.executor.sandboxes.kernel_calls import remount_writable
+from services.executor.sandboxes.kernel_files import kernel_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -30,13 +31,13 @@ _MOST_MOVES = 10
 
 def cgroup_of(pid: int, mount: Path = MOUNT) -> list[Path]:
     """The folders of the groups that a process of ours is in: one for version 2, several for version 1."""
-    own = _memberships(_text(Path("/proc", str(pid), "cgroup")))
+    own = _memberships(kernel_text(Path("/proc", str(pid), "cgroup")))
     return _v1_folders(mount, own) or [mount / own.get("", "")]
 
 
 def cgroup_parents(mount: Path = MOUNT, membership: str | None = None) -> list[Path]:
     """The folders under which we may make a sandbox's groups: one for version 2, several for version 1, or none."""
-    own = _memberships(membership or _text(Path("/proc/self/cgroup")))
+    own = _memberships(membership or kernel_text(Path("/proc/self/cgroup")))
     unified = _unified_parent(mount, own.get("", ""))
     if unified:
         return [unified] if os.access(unified, os.W_OK) else []
@@ -52,7 +53,7 @@ def cgroup_parents(mount: Path = MOUNT, membership: str | None = None) -> list[P
 def are_limited_in_cpu(parents: Iterable[Path]) -> bool:
     """Whether groups made under `parents` can be limited to a number of processors."""
     return any(
-        _CPU_CONTROLLER in _text(parent / "cgroup.subtree_control").split() or (parent / _V1_QUOTA).exists()
+        _CPU_CONTROLLER in kernel_text(parent / "cgroup.subtree_control").split() or (parent / _V1_QUOTA).exists()
         for parent in parents
     )
 
@@ -64,7 +65,7 @@ def open_cgroup_place(mount: Path = MOUNT) -> list[Path]:
     for folder in _mounted_under(mount):
         with contextlib.suppress(OSError):
             remount_writable(str(folder))
-    own = _memberships(_text(Path("/proc/self/cgroup"))).get("")
+    own = _memberships(kernel_text(Path("/proc/self/cgroup"))).get("")
     if own is not None:
         with contextlib.suppress(OSError):
             hand_down_controllers(mount / own)
@@ -76,7 +77,7 @@ def hand_down_controllers(group: Path) -> None:
 
     Raises OSError where the group is not ours to change.
     """
-    offered = set(_text(group / "cgroup.controllers").split()) & {*_V2_CONTROLLERS, _CPU_CONTROLLER}
+    offered = set(kernel_text(group / "cgroup.controllers").split()) & {*_V2_CONTROLLERS, _CPU_CONTROLLER}
     # Whoever may not do the last step is to change nothing.
     if not offered >= _V2_CONTROLLERS or not os.access(group / "cgroup.subtree_control", os.W_OK):
         return
@@ -90,7 +91,7 @@ def hand_down_controllers(group: Path) -> None:
         else:
             return
         below.mkdir(exist_ok=True)
-        for pid in _text(group / "cgroup.procs").split():
+        for pid in kernel_text(group / "cgroup.procs").split():
             with contextlib.suppress(ProcessLookupError):
                 (below / "cgroup.procs").write_text(pid)
 
@@ -104,7 +105,7 @@ def _unified_parent(mount: Path, own: str) -> Path | None:
     """The nearest group at or above our own that hands the controllers to its children."""
     here = mount / own
     for folder in (here, *here.parents):
-        if set(_text(folder / "cgroup.subtree_control").split()) >= _V2_CONTROLLERS:
+        if set(kernel_text(folder / "cgroup.subtree_control").split()) >= _V2_CONTROLLERS:
             return folder
         if folder == mount:
             break
@@ -126,12 +127,5 @@ def _v1_folder(mount: Path, own: dict[str, str], controller: str) -> Path:
 
 def _mounted_under(mount: Path) -> Iterator[Path]:
     """The mount points at `mount` and below it."""
-    points = (Path(line.split()[4]) for line in _text(Path("/proc/self/mountinfo")).splitlines())
+    points = (Path(line.split()[4]) for line in kernel_text(Path("/proc/self/mountinfo")).splitlines())
     return (point for point in points if point == mount or mount in point.parents)
-
-
-def _text(file: Path) -> str:
-    try:
-        return file.read_text()
-    except OSError:
-        return ""

@@ -11,6 +11,8 @@ import os
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
+from services.executor.sandboxes.kernel_files import kernel_text
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
@@ -37,7 +39,7 @@ def memory_kib(pids: Iterable[int]) -> int:
 
 def _process_kib(pid: int, open_files: dict[int, int], folders: dict[int, int]) -> int:
     """Private pages, and shared ones without those of files that are counted already."""
-    status = dict(line.split(":", 1) for line in _read(f"/proc/{pid}/status").splitlines() if ":" in line)
+    status = dict(line.split(":", 1) for line in kernel_text(f"/proc/{pid}/status").splitlines() if ":" in line)
     private, shared = _kib(status, "RssAnon") + _kib(status, "HugetlbPages"), _kib(status, "RssShmem")
     if shared and (open_files or folders):
         shared -= sum(_counted_kib(mapping, open_files, folders) for mapping in _mappings(pid))
@@ -77,7 +79,7 @@ def _own_folders(pid: int) -> Iterator[tuple[int, int]]:
 
 
 def _mappings(pid: int) -> Iterator[_Mapping]:
-    for line in _read(f"/proc/{pid}/maps").splitlines():
+    for line in kernel_text(f"/proc/{pid}/maps").splitlines():
         addresses, _, _, device, inode, *_ = line.split(None, 5)
         if inode != "0":
             first, _, last = addresses.partition("-")
@@ -105,11 +107,3 @@ def _listed(folder: str) -> list[str]:
         return os.listdir(folder)  # noqa: PTH208  as above
     except OSError:
         return []
-
-
-def _read(name: str) -> str:
-    try:
-        with open(name, encoding="utf-8", errors="replace") as file:  # noqa: PTH123  as above
-            return file.read()
-    except OSError:
-        return ""
