@@ -7,7 +7,6 @@ import json
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import time
 from contextlib import suppress
@@ -22,6 +21,7 @@ from tests.dstack_lab.hotaisle_api import TEAM
 from tests.dstack_lab.own_folder import own_folder
 from tests.dstack_lab.server_python import server_python
 from tests.dstack_lab.virtual_machine import sandboxed
+from vocabulary.ports import free_port
 
 if TYPE_CHECKING:
     from typing import Self
@@ -76,8 +76,8 @@ class DstackServer:
         if self._prepared:
             shutil.copytree(self._prepared, self.data, dirs_exist_ok=True)
         (self.data / "config.yml").write_text(json.dumps(_config(self._backends)), encoding="utf-8")
-        with socket.create_server(("127.0.0.1", 0)) as probe:
-            self._port: int = probe.getsockname()[1]
+        # It is ours through kills and starts: one of the ephemeral range could go to somebody's connection meanwhile.
+        self._port = free_port()
         self.url = f"http://127.0.0.1:{self._port}"
         try:
             self.start()

@@ -129,7 +129,8 @@ async def test_a_time_that_no_clock_bears_out_is_tried_twice_and_never_valid(
     assert finished.benchmarked is not None
     assert {result.timing for result in finished.benchmarked.results} == {Timing.UNPROVEN}
     by_us = launched_by != "solution"
-    assert (BUSY in finished.message) is by_us
+    # Of a solution that launches by itself the machine, if it is busy, may say so too; it is not tried again for that.
+    assert BUSY in finished.message or not by_us
     # Beside the check's and our own runner there are in each try three sessions, and one for the chains of what we
     # launch. A solution that is not timed itself is called in one more.
     assert len(opened) == 2 + (launched_by == "recording") + tries * (3 + by_us)
