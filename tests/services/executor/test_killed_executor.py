@@ -17,7 +17,7 @@ from services.executor.sandboxes.docker.owner import SandboxOwner
 from services.executor.sandboxes.limits.cgroup_place import cgroup_of
 from services.executor.sandboxes.process_tree import descendants
 from tests.services.executor.client import until
-from tests.services.executor.test_process import BOMB, SOLUTION, STUCK, TALKER, Executor, asked
+from tests.services.executor.test_process import BOMB, SOLUTION, STUCK, TALKER, Executor, all_ended, asked, living
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Collection
@@ -46,12 +46,12 @@ async def test_an_executor_that_is_killed_in_every_stage_leaves_nothing(sandbox:
         tree = descendants(executor.process.pid)
         containers = _containers_of(tree) if sandbox == "docker" else set()
         assert len(containers) >= len(STAGES) or sandbox != "docker"
-        processes = {pid: _start_of(pid) for pid in [*tree, *map(_first_process, containers)]}
+        processes = living([*tree, *map(_first_process, containers)])
         groups = {group for pid in processes for group in cgroup_of(pid) if "wavepool-box" in str(group)}
         files = [*tmp_path.glob("wavepool-run-*"), *_memory_folders(tree)]
         assert len(files) >= 2 * len(STAGES)
 
-    await until(lambda: not any(_start_of(pid) == start for pid, start in processes.items()))
+    await until(lambda: all_ended(processes))
     await until(lambda: not any(group.exists() for group in groups))
     await until(lambda: not any(folder.exists() for folder in files))
     # Only there is an engine that must run.
@@ -86,15 +86,6 @@ def _existing_containers() -> set[str]:
 def _first_process(container: str) -> int:
     with closing(docker.from_env()) as engine:
         return int(engine.api.inspect_container(container)["State"]["Pid"])
-
-
-def _start_of(pid: int) -> str:
-    """Tells a process from another that has its number later; empty for one that has ended."""
-    try:
-        state, *fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    except OSError:
-        return ""
-    return "" if state == "Z" else fields[18]
 
 
 def _memory_folders(pids: Collection[int]) -> set[Path]:

@@ -23,7 +23,7 @@ from tests.services.executor.client import LEASE_TOKEN, Client, name_of, request
 from wavepool_client.verification import check_source, parse, report_of, verify
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Generator
+    from collections.abc import AsyncGenerator, Generator, Iterable, Mapping
 
 REPOSITORY = Path(__file__).parents[3]
 SOLUTION = (REPOSITORY / "problems/catalogue/leaky-relu/solution.hip").read_text()
@@ -187,10 +187,11 @@ async def test_a_killed_executor_leaves_no_process_and_no_file(tmp_path: Path) -
         tree = descendants(executor.process.pid)
         assert any(map(_is_sandboxed, tree))
         assert executor.fork_server_pid() in tree
+        processes = living(tree)
 
         executor.end(signal.SIGKILL)
 
-    await until(lambda: not any(map(_is_alive, tree)))
+    await until(lambda: all_ended(processes))
     await until(lambda: not any(_cgroups_made_by(pid) for pid in tree))
     await until(lambda: list(tmp_path.glob("wavepool-run-*")) == [])
 
@@ -199,14 +200,14 @@ async def test_a_killed_judge_is_our_fault_and_the_next_run_is_well(executor: Ex
     async with executor.client() as client:
         stream = client.stream(asked(TALKER, submission_pb2.RUN_MODE_SANDBOX))
         await stream.reach("program_output")
-        sandboxed = [pid for pid in descendants(executor.process.pid) if _is_in_use(pid)]
-        os.kill(_judge_of(sandboxed[0], executor.fork_server_pid()), signal.SIGKILL)
+        sandboxed = living(pid for pid in descendants(executor.process.pid) if _is_in_use(pid))
+        os.kill(_judge_of(next(iter(sandboxed)), executor.fork_server_pid()), signal.SIGKILL)
         last = [event async for event in stream][-1].finished
         after = (await client.run(asked(SOLUTION, submission_pb2.RUN_MODE_CHECK)))[-1].finished
 
     assert last.verdict == run_event_pb2.VERDICT_INFRA_ERROR
     assert after.verdict == run_event_pb2.VERDICT_ACCEPTED
-    await until(lambda: not any(map(_is_alive, sandboxed)))
+    await until(lambda: all_ended(sandboxed))
 
 
 async def test_it_says_which_sandbox_it_uses_and_what_that_does_not_hold_back(executor: Executor) -> None:
@@ -225,18 +226,30 @@ def _cgroups_made_by(pid: int) -> list[Path]:
     return [group for parent in cgroup_parents() for group in parent.glob(f"wavepool-box-{pid}-*")]
 
 
-def _is_alive(pid: int) -> bool:
+def living(pids: Iterable[int]) -> dict[int, str]:
+    """Those that have not ended, and when each began: another process may get the number of one that ended."""
+    starts = {pid: _start_of(pid) for pid in pids}
+    return {pid: start for pid, start in starts.items() if start}
+
+
+def all_ended(processes: Mapping[int, str]) -> bool:
+    """None of those that `living` found lives any more."""
+    return not any(_start_of(pid) == start for pid, start in processes.items())
+
+
+def _start_of(pid: int) -> str:
+    """When it began, in ticks since the boot; empty if it has ended."""
     try:
-        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+        state, *fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:
-        return False
-    return state != "Z"
+        return ""
+    return "" if state == "Z" else fields[18]
 
 
 def _is_sandboxed(pid: int) -> bool:
     """Whether it is one of ours that lives in a sandbox, or a launcher or bwrap outside."""
     command = _command_line(pid)
-    return _is_alive(pid) and (b"bwrap" in command or b"process.launcher" in command or _is_in_use(pid))
+    return _start_of(pid) != "" and (b"bwrap" in command or b"process.launcher" in command or _is_in_use(pid))
 
 
 def _is_in_use(pid: int) -> bool:
@@ -244,7 +257,7 @@ def _is_in_use(pid: int) -> bool:
     command = _command_line(pid)
     # Not every sandbox shows the program at /build.
     program = Path(os.fsdecode(command.partition(b"\0")[0])).name
-    return _is_alive(pid) and (
+    return _start_of(pid) != "" and (
         program in {"runner", "program"} or b"sandboxed_build.py" in command.split(b"/bin/sh")[0]
     )
 

@@ -87,7 +87,9 @@ async def test_an_honest_kernels_time_is_the_true_one_by_every_instrument(
     assert result.stream_span_ns == pytest.approx(true_ns, rel=0.01, abs=10)
     assert result.device_span_ns == pytest.approx(true_ns, rel=0.01, abs=10)
     assert (result.samples, len(result.session_median_ns)) == (3 * CALLS, 3)
-    assert (result.audited_calls, result.flush_bytes) == (32, CACHE_BYTES)
+    # A chain that an order was late in is made again.
+    assert result.audited_calls in {32, 64}
+    assert result.flush_bytes == CACHE_BYTES
     assert result.hot_ns == pytest.approx(HOT_SHARE * true_ns, rel=0.02, abs=10)
     assert finished.benchmarked is not None
     assert (finished.benchmarked.simulated, finished.benchmarked.flush_verified) == (True, True)
