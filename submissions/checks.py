@@ -13,6 +13,7 @@ from wavepool.submission.v1.submission_pb2 import Submission
 
 from problems.kit.launch_plan import LaunchPlanError, parse_plan
 from problems.library.aliases import nearest_slugs, resolved_slug
+from problems.library.variants import UnknownElementTypeError, check_element_type
 from submissions.modes import MODES, TIMED_MODES, TIMING_MODES, Mode, TimingMode
 from vocabulary.limits import DEFAULT_DTYPE, MAX_DEFINITION_BYTES, MAX_PLAN_BYTES, MAX_SOURCE_BYTES
 
@@ -177,9 +178,10 @@ def _wrong_timing_mode(submission: Submission) -> Violations:
 def _wrong_problem_or_dtype(submission: Submission, slug: str, problems: Mapping[str, Problem]) -> Violations:
     if not slug:
         return [("problem", "is empty; give a problem's slug, or mode SANDBOX")]
-    dtypes = problems[slug].dtypes
-    if _dtype(submission.dtype) not in dtypes:
-        return [("dtype", f"{submission.dtype[:40]!r} is none of {slug}'s: {', '.join(dtypes)}")]
+    try:
+        check_element_type(problems[slug], _dtype(submission.dtype))
+    except UnknownElementTypeError as error:
+        return [("dtype", str(error))]
     return []
 
 

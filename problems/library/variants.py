@@ -37,13 +37,18 @@ class UnknownElementTypeError(ValueError):
     """The problem is not defined in this element type."""
 
     def __init__(self, problem: Problem, dtype: str) -> None:
-        super().__init__(f"`{problem.slug}` has no {dtype!r}; it has {', '.join(problem.dtypes)}")
+        super().__init__(f"`{problem.slug}` has no {dtype[:40]!r}; it has {', '.join(problem.dtypes)}")
+
+
+def check_element_type(problem: Problem, dtype: str) -> None:
+    """Raise UnknownElementTypeError if the problem is not defined in `dtype`."""
+    if dtype not in problem.dtypes:
+        raise UnknownElementTypeError(problem, dtype)
 
 
 def variant_of(problem: Problem, dtype: str) -> Problem:
     """The problem in one of its element types; raises UnknownElementTypeError."""
-    if dtype not in problem.dtypes:
-        raise UnknownElementTypeError(problem, dtype)
+    check_element_type(problem, dtype)
     if dtype == DEFAULT_DTYPE:
         return problem
     original = type(problem)

@@ -18,8 +18,11 @@ if TYPE_CHECKING:
 
 PARAMETERS = parse_signature("const float* input, float* output, size_t n", {"output": Initial.POISON}, frozenset())
 PROBLEMS: dict[str, Problem] = {
-    "leaky-relu": cast("Any", SimpleNamespace(dtypes=("float32", "float16"), parameters=PARAMETERS)),
-    "matrix-vector": cast("Any", SimpleNamespace(dtypes=("float32",), parameters=())),
+    slug: cast("Any", SimpleNamespace(slug=slug, dtypes=dtypes, parameters=parameters))
+    for slug, dtypes, parameters in (
+        ("leaky-relu", ("float32", "float16"), PARAMETERS),
+        ("matrix-vector", ("float32",), ()),
+    )
 }
 PLAN = '{"launches": [{"kernel": "k", "grid": ["ceil_div(n, 256)"], "block": [256], "args": ["input", "output", "n"]}]}'
 DEFINITION = "class Mine: pass"
@@ -70,7 +73,7 @@ def test_dtypes_are_known_by_their_short_names(dtype: str, meant: str) -> None:
 
 
 def test_dtype_that_the_problem_lacks_is_refused_with_those_that_it_has() -> None:
-    assert "float32, float16" in refusal(dtype="int8")["dtype"]
+    assert "`leaky-relu` has no 'int8'; it has float32, float16" in refusal(dtype="int8")["dtype"]
 
 
 def test_source_of_one_mebibyte_passes_and_one_more_byte_does_not() -> None:

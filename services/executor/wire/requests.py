@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from wavepool.submission.v1.submission_pb2 import RUN_MODE_SANDBOX
 
 from problems.library import catalogue as catalogue_module
+from problems.library.variants import UnknownElementTypeError, check_element_type
 from services.executor.core.model.job import CoreJob
 from services.executor.leases.authentication import Caller
 from services.executor.leases.errors import InvalidFieldError, UnknownProblemError
@@ -57,13 +58,11 @@ class RunDecoder:
         if submission.mode == RUN_MODE_SANDBOX or submission.problem_definition:
             return
         try:
-            dtypes = self.catalogue.get(submission.problem).problem.dtypes
+            check_element_type(self.catalogue.get(submission.problem).problem, submission.dtype or DEFAULT_DTYPE)
         except catalogue_module.UnknownProblemError as error:
             raise UnknownProblemError(str(error)) from error
-        dtype = submission.dtype or DEFAULT_DTYPE
-        if dtype not in dtypes:
-            fault = f"{submission.problem} has no {dtype!r}; it has {', '.join(dtypes)}"
-            raise InvalidFieldError(("submission.dtype", fault))
+        except UnknownElementTypeError as error:
+            raise InvalidFieldError(("submission.dtype", str(error))) from error
 
     def _size_violations(self, request: executor_pb2.RunRequest) -> Violations:
         sizes = [size for size in (1, 2, 4) if size < self.capacity_eighths]
