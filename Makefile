@@ -35,7 +35,7 @@ test-docker: setup ## Run the tests that need a Docker engine; fail where there 
 soak: setup ## Run what `test` leaves out, then all attacks ROUNDS times alone, and as often beside four busy processes
 	SOAK=1 $(RUN)/pytest -n $(WORKERS) -m soak
 	@for busy in 0 4; do for round in $$(seq $(ROUNDS)); do echo "round $$round beside $$busy busy processes"; \
-	  BUSY_PROCESSES=$$busy $(RUN)/pytest -n 1 tests/attacks || exit 1; done; done
+	  SOAK=1 BUSY_PROCESSES=$$busy $(RUN)/pytest -n 1 tests/attacks || exit 1; done; done
 
 test-gpu: setup ## Run the tests that need a real GPU
 	REQUIRE_GPU=1 $(RUN)/pytest tests/gpu
