@@ -1,1 +1,1 @@
-"""Whether a time can be believed: chains of calls, clocks that must agree, calls that are made again."""
+"""Tests whether a time can be believed: by chains of calls, by clocks that must agree, and by repeated calls."""

@@ -1,11 +1,11 @@
-"""The chained audit of one case: calls of which each needs the answer of the one before, on the judge's own clock.
+"""The chained audit of one case: calls that each need the answer of the call before, timed by the judge's own clock.
 
-It is made of what our own runner launches: no chain proves the time of what host code of the submission launched.
-The judge gives a nonce when it starts its clock. From there on the runner's device makes each link's inputs from the
-digest of the outputs before, calls the submission, and takes the digest of what it wrote. When it says that it is done,
-the judge reads all digests first, then asks for outputs, of links that it chooses only now; makes their inputs again
-from the digests; and checks answers and digests. Nothing of a link can be known before the one before it has ended,
-and no answer can be bent afterwards to a digest that was reported (see `chain_arithmetic.py`).
+Only our own runner makes chains: no chain proves the time of calls that host code of the submission launches. The judge
+sends a nonce when it starts its clock. From then on, the runner's device makes the inputs of each link from the digest
+of the outputs before it, calls the submission, and takes the digest of the new outputs. When the runner says that it is
+done, the judge first reads all digests. Only then does it choose links and ask for their outputs. It makes their inputs
+again from the digests, and checks both answers and digests. So nothing of a link can be known before the link before it
+has ended, and no answer can be bent afterwards to a digest that was reported (see `chain_arithmetic.py`).
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ChainProfile:
-    """What to spend on the audit of one case.
+    """The limits of the audit of one case.
 
-    A chain of `links` calls is made, and up to `most_chains` while the claim seems untrue, for `most_seconds`; outputs
-    of all links may take `most_bytes` on the device. All links are checked where their arrays, as often as there are
-    links, take up to `wholly_checked_bytes`, else `checked_links` at random and the last.
-    `quiet_chains` empty ones are made before the submission has a process.
+    The audit makes a chain of `links` calls. While the claim seems untrue it makes more, up to `most_chains` in all and
+    for at most `most_seconds`. The outputs of all links may take `most_bytes` on the device. If the arrays of all links
+    together take at most `wholly_checked_bytes`, every link is checked; otherwise `checked_links` random links and the
+    last one are. `quiet_chains` is the number of empty chains that are made before the submission has a process.
     """
 
     links: int
@@ -55,20 +55,21 @@ class ChainProfile:
     quiet_chains: int = 0
 
 
-# One chain will do if it bears the claim out: the shortest counts. Only a shorter empty chain could still speak against
-# the claim, and two are made before the submission has a process.
+# One chain is enough if it bears the claim out, because the shortest one counts. After that only a shorter empty chain
+# could speak against the claim, so two are made before the submission has a process.
 GPU_CHAINS = ChainProfile(links=32, most_chains=6, most_seconds=20.0, most_bytes=16 << 30, quiet_chains=2)
-# Short chains, as whoever shares the cores disturbs long ones; and more of them, as one undisturbed is enough.
+# Short chains, because other work on the cores disturbs long ones. Many of them, because one undisturbed chain is
+# enough.
 CPU_CHAINS = ChainProfile(links=2, most_chains=40, most_seconds=4.0, most_bytes=32 << 20)
-# Of no call of a submission's.
+# No call of a submission has this number.
 _NO_CALL = 0
 
 
 @dataclass(frozen=True)
 class ChainAudit:
-    """The chains of one case; without any, `why_none` says why, and the wall clock of single calls must do.
+    """The chains of one case. If there are none, `why_none` says why, and the wall clock of single calls must do.
 
-    `idle` is the time between orders: empty chains are made there, which a submission could slow.
+    `idle` is the time between orders. Empty chains are made then, and a submission could slow them.
     """
 
     chains: tuple[ChainMeasurement, ...]
@@ -76,15 +77,15 @@ class ChainAudit:
     idle: IdleTime = NO_TIME
 
     def __add__(self, other: ChainAudit) -> ChainAudit:
-        """With the chains of another process."""
+        """Returns this audit with the chains of another process."""
         return ChainAudit((*self.chains, *other.chains), self.why_none or other.why_none, self.idle + other.idle)
 
 
 async def quiet_null_ns(trusted: RunnerSession, judge: CaseJudge, profile: ChainProfile) -> int | None:
-    """The shortest of the quiet empty chains of a case whose kernels we launch; None where it has none.
+    """Measures the shortest quiet empty chain of a case, in ns; returns None if the case or the profile has none.
 
-    To be asked while the submission has no process. Kernels that can write over events can write launches into a queue
-    too. They could keep the device busy whenever nothing of theirs is measured, and all empty chains would be slow.
+    Call this while the submission has no process. Kernels that can write over events can write launches into a queue
+    too. They could keep the device busy whenever none of their calls is measured, and all empty chains would be slow.
     """
     if not profile.quiet_chains:
         return None
@@ -106,10 +107,10 @@ async def audit_case(
     limits: tuple[ChainProfile, ChainRule],
     quiet_ns: int | None = None,
 ) -> ChainAudit:
-    """Make chains until the claim is believed, or the profile is spent; raises Failure for a wrong answer.
+    """Makes chains until the claim is believed or the profile is spent; raises Failure if an answer is wrong.
 
     `trusted` is a session with a runner of our own (`trusted_runner.py`), `claimed_ns` the time that would be ranked,
-    `quiet_ns` what `quiet_null_ns` gave.
+    and `quiet_ns` the result of `quiet_null_ns`.
     """
     profile, rule = limits
     idle_before = checker.session.idle
@@ -130,7 +131,7 @@ async def audit_case(
 
 
 def _begun(judge: CaseJudge, call: int, profile: ChainProfile) -> Trial:
-    """What a chain begins with, and its rules; raises CannotChainError."""
+    """Returns the trial that a chain begins with, and its rules; raises CannotChainError."""
     trial = judge.undrawn(call, profile.links)
     if trial is None:
         trial = judge.draw(call, profile.links)
@@ -144,7 +145,7 @@ def _begun(judge: CaseJudge, call: int, profile: ChainProfile) -> Trial:
 async def _measure(
     checker: Checker, trusted: RunnerSession, judge: CaseJudge, trial: Trial, profile: ChainProfile
 ) -> ChainMeasurement:
-    """One chain, which begins with the inputs of `trial`, and the empty one just before it."""
+    """Makes an empty chain, and then one that begins with the inputs of `trial`."""
     links = _links(trial, profile)
     random = checker.seed.generator("chain", trial.call)
     nonce = int(random.integers(1 << 63))
@@ -165,7 +166,7 @@ async def _measure(
                 answer = await _fetched(checker, judge, trial, link, (nonce, records))
                 found.append(partial(fault_of_answer, judge, trial, answer))
         except Failure:
-            # A wrong answer counts before what the links after it did.
+            # A wrong answer counts before the failure of a later link.
             await raise_first(found)
             raise
         await raise_first(found)
@@ -184,7 +185,7 @@ def _links(trial: Trial, profile: ChainProfile) -> int:
 
 
 def _chosen(links: int, call_bytes: int, profile: ChainProfile, random: np.random.Generator) -> Sequence[int]:
-    """The links to check; the last is always one of them."""
+    """Returns the links to check; the last is always one of them."""
     if links * call_bytes <= profile.wholly_checked_bytes or links <= profile.checked_links + 1:
         return range(links)
     return [*sorted(int(link) for link in random.permutation(links - 1)[: profile.checked_links]), links - 1]
@@ -192,9 +193,9 @@ def _chosen(links: int, call_bytes: int, profile: ChainProfile, random: np.rando
 
 @dataclass(frozen=True)
 class Answer:
-    """The outputs of one call and their digest as it was reported; `key` and `call` say what its inputs were.
+    """The outputs of one call and their reported digest; `key` and `call` say which inputs it had.
 
-    `remade` is the trial with these, if it was made before.
+    `remade` is the trial with these inputs, if it was made before.
     """
 
     key: int
@@ -209,18 +210,18 @@ async def _fetched(
 ) -> Answer:
     nonce, records = reported
     key = next_key(records[link - 1].digest, nonce) if link else first_key(nonce)
-    # A number of its own: products are checked by other vectors and rows in each.
+    # A number of its own, so that products are checked by other vectors and rows in each link.
     call, channel = checker.next_call(), checker.session.channel
     await checker.session.fetch_link(link)
     if link < len(records) - 1:
         return Answer(key, call, judge.collect_outputs(channel, trial, {}), records[link].digest)
-    # With the last, the inputs come back as well.
+    # With the last link, the inputs come back as well.
     remade = judge.remade(trial, key, call)
     return Answer(key, call, judge.collect(channel, remade, {}), records[link].digest, remade)
 
 
 def fault_of_answer(judge: CaseJudge, trial: Trial, answer: Answer) -> Failure | None:
-    """What is wrong with an answer to inputs that the device made by the rules of `trial`, or with its digest."""
+    """Returns the fault of an answer or its digest, or None; the device made the inputs by the rules of `trial`."""
     at_call = answer.remade or judge.remade(trial, answer.key, answer.call)
     if failure := judge.fault(at_call, at_call.compared(answer.outputs)):
         return failure

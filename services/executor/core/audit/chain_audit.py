@@ -1,13 +1,13 @@
-"""Whether the time that a case is ranked by can be true, as its chains tell.
+"""Decides from the chains of a case whether the time that it is ranked by can be true.
 
-In a chain the input of each call follows from the outputs before it, so a call cannot begin before the previous one has
-a right answer, and the judge's clock around the whole chain cannot be forged. What the chain costs without its calls is
-known from a runner of our own that makes the same chain with calls that do nothing, just before.
+In a chain the input of each call follows from the outputs before it. So a call cannot begin before the previous one has
+a right answer, and the judge's clock around the whole chain cannot be forged. The cost of the chain without its calls
+is known as well: just before, a runner of our own makes the same chain with calls that do nothing.
 
-Chains only ever take too long: the shortest is nearest to the truth. So a claim is untrue only when it is too short for
-every one of them, and a judge that still doubts makes more chains. An honest kernel needs a single undisturbed one; a
-forger would have to speed up all. Where a processor is shared, it can be so busy that no chain is undisturbed: there
-they prove a claim or leave it in doubt, and accuse nobody.
+A disturbance only makes a chain longer, so the shortest is nearest to the truth. A claim is untrue only if it is too
+short for every chain, and a judge that still doubts makes more chains. An honest kernel needs a single undisturbed one;
+a forger would have to speed up all. A shared processor can be so busy that no chain is undisturbed: its chains prove a
+claim or leave it in doubt, but accuse nobody.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ChainMeasurement:
-    """One chain of `calls`: the judge's time for it, the shortest of its empty chains, and how many calls were checked.
+    """One chain of `calls`: the judge's time for it, the shortest of its empty chains, and the number of checked calls.
 
-    `events_ns` is what the runner claims of each call within the chain: caches are warm there.
+    `events_ns` is the runner's claim for each call of the chain; the caches are warm within it.
     """
 
     calls: int
@@ -36,10 +36,10 @@ class ChainMeasurement:
 
 @dataclass(frozen=True)
 class ChainRule:
-    """How far a claim may be below what the chains say: a share of it, and `slack_ns` for the clocks.
+    """The tolerated gap between a claim and the chains: a share of their time, and `slack_ns` for the clocks.
 
-    With a `precision` a time is proven only if there is a chain whose events and the judge's clock are apart by no more
-    than that share and `slack_ns`, and the claim is as little short of the chain's events, and of the judge's clock.
+    If there is a `precision`, a time is proven only by a chain whose events and judge's clock differ by at most that
+    share and `slack_ns`. The claim may be no farther below the chain's events and below the judge's clock.
     """
 
     least_share: float
@@ -54,19 +54,19 @@ CPU_CHAIN_RULE = ChainRule(least_share=0.75, slack_ns=100e3)
 
 
 def audited_call_ns(chains: Sequence[ChainMeasurement]) -> float | None:
-    """What a call takes at least, by the judge's clock, from the shortest chains; None without any."""
+    """Returns the least time of a call in ns by the judge's clock, from the shortest chains; None without any."""
     null_ns = _shortest_null_ns(chains)
     return min(((chain.wall_ns - null_ns) / chain.calls for chain in chains), default=None)
 
 
 def audit_ratio(claimed_ns: float, chains: Sequence[ChainMeasurement]) -> float | None:
-    """The claimed time over the audited one, for the report; None where the chains are too short to tell."""
+    """Returns the claimed time over the audited one, for the report; None if the chains are too short to tell."""
     audited = audited_call_ns(chains)
     return claimed_ns / audited if audited is not None and audited > 0 else None
 
 
 def instruments_apart(claimed_ns: float, chains: Sequence[ChainMeasurement], rule: ChainRule) -> str:
-    """How the instruments disagree in every chain, as in the last of them; empty if they agree in one."""
+    """Says how the instruments disagree in the last chain; empty if they agree in any chain."""
     if rule.precision is None:
         return ""
     null_ns, proving = _shortest_null_ns(chains), replace(rule, least_share=1 - rule.precision)
@@ -77,7 +77,7 @@ def instruments_apart(claimed_ns: float, chains: Sequence[ChainMeasurement], rul
 def _apart_in(chain: ChainMeasurement, claimed_ns: float, null_ns: int, rule: ChainRule) -> str:
     call_ns = (chain.wall_ns - null_ns) / chain.calls
     events_ns, median_ns = fmean(chain.events_ns), median(chain.events_ns)
-    # A chain that the host held up tells less than its calls took: that is no proof of what events say.
+    # A chain that the host held up does not show how long its calls took, so it does not prove the events.
     if _is_too_short(events_ns, call_ns, rule) or _is_too_short(call_ns, events_ns, rule):
         both = f"{events_ns / 1e3:.1f} us of each call, and the judge's clock {call_ns / 1e3:.1f} us"
         return f"in a chain events say {both}"
@@ -89,7 +89,7 @@ def _apart_in(chain: ChainMeasurement, claimed_ns: float, null_ns: int, rule: Ch
 
 
 def shortfall(claimed_ns: float, chains: Sequence[ChainMeasurement], rule: ChainRule) -> str:
-    """How a claim is too short for every chain; empty if one of them bears it out, and without any."""
+    """Says how a claim is too short for every chain; empty if a chain bears it out, or if there are no chains."""
     audited = audited_call_ns(chains)
     if audited is None or not _is_too_short(claimed_ns, audited, rule):
         return ""

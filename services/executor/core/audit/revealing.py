@@ -1,12 +1,13 @@
-"""Timed calls made again: whether their answers came from their inputs, and from nothing else.
+"""Makes timed calls again, to see that their answers came from their inputs and from nothing else.
 
-Of a large case whose calls a device draws, the answers stay where they are. Our runner commits itself to each as soon
-as the call has ended (`commitment.py`). When all sessions are over, one more process with the same kernels is given the
-inputs of some of these calls again, of all sessions mixed, as the run's secret chooses, and has to commit itself to
-answers that are alike. Nobody in it knows what was left out when: a kernel that goes by the number of the call, a
-clock, or whatever else its process has, is found out. A function of its inputs is not, so some of these answers are
-compared with the reference as well, with the excerpt that was sent of the timed call, if there is one, in its place
-among them. They are compared with what was sent of them, too: a kernel may have written over our own that tells it.
+If a device draws the calls of a large case, the answers stay on the device. Our runner commits itself to each answer as
+soon as the call has ended (`commitment.py`). When all sessions are over, one more process with the same kernels gets
+the inputs of some of these calls again, from all sessions mixed, as the run's secret chooses. It has to commit itself
+to answers that are alike. Nobody in that process knows which work was left out in which call. So a kernel is found out
+if it goes by the number of the call, by a clock, or by anything else that its process has. A function of its inputs is
+not found out, so some of these answers are compared with the reference as well. If an excerpt of the timed call was
+sent, it is put into the answer first. The answers are also compared with the reported values, because a kernel may have
+written over our kernel that reports them.
 """
 
 from __future__ import annotations
@@ -35,16 +36,18 @@ if TYPE_CHECKING:
     from services.executor.core.model.failure import Failure
 
 REPLAYED_CALLS = 24
-"""Of a session, or all if it has fewer. If half of its samples are wrong for a reason that is not in their inputs, none
-of those is made again in one session of 2^24, and in two sessions, which a false time needs, in one run of 2^48."""
+"""The number of calls of a session that are made again, or all if it has fewer. Suppose that half of its samples are
+wrong for a reason that is not in their inputs. Then none of the wrong ones is made again in one session of 2^24. A
+false time needs two such sessions, which is one run of 2^48."""
 REPLAY_SECONDS = 2.0
-"""Of a session. Slower calls are made again as often as fits into it, but no fewer than are compared: of the 22 samples
-that a session has at the most then, half of them wrong, none is made again in one session of 1,900."""
+"""Time for the repeated calls of one session. Slower calls are made again as often as fits into it, but no fewer than
+are compared. A session of such calls has at most 22 samples. If half of them are wrong, none of the wrong ones is made
+again in one session of 1,900."""
 
 
 @dataclass(frozen=True)
 class Revealed:
-    """How many timed calls of a case were made again, and how many of their answers compared with the reference."""
+    """The number of timed calls of a case that were made again, and of answers compared with the reference."""
 
     replayed: int
     checked: int
@@ -54,12 +57,12 @@ NOT_REVEALED = Revealed(0, 0)
 
 
 def calls_to_replay(call_seconds: float, compared_answers: int) -> int:
-    """How many calls of a session to make again if each takes so long, and so many answers are compared."""
+    """Returns the number of calls of a session to make again, from the time of a call and the answers to compare."""
     return max(compared_answers, min(REPLAYED_CALLS, int(REPLAY_SECONDS / max(call_seconds, 1e-9))))
 
 
 async def reveal(checker: Checker, judge: CaseJudge, sessions: Sequence[Measurement]) -> Revealed:
-    """Make some timed calls of a case again, in a process that made none of them; raises Failure if one is unlike."""
+    """Makes some timed calls of a case again, in a process that made none of them; raises Failure if one differs."""
     random = checker.seed.generator("revealed", judge.case_index)
     chosen = [one for session in sessions for one in _chosen(session, random, judge.large.compared_answers)]
     loaded = await checker.load_undrawn(judge) if chosen else None
@@ -90,7 +93,7 @@ async def reveal(checker: Checker, judge: CaseJudge, sessions: Sequence[Measurem
 def _chosen(
     session: Measurement, random: np.random.Generator, compared_answers: int
 ) -> Iterable[tuple[Commitment, bool]]:
-    """What to make again of a session's samples, and whether to compare its answer."""
+    """Yields the samples of a session to make again, and whether to compare the answer of each."""
     committed = [times.commitment for times in session.times if times.commitment]
     count = calls_to_replay(median(times.event_ns for times in session.times) / 1e9, compared_answers)
     for place, at in enumerate(random.permutation(len(committed))[:count]):
@@ -100,9 +103,9 @@ def _chosen(
 def _are_alike(
     judge: CaseJudge, loaded: Trial, reported: tuple[Commitment, Commitment], allowances: dict[str, Allowance]
 ) -> bool:
-    """Whether two answers to the same inputs may both be right.
+    """True if two answers to the same inputs may both be right.
 
-    `allowances` are of the calls before; if they are too narrow, what this very call is granted is added to them.
+    `allowances` come from the calls before. If they are too narrow, the allowance of this very call is added to them.
     """
     if judge.problem.nondeterministic and not are_alike(*reported, allowances):
         timed, _ = reported
@@ -114,7 +117,7 @@ def _are_alike(
 def _fault(
     judge: CaseJudge, loaded: Trial, reported: tuple[Commitment, Commitment], outputs: dict[str, NDArray[Any]]
 ) -> Failure | None:
-    """The fault of a call that was timed and made again, by both reports and its outputs the second time."""
+    """Returns the fault of a call that was timed and made again, from both reports and its second outputs."""
     timed, again = reported
     if isinstance(again.reported, tuple):
         return fault_of_answer(judge, loaded, Answer(again.key, again.call, outputs, again.reported))

@@ -1,17 +1,17 @@
-"""Whether claimed times can be true.
+"""Decides whether claimed times can be true.
 
-The runner shares its process with the submission, so its clocks and events are claims. The judge's wall clock ran
-outside: a call cannot have been much shorter than the judge saw, less the way to the runner and back.
+The runner shares its process with the submission, so its clocks and events are claims. The judge's wall clock runs
+outside: a call cannot have been much shorter than the judge's wait, less the way to the runner and back.
 
-Each call is judged for itself, and the half of them with the shortest claims decides, since those make the median
-short: whoever forges the median forges all of them. They are found out when most of them cannot be true. The way is
-measured by null calls in turn with the timed ones, so that what a busy host adds to one is known from the other. That
-is not all of it: a scheduler lets a short call through where it keeps a long one with many threads waiting. So on a
-processor that others use too, such calls are in doubt, and accuse nobody.
+Each call is judged for itself, and the half with the shortest claims decides, because those calls make the median
+short: to forge the median is to forge all of them. The claims are found untrue if most of that half cannot be true.
+Null calls in turn with the timed ones measure the way, so the delay that a busy host adds to one is known from the
+other. But a scheduler may let a short call through and keep a long one with many threads waiting. So on a processor
+that others use too, such calls are in doubt, and accuse nobody.
 
-Chained calls say more: the input of each is made from the output of the one before, so that none can begin before its
-input exists, nor end before a right answer exists. Their wall time, less that of a chain of null calls, is time in
-which the work was done, whoever says what.
+Chained calls say more: the input of each is made from the output of the one before. So no call can begin before its
+input exists, or end before a right answer exists. The wall time of a chain, less that of a chain of null calls, is time
+in which the work was done, whatever anybody claims.
 """
 
 from __future__ import annotations
@@ -31,20 +31,21 @@ if TYPE_CHECKING:
 
     from services.executor.core.model.roofline import Roofs, Work
 
-# Share of the calls that decide which may look untrue by chance.
+# Share of the deciding calls that may look untrue by chance.
 _MOST_DISTURBED = 0.7
 _MOST_DRIFT = 1.1
 
 
 @dataclass(frozen=True)
 class AuditRule:
-    """How far claims may be off the judge's clock.
+    """The tolerated difference between claims and the judge's clock.
 
-    A claim is too short below `least_share_of_wall` of the wall time, after the `null_quantile` of the null calls (at
-    most `most_null_ns`, or a runner could dawdle over them) and `slack_ns` are taken off.
+    A claim is too short if it is below `least_share_of_wall` of the wall time, after the `null_quantile` of the null
+    calls and `slack_ns` are taken off. At most `most_null_ns` are taken off for null calls, or a runner could dawdle
+    over them.
 
-    With a `precision` a time is proven only if it is no farther than that share and `precision_slack_ns` below what
-    the judge waited in the median, less the median null call. That is doubt, and no accusation.
+    If there is a `precision`, a time is proven only if it is no farther than that share and `precision_slack_ns` below
+    the judge's median wait, less the median null call. A time that is farther below is doubted, not accused.
     """
 
     least_share_of_wall: float
@@ -66,11 +67,11 @@ GPU_RULE = AuditRule(
 """On a GPU the host's part of a call is a few microseconds."""
 
 CPU_RULE = AuditRule(least_share_of_wall=0.75, null_quantile=0.9, most_null_ns=8e6, slack_ns=1e6)
-"""The cpu device's kernels compete for cores with the judge and with all else; its times rank nowhere."""
+"""The cpu device's kernels compete for cores with the judge and everything else; its times rank nowhere."""
 
 
 def no_time(claimed_ns: Sequence[float], walls_ns: Sequence[float], rule: AuditRule) -> str:
-    """Why the claims of one case are no times of what the judge waited for, however busy the machine; or nothing."""
+    """Says why the claims of a case cannot be times of its calls, however busy the machine is; empty if they can."""
     if not all(0 < claim < math.inf for claim in claimed_ns):
         return "a call is said to have taken no time at all"
     return _longer_than_the_wait(claimed_ns, walls_ns, rule)
@@ -79,7 +80,7 @@ def no_time(claimed_ns: Sequence[float], walls_ns: Sequence[float], rule: AuditR
 def too_short(
     claimed_ns: Sequence[float], walls_ns: Sequence[float], nulls_ns: Sequence[float], rule: AuditRule
 ) -> str:
-    """How the claims of one case are shorter than what the judge waited; empty if most are not."""
+    """Says how the claims of a case are shorter than the judge's waits; empty if most are not."""
     way_ns = min(float(np.quantile(nulls_ns, rule.null_quantile)), rule.most_null_ns) + rule.slack_ns
     by_claim = sorted(zip(claimed_ns, walls_ns, strict=True), key=itemgetter(0))
     shortest_half = by_claim[: (len(claimed_ns) + 1) // 2]
@@ -93,9 +94,9 @@ def too_short(
 def waited_call_ns(
     claimed_ns: Sequence[float], walls_ns: Sequence[float], nulls_ns: Sequence[float], rule: AuditRule
 ) -> float:
-    """What the median call of one session took by the judge's clock, without the way to the runner and back.
+    """Returns the median call of one session in ns by the judge's clock, without the way to the runner and back.
 
-    Claims and waits are compared call by call: where half of the calls are slow, a median of each could be of another
+    Claims and waits are compared call by call: if half of the calls are slow, a median of each could be of another
     half.
     """
     way_ns = min(median(nulls_ns), rule.most_null_ns)
@@ -104,10 +105,10 @@ def waited_call_ns(
 
 
 def short_of_the_wait(claimed_ns: float, waited_ns: Sequence[float], rule: AuditRule) -> str:
-    """How the time that is ranked is below what the judge waited for a call, `waited_ns` in each session.
+    """Says how the ranked time is below the judge's wait for a call, which `waited_ns` has for each session.
 
-    Empty if it is not, or the rule has no precision. As a time is the median over sessions, whoever forges it forges
-    half of the sessions, however few calls these have.
+    Empty if it is not, or if the rule has no precision. A time is the median over sessions, so to forge it is to forge
+    half of the sessions, however few calls they have.
     """
     if rule.precision is None:
         return ""
@@ -118,7 +119,10 @@ def short_of_the_wait(claimed_ns: float, waited_ns: Sequence[float], rule: Audit
 
 
 def _longer_than_the_wait(claimed_ns: Sequence[float], walls_ns: Sequence[float], rule: AuditRule) -> str:
-    """The judge waits for the whole of a call: no part of it is longer, but for the drift between two clocks."""
+    """Says how claims exceed the judge's waits; empty if most do not.
+
+    The judge waits for the whole of a call, so no part of it is longer, except for the drift between two clocks.
+    """
     too_long = [
         (claim, wall)
         for claim, wall in zip(claimed_ns, walls_ns, strict=True)
@@ -131,7 +135,7 @@ def _longer_than_the_wait(claimed_ns: Sequence[float], walls_ns: Sequence[float]
 
 
 def floor_fault(roofs: Roofs | None, work: Work, claimed_ns: float) -> str | None:
-    """Why the hardware's limits, where they are known, say that a claimed time cannot be true; None if they do not."""
+    """Says why the hardware's limits rule a claimed time out; None if they do not, or are not known."""
     seconds = claimed_ns / 1e9
     if roofs is None or not roofline.is_below_floor(roofs, work, seconds):
         return None

@@ -1,10 +1,10 @@
-"""What a runner of ours tells of an answer as soon as its call has ended, and whether another to its inputs is like it.
+"""A runner's commitment to an answer as soon as its call has ended, and the test whether two answers are alike.
 
-Of a deterministic problem it is a digest of the outputs, and two answers are alike if their digests are the same. Where
-floats may be added up in any order, it is an excerpt: elements at places that the judge tells when the call has ended,
-half of them in the part by which the answer can be compared with the reference, half of them anywhere. What is wrong in
-a share of an answer is wrong in that share of the latter, as nobody can have known the places, and two right answers to
-the same inputs differ by twice what an element may be off, at most.
+For a deterministic problem the commitment is a digest of the outputs, and two answers are alike if their digests are
+the same. If floats may be added up in any order, it is an excerpt: elements at places that the judge tells when the
+call has ended. Half of them lie in the part by which the answer can be compared with the reference, and half of them
+anywhere. Nobody can have known the places, so an answer that is wrong in some share is wrong in that share of the
+latter half. Two right answers to the same inputs differ by at most twice the error that an element may have.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _MOST_SHARE = 0.5
-"""Of an element's size; whatever else it may be off is alike for all elements."""
+"""The most that `share` grants of an element's size; any other allowance is the same for all elements."""
 
 
 @dataclass(frozen=True)
 class Excerpt:
-    """Which elements of each output are reported: their places in the flattened array, as many of each.
+    """The elements of each output that are reported: the same number of places in each flattened array.
 
-    The runner finds the places in the shared memory from `offset` on, output after output, and puts the element in the
-    low bytes of each.
+    The runner finds the places in the shared memory from `offset` on, output after output, and puts each element in the
+    low bytes of its place.
     """
 
     offset: int
@@ -41,15 +41,15 @@ class Excerpt:
 
     @property
     def count(self) -> int:
-        """Of the places in an output."""
+        """Number of places in each output."""
         return len(next(iter(self.places.values())))
 
     def slots(self) -> bytearray:
-        """The places as they are reported."""
+        """Returns the places as the runner reads them: 8 bytes each, output after output."""
         return bytearray(b"".join(places.tobytes() for places in self.places.values()))
 
     def reported(self, slots: bytearray) -> dict[str, NDArray[Any]]:
-        """The elements as they are reported."""
+        """Returns the elements by output, from the slots that the runner filled."""
         words = np.frombuffer(slots, np.uint64).reshape(len(self.places), -1)
         return {
             name: row.astype(f"u{dtype.itemsize}").view(dtype)
@@ -57,20 +57,20 @@ class Excerpt:
         }
 
     def of(self, outputs: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
-        """The elements of outputs."""
+        """Returns the elements of `outputs` at the places."""
         return {name: outputs[name].reshape(-1)[places] for name, places in self.places.items()}
 
     def put(self, reported: Mapping[str, NDArray[Any]], outputs: Mapping[str, NDArray[Any]]) -> None:
-        """Make the outputs those that were reported."""
+        """Puts the reported elements into `outputs`."""
         for name, places in self.places.items():
             outputs[name].reshape(-1)[places] = reported[name]
 
 
 @dataclass(frozen=True)
 class Needed:
-    """Which bytes of the arrays an answer is judged by: for each range, where it begins in the memory, and its size.
+    """The bytes of the arrays that an answer is judged by: a row (begin in the memory, size) for each range.
 
-    The runner finds them in the shared memory from `offset` on.
+    The runner finds the rows in the shared memory from `offset` on.
     """
 
     offset: int
@@ -79,9 +79,9 @@ class Needed:
 
 @dataclass(frozen=True)
 class Question:
-    """What a runner is asked about the outputs of a call whose inputs a device drew from `key`; `call` is its number.
+    """A question to a runner about the outputs of call number `call`, whose inputs a device drew from `key`.
 
-    It is asked for an excerpt, or for a digest if there is none.
+    It asks for the excerpt, or for a digest if there is none.
     """
 
     key: int
@@ -91,7 +91,7 @@ class Question:
 
 @dataclass(frozen=True)
 class Commitment:
-    """What was reported of a call: the halves of a digest, or the elements of an excerpt by output."""
+    """A runner's report on the answer of a call: the halves of a digest, or the elements of an excerpt by output."""
 
     key: int
     call: int
@@ -100,28 +100,28 @@ class Commitment:
 
 @dataclass(frozen=True)
 class Allowance:
-    """What a right element of an output may be off: `least`, and a `share` of its size below 1."""
+    """The error that a right element of an output may have: `least`, and a `share` of its size below 1."""
 
     least: float = 0.0
     share: float = 0.0
 
     def __or__(self, other: Allowance) -> Allowance:
-        """The larger bounds of both."""
+        """Returns the larger of both bounds."""
         return Allowance(max(self.least, other.least), max(self.share, other.share))
 
     def apart(self, sizes: NDArray[np.float64]) -> NDArray[np.float64]:
-        """How far apart two right elements may be, of which the smaller is so large."""
+        """Returns the largest difference of two right elements, by the size of the smaller one."""
         return 2.0 * (self.least + self.share * sizes) / (1.0 - self.share)
 
 
 def allowance_of(expected: NDArray[Any], granted: NDArray[np.float64]) -> Allowance:
-    """The line through what is granted to the largest element, and above what is granted to any other.
+    """Returns a line through the error granted to the largest element that no other element's grant exceeds.
 
-    Some problems grant all elements about the same, some a share of each, however many of them are small.
+    Some problems grant about the same to all elements, and some grant a share of each, however many of them are small.
     """
     sizes = np.abs(expected, dtype=np.float64).reshape(-1)
     granted = np.broadcast_to(granted, expected.shape).reshape(-1)
-    # Of what is no number only the class counts.
+    # NaN and infinities are compared by their class alone.
     is_number = np.isfinite(sizes) & np.isfinite(granted)
     if not is_number.any():
         return Allowance()
@@ -132,7 +132,7 @@ def allowance_of(expected: NDArray[Any], granted: NDArray[np.float64]) -> Allowa
 
 
 def are_alike(first: Commitment, second: Commitment, allowances: Mapping[str, Allowance]) -> bool:
-    """Whether two answers to the same inputs may both be right, as far as is reported; digests have to be the same."""
+    """True if two answers to the same inputs may both be right, as far as is reported; digests have to be equal."""
     if isinstance(first.reported, tuple) or isinstance(second.reported, tuple):
         return first.reported == second.reported
     return all(

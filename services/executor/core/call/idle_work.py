@@ -1,7 +1,8 @@
-"""How much a sandbox works while no order is open: at most a hundredth of a core, or the time is not proven.
+"""Measures how much a sandbox works while no order is open: above a hundredth of a core, the time is not proven.
 
-Inputs of the next call lie ready and nobody measures between two orders: whoever works there does it at the expense of
-no time that we report. And whoever keeps the processors busy there makes a machine look busy that is not.
+Between two orders the inputs of the next call lie ready and nobody measures. A program that works then does it at the
+expense of no time that we report. And a program that keeps the processors busy then makes a machine look busy that is
+not.
 """
 
 from __future__ import annotations
@@ -15,24 +16,24 @@ if TYPE_CHECKING:
     from datetime import timedelta
 
 MOST_SHARE = 0.01
-"""Of one core."""
+"""The most CPU time that a sandbox may use while no order is open, as a share of one core."""
 LEAST_CPU_NS = 1_000_000
-"""Less is not looked at: an honest runner needs up to 3 us to fall asleep after each order."""
+"""Less CPU time is ignored: an honest runner needs up to 3 us to fall asleep after each order."""
 
 
 @dataclass(frozen=True)
 class IdleTime:
-    """How long no order was open, and the CPU time of the whole sandbox in it."""
+    """The time in which no order was open, and the CPU time of the whole sandbox in it."""
 
     wall_ns: int = 0
     cpu_ns: int = 0
 
     def __add__(self, other: IdleTime) -> IdleTime:
-        """Of both."""
+        """Returns the sum of both times."""
         return IdleTime(self.wall_ns + other.wall_ns, self.cpu_ns + other.cpu_ns)
 
     def __sub__(self, before: IdleTime) -> IdleTime:
-        """Since then."""
+        """Returns the time since `before`."""
         return IdleTime(self.wall_ns - before.wall_ns, self.cpu_ns - before.cpu_ns)
 
 
@@ -48,11 +49,11 @@ class IdleMeter:
         self.total = NO_TIME
 
     async def order_ended(self) -> None:
-        """From now on the sandbox has nothing to do."""
+        """Begins an idle time: from now on the sandbox has nothing to do."""
         self._began = time.perf_counter_ns(), await self._cpu_ns()
 
     async def order_begins(self) -> None:
-        """It is about to get something to do; without an effect if it has already."""
+        """Ends the idle time, if there is one, before the sandbox gets something to do."""
         if self._began is not None:
             wall_ns, cpu_ns = self._began
             self.total += IdleTime(time.perf_counter_ns() - wall_ns, await self._cpu_ns() - cpu_ns)
@@ -63,12 +64,12 @@ class IdleMeter:
 
 
 def works_when_idle(idle: IdleTime) -> bool:
-    """Whether the sandbox used more than it may."""
+    """True if the sandbox used more CPU time than it may."""
     return idle.cpu_ns > max(MOST_SHARE * idle.wall_ns, LEAST_CPU_NS)
 
 
 def idle_doubt(idle: IdleTime) -> str:
-    """Why work between the calls leaves a time unproven, and what to change; empty if there is none."""
+    """Says why work between the calls leaves a time unproven, and what to change; empty if it does not."""
     if not works_when_idle(idle):
         return ""
     cpu_ms, wall_ms = idle.cpu_ns / 1e6, idle.wall_ns / 1e6

@@ -1,7 +1,7 @@
-"""Where each argument of a call lies in the memory that judge and runner share.
+"""The layout of a call's arguments in the memory that judge and runner share.
 
 The first page is the plan: it tells the runner the kinds and sizes. Each array then has a region of its own, with a
-guard band on both sides that the runner copies to the device and back together with the data.
+guard band on both sides. The runner copies the bands to the device and back together with the data.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from services.executor.core.sandbox.channel import Channel
 
 GUARD_BYTES = 4096
-"""On each side of an array; a whole page, so that data keeps the alignment of its allocation."""
+"""Size of the guard band on each side of an array: a whole page, so that data keeps the alignment of its allocation."""
 PAGE_BYTES = 4096
 MOST_ARGUMENTS = 60
 
@@ -33,13 +33,13 @@ _RECORD = struct.Struct("<QQQ")
 SHIFT_STEP_BYTES = 256
 """The alignment that real allocators give, and that vector loads may count on."""
 SHIFTS = 64
-"""The different places of an array within its allocation."""
+"""Number of different places of an array within its allocation."""
 MOST_LINKS = 256
-"""Of a chain."""
+"""The most links of a chain."""
 EXCERPT_ELEMENTS = 2048
-"""Of each output, which are sent of a redrawn call (`commitment.py`)."""
+"""Number of elements of each output that are sent for a redrawn call (`commitment.py`)."""
 _SLOT_BYTES = 16
-"""Of the place of an element that is sent, and of a range of bytes that is copied back with it."""
+"""Room for the place of an element that is sent, and for a range of bytes that is copied back with it."""
 
 
 class _Kind(IntEnum):
@@ -49,7 +49,7 @@ class _Kind(IntEnum):
 
 
 class RuleKind(IntEnum):
-    """What becomes of an argument from call to call; `runner/chain_bodies.hpp` has the arithmetic."""
+    """The change of an argument from call to call; `runner/chain_bodies.hpp` has the arithmetic."""
 
     FIXED = 0
     COPY = 1
@@ -62,10 +62,10 @@ class RuleKind(IntEnum):
     SYMMETRIC_BITS = 8
     WEIGHTS = 9
     DRAW = 10
-    """The values of a distribution."""
+    """Draws the values of a distribution."""
     CODES = 11
     BLOCKS = 12
-    """Floats in blocks, each of which has an octave of its own."""
+    """Draws floats in blocks, each of which has an octave of its own."""
 
 
 _MADE_ANEW = frozenset(RuleKind) - {
@@ -78,9 +78,9 @@ _MADE_ANEW = frozenset(RuleKind) - {
 class LinkRule:
     """A kind with its two numbers.
 
-    They are mask and exponent mask of FLIP_BITS, lowest and count of INTEGERS and WHOLES, of CODES the bits that an
-    element may have and, in one, its width and the magnitude of NaN, and the first is the block of ROLL.
-    `chain_arithmetic.py` has those of DRAW and BLOCKS.
+    `first` and `second` are mask and exponent mask for FLIP_BITS, and lowest value and count for INTEGERS and WHOLES.
+    For CODES they are the bits that an element may have and, in one number, its width and the magnitude of NaN. For
+    ROLL, `first` is the block. `chain_arithmetic.py` has those for DRAW and BLOCKS.
     """
 
     kind: RuleKind
@@ -89,13 +89,13 @@ class LinkRule:
 
     @property
     def is_anew(self) -> bool:
-        """Whether nothing is left of what was loaded."""
+        """True if nothing is left of the loaded values."""
         return self.kind in _MADE_ANEW
 
 
 @dataclass(frozen=True)
 class LinkRecord:
-    """What the runner claims of one call of a chain."""
+    """The runner's claims about one call of a chain."""
 
     digest: tuple[int, int]
     event_ns: int
@@ -106,7 +106,7 @@ _FIXED = LinkRule(RuleKind.FIXED)
 
 @dataclass(frozen=True)
 class Region:
-    """One array: `offset` is where its first guard band begins."""
+    """One array; `offset` is the first byte of its first guard band."""
 
     parameter: Parameter
     shape: tuple[int, ...]
@@ -114,7 +114,7 @@ class Region:
 
     @property
     def data_bytes(self) -> int:
-        """Without the guards."""
+        """Size of the array without its guard bands."""
         return math.prod(self.shape) * self.parameter.dtype.itemsize
 
     @property
@@ -127,9 +127,8 @@ class Region:
 class Layout:
     """The regions of a call's arrays, by name, the records of a chain's links, and the size of the whole memory.
 
-    Excerpts of a redrawn call, and ranges of its outputs, have the place of the records.
-
-    `shift_bytes` is how far into their allocations the arrays lie on the device.
+    Excerpts of a redrawn call, and ranges of its outputs, lie in the place of the records. `shift_bytes` is the
+    distance of each array from the begin of its allocation on the device.
     """
 
     parameters: tuple[Parameter, ...]
@@ -140,16 +139,16 @@ class Layout:
 
     @property
     def outputs(self) -> dict[str, Region]:
-        """Their regions, in the order of the signature."""
+        """Regions of the outputs, in the order of the signature."""
         return {name: region for name, region in self.regions.items() if region.parameter.output}
 
 
 def layout_of(
     parameters: Sequence[Parameter], shapes: Mapping[str, tuple[int, ...]], links: int = 0, shift_bytes: int = 0
 ) -> Layout:
-    """Place every array, and room for `links` records, or for excerpts if there are none.
+    """Places every array, and leaves room for `links` records, or for excerpts if there are none.
 
-    Raises ValueError for more than a plan can name.
+    Raises ValueError if there are more links or parameters than a plan can name.
     """
     if links > MOST_LINKS:
         raise ValueError(f"a chain has at most {MOST_LINKS} links, not {links}")
@@ -168,7 +167,7 @@ def layout_of(
 
 
 def plan_bytes(layout: Layout, scalars: Mapping[str, Any], rules: Mapping[str, LinkRule] | None = None) -> bytes:
-    """The first page; raises OverflowError for a scalar that its type cannot hold.
+    """Returns the plan; raises OverflowError if a scalar's type cannot hold its value.
 
     `rules` are those of a chain, or of redrawn calls.
     """
@@ -190,7 +189,7 @@ def plan_bytes(layout: Layout, scalars: Mapping[str, Any], rules: Mapping[str, L
 
 
 def read_records(channel: Channel, layout: Layout, links: int) -> tuple[LinkRecord, ...] | None:
-    """What the runner tells of a chain's links; None where the memory was cut."""
+    """Returns the runner's records of a chain's links; None if the memory was cut."""
     data = bytearray(links * _RECORD.size)
     if not channel.read(layout.records_offset, [memoryview(data)]):
         return None

@@ -1,4 +1,4 @@
-"""What a runner's own words, or its silence, mean for the submission."""
+"""The verdicts that follow from a runner's own words, or from its silence."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from services.executor.core.model.messages import ReplyMessage
 
 _OUT_OF_MEMORY = 2
-# Names are reported without `hipError` and `cudaError`, which say the same of either.
+# Names are compared without `hipError` and `cudaError`, so that each stands for both.
 _FAULTS = frozenset(
     {
         *("Assert", "HardwareStackError", "IllegalAddress", "IllegalInstruction", "IllegalState"),
@@ -30,7 +30,7 @@ _OF_THE_MACHINE = frozenset(
         *("StartupFailure", "StubLibrary", "SystemDriverMismatch", "SystemNotReady"),
     }
 )
-"""Of hip_runtime_api.h (ROCm 6.4) and driver_types.h (CUDA 13): neither a kernel nor a wrong call causes them."""
+"""Errors of hip_runtime_api.h (ROCm 6.4) and driver_types.h (CUDA 13) that neither a kernel nor a wrong call causes."""
 _OF_EITHER = frozenset(
     {
         *("CallRequiresNewerDriver", "CudartUnloading", "Deinitialized", "DeviceAlreadyInUse"),
@@ -39,13 +39,13 @@ _OF_EITHER = frozenset(
         "UnsupportedPtxVersion",
     }
 )
-"""A machine that is broken, or does not fit our build, meets them; so do kernels, or calls of host code.
+"""Errors of a machine that is broken or does not fit our build, which kernels or calls of host code can cause too.
 
 They are the submission's if a runner of ours does better.
 """
 _TOO_LONG = "LaunchTimeOut"
-"""CUDA spells it `LaunchTimeout`. Of devices that end kernels themselves, as those do that drive a screen."""
-# Of launches; and of what stands for any call, a launch too.
+"""CUDA spells it `LaunchTimeout`. Devices that end kernels themselves give it, such as those that drive a screen."""
+# Only launches are refused with these; other names may come from any HIP call, a launch included.
 _REFUSED_LAUNCHES = (
     "InvalidConfiguration",
     "LaunchOutOfResources",
@@ -59,7 +59,7 @@ _WAITING_FOR = {
     Reply.DONE: "A call of `solution` took more than {:g} seconds.",
 }
 NO_DEVICE_MEMORY = "vram"
-"""The reason of a MEMORY_LIMIT_EXCEEDED that the device said."""
+"""The reason of a MEMORY_LIMIT_EXCEEDED that the device reported."""
 LATE = "late"
 """The reason of a WRONG_ANSWER that came after its call."""
 _LATE = (
@@ -70,27 +70,27 @@ NEVER_ENDING = (
     "Look for endless loops, and for blocks that wait for each other (only cooperative launches run all blocks at "
     "once), or make it faster."
 )
-"""Advice where honest calls are known to take far less than their time."""
+"""Advice for problems whose honest calls are known to take far less than their time limit."""
 
 
 _BEFORE_A_CALL = frozenset({Step.ALLOCATE, Step.COPY_IN})
-"""Where the runner does work of its own, and waits for the device before it makes a call."""
+"""Steps before a call in which the runner does work of its own and waits for the device."""
 _OWN_WORK = _BEFORE_A_CALL | {Step.COPY_OUT}
-"""With its copies of what an idle device holds."""
+"""The same steps, and the copies back from an idle device."""
 
 
 def may_be_the_machines(message: ReplyMessage) -> bool:
-    """Whether an error says nothing of the submission, if a runner of our own meets it here too.
+    """True if an error says nothing about the submission when a runner of our own meets it here too.
 
-    That is what no kernel need have caused, and whatever happens outside a call: in memory that the runner's own
-    allocations do not get, in its copies, and on a device that is not well when it waits for it. A submission that has
-    filled the device is gone when ours asks.
+    Such an error need not come from a kernel, or comes outside a call: the runner's own allocations get no memory, its
+    copies fail, or the device is not well when the runner waits for it. A submission that has filled the device is gone
+    when our runner asks.
     """
     return _kind(message) in _OF_THE_MACHINE | _OF_EITHER or message.step in _OWN_WORK
 
 
 def claimed_failure(message: ReplyMessage) -> Failure:
-    """The verdict on an error of HIP or CUDA that the runner met."""
+    """The verdict on an error of HIP or CUDA that the runner reported."""
     if message.step is Step.LATE:
         return Failure(Verdict.WRONG_ANSWER, _LATE, reason=LATE)
     name = re.sub(r"\W", "", message.text) or f"HIP error {message.status}"

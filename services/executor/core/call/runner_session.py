@@ -1,7 +1,7 @@
 """One runner in its sandbox, and the orders that the judge gives it.
 
-No wait is without a deadline, and nothing that the runner says is more than a claim: a call counts only when the judge
-has read its outputs itself. The wall time of a call is the judge's own: from its order to the runner's answer.
+Every wait has a deadline, and everything that the runner says is only a claim: a call counts only when the judge has
+read its outputs itself. The wall time of a call is the judge's own, from its order to the runner's answer.
 """
 
 from __future__ import annotations
@@ -50,10 +50,11 @@ _GOODBYE_SECONDS = 2.0
 
 @dataclass(frozen=True)
 class CallTimes:
-    """How long a call took: claims of the runner's, and the judge's own clock.
+    """The times of a call in ns: the runner's claims, and the judge's own clock.
 
-    `stream_ns` and `device_ns` are those of the device's clock (`spans.py`), 0 where it has none.
-    `commitment` is what the answer can be told by when the call is made again (`revealing.py`), if it was asked for.
+    `stream_ns` and `device_ns` come from the device's clock (`spans.py`); they are 0 if it has none. `commitment` is
+    the runner's commitment to the answer, if it was asked for, which is used when the call is made again
+    (`revealing.py`).
     """
 
     event_ns: int
@@ -65,7 +66,7 @@ class CallTimes:
 
 
 class RunnerSession:
-    """Used through `open`. After its end, `end` says how the sandbox ended, if it ever began."""
+    """A session with one runner, used through `open`. Afterwards `end` says how the sandbox ended, if it ever began."""
 
     def __init__(self, device: Device, sandbox: Sandbox, limits: StageLimits, channel: Channel) -> None:
         self.channel = channel
@@ -76,7 +77,7 @@ class RunnerSession:
         self.calls = 0
         self.first_call_time: float | None = None
         self._device = device
-        # Asked with every call; isinstance with a protocol takes 8 us.
+        # Used in every call; isinstance with a protocol takes 8 us.
         self._clock = device if isinstance(device, SimulatedClock) else None
         self._sandbox = sandbox
         self._limits = limits
@@ -87,7 +88,7 @@ class RunnerSession:
 
     @asynccontextmanager
     async def open(self, build: Path) -> AsyncGenerator[None]:
-        """Start the runner that lies in `build`, and end it with the context; raises Failure."""
+        """Starts the runner that lies in `build`, and ends it with the context; raises Failure."""
         command = runner_command(self._device, build, self.channel)
         try:
             async with running(self._sandbox, command, self._limits.runner_sandbox) as self._process:
@@ -105,11 +106,11 @@ class RunnerSession:
 
     @property
     def may_be_the_machines(self) -> bool:
-        """Whether what it failed by is held against the submission only if a runner of our own does better here.
+        """True if its failure counts against the submission only if a runner of our own does better here.
 
-        So it is with all that comes before the first call, with errors that no kernel causes, with calls that a GPU
-        does not end, and with ends such as that of a runner of ours that cannot go on; submissions can bring about
-        each of them as well.
+        That holds for everything before the first call, for errors that no kernel causes, for calls that a GPU does not
+        end, and for ends like that of a runner of our own that cannot go on. Submissions can bring about each of them
+        as well.
         """
         ended_so = self.end is not None and end_may_be_the_machines(self.end)
         return self.first_call_time is None or ended_so or self._met_what_ours_may
@@ -120,16 +121,16 @@ class RunnerSession:
         return self._idle.total if self._idle else NO_TIME
 
     async def load(self) -> None:
-        """Have the runner copy the published data to the device; raises Failure."""
+        """Makes the runner copy the published data to the device; raises Failure."""
         self.loaded_bytes = self.channel.size_bytes
         async with self._asked():
             await self._order(Order.LOAD)
             await self._answer(Reply.LOADED, self._limits.copy_seconds)
 
     async def take_program(self, program: bytes) -> None:
-        """Have it perform this launch program from now on, with memory of its own for it; raises Failure.
+        """Makes the runner perform this launch program from now on, with new memory for it; raises Failure.
 
-        What was loaded before has to be loaded again.
+        Anything that was loaded before has to be loaded again.
         """
         self.channel.resize(max(len(program), PAGE_BYTES))
         self.channel.write(0, [program])
@@ -138,7 +139,7 @@ class RunnerSession:
             await self._answer(Reply.LOADED, self._limits.copy_seconds)
 
     async def redraw(self, key: int, poison_key: int) -> None:
-        """Have it draw new values for the loaded inputs by their rules, and poison the outputs; raises Failure."""
+        """Makes the runner draw new inputs by the loaded rules, and poison the outputs; raises Failure."""
         async with self._asked():
             await self._order(Order.REDRAW, key, poison_key)
             await self._answer(Reply.LOADED, self._limits.copy_seconds)
@@ -146,10 +147,10 @@ class RunnerSession:
     async def call(
         self, seconds: float, advice: str = NEVER_ENDING, *, store: bool = True, question: Question | None = None
     ) -> CallTimes:
-        """Have it call the solution, for at most `seconds`, and copy all data back; raises Failure.
+        """Makes the runner call the solution, for at most `seconds`, and copy all data back; raises Failure.
 
-        `advice` is for the author of a call that takes longer. Without `store` the data stay where they are. With a
-        question the runner commits itself to the outputs at once, untimed.
+        `advice` is for the author of a call that takes longer. Without `store` the data stay on the device. With a
+        `question` the runner commits itself to the outputs at once, untimed.
         """
         self.first_call_time = self.first_call_time or time.time()
         try:
@@ -172,7 +173,7 @@ class RunnerSession:
         return CallTimes(done.event_ns, done.clock_ns, wall_ns, done.stream_ns, done.device_ns, commitment)
 
     async def store(self, needed: Needed | None = None) -> None:
-        """Have it copy back the outputs of a call that did not, or what is needed; raises Failure."""
+        """Makes the runner copy back the outputs of a call without `store`, or the needed bytes; raises Failure."""
         if needed:
             self.channel.write(needed.offset, [needed.ranges.tobytes()])
         async with self._asked():
@@ -180,9 +181,9 @@ class RunnerSession:
             await self._answer(Reply.STORED, self._limits.copy_seconds)
 
     async def flush(self, size_bytes: int) -> None:
-        """Have it sweep that much memory through the device's caches; raises Failure.
+        """Makes the runner sweep `size_bytes` of memory through the device's caches; raises Failure.
 
-        The order counts as open until the next: no reading of a counter comes between a sweep and its call.
+        The order counts as open until the next one: no reading of a counter comes between a sweep and its call.
         """
         if self._idle:
             await self._idle.order_begins()
@@ -190,31 +191,34 @@ class RunnerSession:
         await self._answer(Reply.FLUSHED, self._limits.copy_seconds)
 
     async def probe_ns(self, flush_bytes: int, probe_bytes: int) -> int:
-        """The time to read memory that was read before a flush; a claim, so ask a runner of our own. Raises Failure."""
+        """Returns the time in ns to read memory that was read before a flush; raises Failure.
+
+        It is a claim, so ask a runner of our own.
+        """
         await self._order(Order.PROBE, flush_bytes, probe_bytes)
         return (await self._answer(Reply.DONE, self._limits.copy_seconds)).event_ns
 
     async def prepare_chain(self, links: int) -> None:
-        """Have it allocate what a chain of so many calls with the loaded data needs; raises Failure."""
+        """Makes the runner allocate memory for a chain of `links` calls with the loaded data; raises Failure."""
         async with self._asked():
             await self._order(Order.PREPARE, links)
             await self._answer(Reply.PREPARED, self._limits.copy_seconds)
 
     async def run_chain(self, nonce: int, seconds: float) -> int:
-        """Have it make the chain that is prepared, for at most `seconds`: how long, in ns. Raises Failure."""
+        """Runs the prepared chain, for at most `seconds`, and returns its wall time in ns; raises Failure."""
         async with self._asked():
             begin_ns = time.perf_counter_ns()
             await self._order(Order.CHAIN, nonce)
             return self._wall_ns(begin_ns, await self._done(seconds, NEVER_ENDING))
 
     async def fetch_link(self, link: int) -> None:
-        """Have it copy the outputs of one call of the chain back, and all else with those of the last."""
+        """Makes the runner copy back the outputs of one call of the chain, or all data for the last; raises Failure."""
         async with self._asked():
             await self._order(Order.FETCH, link)
             await self._answer(Reply.STORED, self._limits.copy_seconds)
 
     async def null_call_ns(self) -> int:
-        """The way to the runner and back, which is part of every call's wall time."""
+        """Measures the way to the runner and back, in ns, which is part of every call's wall time; raises Failure."""
         async with self._asked():
             begin_ns = time.perf_counter_ns()
             await self._order(Order.PING)
@@ -223,7 +227,7 @@ class RunnerSession:
 
     @asynccontextmanager
     async def _asked(self) -> AsyncGenerator[None]:
-        """An order is open: what the sandbox does now is asked of it, and counts for its time in all."""
+        """Keeps an order open: the sandbox works on request then, and its time counts towards the runner's limit."""
         if self._idle:
             await self._idle.order_begins()
         begin = time.monotonic()
@@ -233,7 +237,7 @@ class RunnerSession:
             await self._idle.order_ended()
 
     def _wall_ns(self, begin_ns: int, answer: ReplyMessage) -> int:
-        """Since `begin_ns` by the judge's own clock; a simulated device's time passes in its own simulation alone."""
+        """Returns the ns since `begin_ns` by the judge's own clock, or by the clock of a simulated device."""
         if self._clock:
             return self._clock.wall_ns(answer.clock_ns)
         return time.perf_counter_ns() - begin_ns
@@ -280,7 +284,10 @@ class RunnerSession:
             await self._fail_by_end()
 
     async def _done(self, seconds: float, advice: str) -> ReplyMessage:
-        """The end of a call or a chain. All orders share the runner's wall time; the judge's own work takes none."""
+        """Waits for the end of a call or a chain.
+
+        All orders share the runner's wall time; the judge's own work takes none of it.
+        """
         left = self._limits.runner.wall.total_seconds() - self._asked_seconds
         late = hung(Reply.DONE, seconds, advice) if seconds <= left else took_too_long(self._limits.runner)
         return await self._answer(Reply.DONE, min(seconds, left), late)
@@ -305,7 +312,7 @@ class RunnerSession:
         return message
 
     async def _fail_by_end(self) -> None:
-        """The runner is gone: what ended its sandbox is what happened."""
+        """Raises the failure that the end of the sandbox tells, after the runner is gone."""
         if self._process is None:
             raise interference("the runner left before it came")
         try:

@@ -1,14 +1,14 @@
-"""Whether the instruments on the device agree: events, and the device's own clock around the same work.
+"""Tests whether the instruments on the device agree: events, and the device's own clock around the same work.
 
 Kernels of ours note the device's clock before a call, behind it on the default stream, and when the whole device is
 idle (`runner/spans.hpp`). So there are two spans beside the time between events:
 
-- the stream's, of the same work as the events', which must agree with it;
-- the device's, which is longer only by the way to the host and back, unless work went on that the default stream does
-  not wait for: on another stream, or on threads of the submission's own.
+- the stream's span is of the same work as the events, and must agree with them;
+- the device's span is longer only by the way to the host and back, unless work went on that the default stream does not
+  wait for: on another stream, or on threads of the submission's own.
 
-All of them are claims, as the clocks are in the runner's process. Whoever forges one has to forge all, and still meets
-the judge's clock. A device without such a clock (`cpu`) has events alone, and its spans are 0.
+All of them are claims, because the clocks are in the runner's process. To forge one is to forge all, and the judge's
+clock still stands against them. A device without such a clock (`cpu`) has events alone, and its spans are 0.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class SpanRule:
-    """How far spans may be apart: by a share of the longer one, and by some time that each call takes anyway.
+    """The tolerated difference of two spans: a share of the longer one, and some time that each call takes anyway.
 
-    A call is disturbed where the host is slow to see that the device is idle. So `disturbed_share` of the calls may
-    look untrue: whoever leaves work for later does so in nearly all of them.
+    A call is disturbed if the host is slow to see that the device is idle. So `disturbed_share` of the calls may look
+    untrue: a submission that leaves work for later does so in nearly all of them.
     """
 
     share: float = 0.1
@@ -39,7 +39,7 @@ class SpanRule:
 
 
 SPAN_RULE = SpanRule()
-"""Proposed, and to be calibrated on hardware."""
+"""A proposal, still to be calibrated on hardware."""
 
 
 @dataclass(frozen=True)
@@ -51,16 +51,16 @@ class Spans:
 
 
 def spans_of(times: Sequence[CallTimes]) -> Spans | None:
-    """The spans of calls; None where the device has no clock of its own, or was silent about one of them."""
+    """Returns the median spans of calls; None if a call lacks one, or if the device has no clock of its own."""
     if not times or not all(one.stream_ns > 0 and one.device_ns > 0 for one in times):
         return None
     return Spans(float(np.median([one.stream_ns for one in times])), float(np.median([one.device_ns for one in times])))
 
 
 def span_fault(times: Sequence[CallTimes], rule: SpanRule, *, has_clock: bool) -> str | None:
-    """Why the spans of one case say that its times cannot be true, or None.
+    """Says why the spans of a case rule its times out; None if they do not.
 
-    `has_clock` says that the device has a clock which the runner reads: then every call must have its spans.
+    `has_clock` says that the device has a clock that the runner reads. Then every call must have its spans.
     """
     if spans_of(times) is None:
         silent = any(one.stream_ns == 0 or one.device_ns == 0 for one in times)

@@ -1,4 +1,4 @@
-"""A runner of our own, in a sandbox of its own, whose calls do nothing: what it says of the machine can be believed."""
+"""A runner of our own, in a sandbox of its own, whose calls do nothing: its word about the machine can be believed."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from services.executor.core.model.messages import Order, Reply, ReplyMessage
     from services.executor.sandboxes.sandbox import SandboxedProcess
 
-# Any arguments do, as nothing looks at them: one build serves all problems.
+# Any arguments will do, because nothing reads them: one build serves all problems.
 _UNIT = Unit(
     BuildKind.SOLUTION,
     'extern "C" void solution() {}\n',
@@ -37,7 +37,7 @@ _DATA = Parameter("data", "uint8_t", pointer=True, const=True)
 
 
 class _TrustedSession(RunnerSession):
-    """A session without a submission: whatever fails in it is the machine's fault."""
+    """A session without a submission: any failure in it is the machine's fault."""
 
     async def _begin(self, process: SandboxedProcess) -> None:
         with at_our_fault():
@@ -54,7 +54,7 @@ class _TrustedSession(RunnerSession):
 
 @asynccontextmanager
 async def trusted_runner(context: PlaceContext, cache: CompileCache) -> AsyncGenerator[RunnerSession]:
-    """Its session; the build comes from the cache but for the first time. Raises InfrastructureFailure."""
+    """Opens a session of our own runner, whose build is cached after the first time. Raises InfrastructureFailure."""
     device, limits = context.device, context.limits
     async with AsyncExitStack() as cleanup:
         place = RunPlace(context, cleanup)
@@ -67,10 +67,10 @@ async def trusted_runner(context: PlaceContext, cache: CompileCache) -> AsyncGen
 
 
 async def require_runner(context: PlaceContext, cache: CompileCache, data_bytes: int = 0) -> None:
-    """Raises InfrastructureFailure if a runner of our own does not come up, take so much data and answer here, now.
+    """Raises InfrastructureFailure if a runner of our own does not come up, take `data_bytes` and answer here, now.
 
-    This decides whose fault a runner is that did not come up, gave up, or found no device: what it says, and its exit
-    status, are also a submission's to choose, this is not.
+    This decides whose fault it is if a runner does not come up, gives up, or finds no device. A submission can choose
+    the words of its runner and its exit status, but not this.
     """
     async with trusted_runner(context, cache) as session:
         layout = layout_of([_DATA], {_DATA.name: (data_bytes,)})
@@ -81,7 +81,7 @@ async def require_runner(context: PlaceContext, cache: CompileCache, data_bytes:
 
 
 async def output_of(source: str, context: PlaceContext, cache: CompileCache) -> bytes:
-    """What a whole program of ours prints on stdout; raises InfrastructureFailure if it does not end well."""
+    """Returns the stdout of a whole program of ours; raises InfrastructureFailure if it does not end well."""
     device, limits = context.device, context.limits
     async with AsyncExitStack() as cleanup:
         place = RunPlace(context, cleanup)
@@ -107,7 +107,7 @@ async def require_memory(context: PlaceContext, cache: CompileCache) -> None:
 
 @contextmanager
 def at_our_fault() -> Generator[None]:
-    """Whatever fails within is the machine's fault: it is a program of ours."""
+    """Turns any failure of the block into the machine's fault, because the program in it is ours."""
     try:
         yield
     except Failure as failure:
