@@ -68,7 +68,7 @@ class Excerpt:
 
 @dataclass(frozen=True)
 class Needed:
-    """The bytes of the arrays that an answer is judged by: a row (begin in the memory, size) for each range.
+    """The bytes of the arrays that an answer is judged by: a row (start in the memory, size) for each range.
 
     The runner finds the rows in the shared memory from `offset` on.
     """

@@ -128,7 +128,7 @@ class Layout:
     """The regions of a call's arrays, by name, the records of a chain's links, and the size of the whole memory.
 
     Excerpts of a redrawn call, and ranges of its outputs, lie in the place of the records. `shift_bytes` is the
-    distance of each array from the begin of its allocation on the device.
+    distance of each array from the start of its allocation on the device.
     """
 
     parameters: tuple[Parameter, ...]

@@ -1,1 +1,1 @@
-"""Whether answers are right: the inputs of a call, the comparison, and what went wrong."""
+"""The check of answers: the inputs of a call, the comparison, and the explanation of a failure."""

@@ -1,12 +1,12 @@
-"""Makes the inputs of each call of one case, and judges what came back.
+"""Makes the inputs of each call of one case, and judges the answers.
 
-Every call that the host draws is treated alike, whether it is timed or not: all inputs are new, outputs are poisoned
-with new random bits, guard bands lie around every array, and outputs are compared with a reference that is computed
-after the call: every element, or those of a part that nobody knew before. So there is nothing by which a submission
-could tell calls apart, and nothing worth remembering.
+Every call that the host draws is treated alike, whether it is timed or not. All inputs are new, outputs are poisoned
+with new random bits, and guard bands lie around every array. The outputs are compared with a reference that is computed
+after the call: every element, or those of a part that nobody knew before. So a submission has nothing by which it could
+tell calls apart, and nothing worth remembering.
 
-To draw a large case takes the host longer than all else. If we launch its kernels, and every input is an array of a
-distribution, the device draws the inputs of each call from a key, by the rules of the trial that was loaded.
+To draw a large case takes the host longer than everything else. If we launch its kernels, and every input is an array
+of a distribution, the device draws the inputs of each call from a key, by the rules of the loaded trial.
 """
 
 from __future__ import annotations
@@ -69,20 +69,22 @@ _NO_POISON = bytes(_POISON_BYTES)
 
 @dataclass(frozen=True)
 class LargeCaseRule:
-    """From which size of a case's arrays on its calls are drawn and compared in other ways than small ones, and how."""
+    """The size from which a case is large, and the ways in which the calls of large cases are drawn and compared."""
 
     large_bytes: int = 4 << 20
-    """Larger cases are drawn by the device and compared in parts, but for the first check. A host draws and compares so
-    much in some hundredths of a second."""
+    """Larger cases are drawn by the device and compared in parts, except for the first check. A host draws and compares
+    this much in some hundredths of a second."""
     stretch_bytes: int = 2 << 20
-    """A large answer is compared by stretches of so much, whose fp64 arrays stay in the processor's cache."""
+    """A large answer is compared by stretches of this size, whose fp64 arrays stay in the processor's cache."""
     side_by_side_bytes: int = 1 << 20
-    """Calls of smaller cases are drawn and compared one by one: threads would gain nothing."""
+    """Calls of smaller cases are drawn and compared one by one, because threads would gain nothing."""
     wholly_compared_flops: float = 4e9
-    """Of a matrix product: about a quarter of a second in fp64 on two cores. Larger ones are checked by factors."""
+    """The most work of a matrix product whose whole answer is compared: about a quarter of a second in fp64 on two
+    cores. Larger products are checked by factors."""
     compared_answers: int = 8
-    """Of a session's calls that are made again. Of half of its samples that are off by more than the problem allows,
-    and by less than what would be unlike, none is compared in one session of 256, and in two in one run of 65,000."""
+    """The number of a session's repeated calls whose answers are compared. Suppose that half of its samples are off by
+    more than the problem allows, but by less than makes answers unlike. Then none of the wrong ones is compared in one
+    session of 256, or in two sessions of one run in 65,000."""
 
 
 USUAL_RULE = LargeCaseRule()
@@ -92,9 +94,9 @@ USUAL_RULE = LargeCaseRule()
 class Trial:
     """The inputs, guard bands and poison of call number `call`; `guards` has the band of each array.
 
-    `rules` are those of the chain, or of the redrawn calls, that it begins, if any; of an input that a device draws
-    nothing but the shape counts then. Where there is a `part`, the inputs are the part's, and so is what the answer is
-    judged by.
+    `rules` are those of the chain, or of the redrawn calls, that the trial begins, if any. Of an input that a device
+    draws, only the shape counts then. If there is a `part`, the inputs are those of the part, and the answer is judged
+    by them.
     """
 
     inputs: Mapping[str, Any]
@@ -106,16 +108,16 @@ class Trial:
     part: Part | None = None
 
     def compared(self, outputs: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
-        """What the answer is compared by."""
+        """Returns the outputs, or the trial's part of them, to compare."""
         return self.part.of(outputs) if self.part else outputs
 
 
 class _NotRightError(Exception):
-    """A stretch of an answer is wrong, or does not stand for itself."""
+    """A stretch of an answer is wrong, or cannot be judged alone."""
 
 
 class CaseJudge:
-    """Judges calls of one case; `case_index` and a call's number make its randomness its own."""
+    """Judges calls of one case. The random values of each call depend on the seed, `case_index` and its number."""
 
     def __init__(
         self, problem: Problem, case: Case, seed: RunSeed, case_index: int, large: LargeCaseRule = USUAL_RULE
@@ -129,29 +131,29 @@ class CaseJudge:
         self._buffers: dict[str, NDArray[Any]] = {}
 
     def part(self, trial: Trial, call: int) -> Part | None:
-        """The part by which a large answer is judged, chosen for this call; None if the whole is to be judged."""
+        """Returns the part by which a large answer is judged, chosen for this call; None if the whole is judged."""
         if trial.layout.file_bytes <= self.large.large_bytes:
             return None
         return self.problem.part(self.case, self._seed.generator("part", self.case_index, call))
 
     def in_part(self, trial: Trial) -> Trial:
-        """The trial as its answer is judged: by a part of it, if it is large."""
+        """Returns the trial as its answer is judged: with a part of it, if it is large."""
         part = None if trial.part else self.part(trial, trial.call)
         return trial if part is None else replace(trial, inputs=part.of(trial.inputs), part=part)
 
     @cached_property
     def at_once(self) -> int:
-        """How many of its calls to draw, or to compare, side by side; an author's own code makes one at a time."""
+        """The number of calls to draw, or to compare, side by side; 1 if an author's own code does that."""
         size_bytes = 0 if isinstance(self.problem, AuthorsProblem) else int(self.problem.bytes(self.case))
         return at_once(size_bytes) if size_bytes >= self.large.side_by_side_bytes else 1
 
     def undrawn(self, call: int, links: int = 0) -> Trial | None:
-        """A large case's call, or chain, whose inputs a device draws by the trial's rules; None if the host has to."""
+        """Returns a call or chain of a large case whose inputs a device draws by rules; None if the host has to."""
         if not self._is_drawable:
             return None
         places = self._seed.generator("planting", self.case_index, call)
         sized = planted(self.problem, self._sized_inputs(self.case, call), places, scales=self._is_hidden or links > 0)
-        # Zeros that nobody touches take no room, and no time, and tell nothing of what this memory held before.
+        # Zeros that nobody touches take no room and no time, and reveal nothing of the earlier content of this memory.
         inputs = {
             name: as_drawn(np.zeros(value.shape, value.dtype), value.recipe) if isinstance(value, Unmade) else value
             for name, value in sized.items()
@@ -159,7 +161,7 @@ class CaseJudge:
         return replace(self._surrounded(inputs, call, links), rules=redraw_rules(self.problem, inputs) or {})
 
     def remade(self, trial: Trial, key: int, call: int) -> Trial:
-        """The trial after a device has made new inputs by its rules and a key, as the answer of that call is judged."""
+        """Returns the trial by which a call is judged, with the inputs that a device made by its rules and `key`."""
         part, inputs = self.part(trial, call), dict(trial.inputs)
         for at, parameter in enumerate(trial.layout.parameters):
             name = parameter.name
@@ -171,24 +173,24 @@ class CaseJudge:
         return replace(trial, inputs=inputs, call=call, part=part)
 
     def publish(self, channel: Channel, call: int) -> Trial:
-        """Write everything that call number `call` of the run needs into the shared memory."""
+        """Draws call number `call` of the run and writes all of it into the shared memory."""
         trial = self.draw(call)
         self.write(channel, trial)
         return trial
 
     def draw(self, call: int, links: int = 0) -> Trial:
-        """Inputs of their own for call number `call`, planted, with room for the records of a chain."""
+        """Draws and plants the inputs of call number `call`, and leaves room for the records of a chain."""
         drawn = self.problem.inputs(self.case, self._seed.generator("inputs", self.case_index, call))
         places = self._seed.generator("planting", self.case_index, call)
         inputs = planted(self.problem, drawn, places, scales=self._is_hidden or links > 0)
         return self._surrounded(inputs, call, links)
 
     def again(self, trial: Trial, call: int) -> Trial:
-        """The same inputs at other addresses, with other poison and guards."""
+        """Returns a trial with the same inputs at other addresses, with other poison and guards."""
         return self._surrounded(trial.inputs, call, 0)
 
     def write(self, channel: Channel, trial: Trial) -> None:
-        """Write a trial into the shared memory, but of arrays that its rules make anew the guards alone."""
+        """Writes a trial into the shared memory; of arrays that its rules make anew, only the guards."""
         layout = trial.layout
         channel.resize(layout.file_bytes)
         channel.write(0, [plan_bytes(layout, trial.inputs, trial.rules)])
@@ -207,9 +209,10 @@ class CaseJudge:
         into: dict[str, NDArray[Any]] | None = None,
         needed: Needed | None = None,
     ) -> dict[str, NDArray[Any]]:
-        """Read everything back, or what is needed, outputs into arrays that the next call does not reuse, if given.
+        """Reads all arrays back, or the needed bytes of them, and returns the outputs.
 
-        Raises Failure when anything but outputs has changed, of inputs in the trial's part.
+        If `into` is given, the outputs are read into its arrays, which the next call does not reuse. Raises Failure if
+        a guard or a read-only input has changed; an input is compared in the trial's part only, if it has one.
         """
         outputs = self.collect_outputs(channel, trial, into, needed)
         for name, region in trial.layout.regions.items():
@@ -229,19 +232,20 @@ class CaseJudge:
         into: dict[str, NDArray[Any]] | None = None,
         needed: Needed | None = None,
     ) -> dict[str, NDArray[Any]]:
-        """Read the outputs alone, or what is needed of them, into arrays that the next call does not reuse, if given.
+        """Reads the outputs alone, or the needed bytes of them.
 
-        Raises Failure when a guard beside them has changed.
+        If `into` is given, they are read into its arrays, which the next call does not reuse. Raises Failure if a guard
+        beside them has changed.
         """
         arrays = self._buffers if into is None else into
         return {name: self._guarded(channel, r, trial, arrays, needed) for name, r in trial.layout.outputs.items()}
 
     def expected(self, trial: Trial) -> dict[str, NDArray[Any]]:
-        """The fp64 reference."""
+        """Computes the reference by output: fp64, or exact integers."""
         return self.problem.reference(_judged_case(self.case, trial), trial.inputs)
 
     def excerpt(self, loaded: Trial, call: int) -> Excerpt:
-        """Which elements of its answer are sent of a call whose inputs a device draws."""
+        """Chooses the elements of its answer that are sent for a call whose inputs a device draws."""
         part, random = self.part(loaded, call), self._seed.generator("excerpt", self.case_index, call)
         outputs, places = loaded.layout.outputs, _Places()
         for name, region in outputs.items():
@@ -255,9 +259,9 @@ class CaseJudge:
         return Excerpt(loaded.layout.records_offset, places, dtypes)
 
     def needed(self, loaded: Trial, call: int, excerpt: Excerpt | None = None) -> Needed | None:
-        """Which pages such a call is judged by: of its outputs, if there is an excerpt of them, or else of all arrays.
+        """Returns the pages by which such a call is judged; None if the whole is judged, or if these are most pages.
 
-        None if these are most.
+        They are pages of the outputs if there is an excerpt, otherwise of all arrays.
         """
         part = self.part(loaded, call)
         if part is None:
@@ -283,7 +287,7 @@ class CaseJudge:
         return None if is_most else Needed(loaded.layout.records_offset, found.view(np.uint64))
 
     def allowances(self, trial: Trial) -> dict[str, Allowance]:
-        """What elements of right answers to these inputs may be off, by output."""
+        """Returns by output the error that the elements of right answers to these inputs may have."""
         expected, tolerance = self.expected(trial), self.problem.tolerance
         condition = self.problem.condition(_judged_case(self.case, trial), trial.inputs, expected)
         dtypes = {name: region.parameter.dtype for name, region in trial.layout.outputs.items()}
@@ -293,7 +297,7 @@ class CaseJudge:
         }
 
     def fault(self, trial: Trial, outputs: Mapping[str, NDArray[Any]]) -> Failure | None:
-        """What is wrong with the outputs, if anything is; they are the trial's part of them, if it has one."""
+        """Returns the fault of the outputs, or None; if the trial has a part, `outputs` are that part."""
         factors = None if trial.part else self.problem.factors(self.case, trial.inputs)
         if factors is not None and factors.flops > self.large.wholly_compared_flops:
             return self._product_fault(trial, outputs[factors.output], factors)
@@ -316,13 +320,13 @@ class CaseJudge:
         return objection(self.problem, self.case, trial.inputs, outputs, expected)
 
     def _is_right_by_stretches(self, trial: Trial, outputs: Mapping[str, NDArray[Any]]) -> bool:
-        """Whether all parts that make up the whole are right; False if only the whole can tell, or has to say why."""
+        """True if the stretches that make up the whole are all right; if False, the whole has to be compared."""
         stretches = trial.layout.file_bytes // self.large.stretch_bytes
         if trial.layout.file_bytes <= self.large.large_bytes:
             return False
 
         def compared(number: int) -> dict[str, Comparison]:
-            """The number-th stretch; raises _NotRightError unless each of its elements is right."""
+            """Compares one stretch; raises _NotRightError unless each of its elements is right."""
             part = self.problem.part(self.case, Stretch(number, stretches))
             if part is None:
                 raise _NotRightError
@@ -349,17 +353,17 @@ class CaseJudge:
         )
 
     def verify(self, channel: Channel, trial: Trial, needed: Needed | None = None) -> None:
-        """Raises Failure unless the call was right in every respect, a large answer as far as a part of it shows."""
+        """Raises Failure unless the call was right in every respect; a large answer is judged by a part."""
         if failure := self.fault_in_part(trial, self.collect(channel, trial, needed=needed)):
             raise failure
 
     def fault_in_part(self, trial: Trial, outputs: dict[str, NDArray[Any]]) -> Failure | None:
-        """What is wrong with whole outputs, large ones as far as a part of them shows."""
+        """Returns the fault of whole outputs, or None; large ones are judged by a part."""
         seen = self.in_part(trial)
         return self.fault(seen, seen.compared(outputs))
 
     def differs(self, outputs: Mapping[str, NDArray[Any]], others: Mapping[str, NDArray[Any]]) -> Failure | None:
-        """What is wrong with two answers to the same inputs, if they are not the same bit for bit."""
+        """Returns the fault of two answers to the same inputs: None if they are alike or may differ."""
         if self.problem.nondeterministic:
             return None
         for name, output in outputs.items():
@@ -371,7 +375,7 @@ class CaseJudge:
     def _is_drawable(self) -> bool:
         if not all(map(is_spiked_as_drawn, self.problem.domains.values())):
             return False
-        # A small case tells most problems whose arrays would be drawn here all the same.
+        # A small case rules out most problems whose arrays would be drawn here after all.
         if not redraw_rules(self.problem, self._sized_inputs(self.problem.sizes.cpu[0], 0)):
             return False
         inputs = self._sized_inputs(self.case, 0)
@@ -381,7 +385,7 @@ class CaseJudge:
         return layout.file_bytes > self.large.large_bytes
 
     def _sized_inputs(self, case: Case, call: int) -> Mapping[str, Any]:
-        """Nothing if only the values tell the sizes."""
+        """Returns inputs of the right sizes, or nothing if only the values tell the sizes."""
         bits = self._seed.generator("inputs", self.case_index, call).bit_generator
         return self.problem.sized_inputs(case, bits) or {}
 
@@ -400,7 +404,7 @@ class CaseJudge:
         if found.precision is None:
             return None
         poisoned = int(_poisoned(output, trial.layout.regions[name], trial).sum())
-        # That many elements of a narrow type are what the poison was, although they were written.
+        # By chance, this many elements of a narrow type equal the poison although they were written.
         chance = output.size / 256.0**output.dtype.itemsize
         unwritten = {name: poisoned if poisoned > chance + 8.0 * chance**0.5 else 0}
         return judged(self.case, {name: found.comparison}, unwritten, {name: found.precision}, tolerance)
@@ -426,7 +430,7 @@ def _judged_case(case: Case, trial: Trial) -> Case:
 
 
 def _in_whole(comparison: Comparison, trial: Trial, name: str) -> Comparison:
-    """With the places of wrong elements in the whole output."""
+    """Returns the comparison with the places of wrong elements in the whole output."""
     if trial.part is None:
         return comparison
     places, shape = trial.part.places[name], trial.layout.regions[name].shape
@@ -436,11 +440,11 @@ def _in_whole(comparison: Comparison, trial: Trial, name: str) -> Comparison:
 
 
 def guard_band(parameter: Parameter, bits: np.random.Generator) -> bytes:
-    """The bytes that lie on each side of an array: NaNs beside an input of floats, random bits beside all else.
+    """Returns the bytes on each side of an array: NaNs beside an input of floats, random bits beside everything else.
 
-    So the answer of a kernel that reads a float beside an input is NaN every time, not once in 256. Signs and payloads
-    are random, and each array has a band of its own: a kernel that copies from beside one array to beside another
-    changes the latter. Beside outputs all bits are random, since only random bits show every write of a NaN.
+    So a kernel that reads a float beside an input gives NaN every time, not once in 256. Signs and payloads are random,
+    and each array has a band of its own: a kernel that copies from beside one array to beside another changes the
+    latter. Beside outputs all bits are random, because only random bits show every write of a NaN.
     """
     random = bits.bytes(GUARD_BYTES)
     if parameter.output or not is_floating(parameter.dtype):
@@ -454,7 +458,7 @@ def guard_band(parameter: Parameter, bits: np.random.Generator) -> bytes:
 def _read(
     channel: Channel, region: Region, arrays: dict[str, NDArray[Any]]
 ) -> tuple[NDArray[Any], tuple[bytes, bytes]]:
-    """An array, read into that of `arrays` if it fits, and the bands beside it."""
+    """Reads an array and the bands beside it, into the array of that name in `arrays` if it fits."""
     name = region.parameter.name
     if name not in arrays or arrays[name].shape != region.shape:
         arrays[name] = np.empty(region.shape, region.parameter.dtype)
@@ -466,7 +470,7 @@ def _read(
 
 
 def _read_some(channel: Channel, region: Region, needed: Needed) -> tuple[NDArray[Any], tuple[bytes, bytes]]:
-    """The same of what is needed of an array; the rest is memory that nobody touches."""
+    """Reads the needed bytes of an array and of the bands beside it; the rest is memory that nobody touches."""
     raw = np.empty(region.end - region.offset, np.uint8)
     for begin, size in needed.ranges.astype(np.int64) - (region.offset, 0):
         if 0 <= begin < raw.size and not channel.read(region.offset + int(begin), [raw[begin : begin + size].data]):
@@ -499,7 +503,7 @@ def _first_change(left: bytes, right: bytes) -> int:
 
 
 def _poisoned(output: NDArray[Any], region: Region, trial: Trial) -> NDArray[np.bool_]:
-    """Which elements, flat, are what the poison was before the call; none of an output that began with zeros."""
+    """Marks the elements, flat, that are still the poison; none if the output began with zeros."""
     if region.parameter.initial is Initial.ZERO:
         return np.zeros(output.size, np.bool_)
     size = region.parameter.dtype.itemsize
@@ -518,7 +522,7 @@ def _wrong_of(
     condition: NDArray[Any],
     tolerance: Tolerance,
 ) -> int:
-    """How many of the elements at flat `places` are wrong: poison of a narrow type can be the right answer."""
+    """Counts the wrong elements among those at flat `places`: poison of a narrow type can be the right answer."""
     scale = np.broadcast_to(condition, expected.shape)
     actual, reference, scale = (values.reshape(-1)[places] for values in (output, expected, scale))
     return compare(actual, reference, scale, tolerance, first=0).mismatches

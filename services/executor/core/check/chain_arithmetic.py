@@ -1,11 +1,11 @@
-"""The arithmetic of the chained audit on the host: how an input follows from the outputs before it.
+"""The arithmetic of the chained audit on the host, which makes an input from the outputs before it.
 
 The runner does the same on the device, bit for bit: both are compiled from `runner/chain_arithmetic.hpp` and
-`runner/chain_bodies.hpp`, where all of it is arithmetic on unsigned 64-bit integers that wrap around.
+`runner/chain_bodies.hpp`, whose arithmetic is on unsigned 64-bit integers that wrap around.
 
-The digest has two halves that mix each other, and a tree of strips above it: no right answer can be bent to a digest
-that was promised before it was computed. A sum or an exclusive or of hashed words would not do, as low bits of many
-elements could be chosen to make up any sum.
+The digest has two halves that mix each other, and a tree of strips above it. So no right answer can be bent to a digest
+that was promised before it was computed. A sum or an exclusive or of hashed words would not do, because the low bits of
+many elements could be chosen to make up any sum.
 """
 
 from __future__ import annotations
@@ -38,22 +38,22 @@ _FIRST = 0xBF58476D1CE4E5B9
 _SECOND = 0x94D049BB133111EB
 _WORD_BYTES, _STRIP_WORDS = 8, 32
 _STRIPS_OF_A_THREAD = 1 << 14
-"""4 MiB of data."""
+"""The strips that one thread folds: 4 MiB of data."""
 _MADE_BYTES = 4 << 20
-"""Of an array, by a thread."""
-# Of drawn values, by their places in `runner/chain_bodies.hpp`; what is not named is a sum.
+"""Bytes of an array that one thread makes."""
+# Kinds of drawn values, by their numbers in `runner/chain_bodies.hpp`; a distribution without a number is a sum.
 _DRAW_KINDS = {Distribution.UNIFORM: 0, Distribution.POSITIVE: 1, Distribution.WIDE: 3}
 _DRAWS_SUMS = 2
 _FORMS = (None, Form.LOWER, Form.UPPER, Form.SYMMETRIC, Form.SIGNS)
 _NEEDED_FLAGS = frozenset({"avx2", "bmi2", "fma", "movbe"})
-"""Those of x86-64-v3, as Linux names them, that no processor has without the others."""
+"""CPU flags of x86-64-v3, as Linux names them, that no processor has without the others."""
 BROUGHT = Path(__file__).with_name("judge-library.so")
-"""Where a kit has the compiled part. With the name of a module it would be taken for one."""
+"""Path of the compiled part in a kit. With the name of a module it would be taken for one."""
 _DEVIATION_OF_SUM = math.sqrt((2.0**64 - 1) / 3)
 
 
 class _Array(ctypes.Structure):
-    """`WavepoolArray` of chain_arithmetic.cpp."""
+    """The structure `WavepoolArray` of chain_arithmetic.cpp."""
 
     _fields_ = (
         *((name, ctypes.c_uint64) for name in ("rule", "element_bytes", "first", "second", "link_key", "argument")),
@@ -63,7 +63,7 @@ class _Array(ctypes.Structure):
 
 
 def require_library() -> None:
-    """Raises ToolchainError or OSError, with what to do, if the compiled part cannot be had here."""
+    """Raises ToolchainError or OSError, with advice, if the compiled part is not to be had here."""
     _library()
 
 
@@ -72,7 +72,7 @@ def _library() -> ctypes.CDLL:
     missing = _NEEDED_FLAGS - set(Path("/proc/cpuinfo").read_text("ascii", "replace").split())
     if missing:
         raise ToolchainError(f"the judge needs a processor with AVX2 (x86-64-v3); this one lacks {', '.join(missing)}")
-    # A kit has no compiler, and brings it.
+    # A kit has no compiler, so it brings the library.
     library = ctypes.CDLL(str(BROUGHT if BROUGHT.is_file() else refresh().judge_library))
     word, address = ctypes.c_uint64, ctypes.c_void_p
     for function, types in (
@@ -102,7 +102,7 @@ def next_key(digest: tuple[int, int], nonce: int) -> int:
 
 
 def remade(base: NDArray[Any], rule: LinkRule, link_key: int, argument: int) -> NDArray[Any]:
-    """What an array is in the link with this key; `argument` is its place in the signature."""
+    """Returns an array as it is in the link with this key; `argument` is its place in the signature."""
     if rule.kind is RuleKind.FIXED:
         return base
     base = np.ascontiguousarray(base)
@@ -119,7 +119,7 @@ def remade(base: NDArray[Any], rule: LinkRule, link_key: int, argument: int) -> 
 def remade_at(
     base: NDArray[Any], rule: LinkRule, link_key: int, argument: int, places: NDArray[np.int64]
 ) -> NDArray[Any]:
-    """What the elements at these places of the flattened array are in the link with this key."""
+    """Returns the elements at these places of the flattened array, as they are in the link with this key."""
     if rule.kind is RuleKind.FIXED:
         return base.reshape(-1)[places]
     base, places = np.ascontiguousarray(base), np.ascontiguousarray(places, np.int64)
@@ -139,10 +139,11 @@ def digest_of(outputs: Iterable[tuple[int, NDArray[Any]]], link_key: int) -> tup
 
 
 def draw_rule(recipe: AnyRecipe) -> LinkRule:
-    """How a device draws values of a recipe.
+    """Returns the rule by which a device draws values of a recipe.
 
-    Floats have kind, octaves, form, bits of a row's length and limit in one number, scale and spike in the other. A sum
-    of four uniform numbers of 32 bits takes the place of a normal one, as its bits are the same on every device.
+    For floats, one number has kind, octaves, form, bits of a row's length and limit; the other has scale and spike. A
+    sum of four uniform numbers of 32 bits takes the place of a normal one, because its bits are the same on every
+    device.
     """
     if isinstance(recipe, Whole):
         return LinkRule(RuleKind.INTEGERS, recipe.low, recipe.count)

@@ -1,10 +1,10 @@
-"""How new mantissas stay within an input's bounds.
+"""Keeps new mantissas within an input's bounds.
 
-A link of a chain gives a float new low bits. With b of them it may become any number of its block, the 2^b floats that
-have their other bits in common. So b is chosen such that the bounds of the input's domain lie at the ends of blocks: a
-bound that is a power of two takes no bit away, as all floats of one exponent are a block; 255 leaves 16 of 23. A bound
-with more digits than half a mantissa is moved inwards to the nearest end of a block. What lies between that and the
-bound itself is moved inwards with it, before the chain begins.
+A link of a chain gives a float new low bits. With b of them it may become any number of its block: the 2^b floats that
+have the other bits in common. So b is chosen such that the bounds of the input's domain lie at the ends of blocks. A
+bound that is a power of two takes no bit away, because all floats of one exponent are a block; 255 leaves 16 of 23
+bits. A bound with more digits than half a mantissa is moved inwards to the nearest end of a block. Values between that
+end and the bound are moved inwards as well, before the chain begins.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 
 
 def free_bits(dtype: np.dtype[Any], domain: Domain) -> int:
-    """How many low bits of a mantissa may change."""
+    """Returns the number of low bits of a mantissa that may change."""
     mantissa, _ = widths(dtype)
     return min((_free_below(bound, mantissa) for bound in _bound_bits(dtype, domain)), default=mantissa)
 
 
 def within_blocks(array: NDArray[Any], domain: Domain) -> NDArray[Any]:
-    """The array with every number in a block that lies within the domain wholly; zeros stay."""
+    """Returns the array with every number in a block that lies wholly within the domain; zeros stay."""
     mantissa, exponent = widths(array.dtype)
     free, sign = free_bits(array.dtype, domain), 1 << (mantissa + exponent)
     bits = bits_of(array)
@@ -42,13 +42,13 @@ def within_blocks(array: NDArray[Any], domain: Domain) -> NDArray[Any]:
 
 
 def widths(dtype: np.dtype[Any]) -> tuple[int, int]:
-    """Bits of mantissa and exponent."""
+    """Returns the numbers of bits of mantissa and exponent."""
     info = cast("Any", ml_dtypes.finfo(dtype))  # pyright: ignore[reportUnknownMemberType]  its stubs are partial
     return int(info.nmant), int(info.nexp)
 
 
 def bits_of(array: NDArray[Any]) -> NDArray[Any]:
-    """The elements as unsigned integers."""
+    """Returns the elements, flat, as unsigned integers."""
     return np.ascontiguousarray(array).reshape(-1).view(f"u{array.dtype.itemsize}")
 
 
@@ -67,7 +67,7 @@ def _free_below(bits: int, mantissa: int) -> int:
 
 
 def _clipped(sizes: NDArray[Any], ends: tuple[float, float], dtype: np.dtype[Any], free: int) -> NDArray[Any]:
-    """Magnitudes, as bits, in the whole blocks between two ends."""
+    """Moves magnitudes, given as bits, into the whole blocks between two ends."""
     low, high = ends
     if 0 < low < math.inf:
         sizes = np.maximum(sizes, -(-_bits_of_one(low, dtype) >> free) << free)

@@ -1,9 +1,9 @@
-"""Which inputs change along a chain, and how: what the problem says, or what its inputs look like.
+"""Chooses the inputs that change along a chain, and how: by the problem's own rules, or by the look of its inputs.
 
-Without a word from the problem, floats get new mantissas: signs, magnitudes, zeros and spikes stay where they are, so
-that positive, sparse and triangular inputs remain what they are, and those with bounds within them. Where an array
-looks as if its elements hung together (sorted, symmetric, or of small whole numbers) it stays as it is. Integers stay
-too, being mostly indices, unless there is nothing else: then they move along, which keeps their range.
+If the problem has no rule, floats get new mantissas. Signs, magnitudes, zeros and spikes stay in place, so positive,
+sparse and triangular inputs remain what they are, and inputs with bounds remain within them. An array stays as it is if
+its elements seem to hang together (sorted, symmetric, or small whole numbers). Integers stay too, because they are
+mostly indices, unless there is nothing else to change: then they move along, which keeps their range.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ if TYPE_CHECKING:
     from problems.kit.signature import Parameter
 
 _FEWEST_ELEMENTS = 2
-# Of drawn floats nearly all use the lower half of their mantissa, of float8 half of them do.
+# Nearly all drawn floats use the lower half of their mantissa; of float8, half of them do.
 _LEAST_SHARE_DRAWN = 0.25
 _DRAWN = {RuleKind.DRAW, RuleKind.INTEGERS, RuleKind.CODES, RuleKind.BLOCKS}
 
 
 class CannotChainError(Exception):
-    """Why there is no chain for a problem's inputs, and what would help."""
+    """There is no chain for a problem's inputs; the message says why."""
 
 
 def link_rules(problem: Problem, inputs: Mapping[str, Any]) -> dict[str, LinkRule]:
-    """The rule of every array, by name; raises CannotChainError."""
+    """Returns the rule of every array, by name; raises CannotChainError."""
     arrays = [parameter for parameter in problem.parameters if parameter.pointer]
     if any(parameter.output and parameter.valid_on_host for parameter in arrays):
         raise CannotChainError("an output is in host memory")
@@ -56,10 +56,10 @@ def link_rules(problem: Problem, inputs: Mapping[str, Any]) -> dict[str, LinkRul
 
 
 def redraw_rules(problem: Problem, inputs: Mapping[str, Any]) -> dict[str, LinkRule] | None:
-    """The rules by which a device draws wholly new inputs like these; None unless it can draw every array.
+    """Returns the rules by which a device draws wholly new inputs like these; None unless it can draw every array.
 
-    What a case keeps from call to call could be worked on in one call for all others. So nothing is kept but shapes,
-    and arrays that were made from others, or that are floats of another type than float32, are for the host to draw.
+    Anything that a case keeps from call to call could be worked on in one call for all others. So only shapes are kept.
+    The host has to draw arrays that were made from others, and floats of another type than float32.
     """
     rules: dict[str, LinkRule] = {}
     for parameter in (one for one in problem.parameters if one.pointer):
@@ -78,7 +78,7 @@ def redraw_rules(problem: Problem, inputs: Mapping[str, Any]) -> dict[str, LinkR
 
 
 def confined(problem: Problem, inputs: Mapping[str, Any]) -> dict[str, Any]:
-    """The inputs as a chain may begin with them: whatever mantissas its rules give, no value leaves its domain."""
+    """Returns the inputs for the start of a chain: no value leaves its domain, whatever mantissas the rules give."""
     confined_inputs = dict(inputs)
     for name, domain in problem.domains.items():
         array = np.asarray(inputs[name])
@@ -115,7 +115,7 @@ def _may_roll(array: NDArray[Any]) -> bool:
 
 
 def _hangs_together(array: NDArray[Any]) -> bool:
-    """Whether it is sorted (all alike included), or a symmetric matrix, or a pile of these."""
+    """True if the array is sorted (or all its elements are alike), a symmetric matrix, or a pile of these."""
     flat = array.reshape(-1)
     with np.errstate(invalid="ignore"):
         if bool(np.all(flat[1:] >= flat[:-1])) or bool(np.all(flat[1:] <= flat[:-1])):
@@ -128,7 +128,7 @@ def _hangs_together(array: NDArray[Any]) -> bool:
 
 
 def _is_symmetric(array: NDArray[Any]) -> bool:
-    # Some NaNs are signalled on.
+    # Comparing a signalling NaN causes a warning.
     with np.errstate(invalid="ignore"):
         return np.array_equal(array, np.swapaxes(array, -1, -2))
 

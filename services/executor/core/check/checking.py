@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from services.executor.core.model.seeds import RunSeed
 
 ProgramOf: TypeAlias = "Callable[[CaseJudge, Mapping[str, Any]], bytes]"
-"""The launch program of a call with these inputs; raises Failure."""
+"""Returns the launch program of a call with these inputs; raises Failure."""
 
 
 class Checker:
-    """Makes verified calls; numbers them, so that no two calls of a run share their inputs."""
+    """Makes verified calls and numbers them, so that no two calls of a run share their inputs."""
 
     def __init__(
         self,
@@ -39,7 +39,7 @@ class Checker:
         program_of: ProgramOf | None = None,
         large: LargeCaseRule = USUAL_RULE,
     ) -> None:
-        """`numbers` are given to calls; the sessions of a run share them.
+        """Takes the numbers of calls from `numbers`, which the sessions of a run share.
 
         `program_of` is for a runner that has the submission's kernels alone.
         """
@@ -52,34 +52,34 @@ class Checker:
         self._performed = b""
 
     def judge(self, case: Case, case_index: int) -> CaseJudge:
-        """The judge of one case."""
+        """Returns the judge of one case."""
         return CaseJudge(self.problem, case, self.seed, case_index, self._large)
 
     @property
     def launches(self) -> bool:
-        """Whether a runner of ours launches the kernels, without host code of the submission in its process."""
+        """True if a runner of ours launches the kernels, without host code of the submission in its process."""
         return self._program_of is not None
 
     def next_call(self) -> int:
-        """A number that no other call of the run has."""
+        """Returns a number that no other call of the run has."""
         return next(self._numbers)
 
     async def call(self, judge: CaseJudge, flush_bytes: int = 0) -> CallTimes:
-        """One call with fresh inputs, whose answer is compared, a large one in part; raises Failure.
+        """Makes one call with fresh inputs and compares its answer, a large one in part; raises Failure.
 
         With `flush_bytes` the device's caches are cold: that much memory is swept through them after the inputs came.
         """
         return await self.call_loaded(judge, await self.load_undrawn(judge), flush_bytes)
 
     async def load_undrawn(self, judge: CaseJudge) -> Trial | None:
-        """A large case loaded, for the device to draw its calls; None if the host draws them. Raises Failure."""
+        """Loads a large case, for the device to draw its calls; None if the host draws them. Raises Failure."""
         trial = judge.undrawn(self.next_call()) if self.launches else None
         if trial:
             await self.load(judge, trial)
         return trial
 
     async def call_loaded(self, judge: CaseJudge, loaded: Trial | None, flush_bytes: int = 0) -> CallTimes:
-        """The same of a case that `load_undrawn` was asked for, and may have loaded."""
+        """Makes one call as `call` does, with the result of `load_undrawn` for the case; raises Failure."""
         call = self.next_call()
         if loaded is None:
             trial = judge.draw(call)
@@ -95,14 +95,15 @@ class Checker:
         return times
 
     def question(self, judge: CaseJudge, loaded: Trial, call: int) -> Question:
-        """The key that a device draws a call's inputs from, and what is asked of its outputs."""
+        """Returns the key that a device draws a call's inputs from, and the question about its outputs."""
         key = int.from_bytes(self.seed.generator("redrawn", judge.case_index, call).bytes(8))
         return Question(key, call, judge.excerpt(loaded, call) if self.problem.nondeterministic else None)
 
     async def call_twice(self, judge: CaseJudge) -> None:
-        """Two calls with the same inputs, whose answers must both be right and the same; raises Failure.
+        """Makes two calls with the same inputs, whose answers must both be right and the same; raises Failure.
 
-        The second has other addresses, poison and guards, so that it also finds what reads memory that nobody wrote.
+        The second call has other addresses, poison and guards, so it also exposes a read of memory that nobody wrote. A
+        nondeterministic problem gets one call only.
         """
         trial = judge.draw(self.next_call())
         await self.make(judge, trial)
@@ -119,7 +120,7 @@ class Checker:
             raise judge.fault(again, second) or difference
 
     async def choose_program(self, judge: CaseJudge, trial: Trial) -> None:
-        """Have the runner perform the launch program of `trial` from now on, if it is one that does; raises Failure."""
+        """Makes the runner perform the launch program of `trial` from now on, if it performs any; raises Failure."""
         program = self._program_of(judge, trial.inputs) if self._program_of else b""
         if program != self._performed:
             with in_case(judge.case.name):
@@ -134,7 +135,7 @@ class Checker:
             await self.session.load()
 
     async def make(self, judge: CaseJudge, trial: Trial, flush_bytes: int = 0) -> CallTimes:
-        """One call of `trial`, whose outputs nobody has looked at yet; raises Failure."""
+        """Makes one call of `trial`, whose outputs nobody has looked at yet; raises Failure."""
         await self.load(judge, trial)
         with in_case(judge.case.name):
             return await self._ordered(judge, flush_bytes)
@@ -142,10 +143,10 @@ class Checker:
     async def make_redrawn(
         self, judge: CaseJudge, question: Question, call: int, flush_bytes: int = 0, *, store: bool = False
     ) -> CallTimes:
-        """One call of the loaded trial with inputs that the device draws; without `store` its outputs stay there.
+        """Makes one call of the loaded trial with inputs that the device draws; raises Failure.
 
-        The runner commits itself to them. They begin with poison of this call's own, whatever the key: what is never
-        written is another answer when the key comes again.
+        Without `store` the outputs stay on the device. The runner commits itself to them. They begin with poison of
+        this call's own, whatever the key: an element that is never written is another answer when the key comes again.
         """
         poison = self.seed.generator("poison of redrawn calls", judge.case_index, call)
         with in_case(judge.case.name):
@@ -163,12 +164,12 @@ class Checker:
 
 
 async def check(checker: Checker, cases: Sequence[Case], progress: Progress) -> None:
-    """Check `cases` in order; raises Failure at the first that is wrong."""
+    """Checks `cases` in order; raises Failure at the first that is wrong."""
     progress.total_tests = len(cases)
     progress.tell(Checking(len(cases), checker.seed.commitment))
     for index, case in enumerate(cases):
         try:
-            # One case at a time: it may have all threads.
+            # There is one case at a time, so it may have all threads.
             with threads_allowed(at_once(0)):
                 await checker.call_twice(checker.judge(case, index))
         except Failure:

@@ -1,4 +1,4 @@
-"""Failures of outputs, guards and inputs, in words that help their author."""
+"""Failures of outputs, guards and inputs, in words that help the author."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _MOST_SHOWN = 10
 _LANES = 64
-"""Of a wavefront on CDNA."""
+"""Lanes of a wavefront on CDNA."""
 _ACROSS_LANES = re.compile(
     r"__(?:shfl|ballot|any|all|activemask|match|reduce|lanemask|lane_id)\w*"
     r"|__builtin_amdgcn_(?:ballot|ds_b?permute|ds_swizzle|mbcnt|mov_dpp|readlane|update_dpp|wave)\w*"
@@ -35,7 +35,7 @@ RACE_HINT = (
     "Look for memory that is read before it is written, for a missing __syncthreads or other races, and for "
     "floating-point atomics, which add up in any order."
 )
-"""What usually makes two calls differ."""
+"""The usual reasons why two calls differ."""
 _APPROXIMATION_HINT = (
     "The errors are smaller than those of narrower arithmetic: look for constants with too few digits, for "
     "approximations of functions, and for terms that are left out."
@@ -44,13 +44,14 @@ _NAN_HINT = (
     "NaN lies on both sides of every input of floats: look for an index that leaves its array. "
     "`wavepool core check --memcheck` names the line, also of values that were never written."
 )
-"""Beside a NaN that should be a number."""
+"""Advice about a NaN that should be a number."""
 
 
 def lanes_advice(source: str, lanes: int) -> str:
-    """A further sentence to the author of a wrong answer whose source works across the lanes of a wavefront.
+    """Returns a further sentence for a wrong answer whose source works across the lanes of a wavefront.
 
-    `lanes` are the device's; empty where they are an MI300X's 64, or the source does nothing of that kind.
+    `lanes` is the device's number. The sentence is empty if that is an MI300X's 64, or if the source does not work
+    across lanes.
     """
     if lanes == _LANES:
         return ""
@@ -72,7 +73,7 @@ def judged(
     precisions: Mapping[str, Precision],
     tolerance: Tolerance,
 ) -> Failure:
-    """The verdict on outputs that are not right: PRECISION where that explains all of it, else WRONG_ANSWER.
+    """The verdict on outputs that are not right: PRECISION if that explains all of it, otherwise WRONG_ANSWER.
 
     `precisions` are those of the outputs that failed.
     """
@@ -95,7 +96,7 @@ def wrong_answer(case: Case, comparisons: Mapping[str, Comparison], unwritten: M
         for name, count in unwritten.items()
         if count
     ]
-    # What was never written holds random bits, which are NaN now and then.
+    # Elements that were never written hold random bits, which are NaN now and then.
     if any(comparison.unexpected_nans for comparison in wrong.values()) and not any(unwritten.values()):
         sentences.append(_NAN_HINT)
     failure = Failure(
@@ -167,7 +168,7 @@ def modified_input(
 
 
 def nondeterministic(case: Case, name: str, first: NDArray[Any], second: NDArray[Any]) -> Failure:
-    """The verdict on two answers to the same inputs, of which each is right for itself."""
+    """The verdict on two answers to the same inputs that differ, though each is right by itself."""
     flat = [np.ascontiguousarray(array).reshape(-1) for array in (first, second)]
     size = flat[0].dtype.itemsize
     bits = [array.view(np.uint8).reshape(-1, size) for array in flat]
@@ -182,7 +183,7 @@ def nondeterministic(case: Case, name: str, first: NDArray[Any], second: NDArray
 
 
 def another_answer(case: Case, *, nondeterministic: bool) -> Failure:
-    """The verdict on a timed call whose answer was another when it was made again, and right then."""
+    """The verdict on a timed call that gave another answer, a right one, when it was made again."""
     how = "answers that are farther apart than two right ones can be" if nondeterministic else "different answers"
     message = (
         f"Case `{case.name}`: two calls with the same inputs, a timed one and the same in another process, gave {how}. "
@@ -212,7 +213,7 @@ def _sentence(name: str, comparison: Comparison) -> str:
 
 
 def _largest(comparison: Comparison) -> str:
-    """Said only where it says something: differences from NaN and infinities are not in it."""
+    """Names the largest difference, if there is one; differences from NaN and infinities are not in it."""
     return f"; the largest difference is {comparison.max_difference:.4g}" if comparison.max_difference else ""
 
 

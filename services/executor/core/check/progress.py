@@ -1,4 +1,4 @@
-"""What a run has come to so far, and the last event that is made of it."""
+"""The results of a run so far, and the last event that is made of them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from services.executor.sandboxes.sandbox import Exit
 
 _MOST_NAMED = 5
-"""Of the cases that were left out for one reason, and of such reasons."""
+"""The most cases that are named for one reason to leave them out, and the most such reasons."""
 _MOST_NAME = 60
 _LEFT_BEHIND = " What it left running cannot be ended, so this machine takes no more runs; this one is not charged."
 _ORIGINS = {"cpu": " on a CPU, whose times never rank", "sim": ", simulated"}
@@ -39,7 +39,7 @@ _ORIGINS = {"cpu": " on a CPU, whose times never rank", "sim": ", simulated"}
 
 @dataclass
 class Progress:
-    """Filled in by the stages."""
+    """The progress of a run, filled in by its stages."""
 
     job: CoreJob
     tell: Callable[[Event], None]
@@ -55,7 +55,7 @@ class Progress:
 
     @contextmanager
     def stage(self, name: str) -> Generator[None]:
-        """Adds the time of its block to the stage's."""
+        """Adds the time of its block to the stage's time."""
         begin = time.perf_counter()
         try:
             yield
@@ -63,20 +63,20 @@ class Progress:
             self.stage_seconds[name] = self.stage_seconds.get(name, 0.0) + time.perf_counter() - begin
 
     def tell_of_build(self, event: Event) -> None:
-        """Tell an event of the builder; COMPILED begins with what the author should know of the problem."""
+        """Reports an event of the builder; COMPILED begins with a note if the sent definition is not used."""
         note = substitution_note(self.report)
         if note and isinstance(event, Compiled):
             event = replace(event, warnings="\n".join(filter(None, (note, event.warnings))))
         self.tell(event)
 
     def leave(self, session: RunnerSession, *, has_host_code: bool) -> None:
-        """Keep what a session leaves behind; what it printed only where host code of the submission could print."""
+        """Keeps the time of the first call and, if host code of the submission could print, the end of the session."""
         if has_host_code:
             self.end = session.end
         self.first_call_time = self.first_call_time or session.first_call_time
 
     def finished(self, failure: Failure | None) -> Finished:
-        """The last event: `failure`, or success where there is none."""
+        """Returns the last event: `failure`, or success if there is none."""
         verdict = failure.verdict if failure else Verdict.ACCEPTED
         passed = sum(result.passed for result in self.test_results)
         truncated = self.end is not None and self.end.output_truncated
@@ -107,7 +107,7 @@ class Progress:
         )
 
     def _benchmark_report(self) -> dict[str, object]:
-        """Every figure and every sample, signed with the rest."""
+        """Returns every figure and every sample, which are signed with the rest."""
         return {"benchmark": asdict(self.benchmarked)} if self.benchmarked else {}
 
     def _success(self) -> str:
@@ -131,7 +131,7 @@ class Progress:
         return f" {note}" if note else ""
 
     def _how_many(self) -> str:
-        """Which cases are right, and that these were not all of an author's own."""
+        """Says how many cases are right and, for an author's own definition, that these were not all."""
         authored = self._authored()
         left_out = len(authored.get("cases_left_out", ()))
         if authored.get("is_sample"):
@@ -152,7 +152,7 @@ class Progress:
         return f" Left out: {'; '.join(said[:_MOST_NAMED])}{more}."
 
     def _authored(self) -> Mapping[str, Any]:
-        """What the report says of an author's own problem definition; nothing where there is none."""
+        """Returns the report on an author's own problem definition; empty if there is none."""
         return cast("Mapping[str, Any]", self.report.get("problem_definition", {}))
 
     def _whose(self) -> str:
@@ -169,9 +169,9 @@ PULSE_SHARE = 0.05
 
 
 class Pulse:
-    """Tells how far a benchmark has come: each second at first, and later after a twentieth of the time so far.
+    """Reports the progress of a benchmark: each second at first, and later after a twentieth of the time so far.
 
-    Every event becomes a durable row of the job, so a benchmark of 15 minutes tells about a hundred.
+    Every event becomes a durable row of the job, so a benchmark of 15 minutes reports about a hundred times.
     """
 
     def __init__(self, tell: Callable[[Event], None], monotonic_seconds: Callable[[], float] = time.monotonic) -> None:
@@ -182,12 +182,12 @@ class Pulse:
         self._place: BenchmarkProgress | None = None
 
     def at(self, place: BenchmarkProgress) -> None:
-        """A case begins; its samples are counted here."""
+        """Notes the case and the session that the benchmark has come to."""
         self._place = place
         self._beat()
 
     def sample(self) -> None:
-        """A sample was taken."""
+        """Counts a sample."""
         self._samples += 1
         self._beat()
 

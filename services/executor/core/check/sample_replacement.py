@@ -1,7 +1,7 @@
-"""Which samples may be taken again: none for being slow, and few for a recorded cause.
+"""Decides which samples may be taken again: none for being slow, and few for a recorded cause.
 
-No outlier is dropped. A sample is replaced only where an instrument beside the clock says that it was not the kernel's
-doing; both values stay in the report.
+No outlier is dropped. A sample is replaced only if an instrument beside the clock says that the kernel was not the
+cause; both values stay in the report.
 """
 
 from __future__ import annotations
@@ -17,13 +17,15 @@ if TYPE_CHECKING:
     from services.executor.devices.instruments import Reading
 
 LEAST_SHARE_OF_CLOCK = 0.97
-"""Of the session's median clock; a call below it ran on another device, so to say."""
+"""The least clock of a call, as a share of the session's median clock; below it, the call ran on another device, so
+to speak."""
 MOST_REPLACED = 0.05
-"""Of a session's samples. Where more have a cause, the state of the machine is what was measured, and they stay."""
+"""The largest share of a session's samples that is replaced. If more have a cause, the rest stay: then the state of the
+machine is what was measured."""
 
 
 class Cause(StrEnum):
-    """Why a sample was taken again."""
+    """The reason why a sample was taken again."""
 
     CLOCK = "clock"
     PAGE_FAULT = "page_fault"
@@ -32,7 +34,7 @@ class Cause(StrEnum):
 
 @dataclass(frozen=True)
 class Replaced:
-    """A sample that was taken again: its place in the session, the time that no longer counts, and why."""
+    """A sample that was taken again: its place in the session, the time that no longer counts, and the cause."""
 
     index: int
     ns: float
@@ -40,7 +42,7 @@ class Replaced:
 
 
 def replaceable(readings: Sequence[Reading]) -> Mapping[int, Cause]:
-    """The places of a session's samples to take again, at most MOST_REPLACED of them: the earliest, fast or slow."""
+    """Returns the samples to take again, by place: at most MOST_REPLACED of a session, the earliest, fast or slow."""
     clocks = [reading.clock_mhz for reading in readings if reading.clock_mhz is not None]
     least_clock = LEAST_SHARE_OF_CLOCK * median(clocks) if clocks else 0.0
     causes = ((index, _cause(reading, least_clock)) for index, reading in enumerate(readings))

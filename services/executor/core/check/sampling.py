@@ -1,4 +1,4 @@
-"""The sample: one small case, shown with its input, its output and what was expected."""
+"""The sample: one small case, shown with its input, its output and the expected output."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ if TYPE_CHECKING:
     from services.executor.core.check.progress import Progress
 
 _MOST_SHOWN = 64
-"""Elements of an array; of a larger one the corner nearest to index 0 is shown."""
+"""The most elements of an array that are shown; of a larger array it is the corner nearest to index 0."""
 
 
 def smallest(problem: Problem, cases: Sequence[Case]) -> Case:
-    """The case with the least data, or the one that an author's definition has for it."""
+    """Returns the case with the least data, or the sample case of an author's definition, if it has one."""
     if isinstance(problem, AuthorsProblem) and problem.sample_case is not None:
         return problem.sample_case
     return min(cases, key=problem.bytes)
 
 
 async def show_sample(checker: Checker, case: Case, progress: Progress) -> None:
-    """Make one call and show it; raises Failure when its outputs are wrong, after having kept the sample."""
+    """Makes one call and keeps its sample in `progress`; then raises Failure if the outputs are wrong."""
     judge = checker.judge(case, 0)
     trial = judge.draw(0)
     await checker.make(judge, trial)
@@ -50,7 +50,7 @@ async def show_sample(checker: Checker, case: Case, progress: Progress) -> None:
 
 
 def values_json(values: Mapping[str, Any]) -> str:
-    """{name: scalar or nested list}."""
+    """Returns a JSON object with a scalar or a nested list for each name; large arrays are cut to a corner."""
     return json.dumps({name: _plain(np.asarray(value)) for name, value in values.items()}, allow_nan=False)
 
 
