@@ -69,7 +69,7 @@ def works_when_idle(idle: IdleTime) -> bool:
 
 
 def idle_doubt(idle: IdleTime) -> str:
-    """Says why work between the calls leaves a time unproven, and what to change; empty if it does not."""
+    """Says why work between the calls leaves a time unproven, with advice; empty if it does not."""
     if not works_when_idle(idle):
         return ""
     cpu_ms, wall_ms = idle.cpu_ns / 1e6, idle.wall_ns / 1e6

@@ -1,1 +1,1 @@
-"""`certify`: one command that finds out what works on a machine, and writes down what it saw."""
+"""`certify`: one command that tests a machine and writes down the results."""

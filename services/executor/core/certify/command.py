@@ -1,4 +1,4 @@
-"""`certify`: what its command line asks for, done in one folder."""
+"""`certify`: carries out its command line in one folder."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ RUNS = 8
 QUICK_SAMPLE, QUICK_RUNS = 2, 3
 _STOPPING = (signal.SIGINT, signal.SIGHUP)
 _ALL_FAILED = "failed"
-# What results depend on: results of two versions of it are not put into one report.
+# Results depend on these; results of two versions of them are not put into one report.
 _TREE = (
     "hipcpu",
     "problems",
@@ -52,7 +52,7 @@ _SUFFIXES = frozenset({".py", ".hip", ".cpp", ".hpp", ".h", ".toml", ".inc"})
 
 @dataclass(frozen=True)
 class Request:
-    """`words` are those of the command line, all of which steps are given too, so that none of its options is lost.
+    """The request of a command line. `words` is all of it; each step gets it too, so that no option is lost.
 
     `again` names steps to try again, or `failed`; `seconds` replaces every step's time limit.
     """
@@ -67,9 +67,9 @@ class Request:
 
 
 def certify(request: Request) -> int:
-    """Certify, or go on with it; answers the exit status.
+    """Certifies a machine, or goes on with it; returns the exit status.
 
-    Ctrl-C, SIGHUP and a full disk leave a folder that can be gone on with.
+    Ctrl-C, SIGHUP and a full disk leave a folder that a later call can go on with.
     """
     subject = {"device": request.device, "tree": _tree_digest()}
     try:
@@ -91,7 +91,7 @@ def certify(request: Request) -> int:
 
 
 def _conducted(request: Request, subject: dict[str, str], conductor: Conductor) -> int:
-    """Raises OSError where the folder cannot be written."""
+    """Runs the steps and writes the report; returns the exit status. Raises OSError if the folder cannot be written."""
     wanted: list[Step] = []
     results = conductor.journal.results
     _stop_on_signals()
@@ -106,17 +106,17 @@ def _conducted(request: Request, subject: dict[str, str], conductor: Conductor) 
 
 
 def _stop_on_signals() -> None:
-    """A terminal that is lost ends certify as Ctrl-C does: once, so that nothing stops what it writes then."""
+    """Makes a lost terminal end certify as Ctrl-C does, but only once: nothing interrupts the writing of the report."""
 
     def stop(number: int, _frame: FrameType | None) -> None:
         _ignore_signals()
         if number == signal.SIGHUP:
-            # Nobody reads it any more, and writing to it fails.
+            # Nobody reads stderr any more, and writing to it fails.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
         raise KeyboardInterrupt
 
     for one in _STOPPING:
-        # nohup has it ignored.
+        # With nohup, SIGHUP is already ignored.
         if signal.getsignal(one) is not signal.SIG_IGN:
             signal.signal(one, stop)
 
@@ -127,7 +127,7 @@ def _ignore_signals() -> None:
 
 
 async def certify_step(step: str, options: Options, runs: int, parent: int) -> int:
-    """The process of one step: its result is the only line of stdout."""
+    """Performs one step in this process; the result is the only line of stdout."""
     die_with(parent)
     stdout = os.dup(1)
     os.dup2(2, 1)
@@ -137,7 +137,7 @@ async def certify_step(step: str, options: Options, runs: int, parent: int) -> i
 
 
 def _forget(again: Iterable[str], journal: Journal) -> None:
-    """Raises JournalError for a step that has no result."""
+    """Drops the results of these steps; raises JournalError if a step has none."""
     for name in again:
         if name == _ALL_FAILED:
             failed = [step for step, result in journal.results.items() if result.outcome is Outcome.FAILED]
@@ -162,7 +162,7 @@ def _write(request: Request, subject: dict[str, str], conductor: Conductor, want
 
 
 def _child(request: Request) -> list[str]:
-    # Asked for by the child the parent could be init, if we are gone by then.
+    # If the child asked for its parent, it could get init, because we may be gone by then.
     added = ["--runs", str(request.runs), "--parent", str(os.getpid()), "--step"]
     return [sys.executable, "-m", "services.executor.core", *request.words, *added]
 
@@ -177,5 +177,5 @@ def _tree_digest() -> str:
 
 
 def choice_of(only: Sequence[str], sample: int | None) -> Choice:
-    """What `--only` and `--sample` ask for."""
+    """Returns the choice that `--only` and `--sample` ask for."""
     return Choice(frozenset(map(Section, only)), sample)

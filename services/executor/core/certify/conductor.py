@@ -1,7 +1,7 @@
-"""Runs the steps of `certify` one after the other, each in a process of its own, and keeps what they found.
+"""Runs the steps of `certify` one after the other, each in a process of its own, and keeps their results.
 
-A process that says nothing in its time is ended, with all that it started; one that ends without a word has crashed.
-Both are results. So whatever a step does to its process, the next one begins afresh.
+A process without a result in its time is ended, with all that it started; a process that ends without a result has
+crashed. Both count as results. So the next step begins afresh, whatever a step does to its process.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from services.executor.core.certify.steps import Choice, Step
 
 _GRACE_SECONDS = 10.0
-"""For a process that was told to end, to end what it started."""
+"""Time for a process that was told to end, to end its own sandboxes."""
 _MOST_LOG = 4_000
 _LINE_END = "\n"
 _NO_DEVICE = "the device cannot be opened (see device/open)"
@@ -37,9 +37,9 @@ _NO_DEVICE = "the device cannot be opened (see device/open)"
 
 @dataclass(frozen=True)
 class Conductor:
-    """`command` performs the step whose id is added to it, and prints its result as a line of JSON.
+    """Runs steps by `command`, which performs the step whose id is added and prints its result as a line of JSON.
 
-    `logs` is the folder for what else it says; `device` is the device's name.
+    `logs` is the folder for all other output of steps; `device` is the device's name.
     """
 
     command: Sequence[str]
@@ -48,13 +48,13 @@ class Conductor:
     device: str
 
     def run(self, choice: Choice, seconds: float | None = None) -> list[Step]:
-        """Run what is wanted and has no result yet; answers all steps that there are.
+        """Runs the wanted steps that have no result yet; returns all wanted steps.
 
-        `seconds` is the time limit of every step, for tests. KeyboardInterrupt leaves the step that ran undone.
-        After a step that failed the device has to open again and to pass the canary; if it does not, the rest is left.
+        `seconds` replaces the time limit of every step. KeyboardInterrupt leaves the running step undone. After a step
+        that failed, the device has to open again and pass the canary; if it does not, the remaining steps are not run.
         """
         self.logs.mkdir(parents=True, exist_ok=True)
-        # It is asked anew each time: between two runs somebody may have mended it.
+        # The device is opened anew each time, because somebody may have mended it between two runs.
         before = self.journal.results.get(OPEN_DEVICE)
         self._tell_and_run(step_named(OPEN_DEVICE), "", seconds)
         if before and before.outcome is Outcome.FAILED and self._is_open:
@@ -74,7 +74,7 @@ class Conductor:
         return wanted
 
     def steps(self) -> list[Step]:
-        """Every step there is for this device."""
+        """Returns every step that there is for this device."""
         opened = self.journal.results.get(OPEN_DEVICE)
         facts: Mapping[str, str] = opened.facts if opened else {}
         is_simulated = facts.get("is_simulated") == "True"
@@ -87,7 +87,7 @@ class Conductor:
         return opened is not None and opened.outcome is Outcome.PASSED
 
     def _look_again(self, when: str, steps: Sequence[str], seconds: float | None) -> None:
-        """Whether the device is still there. If it is not, `device/open` has failed, which is tried by every run."""
+        """Tests whether the device still works. If not, `device/open` has failed, and every run tries it again."""
         for name in steps:
             sys.stderr.write(f"{'again':>9} {name} ... ")
             sys.stderr.flush()
@@ -114,7 +114,7 @@ class Conductor:
             sys.stderr.write(f"{place:>9} {step.id} ... ")
             sys.stderr.flush()
             if not is_possible:
-                # Nothing was tried, so nothing is written down: with a device that opens it runs.
+                # Nothing was tried, so nothing is written down: the step runs once the device opens.
                 return StepResult(step.id, Outcome.NOT_POSSIBLE, _NO_DEVICE)
             result = self._performed(step)
         except KeyboardInterrupt:
@@ -155,7 +155,7 @@ class Conductor:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """Politely first, as it has sandboxes to end; then with all of its session."""
+    """Ends a process and its session: politely first, because it has sandboxes to end, then by force."""
     for number in (signal.SIGTERM, signal.SIGKILL):
         with suppress(ProcessLookupError):
             os.killpg(process.pid, number)

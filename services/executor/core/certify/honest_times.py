@@ -1,8 +1,8 @@
-"""Whether a time that was ranked gained anything: an attack's VALID time beside the honest one of the same work.
+"""Tests whether a ranked time gained anything: an attack's VALID time is compared with the honest one of the same work.
 
 The honest source is measured in the same way, right after the attack. On a GPU, real or simulated, no case may be more
-than 5 % faster. On `cpu` one source differs from itself by more than that from run to run, and a comparison is made
-again before it counts.
+than 5 % faster. On `cpu` the times of one source differ by more than that from run to run, so a comparison is repeated
+before it counts.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ if TYPE_CHECKING:
 LEAST_SHARE = 0.95
 """A VALID time below this share of the honest one is a hole."""
 LEAST_SHARE_ON_CPU = 2 / 3
-"""There one source differs from itself by 13 % from run to run (sd of the geometric mean of the cases, measured)."""
+"""On `cpu` the times of one source differ by 13 % from run to run (sd of the geometric mean of the cases, measured)."""
 _COMPARISONS_ON_CPU = 5
-"""On a machine that does other things too: what is faster by chance once is not so each time."""
+"""The machine does other things too: an attack that is faster by chance once is not faster each time."""
 
 
 @dataclass(frozen=True)
 class Contest:
-    """An attack, the honest source of the same work, and what both are run with."""
+    """An attack, the honest source of the same work, and the context in which both run."""
 
     attack: CoreJob
     honest: CoreJob
     context: RunContext
 
     async def unfair_gain(self, finished: Finished) -> str:
-        """How the attack's run gained by cheating; empty if its time is not VALID, or is no shorter than it may be."""
+        """Says how the attack's run gained by cheating; empty if its time is not VALID, or is not too short."""
         if not _is_valid(finished):
             return ""
         if not self.attack.launch_plan and not finished.report["replayer_sha256"]:
@@ -59,7 +59,7 @@ class Contest:
         shares: list[float] = []
         while _is_valid(finished):
             pairs = await self._beside_honest(finished)
-            # Other work on the machine makes calls longer only, so of each case the shortest call counts.
+            # Other work on the machine only makes calls longer, so the shortest call of each case counts.
             shares.append(geometric_mean([result.min_ns / honest.min_ns for result, honest in pairs]))
             if shares[-1] >= LEAST_SHARE_ON_CPU:
                 return ""

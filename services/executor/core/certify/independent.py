@@ -1,8 +1,8 @@
-"""Our times beside those of a program without our code (`independent.hip`), which is built on the spot.
+"""Compares our times with those of a program without our code (`independent.hip`), which is built on the spot.
 
 Both time the kernel of the same reference at the same size. On GPUs the compiler of the machine builds the program, and
-it runs outside of any sandbox. On `cpu`, whose runtime is ours, it is a whole program of the sandbox mode: what is
-independent there is the clock alone, and graphs are not to be had.
+it runs outside of any sandbox. On `cpu`, whose runtime is ours, it is a whole program of the sandbox mode: only the
+clock is independent there, and there are no graphs.
 """
 
 from __future__ import annotations
@@ -37,14 +37,15 @@ _PROGRAM = Path(__file__).with_name("independent.hip")
 _INCLUDE = "#include <hip/hip_runtime.h>"
 _LAUNCH = re.compile(r"<<<(.*?)>>>")
 _SWEEP_BYTES = {True: 1 << 30, False: 128 << 20}
-"""Of a GPU and of a processor: above what either can cache, four times the MI300X's Infinity Cache."""
+"""Bytes to sweep on a GPU and on a processor: more than either can cache, and four times the MI300X's Infinity
+Cache."""
 _SAMPLES = {True: 101, False: 31}
 _BUILD_SECONDS, _RUN_SECONDS = 300, 600
 
 
 @dataclass(frozen=True)
 class Kernel:
-    """A reference to time: its arrays' elements and its numbers, from a case's values."""
+    """A reference to time. From a case's values, `elements` gives the array sizes; `numbers` names the scalars."""
 
     slug: str
     gpu_values: Mapping[str, int]
@@ -53,7 +54,7 @@ class Kernel:
     numbers: Sequence[str]
 
     def case(self, *, is_gpu: bool) -> Case:
-        """The case of the catalogue that both are timed at."""
+        """Returns the case of the catalogue at which both are timed."""
         wanted = self.gpu_values if is_gpu else self.cpu_values
         cases = catalogue().get(self.slug).problem.sizes
         return next(case for case in (*cases.gpu, *cases.cpu) if wanted.items() <= case.values.items())
@@ -75,7 +76,7 @@ KERNELS = {
 
 
 async def compared(step: str, slug: str, context: RunContext) -> StepResult:
-    """Time the kernel both ways."""
+    """Times the kernel both ways and compares the times."""
     device, kernel = context.device.describe(), KERNELS[slug]
     if device.is_simulated:
         return StepResult(
@@ -93,7 +94,7 @@ async def compared(step: str, slug: str, context: RunContext) -> StepResult:
 
 
 def program_source(kernel: Kernel, case: Case, device: DeviceDescription) -> str:
-    """The reference's own kernel, launched on a stream, between the defines and the program."""
+    """Returns the source of the program: the defines, the reference's own kernel on a stream, and `independent.hip`."""
     maker = "cuda" if device.name == "nvidia" else "hip"
     include = "#include <cuda_runtime.h>" if maker == "cuda" else _INCLUDE
     sizes = {name: int(case.values[name]) for name in kernel.numbers}
@@ -114,7 +115,7 @@ def program_source(kernel: Kernel, case: Case, device: DeviceDescription) -> str
 
 
 def compile_command(device: DeviceDescription, source: Path, program: Path) -> list[str]:
-    """The machine's compiler with nothing of ours; raises ToolchainError."""
+    """Returns the command of the machine's compiler, with nothing of ours; raises ToolchainError."""
     options = ["-O3", "-std=c++20", str(source), "-o", str(program)]
     if device.name == "nvidia":
         return [cuda().nvcc, f"-arch={device.architecture}", "-x", "cu", *options]
@@ -122,7 +123,7 @@ def compile_command(device: DeviceDescription, source: Path, program: Path) -> l
 
 
 def times_of(printed: str) -> dict[str, float]:
-    """What the program printed, in us: `events hot`, `events cold`, `graph hot`, `graph cold`."""
+    """Returns the times that the program printed, in us: `events hot`, `events cold`, `graph hot`, `graph cold`."""
     words = [line.split() for line in printed.splitlines()]
     return {f"{way} {mode}": float(us) for way, mode, us in words}
 
@@ -156,7 +157,7 @@ def _on_a_gpu(source: str, context: RunContext) -> dict[str, float]:
         file, program = Path(name) / "independent.hip", Path(name) / "independent"
         file.write_text(source, "utf-8")
         _said(compile_command(device, file, program), _BUILD_SECONDS, {})
-        # Which device it is, and where its libraries are.
+        # The environment selects the device and has the path of its libraries.
         environment = context.device.run_command(Path(name), BuildKind.PROGRAM).environment
         return times_of(_said([str(program)], _RUN_SECONDS, environment))
 

@@ -1,8 +1,8 @@
-"""What `certify` has done so far, as lines of JSON that survive a crash of the machine.
+"""The results of `certify` so far, as lines of JSON that survive a crash of the machine.
 
-The first line says what is certified. A step has a line when it begins and one with its result; a step without a result
-was running when the machine, or `certify`, went down. It is not tried again by itself, as it may be what took the
-machine down.
+The first line names the subject. A step has a line when it begins and one with its result. A step without a result was
+running when the machine, or `certify`, went down. It is not tried again by itself, because it may be the step that took
+the machine down.
 """
 
 from __future__ import annotations
@@ -29,11 +29,14 @@ _CUT_OFF = (
 
 
 class JournalError(ValueError):
-    """A folder holds something else than what is to be certified; the message says what to do."""
+    """A folder or its journal cannot be used as asked; the message says why, with advice."""
 
 
 class Journal:
-    """One folder's; open it once. Raises JournalError if it is of another subject, or in use; OSError."""
+    """The journal of one folder; open it once.
+
+    Raises JournalError if it is of another subject, damaged or in use, and OSError.
+    """
 
     def __init__(self, folder: Path, subject: Mapping[str, str]) -> None:
         self.results: dict[str, StepResult] = {}
@@ -70,27 +73,27 @@ class Journal:
         self._cut(len(whole))
 
     def forget(self, steps: Iterable[str]) -> None:
-        """Have these run again."""
+        """Drops the results of these steps, so that they run again."""
         for step in steps:
             if step in self.results:
                 self._write({"again": step})
                 del self.results[step]
 
     def begin(self, step: str) -> None:
-        """It starts now; until its end the file is only sure of what was before."""
+        """Notes that a step begins. If its result cannot be written, this line is removed again."""
         self._append({"begin": step})
 
     def end(self, result: StepResult) -> None:
-        """It has ended so."""
+        """Notes the result of a step."""
         self._write({"result": plain(result)})
         self.results[result.step] = result
 
     def stop(self, step: str) -> None:
-        """It was stopped by whoever runs certify, and says nothing."""
+        """Notes that the user stopped a step, so that it has no result."""
         self._write({"again": step})
 
     def close(self) -> None:
-        """Let another certify have the folder."""
+        """Closes the file, so that another certify can have the folder."""
         self._file.close()
 
     def _write(self, line: Mapping[str, object]) -> None:
@@ -98,10 +101,10 @@ class Journal:
         self._sure_bytes = self._file.tell()
 
     def _append(self, line: Mapping[str, object]) -> None:
-        """Raises OSError; a step that had begun is then as if it had not."""
+        """Appends a line. Raises OSError; a step that had begun then counts as not begun."""
         data = json.dumps(line).encode() + b"\n"
         try:
-            # What has no room is written in part.
+            # If there is no room, only a part of a line is written.
             while data:
                 data = data[self._file.write(data) :]
             os.fsync(self._file.fileno())
@@ -115,7 +118,7 @@ class Journal:
 
 
 def _entry(line: bytes, at: int, path: Path) -> dict[str, Any]:
-    """One line, as `results_of` can take it; raises JournalError."""
+    """Returns one line in the form that `results_of` takes; raises JournalError."""
     try:
         entry = cast("dict[str, Any]", json.loads(line))
         _require_entry(entry, at)
@@ -136,7 +139,7 @@ def _require_entry(entry: Mapping[str, Any], at: int) -> None:
 
 
 def results_of(lines: Iterable[Mapping[str, Any]]) -> dict[str, StepResult]:
-    """The results by step, those that were cut off as failures."""
+    """Returns the results by step; a step that was cut off is a failure."""
     results: dict[str, StepResult] = {}
     for line in lines:
         if "begin" in line:
@@ -150,7 +153,7 @@ def results_of(lines: Iterable[Mapping[str, Any]]) -> dict[str, StepResult]:
 
 
 def result_from(fields: Mapping[str, Any]) -> StepResult:
-    """The result that `plain` gave `fields` of; raises KeyError, TypeError, ValueError."""
+    """Returns the result of which `plain` gave `fields`; raises KeyError, TypeError, ValueError."""
     result = StepResult(**fields)
     figures = tuple(Figure(one["name"], float(one["value"]), one["unit"], one["aim"]) for one in fields["figures"])
     return replace(result, outcome=Outcome(fields["outcome"]), figures=figures)

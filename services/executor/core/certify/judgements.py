@@ -1,4 +1,4 @@
-"""What is said of a finished run by each kind of step; pure."""
+"""The judgement on a finished run for each kind of step; pure."""
 
 from __future__ import annotations
 
@@ -18,12 +18,15 @@ if TYPE_CHECKING:
     from services.executor.devices.device import DeviceDescription
 
 LEAST_RATIO, MOST_RATIO = 0.9, 1.1
-"""Of our time over that of a program without our code. A proposal: no GPU has been measured yet."""
+"""The range of our time over that of a program without our code. A proposal: no GPU has been measured yet."""
 _MOST_TEXT = 4_000
 
 
 def of_check(step: str, finished: Finished, refused: str = "") -> StepResult:
-    """A kernel that has to be right. `refused` is what a compiler says that has no words for it, as newer ones may."""
+    """Judges a kernel that has to be right.
+
+    `refused` is a part of the message of a compiler that cannot compile the kernel; a newer one may.
+    """
     if finished.verdict is Verdict.ACCEPTED:
         return StepResult(step, Outcome.PASSED, finished.message)
     if refused and finished.verdict is Verdict.COMPILE_ERROR and refused in finished.details:
@@ -35,14 +38,14 @@ def of_check(step: str, finished: Finished, refused: str = "") -> StepResult:
 
 
 def of_attack(step: str, shortcoming: str, outcome: str = "") -> StepResult:
-    """An attack, by what went otherwise than it must; `outcome` is what it ended as."""
+    """Judges an attack: it fails if there is a shortcoming. `outcome` says how the attack ended."""
     if shortcoming:
         return StepResult(step, Outcome.FAILED, shortcoming[:_MOST_TEXT])
     return StepResult(step, Outcome.PASSED, outcome or "as documented")
 
 
 def of_spread(step: str, row: Row) -> StepResult:
-    """The same kernel several times; there is no aim on `cpu`, where other work is in the times."""
+    """Judges several runs of one kernel; there is no aim on `cpu`, because other work is in its times."""
     runs = len(row.claimed_us)
     is_judged = row.truth_from_us is not None
     truth = f"at most {AIM_TRUTH_PERCENT:g} %" if is_judged and row.true_us >= (row.truth_from_us or 0) else ""
@@ -64,7 +67,7 @@ def of_spread(step: str, row: Row) -> StepResult:
 
 
 def of_sweep(step: str, flush: Flush, *, is_gpu: bool) -> StepResult:
-    """What empties the caches. On a shared processor nobody can promise it, and its default times are hot."""
+    """Judges the sweep of the caches. On a shared processor nobody can promise that it empties them."""
     figures = (
         Figure("sweep", flush.size_bytes / (1 << 20), "MiB"),
         Figure("reading what is cached", flush.hot_ns / 1e3, "us"),
@@ -79,7 +82,7 @@ def of_sweep(step: str, flush: Flush, *, is_gpu: bool) -> StepResult:
 def of_comparison(
     step: str, ours_us: Mapping[str, float], theirs_us: Mapping[str, float], device: DeviceDescription
 ) -> StepResult:
-    """Our times by mode, `hot` and `cold`, beside another program's by way and mode: `events hot`."""
+    """Compares our times by mode, `hot` and `cold`, with another program's by way and mode, such as `events hot`."""
     figures: list[Figure] = [Figure(f"ours, {mode}", us, "us") for mode, us in ours_us.items()]
     judged = list[float]()
     for name, us in theirs_us.items():
@@ -102,7 +105,7 @@ def of_comparison(
 def of_submission(
     step: str, finished: Finished, whole_seconds: float, first_call_seconds: float, *, is_gpu: bool
 ) -> StepResult:
-    """A whole submission and its stages; a GPU's time must be VALID."""
+    """Judges a whole submission and its stages; a GPU's time must be VALID."""
     stages = [Figure(f"stage {name}", 1e3 * seconds, "ms") for name, seconds in finished.stage_seconds.items()]
     between = whole_seconds - sum(finished.stage_seconds.values())
     figures = [
@@ -124,7 +127,7 @@ def of_submission(
 
 
 def of_sandbox(step: str, name: str, gaps: Sequence[str]) -> StepResult:
-    """The sandbox of this machine; whatever it does not hold back is a fault, because untrusted code runs in it."""
+    """Judges the sandbox of this machine; every gap is a fault, because untrusted code runs in it."""
     if not gaps:
         return StepResult(step, Outcome.PASSED, f"{name} holds back all that it has to", facts={"sandbox": name})
     why = f"{name} does not hold back: {'; '.join(gaps)}"

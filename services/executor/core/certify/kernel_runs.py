@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from services.executor.core.run.context import RunContext
 
 FEW_CALLS = replace(GPU_PROFILE, max_samples=20, max_wall_seconds=600, warm_up_cap_seconds=600, warm_up_most_calls=30)
-"""Of a simulated GPU, whose calls take the host's time."""
+"""The profile of a simulated GPU, whose calls take the host's time."""
 _HANG_SECONDS = 10.0
 _OVERHEAD_PROBLEM = "vector-addition"
 _ONE_DEVICE = r"""
@@ -47,21 +47,21 @@ int main() {
 
 
 async def reference(step: str, rest: str, context: RunContext) -> StepResult:
-    """A problem's own solution, at the sizes of `cpu` or of GPUs."""
+    """Checks a problem's own solution, at the sizes of `cpu` or of GPUs."""
     slug, _, sizes = rest.partition("/")
     job = CoreJob(catalogue().get(slug).solution, Mode.CHECK, slug, size_set=SizeSet(sizes))
     return judgements.of_check(step, await _run(job, context))
 
 
 async def honest(step: str, name: str, context: RunContext) -> StepResult:
-    """A kernel of tests/honest."""
+    """Checks a kernel of tests/honest."""
     problem, source = sources.honest_source(name)
     refused = sources.refused_on(context.device.describe().name).get(name, "")
     return judgements.of_check(step, await _run(CoreJob(source, Mode.CHECK, problem), context), refused)
 
 
 async def attack(step: str, name: str, context: RunContext) -> StepResult:
-    """A submission of tests/attacks, or what is staged there."""
+    """Submits an attack of tests/attacks, or performs a staged one."""
     manifest, staged = sources.attack_manifest(), sources.staged_attacks()
     fitted = _for_attacks(context)
     device = context.device.describe().name
@@ -82,7 +82,7 @@ async def attack(step: str, name: str, context: RunContext) -> StepResult:
 
 
 async def spread(step: str, true_us: float, runs: int, context: RunContext) -> StepResult:
-    """A kernel of known time, submitted several times."""
+    """Submits a kernel of known time several times."""
     try:
         return judgements.of_spread(step, await measured(true_us, runs, context))
     except NoTimeError as error:
@@ -90,12 +90,12 @@ async def spread(step: str, true_us: float, runs: int, context: RunContext) -> S
 
 
 async def canary(step: str, context: RunContext) -> StepResult:
-    """The program that runs between two runs."""
+    """Runs the canary, the program that runs between two runs."""
     return judgements.of_check(step, await _run(canary_job(context.device.describe()), context))
 
 
 async def devices_seen(step: str, context: RunContext) -> StepResult:
-    """Whether a program in a sandbox finds the leased device and no other."""
+    """Tests whether a program in a sandbox finds the leased device and no other."""
     finished = await _run(CoreJob(_ONE_DEVICE, Mode.SANDBOX), context)
     if finished.stdout.startswith("1 "):
         return StepResult(step, Outcome.PASSED, "a program in the sandbox finds one device")
@@ -104,7 +104,7 @@ async def devices_seen(step: str, context: RunContext) -> StepResult:
 
 
 async def sweep(step: str, context: RunContext) -> StepResult:
-    """How much has to be swept through the caches before a cold call."""
+    """Measures how much has to be swept through the caches before a cold call."""
     device = context.device.describe()
     context.device.toolchain()
     async with trusted_runner(context, context.cache) as trusted:
@@ -113,7 +113,7 @@ async def sweep(step: str, context: RunContext) -> StepResult:
 
 
 async def submission(step: str, name: str, context: RunContext) -> StepResult:
-    """A whole submission: with nothing compiled before, or as the next of a machine that has run it."""
+    """Times a whole submission: with nothing compiled before, or as the next one on a machine that has run it."""
     is_gpu = context.device.describe().is_gpu
     job = CoreJob(catalogue().get(_OVERHEAD_PROBLEM).solution, Mode.FULL, _OVERHEAD_PROBLEM)
     with TemporaryDirectory() as folder:
@@ -128,7 +128,7 @@ async def submission(step: str, name: str, context: RunContext) -> StepResult:
 
 
 def _for_attacks(context: RunContext) -> RunContext:
-    """On a GPU the limits that everybody has. Elsewhere hangs end soon, and little memory is what an attack fills."""
+    """Keeps the usual limits on a GPU. Elsewhere hangs end soon, and an attack can fill only a little memory."""
     device = context.device.describe()
     if device.has_own_memory:
         return context
@@ -138,7 +138,7 @@ def _for_attacks(context: RunContext) -> RunContext:
 
 
 def _quick_if_simulated(context: RunContext) -> RunContext:
-    """The times of a simulated device are made up, and its calls take the host's."""
+    """Gives a simulated device few calls: its times are made up, and its calls take the host's time."""
     if not context.device.describe().is_simulated:
         return context
     return replace(context, profile=FEW_CALLS, find_problem=smallest_case_of)

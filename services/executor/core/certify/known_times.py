@@ -1,8 +1,8 @@
-"""Kernels whose true time is known: how near claims come to it, and what resubmitting gains.
+"""Kernels whose true time is known: they show how near claims come to it, and how much resubmitting gains.
 
 On the simulated GPU the truth is the time that the source asks for. Elsewhere a thread of the kernel waits until the
-device's clock says that the time has passed; what a launch takes beside that is in the claim as well. The kernels come
-with a launch plan (contract D), so that our own runner launches them and no compiler for a recorder is needed.
+device's clock says that the time has passed; the time of the launch is in the claim as well. The kernels come with a
+launch plan (contract D), so our own runner launches them and no compiler for a recorder is needed.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ class NoTimeError(Exception):
 
 @dataclass(frozen=True)
 class Row:
-    """Several runs of one kernel: their claimed times, in us, and what else they ended as."""
+    """Several runs of one kernel: their claimed times, in us, and their unexpected ends."""
 
     device: str
     true_us: float
@@ -110,7 +110,7 @@ class Row:
     unlike: list[str]
     """Verdicts other than ACCEPTED, and timings other than VALID."""
     truth_from_us: float | None = None
-    """From where on the claim must be near the truth; None: nowhere."""
+    """The true time from which on the claim must be near the truth; None if it never must."""
 
     @property
     def ratio(self) -> float:
@@ -119,23 +119,23 @@ class Row:
 
     @property
     def farthest_percent(self) -> float:
-        """How far the run that is farthest from the truth is from it."""
+        """Distance of the farthest run from the truth, in percent of the true time."""
         return 100 * max(abs(claimed / self.true_us - 1) for claimed in self.claimed_us)
 
     @property
     def spread_percent(self) -> float:
-        """The standard deviation over the mean."""
+        """The standard deviation over the mean, in percent."""
         return 100 * statistics.stdev(self.claimed_us) / statistics.mean(self.claimed_us)
 
     @property
     def gain_percent(self) -> float:
-        """How far the best run is below the mean of all."""
+        """Distance of the best run below the mean of all, in percent of the mean."""
         mean = statistics.mean(self.claimed_us)
         return 100 * (mean - min(self.claimed_us)) / mean
 
     @property
     def missed(self) -> list[str]:
-        """The aims that are missed, in a word each."""
+        """The missed aims, in a word each."""
         is_judged = self.truth_from_us is not None and self.true_us >= self.truth_from_us
         misses = {
             "verdict": bool(self.unlike),
@@ -147,27 +147,27 @@ class Row:
 
 
 def truth_from_us(device: str) -> float | None:
-    """From which time on a claim must be near the truth; None on `cpu`, which has no idle processor to promise.
+    """Returns the time from which on a claim must be near the truth; None on `cpu`, which promises no idle processor.
 
-    On a real GPU the launch takes microseconds beside the wait, which is all that is known.
+    On a real GPU the launch takes microseconds beside the wait, and only the wait is known.
     """
     return {"sim": 20.0, "cpu": None}.get(device, 1_000.0)
 
 
 def smallest_case_of(slug: str) -> Problem:
-    """The problem with its smallest case alone."""
+    """Returns the problem with its smallest case alone."""
     problem = find_problem(slug)
     return with_case(problem, min(problem.sizes.cpu, key=problem.bytes))
 
 
 def with_case(problem: Problem, case: Case) -> Problem:
-    """The problem with one case of `cpu` alone."""
+    """Returns the problem with one case alone in the size set `cpu`."""
     sizes = replace(problem.sizes, cpu=(case,))
     return cast("Problem", type("OneCase", (type(problem),), {"sizes": sizes})())
 
 
 async def ticks_per_us(context: RunContext) -> float:
-    """How fast the clock runs that a kernel waits by; raises NoTimeError if that cannot be found out."""
+    """Measures the ticks per us of the clock that a kernel waits by; raises NoTimeError if that fails."""
     finished = await run(CoreJob(_CLOCK + _TICKS, Mode.SANDBOX), context, lambda _: None)
     try:
         return float(finished.stdout)
@@ -176,14 +176,14 @@ async def ticks_per_us(context: RunContext) -> float:
 
 
 def source_of(true_us: float, wait_ticks: int) -> str:
-    """A kernel that takes so long: by the script of the simulated GPU, and by waiting for the device's clock."""
+    """Returns a kernel that takes `true_us`, by the script of the simulated GPU or by the ticks that it waits."""
     return f"// sim: latency_us={true_us} noise=gpu\n{_CLOCK}" + _KERNEL.replace("WAIT_TICKS", f"{wait_ticks}")
 
 
 async def measured(
     true_us: float, runs: int, context: RunContext, reported: Callable[[int], None] = lambda _: None
 ) -> Row:
-    """Run the kernel that often, and call `reported` with the number of runs so far; raises NoTimeError."""
+    """Runs the kernel `runs` times, and calls `reported` with the number of runs so far; raises NoTimeError."""
     device = context.device.describe()
     wait_ticks = 0 if device.is_simulated else round(true_us * await ticks_per_us(context))
     fitted = replace(context, find_problem=smallest_case_of)

@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Performance:
-    """How steps are performed; `runs` is how many times a kernel is submitted whose spread is measured."""
+    """The settings of all steps; `runs` is the number of submissions of a kernel whose spread is measured."""
 
     options: Options
     runs: int
 
 
 async def perform(step: str, how: Performance) -> StepResult:
-    """Perform it; whatever breaks on the way is the step's failure, and says how."""
+    """Performs a step; anything that breaks on the way is the step's failure, with its message."""
     began, begin = time.time(), time.perf_counter()
     section, _, rest = step.partition("/")
     try:
@@ -39,7 +39,7 @@ async def perform(step: str, how: Performance) -> StepResult:
     except SandboxError as error:
         result = StepResult(step, Outcome.FAILED, str(error))
     except ToolchainError as error:
-        # Where the device is needed it has been opened before, so that it is gone now.
+        # A step that needs the device runs only if it was opened before, so it is gone now.
         outcome = Outcome.FAILED if step_named(step).needs_device else Outcome.NOT_POSSIBLE
         result = StepResult(step, outcome, str(error))
     except Failure as failure:

@@ -40,7 +40,7 @@ _NO_RECORDER = (
 
 
 def machine(step: str) -> StepResult:
-    """What the report is about."""
+    """Describes the machine; fails if Python is too old."""
     facts = {
         "kernel": f"{platform.system()} {platform.release()}",
         "distribution": _distribution(),
@@ -54,7 +54,7 @@ def machine(step: str) -> StepResult:
 
 
 def processor(step: str) -> StepResult:
-    """Whether judges can run on it, and their compiled part is here."""
+    """Tests whether judges can run on this processor, and whether their compiled part is here."""
     titles = [line.partition(":")[2].strip() for line in _lines("/proc/cpuinfo") if line.startswith("model name")]
     cores = len(os.sched_getaffinity(0))
     facts = {"processor": f"{titles[0] if titles else platform.machine()}, {cores} of {os.cpu_count()} cores"}
@@ -66,7 +66,7 @@ def processor(step: str) -> StepResult:
 
 
 def memory(step: str, device: str) -> StepResult:
-    """Whether the host has what a judge holds."""
+    """Tests whether the host has enough memory for a judge."""
     found = psutil.virtual_memory()
     figures = (Figure("memory", found.total >> 20, "MiB"), Figure("free memory", found.available >> 20, "MiB"))
     least = _LEAST_MEMORY_OF_GPU_MIB if device in {"rocm", "nvidia"} else _LEAST_MEMORY_MIB
@@ -76,7 +76,7 @@ def memory(step: str, device: str) -> StepResult:
 
 
 def disk(step: str, cache_folder: Path) -> StepResult:
-    """Whether builds and scratch folders have room."""
+    """Tests whether builds and scratch folders have room."""
     free = {place: shutil.disk_usage(_existing(place)).free >> 20 for place in (cache_folder, Path(gettempdir()))}
     figures = tuple(Figure(f"free at {place}", mib, "MiB") for place, mib in free.items())
     if min(free.values()) >= _LEAST_DISK_MIB:
@@ -85,7 +85,7 @@ def disk(step: str, cache_folder: Path) -> StepResult:
 
 
 def device_compiler(step: str, name: str) -> StepResult:
-    """The compiler that the device's kernels are compiled with, whether or not there is a device."""
+    """Finds the compiler for the device's kernels, whether or not there is a device."""
     try:
         if name == "rocm":
             title = f"hipcc at {rocm().hipcc}, HIP {'.'.join(map(str, rocm().version))}"
@@ -99,7 +99,7 @@ def device_compiler(step: str, name: str) -> StepResult:
 
 
 def recorder(step: str) -> StepResult:
-    """Whether times of contract H can be VALID here."""
+    """Tests whether times of contract H can be VALID here."""
     try:
         compiler()
     except ToolchainError as error:
@@ -108,7 +108,7 @@ def recorder(step: str) -> StepResult:
 
 
 def driver(step: str, device: Device) -> StepResult:
-    """What the driver tells of the GPUs of this machine."""
+    """Reports the driver's facts about the GPUs of this machine."""
     if not isinstance(device, Inventoried):
         return StepResult(step, Outcome.NOT_POSSIBLE, f"{device.describe().name} has no driver")
     found = device.facts()
@@ -130,7 +130,7 @@ def _inventory(found: DeviceFacts) -> dict[str, str]:
 
 
 def opened(step: str, device: Device) -> StepResult:
-    """The device and its toolchain; everything else needs them."""
+    """Opens the device and its toolchain, which everything else needs."""
     try:
         described, toolchain = device.describe(), device.toolchain()
     except ToolchainError as error:
@@ -140,7 +140,7 @@ def opened(step: str, device: Device) -> StepResult:
 
 
 def instruments(step: str, device: Device) -> StepResult:
-    """What is read beside the clock at every call."""
+    """Reads the instruments that are read beside the clock at every call."""
     versions = device.versions() if isinstance(device, Versioned) else None
     facts = {name: value for name, value in asdict(versions).items() if value} if versions else {}
     if not isinstance(device, Instruments):

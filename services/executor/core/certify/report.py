@@ -1,4 +1,4 @@
-"""All that `certify` found, as it is written to the folder; pure."""
+"""The whole report of `certify`, as it is written to the folder; pure."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _STOPPED = "certify was stopped before"
 
 @dataclass(frozen=True)
 class Report:
-    """`written` is in Unix seconds; `not_run` has the reason by step."""
+    """The report of a certification. `written` is in Unix seconds; `not_run` has the reason by step."""
 
     device: str
     tree: str
@@ -43,12 +43,12 @@ class Report:
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many steps ended in each way."""
+        """The number of steps by outcome."""
         counted = Counter(result.outcome.value for result in self.results)
         return {outcome.value: counted[outcome.value] for outcome in Outcome}
 
     def to_json(self) -> dict[str, object]:
-        """As it stands in result.json."""
+        """Returns the content of result.json."""
         return {
             "version": VERSION,
             "device": self.device,
@@ -62,7 +62,7 @@ class Report:
 
 
 def without_home(result: StepResult, home: str) -> StepResult:
-    """The same with `~` for the path of somebody's home folder, which has their name in it."""
+    """Returns the result with `~` for the path of somebody's home folder, which has their name in it."""
 
     def cut(text: str) -> str:
         # Not `/root` in `/rootless`.
@@ -87,7 +87,10 @@ def report_of(
     missing: str,
     written: float,
 ) -> Report:
-    """In the order of the steps. `missing` says which kernels this installation lacks; it is empty if it has all."""
+    """Returns the report, with results in the order of the steps.
+
+    `missing` says which kernels this installation lacks; it is empty if it has all.
+    """
     ordered = [results[step.id] for step in steps if step.id in results]
     is_wanted = {step.id for step in wanted}
     opened = results.get(OPEN_DEVICE)

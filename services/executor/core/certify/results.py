@@ -1,4 +1,4 @@
-"""What a step of `certify` found, and what all of them come to; pure."""
+"""The result of a step of `certify`, and the exit status of a whole run; pure."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ if TYPE_CHECKING:
 
 
 class Outcome(StrEnum):
-    """How a step ended."""
+    """The way in which a step ended."""
 
     PASSED = "passed"
     FAILED = "failed"
     """The step's claim is false here, or could not be proven; `why` says which."""
     NOT_POSSIBLE = "not possible here"
-    """It cannot be tried on this machine; `why` says what it would take."""
+    """It cannot be tried on this machine; `why` has the reason."""
     MEASURED = "measured"
-    """Figures that no aim is set for."""
+    """It has figures for which no aim is set."""
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A number with its unit; `aim` says in words what it should be, where that is known."""
+    """A number with its unit; `aim` is the wanted value in words, if there is one."""
 
     name: str
     value: float
@@ -36,7 +36,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class StepResult:
-    """The end of one step. `why` is for people: what was seen, and what to do if it did not pass.
+    """The end of one step. `why` is for people: the observation, and advice if the step did not pass.
 
     `facts` describe the machine, and `details` are long texts, such as a compiler's. `began` is in Unix seconds.
     """
@@ -52,18 +52,18 @@ class StepResult:
 
 
 class ExitStatus:
-    """Of `certify`, like those of the core's other commands."""
+    """The exit statuses of `certify`, like those of the core's other commands."""
 
     PASSED = 0
     FAILED = 1
     BAD_USAGE = 2
     NO_DEVICE = 3
-    """Or none any more, or no place to write to: nothing is known of what was to be certified."""
+    """No device, no device any more, or no place to write to: nothing is known of the machine."""
     INTERRUPTED = 130
 
 
 def exit_status(results: Iterable[StepResult], unfinished: Iterable[Step]) -> int:
-    """What a whole run comes to. Steps that were to run and did not are no success."""
+    """Returns the exit status of a whole run; a step that was to run and did not is no success."""
     found = {result.step: result.outcome for result in results}
     if found.get("device/open") is not Outcome.PASSED:
         return ExitStatus.NO_DEVICE

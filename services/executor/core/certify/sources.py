@@ -1,4 +1,4 @@
-"""The kernels that `certify` runs: the catalogue's references, and those of our tests where the tree has them."""
+"""The kernels that `certify` runs: the catalogue's references and, if the tree has them, those of our tests."""
 
 from __future__ import annotations
 
@@ -29,39 +29,39 @@ class Sources:
 
     @property
     def missing(self) -> str:
-        """What is not there, and what to do; empty if all is there."""
+        """The missing kernels, and advice; empty if all are there."""
         if self.honest and self.attacks:
             return ""
         return "this installation has no tests/honest and tests/attacks: run certify in a checkout, or from its kit"
 
 
 def sources_for(device: str, *, simulated: bool) -> Sources:
-    """All there are for a device; of attacks on a simulated one those that have a time to forge."""
+    """Returns all kernels for a device; for a simulated one, only the attacks that have a time to forge."""
     references = sorted(path.parent.name for path in ROOT.glob("problems/catalogue/*/solution.hip"))
     honest = sorted(path.stem for path in HONEST.glob("*.hip"))
     return Sources(references, honest, _attack_names(device, simulated=simulated))
 
 
 def honest_source(name: str) -> tuple[str, str]:
-    """A kernel's problem and source; raises OSError."""
+    """Returns a kernel's problem and source; raises OSError."""
     source = (HONEST / f"{name}.hip").read_text("utf-8")
     return source.partition("\n")[0].removeprefix(_PROBLEM_MARK), source
 
 
 def refused_on(device: str) -> Mapping[str, str]:
-    """The honest kernels that the device's compiler refuses, with a part of what it says; raises OSError."""
+    """Returns the honest kernels that the device's compiler refuses, with a part of its message; raises OSError."""
     if device not in _REFUSED:
         return {}
     return tomllib.loads((HONEST / _REFUSED[device]).read_text("utf-8"))
 
 
 def attack_manifest() -> ModuleType:
-    """The manifest of tests/attacks; raises ModuleNotFoundError where the tree has no tests."""
+    """Returns the manifest of tests/attacks; raises ModuleNotFoundError if the tree has no tests."""
     return importlib.import_module(_ATTACKS)
 
 
 def staged_attacks() -> Mapping[str, Any]:
-    """Those attacks that take more than a submission, by name; raises ModuleNotFoundError."""
+    """Returns the attacks that take more than a submission, by name; raises ModuleNotFoundError."""
     return importlib.import_module(_STAGED).STAGED
 
 

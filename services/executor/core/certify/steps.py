@@ -39,7 +39,8 @@ TITLES = {
     Section.INDEPENDENT: "Our times beside those of a program without our code",
     Section.OVERHEAD: "What a whole submission takes, by stage",
 }
-# Wall time; what takes longer hangs. A run's own limits (core/model/limits.py) end it earlier, if the driver lets them.
+# Limits of wall time; a step that takes longer hangs. A run's own limits (core/model/limits.py) end it earlier, if the
+# driver lets them.
 _SECONDS = {
     Section.ENVIRONMENT: 5 * MINUTE,
     Section.SANDBOX: 10 * MINUTE,
@@ -57,38 +58,38 @@ SANDBOX = ("choice", "devices")
 DEVICE = ("open", "canary", "instruments", "sweep")
 OVERHEAD = ("first-submission", "next-submission")
 TRUE_US = (1.0, 5.0, 20.0, 100.0, 1_000.0, 10_000.0)
-"""How long the kernels of the section `spread` take."""
+"""True times of the kernels of the section `spread`."""
 FEWEST_RUNS = 2
 INDEPENDENT = ("vector-addition", "matrix-multiplication")
 
 
 @dataclass(frozen=True)
 class Step:
-    """Something to find out. `id` is stable; `seconds` is the wall time after which it is ended."""
+    """One thing to find out. `id` is stable; the step is ended after `seconds` of wall time."""
 
     id: str
     seconds: float
 
     @property
     def section(self) -> Section:
-        """Where it is shown."""
+        """The section of the report that shows the step."""
         return Section(self.id.partition("/")[0])
 
     @property
     def needs_device(self) -> bool:
-        """Whether it makes no sense where the device cannot be opened."""
+        """True if the step makes no sense when the device cannot be opened."""
         return self.section not in {Section.ENVIRONMENT, Section.SANDBOX} and self.id != OPEN_DEVICE
 
 
 @dataclass(frozen=True)
 class Choice:
-    """Which of the steps are wanted: sections (all if none is named), and of each of the long ones at most `sample`."""
+    """The wanted steps: those of some sections (all if none is named), at most `sample` of each long section."""
 
     only: Collection[Section] = ()
     sample: int | None = None
 
     def picked(self, steps: Sequence[Step]) -> list[Step]:
-        """The steps that are wanted. Without the first of the device's nothing else of it can be."""
+        """Returns the wanted steps and always the opening of the device, because other steps need it."""
         wanted = [step for step in steps if not self.only or step.section in self.only or step.id == OPEN_DEVICE]
         if self.sample is None:
             return wanted
@@ -103,14 +104,14 @@ _LONG = frozenset({Section.REFERENCES, Section.HONEST, Section.ATTACKS, Section.
 
 
 def _spread_out(steps: Sequence[Step], count: int) -> list[Step]:
-    """So many of them, at even distances."""
+    """Returns `count` of the steps, at even distances."""
     if len(steps) <= count:
         return list(steps)
     return [steps[(2 * at + 1) * len(steps) // (2 * count)] for at in range(count)]
 
 
 def all_steps(sources: Sources, *, at_gpu_sizes: bool) -> list[Step]:
-    """Every step there is; references run at the sizes of GPUs too where the device is a real one."""
+    """Returns every step that there is; references run at the sizes of GPUs too if the device is a real one."""
     sizes = ("cpu", "gpu") if at_gpu_sizes else ("cpu",)
     names = {
         Section.ENVIRONMENT: ENVIRONMENT,
@@ -127,5 +128,5 @@ def all_steps(sources: Sources, *, at_gpu_sizes: bool) -> list[Step]:
 
 
 def step_named(name: str) -> Step:
-    """The step of an id; raises ValueError if it has no section."""
+    """Returns the step of an id; raises ValueError if the id has no section."""
     return Step(name, _SECONDS[Section(name.partition("/")[0])])

@@ -20,8 +20,8 @@ LEAST_SHARE_OF_CLOCK = 0.97
 """The least clock of a call, as a share of the session's median clock; below it, the call ran on another device, so
 to speak."""
 MOST_REPLACED = 0.05
-"""The largest share of a session's samples that is replaced. If more have a cause, the rest stay: then the state of the
-machine is what was measured."""
+"""The largest share of a session's samples that is replaced. If more have a cause, the rest stay: then the
+machine was in that state for the whole measurement."""
 
 
 class Cause(StrEnum):

@@ -25,7 +25,7 @@ ACCEPTED, NOT_ACCEPTED, BAD_USAGE, INFRASTRUCTURE = 0, 1, 2, 3
 
 
 async def bench(job: CoreJob, context: RunContext, *, as_json: bool) -> int:
-    """Run `job`; answers the exit status. With `as_json` stdout has the last event alone, stages go to stderr."""
+    """Runs `job` and returns the exit status. With `as_json` stdout has the last event alone; stages go to stderr."""
     screen = sys.stderr if as_json else sys.stdout
     sandbox = context.sandbox
     _say(screen, f"sandbox: {sandbox.name}" + "".join(f"\n  does not hold back: {gap}" for gap in sandbox.gaps))
@@ -46,7 +46,7 @@ async def bench(job: CoreJob, context: RunContext, *, as_json: bool) -> int:
 
 @singledispatch
 def line_of(event: object) -> str:
-    """An event for people."""
+    """Returns an event as text for people."""
     return type(event).__name__
 
 
@@ -116,7 +116,7 @@ def _(event: events.Finished) -> str:
 
 
 def _isa_lines(report: IsaReport) -> list[str]:
-    """The MI300X's figures where there are some; a machine without its compiler says so in `wavepool doctor`."""
+    """Returns the MI300X's figures, if there are any. `wavepool doctor` reports a machine without its compiler."""
     hints = [hint_text(hint) for kernel in report.kernels.values() for hint in kernel.hints]
     return [*(f"  MI300X {name}: {_figures(kernel)}" for name, kernel in report.kernels.items()), *hints]
 

@@ -17,7 +17,7 @@ _HEAD = (
 
 
 def table_of(benchmarked: Benchmarked) -> str:
-    """All cases, and what a reader must know of them."""
+    """Returns a table of all cases, with the notes that a reader needs."""
     rows = [_HEAD, *(_row(result) for result in benchmarked.results)]
     made_up = "SIMULATED times, of no hardware: " if benchmarked.simulated else ""
     note = f"{made_up}times of device `{benchmarked.device}`, {benchmarked.timing_mode}, timing {word_of(benchmarked)}"
@@ -29,13 +29,13 @@ def table_of(benchmarked: Benchmarked) -> str:
 
 
 def trust_of(result: BenchmarkResult) -> str:
-    """How far the time of a case can be believed, in a few words."""
+    """Says in a few words how far the time of a case can be believed."""
     ended = result.stopped_by.replace("_", " ")
     return word_of(result) + ("" if result.converged else f", not converged ({ended})")
 
 
 def word_of(timed: BenchmarkResult | Benchmarked) -> str:
-    """The timing in a word; the interval takes its place for a VALID time that is not known well."""
+    """Returns the timing in a word, or the interval if a VALID time is not known well."""
     if timed.timing is Timing.VALID and timed.shown_interval:
         return f"+-{_percent(100 * timed.shown_interval)} %"
     return f"{timed.timing}"
@@ -53,7 +53,7 @@ def _row(result: BenchmarkResult) -> str:
 
 
 def _percent(value: float) -> str:
-    """Two digits; an interval over 100 % says nothing, so it has no figure."""
+    """Formats two digits; an interval over 100 % says nothing, so it has no figure."""
     if value > 100:  # noqa: PLR2004 - per cent
         return ">100"
     return f"{value:.2g}" if value < 99.5 else "100"  # noqa: PLR2004 - which rounds to 1e+02

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def parser() -> ArgumentParser:
-    """All commands with their options."""
+    """Returns the parser of all commands, with their options."""
     whole = argparse.ArgumentParser(prog="wavepool core", description="The core alone, no services.")
     shared, on_gpu = _shared("cpu"), _shared("rocm")
     commands = whole.add_subparsers(dest="command", required=True)

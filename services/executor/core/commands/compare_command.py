@@ -22,7 +22,7 @@ _SENTENCES = {
 
 
 def compare_files(first: Path, second: Path) -> int:
-    """Compare what `bench --json` printed, or signed reports; answers the exit status."""
+    """Compares two outputs of `bench --json`, or two signed reports; returns the exit status."""
     try:
         compared = compare_reports(_report(first), _report(second))
     except (OSError, NotComparableError) as error:

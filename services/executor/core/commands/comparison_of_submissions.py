@@ -1,8 +1,9 @@
-"""Which of two measured submissions is faster, if that can be said at all.
+"""Decides which of two measured submissions is faster, if that can be said at all.
 
-Of each case the ratio of the times is known within the intervals of their medians. The ratios' geometric mean, taken in
-log space, is known within the means of those ends: the errors of cases may all point one way, so nothing is gained by
-there being many. A difference below SAME_WITHIN is none, as sessions of one submission may differ by as much.
+The ratio of the times of each case is known within the intervals of their medians. The geometric mean of the ratios,
+taken in log space, is known within the means of those ends: the errors of cases may all point one way, so a large
+number of cases gains nothing. A difference below SAME_WITHIN counts as none, because sessions of one submission may
+differ by as much.
 """
 
 from __future__ import annotations
@@ -16,11 +17,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 SAME_WITHIN = 0.01
-"""Relative to the slower one; the tolerance between sessions (`sessions.py`)."""
+"""Relative to the faster one; the tolerance between sessions (`sessions.py`)."""
 
 
 class Order(StrEnum):
-    """What the second submission is beside the first."""
+    """The speed of the second submission beside the first."""
 
     FASTER = "FASTER"
     SLOWER = "SLOWER"
@@ -44,10 +45,10 @@ class TimedCase:
 
 @dataclass(frozen=True)
 class Compared:
-    """The answer; `ratio` is the second's time over the first's, and lies in `low`..`high`.
+    """The result of a comparison; `ratio` is the second's time over the first's, and lies in `low`..`high`.
 
-    `unclear_because` names the times that cannot be ranked, if that is why it is unclear. `never_ranks` says why these
-    times rank nowhere, whichever is shorter; it is empty for those of a GPU.
+    `unclear_because` names the times that cannot be ranked, if that is why the order is unclear. `never_ranks` says why
+    these times rank nowhere, whichever is shorter; it is empty for those of a GPU.
     """
 
     order: Order
@@ -59,7 +60,7 @@ class Compared:
 
 
 def compare_times(first: Sequence[TimedCase], second: Sequence[TimedCase]) -> Compared:
-    """Compare two submissions with the same cases; raises NotComparableError."""
+    """Compares two submissions with the same cases; raises NotComparableError."""
     names = [case.name for case in first]
     if names != [case.name for case in second] or not names:
         raise NotComparableError("cases: the two have been measured on different cases")
@@ -71,7 +72,7 @@ def compare_times(first: Sequence[TimedCase], second: Sequence[TimedCase]) -> Co
 
 
 def compare_reports(first: Mapping[str, Any], second: Mapping[str, Any]) -> Compared:
-    """Compare two canonical reports; UNCLEAR where a time cannot be ranked. Raises NotComparableError."""
+    """Compares two canonical reports; UNCLEAR if a time cannot be ranked. Raises NotComparableError."""
     for name in ("problem", "dtype", "size_set", "device", "simulated", "timing_mode"):
         if first.get(name) != second.get(name):
             raise NotComparableError(f"{name}: {first.get(name)!r} and {second.get(name)!r} cannot be compared")

@@ -1,4 +1,4 @@
-"""`isa`: what the MI300X's compiler makes of one file, on the terminal."""
+"""`isa`: shows on the terminal how the MI300X's compiler translates one file."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ _COLUMNS = ("vgpr", "sgpr", "agpr", "lds_bytes", "scratch_bytes", "spills", "mfm
 
 
 async def isa(source: str, problem: Problem | None, context: RunContext, *, as_json: bool, assembly: bool) -> int:
-    """Report on `source`; answers the exit status, which is 1 where there is nothing to show.
+    """Reports on `source` and returns the exit status, which is 1 if there is nothing to show.
 
-    With a problem, a source that a run would refuse before it compiles it is refused here in the same words.
+    With a problem, it refuses the sources that a run would refuse before it compiles them, in the same words.
     """
     if problem is not None and (failure := _refusal(source, problem, context)):
         sys.stderr.write(f"{failure.verdict}: {failure.message}\n")
@@ -65,7 +65,7 @@ def _lines(report: IsaReport) -> Iterator[str]:
 
 
 def kernel_table(kernels: Mapping[str, KernelReport]) -> Iterator[str]:
-    """A row for each kernel, and its hints below it."""
+    """Yields a row for each kernel, and its hints below it."""
     if kernels:
         yield f"{'kernel':<32} " + " ".join(f"{column:>13}" for column in _COLUMNS)
     for name, kernel in kernels.items():
@@ -75,6 +75,6 @@ def kernel_table(kernels: Mapping[str, KernelReport]) -> Iterator[str]:
 
 
 def hint_text(hint: KernelHint) -> str:
-    """What, why and what to do, on three lines."""
+    """Returns the hint, its reason and the advice, on three lines."""
     place = f"line {hint.line}: " if hint.line else ""
     return f"  {place}{hint.what}\n    why: {hint.why}\n    do:  {hint.advice}"

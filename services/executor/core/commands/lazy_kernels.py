@@ -1,7 +1,7 @@
 """Kernels that do not do the work, made for any problem from its signature and its honest solution.
 
 A problem that lets one of them pass is a bad problem. All of them are in one source, which acts on each call as a table
-says: so that one compile and one runner serve all, in all of the problem's element types.
+says. So one compile and one runner serve all of them, in all of the problem's element types.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _PRELUDE = Path(__file__).with_name("lazy_kernels.hpp")
 
 
 class Lazy(IntEnum):
-    """The ways of being lazy; PREPARE is an honest call whose answer PREVIOUS_ANSWER then gives again."""
+    """The ways of being lazy. PREPARE is an honest call; PREVIOUS_ANSWER then gives its answer again."""
 
     ZERO = 0
     CONSTANT = 1
@@ -45,7 +45,7 @@ class Lazy(IntEnum):
 
 @dataclass(frozen=True)
 class LazyCall:
-    """One entry of the table: how to be lazy, on a case of the problem in one of its element types."""
+    """One entry of the table: a way of being lazy, on a case of the problem in one of its element types."""
 
     lazy: Lazy
     problem: Problem
@@ -54,9 +54,10 @@ class LazyCall:
 
 
 def lazy_calls(problem: Problem, dtypes: Sequence[str], hidden: Case) -> list[LazyCall]:
-    """The table: each way on each public case, and the honest one on a hidden case too.
+    """Returns the table: each way on each public case, and the honest one on a hidden case too.
 
-    In element types other than the default only what differs there is tried: the honest solution, and lower precision.
+    In element types other than the default, only the honest solution and lower precision are tried, as only they
+    differ.
     """
     calls: list[LazyCall] = []
     for variant in (variant_of(problem, dtype) for dtype in dtypes):
@@ -72,7 +73,7 @@ def lazy_calls(problem: Problem, dtypes: Sequence[str], hidden: Case) -> list[La
 
 
 def lazy_source(problem: Problem, honest: Mapping[str, str], calls: Sequence[LazyCall]) -> str:
-    """The HIP source that acts as `calls` say, in that order; `honest` are the honest solutions by element type."""
+    """Returns the HIP source that acts as `calls` say, in that order; `honest` has the solutions by element type."""
     parts = [_honest_in(dtype, source) for dtype, source in honest.items()]
     headers = "\n".join(sorted({line for source in honest.values() for line in _INCLUDE.findall(source)}))
     variants = [variant_of(problem, dtype) for dtype in honest]
@@ -100,7 +101,7 @@ def lazy_source(problem: Problem, honest: Mapping[str, str], calls: Sequence[Laz
 
 
 def _float_outputs(problem: Problem) -> list[Parameter]:
-    """Those of the problem's element type, which can be given in a lower precision."""
+    """Returns the outputs of the problem's element type, which can be given in a lower precision."""
     element = ELEMENT_TYPES[problem.dtype]
     outputs = () if problem.narrow_outputs else problem.parameters
     return [p for p in outputs if p.output and p.dtype == element.dtype]
@@ -112,7 +113,7 @@ def _honest_in(dtype: str, source: str) -> str:
 
 
 def _counts(problem: Problem, case: Case) -> str:
-    """The elements of the first input and of the outputs."""
+    """Returns the numbers of elements of the first input and of the outputs, as C++ initializers."""
     shapes = problem.output_shapes(case)
     written = ", ".join(str(math.prod(shapes[parameter.name])) for parameter in problem.parameters if parameter.output)
     inputs = problem.inputs(case, np.random.default_rng(0))
@@ -130,7 +131,7 @@ def _untyped(parameter: Parameter) -> str:
 
 
 def _arguments(problem: Problem) -> list[str]:
-    """Pointers as the honest solution in that element type wants them."""
+    """Returns the arguments of a call, with pointers as the honest solution in that element type wants them."""
     return [
         f"static_cast<{'const ' if p.const else ''}{p.ctype}*>({p.name})" if p.pointer else p.name
         for p in problem.parameters
@@ -138,7 +139,7 @@ def _arguments(problem: Problem) -> list[str]:
 
 
 def _act_on(problem: Problem) -> str:
-    """Acts on a call in one element type."""
+    """Returns the C++ function that acts on a call in one element type."""
     outputs = [parameter for parameter in problem.parameters if parameter.output]
     declared = ", ".join(["const Call& call", *(parameter.declaration for parameter in problem.parameters)])
     honest = f"wavepool_in_{problem.dtype}::wavepool_honest_{problem.dtype}"
@@ -173,7 +174,7 @@ def _way(output: Parameter, at: int, source: Parameter) -> str:
     )
 
 
-# What signatures of the catalogue call these types, and no header of HIP does.
+# Type names that signatures of the catalogue use and no header of HIP defines.
 _TYPE_NAMES = "typedef unsigned char float8;\ntypedef _Float16 float16;\n"
 _INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[^\n]*$", re.MULTILINE)
 # The words that hold an element, and how many of its low bits are rounded away: to bfloat16, to 7 bits, to 3 bits.

@@ -1,4 +1,4 @@
-"""`lint`: proves problems with real kernels. The honest solution must be accepted, and every lazy one found out."""
+"""`lint`: proves problems with real kernels. The honest solution must be accepted, and every lazy kernel must fail."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 
 async def lint(slugs: Sequence[str], context: RunContext) -> int:
-    """Lint the problems named, or all, as many at a time as there are processors; answers the exit status."""
+    """Lints the named problems, or all, as many at a time as there are processors; returns the exit status."""
     try:
         entries = [catalogue().get(slug) for slug in slugs] or catalogue().entries()
     except CatalogueError as error:
@@ -61,7 +61,7 @@ async def _in_turn(entry: CatalogueEntry, context: RunContext, turns: asyncio.Se
 
 
 async def faults_of(entry: CatalogueEntry, context: RunContext, dtypes: Sequence[str] = ()) -> list[str]:
-    """What is wrong with a problem, one sentence each; in `dtypes`, the default first, or in all of its types."""
+    """Returns the faults of a problem, one sentence each, in `dtypes` (the default first) or in all of its types."""
     try:
         passed = await lazy_passes(entry, context, dtypes)
     except Failure as failure:
@@ -70,7 +70,7 @@ async def faults_of(entry: CatalogueEntry, context: RunContext, dtypes: Sequence
 
 
 async def lazy_passes(entry: CatalogueEntry, context: RunContext, dtypes: Sequence[str] = ()) -> list[str]:
-    """The lazy kernels that no case finds out; raises Failure when the honest solution is not accepted."""
+    """Returns the lazy kernels that pass every case; raises Failure if the honest solution is not accepted."""
     problem, seed = entry.problem, RunSeed()
     honest = {dtype: entry.solution_in(dtype) for dtype in dtypes or problem.dtypes}
     calls = lazy_calls(problem, tuple(honest), problem.hidden_case(SizeSet.CPU, seed.generator("hidden case")))
@@ -88,7 +88,7 @@ async def lazy_passes(entry: CatalogueEntry, context: RunContext, dtypes: Sequen
 
 
 def _unit(problem: Problem, honest: Mapping[str, str], calls: Sequence[LazyCall], context: RunContext) -> Unit:
-    """All solutions in one unit, each of them one that a submission could be."""
+    """Puts all solutions into one unit; raises Failure if one of them could not be a submission."""
     declaration = expected_declaration(problem.parameters)
     for source in honest.values():
         admit(source, declaration, rules_for(context.forbidden, problem.forbidden))
@@ -115,7 +115,7 @@ async def _is_found_out(call: LazyCall, session: RunnerSession, seed: RunSeed) -
 
 
 def _needs_few_bits(expected: Mapping[str, NDArray[Any]]) -> bool:
-    """Whether lower precision cannot be told from the problem's own, as with an image of black and white."""
+    """True if lower precision cannot be told from the problem's own, as for an image of black and white."""
     return all((values == values.astype(ml_dtypes.bfloat16).astype(values.dtype)).all() for values in expected.values())
 
 

@@ -33,24 +33,24 @@ class ProfiledDevice:
         self._folder = folder
 
     def describe(self) -> DeviceDescription:
-        """The device's own."""
+        """Returns the device's own description."""
         return self._device.describe()
 
     def toolchain(self) -> Toolchain:
-        """The device's own."""
+        """Returns the device's own toolchain."""
         return self._device.toolchain()
 
     def build_command(self, folder: Path, kind: BuildKind) -> Command:
-        """The device's own."""
+        """Returns the device's own build command."""
         return self._device.build_command(folder, kind)
 
     def run_command(self, folder: Path, kind: BuildKind) -> Command:
-        """The device's own, profiled. Raises ToolchainError."""
+        """Returns the device's own run command under the profiler; raises ToolchainError."""
         return self._profiler.profile_command(self._device.run_command(folder, kind), self._folder)
 
 
 async def profile(job: CoreJob, context: RunContext) -> int:
-    """Check `job` and print its kernels; answers the exit status."""
+    """Checks `job` and prints a table of its kernels; returns the exit status."""
     device = context.device
     if not isinstance(device, Profiled):
         name = device.describe().name
@@ -69,7 +69,7 @@ async def profile(job: CoreJob, context: RunContext) -> int:
 
 
 def table(kernels: Iterable[KernelProfile]) -> str:
-    """A row for each kernel."""
+    """Returns a table with a row for each kernel."""
     head = f"{'kernel':<{_NAME_WIDTH}} {'launches':>8} {'median us':>12} {'total us':>12} {'share':>7}"
     rows = [
         f"{one.kernel[:_NAME_WIDTH]:<{_NAME_WIDTH}} {one.launches:>8} {one.median_ns / 1e3:>12.3f} "

@@ -1,4 +1,4 @@
-"""`record`: what a solution asks of the device, case by case, as our runner would launch it; on the terminal."""
+"""`record`: shows the device work of a solution on the terminal, case by case, as our runner would launch it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ RECORDED, NOT_RECORDED, INFRASTRUCTURE = 0, 1, 3
 
 
 async def record(source: str, problem: Problem, cases: Sequence[Case], context: RunContext) -> int:
-    """Record and print; answers the exit status: 0 all cases, 1 not all (or no build), 3 infrastructure."""
+    """Records and prints; returns the exit status: 0 all cases, 1 not all (or no build), 3 infrastructure."""
     try:
         found = await recorded(source, problem, cases, await with_properties(context))
     except Failure as failure:
@@ -40,7 +40,7 @@ async def record(source: str, problem: Problem, cases: Sequence[Case], context: 
 async def recorded(
     source: str, problem: Problem, cases: Sequence[Case], context: RunContext
 ) -> list[LaunchProgram | NotRecordableError]:
-    """For each case its launch program, or why there is none; raises Failure for a source that cannot be built."""
+    """Returns each case's launch program, or the reason for none; raises Failure if the source cannot be built."""
     unit = unit_of(source, problem)
     admit(source, unit.declaration, rules_for(context.forbidden, problem.forbidden))
     with ScratchFolder(context.scratch_parent) as scratch:

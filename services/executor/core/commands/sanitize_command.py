@@ -25,7 +25,7 @@ MOST_SHOWN = 20
 
 
 async def check(request: CheckRequest, context: RunContext, *, as_json: bool) -> int:
-    """Check and print; answers the exit status: 0 clean, 1 findings (or no build), 2 bad usage, 3 infrastructure."""
+    """Checks and prints; returns the exit status: 0 clean, 1 findings (or no build), 2 bad usage, 3 infrastructure."""
     device = context.device
     if not isinstance(device, Sanitizing):
         sys.stderr.write(f"--device: {device.describe().name} has no sanitizers; cpu has them\n")
