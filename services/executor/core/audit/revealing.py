@@ -4,10 +4,10 @@ If a device draws the calls of a large case, the answers stay on the device. Our
 soon as the call has ended (`commitment.py`). When all sessions are over, one more process with the same kernels gets
 the inputs of some of these calls again, from all sessions mixed, as the run's secret chooses. It has to commit itself
 to answers that are alike. Nobody in that process knows which work was left out in which call. So a kernel is found out
-if it goes by the number of the call, by a clock, or by anything else that its process has. A function of its inputs is
-not found out, so some of these answers are compared with the reference as well. If an excerpt of the timed call was
-sent, it is put into the answer first. The answers are also compared with the reported values, because a kernel may have
-written over our kernel that reports them.
+if it goes by the number of the call, by a clock, or by anything else that its process has. A wrong function of the
+inputs is not found out in this way, so some of these answers are compared with the reference as well. If an excerpt of
+the timed call was sent, it is put into the answer first. The answers are also compared with the reported values,
+because a kernel may have written over our kernel that reports them.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 REPLAYED_CALLS = 24
 """The number of calls of a session that are made again, or all if it has fewer. Suppose that half of its samples are
 wrong for a reason that is not in their inputs. Then none of the wrong ones is made again in one session of 2^24. A
-false time needs two such sessions, which is one run of 2^48."""
+false time needs two such sessions: one run of 2^48."""
 REPLAY_SECONDS = 2.0
 """Time for the repeated calls of one session. Slower calls are made again as often as fits into it, but no fewer than
 are compared. A session of such calls has at most 22 samples. If half of them are wrong, none of the wrong ones is made

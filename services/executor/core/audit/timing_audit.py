@@ -3,11 +3,11 @@
 The runner shares its process with the submission, so its clocks and events are claims. The judge's wall clock runs
 outside: a call cannot have been much shorter than the judge's wait, less the way to the runner and back.
 
-Each call is judged for itself, and the half with the shortest claims decides, because those calls make the median
-short: to forge the median is to forge all of them. The claims are found untrue if most of that half cannot be true.
-Null calls in turn with the timed ones measure the way, so the delay that a busy host adds to one is known from the
-other. But a scheduler may let a short call through and keep a long one with many threads waiting. So on a processor
-that others use too, such calls are in doubt, and accuse nobody.
+Each call is judged on its own, and the half with the shortest claims decides, because those calls make the median
+short: to forge the median, a program has to forge all of them. The claims are found untrue if most of that half cannot
+be true. Null calls alternate with the timed ones and measure the way, so the delay that a busy host adds to one is
+known from the other. But a scheduler may let a short call through and keep a long one with many threads waiting. So on
+a processor that others use too, such calls are in doubt, and accuse nobody.
 
 Chained calls say more: the input of each is made from the output of the one before. So no call can begin before its
 input exists, or end before a right answer exists. The wall time of a chain, less that of a chain of null calls, is time
@@ -107,7 +107,7 @@ def waited_call_ns(
 def short_of_the_wait(claimed_ns: float, waited_ns: Sequence[float], rule: AuditRule) -> str:
     """Says how the ranked time is below the judge's wait for a call, which `waited_ns` has for each session.
 
-    Empty if it is not, or if the rule has no precision. A time is the median over sessions, so to forge it is to forge
+    Empty if it is not, or if the rule has no precision. A time is the median over sessions, so a program has to forge
     half of the sessions, however few calls they have.
     """
     if rule.precision is None:

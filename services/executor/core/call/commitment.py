@@ -1,7 +1,7 @@
 """A runner's commitment to an answer as soon as its call has ended, and the test whether two answers are alike.
 
 For a deterministic problem the commitment is a digest of the outputs, and two answers are alike if their digests are
-the same. If floats may be added up in any order, it is an excerpt: elements at places that the judge tells when the
+the same. If floats may be added up in any order, it is an excerpt: elements at places that the judge reveals when the
 call has ended. Half of them lie in the part by which the answer can be compared with the reference, and half of them
 anywhere. Nobody can have known the places, so an answer that is wrong in some share is wrong in that share of the
 latter half. Two right answers to the same inputs differ by at most twice the error that an element may have.
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _MOST_SHARE = 0.5
-"""The most that `share` grants of an element's size; any other allowance is the same for all elements."""
+"""The largest `share` of an `Allowance`; any further allowance is the same for all elements."""
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ class Allowance:
 
 
 def allowance_of(expected: NDArray[Any], granted: NDArray[np.float64]) -> Allowance:
-    """Returns a line through the error granted to the largest element that no other element's grant exceeds.
+    """Returns a bound that meets the grant of the largest element and is no lower than the grant of any other.
 
     Some problems grant about the same to all elements, and some grant a share of each, however many of them are small.
     """

@@ -1,8 +1,7 @@
 """Measures how much a sandbox works while no order is open: above a hundredth of a core, the time is not proven.
 
-Between two orders the inputs of the next call lie ready and nobody measures. A program that works then does it at the
-expense of no time that we report. And a program that keeps the processors busy then makes a machine look busy that is
-not.
+Between two orders the inputs of the next call lie ready and nobody measures. Work that is done then costs no time that
+we report. And a program that keeps the processors busy then makes a machine look busy that is not.
 """
 
 from __future__ import annotations

@@ -312,7 +312,7 @@ class RunnerSession:
         return message
 
     async def _fail_by_end(self) -> None:
-        """Raises the failure that the end of the sandbox tells, after the runner is gone."""
+        """Raises the failure that follows from the end of the sandbox, after the runner is gone."""
         if self._process is None:
             raise interference("the runner left before it came")
         try:

@@ -7,8 +7,8 @@ idle (`runner/spans.hpp`). So there are two spans beside the time between events
 - the device's span is longer only by the way to the host and back, unless work went on that the default stream does not
   wait for: on another stream, or on threads of the submission's own.
 
-All of them are claims, because the clocks are in the runner's process. To forge one is to forge all, and the judge's
-clock still stands against them. A device without such a clock (`cpu`) has events alone, and its spans are 0.
+All of them are claims, because the clocks are in the runner's process. A program that forges one has to forge all, and
+still meets the judge's clock. A device without such a clock (`cpu`) has events alone, and its spans are 0.
 """
 
 from __future__ import annotations

@@ -162,7 +162,7 @@ def _write(request: Request, subject: dict[str, str], conductor: Conductor, want
 
 
 def _child(request: Request) -> list[str]:
-    # If the child asked for its parent, it could get init, because we may be gone by then.
+    # The child is told its parent. If it asked, the answer could be init, because we may be gone by then.
     added = ["--runs", str(request.runs), "--parent", str(os.getpid()), "--step"]
     return [sys.executable, "-m", "services.executor.core", *request.words, *added]
 

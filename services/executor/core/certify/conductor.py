@@ -1,7 +1,7 @@
 """Runs the steps of `certify` one after the other, each in a process of its own, and keeps their results.
 
-A process without a result in its time is ended, with all that it started; a process that ends without a result has
-crashed. Both count as results. So the next step begins afresh, whatever a step does to its process.
+A process that exceeds its time is ended, with all that it started; a process that ends without a result has crashed.
+Both count as results. So the next step begins afresh, whatever a step does to its process.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from services.executor.core.certify.steps import Choice, Step
 
 _GRACE_SECONDS = 10.0
-"""Time for a process that was told to end, to end its own sandboxes."""
+"""Time that a process gets to end its sandboxes after it was told to end."""
 _MOST_LOG = 4_000
 _LINE_END = "\n"
 _NO_DEVICE = "the device cannot be opened (see device/open)"

@@ -153,7 +153,7 @@ def results_of(lines: Iterable[Mapping[str, Any]]) -> dict[str, StepResult]:
 
 
 def result_from(fields: Mapping[str, Any]) -> StepResult:
-    """Returns the result of which `plain` gave `fields`; raises KeyError, TypeError, ValueError."""
+    """Builds a result from the `fields` that `plain` gave; raises KeyError, TypeError, ValueError."""
     result = StepResult(**fields)
     figures = tuple(Figure(one["name"], float(one["value"]), one["unit"], one["aim"]) for one in fields["figures"])
     return replace(result, outcome=Outcome(fields["outcome"]), figures=figures)

@@ -138,7 +138,7 @@ def _for_attacks(context: RunContext) -> RunContext:
 
 
 def _quick_if_simulated(context: RunContext) -> RunContext:
-    """Gives a simulated device few calls: its times are made up, and its calls take the host's time."""
+    """Limits a simulated device to few calls of one case: its times are made up, and its calls take the host's time."""
     if not context.device.describe().is_simulated:
         return context
     return replace(context, profile=FEW_CALLS, find_problem=smallest_case_of)

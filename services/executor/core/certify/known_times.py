@@ -135,7 +135,7 @@ class Row:
 
     @property
     def missed(self) -> list[str]:
-        """The missed aims, in a word each."""
+        """The missed aims, in one word each."""
         is_judged = self.truth_from_us is not None and self.true_us >= self.truth_from_us
         misses = {
             "verdict": bool(self.unlike),

@@ -39,7 +39,7 @@ async def perform(step: str, how: Performance) -> StepResult:
     except SandboxError as error:
         result = StepResult(step, Outcome.FAILED, str(error))
     except ToolchainError as error:
-        # A step that needs the device runs only if it was opened before, so it is gone now.
+        # A step that needs the device runs only after it was opened, so the device is gone now.
         outcome = Outcome.FAILED if step_named(step).needs_device else Outcome.NOT_POSSIBLE
         result = StepResult(step, outcome, str(error))
     except Failure as failure:

@@ -58,7 +58,7 @@ class ExitStatus:
     FAILED = 1
     BAD_USAGE = 2
     NO_DEVICE = 3
-    """No device, no device any more, or no place to write to: nothing is known of the machine."""
+    """There is no device, it was lost, or there is no place to write to: nothing is known about the machine."""
     INTERRUPTED = 130
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 SAME_WITHIN = 0.01
-"""Relative to the faster one; the tolerance between sessions (`sessions.py`)."""
+"""Relative to the faster one; the tolerance between sessions (`session_rule.py`)."""
 
 
 class Order(StrEnum):
