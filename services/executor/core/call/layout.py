@@ -39,7 +39,7 @@ MOST_LINKS = 256
 EXCERPT_ELEMENTS = 2048
 """Number of elements of each output that are sent for a redrawn call (`commitment.py`)."""
 _SLOT_BYTES = 16
-"""Room for the place of an element that is sent, and for a range of bytes that is copied back with it."""
+"""Room, in bytes, for the place of an element that is sent, and for a range of bytes that is copied back with it."""
 
 
 class _Kind(IntEnum):
