@@ -1,1 +1,1 @@
-"""The compile, check and benchmark core. Of the services it imports `devices` and `sandboxes` alone."""
+"""The core: compiles, checks and benchmarks. Of the services it imports only `devices` and `sandboxes`."""

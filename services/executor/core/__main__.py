@@ -1,4 +1,4 @@
-"""`python -m services.executor.core`: the core alone, without services."""
+"""`python -m services.executor.core`: runs the core alone, without services."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ if TYPE_CHECKING:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command; answers the exit status: 0 accepted, 1 not accepted, 2 bad usage, 3 infrastructure."""
+    """Run a command and return its exit status: 0 accepted, 1 not accepted, 2 bad usage, 3 infrastructure."""
     parent = os.getppid()
     words = sys.argv[1:] if arguments is None else arguments
     chosen = parser().parse_args(words)
@@ -103,7 +103,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _read_files(chosen: argparse.Namespace) -> None:
-    """Raises OSError with the name of a file that cannot be read."""
+    """Reads the files that the command line names; raises OSError with the name of a file that cannot be read."""
     chosen.source = chosen.file.read_text("utf-8", errors="replace")
     for name in ("launch_plan", "problem_def"):
         file: Path | None = getattr(chosen, name, None)
@@ -140,7 +140,7 @@ async def _serve(context: RunContext, parent: int) -> int:
 
 
 async def _ready(options: Options) -> RunContext:
-    """Before the job comes: what a run would otherwise have to wait for."""
+    """Prepares in advance everything that a run would otherwise have to wait for."""
     context = await open_context(options)
     catalogue()
     with suppress(ToolchainError):
@@ -177,7 +177,7 @@ async def _profile(chosen: argparse.Namespace, options: Options) -> int:
 
 
 def _problem_of(chosen: argparse.Namespace, context: RunContext) -> Problem | None:
-    """Raises CatalogueError and UnknownElementTypeError."""
+    """Returns the problem that the command line names, if any; raises CatalogueError and UnknownElementTypeError."""
     return variant_of(context.find_problem(chosen.problem), chosen.dtype) if chosen.problem else None
 
 

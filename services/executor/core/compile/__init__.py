@@ -1,1 +1,1 @@
-"""From a source to what can run: what is forbidden, builds and their cache, the compiler's words, the MI300X report."""
+"""From a source to an executable: forbidden names, builds and their cache, compiler messages, the MI300X report."""

@@ -56,9 +56,10 @@ _MAX_EXECUTABLE_BYTES = 256 << 20
 
 @dataclass(frozen=True)
 class Unit:
-    """What is compiled; `declaration` is what the source has to define, for messages.
+    """One thing to compile: a source and the C++ that is built with it.
 
-    `harness` is what OUR_FILES holds beside the source; PROGRAMs have none.
+    `harness` is the content of the file in OUR_FILES, empty for a PROGRAM. Messages show `declaration`, the definition
+    that the source must have.
     """
 
     kind: BuildKind
@@ -69,7 +70,7 @@ class Unit:
 
 @dataclass(frozen=True)
 class Builder:
-    """Compiles units for one device; finished executables land in the folders that callers name."""
+    """Compiles units for one device, and puts finished executables into the folders that callers name."""
 
     device: Device
     sandbox: Sandbox
@@ -96,7 +97,7 @@ class Builder:
         return build
 
     def find(self, unit: Unit, scratch: Path) -> CachedBuild | None:
-        """The build of `unit`, if it was made before; raises Failure."""
+        """Returns the cached build of `unit`, or None; raises Failure."""
         return self.cache.get(self._key(unit, self._toolchain(), self.device.build_command(scratch, unit.kind)))
 
     @asynccontextmanager
@@ -110,7 +111,7 @@ class Builder:
     async def _compiled(
         self, unit: Unit, scratch: Path, command: Command, report: asyncio.Task[Inspection] | None
     ) -> CachedBuild:
-        """Where the device's compiler refuses a source, the MI300X's may still have something to say."""
+        """Compiles the unit. If the device's compiler refuses the source, the failure carries the MI300X report."""
         try:
             return await self._compile(unit, scratch, command)
         except Failure as failure:
@@ -158,9 +159,9 @@ class Builder:
             raise await self._crash(str(error), text, scratch) from error
 
     async def _crash(self, how: str, text: str, scratch: Path) -> Failure:
-        """A compiler that fails is the source's affair where the same compiler takes a source of ours.
+        """Returns the failure for a crashed compiler: the source's fault if the same compiler builds a source of ours.
 
-        Otherwise whoever finds a source that it chokes on has runs for nothing, and drains machines.
+        Otherwise anybody who finds a source that crashes the compiler would have free runs, and get machines drained.
         """
         folder = scratch.with_name("probe")
         new_source_folder(folder, _PROBE)
@@ -172,7 +173,7 @@ class Builder:
 
 
 def _symbols_of_source(scratch: Path) -> list[str]:
-    """Of all that was made of the source alone; raises LeftFileError if nothing was left."""
+    """Symbols of all object files made from the source alone, sorted; raises LeftFileError if there is none."""
     parts = sorted(scratch.glob(SOURCE_OBJECTS))
     if not parts:
         raise LeftFileError(f"{SOURCE_OBJECTS}: no object file of the source was left")
@@ -184,7 +185,7 @@ async def _inspection(report: asyncio.Task[Inspection] | None) -> Inspection:
 
 
 def _parts(scratch: Path) -> dict[str, bytes]:
-    """What a solution's build left beside its executable, on devices whose launches can be recorded."""
+    """Reads the files that a solution's build left beside its executable, on devices whose launches can be recorded."""
     names = (RECORDER, REPLAYER, NOT_RECORDABLE)
     return {name: read_left(scratch / name, _MAX_EXECUTABLE_BYTES) for name in names if os.path.lexists(scratch / name)}
 
@@ -196,6 +197,6 @@ def _text(end: Exit) -> str:
 
 
 def install(executable: bytes, path: Path) -> None:
-    """Write an executable that its sandbox can start and not change."""
+    """Write an executable that its sandbox can start but not change."""
     path.write_bytes(executable)
     path.chmod(0o555)

@@ -1,8 +1,8 @@
 """Finished builds on disk, shared by processes.
 
-An entry is a folder named by its key. It appears by rename, complete or not at all, and leaves by rename, so that
-readers need no lock. A reader that meets a vanishing or damaged entry sees a miss. The least recently used entries go
-when the cache outgrows its limit; one process at a time evicts.
+An entry is a folder named by its key. It appears and disappears by rename, always whole, so readers need no lock. A
+reader that finds an entry damaged or just being removed takes it as a miss. When the cache outgrows its limit, the
+least recently used entries are evicted, by one process at a time.
 """
 
 from __future__ import annotations
@@ -26,24 +26,24 @@ if TYPE_CHECKING:
 _EXECUTABLE = "executable"
 _PART = "part-"
 _FACTS = "facts.json"
-# What a killed process left behind is surely abandoned after this long.
+# Files in the staging folder that are older than this belong to a process that was killed.
 _ABANDONED_SECONDS = 3600.0
-# Entries are not evicted in a finer order than this.
+# The time of an entry's last use is kept no more exactly than this.
 _NOTED_SECONDS = 60.0
 
 
 @dataclass(frozen=True)
 class CachedBuild:
-    """An executable and what the compiler said of it."""
+    """An executable, the compiler's warnings, and the other files of its build."""
 
     executable: bytes
     warnings: str
     sha256: str
-    """Of the executable, in hex."""
+    """SHA-256 of the executable, in hex."""
     symbols: tuple[str, ...] = ()
-    """Of the object files that were made of the source alone (`object_symbols.py`)."""
+    """Symbols of the object files that were made from the source alone (`object_symbols.py`)."""
     parts: Mapping[str, bytes] = field(default_factory=dict[str, bytes], hash=False)
-    """What else the build left, by name: what records a solution, and what runs its kernels alone."""
+    """The build's other files by name: a solution's recorder and replayer, or the reason why it has none."""
 
     @classmethod
     def of(
@@ -53,12 +53,12 @@ class CachedBuild:
         symbols: Iterable[str] = (),
         parts: Mapping[str, bytes] | None = None,
     ) -> CachedBuild:
-        """A new build, with its digest."""
+        """Makes a new build, with the digest of its executable."""
         return cls(executable, warnings, hashlib.sha256(executable).hexdigest(), tuple(symbols), parts or {})
 
 
 class CompileCache:
-    """At most `limit_bytes` of builds below `folder`."""
+    """A cache of at most `limit_bytes` of builds in `folder`."""
 
     def __init__(self, folder: Path, limit_bytes: int) -> None:
         self._entries = folder / "entries"
@@ -68,12 +68,12 @@ class CompileCache:
         self._staging.mkdir(exist_ok=True)
 
     def get(self, key: str) -> CachedBuild | None:
-        """The build of `key`, if it is here and whole; one that is used is evicted after those that are not."""
+        """Returns the build of `key`, or None if it is not here or is damaged. Using a build delays its eviction."""
         entry = self._entries / key
         try:
             executable = (entry / _EXECUTABLE).read_bytes()
             facts = json.loads((entry / _FACTS).read_text())
-            # Damage, not malice, is what is looked for, and every run waits for it.
+            # A CRC is enough to find damage; it is no defence against malice. Every run waits for this.
             digests = facts["parts"]
             parts = {name: (entry / f"{_PART}{name}").read_bytes() for name in digests}
             whole = facts["crc32"] == zlib.crc32(executable) and digests == _digests(parts)
@@ -88,7 +88,7 @@ class CompileCache:
         return build
 
     def put(self, key: str, build: CachedBuild) -> None:
-        """Publish a build; if another process was faster, its entry stays."""
+        """Publish a build; if another process published the key first, its entry stays."""
         staged = Path(tempfile.mkdtemp(dir=self._staging))
         (staged / _EXECUTABLE).write_bytes(build.executable)
         for name, content in build.parts.items():
@@ -140,7 +140,7 @@ def _digests(parts: Mapping[str, bytes]) -> dict[str, int]:
 
 
 def _note_use(entry: Path) -> None:
-    """Every run comes here, and a busy disk may let it wait for the new time."""
+    """Notes that the entry was used, but not at every run: a busy disk may be slow to write the new time."""
     if time.time() - entry.stat().st_mtime > _NOTED_SECONDS:
         os.utime(entry)
 

@@ -1,9 +1,9 @@
-"""The code objects of a finished build, named by digests, so that a report says what was timed, byte for byte.
+"""The code objects of a finished build, named by digests, so that a report says exactly which bytes were timed.
 
-A build is one ELF file. Code for a GPU lies in sections that the compilers make for it, or, in a build of kernels
-alone, among the constants; code for the processor in sections that may be executed. The digests are of
-what the judge installed and the sandbox could only read: the judge takes them when it installs the file, and looks at
-the file again after each runner that used it. A process may still change the copy in its own memory.
+A build is one ELF file. GPU code lies in sections that the compilers make for it or, in a build of kernels alone, among
+the constants. Processor code lies in the executable sections. The digests are of the file that the judge installed and
+that the sandbox could only read. The judge takes them when it installs the file, and reads the file again after each
+runner that used it. A process may still change the copy in its own memory.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _DEVICE_SECTIONS = frozenset({".hip_fatbin", ".nv_fatbin", "__nv_relfatbin"})
-"""Where hipcc and nvcc put what a GPU runs."""
+"""Sections in which hipcc and nvcc put GPU code."""
 _IMAGE_SECTION = ".rodata"
 
 
 @dataclass(frozen=True)
 class CodeObject:
-    """A section of a build that is run; `is_device` says that a GPU runs it. `sha256` is in hex."""
+    """A section of a build that is executed, by a GPU if `is_device`. `sha256` is in hex."""
 
     section: str
     sha256: str
@@ -38,9 +38,9 @@ class CodeObject:
 
 
 def code_objects(executable: bytes, *, has_image: bool) -> tuple[CodeObject, ...]:
-    """All code in an executable, in the file's order; none in what is no ELF file.
+    """Returns all code sections of an executable, in the file's order; none if it is not an ELF file.
 
-    `has_image` says that a GPU's kernels lie among the constants, as those of contract D do.
+    With `has_image` the GPU's kernels lie among the constants, as under contract D.
     """
     try:
         file = cast("Any", ELFFile(io.BytesIO(executable)))
@@ -58,7 +58,7 @@ def code_objects(executable: bytes, *, has_image: bool) -> tuple[CodeObject, ...
 
 
 def require_unchanged(path: Path, sha256: str) -> None:
-    """Raises InfrastructureFailure where a file is no longer the one that was installed there."""
+    """Raises InfrastructureFailure if the file at `path` is no longer the one that was installed."""
     try:
         found = hashlib.sha256(path.read_bytes()).hexdigest()
     except OSError as error:

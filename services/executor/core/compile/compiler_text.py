@@ -1,4 +1,4 @@
-"""What the compiler said, put into one sentence for the author."""
+"""Turns the compiler's output into one sentence for the author."""
 
 from __future__ import annotations
 
@@ -13,32 +13,32 @@ if TYPE_CHECKING:
     from services.executor.sandboxes.sandbox import Exit
 
 _ERROR_LINE = re.compile(r"solution\.hip:(\d+):(?:\d+:)? (?:fatal )?error: ([^\n]*)")
-# What clang, nvcc and gcc say when a part of theirs has crashed and they themselves have not.
+# Messages of clang, nvcc and gcc when one of their parts has crashed but they themselves have not.
 _CRASH = re.compile(r"PLEASE (?:submit a bug report|ATTACH THE FOLLOWING)|died due to signal|internal compiler error")
 _CRASH_STATUSES = {70: "fatal error in its back end", 254: "crash of a part of it"}
-"""Of clang's driver: EX_SOFTWARE, and -2 for a part that a signal ended."""
+"""Exit statuses of clang's driver: EX_SOFTWARE, and -2 if a signal ended one of its parts."""
 _MOST_LAST_WORDS = 200
-# A device's own advice; notes of compilers begin with a place.
+# A device's own advice; compilers' notes begin with a place.
 _NOTE = re.compile(r"^note: ([^\n]+)", re.MULTILINE)
 _WITHOUT_LINE = re.compile(r"solution\.hip: error: ([^\n]*)")
 _ANY_DECLARATION = 'extern "C" void solution(...)'
-# What an optimiser says of code whose lines it does not know, e.g. `warning: <unknown>:0:0: loop not unrolled: ...`.
+# An optimiser's warning about code whose lines it does not know, e.g. `warning: <unknown>:0:0: loop not unrolled: ...`.
 _PLACELESS = re.compile(r"^warning: <unknown>:0:0: [^\n]*(?:\n|\Z)", re.MULTILINE)
 _UNDEFINED = re.compile(r"undefined (?:symbol|reference)[^\n]*\b(solution|main)\b")
 
 
 def compile_error(text: str, declaration: str) -> Failure:
-    """The verdict on a source that does not compile; `declaration` is what it has to define."""
+    """The verdict on a source that does not compile; `declaration` is the definition that it must have."""
     return Failure(Verdict.COMPILE_ERROR, _sentence(text, declaration), details=text)
 
 
 def without_placeless_warnings(text: str) -> str:
-    """The text without warnings that name no line: their author could not act on them."""
+    """The text without warnings that name no line: the author could not act on them."""
     return _PLACELESS.sub("", text)
 
 
 def crash_of(end: Exit, text: str) -> str | None:
-    """How the compiler crashed, in a few words; None where it ended as compilers do."""
+    """Says in a few words how the compiler crashed; None if it did not crash."""
     number = exit_signal(end)
     if number is not None:
         return signal_name(number)
@@ -49,7 +49,7 @@ def crash_of(end: Exit, text: str) -> str | None:
 
 
 def compiler_crash(how: str, text: str) -> Failure:
-    """The verdict on a source over which a compiler crashes that works otherwise."""
+    """The verdict on a source that crashes a compiler which works on other sources."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     last = f" Its last words: {lines[-1][:_MOST_LAST_WORDS]}" if lines else ""
     message = (
@@ -60,7 +60,7 @@ def compiler_crash(how: str, text: str) -> Failure:
 
 
 def missing_build(text: str) -> InfrastructureFailure:
-    """The verdict on a compiler that failed in a way that is not the source's fault."""
+    """The failure for a compiler that failed through no fault of the source."""
     return InfrastructureFailure("The compiler itself failed; run again elsewhere.", details=text)
 
 

@@ -1,7 +1,7 @@
-"""The words of a C++ source, told from its comments and literals: enough to find names, not to understand them.
+"""Splits a C++ source into its names and headers, without comments and literals. It does not parse the language.
 
-Spliced lines are joined first, as the language does, and names that macros paste together (`roc##blas`) are joined too.
-Compilers end a line at a lone carriage return as well, and splice lines with any white space behind the backslash.
+Spliced lines are joined first, as the language says, and so are names that macros paste together (`roc##blas`). As in
+compilers, a lone carriage return also ends a line, and white space may follow the backslash of a splice.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _PIECE = re.compile(
 
 @dataclass(frozen=True)
 class Name:
-    """An identifier with its qualification as written, e.g. `std::sort`; `line` is from 1."""
+    """An identifier with its qualification as written, e.g. `std::sort`; `line` counts from 1."""
 
     text: str
     line: int
@@ -43,16 +43,16 @@ class Name:
 
 @dataclass(frozen=True)
 class Header:
-    """What an #include names, without the brackets or quotes."""
+    """The file that an #include names, without brackets or quotes."""
 
     text: str
     line: int
 
 
 def words(source: str) -> list[Name | Header]:
-    """The names and headers of `source`, in order; lines are those of the text as it was written.
+    """The names and headers of `source`, in order, with the line numbers of the original text.
 
-    What a macro stands for may be a header too: `#define H <algorithm>`.
+    A macro may stand for a header too: `#define H <algorithm>`.
     """
     text, lines = _joined(with_plain_line_ends(source))
     found: list[Name | Header] = []
@@ -69,12 +69,12 @@ def words(source: str) -> list[Name | Header]:
 
 
 def with_plain_line_ends(source: str) -> str:
-    """The source with every line ended as compilers see it, by a newline alone."""
+    """The source with a single newline at the end of every line, as compilers see it."""
     return _LINE_END.sub("\n", source)
 
 
 def _joined(source: str) -> tuple[str, Sequence[int]]:
-    """The source with its spliced lines joined, and where in it each line of the original begins."""
+    """Returns the source with its spliced lines joined, and the offset in it at which each original line begins."""
     text, starts, position = "", [0], 0
     for splice in [*_SPLICE.finditer(source), None]:
         piece = source[position : splice.start() if splice else len(source)]
@@ -87,7 +87,7 @@ def _joined(source: str) -> tuple[str, Sequence[int]]:
 
 
 def _pieces(text: str) -> Iterator[tuple[str, str, int]]:
-    """Kind, text and place of what counts; anything between is `other`, which ends a qualified name."""
+    """Yields kind, text and offset of each piece. Anything else is `other`, which ends a qualified name."""
     end = 0
     for found in _PIECE.finditer(text):
         if text[end : found.start()].strip():

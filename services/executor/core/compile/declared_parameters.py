@@ -1,11 +1,11 @@
-"""Tells the author of a `solution` that failed where its parameters differ from those that it is called with.
+"""Tells the author of a failed `solution` if its parameters differ from the problem's.
 
 `extern "C"` keeps types out of a symbol's name, so the linker joins any `solution` to our call, and one with other
-parameters reads whatever lies in their registers. The source's text is all that shows it, and macros and aliases may
-say other things than they seem to: so a difference is a hint beside a verdict that stands without it, and what cannot
-be told is let pass. Integers that are narrower than the problem's are let pass too: they read the low bits, rightly.
-So is a floating-point number that stands elsewhere (`input, output, n, m, alpha` for `input, alpha, output, n, m`, as
-older problems had it): a call passes these in registers of their own, so only the order within each sort counts.
+parameters reads whatever is in their registers. Only the source's text shows this, and macros and aliases may make it
+misleading. So a difference is only a hint beside a verdict that does not depend on it, and doubtful cases get no hint.
+Integers narrower than the problem's get none either: they correctly read the low bits. Nor does a floating-point number
+in another place (`input, output, n, m, alpha` for `input, alpha, output, n, m`, as in older problems): a call passes
+these in registers of their own, so only the order within each sort counts.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ BLAMABLE = frozenset(
         Verdict.MEMORY_LIMIT_EXCEEDED,
     }
 )
-"""Verdicts that wrong parameters can be the cause of."""
+"""Verdicts that wrong parameters can cause."""
 
 _DEFINITION = re.compile(r"\bsolution\s*\((?P<parameters>[^(){};]*)\)\s*(?:noexcept\s*)?\{")
 _WORD = re.compile(r"[A-Za-z_]\w*|[*&]|\[[^\]]*\]")
@@ -55,15 +55,15 @@ _TYPES = {
     "unsigned long": ("u", 8),
     "unsigned long long": ("u", 8),
 }
-"""Kind and size in bytes of the types that people write; what is not here cannot be told apart."""
+"""Kind and size in bytes of the types that people usually write; other types cannot be compared."""
 _OFTEN_BITS_BYTES = 2
 _REGISTERS = 6
-"""Parameters of one sort that a call passes in registers: fewest on x86-64, of pointers and integers."""
+"""Parameters of one sort that a call passes in registers: the fewest are on x86-64, for pointers and integers."""
 
 
 @dataclass(frozen=True)
 class _Declared:
-    """A parameter as the source has it; `type` is None where its text does not tell."""
+    """A parameter as the source declares it; `type` is None if the text does not show it."""
 
     text: str
     type: tuple[str, int] | None
@@ -72,7 +72,7 @@ class _Declared:
 
 
 def signature_hint(source: str, parameters: Sequence[Parameter]) -> str:
-    """Where the source's `solution` differs from a call with `parameters`, and how it must read; empty if nowhere."""
+    """Says how the source's `solution` differs from `parameters`; empty if it does not, or if that is unclear."""
     found = _declared(source)
     if found is None:
         return ""
@@ -87,7 +87,7 @@ def signature_hint(source: str, parameters: Sequence[Parameter]) -> str:
 
 
 def _declared(source: str) -> list[_Declared] | None:
-    """The parameters of the one definition of `solution`; None where there is another number of them."""
+    """Parameters of the source's `solution`; None if it has no definition or several."""
     definitions = list(_DEFINITION.finditer(code_of(source)))
     if len(definitions) != 1:
         return None
@@ -100,7 +100,7 @@ def _parameter(text: str) -> _Declared:
     pointer = any(word in {"*", "&"} or word.startswith("[") for word in words)
     names = [word for word in words if word.isidentifier() and word not in _QUALIFIERS]
     before_star = words[: words.index("*")] if "*" in words else words
-    # Without a name of its own the whole text is the type.
+    # If the parameter has no name, the whole text is its type.
     readings = (" ".join(names[:-1]), " ".join(names))
     known = next((_TYPES[reading] for reading in readings if reading in _TYPES), None)
     return _Declared(" ".join(text.split()), known, pointer, "const" in before_star)
@@ -118,7 +118,7 @@ def _difference(found: Sequence[_Declared], wanted: Sequence[Parameter]) -> str:
 
 
 def _same_registers(found: Sequence[_Declared], wanted: Sequence[Parameter]) -> bool:
-    """Whether every parameter reads the register that the call put it into, in whichever order the two sorts stand."""
+    """True if every parameter reads its own register, however integers and floating-point numbers are mixed."""
     if any(one.type is None and not one.pointer for one in found):
         return False
     points = [one for one in found if not one.pointer and one.type is not None and one.type[0] == "f"]
@@ -133,7 +133,7 @@ def _same_registers(found: Sequence[_Declared], wanted: Sequence[Parameter]) -> 
 
 def _agrees(one: _Declared, parameter: Parameter) -> bool:
     if one.pointer != parameter.pointer:
-        # A type that is not known may be a pointer's alias.
+        # An unknown type may be an alias of a pointer type.
         return one.type is None and not one.pointer
     if parameter.output and one.const:
         return False
@@ -142,6 +142,6 @@ def _agrees(one: _Declared, parameter: Parameter) -> bool:
     kind, size_bytes = _TYPES[parameter.ctype]
     same_class = (one.type[0] == "f") == (kind == "f")
     if parameter.pointer:
-        # Elements of 16 and fewer bits are often taken as bits, and unpacked by hand.
+        # Elements of 16 or fewer bits are often declared as plain bits, and unpacked by hand.
         return one.type[1] == size_bytes and (same_class or size_bytes <= _OFTEN_BITS_BYTES)
     return same_class and (one.type[1] == size_bytes if kind == "f" else one.type[1] <= size_bytes)

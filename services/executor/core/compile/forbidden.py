@@ -1,9 +1,9 @@
-"""What a submission may not use: libraries that would do the work for it, and what hides code from its reader.
+"""The rules against libraries that would do a submission's work, and against tricks that hide code from readers.
 
-The rules are settings: `forbidden.toml` beside this file, and a file of the operator's that adds to it or changes it.
-They are matched on the words of the source (`cpp_tokens.py`), never on comments or strings, on the symbols of the
-object files that were made of it alone (`object_symbols.py`), and on the libraries that the finished build needs. So
-what our runner and a device's runtime load for themselves is no submission's fault.
+The rules are settings: `forbidden.toml` beside this file, and the operator's own file, which adds to it or changes it.
+They are matched against the words of the source (`cpp_tokens.py`) without comments and strings, the symbols of the
+object files made from it alone (`object_symbols.py`), and the libraries that the finished build needs. So a submission
+is not blamed for anything that our runner or a device's runtime loads.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ _VERDICTS = {"source": Verdict.FORBIDDEN_SOURCE, "library": Verdict.FORBIDDEN_LI
 
 
 class ForbiddenRulesError(ValueError):
-    """A file of rules is not well formed; the message names the file, the rule and the fix."""
+    """A file of rules is malformed; the message names the file, the rule and the fix."""
 
 
 @dataclass(frozen=True)
 class Rule:
-    """One thing that is forbidden. Patterns are shell-style and match case.
+    """One forbidden thing. Patterns are shell-style and match case.
 
-    `everywhere` rules hold for every problem, others where a problem names them (`Problem.forbidden`).
+    Rules with `everywhere` hold for every problem, others only for problems that name them (`Problem.forbidden`).
     """
 
     name: str
@@ -57,7 +57,7 @@ class Rule:
 
 @cache
 def rules(file: Path | None = None) -> tuple[Rule, ...]:
-    """The default rules, changed by those of `file`; raises ForbiddenRulesError."""
+    """The default rules, as changed by `file`; raises ForbiddenRulesError."""
     tables = _tables(_DEFAULTS)
     for name, table in (_tables(file) if file else {}).items():
         tables[name] = {**tables.get(name, {}), **table}
@@ -66,7 +66,7 @@ def rules(file: Path | None = None) -> tuple[Rule, ...]:
 
 
 def rules_for(every: Iterable[Rule], named: Iterable[str]) -> tuple[Rule, ...]:
-    """Those that hold for a problem that names `named`."""
+    """The rules that hold for a problem that names `named`."""
     names = set(named)
     return tuple(rule for rule in every if rule.everywhere or rule.name in names)
 
@@ -85,7 +85,7 @@ def check_source(source: str, held: Sequence[Rule]) -> None:
 
 
 def check_build(executable: bytes, symbols: Iterable[str], held: Sequence[Rule]) -> tuple[str, ...]:
-    """The shared libraries that a build needs; raises Failure for a library, or a symbol, that a rule forbids.
+    """Returns the shared libraries that a build needs; raises Failure if a rule forbids a library or a symbol.
 
     `symbols` are those of the source's own object files.
     """
@@ -103,7 +103,7 @@ def check_build(executable: bytes, symbols: Iterable[str], held: Sequence[Rule])
 
 
 def needed_libraries(executable: bytes) -> tuple[str, ...]:
-    """The DT_NEEDED entries of an ELF file; none for static ones, and for what is no ELF file."""
+    """Returns the DT_NEEDED entries of an ELF file; none if it is static or not an ELF file."""
     try:
         dynamic = cast("Any", ELFFile(io.BytesIO(executable))).get_section_by_name(".dynamic")
     except ELFError:

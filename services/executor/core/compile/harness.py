@@ -14,7 +14,10 @@ if TYPE_CHECKING:
 
 
 def harness_source(parameters: Sequence[Parameter]) -> str:
-    """`wavepool_call(arguments)`: an array's entry is its device address, a scalar's is the address of its value."""
+    """Returns the source of `wavepool_call(arguments)`.
+
+    The entry of an array is its device address; the entry of a scalar is the address of its value.
+    """
     declaration = ", ".join(_declared(parameter) for parameter in parameters)
     arguments = ",\n           ".join(_argument(parameter, at) for at, parameter in enumerate(parameters))
     return (
@@ -27,7 +30,7 @@ def harness_source(parameters: Sequence[Parameter]) -> str:
 
 
 def expected_declaration(parameters: Sequence[Parameter]) -> str:
-    """What a submission has to define, as its author would write it."""
+    """The declaration that a submission must have, as its author would write it."""
     return f'extern "C" void solution({", ".join(parameter.declaration for parameter in parameters)})'
 
 
@@ -43,7 +46,7 @@ def _element(parameter: Parameter) -> ElementType | None:
 
 
 def _ctype(parameter: Parameter) -> str:
-    """Our own name of the type, of which people write several."""
+    """Our own spelling of the type; people write several."""
     element = _element(parameter)
     return parameter.ctype if element is None else element.ctype
 
@@ -53,7 +56,7 @@ def _declared(parameter: Parameter) -> str:
 
 
 def _pointer_type(parameter: Parameter) -> str:
-    """Pointers to what a header of its own declares are passed untyped, as all pointers are alike to the linker."""
+    """The C++ type of a pointer parameter: untyped if the element type needs a header, as the linker ignores types."""
     element = _element(parameter)
     untyped = element is not None and element.header
     return f"{'const ' if parameter.const else ''}{'void' if untyped else _ctype(parameter)}*"

@@ -1,7 +1,7 @@
-"""The report of what the MI300X's compiler makes of a source: made in a sandbox, cached, and never in the way.
+"""The MI300X report on a source: made in a sandbox, cached, and unable to fail a run.
 
-Whatever goes wrong, the answer is a report that says why it is empty. What the sandbox leaves is untrusted: its size
-is bounded, and every field is checked.
+If anything goes wrong, the report is empty and says why. The sandbox's output is untrusted: its size is bounded, and
+every field is checked.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from services.executor.sandboxes.sandbox import Sandbox
 
 MAX_SHOWN_KERNELS = 32
-"""In events: a listing has them all."""
+"""The most kernels that an event shows; a listing has them all."""
 _MOST_BYTES = 4 << 20
 _MOST_TEXT = 400
 _REPORT = "report.json"
@@ -42,7 +42,8 @@ _FAILED = "The report for the MI300X failed; the run is not touched by that."
 
 
 def _limits() -> Limits:
-    # As for the builder: the processor time bounds the source, and on a busy machine the compiler waits for its turn.
+    # As in the builder, the processor time limits the source; wall time is longer, as a compiler waits on a busy
+    # machine.
     return Limits(
         wall=timedelta(seconds=80),
         cpu=timedelta(seconds=20),
@@ -55,7 +56,7 @@ def _limits() -> Limits:
 
 @dataclass(frozen=True)
 class Inspection:
-    """A report, and the ISA with source lines as text."""
+    """A report, and the ISA with source lines, as text."""
 
     report: IsaReport
     listing: str = ""
@@ -63,7 +64,7 @@ class Inspection:
 
 @dataclass(frozen=True)
 class IsaReporter:
-    """Makes reports with `inspector`, and keeps them in `cache`."""
+    """Makes reports with `inspector` and keeps them in `cache`."""
 
     inspector: Inspector
     sandbox: Sandbox
@@ -71,7 +72,7 @@ class IsaReporter:
     limits: Limits = field(default_factory=_limits)
 
     async def inspect(self, source: str, scratch: Path) -> Inspection:
-        """The report on `source`, using the new folder `scratch`; raises nothing but cancellation."""
+        """Returns the report on `source`, using the new folder `scratch`; raises only CancelledError."""
         try:
             toolchain = self.inspector.toolchain()
         except ToolchainError as error:
@@ -91,7 +92,7 @@ class IsaReporter:
 
     @asynccontextmanager
     async def reporting(self, source: str, scratch: Path) -> AsyncGenerator[asyncio.Task[Inspection]]:
-        """Makes the report while the block runs; it is given up where the block leaves without it."""
+        """Makes the report while the block runs; it is cancelled if the block leaves first."""
         task = asyncio.create_task(self.inspect(source, scratch))
         try:
             yield task
@@ -109,7 +110,7 @@ class IsaReporter:
 
 
 class _NoReportError(Exception):
-    """The sandbox left none; the message says why."""
+    """The sandbox left no valid report; the message says why."""
 
 
 def _reason(stderr: bytes, otherwise: str) -> str:
@@ -118,7 +119,7 @@ def _reason(stderr: bytes, otherwise: str) -> str:
 
 
 def _inspection(data: bytes) -> Inspection:
-    """What was left, with every field checked; raises _NoReportError."""
+    """Reads the sandbox's report and checks every field; raises _NoReportError."""
     try:
         parsed: object = json.loads(data)
         if not isinstance(parsed, dict):
@@ -134,13 +135,13 @@ def _inspection(data: bytes) -> Inspection:
 
 
 def _bounded(report: IsaReport) -> IsaReport:
-    """No field of it can flood an event."""
+    """Cuts the fields so that none of them can flood an event."""
     kernels = {_cut(name): replace(kernel, symbol=_cut(kernel.symbol)) for name, kernel in list(report.kernels.items())}
     return replace(report, note=report.note[: 4 * _MOST_TEXT], kernels=kernels)
 
 
 def shown(report: IsaReport) -> IsaReport:
-    """What events carry of a report: the first kernels, those with hints before the others."""
+    """The part of a report that events carry: the first kernels, those with hints before the others."""
     if len(report.kernels) <= MAX_SHOWN_KERNELS:
         return report
     chosen: dict[str, KernelReport] = dict(

@@ -1,8 +1,8 @@
-"""Which functions and variables an object file defines or asks for, however its source hid their names.
+"""Lists the functions and variables that an object file defines or asks for, even if its source hid their names.
 
-Object files of the host hold the device's in a section of theirs, whole ELF files one after another, and bundles of
-code objects are nothing but those. So the symbols of every ELF file in the data are given. Device code that a compiler
-compressed is not looked into: it has no linker, and calls nothing that its compiler did not know.
+An object file of the host holds the device's object files in a section, whole ELF files one after another; a bundle of
+code objects has the same form. So the symbols of every ELF file in the data are returned. Compressed device code is not
+read: it is not linked, and calls nothing that its compiler did not know.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 _ELF = re.compile(rb"\x7fELF")
 _TABLES = (".symtab", ".dynsym")
 _UNREADABLE = (ELFError, AttributeError, ValueError, OSError)
-"""What the library raises for bytes that only begin like an ELF file."""
+"""Errors that the library raises for bytes that only begin like an ELF file."""
 
 
 def object_symbols(data: bytes) -> tuple[str, ...]:
-    """The names, sorted; none for what holds no ELF file. A version that a name asks for (`dlopen@V`) is left out."""
+    """Returns the sorted names; none if there is no ELF file. A version in a name (`dlopen@V`) is left out."""
     names = {name.partition("@")[0] for found in _ELF.finditer(data) for name in _symbols_at(data, found.start())}
     return tuple(sorted(names - {""}))
 
@@ -44,9 +44,9 @@ def _symbols_at(data: bytes, start: int) -> list[str]:
 
 
 def _names(entries: bytes, entry_bytes: int, strings: bytes, order: Literal["little", "big"]) -> Iterator[str]:
-    """Of a table's symbols; the library would read all else that is in them, which takes seven times as long.
+    """Yields the names of a table's symbols. The library would read all fields, which takes seven times as long.
 
-    Each begins with the place of its name, in four bytes, in files of either class (System V gABI, chapter 4).
+    Each entry begins with the place of its name, in four bytes, in both classes of files (System V gABI, chapter 4).
     """
     for at in range(0, len(entries), entry_bytes):
         place = int.from_bytes(entries[at : at + 4], order)

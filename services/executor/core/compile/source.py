@@ -1,4 +1,4 @@
-"""What can be told from the text of a submission before anything compiles it."""
+"""Checks the text of a submission before it is compiled."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from services.executor.core.compile.forbidden import Rule
 
-# Comments, raw strings, strings and characters: what looks like code in them is none.
+# Comments, raw strings, strings and characters: text in them may look like code, but is none.
 _NOT_CODE = re.compile(
     r"""//[^\n]*|/\*.*?(?:\*/|\Z)|R"(?P<mark>[^()\\\s]{0,16})\(.*?\)(?P=mark)"|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'""",
     re.DOTALL,
@@ -32,14 +32,14 @@ def code_of(source: str) -> str:
 
 
 def admit(source: str, declaration: str, held: Sequence[Rule]) -> None:
-    """Raises Failure where `source` can be no submission that defines `declaration`, or a rule forbids a word of it."""
+    """Raises Failure if `source` cannot define `declaration`, or if a rule forbids a word of it."""
     if fault := source_fault(source, declaration):
         raise Failure(Verdict.COMPILE_ERROR, fault)
     check_source(source, held)
 
 
 def source_fault(source: str, declaration: str) -> str | None:
-    """Why `source` cannot be a submission, for its author, or None. `declaration` is what it has to define."""
+    """Says to the author why `source` cannot define `declaration`; None if it may."""
     size_bytes = len(source.encode(errors="replace"))
     if size_bytes > MAX_SOURCE_BYTES:
         return f"The source has {size_bytes:,} bytes; at most {MAX_SOURCE_BYTES:,} are allowed. Send a smaller one."

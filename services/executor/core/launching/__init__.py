@@ -1,1 +1,1 @@
-"""Launches by us: what host code asks of a device is recorded, understood as a launch program, and performed by us."""
+"""Launches by us: host code's requests to a device are recorded, turned into a launch program, and replayed."""

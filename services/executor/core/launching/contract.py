@@ -1,4 +1,4 @@
-"""What a submission has to be: host code that launches its own kernels (H), or kernels that we launch (D)."""
+"""The contracts of a submission: host code that launches its own kernels (H), or kernels that we launch (D)."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ if TYPE_CHECKING:
 
 
 class Contract(StrEnum):
-    """The name of a contract, as reports have it."""
+    """The name of a contract, as reports show it."""
 
     HOST = "H"
-    """`extern "C" void solution(...)`: host code of the submission's own, which launches its kernels."""
+    """`extern "C" void solution(...)`: the submission's own host code, which launches its kernels."""
     DEVICE = "D"
-    """Kernels, and a launch plan: no code of the submission's runs on the host."""
+    """Kernels and a launch plan: none of the submission's code runs on the host."""
     PROGRAM = "program"
     """A whole program with its own `main`."""
 
 
 def contract_of(job: CoreJob) -> Contract:
-    """The contract that a job is under."""
+    """The contract of a job."""
     if job.mode is Mode.SANDBOX:
         return Contract.PROGRAM
     return Contract.DEVICE if job.launch_plan else Contract.HOST
 
 
 def unit_of(source: str, problem: Problem | None) -> Unit:
-    """What is compiled; without a problem, a whole program."""
+    """The unit to compile for `source`; a whole program if there is no problem."""
     if problem is None:
         return Unit(BuildKind.PROGRAM, source, "", "int main()")
     parameters = problem.parameters
@@ -45,6 +45,6 @@ def unit_of(source: str, problem: Problem | None) -> Unit:
         kernels = ", ".join(problem.plan.kernels)
         wanted = json.dumps(problem.plan.kernels, sort_keys=True)
         return Unit(BuildKind.KERNELS, source, wanted, f'extern "C" __global__ void {kernels}(...)')
-    # An author's definition may call its parameters what C++ has another meaning for.
+    # An author's definition may use parameter names that mean something else in C++.
     numbered = [replace(parameter, name=f"argument{at}") for at, parameter in enumerate(parameters)]
     return Unit(BuildKind.SOLUTION, source, harness_source(numbered), expected_declaration(parameters))

@@ -1,7 +1,7 @@
-"""A problem as contract D poses it: the same parameters, and the submission's scratch buffers.
+"""A problem under contract D: the same parameters, and the submission's scratch buffers.
 
-Scratch is an array like any other: the judge writes it before each call, with guard bands around it, and finds a kernel
-that writes beside it. What the plan launches is a launch program, which depends on the sizes of a call alone.
+Scratch is an array like any other: the judge writes it before each call, with guard bands around it, and detects a
+kernel that writes outside it. The plan becomes a launch program, which depends only on the sizes of a call.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 def launched(problem: Problem, plan_text: str, device: DeviceDescription) -> LaunchedProblem:
-    """The problem with a submission's launch plan; raises Failure where the plan does not fit the problem."""
+    """Returns the problem with a submission's launch plan; raises Failure if the plan does not fit the problem."""
     limits = LaunchLimits(threads_per_block=device.max_threads_per_block, lds_bytes=device.max_lds_bytes)
     try:
         plan = parse_plan(plan_text, problem.parameters)
@@ -53,14 +53,14 @@ def launched(problem: Problem, plan_text: str, device: DeviceDescription) -> Lau
 
 
 class LaunchedProblem(Problem):
-    """Comes before the original class; made by `launched`."""
+    """A problem with a launch plan. `launched` derives its class from this one, then the original class."""
 
     plan: LaunchPlan
     limits: LaunchLimits
 
     @property
     def parameters(self) -> tuple[Parameter, ...]:
-        """The problem's, then the scratch buffers."""
+        """The problem's parameters, then the scratch buffers."""
         scratch = [Parameter(buffer.name, "uint8_t", pointer=True, const=False) for buffer in self.plan.scratch]
         return (*super().parameters, *scratch)
 
@@ -78,7 +78,7 @@ class LaunchedProblem(Problem):
         return values
 
     def program(self, case: Case, inputs: Mapping[str, Any]) -> LaunchProgram:
-        """What a call with these inputs launches; raises Failure if a launch does not fit the device."""
+        """The launch program of a call with these inputs; raises Failure if a launch does not fit the device."""
         with _in_case(case):
             sizes = sized_launches(self.plan, self._shape(case, inputs), self.limits)
         launches = tuple(self._launch(*both) for both in zip(self.plan.launches, sizes, strict=True))
@@ -97,14 +97,14 @@ class LaunchedProblem(Problem):
         return Launch(DEFAULT_STREAM, launch.kernel, size.grid, size.block, size.lds_bytes, False, values)
 
     def _argument(self, name: str) -> Value:
-        """An array's address, or the value of a scalar."""
+        """A launch argument: an array's address, or the value of a scalar."""
         at, parameter = next((at, one) for at, one in enumerate(self.parameters) if one.name == name)
         base, size = (Base.ARGUMENT, ADDRESS_BYTES) if parameter.pointer else (Base.SCALAR, parameter.dtype.itemsize)
         return Value(bytes(size), (Relocation(0, Place(base, at, 0), size),))
 
 
 def shown(problem: Problem, values: Mapping[str, Any]) -> dict[str, Any]:
-    """The values that the problem's statement speaks of."""
+    """The values that the problem's statement mentions, without scratch."""
     added: set[str] = set()
     if isinstance(problem, LaunchedProblem):
         added = {buffer.name for buffer in problem.plan.scratch}

@@ -1,8 +1,8 @@
-"""The order that streams, events and a waiting host make, kept by events alone.
+"""The order that streams, events and a waiting host imply, kept by events alone.
 
-A host that waits between two launches would be part of a time that is of the device's work only. So what it waited for
-becomes an event that the other streams wait for, before the next thing that they do. The call's other streams begin
-after the default stream, and it goes on after them, so that its events are around all of the work.
+A host that waits between two launches would add to a time that is meant for the device's work only. So each such wait
+becomes an event that the other streams wait for before their next operation. The call's other streams begin after the
+default stream, and it continues after them, so that its events enclose all of the work.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ ALL_STREAMS = -1
 
 @dataclass(frozen=True)
 class Noted(Step):
-    """An event of the submission's is noted on a stream."""
+    """An event of the submission is noted on a stream."""
 
     event: int
 
 
 @dataclass(frozen=True)
 class Waited(Step):
-    """A stream waits for such an event."""
+    """A stream waits for an event of the submission."""
 
     event: int
 
@@ -44,14 +44,14 @@ Item: TypeAlias = Work | Noted | Waited | Synchronised
 
 @dataclass(frozen=True)
 class Ordered:
-    """Operations with all waits between streams, and how many events they use."""
+    """Operations with all waits between streams, and the number of events that they use."""
 
     operations: tuple[Operation, ...]
     events: int
 
 
 def in_order(items: Sequence[Item]) -> Ordered:
-    """The work of `items` in their order; with one stream that is all that there is to say."""
+    """Returns the work of `items` in their order, with waits if there are several streams."""
     others = dict.fromkeys(item.stream for item in items if item.stream > DEFAULT_STREAM)
     if not others:
         return Ordered(tuple(item for item in items if isinstance(item, Work)), 0)
@@ -80,7 +80,7 @@ class _Streams:
             case Noted():
                 self._latest[item.event] = self._mark(item.stream)
             case Waited():
-                # One that no call of this one noted is long over.
+                # If no operation of this call noted the event, it is long over.
                 if item.event in self._latest:
                     self._waiting[item.stream].append(self._latest[item.event])
                     # A host that waits for this stream waits for the event, too.
@@ -95,7 +95,7 @@ class _Streams:
                 self._operations.append(item)
 
     def _let_wait(self, stream: int) -> None:
-        """All other streams wait for what this one has been given so far."""
+        """Makes all other streams wait for the work that this one has been given so far."""
         event = self._mark(stream)
         for other, waiting in self._waiting.items():
             if other != stream:

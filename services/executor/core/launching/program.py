@@ -1,7 +1,7 @@
-"""A launch program: what one call asks of a device, as data. Our runner performs it (`core/runner/replay.cpp`).
+"""A launch program: the operations that one call asks of a device, as data. `core/runner/replay.cpp` performs it.
 
-Addresses do not stand in it. What a kernel is given is made of bytes, of which some are filled in before each call:
-with the address of one of the call's arrays, of a workspace or of a device variable, or with a scalar of the call.
+It contains no addresses. A kernel's arguments are bytes, some of which are filled in before each call: with the address
+of one of the call's arrays, of a workspace or of a device variable, or with a scalar of the call.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ DEFAULT_STREAM = 0
 
 
 class Base(IntEnum):
-    """What a place is in; `index` of a Place counts these, and of a SCALAR it is the argument's as well."""
+    """Kinds of memory that a Place is in. Its `index` counts within a kind; for SCALAR it is the argument's number."""
 
     ARGUMENT = 1
     WORKSPACE = 2
@@ -43,7 +43,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Relocation:
-    """What is filled in: the address of `place` at byte `at`, or `bytes` bytes of a scalar."""
+    """Bytes to fill in: the address of `place` at byte `at`, or `bytes` bytes of a scalar."""
 
     at: int
     place: Place
@@ -52,7 +52,7 @@ class Relocation:
 
 @dataclass(frozen=True)
 class Value:
-    """Bytes, zero where something is filled in."""
+    """Bytes of an argument or a write; they are zero where `relocations` fill something in."""
 
     data: bytes
     relocations: tuple[Relocation, ...] = ()
@@ -60,7 +60,7 @@ class Value:
 
 @dataclass(frozen=True)
 class Step:
-    """One thing that is asked of a stream; `line` is the source's, 0 if it is not known."""
+    """One operation on a stream; `line` is the source's line, 0 if it is not known."""
 
     stream: int
     line: int = field(default=0, compare=False, kw_only=True)
@@ -68,7 +68,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Launch(Step):
-    """A kernel's launch, by the name that it is registered under."""
+    """The launch of a kernel, by its registered name."""
 
     kernel: str
     grid: tuple[int, int, int]
@@ -80,7 +80,7 @@ class Launch(Step):
 
 @dataclass(frozen=True)
 class Copy(Step):
-    """From the device to the device."""
+    """A copy from the device to the device."""
 
     target: Place
     source: Place
@@ -89,7 +89,7 @@ class Copy(Step):
 
 @dataclass(frozen=True)
 class Write(Step):
-    """Constants of the host's, copied to the device."""
+    """Constants of the host, copied to the device."""
 
     target: Place
     value: Value
@@ -97,7 +97,7 @@ class Write(Step):
 
 @dataclass(frozen=True)
 class Fill(Step):
-    """`count` elements of 1, 2 or 4 bytes."""
+    """A fill with `count` elements of 1, 2 or 4 bytes."""
 
     target: Place
     element_bytes: int
@@ -125,9 +125,10 @@ Operation: TypeAlias = Work | Mark | Wait
 
 @dataclass(frozen=True)
 class LaunchProgram:
-    """What the first call of a case does, and what each later one does.
+    """The operations of the first call of a case, and those of each later call.
 
-    `workspaces` are the bytes of each, `variables` names, and `streams` the flags of those beside the default one.
+    `workspaces` are sizes in bytes, `variables` are names, and `streams` are the flags of all streams but the default
+    one.
     """
 
     workspaces: tuple[int, ...]
@@ -139,12 +140,12 @@ class LaunchProgram:
 
     @property
     def launches(self) -> int:
-        """Of a call that is not the first."""
+        """The number of launches in each call after the first."""
         return sum(isinstance(operation, Launch) for operation in self.later)
 
 
 def program_bytes(program: LaunchProgram) -> bytes:
-    """As the runner reads it; `replay.hpp` describes it."""
+    """The program in the format that the runner reads; `replay.hpp` describes it."""
     operations = (*program.first, *program.later)
     kernels = list(dict.fromkeys(one.kernel for one in operations if isinstance(one, Launch)))
     parts = [_words(_MAGIC, len(program.workspaces), *program.workspaces, len(kernels)), *map(_name, kernels)]
@@ -210,7 +211,7 @@ def _filled_up(data: bytes) -> bytes:
 
 
 def described(program: LaunchProgram, arrays: Sequence[str]) -> Iterator[str]:
-    """The program as a person reads it, a line each; `arrays` are the names of the call's arguments."""
+    """The program as text for people, one line per operation; `arrays` are the names of the call's arguments."""
     for at, size in enumerate(program.workspaces):
         yield f"workspace{at}: {size:,} bytes"
     if program.first != program.later:
@@ -251,7 +252,7 @@ class _Names:
     arrays: Sequence[str]
 
     def place(self, place: Place) -> str:
-        """An address, by what it is in."""
+        """The name of the memory that a place is in, with the offset."""
         match place.base:
             case Base.WORKSPACE:
                 name = f"workspace{place.index}"
@@ -262,7 +263,7 @@ class _Names:
         return f"{name}{place.offset:+,}" if place.offset else name
 
     def value(self, value: Value) -> str:
-        """An argument: a place, a number, or its bytes."""
+        """An argument as text: a place, a number, or its bytes."""
         if len(value.relocations) == 1 and value.relocations[0].bytes == len(value.data):
             return self.place(value.relocations[0].place)
         if not value.relocations and len(value.data) in {1, 2, 4, 8}:

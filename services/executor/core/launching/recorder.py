@@ -1,4 +1,4 @@
-"""Runs the recorder of a build: what `solution` would ask of a device, for each case, in sandboxes that have none."""
+"""Runs the recorder of a build without a device: it notes all requests of `solution` to one, for each case."""
 
 from __future__ import annotations
 
@@ -46,14 +46,14 @@ _HEAD_BYTES = 2 * _WORD_BYTES
 _SCALAR, _DEVICE_ARRAY, _HOST_READABLE_ARRAY = 0, 1, 2
 _BUILD, _REQUEST, _LEFT = Path("/build"), Path("/request/request"), Path("/recordings")
 CALL_SECONDS = 10
-"""For all calls of a case; no kernel runs in them."""
+"""Time limit of all calls of a case; no kernel runs in them."""
 _MOST_OPERATIONS = 20_000
 _COOPERATIVE_BLOCKS_OF_UNIT = 32
-"""More than run at once on any unit; the launch itself says if there are too many."""
+"""More blocks than any compute unit runs at once; the launch itself says if there are too many."""
 _COOPERATIVE_BLOCKS_OF_PROCESSOR = 40
-"""As `hipcpu/runtime/kernels/cooperative.h` has it."""
+"""The limit in `hipcpu/runtime/kernels/cooperative.h`."""
 _TRIES = 3
-"""Threads of the host that launch at once may do so in another order, once in a while."""
+"""The number of tries to record: host threads that launch at the same time may do so in another order."""
 
 
 async def programs_of(
@@ -64,16 +64,17 @@ async def programs_of(
     context: PlaceContext,
     call_seconds: int = CALL_SECONDS,
 ) -> list[LaunchProgram | NotRecordableError]:
-    """For each case the launch program of a finished build, or why there is none; `folder` is made, for its recorder.
+    """For each case, returns the launch program of a finished build, or the reason why there is none.
 
-    All calls of a case together have `call_seconds`, those of all cases twice as much.
-    Raises InfrastructureFailure where the recorder's sandbox cannot be made.
+    Makes `folder` and puts the recorder there. All calls of a case together have `call_seconds`, all cases together
+    twice as much. Raises InfrastructureFailure if the recorder's sandbox cannot be made.
     """
     if reason := not_recordable_because(build):
         return [NotRecordableError(reason)] * len(cases)
     _put(build.parts[RECORDER], folder)
     found = await _Recorder(context, folder, call_seconds).programs(problem, cases)
-    # A code object within the executable; on `cpu` there is none, and kernels have the names of the recording.
+    # Skips the replayer's own ELF header, to find the code object in it. On `cpu` there is none, and kernels keep their
+    # recorded names.
     symbols = object_symbols(build.parts[REPLAYER][1:])
     return [_named(symbols, one) for one in found] if symbols else found
 
@@ -91,7 +92,7 @@ def _put(recorder: bytes, folder: Path) -> None:
 
 
 def not_recordable_because(build: CachedBuild) -> str:
-    """Why a build has no recorder; empty if it has one."""
+    """Says why a build has no recorder; empty if it has one."""
     if RECORDER in build.parts:
         return ""
     said = build.parts.get(NOT_RECORDABLE, b"").decode(errors="replace")
@@ -100,7 +101,7 @@ def not_recordable_because(build: CachedBuild) -> str:
 
 @dataclass(frozen=True)
 class _Recorder:
-    """Runs in sandboxes without a device, whose facts it is told; `folder` has its executable."""
+    """Runs recordings in sandboxes without a device, given the device's facts; `folder` has the executable."""
 
     context: PlaceContext
     folder: Path
@@ -142,7 +143,7 @@ class _Recorder:
         is_gpu = device.has_own_memory
         settings = (
             number + 1,
-            # The last of them has its allocations in the other order.
+            # The last recording allocates in the opposite order.
             int(number == RECORDINGS - 1),
             device.memory_mib << 20,
             _MOST_OPERATIONS,
@@ -152,7 +153,8 @@ class _Recorder:
             device.compute_units,
             _COOPERATIVE_BLOCKS_OF_UNIT * device.compute_units if is_gpu else _COOPERATIVE_BLOCKS_OF_PROCESSOR,
         )
-        # As runtime/recorder/properties.cpp reads them. Without them the recorder answers as the `cpu` device does.
+        # The format is that of runtime/recorder/properties.cpp. Without them the recorder answers as the `cpu` device
+        # does.
         properties = "".join(f";{name}={value.hex()}" for name, value in self.context.properties.items())
         reported = {"WAVEPOOL_PROPERTIES": properties} if is_gpu else {}
         return Command(
@@ -167,16 +169,16 @@ class _Recorder:
         )
 
     def _limits(self) -> Limits:
-        # A case takes milliseconds. If one has no end, nor have the others: they need not be waited for.
+        # A case takes milliseconds. If one never ends, neither do the others, so there is no need to wait for each.
         wall = timedelta(seconds=2 * self.call_seconds)
         limits = self.context.limits.runner
-        # Those of all recordings count together where sandboxes share a user.
+        # If sandboxes share a user, the processes of all recordings count together.
         shared = RECORDINGS if Gap.PROCESS_COUNT in self.context.sandbox.gaps else 1
         return replace(limits, wall=wall, file_mib=MOST_BYTES >> 20, processes=shared * limits.processes)
 
 
 class _Draw:
-    """What calls of one recording are given: arrays by their sizes alone, and what the host is told of.
+    """The arguments for the calls of one recording: the sizes of device arrays, and all values that the host can read.
 
     Scalars and arrays that the host can read are drawn anew for each recording, as they are for each call.
     """
@@ -187,19 +189,19 @@ class _Draw:
         self._sizes = {at: problem.parameters[at].dtype.itemsize for at in self._scalars}
 
     def request(self, call_seconds: int) -> bytes:
-        """What the recorder reads (`runtime/recorder/main.cpp`)."""
+        """The request that the recorder reads (`runtime/recorder/main.cpp`)."""
         parts = [_words(_MAGIC, call_seconds, len(self.cases))]
         for arguments in self.cases:
             parts += [_words(len(arguments)), *arguments.values()]
         return b"".join(parts)
 
     def scalars(self, case: int) -> dict[int, bytes]:
-        """Their values, by argument."""
+        """The scalars' values, by argument number."""
         arguments = list(self.cases[case].values())
         return {at: arguments[at][_HEAD_BYTES : _HEAD_BYTES + self._sizes[at]] for at in self._scalars}
 
     def reported(self) -> list[dict[str, bytes]]:
-        """All but the scalars' values."""
+        """All arguments but the scalars."""
         return [
             {name: value for at, (name, value) in enumerate(arguments.items()) if at not in self._sizes}
             for arguments in self.cases
@@ -207,7 +209,7 @@ class _Draw:
 
 
 def _changing(draws: Sequence[_Draw]) -> str:
-    """An array that is not the same in all of them, as far as the host is told; empty if there is none."""
+    """The first array whose size or host-readable content differs between the draws; empty if there is none."""
     first, *others = (draw.reported() for draw in draws)
     for other in others:
         for one, another in zip(first, other, strict=True):
@@ -217,7 +219,7 @@ def _changing(draws: Sequence[_Draw]) -> str:
 
 
 def _arguments(problem: Problem, case: Case, seed: int) -> dict[str, bytes]:
-    # At GPU sizes values take minutes to draw.
+    # At GPU sizes it takes minutes to draw the values.
     inputs = problem.sized_inputs(case, np.random.PCG64(seed))
     return _reported(problem, case, problem.inputs(case, np.random.default_rng(seed)) if inputs is None else inputs)
 

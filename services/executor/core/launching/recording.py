@@ -1,7 +1,7 @@
-"""What a recorder wrote, read with suspicion: it runs the submission's host code, so that any bytes may be in it.
+"""Reads a recorder's output with suspicion: the recorder runs the submission's host code, so it may hold any bytes.
 
-`hipcpu/runtime/recorder/record.h` describes the records. Whatever is in the bytes, the answer is a Recording or a
-RecordingError.
+`hipcpu/runtime/recorder/record.h` describes the records. Whatever the bytes are, the result is a Recording, a
+RecordingError or a NotRecordableError.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 MOST_BYTES = 192 << 20
-"""More than a recorder of ours ever writes."""
+"""A size that no recorder of ours reaches."""
 CALLS = 3
 _MOST_RECORDS = 500_000
 _MOST_ARGUMENTS = 1_024
@@ -40,7 +40,7 @@ class Kind(IntEnum):
     END = 14
 
 
-# How many numbers a record has, and how many byte strings; a launch has some more, with their count before them.
+# The number of integers in a record, and of byte strings. A launch has more strings, with their count before them.
 _FORMS = {
     Kind.VARIABLE: (2, 1),
     Kind.CALL: (1, 0),
@@ -60,7 +60,7 @@ _FORMS = {
 
 
 class Explains(IntEnum):
-    """How a run on a device is likely to end for what cannot be recorded; `runtime/recorder/record.h` has the same."""
+    """Likely end on a device of a call that cannot be recorded. `runtime/recorder/record.h` has the same values."""
 
     NOTHING = 0
     CRASH = 1
@@ -68,11 +68,11 @@ class Explains(IntEnum):
 
 
 class RecordingError(ValueError):
-    """The bytes are no recording."""
+    """The bytes are not a valid recording."""
 
 
 class NotRecordableError(Exception):
-    """There can be no launch program; `line` is the source's, 0 if it is not known.
+    """There can be no launch program; `line` is the source's line, 0 if it is not known.
 
     `explains` says how a run on a device is likely to end for the same reason.
     """
@@ -103,7 +103,7 @@ class Recording:
 
 
 def recording_from_bytes(data: bytes) -> Recording:
-    """Raises RecordingError, and NotRecordableError for a recording that says why it ended."""
+    """Parses a recording; raises RecordingError, or NotRecordableError if it ended early, with or without a reason."""
     if len(data) > MOST_BYTES:
         raise RecordingError(f"it is larger than {MOST_BYTES >> 20} MiB")
     segments: list[list[Record]] = [[]]
@@ -127,7 +127,7 @@ def recording_from_bytes(data: bytes) -> Recording:
 
 
 def _records(data: bytes) -> list[Record]:
-    """The records up to the first that ends a recording; what is behind it is left alone."""
+    """The records up to the first that ends a recording; anything after it is ignored."""
     found: list[Record] = []
     at = 0
     while at < len(data):
@@ -158,7 +158,7 @@ class _Reader:
         self._at = 0
 
     def record(self, kind: Kind, line: int) -> Record:
-        """All of it; raises RecordingError where it has less, or more."""
+        """Reads the whole record; raises RecordingError if it is too short or too long."""
         numbers, strings = _FORMS[kind]
         read_numbers = tuple(self._number() for _ in range(numbers))
         read_strings = [self._string() for _ in range(strings)]

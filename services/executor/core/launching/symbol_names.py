@@ -1,10 +1,10 @@
-"""Kernels and device variables by the names that they have in a code object.
+"""Finds the names that kernels and device variables have in a code object.
 
-A recording names them as our own clang does with our own headers. hipcc is clang too, but `float4` is there
-`HIP_vector_type<float, 4>` (amd_hip_vector_types.h); nvcc gives names of a file's own another form: it leaves out the
-`L` of `_ZL4stepPf`, the anonymous namespace is not `12_GLOBAL__N_1` but has a hash of the file, and so may what it is
-in (seen with nvcc 13.0), and `_Float16` is a class of ours there. A type of another name also changes how a name refers
-to its own earlier parts, so names are compared with those written out.
+A recording has the names that our own clang gives them with our own headers. hipcc is clang too, but its `float4` is
+`HIP_vector_type<float, 4>` (amd_hip_vector_types.h). nvcc (seen with 13.0) gives another form to names that are local
+to a file: it leaves out the `L` of `_ZL4stepPf`, and the anonymous namespace, and sometimes the scope around it, has a
+hash of the file instead of `12_GLOBAL__N_1`. There, `_Float16` is a class of ours. Another type name also changes how a
+name refers back to its own parts, so names are compared with those references written out.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _ANONYMOUS = "_GLOBAL__N_"
 _OF_A_FILE = "_INTERNAL_"
 _OF_OUR_COLLECTIVES = "14wp_collectives"
-"""In the headers with which host code is recorded; the libraries of GPUs have kernels of other names."""
+"""A namespace in the headers that host code is recorded with; the GPU libraries' own kernels have other names."""
 _HALF_OF_NVCC = "{wavepool_float16}"
 _VECTOR_OF_HIP = re.compile(r"\{HIP_vector_type\}<(.)Lj([1-4])E>")
 _ELEMENTS = {
@@ -42,11 +42,11 @@ _ELEMENTS = {
     "d": "double",
 }
 _MOST_CHARACTERS = 1_000
-"""Names that refer to themselves again and again would grow without end."""
+"""A limit for names that refer to themselves again and again, which would grow without end."""
 
 
 def named_as_in(symbols: Iterable[str], program: LaunchProgram) -> LaunchProgram:
-    """The program with the names of a code object's `symbols`; raises NotRecordableError for what it has no name of."""
+    """Returns the program with the names in `symbols`; raises NotRecordableError if one of its names is not there."""
     known = set(symbols)
     by_plain: dict[str, list[str]] = {}
     for symbol in known:
@@ -84,39 +84,39 @@ def _renamed(steps: tuple[Operation, ...], names: Mapping[str, str]) -> tuple[Op
 
 
 def _plain(symbol: str) -> str:
-    """What a mangled name is in all forms; two names of one source have not the same."""
+    """A form of a mangled name that all compilers share; different names of one source keep different forms."""
     if not symbol.startswith("_Z") or len(symbol) > _MOST_CHARACTERS:
         return symbol
     try:
         plain = _Mangled(symbol).plain()
     except (ValueError, RecursionError):
         return symbol
-    # A variable that is in nothing else is not mangled, unless it is its file's own.
+    # A variable at global scope is not mangled, unless it is local to its file.
     alone = re.fullmatch(r"\{([^{}]+)\}", plain)
     return alone[1] if alone else plain
 
 
 class _Mangled:
-    """Reads a name as the Itanium C++ ABI has it (section 5.1), as far as kernels and variables have such names.
+    """Reads a name as in section 5.1 of the Itanium C++ ABI, as far as kernels and variables need it.
 
-    Raises ValueError for the rest: lambdas, expressions, what is declared in a function.
+    Raises ValueError for the rest: lambdas, expressions, names declared in a function.
     """
 
     def __init__(self, symbol: str) -> None:
         self._text = symbol
         self._at = len("_Z")
         self._known: list[str] = []
-        """What later parts can refer to, in the ABI's order."""
+        """The parts that later ones can refer to, in the ABI's order."""
 
     def plain(self) -> str:
-        """The name with its types, each written out and words in braces."""
+        """The name with its types, with all references written out and words in braces."""
         parts = [self._name()]
         while self._at < len(self._text):
             parts.append(self._type())
         return "".join(parts)
 
     def _take(self, pattern: str) -> str:
-        """What comes next, if it is such."""
+        """Takes the next characters if they match, else an empty string."""
         found = re.compile(pattern).match(self._text, self._at)
         self._at = found.end() if found else self._at
         return found[0] if found else ""
@@ -163,7 +163,7 @@ class _Mangled:
         return "{}" if word.startswith(_ANONYMOUS) else f"{{{word}}}"
 
     def _earlier(self) -> str:
-        """A substitution."""
+        """Reads a substitution: a reference to an earlier part."""
         digits = self._need("S[0-9A-Z]*_")[1:-1]
         at = int(digits, 36) + 1 if digits else 0
         if at >= len(self._known):
@@ -171,7 +171,7 @@ class _Mangled:
         return self._known[at]
 
     def _arguments(self) -> str:
-        """Of a template."""
+        """Reads the arguments of a template."""
         self._need("I")
         parts: list[str] = []
         while not self._take("E"):

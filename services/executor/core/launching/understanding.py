@@ -1,11 +1,11 @@
-"""From three recordings of the same calls to the launch program that they all show.
+"""Turns three recordings of the same calls into the launch program that they all show.
 
-In each recording all memory lies at other addresses, in the third also in another order. So bytes that are the same in
-all three are constants; bytes that differ have to be the address of the same place in each, and fill in as that. What
-differs in any other way depends on more than sizes, and there is no program.
+In each recording all memory has other addresses, and in the third it also has another order. So bytes that are the same
+in all three are constants. Bytes that differ must be the address of the same place in each, or a scalar, and are filled
+in as such. If anything differs in another way, it depends on more than sizes, and there is no program.
 
-Calls 2 and 3 of a recording have to agree as well: they are what each later call does. What came before them is what
-the first call does, if that is anything else.
+Calls 2 and 3 of a recording must agree as well: they show the operations of each later call. The operations before them
+are those of the first call, if they differ.
 """
 
 from __future__ import annotations
@@ -42,23 +42,25 @@ if TYPE_CHECKING:
 
 RECORDINGS = 3
 _SLACK_BYTES = 1 << 20
-"""How far outside an allocation an address still is one of it: kernels are given `begin - 1`, and ends."""
+"""An address this far outside an allocation still counts as part of it: kernels are given `begin - 1`, and ends."""
 _FREE_BYTES = 8 << 20
-"""The least that a recorder of ours leaves free between two allocations."""
+"""The least space that our recorder leaves free between two allocations."""
 _MOST_WORKSPACE_BYTES = 1 << 42
 _MOST_GRID = (0x7FFFFFFF, 65_535, 65_535)
 _MOST_THREADS = 1_024
 _MOST_LDS_BYTES = 1 << 20
 _ELEMENTS = frozenset({1, 2, 4})
 _MOST_ADDRESSES, _ADDRESSES_OF_ANY_ARGUMENT = 50_000, 16
-"""In tables, of all that a recording's calls hand over; to find what each means takes some 30 us. Others are bounded by
-how many operations there are."""
+"""Limit on the addresses in tables, in all calls of a recording: to explain one takes some 30 us.
+
+Other addresses are limited by the number of operations.
+"""
 _KEPT = 0
-"""The owner of what lives on: it was made before call 2."""
+"""The segment of memory that outlives its call: it was made before call 2."""
 
 
 class DifferingError(NotRecordableError):
-    """The recordings show different things; another try may agree, if threads of the host raced."""
+    """The recordings differ. Another try may agree, if host threads raced."""
 
 
 class _Owner(Enum):
@@ -70,9 +72,9 @@ class _Owner(Enum):
 
 @dataclass(frozen=True)
 class _Block:
-    """Memory by what it is: an argument of a call, a variable, or the `number`-th allocation of a segment.
+    """A piece of memory: an argument of a call, a variable, or the `number`-th allocation of a segment.
 
-    Segment 0 is what comes before the first call, and segment n is call n.
+    Segment 0 comes before the first call, and segment n is call n.
     """
 
     owner: _Owner
@@ -98,7 +100,7 @@ class _Memory:
                 raise RecordingError("its allocations lie too close together")
 
     def find(self, address: int) -> _Found:
-        """What an address is in, or near, and how far from its beginning; None of an address that is of no memory."""
+        """The block that an address is in or near, and its offset there; None if there is no block."""
         at = bisect_right(self._begins, address)
         if at > 0 and address - self._begins[at - 1] <= self._sizes[at - 1] + _SLACK_BYTES:
             return self._blocks[at - 1], address - self._begins[at - 1]
@@ -124,10 +126,10 @@ def _blocks(recording: Recording) -> Iterator[tuple[int, int, _Block]]:
 
 
 def understood(recordings: Sequence[Recording], scalars: Sequence[Mapping[int, bytes]] = ({}, {}, {})) -> LaunchProgram:
-    """The program; raises NotRecordableError with the reason, DifferingError among them, and RecordingError.
+    """Returns the launch program; raises NotRecordableError (or DifferingError) with the reason, and RecordingError.
 
-    `scalars` are the values that the calls of each recording were given, by argument. One that is not the same in all
-    is filled in wherever its bytes stand.
+    `scalars` are the values that the calls of each recording were given, by argument. A scalar that differs between
+    recordings is filled in wherever its bytes appear.
     """
     if len(recordings) != RECORDINGS:
         raise ValueError(f"there must be {RECORDINGS} recordings, not {len(recordings)}")
@@ -144,7 +146,7 @@ def understood(recordings: Sequence[Recording], scalars: Sequence[Mapping[int, b
 
 
 def _agreeing(reader: _Reader, second: Sequence[Item], third: Sequence[Item]) -> list[Item]:
-    """What calls 2 and 3 both are; raises NotRecordableError where they are not the same."""
+    """The items that calls 2 and 3 have in common; raises NotRecordableError if the calls differ."""
     one, other = _relative(reader, second, 2), _relative(reader, third, 3)
     for left, right in zip_longest(one, other):
         if left != right:
@@ -157,7 +159,7 @@ def _agreeing(reader: _Reader, second: Sequence[Item], third: Sequence[Item]) ->
 
 
 class _Reader:
-    """Reads the records of all recordings side by side; places are given by number, `blocks` says what each is in."""
+    """Reads the records of all recordings side by side. Places hold numbers, which index `blocks`."""
 
     def __init__(self, memories: Sequence[_Memory], scalars: Sequence[Mapping[int, bytes]]) -> None:
         self._memories = memories
@@ -168,11 +170,11 @@ class _Reader:
         self.streams: dict[int, int] = {}
 
     def size(self, block: _Block) -> int:
-        """In bytes."""
+        """The size of a block in bytes."""
         return self._memories[0].sizes[block]
 
     def items(self, segment: int, records: Sequence[Sequence[Record]]) -> list[Item]:
-        """What one segment asks for, in which all recordings must agree."""
+        """The items of one segment, in which all recordings must agree."""
         items: list[Item] = []
         for group in zip_longest(*records):
             items += self._item(segment, _alike(group))
@@ -239,9 +241,9 @@ class _Reader:
         return Fill(stream, target, element_bytes, value % (1 << (8 * element_bytes)), count, line=group[0].line)
 
     def _place(self, segment: int, group: Sequence[Record], at: int, size: int) -> Place:
-        """Where `size` bytes are that begin at the address that is number `at` of the records.
+        """The place that begins at number `at` of the records and has `size` bytes.
 
-        Kernels may be given any address, but what we copy and fill ourselves stays inside of its memory.
+        Kernels may be given any address, but our own copies and fills must stay inside a block.
         """
         line = group[0].line
         found = self._explained([one.numbers[at] for one in group])
@@ -254,7 +256,7 @@ class _Reader:
         return self._placed(segment, block, offset, line)
 
     def _explained(self, addresses: Sequence[int]) -> _Found:
-        """The one place that these are the addresses of, each in its recording."""
+        """The one place that all these addresses refer to, each in its own recording; None if there is none."""
         found = [memory.find(address) for memory, address in zip(self._memories, addresses, strict=True)]
         return found[0] if found[0] is not None and all(one == found[0] for one in found) else None
 
@@ -273,7 +275,7 @@ class _Reader:
         return Place(Base.VARIABLE if block.owner is _Owner.VARIABLE else Base.WORKSPACE, number, offset)
 
     def _value(self, segment: int, values: Sequence[bytes], what: str, line: int) -> Value:
-        """Bytes that are the same, and addresses that are explained."""
+        """A value of constant bytes, with relocations for the bytes that differ between recordings."""
         first, *others = values
         if all(other == first for other in others):
             return Value(first)
@@ -303,7 +305,7 @@ class _Reader:
         return Value(bytes(data), tuple(relocations))
 
     def _filled_in(self, segment: int, values: Sequence[bytes], at: int, least: int, line: int) -> Relocation | None:
-        """The address or scalar that byte `at` is in; an address that is aligned comes first."""
+        """The address or scalar that byte `at` belongs to; an aligned address is preferred."""
         begins = _begins(at, least, ADDRESS_BYTES, len(values[0]))
         for begin in sorted(begins, key=lambda begin: (begin % ADDRESS_BYTES != 0, -begin)):
             words = [int.from_bytes(value[begin : begin + ADDRESS_BYTES], "little") for value in values]
@@ -318,11 +320,11 @@ class _Reader:
 
 
 def _begins(at: int, least: int, size: int, end: int) -> range:
-    """Where something of that size may begin that byte `at` is in."""
+    """Offsets from `least` on at which a thing of `size` bytes that contains byte `at` may begin."""
     return range(max(least, at - size + 1), min(at, end - size) + 1)
 
 
-# Of what begins with an address, the rest must be the same; of an argument the address is in the middle.
+# These records hold an address. Numbers from these positions on must be the same in all recordings.
 _ADDRESSED = {Kind.VARIABLE: 1, Kind.ALLOCATE: 1, Kind.ARGUMENT: 2}
 
 
@@ -344,7 +346,7 @@ def _same(group: Sequence[Record], of: Callable[[Record], object]) -> None:
 
 
 def _relative(reader: _Reader, items: Sequence[Item], segment: int) -> list[Item]:
-    """The items of a call, in which its own workspaces, streams and events are counted from the call's beginning."""
+    """The items of a call, with its own workspaces, streams and events numbered from the call's beginning."""
     numbering = _CallNumbers()
 
     def placed(place: Place) -> Place:
@@ -359,7 +361,7 @@ def _relative(reader: _Reader, items: Sequence[Item], segment: int) -> list[Item
 
 
 class _CallNumbers:
-    """Numbers of streams and events by their first use."""
+    """Numbers streams and events by their first use."""
 
     def __init__(self) -> None:
         self._streams: dict[int, int] = {0: 0, -1: -1}
@@ -375,7 +377,7 @@ class _CallNumbers:
 def _mapped(
     item: Item, placed: Callable[[Place], Place], stream: Callable[[int], int], event: Callable[[int], int]
 ) -> Item:
-    """An item with other places, streams and events in the place of its own."""
+    """The item with its places, streams and events replaced."""
 
     def valued(value: Value) -> Value:
         return replace(value, relocations=tuple(replace(one, place=placed(one.place)) for one in value.relocations))
@@ -397,7 +399,7 @@ def _mapped(
 
 
 class _Writer:
-    """Numbers what is used, and makes the program."""
+    """Numbers the memory, streams and events in use, and makes the program."""
 
     def __init__(self, reader: _Reader) -> None:
         self._reader = reader
@@ -407,7 +409,7 @@ class _Writer:
         self._events = 0
 
     def steps(self, items: Sequence[Item]) -> tuple[Operation, ...]:
-        """The operations of a call, in which streams are numbered by their first use."""
+        """The operations of a call, with streams numbered by their first use."""
         numbers: dict[int, int] = {0: 0, -1: -1}
         by_flags: dict[int, int] = {}
 
@@ -424,7 +426,7 @@ class _Writer:
         return ordered.operations
 
     def _stream(self, flags: int, by_flags: dict[int, int]) -> int:
-        """The next stream with these flags: calls share them, as none is busy when a call begins."""
+        """The next stream with these flags. Calls share streams, as none is busy when a call begins."""
         nth = by_flags[flags] = by_flags.get(flags, 0) + 1
         alike = [at for at, known in enumerate(self._flags) if known == flags]
         if len(alike) < nth:
@@ -437,7 +439,7 @@ class _Writer:
         return place if numbers is None else replace(place, index=numbers.setdefault(place.index, len(numbers)))
 
     def program(self, first: tuple[Operation, ...], later: tuple[Operation, ...]) -> LaunchProgram:
-        """All of it."""
+        """Makes the whole program."""
         reader = self._reader
         sizes = tuple(reader.size(reader.blocks[number]) for number in self._workspaces)
         if sum(sizes) > _MOST_WORKSPACE_BYTES:

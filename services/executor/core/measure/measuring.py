@@ -1,4 +1,4 @@
-"""Times one case in one session: warm up, take samples until the stopping rule is satisfied, replace the few it may."""
+"""Times one case in one session: warms up, takes samples up to the stopping rule, replaces a few if it may."""
 
 from __future__ import annotations
 
@@ -27,9 +27,10 @@ if TYPE_CHECKING:
 class Measurement:
     """The timed calls of one case in one session, in order, and the null calls between them.
 
-    `readings` are the instruments' at each call, `replaced` what was taken again, `flush_bytes` what was swept through
-    the caches before each call, and `first_call_ns` the claimed time of the session's first call of the case. `idle` is
-    the time between the case's orders. Of all `calls`, warm-up included, `checked_calls` had their answers compared.
+    `readings` are those of the instruments at each call, `replaced` the samples that were taken again, `flush_bytes`
+    the size of the sweep before each call, and `first_call_ns` the claimed time of the session's first call of the
+    case. `idle` is the time between the case's orders. Of all `calls`, warm-up included, `checked_calls` had their
+    answers compared.
     """
 
     times: tuple[CallTimes, ...]
@@ -45,7 +46,7 @@ class Measurement:
 
 
 class Stopwatch:
-    """Takes samples of one case; keeps what each of them came with."""
+    """Takes samples of one case, and keeps their times, null calls and instrument readings."""
 
     def __init__(self, session: RunnerSession, calls: TimedCalls, device: Device) -> None:
         self._session = session
@@ -56,7 +57,7 @@ class Stopwatch:
         self.readings: list[Reading] = []
 
     async def warm_up(self, profile: StoppingProfile) -> int:
-        """Calls like any other, of which the judge's verdict is kept, and the time of the first."""
+        """Makes calls until the device is warm; they are judged like any other. Returns the time of the first in ns."""
         begin, calls_seconds = time.perf_counter(), list[float]()
         while not profile.is_warm(calls_seconds, time.perf_counter() - begin - self._calls.seconds_ahead):
             times = await self._calls.make()
@@ -64,13 +65,13 @@ class Stopwatch:
         return round(calls_seconds[0] * 1e9)
 
     async def take(self) -> None:
-        """One sample."""
+        """Take one sample."""
         self.times.append(await self._calls.make())
         self.readings.append(self._instruments.read_instruments() if self._instruments else Reading())
         self.nulls_ns.append(await self._session.null_call_ns())
 
     async def replace(self) -> tuple[Replaced, ...]:
-        """Take the samples again that have a recorded cause."""
+        """Take those samples again that have a recorded cause, and return the old ones."""
         causes = replaceable(self.readings)
         replaced = tuple(Replaced(index, self.times[index].event_ns, cause) for index, cause in causes.items())
         for index in causes:
@@ -89,9 +90,9 @@ async def measure(
     flush_bytes: int = 0,
     taken: Callable[[], None] = lambda: None,
 ) -> Measurement:
-    """Measure one case in the session that is open, and call `taken` after each sample.
+    """Measure one case in the open session, and call `taken` after each sample.
 
-    Raises Failure for a wrong call.
+    Raises Failure if a call is wrong.
     """
     calls = TimedCalls(checker, judge, flush_bytes)
     watch, idle_before = Stopwatch(checker.session, calls, device), checker.session.idle
@@ -126,7 +127,7 @@ async def measure_first_calls(
     flush_bytes: int = 0,
     taken: Callable[[], None] = lambda: None,
 ) -> Measurement:
-    """The same of first calls, each in a fresh runner of `open_session`; raises Failure for a wrong call."""
+    """Measure first calls, each in a fresh runner of `open_session`; raises Failure if a call is wrong."""
     watches: list[Stopwatch] = []
     idle = NO_TIME
     rule, begin = StoppingRule(profile), time.perf_counter()

@@ -1,8 +1,8 @@
-"""The calls by which a case is timed in one session: where their inputs come from, and which answers are compared.
+"""The calls that time a case in one session: the sources of their inputs, and which answers are compared.
 
-The host draws the inputs of a small case, and compares every answer. A large one would keep the host busy for minutes
-to time milliseconds. So if the device can draw it (`case_judge.py`), the first answer is compared, and of the others
-nothing but a digest or an excerpt is reported (`commitment.py`); `revealing.py` has what becomes of it.
+The host draws the inputs of a small case, and compares every answer. With a large case that would keep the host busy
+for minutes to time milliseconds. So if the device can draw it (`case_judge.py`), only the first answer is compared; of
+the others the runner reports only a digest or an excerpt (`commitment.py`), which `revealing.py` checks later.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ if TYPE_CHECKING:
     from services.executor.core.check.case_judge import CaseJudge, Trial
     from services.executor.core.check.checking import Checker
 
-# Repeatedly is as often as in a session that times the case on `cpu`: nine calls or a quarter of a second, and three
-# calls in any case that does not take seconds for each. A problem of few cases has its calls on those, if they fit into
-# that time: of a source that is wrong in one call of eight, 40 calls let 0.5 % pass, three 67 %.
+# A case is called as often as in a session that times it on `cpu`: nine calls or a quarter of a second, and at least
+# three calls unless each takes seconds. A problem with few cases spreads 40 calls over them, if they fit into that
+# time. If a source is wrong in one call of eight, 40 calls miss it with a chance of 0.5 %, three with one of 67 %.
 FEWEST_REPEATED = 3
 _REPEATED_CALLS, _REPEATED_OF_ALL_CASES, _ENOUGH_SECONDS, _TOO_MANY_SECONDS = 9, 40, 0.25, 2.0
 _NO_END = 1 << 30
 
 
 class TimedCalls:
-    """Makes the calls of one case in one session, `most` at the most; `checked` counts those with an answer compared.
+    """Makes up to `most` calls of one case in one session; `checked` counts those whose answers are compared.
 
-    Inputs that the host draws are drawn for several calls at once, at most `at_once`, on several processors, and their
-    answers compared so as well, before the next are drawn: while a call is timed the judge does nothing else.
+    Inputs that the host draws are drawn for up to `at_once` calls together, on several processors. Their answers are
+    compared in the same way before the next inputs are drawn, as the judge does nothing else while a call is timed.
     """
 
     def __init__(
@@ -63,11 +63,11 @@ class TimedCalls:
 
     @property
     def seconds_ahead(self) -> float:
-        """What was spent on calls that are not made yet."""
+        """The time spent on drawing inputs for calls that are not made yet."""
         return len(self._ahead) * self._seconds_of_a_draw
 
     async def make(self) -> CallTimes:
-        """The next call; raises Failure if it, or one before it, is wrong, as far as it is looked at."""
+        """Makes the next call; raises Failure if it, or an earlier one, is found wrong."""
         self.made += 1
         if self._loaded is not None:
             return await self._redrawn(self._loaded)
@@ -96,7 +96,7 @@ class TimedCalls:
             times = await checker.make(judge, trial, self._flush_bytes)
             outputs = judge.collect(checker.session.channel, trial, {})
         except Failure:
-            # What came before it counts first, as it would if calls were compared one by one.
+            # An earlier wrong answer counts first, as if calls were compared one by one.
             await self.check_rest()
             raise
         self._answers.append((trial, outputs))
@@ -109,10 +109,10 @@ class TimedCalls:
 
 
 async def check_repeatedly(checker: Checker, cases: Sequence[Case]) -> None:
-    """Call each case as often as in a session that times it; raises Failure at the first call that is wrong.
+    """Call each case as often as in a session that times it; raises Failure at the first wrong call.
 
-    For solutions whose launches we make when they are timed: what is wrong once in a while, or when an address comes
-    again, is seen in many calls only.
+    This is for solutions whose launches we make when they are timed: an error that is rare, or that needs an address to
+    come again, shows only in many calls.
     """
     if checker.launches:
         raise ValueError("answers of large cases that our own runner launches are not all compared")
@@ -126,11 +126,11 @@ async def check_repeatedly(checker: Checker, cases: Sequence[Case]) -> None:
 
 
 def most_repeated(cases: int) -> int:
-    """How often each of so many cases is called repeatedly, at the most."""
+    """The most repeated calls of each of so many cases."""
     return max(_REPEATED_CALLS, _REPEATED_OF_ALL_CASES // cases)
 
 
 def is_enough(calls: int, seconds: float) -> bool:
-    """Whether so many repeated calls of a case, which took so long, are enough; one is always made."""
+    """True if `calls` repeated calls of a case, which took `seconds` together, are enough; one is always made."""
     is_slow = seconds > _TOO_MANY_SECONDS * calls
     return calls > 0 and (is_slow or (calls >= FEWEST_REPEATED and seconds > _ENOUGH_SECONDS))

@@ -1,1 +1,1 @@
-"""The words of a run: its job, limits, seeds, verdicts, failures, findings, events, messages to a runner, and roofs."""
+"""The data of a run: its job, limits, seeds, verdicts, failures, findings, events, messages to a runner, and roofs."""

@@ -1,6 +1,6 @@
-"""What the core tells while it works, as records; `run_events.py` makes messages of them.
+"""The events that the core sends while it works, as records; `run_events.py` turns them into messages.
 
-`Finished` is always the last event, and there is always one.
+`Finished` is always the last event of a run, and every run has one.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ReadingProblem:
-    """The problem definition that came with the submission is evaluated, and its test cases are chosen."""
+    """The problem definition that came with the submission is being evaluated, and its test cases chosen."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class Checking:
 
 @dataclass(frozen=True)
 class TestResult:
-    """One test case passed or failed; `test_id` is from 1."""
+    """One test case passed or failed; `test_id` counts from 1."""
 
     test_id: int
     name: str
@@ -72,7 +72,7 @@ class Checked:
 
 @dataclass(frozen=True)
 class Benchmarking:
-    """The judge begins to benchmark; `timing_mode` as in Benchmarked."""
+    """The judge begins to benchmark; `timing_mode` is as in Benchmarked."""
 
     total_tests: int
     timing_mode: str = ""
@@ -82,17 +82,17 @@ class BenchmarkStage(StrEnum):
     """The stage that a benchmark is in."""
 
     MEASURING = "MEASURING"
-    """It takes the samples of a case in a session."""
+    """The benchmark takes the samples of a case in a session."""
     AUDITING = "AUDITING"
-    """It finds out whether the time of a case can be true."""
+    """The benchmark tests whether the time of a case can be true."""
 
 
 @dataclass(frozen=True)
 class BenchmarkProgress:
-    """How far the benchmark has come; sent once in a while (`Pulse`).
+    """The progress of the benchmark; sent once in a while (`Pulse`).
 
-    `session` and `test_id` are from 1; `sessions` are those that are planned, and a case whose sessions disagree gets
-    more. `samples` are all that were taken so far.
+    `session` and `test_id` count from 1. `sessions` are those planned; a case whose sessions disagree gets more.
+    `samples` counts all samples so far.
     """
 
     stage: BenchmarkStage
@@ -108,11 +108,11 @@ class BenchmarkProgress:
 class Benchmarked:
     """All test cases are measured; means are geometric. Times from device `cpu` never rank beside GPU times.
 
-    `converged` says so of every case. `timing` is the worst of the cases (`case_timing.py`), `unproven_because` a
-    sentence for the author if one of them is not proven, and `shown_interval` the widest of theirs. Times of a
+    `converged` is true if all cases converged. `timing` is the worst of the cases (`case_timing.py`). If a case is not
+    proven, `unproven_because` is a sentence for the author. `shown_interval` is the widest of the cases. Times of a
     `simulated` device are made up. `timing_mode` is a TimingMode: times of different modes never rank beside each other
-    either. `flush_verified` says that the sweep before each call was seen to empty the caches (`flushing.py`); None
-    where nothing was swept.
+    either. `flush_verified` says that the sweep before each call was seen to empty the caches (`flushing.py`); it is
+    None if nothing was swept.
     """
 
     results: tuple[BenchmarkResult, ...]
@@ -155,7 +155,7 @@ class Mismatch:
 
 @dataclass(frozen=True)
 class WrongAnswer:
-    """How the outputs differ from the reference."""
+    """The differences of the outputs from the reference."""
 
     max_difference: float
     mean_difference: float
@@ -176,7 +176,7 @@ class Sample:
 
 @dataclass(frozen=True)
 class ProgramResult:
-    """How a program of the sandbox endpoint ended; `return_code` is -n after signal n. Texts are capped."""
+    """The end of a program of the sandbox endpoint; `return_code` is -n after signal n. Texts are capped."""
 
     return_code: int
     stdout: str
@@ -188,15 +188,13 @@ class ProgramResult:
 class Finished:
     """The end of a run.
 
-    `status` is the seed's name of the last frame: where it names an event that was emitted already (CHECKED,
-    BENCHMARKED), that event was the last frame to show. `message` is one sentence for the author with what to do,
-    `details` the long form (compiler output, limit), `reason` finer than the verdict where there is such
-    (`signal:SIGSEGV`, `early_exit`, `assert`, `gpu_fault`, `host`, `vram`, `wall`, `cpu`). `stdout` and `stderr` are
-    what the user's code printed, capped. `isa` is of a source that the device's compiler refused.
-    `unkillable` says that processes of the run are left that SIGKILL does not end, so that the machine is unfit.
-    `stage_seconds` says where the time went; `first_call_time` is when the
-    runner was told to make its first call, in Unix seconds, and None if that never came to be. `report` is
-    the canonical report.
+    `status` is the name of the last frame to show; if an event of that name was sent already (CHECKED, BENCHMARKED),
+    that was the last frame. `message` is one sentence for the author with what to do, `details` the long form (compiler
+    output, limit). `reason` may be more exact than the verdict (`signal:SIGSEGV`, `early_exit`, `assert`, `gpu_fault`,
+    `host`, `vram`, `wall`, `cpu`). `stdout` and `stderr` are the output of the user's code, capped. `isa` is the report
+    on a source that the device's compiler refused. `unkillable` says that SIGKILL did not end all processes of the run,
+    so that the machine is unfit. `stage_seconds` says where the time went. `first_call_time` is when the runner was
+    told to make its first call, in Unix seconds, or None if it never was. `report` is the canonical report.
     """
 
     verdict: Verdict

@@ -1,4 +1,4 @@
-"""Why a run ends without being accepted, raised wherever that is found out."""
+"""The reasons why a run ends without being accepted, raised wherever they are found."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Failure(Exception):  # noqa: N818  an outcome of the submission, no error of ours
-    """A verdict other than ACCEPTED with the message for its author; see `events.Finished` for the fields."""
+    """A verdict other than ACCEPTED, with the message for the author; see `events.Finished` for the fields."""
 
     def __init__(
         self,
@@ -33,18 +33,18 @@ class Failure(Exception):  # noqa: N818  an outcome of the submission, no error 
         self.details = details
         self.wrong_answer = wrong_answer
         self.is_unwritten = False
-        """Whether all that is wrong of an answer was never written."""
+        """True if the elements that are wrong were all never written."""
         self.isa: IsaReport | None = None
         self.call = 0
-        """The call of the process that it happened in, from 1; 0 where it was in none."""
+        """The call of the process in which it happened, from 1; 0 if it happened outside a call."""
         self.unkillable = False
-        """Whether the run left processes that SIGKILL does not end."""
+        """True if the run left processes that SIGKILL does not end."""
 
 
 class InfrastructureFailure(Failure):
-    """Our fault: the machine, the sandbox or the toolchain.
+    """A fault of ours: of the machine, the sandbox or the toolchain.
 
-    `reason` names what this machine lacks and another may have.
+    `reason` names the thing that this machine lacks and another may have.
     """
 
     def __init__(self, message: str, *, reason: str = "", details: str = "") -> None:
@@ -53,7 +53,7 @@ class InfrastructureFailure(Failure):
 
 @contextmanager
 def in_case(name: str) -> Generator[None]:
-    """Has every failure of the block, but one of ours, name the test case, and the call, that it happened in."""
+    """Adds the test case and the call to the message of a failure in the block, unless the fault is ours."""
     prefix = f"Case `{name}`"
     try:
         yield

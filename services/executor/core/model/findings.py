@@ -1,4 +1,4 @@
-"""What sanitizers found, read from the file that a checked program leaves: claims, since it could write them itself."""
+"""Findings of sanitizers, read from a file that the checked program leaves: claims, as it could write any."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ _CHECKS = {
     "divergence": Check.RACECHECK,
 }
 _ADVICE_KINDS = frozenset({"lockstep"})
-"""Kinds that say what to look at, and are no errors on the MI300X."""
+"""Kinds of findings that are advice: they are no errors on the MI300X."""
 
 
 @dataclass(frozen=True)
 class Access:
-    """Which thread did what, where in the source; `line` is 0 where it is unknown."""
+    """An access: the thread, the kind of access and the source line, which is 0 if it is unknown."""
 
     access: str
     line: int
@@ -53,10 +53,10 @@ class Access:
 
 @dataclass(frozen=True)
 class Finding:
-    """One kind of error at one line (a race: at two), as it was first seen, and how often it was seen in all.
+    """One kind of error at one line (a race: at two), as first seen, and how often it was seen in all.
 
-    `offset` counts from the start of `memory`, which is empty where the address belongs to nothing. Of what ended a
-    whole program (a crash, a limit) `message` tells, and there is no access.
+    `offset` counts from the start of `memory`, which is empty if the address belongs to nothing. If something ended the
+    whole program (a crash, a limit), `message` says what, and there is no access.
     """
 
     kind: str
@@ -74,24 +74,24 @@ class Finding:
 
     @property
     def check(self) -> Check | None:
-        """The sanitizer that it is of; None for what ended a program."""
+        """The sanitizer that found it; None if it ended the program."""
         return _CHECKS.get(self.kind)
 
     @property
     def is_error(self) -> bool:
-        """False for what is said as advice only."""
+        """False if the finding is only advice."""
         return self.kind not in _ADVICE_KINDS
 
     @property
     def lines(self) -> tuple[int, int]:
-        """The source lines of it, the larger first: the same for either order of a race's two threads."""
+        """The source lines of the finding, the larger first, so that a race's threads can come in either order."""
         first = self.where.line if self.where else 0
         second = self.other.line if self.other else 0
         return max(first, second), min(first, second)
 
 
 def read_findings(file: Path, case: str) -> list[Finding]:
-    """The findings in `file`, in order; lines that make no sense are left out, and a missing file has none."""
+    """The findings in `file`, in order. Malformed lines are left out, and a missing file has no findings."""
     found: list[Finding] = []
     counts: list[int] = []
     for line in _lines(file):
@@ -105,7 +105,7 @@ def read_findings(file: Path, case: str) -> list[Finding]:
 
 
 def merged(findings: Iterable[Finding]) -> list[Finding]:
-    """The same finding of several cases once, with the counts added up; no advice on lines that have a race."""
+    """The findings of several cases without repeats, their counts added up; advice on lines with a race is left out."""
     found: dict[tuple[str, tuple[int, int], str, str], Finding] = {}
     for one in findings:
         access = one.where.access if one.where and not one.other else ""

@@ -1,8 +1,8 @@
-"""How much to sweep through the caches so that a call finds none of its inputs there.
+"""Finds how much to sweep through the caches so that a call finds none of its inputs there.
 
-Asked of a runner of our own, because a submission's could say anything: memory is read twice with a sweep in between,
-and the second read is slow once the sweep is large enough. What caches a machine says it has is only where to begin:
-other hardware may hide more (the MI300X reports the 4 MiB of one die, and has 256 MiB behind it).
+A runner of our own measures this, as a submission's could claim anything. It reads memory twice with a sweep in
+between; the second read is slow once the sweep is large enough. The cache size that a machine reports is only a hint:
+the MI300X reports the 4 MiB of one die, and has 256 MiB behind it.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ class Probed(Protocol):
     """A session with a runner of our own."""
 
     def probe_ns(self, flush_bytes: int, probe_bytes: int) -> Awaitable[int]:
-        """The time to read memory that was read before a flush."""
+        """Measures in ns how long it takes to read memory that was read before a sweep."""
         ...
 
 
 @dataclass(frozen=True)
 class FlushProfile:
-    """Where to begin and to end; `grown_enough` is the factor by which cold time may still rise at the end."""
+    """The range of sweeps to try; `grown_enough` is the factor by which cold time may still rise at the end."""
 
     first_bytes: int
     most_bytes: int
@@ -38,17 +38,17 @@ class FlushProfile:
 
 
 GPU_FLUSH = FlushProfile(first_bytes=512 << 20, most_bytes=4 << 30, probe_bytes=32 << 20)
-"""Twice the MI300X's Infinity Cache to begin with."""
+"""Begins with twice the MI300X's Infinity Cache."""
 
 CPU_FLUSH = FlushProfile(first_bytes=64 << 20, most_bytes=256 << 20, probe_bytes=1 << 20, grown_enough=1.15)
-"""Shared cores: a probe's time is noisy, and the last cache is shared with everybody else on the socket."""
+"""For shared cores: a probe's time is noisy, and everybody on the socket shares the last cache."""
 
 
 @dataclass(frozen=True)
 class Flush:
-    """A sweep of `size_bytes`; reading the probe took `hot_ns` without and `cold_ns` with it.
+    """A sweep of `size_bytes`; reading the probe took `hot_ns` without it and `cold_ns` with it.
 
-    `verified` says that this sweep made reading slower, and one twice as large made it no slower still.
+    `verified` says that this sweep made reading slower, and that one twice as large made it no slower still.
     """
 
     size_bytes: int
@@ -58,14 +58,14 @@ class Flush:
 
 
 def flush_profile(device: DeviceDescription) -> FlushProfile:
-    """Where to begin on a device."""
+    """The sweeps to try on a device."""
     return GPU_FLUSH if device.is_gpu else CPU_FLUSH
 
 
 async def calibrated_flush(trusted: Probed, profile: FlushProfile) -> Flush:
-    """Grow the sweep until cold time stops rising; where it never does, the first size, unverified.
+    """Grow the sweep until cold time stops rising; if it never does, return the first size, unverified.
 
-    Raises Failure where the device runs out of memory.
+    Raises Failure if the device runs out of memory.
     """
     hot_ns = await _read_ns(trusted, 0, profile)
     size_bytes = profile.first_bytes

@@ -1,4 +1,4 @@
-"""What the MI300X's compiler makes of a source, kernel by kernel."""
+"""The MI300X report: the compiler's figures for each kernel of a source."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class KernelHint:
-    """What the author of a kernel could do better, and what shows it; `line` is 0 for the whole kernel."""
+    """An improvement for the author of a kernel, and the evidence for it; `line` is 0 for the whole kernel."""
 
     subject: str
     line: int
@@ -19,11 +19,12 @@ class KernelHint:
 
 @dataclass(frozen=True)
 class KernelReport:
-    """What the gfx942 compiler says of one kernel.
+    """The gfx942 compiler's figures for one kernel.
 
-    `occupancy` is wavefronts on each SIMD, with blocks of `block_threads`, and `limited_by` what keeps more from
-    fitting (`wavefronts`: nothing else). `mfma` counts instructions for the matrix cores, `spills` registers of both
-    kinds, `vgpr_spills` those that go to scratch memory. `uncounted` are functions whose code is not in the figures.
+    `occupancy` is wavefronts on each SIMD, with blocks of `block_threads`; `limited_by` is the resource that keeps more
+    from fitting (`wavefronts`: no other). `mfma` counts instructions for the matrix cores, `spills` registers of both
+    kinds, `vgpr_spills` those that go to scratch memory. The code of the functions in `uncounted` is not in the
+    figures.
     """
 
     vgpr: int
@@ -48,7 +49,7 @@ class KernelReport:
 
 @dataclass(frozen=True)
 class IsaReport:
-    """What the MI300X's compiler makes of a source; `note` says why there are no kernels, or what to know of them."""
+    """The MI300X report on a source; `note` says why there are no kernels, or how to read them."""
 
     toolchain: str = ""
     note: str = ""

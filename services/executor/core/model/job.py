@@ -1,4 +1,4 @@
-"""A job: the submission as the core runs it."""
+"""A job: the submission in the form that the core runs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from vocabulary.limits import DEFAULT_DTYPE
 
 
 class BadJobError(ValueError):
-    """What a judge was given is no job; the message names what is wrong."""
+    """The bytes that a judge was given are not a job; the message names the fault."""
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class CoreJob:
     """One run of a submission, on some of a machine's devices. `problem` is a slug, empty for SANDBOX.
 
     `seed` fixes the inputs, for replays: any text, or the secret that a report reveals. Without it they come from the
-    operating system's entropy, as they must wherever the author of the source may not know them.
+    operating system's entropy, which is required whenever the author of the source must not know them.
     """
 
     source: str
@@ -33,17 +33,17 @@ class CoreJob:
     size_set: SizeSet = SizeSet.CPU
     seed: str = ""
     launch_plan: str = ""
-    """JSON (docs/contracts.md); where there is one, the source is kernels only: contract D."""
+    """JSON (docs/contracts.md). If it is not empty, the source has only kernels: contract D."""
     problem_definition: str = ""
-    """Python source of a problem class; where there is one, it is used in place of the catalogue's problem."""
+    """Python source of a problem class. If it is not empty, it replaces the catalogue's problem."""
     devices: tuple[int, ...] = ()
-    """The machine's devices that the run is on; the default one where none is named."""
+    """The machine's devices to run on; if empty, the default one."""
     timing_mode: TimingMode | None = None
-    """How calls are timed; the device's own way where it is None."""
+    """The timing mode of the calls; None for the device's default."""
 
     @classmethod
     def of(cls, submission: Submission, size_set: SizeSet, seed: str = "") -> Self:
-        """The run of a submission that was checked; raises KeyError for a mode that we do not know."""
+        """The run of a submission that was checked; raises KeyError for an unknown mode."""
         return cls(
             source=submission.source,
             mode=MODES[submission.mode],
@@ -57,7 +57,7 @@ class CoreJob:
         )
 
     def to_bytes(self) -> bytes:
-        """As a judge is given it."""
+        """The job in the form that a judge reads."""
         submission = Submission(
             problem=self.problem,
             source=self.source,
@@ -72,7 +72,7 @@ class CoreJob:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Self:
-        """What `to_bytes` gave; raises BadJobError."""
+        """Reads the result of `to_bytes`; raises BadJobError."""
         try:
             given = JudgeJob.FromString(data)
             job = cls.of(given.submission, SizeSet(given.size_set), given.seed)

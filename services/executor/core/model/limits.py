@@ -10,16 +10,19 @@ from services.executor.sandboxes.sandbox import Limits
 
 _OUTPUT_BYTES = 64 << 10
 COMPILER_PROCESSES = 512
-"""Where sandboxes share a user, the kernel counts the processes of all: beside seven that submissions have filled, a
-compiler still finds room. No source can have it start any."""
+"""The limit of a compiler's processes. It is generous, as no source can make a compiler start any.
+
+If sandboxes share a user, the kernel counts their processes together. With this limit a compiler can start beside seven
+sandboxes that submissions have filled.
+"""
 _JUDGES_TIME = timedelta(minutes=4)
-"""With a runner's own time it stays below LONGEST_RUN, for which a scheduler waits."""
+"""Time for the judge's own work. With a runner's time it stays below SCHEDULER_LONGEST_RUN, which ends a run."""
 _MOST_OF_MEMORY = 0.75
 _SWEEP_MIB = (CPU_FLUSH.most_bytes + CPU_FLUSH.probe_bytes) >> 20
 
 
 def _builder() -> Limits:
-    # The processor time bounds the source; on a busy machine an honest one can wait for its turn for minutes.
+    # The processor time limits the source; on a busy machine an honest one can wait for its turn for minutes.
     return Limits(
         wall=timedelta(seconds=240),
         cpu=timedelta(seconds=60),
@@ -32,14 +35,14 @@ def _builder() -> Limits:
 
 @dataclass(frozen=True)
 class Share:
-    """What of this machine one submission's sandbox may use at once."""
+    """The part of this machine that one submission's sandbox may use at once."""
 
     memory_mib: int = 16384
     cores: float = 4.0
 
     @classmethod
     def on_processors(cls, machine_memory_mib: int, processors: int) -> Share:
-        """Where kernels run on the host: all processors, and on a small machine some memory less, for the judge."""
+        """The share if kernels run on the host: all processors. A small machine keeps some memory for the judge."""
         return cls(min(cls.memory_mib, int(machine_memory_mib * _MOST_OF_MEMORY)), processors)
 
 
@@ -78,12 +81,13 @@ def _definition() -> Limits:
 
 @dataclass(frozen=True)
 class StageLimits:
-    """`runner.file_mib` is what a submission may write itself; the shared memory comes on top of it.
+    """The limits of each stage of a run.
 
-    `runner.wall` is for all that a process is asked to do, the judge's own work between its orders left out.
+    `runner.file_mib` is what a submission may write itself; shared memory comes on top of it. `runner.wall` is for
+    everything that a process is ordered to do, without the judge's own work between its orders.
 
-    `start_seconds` is how long a runner may take to come up, `copy_seconds` how long it may take to move a call's data.
-    `call_seconds` replaces the problem's own time limit of a call where it is smaller.
+    `start_seconds` is the longest that a runner may take to start, and `copy_seconds` to move a call's data.
+    `call_seconds` replaces the problem's own time limit of a call if it is smaller.
     """
 
     builder: Limits = field(default_factory=_builder)
@@ -93,31 +97,31 @@ class StageLimits:
     copy_seconds: float = 30.0
     call_seconds: float = float("inf")
     definition: Limits = field(default_factory=_definition)
-    """Of a problem definition that came with a submission, for a whole run."""
+    """The sandbox of a problem definition that came with a submission, for a whole run."""
     definition_start_seconds: float = 120.0
-    """The longest that torch may take to load before such a definition does."""
+    """The longest that torch may take to load before such a definition is loaded."""
     definition_seconds: float = 60.0
-    """The longest that such a definition may take to load, for a call's inputs, or for what is right for them."""
+    """The longest that such a definition may take to load, to make a call's inputs, or to compute their reference."""
     definition_looking_seconds: float = 30.0
-    """After which no further case of it is tried."""
+    """The time after which no further case of it is tried."""
     definition_array_mib: int = 2048
-    """The most that it may give in one answer."""
+    """The most that the arrays of one of its answers may take together."""
 
     def within(self, share: Share) -> StageLimits:
-        """The same, where a submission's sandbox may use no more than `share`."""
+        """The same limits for a submission's sandbox that may use only `share`."""
         own = {"memory_mib": share.memory_mib, "cores": share.cores}
         return replace(self, runner=replace(self.runner, **own), program=replace(self.program, **own))
 
     @property
     def runner_sandbox(self) -> Limits:
-        """A runner's sandbox: on top of what a submission may use, what our sweeps of the caches do on a processor.
+        """A runner's sandbox: the submission's limits, and on top the memory of our cache sweeps on a processor.
 
-        The sandbox stays while the judge draws and compares, which is no time of the submission's.
+        The sandbox stays while the judge draws and compares, which does not count as the submission's time.
         """
         memory_mib = self.runner.memory_mib + _SWEEP_MIB
         return replace(self.runner, memory_mib=memory_mib, wall=self.runner.wall + _JUDGES_TIME)
 
 
 def with_one_more_byte(limits: Limits) -> Limits:
-    """For a sandbox whose output is shown: it keeps a byte more than that, whose coming says that there was more."""
+    """Limits for a sandbox whose output is shown: one byte more is kept, which says that there was more output."""
     return replace(limits, output_bytes=limits.output_bytes + 1)

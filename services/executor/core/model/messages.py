@@ -13,7 +13,7 @@ REPLY_BYTES = _REPLY.size
 
 
 class Order(IntEnum):
-    """What the judge asks for; docs/protocols.md says what its two numbers mean."""
+    """The judge's orders; docs/protocols.md says what their two numbers mean."""
 
     LOAD = 1
     CALL = 2
@@ -32,7 +32,7 @@ class Order(IntEnum):
 
 
 class Reply(IntEnum):
-    """What the runner answers; a CALL has two answers, DONE and, unless the data are left there, STORED."""
+    """The runner's answers. A CALL has two: DONE and, unless its data stay on the device, STORED."""
 
     READY = 1
     LOADED = 2
@@ -47,7 +47,7 @@ class Reply(IntEnum):
 
 
 class Step(IntEnum):
-    """Where a runner that answers FAILED was."""
+    """The step that a runner was at when it answered FAILED."""
 
     NONE = 0
     PROTOCOL = 1
@@ -57,15 +57,15 @@ class Step(IntEnum):
     RUN = 5
     COPY_OUT = 6
     LATE = 7
-    """Something tried to write to the outputs when the call had ended."""
+    """Something tried to write to the outputs after the call had ended."""
 
 
 @dataclass(frozen=True)
 class ReplyMessage:
-    """An answer, every field of which is a claim. `status` is the HIP error and `text` its name.
+    """An answer of the runner; every field is a claim. `status` is the HIP error and `text` its name.
 
-    DIGESTED has the halves of a digest in the places of event and clock time.
-    `stream_ns` and `device_ns` are by the device's own clock (`spans.py`), and 0 where it has none.
+    In a DIGESTED answer, the two halves of the digest stand in `event_ns` and `clock_ns`. `stream_ns` and `device_ns`
+    are by the device's own clock (`spans.py`), and 0 if it has none.
     """
 
     reply: Reply
@@ -80,16 +80,16 @@ class ReplyMessage:
 
 
 class ProtocolError(Exception):
-    """The runner said something that no runner of ours says."""
+    """The runner sent something that no runner of ours sends."""
 
 
 def order_bytes(order: Order, sequence: int, first: int = 0, second: int = 0) -> bytes:
-    """An order on the wire, with the numbers that it needs."""
+    """An order as bytes, with the numbers that it needs."""
     return _ORDER.pack(_MAGIC, order, sequence, first, second)
 
 
 def reply_from_bytes(data: bytes) -> ReplyMessage:
-    """Raises ProtocolError for bytes that are no reply."""
+    """Parses a reply; raises ProtocolError for bytes that are not one."""
     magic, reply, sequence, step, status, event_ns, clock_ns, stream_ns, device_ns, text = _REPLY.unpack(data)
     if magic != _MAGIC:
         raise ProtocolError("a message without the protocol's mark")

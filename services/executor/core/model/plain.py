@@ -1,4 +1,4 @@
-"""Records as JSON. Floats that JSON lacks are the strings NaN, Infinity and -Infinity."""
+"""Records as JSON. Floats that JSON lacks become the strings NaN, Infinity and -Infinity."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, cast
 
 
 def plain(value: Any) -> Any:  # noqa: ANN401  JSON is what it is
-    """Dataclasses and mappings as objects, tuples as lists, floats that JSON lacks as strings."""
+    """Turns dataclasses and mappings into objects, tuples into lists, and floats that JSON lacks into strings."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {field.name: plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
     if isinstance(value, Mapping):

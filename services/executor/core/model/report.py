@@ -12,12 +12,12 @@ if TYPE_CHECKING:
 
 
 def canonical_json(value: object) -> str:
-    """Sorted keys, no spaces, no escapes beyond JSON's own; floats that JSON lacks become null."""
+    """JSON with sorted keys, no spaces, and no escapes beyond JSON's own; floats that JSON lacks become null."""
     return json.dumps(_finite(value), sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 
 
 def signed_statement(run_id: str, finish_time: datetime, report: Mapping[str, object]) -> bytes:
-    """What a machine signs of a finished run: its report, and which run it is the report of."""
+    """The bytes that a machine signs for a finished run: the run's identity and its report."""
     statement = {"run_id": run_id, "finish_time": finish_time.isoformat(), "report": report}
     return canonical_json(statement).encode(errors="replace")
 

@@ -1,7 +1,7 @@
-"""What a GPU's roofs allow: the least time that a call can take, and how near to it a kernel comes.
+"""The limits that a GPU's roofs set: the least time of a call, and how near a kernel comes to it.
 
-Roofs are the maker's figures, of the GPUs that `roofs.toml` lists. Without roofs (any other GPU, and the cpu device)
-there is no floor and no percentage.
+Roofs are the maker's figures for the GPUs in `roofs.toml`. Without roofs (any other GPU, and the cpu device) there is
+no floor and no percentage.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _FILE = Path(__file__).with_name("roofs.toml")
 
 @dataclass(frozen=True)
 class Roofs:
-    """A GPU's limits. Writes up to `write_cache_bytes` may rest in the last cache and reach no memory in the call."""
+    """A GPU's limits. Up to `write_cache_bytes` of writes may stay in the last cache until after the call."""
 
     bytes_per_second: float
     flops_per_second: Mapping[str, float]
@@ -34,7 +34,7 @@ class Roofs:
 
 @dataclass(frozen=True)
 class Work:
-    """What one call has to do: compulsory traffic and operations on `dtype`.
+    """The work of one call: its compulsory traffic, and operations on `dtype`.
 
     `flops_are_least`: no right kernel does fewer operations, as the problem fixes the algorithm, and the type that they
     are done in.
@@ -48,27 +48,27 @@ class Work:
 
     @property
     def arithmetic_intensity(self) -> float | None:
-        """Operations a byte."""
+        """Operations per byte; None if nothing is moved."""
         moved = self.read_bytes + self.written_bytes
         return self.flops / moved if moved > 0 else None
 
 
 @dataclass(frozen=True)
 class Floor:
-    """The least time of a call, and what it is that takes it, in words."""
+    """The least time of a call, and the reason for it in words."""
 
     seconds: float
     because: str
 
 
-# A time this much below the floor is still possible by rounding of the clocks.
+# The clocks' rounding can make a time appear this much below the floor.
 _FLOOR_SLACK = 0.95
 
 
 def roofs_of(architecture: str, title: str) -> Roofs | None:
-    """The roofs of the GPU that the driver calls `title`, None if they are not known.
+    """The roofs of the GPU that the driver calls `title`; None if they are not known.
 
-    A compile target alone does not say which GPU it is: MI300X and MI300A share one, with other roofs.
+    A compile target alone does not identify a GPU: MI300X and MI300A share one, with other roofs.
     """
     for gpu in _known():
         if gpu["architecture"] == architecture and any(_is_word_of(title, name) for name in gpu["names"]):
@@ -77,12 +77,12 @@ def roofs_of(architecture: str, title: str) -> Roofs | None:
 
 
 def _is_word_of(title: str, name: str) -> bool:
-    """Whether a title has a name as words of its own: a GH200 is no H200."""
+    """True if a title has the name as separate words: a GH200 is no H200."""
     return re.search(rf"\b{re.escape(name)}\b", title) is not None
 
 
 def roofs_note(roofs: Roofs | None, title: str) -> str:
-    """Where a GPU's roofs are from, for the report; or that there is no floor."""
+    """The source of a GPU's roofs, for the report, or a note that there is no floor."""
     return roofs.source if roofs else f"none are known of `{title}`: no time is too short for it, and has no percentage"
 
 
@@ -102,9 +102,9 @@ def _roofs(gpu: Mapping[str, Any]) -> Roofs:
 
 
 def floor_of(roofs: Roofs, work: Work) -> Floor:
-    """The physical floor: the longest of what traffic, operations and the launch take at least.
+    """The physical floor: the longest of the least times for traffic, operations and the launch.
 
-    Writes that fit into the last cache may reach memory after the call. Operations count only where no algorithm needs
+    Writes that fit into the last cache may reach memory after the call. Operations count only if no algorithm needs
     fewer: matrices can be multiplied in fewer than 2 n^3 (V. Strassen, Gaussian elimination is not optimal, 1969), and
     fp32 products can be put together from those of narrower types.
     """
@@ -120,18 +120,18 @@ def floor_of(roofs: Roofs, work: Work) -> Floor:
 
 
 def is_below_floor(roofs: Roofs, work: Work, seconds: float) -> bool:
-    """Whether a claimed time cannot be true."""
+    """True if a claimed time cannot be true."""
     return seconds < _FLOOR_SLACK * floor_of(roofs, work).seconds
 
 
 def peak_of(roofs: Roofs, dtype: str) -> float:
-    """Operations a second on a type; every float8 has the same, and types without a figure have the fastest."""
+    """Operations per second on a type. All float8 types are alike; a type without a figure gets the fastest."""
     known = "float8" if dtype.startswith("float8") else dtype
     return roofs.flops_per_second.get(known, max(roofs.flops_per_second.values()))
 
 
 def bound_of(roofs: Roofs, work: Work, seconds: float) -> tuple[Bound, float]:
-    """What bounds a call that took `seconds`, and the percentage of that roof that it reached."""
+    """The roof that bounds a call of `seconds`, and the percentage of it that the call reached."""
     memory = (work.read_bytes + work.written_bytes) / roofs.bytes_per_second
     compute = work.flops / peak_of(roofs, work.dtype)
     if max(memory, compute) < roofs.launch_seconds:

@@ -1,8 +1,8 @@
-"""What the core tells as messages (wavepool.executor.v1.RunEvent), which go from the judge to people as they are.
+"""Turns the core's events into messages (wavepool.executor.v1.RunEvent), which go from the judge to people unchanged.
 
-A message has the fields of the record of its name in `events.py`, under the same names, so that a new field needs no
-word here. Text is made fit for protobuf, which takes only well-formed Unicode. None is a field that is not set; what
-has no field in the message stays with the judge.
+A message has the fields of the record of its name in `events.py`, under the same names, so a new field needs no change
+here. Protobuf takes only well-formed Unicode, so texts are replaced as needed. None leaves a field unset. Fields that
+the message lacks stay with the judge.
 """
 
 from __future__ import annotations
@@ -28,21 +28,21 @@ if TYPE_CHECKING:
     from services.executor.core.model.events import Event
 
 LENGTH = struct.Struct(">I")
-"""Stands before each message in a judge's pipes: how many bytes it has."""
+"""The length in bytes, which precedes each message in a judge's pipes."""
 UNKILLABLE_STATUS = 4
-"""A judge's exit status where processes of its sandboxes are left that SIGKILL does not end."""
+"""A judge's exit status if processes of its sandboxes are left that SIGKILL does not end."""
 _NAMES = {kind.message_type.name: kind.name for kind in cast("Any", RunEvent).DESCRIPTOR.oneofs_by_name["event"].fields}
 
 
 def message_of(event: Event) -> RunEvent:
-    """The event without its number and its time."""
+    """The event as a message, without its number and its time."""
     message = RunEvent()
     body: Any = getattr(message, _NAMES[type(event).__name__])
     body.SetInParent()
     _fill(body, event)
     if isinstance(event, Compiled):
         body.duration.FromNanoseconds(round(event.duration_ms * 1e6))
-        # To about a sixth.
+        # Compresses to about a sixth.
         body.isa_listing_zlib = zlib.compress(_well_formed(event.isa_listing).encode()) if event.isa_listing else b""
     if isinstance(event, Finished) and event.report:
         body.unsigned_report = _well_formed(canonical_json(plain(event.report)))
@@ -50,12 +50,12 @@ def message_of(event: Event) -> RunEvent:
 
 
 def framed(data: bytes) -> bytes:
-    """A message as it stands in a judge's pipes."""
+    """A message in the form that a judge's pipes carry."""
     return LENGTH.pack(len(data)) + data
 
 
 def verdict_of(finished: run_event_pb2.Finished) -> Verdict:
-    """The verdict as the word that it is for the core."""
+    """The verdict of a message as the core's own enum."""
     return Verdict(VerdictNumber.Name(finished.verdict).removeprefix("VERDICT_"))
 
 
@@ -92,7 +92,7 @@ def _fill_named(repeated: Any, values: Mapping[str, Any]) -> None:  # noqa: ANN4
 def _scalar(field: Any, value: Any) -> Any:  # noqa: ANN401
     if field.enum_type is not None and isinstance(value, Enum):
         numbers = field.enum_type.values_by_name
-        # The numbers of BenchmarkStage are BENCHMARK_STAGE_MEASURING and so on; 0 is for what is not known.
+        # BenchmarkStage has the names BENCHMARK_STAGE_MEASURING and so on; 0 stands for an unknown value.
         prefix = field.enum_type.values[0].name.removesuffix("UNSPECIFIED")
         number = numbers.get(f"{prefix}{value.name}")
         return number.number if number else 0

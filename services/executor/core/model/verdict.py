@@ -1,4 +1,4 @@
-"""How a run ends. What front ends show for each verdict is in `vocabulary/verdicts.py`."""
+"""The verdicts with which a run ends. `vocabulary/verdicts.py` has the front ends' words for them."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from enum import StrEnum
 
 
 class Verdict(StrEnum):
-    """What a finished run ended with; everything but CANCELLED and INFRA_ERROR is about the submission."""
+    """The end of a run; all verdicts but CANCELLED and INFRA_ERROR are about the submission."""
 
     ACCEPTED = "ACCEPTED"
-    """Every stage that was asked for passed."""
+    """Every requested stage passed."""
     COMPILE_ERROR = "COMPILE_ERROR"
     COMPILE_LIMIT = "COMPILE_LIMIT"
     """The compiler ran out of time, memory or output."""
@@ -21,7 +21,7 @@ class Verdict(StrEnum):
     """The submission crashed or ended early; the reason says which."""
     WRONG_ANSWER = "WRONG_ANSWER"
     PRECISION = "PRECISION"
-    """Close to the reference, but less precise than the problem demands."""
+    """The answer is close to the reference, but less precise than the problem demands."""
     INPUT_MODIFIED = "INPUT_MODIFIED"
     OUT_OF_BOUNDS = "OUT_OF_BOUNDS"
     """Memory beside an array was written."""
@@ -29,11 +29,11 @@ class Verdict(StrEnum):
     TIME_LIMIT_EXCEEDED = "TIME_LIMIT_EXCEEDED"
     MEMORY_LIMIT_EXCEEDED = "MEMORY_LIMIT_EXCEEDED"
     OUTPUT_LIMIT_EXCEEDED = "OUTPUT_LIMIT_EXCEEDED"
-    """A whole program printed too much; in a solution this is a flag and no verdict."""
+    """A whole program printed too much. For a solution this is a flag, not a verdict."""
     TIMING_INVALID = "TIMING_INVALID"
-    """The claimed times cannot be true. Times that are unstable or unproven are no verdict (`Timing`)."""
+    """The claimed times cannot be true. Unstable or unproven times are not a verdict (`Timing`)."""
     PROBLEM_ERROR = "PROBLEM_ERROR"
     """The problem definition that came with the submission cannot be used; the reason says why."""
     CANCELLED = "CANCELLED"
     INFRA_ERROR = "INFRA_ERROR"
-    """Our fault: never billed, retried on another machine."""
+    """The fault is ours: the run is never billed, and is retried on another machine."""

@@ -1,4 +1,4 @@
-"""`python -m services.executor.core.problem_host`: the torch that problem definitions run with, or what is missing."""
+"""`python -m services.executor.core.problem_host`: shows the torch of problem definitions, or why there is none."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from services.executor.core.problem_host.interpreter import TorchMissingError, n
 
 
 def main() -> int:
-    """0 where definitions can be evaluated."""
+    """Print the torch that was found; the exit status is 0 if definitions can be evaluated."""
     try:
         python = torch_python(named_python())
     except TorchMissingError as error:

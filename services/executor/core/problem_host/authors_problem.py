@@ -1,7 +1,7 @@
-"""A problem definition that came with a submission, as a `Problem`: the host answers, and every answer is checked.
+"""A problem definition that came with a submission, as a `Problem`. The host's answers are all checked.
 
-Right and wrong is for the definition's own `verify_result` to say, after our rules for shapes and for NaN and infinity.
-Times of such a run say nothing to others, who have another definition: it never ranks.
+After our rules for shapes, NaN and infinity, the definition's own `verify_result` decides whether an answer is right.
+Such a run never ranks: its times mean nothing to people with another definition.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _SEED_LIMIT = 1 << 31
 _MOST_CASES = 64
 _MOST_NAME = 200
 _LONGEST_SECONDS = 100.0
-"""Of a call, whatever the definition grants."""
+"""The longest time limit of a call, whatever the definition grants."""
 _SAMPLE = -1
 _MOST_NAMED = 5
 _ANY_FINITE = Tolerance(math.inf, "Every finite number, for the definition's verify_result to judge.")
@@ -40,20 +40,20 @@ _ANY_FINITE = Tolerance(math.inf, "Every finite number, for the definition's ver
 
 @dataclass(frozen=True)
 class LeftOut:
-    """A case that is not run here, and why not."""
+    """A case that is not run here, and the reason."""
 
     name: str
     reason: str
 
 
 class SeededInputs(dict[str, Any]):
-    """Inputs that know which call they are of."""
+    """The inputs of a call, with the seed that they were drawn from."""
 
     seed: int = 0
 
 
 class AuthorsProblem(Problem):
-    """Made by `authors_problem`."""
+    """A problem from an author's definition; `authors_problem` makes it."""
 
     slug = ""
     title = "The author's problem definition"
@@ -70,7 +70,7 @@ class AuthorsProblem(Problem):
 
     @property
     def parameters(self) -> tuple[Parameter, ...]:
-        """As the definition declares them."""
+        """The parameters as the definition declares them."""
         return self.declared
 
     def hidden_case(self, size_set: SizeSet, rng: np.random.Generator) -> Case:
@@ -79,7 +79,7 @@ class AuthorsProblem(Problem):
         return cases[int(rng.integers(len(cases)))]
 
     def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
-        """Fresh inputs by the definition's `create_inputs`, and its extra parameters; raises Failure."""
+        """Fresh inputs from the definition's `create_inputs`, and its extra parameters; raises Failure."""
         values = SeededInputs()
         values.seed = int(rng.integers(_SEED_LIMIT))
         answer, payload = self.host.ask("inputs", case=_index(case), seed=values.seed)
@@ -88,14 +88,14 @@ class AuthorsProblem(Problem):
         return values
 
     def sized_inputs(self, case: Case, bits: np.random.BitGenerator) -> None:
-        """The definition alone knows, and has drawn the values when it tells."""
+        """Returns None: only the definition knows the sizes, and it must draw the values to tell them."""
 
     def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
-        """As the reference gave them when the case was chosen."""
+        """The shapes that the reference's outputs had when the case was chosen."""
         return self.description.shapes_of(_index(case))
 
     def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
-        """What `reference_solution` gives for these inputs; raises Failure."""
+        """The outputs of `reference_solution` for these inputs; raises Failure."""
         seed = inputs.seed if isinstance(inputs, SeededInputs) else 0
         answer, payload = self.host.ask("reference", case=_index(case), seed=seed)
         outputs = self.description.outputs
@@ -108,22 +108,22 @@ class AuthorsProblem(Problem):
     def condition(
         self, case: Case, inputs: Mapping[str, Any], expected: Mapping[str, NDArray[Any]]
     ) -> dict[str, NDArray[Any]]:
-        """One: nothing is scaled, as every finite number passes."""
+        """Returns ones: nothing is scaled, as every finite number passes."""
         del case, inputs
         return {name: np.ones(()) for name in expected}
 
     def flops(self, case: Case) -> float:
-        """By the definition's `get_flops`; 0 where it has none."""
+        """Operations by the definition's `get_flops`; 0 if it has none."""
         return self.case_sizes[_index(case)].flops
 
     def bytes(self, case: Case) -> float:
-        """Inputs and outputs."""
+        """The bytes of inputs and outputs."""
         sizes = {parameter.name: parameter.dtype.itemsize for parameter in self.declared}
         written = sum(math.prod(shape) * sizes[name] for name, shape in self.output_shapes(case).items())
         return (self.case_sizes[_index(case)].input_bytes or 0.0) + written
 
     def advice_when_slow(self, case: Case) -> str:
-        """What to tell the author of a call that took too long: without get_flops, it may be that much work."""
+        """Advice to the author of a call that took too long: without get_flops, the case may just be that much work."""
         size = self.case_sizes[_index(case)]
         if size.flops:
             return NEVER_ENDING
@@ -133,7 +133,7 @@ class AuthorsProblem(Problem):
         )
 
     def verdict(self, case: Case, inputs: Mapping[str, Any], outputs: Mapping[str, NDArray[Any]]) -> Any:  # noqa: ANN401
-        """`verify_result` of the last call: whether it is right, and what else it says (untrusted)."""
+        """The host's answer from `verify_result`: whether the outputs are right, and its other words (untrusted)."""
         seed = inputs.seed if isinstance(inputs, SeededInputs) else 0
         self.host.ask("reference", case=_index(case), seed=seed)
         arrays = [
@@ -144,7 +144,7 @@ class AuthorsProblem(Problem):
 
 @dataclass
 class _Choice:
-    """Of a definition's cases those that can be run here; sizes, and why the others are left out, by their index."""
+    """Chooses the cases of a definition that can be run here; `sizes` and `left_out` (with reasons) are by index."""
 
     host: ProblemHost
     limits: CaseLimits
@@ -152,11 +152,11 @@ class _Choice:
     sizes: dict[int, CaseSize] = field(default_factory=dict[int, CaseSize])
     left_out: dict[int, str] = field(default_factory=dict[int, str])
     reason: str = "size"
-    """Of the last one's failure."""
+    """The reason why the last case that failed was too much."""
 
     @property
     def taken(self) -> list[int]:
-        """The cases that are run."""
+        """The cases that can be run."""
         return [at for at in sorted(self.sizes) if at not in self.left_out]
 
     def look_at(self, count: int) -> None:
@@ -177,7 +177,7 @@ class _Choice:
                 hopeless.append(self.sizes[at])
 
     def try_smallest(self) -> bool:
-        """Try the smallest case that is not far beyond the limits, and say whether it can be run."""
+        """Try the smallest case that is not far beyond the limits; returns True if it can be run."""
         limits, self.limits = self.limits, self.limits.at_last_resort(self.host.most_array_bytes)
         near = [
             (size.input_bytes or 0.0, size.operations or 0.0, at)
@@ -190,7 +190,7 @@ class _Choice:
         return True
 
     def try_case(self, at: int) -> bool:
-        """Make a case's inputs and its outputs: whether that can be done here."""
+        """Try to make a case's inputs and outputs; returns True if that works here."""
         try:
             answer, _ = self.host.ask("describe", case=at, seed=0, seconds=self.limits.seconds)
         except TooMuchError as failure:
@@ -211,8 +211,8 @@ class _Choice:
 def authors_problem(host: ProblemHost, dtype: str, limits: CaseLimits, *, sample_only: bool = False) -> AuthorsProblem:
     """Ask for everything that is the same for all calls; raises Failure.
 
-    Of the definition's cases those are taken that `limits` allow. If there is none, or it alone is wanted, its sample
-    is; and if that cannot be run either, the smallest case that is not far beyond the limits.
+    Takes those cases of the definition that `limits` allow. If there is none, or only the sample is wanted, it takes
+    the sample; and if that cannot be run either, the smallest case that is not far beyond the limits.
     """
     answer, _ = host.ask("open", dtype=dtype)
     names = [shown(name, _MOST_NAME) for name in _list(answer.get("cases"))]
@@ -226,7 +226,7 @@ def authors_problem(host: ProblemHost, dtype: str, limits: CaseLimits, *, sample
         choice.try_smallest()
     called = {**dict(enumerate(names)), _SAMPLE: "sample"}
     cases = [Case(called[at], {"case": at}) for at in choice.taken]
-    # The sample is none of the cases, and told of only if there is nothing else.
+    # The sample is not one of the cases, and is mentioned only if there is nothing else.
     reported = {at: name for at, name in called.items() if at != _SAMPLE or not cases}
     left_out = [LeftOut(name, choice.left_out[at]) for at, name in reported.items() if at in choice.left_out]
     if not cases or choice.description is None:
@@ -243,7 +243,7 @@ def authors_problem(host: ProblemHost, dtype: str, limits: CaseLimits, *, sample
         "host": host,
         "description": description,
         "declared": description.parameters,
-        # The host has the answers to inputs that it drew itself, and to no others: there can be no chain.
+        # The host can answer only for inputs that it drew itself, so there can be no chain.
         "chain": {parameter.name: FIXED for parameter in description.parameters},
         "sample_case": next((case for case in cases if _index(case) == _SAMPLE), None),
         "case_sizes": choice.sizes,

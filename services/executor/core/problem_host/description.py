@@ -1,4 +1,4 @@
-"""What a problem definition says of itself, checked: its answers come from code that we do not trust."""
+"""A problem definition's description of itself, checked: its answers come from code that we do not trust."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ _MOST_AMOUNT = 1e300
 _MOST_ELEMENTS = 1 << 40
 _ROLES = ("input", "output", "extra")
 _LAST_RESORT_FACTOR = 6
-"""2,048 x 2,048 products of triangles, the smallest case of a published class, are 2.9e9 operations on 5e8."""
+"""A published class needs it: its smallest case, products of 2,048 x 2,048 triangles, has 2.9e9 operations, not 5e8."""
 
 
 @dataclass(frozen=True)
 class CaseSize:
-    """How large a case is, None for what is not known: the bytes of its inputs, and the operations that it asks for.
+    """The size of a case: the bytes of its inputs, and its operations. None stands for an unknown value.
 
-    `flops` are those that the definition counts, 0 where it does not; then its reference's are taken for `operations`.
+    `flops` are as the definition counts them, or 0 if it does not; then `operations` are those of its reference.
     """
 
     input_bytes: float | None
@@ -43,27 +43,27 @@ class CaseSize:
 
     @classmethod
     def asked(cls, host: ProblemHost, case: int, seconds: float) -> Self:
-        """Have the host measure a case without making its inputs, for at most so long."""
+        """Have the host measure a case without making its inputs, for at most `seconds`."""
         return cls.from_answer(host.ask("size", case=case, seconds=seconds)[0])
 
     def contains(self, other: CaseSize) -> bool:
-        """Whether it has no fewer bytes than `other`, as is known, and no fewer operations, as far as is known."""
+        """True if it is known to have as many bytes as `other`, and not known to have fewer operations."""
         if self.input_bytes is None or other.input_bytes is None or self.input_bytes < other.input_bytes:
             return False
         return self.operations is None or other.operations is None or self.operations >= other.operations
 
     @classmethod
     def from_answer(cls, answer: Mapping[str, Any]) -> Self:
-        """As an answer of the host has it; raises Failure."""
+        """Reads the size from an answer of the host; raises Failure."""
         known = [_unless_unknown(answer.get(what)) for what in ("bytes", "operations")]
         return cls(*known, flops=_amount(answer.get("flops")))
 
 
 @dataclass(frozen=True)
 class CaseLimits:
-    """The largest case that is taken; `seconds` of a processor are for its inputs and its reference together.
+    """The largest case that is taken; inputs and reference together may use `seconds` of a processor.
 
-    After `looking_seconds` for all of them no further case is tried.
+    After `looking_seconds` for all cases together no further case is tried.
     """
 
     input_bytes: float
@@ -72,12 +72,12 @@ class CaseLimits:
     looking_seconds: float = 30.0
 
     def at_last_resort(self, most_bytes: int) -> CaseLimits:
-        """For the one case of a definition that would have none; `most_bytes` is what the host can send at once."""
+        """Wider limits, for a definition without any other case; the host can send `most_bytes` at once."""
         input_bytes = min(_LAST_RESORT_FACTOR * self.input_bytes, most_bytes)
         return replace(self, input_bytes=input_bytes, operations=_LAST_RESORT_FACTOR * self.operations)
 
     def exceeded_by(self, size: CaseSize) -> str:
-        """What is too large, for people; empty where nothing is known to be."""
+        """Says to people what is too large; empty if nothing is known to be."""
         if size.input_bytes is not None and size.input_bytes > self.input_bytes:
             return f"{_mebibytes(size.input_bytes)} of inputs, of at most {_mebibytes(self.input_bytes)}"
         if size.operations is not None and size.operations > self.operations:
@@ -88,14 +88,14 @@ class CaseLimits:
 
 @dataclass(frozen=True)
 class Description:
-    """The parameters of `solution`, and the shapes of the outputs of the cases that were asked about."""
+    """The parameters of `solution`, and the output shapes of the cases that were kept."""
 
     parameters: tuple[Parameter, ...]
     shapes: dict[int, list[tuple[int, ...]]] = field(default_factory=dict[int, list[tuple[int, ...]]])
 
     @classmethod
     def from_answer(cls, answer: Mapping[str, Any]) -> Self:
-        """As an answer of the host has it; raises Failure."""
+        """Reads the parameters from an answer of the host; raises Failure."""
         listed = answer.get("parameters")
         if not isinstance(listed, list) or not 0 < len(cast("list[Any]", listed)) <= _MOST_PARAMETERS:
             raise definition_failure(f"must have 1 to {_MOST_PARAMETERS} parameters", "answer")
@@ -106,7 +106,7 @@ class Description:
 
     @property
     def outputs(self) -> list[Parameter]:
-        """In order."""
+        """The output parameters, in order."""
         return [parameter for parameter in self.parameters if parameter.output]
 
     def shapes_of(self, case: int) -> dict[str, tuple[int, ...]]:
@@ -114,7 +114,10 @@ class Description:
         return {p.name: shape for p, shape in zip(self.outputs, self.shapes[case], strict=True)}
 
     def keep(self, case: int, shapes: object, most_bytes: int) -> str:
-        """Note the shapes that the host gave for a case, or say that its outputs take more than `most_bytes`."""
+        """Keep the output shapes of a case; if they take more than `most_bytes`, return a text that says so instead.
+
+        Raises Failure if the answer is malformed.
+        """
         listed = cast("list[Any]", shapes) if isinstance(shapes, list) else []
         if len(listed) != len(self.outputs):
             raise definition_failure("has another number of outputs than its signature", "answer")
@@ -127,7 +130,7 @@ class Description:
 
 
 def case_values(parameters: Sequence[Parameter], listed: object, payload: bytearray) -> dict[str, Any]:
-    """The values of parameters: arrays from `payload`, numbers from `listed`; raises Failure where they do not fit."""
+    """The values of parameters: arrays from `payload`, numbers from `listed`; raises Failure if they do not fit."""
     items = cast("list[Any]", listed) if isinstance(listed, list) else []
     if len(items) != len(parameters):
         raise definition_failure(f"gives {len(items)} values for {len(parameters)} parameters", "answer")
@@ -178,10 +181,10 @@ def _parameter(item: object) -> Parameter:
         name=name,
         ctype=ctype,
         pointer=pointer,
-        # What the definition passes in is read-only, whatever it calls it.
+        # An input is read-only, whatever the definition says.
         const=pointer and not output,
         output=output,
-        # So it is where such classes come from, and people's kernels accumulate into it.
+        # Outputs start as zeros where such classes come from, and people's kernels accumulate into them.
         initial=Initial.ZERO if output else Initial.POISON,
         valid_on_host=pointer and role == "extra",
     )
@@ -191,7 +194,7 @@ def _shape(value: object) -> tuple[int, ...]:
     extents = cast("list[Any]", value) if isinstance(value, list) else [None]
     if len(extents) > _MOST_DIMENSIONS or not all(type(extent) is int and extent >= 0 for extent in extents):
         raise definition_failure("gave an answer that cannot be taken", "answer")
-    # numpy multiplies the others even where one extent is 0.
+    # numpy multiplies the other extents even if one is 0.
     if math.prod(max(1, extent) for extent in cast("list[int]", extents)) > _MOST_ELEMENTS:
         raise definition_failure("gave an array that no machine holds", "size")
     return tuple(cast("list[int]", extents))

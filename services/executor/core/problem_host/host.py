@@ -1,7 +1,7 @@
-"""A problem definition's own process, in a sandbox of its own, and the questions that the judge asks it.
+"""The process of a problem definition, in a sandbox of its own, and the judge's questions to it.
 
-The definition is as foreign as the submission: it sees neither the judge nor the runner. Questions are asked without
-giving way to other tasks, as everything about a call is decided in order; each has a deadline.
+The definition is as untrusted as the submission: it sees neither the judge nor the runner. Asking blocks all other
+tasks, because everything about a call is decided in order; each question has a deadline.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ PACKAGES = {
     "torchao": "`make setup-torch` installs it beside torch",
     "flashinfer": "it runs on GPUs of NVIDIA alone, and definitions are evaluated on a processor",
 }
-"""What definitions are known to need beside torch, and why a machine may not have it."""
+"""Packages that definitions are known to need beside torch, and why a machine may not have them."""
 
 _Kind = TypeVar("_Kind", bound=Failure)
 
 
 @dataclass(frozen=True)
 class HostLimits:
-    """What a definition may use: its sandbox, the time for torch to load, and the time and arrays of one answer."""
+    """The limits of a definition: its sandbox, the time to load torch, and the time and arrays of one answer."""
 
     sandbox: Limits
     start_seconds: float
@@ -55,26 +55,26 @@ class HostLimits:
 
 
 class TooMuchError(Failure):
-    """A question took more time or memory than there is for it; the host goes on to answer others."""
+    """A question needed more time or memory than allowed; the host can still answer others."""
 
 
 class MissingPackageError(Failure):
-    """The definition needs a package that this machine has not."""
+    """The definition needs a package that this machine does not have."""
 
     package = ""
 
     @property
     def can_be_had(self) -> bool:
-        """Whether a machine may have it."""
+        """True if the package can be installed."""
         return self.package in INSTALLABLE
 
 
 class _HostGoneError(Exception):
-    """The process ended, or hung up."""
+    """The process ended, or closed the connection."""
 
 
 class ProblemHost:
-    """Made by `open_host`."""
+    """A connection to the host of a definition; `open_host` makes it."""
 
     def __init__(self, connection: socket.socket, limits: HostLimits) -> None:
         self._connection = connection
@@ -83,11 +83,11 @@ class ProblemHost:
 
     @property
     def most_array_bytes(self) -> int:
-        """Of the arrays of one answer."""
+        """The most bytes of all arrays of one answer."""
         return self._limits.array_bytes
 
     def ask(self, what: str, *payloads: memoryview, **fields: object) -> tuple[dict[str, Any], bytearray]:
-        """The answer's object and its arrays; raises Failure for a definition that has none."""
+        """Ask `what`, and return the answer's object and arrays; raises Failure if the definition fails to answer."""
         seconds = max(min(self._limits.answer_seconds, self._left_seconds), _LEAST_SECONDS)
         begin = time.monotonic()
         try:
@@ -129,7 +129,7 @@ async def open_host(
 
 
 async def _connected(private_socket: PrivateSocket, process: SandboxedProcess, limits: HostLimits) -> socket.socket:
-    """The connection to the host, which reads nothing of the definition before: until then all that fails is ours."""
+    """Waits for the host to connect. It has not read the definition yet, so any failure until then is ours."""
     accepting = asyncio.ensure_future(private_socket.accept(process))
     ending = asyncio.ensure_future(end_of(process))
     try:
@@ -159,7 +159,7 @@ def _command(python: TorchPython, folder: Path, private_socket: PrivateSocket, l
 
 
 def shown(value: object, most_characters: int) -> str:
-    """A text of the definition's that anybody can encode."""
+    """A text from the definition, cut and made safe to encode."""
     return str(value)[:most_characters].encode(errors="replace").decode().replace("\0", "?")
 
 
@@ -207,7 +207,7 @@ def _like(kind: type[_Kind], failure: Failure) -> _Kind:
 
 
 def definition_failure(what: str, reason: str, details: str = "") -> Failure:
-    """The verdict on a definition; `what` goes on from `The problem definition`."""
+    """The verdict on a definition; `what` continues the sentence `The problem definition ...`."""
     return Failure(
         Verdict.PROBLEM_ERROR, f"The problem definition {what}.", reason=f"problem_def:{reason}", details=details
     )

@@ -1,4 +1,4 @@
-"""The Python that problem definitions run on: one with torch, which is usually another than ours."""
+"""The Python that problem definitions run on: one with torch, which is usually not our own."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ print(json.dumps({
 """
 _PROBE_SECONDS = 60.0
 INSTALLED = Path(__file__).parents[4] / ".cache" / "torch" / "bin" / "python"
-"""What deploy/setup-torch makes in a checkout."""
+"""The Python that deploy/setup-torch makes in a checkout."""
 _INSTALL = (
     "run `make setup-torch` or `wavepool doctor --fix` in the checkout of Wavepool, or set EXECUTOR_TORCH_PYTHON to a "
     "Python with torch 2.13 and numpy"
@@ -35,7 +35,7 @@ class TorchMissingError(Exception):
 
 @dataclass(frozen=True)
 class TorchPython:
-    """A Python program, the folders that it needs to see, and its torch."""
+    """A Python program, the folders that it needs to see, and the version of its torch."""
 
     program: Path
     folders: tuple[Path, ...]
@@ -49,7 +49,7 @@ def named_python() -> Path | None:
 
 
 def torch_python(setting: Path | None) -> TorchPython:
-    """The Python of `EXECUTOR_TORCH_PYTHON`; if that is not set, what deploy/setup-torch made, or ours.
+    """The Python of `setting`; without one, the Python that deploy/setup-torch made, or else ours.
 
     Raises TorchMissingError.
     """
@@ -62,7 +62,7 @@ def torch_python(setting: Path | None) -> TorchPython:
 
 @cache
 def _asked(program: Path) -> TorchPython | None:
-    """What a Python says of its torch, None where it has none; raises TorchMissingError, each time, for no Python."""
+    """Asks a Python for its torch; None if it has none. Raises TorchMissingError, uncached, if it is no Python."""
     try:
         done = subprocess.run(  # noqa: S603  the operator named it
             [str(program), "-I", "-c", _PROBE], capture_output=True, text=True, timeout=_PROBE_SECONDS, check=True
@@ -77,7 +77,7 @@ def _asked(program: Path) -> TorchPython | None:
 
 
 def _outermost(folders: list[Path]) -> tuple[Path, ...]:
-    """Each once, without those inside another; sandboxes have /usr anyway."""
+    """Each folder once, without those inside another or in /usr, which sandboxes have anyway."""
     usr = Path("/usr")
     wanted = [folder for folder in dict.fromkeys(folders) if folder != usr and usr not in folder.parents]
     return tuple(folder for folder in wanted if not any(other in folder.parents for other in wanted))

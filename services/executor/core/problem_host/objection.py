@@ -1,4 +1,4 @@
-"""What an author's own check has against outputs that our rules let pass."""
+"""The objection of an author's own check to outputs that our rules let pass."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _MOST_SHOWN = 10
 _SMALL = 0.1
-"""Of the largest input: smaller outputs may be rounding errors, where zero is as right."""
+"""A share of the largest input. Smaller outputs may be rounding errors, and zero is just as right for them."""
 _MOST_SAID = 300
 _MOST_DETAILS = 4000
 
@@ -35,7 +35,7 @@ def objection(
     outputs: Mapping[str, NDArray[Any]],
     expected: Mapping[str, NDArray[Any]],
 ) -> Failure | None:
-    """WRONG_ANSWER if the definition's `verify_result` says so, or nothing was written; None for the catalogue's."""
+    """WRONG_ANSWER if the definition's `verify_result` says so, or nothing was written; else None."""
     if not isinstance(problem, AuthorsProblem):
         return None
     answer = problem.verdict(case, inputs, outputs)
@@ -64,7 +64,7 @@ def objection(
 def _is_unwritten(
     inputs: Mapping[str, Any], outputs: Mapping[str, NDArray[Any]], expected: Mapping[str, NDArray[Any]]
 ) -> bool:
-    """Whether all outputs are still the zeros from before the call, and the right ones are not small."""
+    """True if all outputs are still the zeros from before the call, and the right ones are not small."""
     if any(output.astype(np.float64).any() for output in outputs.values()):
         return False
     arrays = [np.asarray(value) for value in inputs.values() if np.ndim(value)]
@@ -84,7 +84,7 @@ def _reported(debug: object) -> str:
 
 
 def _differences(outputs: Mapping[str, NDArray[Any]], expected: Mapping[str, NDArray[Any]]) -> WrongAnswer:
-    """The largest differences first, as nobody knows which of them it minds."""
+    """Compares outputs with the reference; the largest differences come first, as nobody knows which of them matter."""
     found: list[Mismatch] = []
     largest, total, count, unequal = 0.0, 0.0, 0, 0
     for name, output in outputs.items():

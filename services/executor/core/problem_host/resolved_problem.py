@@ -1,4 +1,4 @@
-"""The problem that a submission is judged by: the catalogue's or the author's own, with a launch plan or without."""
+"""The problem that a submission is judged by: from the catalogue or by its author, with or without a launch plan."""
 
 from __future__ import annotations
 
@@ -33,26 +33,26 @@ _LARGEST_CASES = {
     SizeSet.CPU: CaseLimits(80 << 20, 5e8, seconds=5.0),
     SizeSet.GPU: CaseLimits(8 << 30, float("inf"), seconds=30.0),
 }
-"""Of an author's cases, those that a device can be expected to run in seconds."""
+"""The largest author's cases that a device can be expected to run in seconds."""
 _CASE_SHARE = 1 / 4
-"""Of the time of an answer: seconds of a processor can take three times as long on the clock."""
+"""The share of an answer's time for a case: seconds of a processor can take three times as long on the clock."""
 
 
 MISSING_TORCH = "missing_torch"
-"""The reason of an infrastructure failure: another machine may have torch."""
+"""The reason of an infrastructure failure, as another machine may have torch."""
 
 
 class DefinitionContext(PlaceContext, Protocol):
-    """The part of a RunContext that definitions are evaluated with."""
+    """The part of a RunContext that is needed to evaluate definitions."""
 
     @property
     def find_problem(self) -> Callable[[str], Problem]:
-        """A problem of the catalogue."""
+        """Finds a problem of the catalogue by its name."""
         ...
 
     @property
     def torch_python(self) -> Path | None:
-        """The Python that has torch; ours if none is named."""
+        """The Python that has torch; None for the default one."""
         ...
 
 
@@ -60,14 +60,14 @@ class DefinitionContext(PlaceContext, Protocol):
 async def resolved_problem(
     job: CoreJob, catalogues: Problem | None, context: DefinitionContext, report: MutableMapping[str, object]
 ) -> AsyncGenerator[Problem | None]:
-    """The problem of `job`, None for a whole program; raises Failure for a definition or a plan that does not fit."""
+    """The problem of `job`, None for a whole program; raises Failure if a definition or a plan does not fit."""
     device = context.device.describe()
     async with _authored(job, catalogues, context, report) as problem:
         yield launched(problem, job.launch_plan, device) if problem is not None and job.launch_plan else problem
 
 
 def substitution_note(report: Mapping[str, object]) -> str:
-    """What the author should know if the definition was not used; empty if it was, or if none was sent."""
+    """Tells the author that the definition was not used; empty if it was, or if none was sent."""
     unused = cast("Mapping[str, object] | None", report.get("problem_definition_unused"))
     if not unused:
         return ""
@@ -113,8 +113,9 @@ def _substitute(
 ) -> Problem:
     """The catalogue's problem of that name; raises InfrastructureFailure if the source may be for another.
 
-    A name can stand for another problem in the definition. Then the parameters of `solution`, or the launch plan, are
-    others, and a verdict would blame the author for what the machine lacks.
+    The definition may use the name for another problem. Then the parameters of `solution`, or the launch plan, differ,
+    and a verdict would blame the author for something that the machine lacks. Raises `error` itself if no machine can
+    have the package.
     """
     try:
         problem = variant_of(context.find_problem(job.problem), job.dtype)
@@ -142,7 +143,7 @@ def _sha256(text: str) -> str:
 
 
 def _case_limits(largest: CaseLimits, limits: StageLimits) -> CaseLimits:
-    """What a device can run, and what one answer of the host may hold and take."""
+    """The limits of the device's cases, and of one answer of the host."""
     return CaseLimits(
         min(largest.input_bytes, limits.definition_array_mib << 20),
         largest.operations,

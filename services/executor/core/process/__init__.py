@@ -1,1 +1,1 @@
-"""The judge's process, which runs one job and ends, and the process that forks it ahead of time."""
+"""The judge's process, which runs one job and ends, and the fork server, which starts it in advance."""

@@ -1,11 +1,11 @@
-"""The fork server: a process that has done the common start of all judges once, and forks one for each request.
+"""The fork server: a process that does the common start of all judges once, and forks a judge for each request.
 
 A request is `REQUEST` with four descriptors: the judge's stdin, stdout and stderr, and a SOCK_SEQPACKET socket of its
-own. On that socket the fork server answers a number (`NUMBER`): the process id, with a pidfd, or an errno below zero.
-When the judge has ended, its exit code follows, or the negative number of the signal that ended it.
+own. On that socket the fork server sends a number (`NUMBER`): the process id, with a pidfd, or a negative errno. When
+the judge has ended, its exit code follows, or the negative number of the signal that ended it.
 
-Nothing here runs beside a fork: there is one thread of ours, and OpenBLAS ends its threads before a fork by itself
-and starts new ones, in parent and child, when they are needed.
+Nothing runs beside a fork: we have one thread, and OpenBLAS ends its threads before a fork by itself and starts new
+ones, in parent and child, when they are needed.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ REQUEST = b"judge"
 NUMBER = struct.Struct("=i")
 _DESCRIPTORS = 4
 _BROKEN = 1
-# What numpy imports only when the first job comes.
+# Modules that numpy would import only when the first job comes.
 _LATE_IMPORTS = ("numpy.random", "numpy.ma")
-# At most 15 characters, says the kernel.
+# The kernel allows at most 15 characters.
 _PROCESS_NAME = "wavepool-judge"
 
 
 class ForkServer:
-    """Serves the requests that come over `channel`; each forked process does `judge` and exits with its answer."""
+    """Serves the requests that come over `channel`; each forked process runs `judge` and exits with its result."""
 
     def __init__(self, channel: socket.socket, judge: Callable[[], int]) -> None:
         self._channel = channel
@@ -49,14 +49,14 @@ class ForkServer:
         self._pid = os.getpid()
         self._poll = select.poll()
         self._poll.register(channel, select.POLLIN)
-        # By its pidfd, each judge's process id and its socket to the one who asked for it.
+        # For each judge's pidfd: its process id, and the socket to its requester.
         self._judges: dict[int, tuple[int, int]] = {}
 
     def serve(self) -> None:
         """Serve until the other end of the channel is closed."""
         for module in _LATE_IMPORTS:
             importlib.import_module(module)
-        # What is here by now is never garbage; untouched by the collector, its pages stay shared.
+        # Objects that exist by now are never garbage. The collector leaves them alone, so their pages stay shared.
         gc.collect()
         gc.freeze()
         while True:
@@ -68,7 +68,7 @@ class ForkServer:
                 return
 
     def _serve_request(self) -> bool:
-        """Whether there was one."""
+        """Serves one request; returns False if the channel was closed."""
         request, descriptors, _, _ = socket.recv_fds(self._channel, len(REQUEST), _DESCRIPTORS, socket.MSG_CMSG_CLOEXEC)
         if request == REQUEST and len(descriptors) == _DESCRIPTORS:
             *streams, line = descriptors
@@ -86,7 +86,7 @@ class ForkServer:
             return
         if pid == 0:
             self._become_judge(streams)
-        # Its end is not waited for before this, so the number is still its own.
+        # Nobody has waited for the child yet, so the process id is still its own.
         pidfd = os.pidfd_open(pid)
         _tell(line, pid, pidfd)
         self._judges[pidfd] = pid, line
@@ -100,7 +100,7 @@ class ForkServer:
         _close((pidfd, line))
 
     def _become_judge(self, streams: Sequence[int]) -> NoReturn:
-        """In the forked process; its frame never returns, so nothing closes a descriptor's number a second time."""
+        """Runs the judge in the forked process. It never returns, so no descriptor is closed a second time."""
         status = _BROKEN
         try:
             die_with(self._pid)
@@ -110,7 +110,7 @@ class ForkServer:
             os.closerange(len(streams), os.sysconf("SC_OPEN_MAX"))
             with contextlib.suppress(OSError):
                 Path("/proc/self/comm").write_text(_PROCESS_NAME)
-            # Python's own generator does so by itself; nothing of ours draws from either.
+            # Python's own generator reseeds itself after a fork; none of our code draws from either.
             np.random.seed()  # noqa: NPY002  it is the shared one that must differ
             status = self._judge()
         except BaseException:  # noqa: BLE001  the stack below belongs to the fork server

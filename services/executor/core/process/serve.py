@@ -1,10 +1,9 @@
-"""The judge process: started in advance, runs one job, and is gone.
+"""The judge process: it is started in advance, runs one job, and ends.
 
 It reads one JudgeJob message from stdin and writes RunEvent messages to stdout, each after its length; the last is
-`finished`.
-SIGTERM cancels the job, and so does the death of whoever started it, then without a last event. It exits with 0
-whatever the verdict; 2 says that the job was not well formed, 3 that the job was cut off by that death, and 4 that it
-leaves processes which cannot be killed.
+`finished`. SIGTERM cancels the job. So does the death of the process that started it, but then there is no last event.
+The exit status is 0 whatever the verdict; 2 says that the job was malformed, 3 that the parent's death cut it off, and
+4 that it leaves processes which cannot be killed.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ _PR_SET_PDEATHSIG = 1
 
 
 async def serve(context: RunContext, parent: int) -> int:
-    """Serve one job; `parent` is the process that started us. Answers the exit status."""
+    """Serve one job and return the exit status; `parent` is the process that started us."""
     task = asyncio.current_task()
     if task is None:
         raise RuntimeError("serve runs as a task")
@@ -51,7 +50,7 @@ async def serve(context: RunContext, parent: int) -> int:
         try:
             return await _serve(replace(context, place=place), emit, parent)
         finally:
-            # Told to end, we do so already: what is left is to clean up.
+            # We are ending already; a further SIGTERM must not disturb the cleanup.
             asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, _ignore)
 
 
@@ -71,7 +70,7 @@ async def _serve(context: RunContext, emit: Callable[[Event], None], parent: int
 
 
 def _ignore() -> None:
-    """What a signal does that asks for nothing new."""
+    """A signal handler that does nothing."""
 
 
 async def _run(job: CoreJob, context: RunContext, emit: Callable[[Event], None], parent: int) -> int:
@@ -82,7 +81,7 @@ async def _run(job: CoreJob, context: RunContext, emit: Callable[[Event], None],
         return _BAD_JOB
     except asyncio.CancelledError:
         if os.getppid() != parent:
-            # Nobody cancelled it; that we end without a verdict tells whoever still listens that it was our fault.
+            # Nobody cancelled the run. Ending without a verdict tells any listener that the fault was ours.
             return _ORPHANED
         emit(Finished(Verdict.CANCELLED, status_of(Verdict.CANCELLED, job.mode), "The run was cancelled."))
         return 0
@@ -94,7 +93,7 @@ def _refusal(message: str) -> Finished:
 
 
 def _event_writer() -> Callable[[Event], None]:
-    """Writes to what is stdout now; anything else that prints goes to stderr, where it cannot be taken for an event."""
+    """Writes events to the present stdout; later prints go to stderr, so that they cannot pass for events."""
     stdout = os.dup(1)
     os.dup2(2, 1)
 
@@ -107,9 +106,9 @@ def _event_writer() -> Callable[[Event], None]:
 
 
 async def _job_bytes() -> bytes:
-    """The job after its length, or as much of it as there is; empty if nobody wants anything.
+    """The job after its length, or the part of it that came; empty if there is no job.
 
-    Read without a thread, so that a judge that waits costs nothing and can be cancelled.
+    It is read without a thread, so that a waiting judge costs nothing and can be cancelled.
     """
     if not _makes_wait(sys.stdin):
         return sys.stdin.buffer.read(LENGTH.size + _MOST_JOB_BYTES)
@@ -127,7 +126,7 @@ async def _job_bytes() -> bytes:
 
 
 def _unframed(data: bytes) -> bytes:
-    """The message of a job; raises BadJobError."""
+    """The message of a job without its length; raises BadJobError."""
     length, message = data[: LENGTH.size], data[LENGTH.size :]
     if len(length) < LENGTH.size or LENGTH.unpack(length) != (len(message),):
         raise BadJobError(f"{len(message):,} bytes, which is not the length that stands before them")
@@ -135,7 +134,7 @@ def _unframed(data: bytes) -> bytes:
 
 
 def _makes_wait(stream: TextIO) -> bool:
-    """Whether a read may block; files and /dev/null never do, and the loop cannot watch them."""
+    """True if a read may block; files and /dev/null never do, and the loop cannot watch them."""
     mode = os.fstat(stream.fileno()).st_mode
     return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or stream.isatty()
 

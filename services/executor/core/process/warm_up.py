@@ -1,7 +1,8 @@
-"""The warm-up of the fork server: what every judge begins with, done once before the first is forked.
+"""The warm-up of the fork server: the first steps of every judge, done once before any judge is forked.
 
-A forked process has all that its parent has imported, compiled and looked up. Without the warm-up each judge would do
-that again, while somebody waits for the first call of a kernel. Nothing is run here, and nothing read but our own.
+A forked process has everything that its parent has imported, compiled and looked up. Without the warm-up each judge
+would do that again, while somebody waits for the first call of a kernel. Nothing is run here, and only our own files
+are read.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ _SOME_PROGRAM = Path("/bin/true")
 
 
 def warm_up(entries: Iterable[CatalogueEntry], context: RunContext) -> None:
-    """Go through a run of the honest solution with the least work, as far as that needs no sandbox and no device."""
+    """Go through a run of the catalogue's cheapest solution, without the steps that need a sandbox or a device."""
     for entry in sorted(entries, key=_work_flops)[:1]:
         problem = entry.problem
         job = CoreJob.from_bytes(CoreJob(entry.solution, Mode.CHECK, problem.slug).to_bytes())

@@ -1,9 +1,9 @@
-"""The benchmark stage: every public case in several sessions, whose calls are verified (`timed_calls.py`).
+"""The benchmark stage: measures every public case in several sessions, whose calls are verified (`timed_calls.py`).
 
-A session is a runner process of its own, and visits the cases in an order of its own. After the planned sessions, cases
-whose sessions disagree are measured in more. In more sessions some calls of large cases are made again. Last, in
-another, chained calls show whether the times that came out can be true. Cases of which a busy machine hid that are
-measured a second time, wholly.
+A session is a separate runner process, and visits the cases in its own order. After the planned sessions, cases whose
+sessions disagree get more. In further sessions some calls of large cases are made again. In the last ones, chained
+calls show whether the measured times can be true. If a busy machine hid this for a case, the case is measured once more
+from the start.
 """
 
 from __future__ import annotations
@@ -51,11 +51,11 @@ _NOT_CHAINED = ChainAudit((), "host code of the submission launched the calls")
 
 @dataclass(frozen=True)
 class Bench:
-    """What cases are measured with. `open_session` starts a fresh runner, `open_trusted` one of our own.
+    """The tools that measure cases. `open_session` starts a fresh runner, `open_trusted` one of our own.
 
-    `hidden` is called once in each session, somewhere between the public cases, so that their sizes are no sign of
-    being measured. `launched_by_submission` says that host code of the submission runs in the process that launches
-    the calls, and what to change (`case_timing.py`); it is empty if none does. `machine_doubt` says why no time of this
+    `hidden` is called once in each session, somewhere between the public cases, so that public sizes are no sign of
+    being measured. If host code of the submission runs in the process that launches the calls, `launched_by_submission`
+    says so, and what to change (`case_timing.py`); otherwise it is empty. `machine_doubt` says why no time of this
     machine is proven.
     """
 
@@ -72,7 +72,7 @@ class Bench:
 
 
 def profile_of(device: DeviceDescription) -> StoppingProfile:
-    """The budget of a device."""
+    """The measuring budget of a device."""
     return GPU_PROFILE if device.is_gpu else CPU_PROFILE
 
 
@@ -115,7 +115,7 @@ async def benchmark(bench: Bench, cases: Sequence[Case], progress: Progress) -> 
 async def _timed(
     bench: Bench, trusted: RunnerSession, untimed: Sequence[CaseTimes], how: tuple[Scale, int], pulse: Pulse
 ) -> list[CaseTimes]:
-    """Cases measured and audited; `how` is the scale, and what is swept through the caches before each call."""
+    """Cases measured and audited; `how` is the scale and the bytes to sweep before each call."""
     scale, flush_bytes = how
     measure_all = _first_calls if bench.mode is TimingMode.FIRST_CALL else _measured
     measured = await measure_all(bench, untimed, flush_bytes, pulse)
@@ -123,7 +123,7 @@ async def _timed(
 
 
 def _may_be_told_by_another_try(bench: Bench, times: CaseTimes, scale: Scale) -> bool:
-    """Whether a busy machine is all that is against a time; what host code of the submission did, it will do again."""
+    """True if only a busy machine makes a time doubtful. What host code of the submission did, it would do again."""
     if bench.launched_by_submission:
         return False
     is_wide = too_wide(facts_of(bench.problem, times, scale, ""))
@@ -139,7 +139,7 @@ async def _flush(bench: Bench, trusted: RunnerSession, progress: Progress) -> Fl
 
 
 async def _measured(bench: Bench, untimed: Sequence[CaseTimes], flush_bytes: int, pulse: Pulse) -> list[CaseTimes]:
-    """Every case in as many sessions as it wants, each in an order that nobody can know beforehand."""
+    """Measures every case in as many sessions as it wants, each in an order that nobody can predict."""
     measured = {times.index: times for times in untimed}
     planned, session = bench.profile.sessions.sessions, 0
     while wanting := [times for times in measured.values() if times.wants_more(bench.profile.sessions)]:
@@ -157,7 +157,7 @@ async def _measured(bench: Bench, untimed: Sequence[CaseTimes], flush_bytes: int
 
 
 async def _first_calls(bench: Bench, untimed: Sequence[CaseTimes], flush_bytes: int, pulse: Pulse) -> list[CaseTimes]:
-    """Every case, each call of it in a runner of its own."""
+    """Measures first calls of every case, each in a fresh runner."""
     measured: list[CaseTimes] = []
     for times in untimed:
         pulse.at(_place(BenchmarkStage.MEASURING, times, 1, 1))
@@ -178,7 +178,7 @@ def _shuffled(checker: Checker, session: int, cases: Sequence[CaseTimes]) -> lis
 
 
 async def _revealed(bench: Bench, measured: Sequence[CaseTimes], pulse: Pulse) -> list[CaseTimes]:
-    """Some timed calls made again when all are over, each case in its own process, as slow ones take minutes."""
+    """Repeats some timed calls when all are over. Each case gets its own process, as slow ones take minutes."""
     revealed: list[CaseTimes] = []
     for times in measured:
         found = times.revealed
@@ -193,10 +193,11 @@ async def _revealed(bench: Bench, measured: Sequence[CaseTimes], pulse: Pulse) -
 async def _audited(
     bench: Bench, trusted: RunnerSession, measured: Sequence[CaseTimes], scale: Scale, pulse: Pulse
 ) -> list[CaseTimes]:
-    """The chained audit of every case, in sessions of their own; it ends with the first case that cannot be true.
+    """Audits every case with chains, in separate sessions; it ends with the first case that cannot be true.
 
-    A process may be slower than others. So on a GPU a case that the chains of one process accuse is audited in another
-    as well, and judged by all of its chains. What host code of the submission launched is not proven by any chain.
+    A process may be slower than others. So if the chains of one process accuse a case on a GPU, it is audited in
+    another as well, and judged by all of its chains. Chains prove nothing about calls that the submission's host code
+    launched.
     """
     if bench.launched_by_submission:
         return [replace(times, audit=_NOT_CHAINED) for times in measured]
@@ -232,12 +233,12 @@ def _place(stage: BenchmarkStage, times: CaseTimes, session: int, sessions: int)
 
 
 def _judge_of_ours(bench: Bench, times: CaseTimes) -> CaseJudge:
-    """Its inputs are for a runner of our own alone."""
+    """A judge for a runner of our own; no other runner gets its inputs."""
     return CaseJudge(bench.problem, times.case, RunSeed(), times.index, bench.large)
 
 
 def _looked_at(measured: Sequence[CaseTimes]) -> dict[str, object]:
-    """For the signed report: how many answers were compared, of how many calls, and how many calls were made again."""
+    """For the signed report: how many calls had their answers compared, of how many, and how many were made again."""
     checked = {
         times.case.name: [
             sum(one.checked_calls for one in times.sessions) + times.revealed.checked,

@@ -1,4 +1,4 @@
-"""What the sessions of one case come to: its time, how sure it is, and whether it can be true."""
+"""The result of one case: its time, how sure it is, and whether it can be true."""
 
 from __future__ import annotations
 
@@ -41,16 +41,16 @@ if TYPE_CHECKING:
     from services.executor.core.timing.statistics import Summary
 
 _SHORTEST_NS = 1.0
-"""What a time of nothing counts as where it is divided by; such times are invalid anyway."""
+"""A time of 0 counts as this much in divisions; such times are invalid anyway."""
 
 
 @dataclass(frozen=True)
 class Scale:
-    """What times of a device are measured against; `dtype` is the run's.
+    """The rules and limits for a device's times; `dtype` is the run's.
 
-    A GPU has a clock of its own, as a second instrument (`spans.py`), and the judge's clock accuses there. Times of the
-    cpu device, which shares its cores, never rank: there that clock leaves them in doubt, and their intervals may be of
-    any width. `caches_may_be_warm` says that a sweep comes before each call, and was not seen to empty the caches
+    A GPU has its own clock as a second instrument (`spans.py`), and there the judge's clock can prove a time false. The
+    cpu device shares its cores, so its times never rank: there that clock only makes a time doubtful, and intervals may
+    have any width. `caches_may_be_warm` says that the sweep before each call was not seen to empty the caches
     (`flushing.py`). `machine_doubt` says why no time of this machine is proven.
     """
 
@@ -66,9 +66,9 @@ class Scale:
 
 @dataclass(frozen=True)
 class CaseTimes:
-    """One case, its place among `total_tests`, its sessions so far, and what follows them.
+    """One case, its place among `total_tests`, its sessions so far, and the steps after them.
 
-    These are the chained audit, and what was made again of timed calls (`revealing.py`).
+    These are the chained audit, and the timed calls that were made again (`revealing.py`).
     """
 
     case: Case
@@ -80,7 +80,7 @@ class CaseTimes:
 
     @property
     def medians_ns(self) -> tuple[float, ...]:
-        """Of each session."""
+        """The median time of each session."""
         return tuple(median(times.event_ns for times in session.times) for session in self.sessions)
 
     @property
@@ -90,17 +90,17 @@ class CaseTimes:
 
     @property
     def claimed_ns(self) -> list[float]:
-        """Their times."""
+        """The claimed times of all samples."""
         return [float(times.event_ns) for times in self.calls]
 
     @property
     def walls_ns(self) -> list[float]:
-        """The same by the judge's clock."""
+        """The times of all samples by the judge's clock."""
         return [float(times.wall_ns) for session in self.sessions for times in session.times]
 
     @property
     def nulls_ns(self) -> list[float]:
-        """The way to the runner and back, beside each sample."""
+        """The time of the way to the runner and back, beside each sample."""
         return [float(null) for session in self.sessions for null in session.nulls_ns]
 
     @property
@@ -109,7 +109,7 @@ class CaseTimes:
         return sum((session.idle for session in self.sessions), self.audit.idle if self.audit else NO_TIME)
 
     def waited_ns(self, rule: AuditRule) -> list[float]:
-        """What the judge waited for the median call of each session."""
+        """The time that the judge waited for the median call of each session, in ns."""
         return [
             waited_call_ns(
                 [float(times.event_ns) for times in session.times],
@@ -121,13 +121,13 @@ class CaseTimes:
         ]
 
     def wants_more(self, rule: SessionRule) -> bool:
-        """Whether another session has to be made; not where a median is no time at all."""
+        """True if another session is needed; never if a session's median is 0."""
         medians = self.medians_ns
         return all(value > 0 for value in medians) and agreement(medians, rule) is Agreement.MORE
 
 
 def fault_of(problem: Problem, times: CaseTimes, scale: Scale) -> str | None:
-    """Why the times cannot be true, if they cannot."""
+    """The reason why the times cannot be true; empty or None if there is none."""
     return (
         no_time(times.claimed_ns, times.walls_ns, scale.audit_rule)
         or (scale.is_gpu and _too_short(times, scale))
@@ -137,9 +137,9 @@ def fault_of(problem: Problem, times: CaseTimes, scale: Scale) -> str | None:
 
 
 def _too_short(times: CaseTimes, scale: Scale) -> str:
-    """How the times are shorter than single calls, or all chains, took by the judge's clock; empty if they are not.
+    """Says if single calls, or all chains, took longer by the judge's clock than the times say; empty if not.
 
-    The chains ran in a process of their own. Where processes differ in speed, that one says nothing of the others.
+    The chains ran in a separate process. If processes differ in speed, that one says nothing about the others.
     """
     fault = too_short(times.claimed_ns, times.walls_ns, times.nulls_ns, scale.audit_rule)
     if fault or times.audit is None or not _sessions_agree(times, scale):
@@ -152,7 +152,7 @@ def _sessions_agree(times: CaseTimes, scale: Scale) -> bool:
 
 
 def audit_doubt(times: CaseTimes, scale: Scale) -> str:
-    """Why the audit neither bears the times out nor refutes them; empty if it does, and while there was none."""
+    """Says why the audit neither confirms nor refutes the times; empty if it does, or if there was none yet."""
     if times.audit is None:
         return ""
     if not scale.is_gpu:
@@ -167,7 +167,7 @@ def audit_doubt(times: CaseTimes, scale: Scale) -> str:
 
 
 def facts_of(problem: Problem, times: CaseTimes, scale: Scale, launched_by_submission: str) -> TimingFacts:
-    """What decides the timing of a case (`case_timing.py`)."""
+    """The facts that decide the timing of a case (`case_timing.py`)."""
     runtime_ns = score(times.medians_ns)
     low_ns, high_ns = _interval_ns(times)
     return TimingFacts(
@@ -189,7 +189,7 @@ def _doubts(times: CaseTimes, scale: Scale, *, is_audited: bool) -> Iterable[str
 
 
 def result_of(problem: Problem, times: CaseTimes, scale: Scale, facts: TimingFacts) -> BenchmarkResult:
-    """All that is reported of a case."""
+    """The full result of a case, as it is reported."""
     samples = times.claimed_ns
     summary = summarise(samples)
     runtime_ns = score(times.medians_ns)
@@ -227,7 +227,7 @@ def _interval_ns(times: CaseTimes) -> tuple[float, float]:
 
 
 def work_of(problem: Problem, case: Case, dtype: str) -> Work:
-    """What the case has every call do."""
+    """The work of every call of a case."""
     sizes = {parameter.name: parameter.dtype.itemsize for parameter in problem.parameters}
     shapes = problem.output_shapes(case)
     written = float(sum(math.prod(shape) * sizes[name] for name, shape in shapes.items()))

@@ -1,4 +1,4 @@
-"""The context of a run: the device, the sandbox and all else that it needs."""
+"""The context of a run: the device, the sandbox and everything else that it needs."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RunContext:
-    """The context of a run; `find_problem` raises for a slug that it does not know."""
+    """The context of a run; `find_problem` raises for an unknown slug."""
 
     device: Device
     sandbox: Sandbox
@@ -44,18 +44,18 @@ class RunContext:
     forbidden: tuple[Rule, ...] = field(default_factory=rules)
     inspector: Inspector | None = None
     torch_python: Path | None = None
-    """The Python that evaluates problem definitions; ours if none is named."""
+    """The Python that evaluates problem definitions; None for the default one."""
     properties: Mapping[str, bytes] = field(default_factory=dict[str, bytes])
-    """What the GPU says of itself (`device_properties.py`), as far as it was asked."""
+    """The GPU's answers about its properties (`device_properties.py`); empty before it is asked."""
     place: RunPlace | None = None
-    """Where the next run takes place, if that was prepared; it is used once."""
+    """A prepared place for the next run, if there is one; it is used once."""
 
     def place_for(self, mode: Mode) -> AbstractAsyncContextManager[RunPlace]:
-        """The place of a run: the prepared one, or one of its own."""
+        """The place of a run: the prepared one, or a new one."""
         return nullcontext(self.place) if self.place else open_place(self, {mode})
 
     @property
     def builder(self) -> Builder:
-        """What compiles submissions, and says what the MI300X's compiler makes of them."""
+        """Compiles submissions, and makes the MI300X report if there is an inspector."""
         reporter = IsaReporter(self.inspector, self.sandbox, self.cache) if self.inspector else None
         return Builder(self.device, self.sandbox, self.cache, self.limits.builder, reporter)

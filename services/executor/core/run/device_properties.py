@@ -1,7 +1,8 @@
-"""What a GPU says of itself to a program of ours, in a sandbox like those of runs.
+"""The properties that a GPU reports to a program of ours, in a sandbox like those of runs.
 
-The recorder, which has no GPU, gives these answers to host code that asks for them; what is not among them cannot be
-recorded. They also say whether device code may reach the host's memory, where a time could be forged.
+The recorder, which has no GPU, gives these answers to host code that asks for them. A call that needs any other
+property cannot be recorded. The properties also say whether device code may reach the host's memory, where a time could
+be forged.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ HOST_MEMORY_REACHED = (
 
 
 async def with_properties(context: RunContext) -> RunContext:
-    """The context with what its GPU says of itself, which is asked if nobody did; others have nothing to say.
+    """The context with its GPU's properties; the GPU is asked if that did not happen yet. Other devices have none.
 
     Raises InfrastructureFailure if there is no such device, or a program of ours fails on it.
     """
@@ -48,12 +49,12 @@ async def with_properties(context: RunContext) -> RunContext:
 
 
 def properties_source() -> str:
-    """The program that a GPU is asked with."""
+    """The source of the program that asks a GPU for its properties."""
     return f"{_NAMES.read_text('utf-8')}\n{_PROGRAM.read_text('utf-8')}"
 
 
 def properties_from(text: str) -> dict[str, bytes]:
-    """By name; raises InfrastructureFailure for what our program would not write."""
+    """The properties by name; raises InfrastructureFailure if the text is not from our program."""
     try:
         pairs = [line.split("=") for line in text.splitlines()]
         return {name: bytes.fromhex(value) for name, value in pairs}
@@ -62,7 +63,7 @@ def properties_from(text: str) -> dict[str, bytes]:
 
 
 def host_memory_doubt(properties: Mapping[str, bytes]) -> str:
-    """Why no time of this GPU can be proven, for the author; empty if device code does not reach the host's memory."""
+    """Tells the author why no time of this GPU can be proven; empty if device code cannot reach the host's memory."""
     reached = properties.get("pageableMemoryAccess")
     if not reached:
         return UNKNOWN_MEMORY

@@ -1,4 +1,4 @@
-"""Puts together what the core's commands run with, from what their command lines say."""
+"""Builds the context of the core's commands from their command lines."""
 
 from __future__ import annotations
 
@@ -41,42 +41,45 @@ class Options:
     torch_python: Path | None = None
     sandbox_memory_mib: int | None = None
     sandbox_cores: float | None = None
-    """What a submission's sandbox may use; by default what suits the device."""
+    """The most that a submission's sandbox may use; None for the device's default."""
 
 
 def default_cache_folder() -> Path:
-    """Below XDG_CACHE_HOME, or ~/.cache where that is not set."""
+    """The folder of builds in XDG_CACHE_HOME, or in ~/.cache if that is not set."""
     home = os.environ.get("XDG_CACHE_HOME")
     return (Path(home) if home else Path.home() / ".cache") / "wavepool" / "builds"
 
 
 @cache
 def catalogue() -> Catalogue:
-    """The problems of our own folder, loaded once."""
+    """Our own problems, loaded once."""
     return Catalogue.load()
 
 
 def find_problem(slug: str) -> Problem:
-    """A problem of the catalogue."""
+    """A problem of the catalogue, by its slug or alias; raises UnknownProblemError."""
     return catalogue().get(slug).problem
 
 
 def remove_leftovers(scratch_parent: Path) -> None:
-    """Remove the folders and the control groups that killed processes of ours left behind."""
+    """Remove the folders and control groups that killed processes of ours left behind."""
     for parent in {scratch_parent, memory_parent(scratch_parent)}:
         sweep(parent)
     remove_leftover_cgroups(cgroup_parents())
 
 
 def share_for(device: Device, options: Options) -> Share:
-    """What a submission's sandbox may use: as set, or what suits the device."""
+    """The share of a submission's sandbox: as set, or the device's default."""
     own = Share.on_processors(psutil.virtual_memory().total >> 20, len(os.sched_getaffinity(0)))
     default = own if isinstance(device, OnProcessors) else Share()
     return Share(options.sandbox_memory_mib or default.memory_mib, options.sandbox_cores or default.cores)
 
 
 async def open_context(options: Options) -> RunContext:
-    """Raises UnknownPluginError, BrokenPluginError, ForbiddenRulesError; SandboxError if the sandbox does not work."""
+    """Open the context of a command.
+
+    Raises UnknownPluginError, BrokenPluginError, ForbiddenRulesError, and SandboxError if the sandbox does not work.
+    """
     device = device_named(options.device)
     share = share_for(device, options)
     device = within(device, share.cores)

@@ -37,24 +37,23 @@ if TYPE_CHECKING:
 
 REPORT_VERSION = 1
 _MAY_BE_THE_DEVICES = frozenset({Verdict.RUNTIME_ERROR, Verdict.TIME_LIMIT_EXCEEDED})
-"""Ends of a whole program on a GPU that are held against it only if a runner of our own does better there."""
+"""On a GPU, these ends of a whole program count against it only if a runner of our own works there."""
 
 
 class JobError(ValueError):
-    """The catalogue here has no such problem, or not in that element type; the message names the field and the fix."""
+    """The catalogue lacks the problem, or its element type; the message names the field and the fix."""
 
 
 async def run(job: CoreJob, context: RunContext, emit: Callable[[Event], None]) -> Finished:
-    """Run `job`, telling every event; the last of them is also the answer.
+    """Run `job` and emit every event; the last event is also returned.
 
-    Whoever made the job has checked its submission (`submissions/checks.py`). Raises JobError, before any event, if the
-    catalogue here does not have its problem. A cancelled task leaves no process and no file behind, and tells no last
-    event.
+    The caller has checked the job's submission (`submissions/checks.py`). Raises JobError, before any event, if the
+    catalogue does not have its problem. A cancelled task leaves no process and no file behind, and emits no last event.
     """
     context = replace(context, device=selected(context.device, job.devices))
     problem = _problem(job, context)
     if problem is not None:
-        # It may have been named by an alias.
+        # The job may use an alias.
         job = replace(job, problem=problem.slug)
     progress = Progress(job, emit)
     try:
@@ -134,7 +133,7 @@ def _origin(job: CoreJob, context: RunContext) -> dict[str, object]:
     device = context.device.describe()
     return {
         "version": REPORT_VERSION,
-        # What an author calls a problem of his own is no problem of the catalogue's.
+        # An author's own problem may have any name, and is not the catalogue's problem of that name.
         "problem": "" if job.problem_definition else job.problem,
         "mode": job.mode,
         "dtype": job.dtype,

@@ -1,4 +1,4 @@
-"""The sandbox endpoint: a whole program, whose output is reported line by line as it comes."""
+"""The sandbox endpoint: runs a whole program, and reports its output line by line as it comes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from services.executor.sandboxes.sandbox import Exit, Limits, Sandbox, SandboxedProcess, Stream
 
 _MOST_CHARACTERS = 4096
-"""Of a line told at once; longer ones come in pieces."""
+"""The longest piece of a line that is sent at once; longer lines come in pieces."""
 
 
 class LineTeller:
@@ -32,12 +32,12 @@ class LineTeller:
     def __init__(self, tell: Callable[[ProgramOutput], None], clock: Callable[[], float] = time.time) -> None:
         self._tell = tell
         self._clock = clock
-        # Bytes that are no UTF-8 are shown as U+FFFD; a character may come in two pieces.
+        # Bytes that are not UTF-8 are shown as U+FFFD; a character may come in two pieces.
         self._decoders = {name: getincrementaldecoder("utf-8")("replace") for name in ("stdout", "stderr")}
         self._pending = {"stdout": "", "stderr": ""}
 
     def take(self, stream: Stream, piece: bytes) -> None:
-        """Tell every line that `piece` completes."""
+        """Send every line that `piece` completes."""
         *lines, rest = (self._pending[stream] + self._decoders[stream].decode(piece)).split("\n")
         for line in lines:
             self._tell_line(stream, line)
@@ -47,7 +47,7 @@ class LineTeller:
         self._pending[stream] = rest
 
     def finish(self) -> None:
-        """Tell what was not ended by a newline."""
+        """Send the rest, which no newline ended."""
         for stream, rest in self._pending.items():
             if rest:
                 self._tell_line(stream, rest)
@@ -58,7 +58,7 @@ class LineTeller:
 
 
 class _Cap:
-    """Passes on what fits, of each stream, and knows when there was more."""
+    """Passes on the first `most_bytes` of each stream, and notes if there was more."""
 
     def __init__(self, teller: LineTeller, most_bytes: int) -> None:
         self.exceeded = asyncio.Event()

@@ -50,17 +50,17 @@ if TYPE_CHECKING:
     from services.executor.core.sandbox.run_place import RunPlace
 
 _RUNNER = "runner"
-"""What a build's executable is called; device.py."""
+"""The name of a build's executable, as in device.py."""
 _CAUSE_SECONDS = 2
-"""To look for the cause of a bad end: for all calls of a case, without their kernels."""
+"""The time to look for the cause of a bad end: for all calls of a case, without their kernels."""
 
 
 @dataclass(frozen=True)
 class _Launching:
-    """The folder and digest of what sessions run, and the launch programs that it performs, if it has kernels alone.
+    """The executable of a session: its folder, its digest, and the launch programs if it has only kernels.
 
-    `is_recorded` says that the programs are of what `solution` asked for. `launched_by_submission` says why host code
-    of a solution launches its kernels, if it does.
+    `is_recorded` says that the programs come from recordings of `solution`. If host code of a solution launches its
+    kernels, `launched_by_submission` says why.
     """
 
     folder: Path
@@ -71,7 +71,7 @@ class _Launching:
 
 
 class RunnerStages:
-    """Opens the sessions of one run, whose calls all have numbers, and so inputs, of their own."""
+    """Opens the sessions of one run. All its calls have different numbers, and so different inputs."""
 
     def __init__(
         self, job: CoreJob, problem: Problem, context: RunContext, place: RunPlace, build: CachedBuild
@@ -85,7 +85,7 @@ class RunnerStages:
         self._numbers = itertools.count(1)
 
     async def run(self, progress: Progress) -> None:
-        """All stages that the job asks for; raises Failure."""
+        """Run all stages that the job asks for; raises Failure."""
         progress.report["seed_commitment"] = self.seed.commitment
         try:
             if self._job.mode is Mode.SAMPLE:
@@ -123,9 +123,9 @@ class RunnerStages:
                 raise
 
     async def _cause(self, failure: Failure, cases: Sequence[Case]) -> str:
-        """What the recorder finds of a crash, a call without an end, or an answer that nobody wrote, for the author.
+        """Tells the author the cause that the recorder finds of a crash, a call without an end, or an unwritten answer.
 
-        Empty if it finds nothing.
+        Empty if it finds none.
         """
         explained = _explained(failure)
         if not (explained or failure.is_unwritten) or not cases or contract_of(self._job) is not Contract.HOST:
@@ -145,13 +145,13 @@ class RunnerStages:
         return ""
 
     def _hidden(self, purpose: str) -> list[Case]:
-        """A case of our own, where the problem is ours too; one for each purpose."""
+        """A hidden case, if the problem is our own; each purpose has its own."""
         if isinstance(self._problem, AuthorsProblem):
             return []
         return [self._problem.hidden_case(self._job.size_set, self.seed.generator(purpose))]
 
     async def _benchmark(self, progress: Progress) -> None:
-        """Measure what our runner launches; where it cannot, what the submission launches, whose time is UNPROVEN."""
+        """Measures calls that our runner launches; if it cannot, the submission launches them, and is UNPROVEN."""
         hidden = self._hidden("hidden case when ranked")
         with progress.stage("benchmark"):
             cases = self._problem.sizes.of(self._job.size_set)
@@ -163,7 +163,7 @@ class RunnerStages:
             try:
                 await self._measure(launching, hidden, progress)
             except Failure as failure:
-                # The solution was right when it launched its kernels itself: what is wrong now may be our doing.
+                # The solution was right when it launched its kernels itself, so this failure may be our doing.
                 ours = failure.unkillable or failure.verdict in {Verdict.INFRA_ERROR, Verdict.TIMING_INVALID}
                 if not launching.is_recorded or ours:
                     raise
@@ -176,7 +176,7 @@ class RunnerStages:
         device_profile = self._context.profile or profile_of(device.describe())
         mode = self._job.timing_mode or default_mode(device_profile)
         progress.report["timing_mode"] = mode
-        # On streams, not as a graph: of many short kernels the pace of the host may be what is timed.
+        # We launch on streams, not as a graph: with many short kernels, the time may be that of the host.
         progress.report["launched_by"] = "stream" if launching.program_of else "solution"
         bench = Bench(
             self._problem,
@@ -193,7 +193,7 @@ class RunnerStages:
         await benchmark(bench, self._problem.sizes.of(self._job.size_set), progress)
 
     async def _launching(self, cases: Sequence[Case], progress: Progress) -> _Launching:
-        """Who launches what is timed: we do, if the host code of a solution can be left out of it."""
+        """Decides who launches the timed calls: we do, if that works without the host code of a solution."""
         if contract_of(self._job) is not Contract.HOST:
             return self._by_itself()
         found = await programs_of(self._build, self._place.record, self._problem, cases, self._context)
@@ -212,14 +212,14 @@ class RunnerStages:
         )
 
     def _by_itself(self, because: str = "") -> _Launching:
-        """The build as it is: its host code launches its kernels, or we do by the plan that came with them."""
+        """Uses the build as it is: its host code launches its kernels, or we do by the plan that came with them."""
         problem = self._problem
         program_of = _planned(problem) if isinstance(problem, LaunchedProblem) else None
         return _Launching(self._place.run, self._build.sha256, program_of, launched_by_submission=because)
 
     @asynccontextmanager
     async def _session(self, progress: Progress, launching: _Launching | None = None) -> AsyncGenerator[Checker]:
-        """A fresh runner, of the whole submission if nothing else is said."""
+        """Opens a fresh runner, by default of the whole submission."""
         place, context = self._place, self._context
         launching = launching or self._by_itself()
         session = RunnerSession(context.device, place.sandbox, context.limits, place.channel())
@@ -242,17 +242,17 @@ class RunnerStages:
 
 
 def _explained(failure: Failure) -> Explains:
-    """What a recorder may know the cause of: no end that says its own."""
+    """The kind of end whose cause a recorder may find; NOTHING for an end that states its own cause."""
     if failure.verdict is Verdict.TIME_LIMIT_EXCEEDED:
         return Explains.TIME_LIMIT
     has_crashed = failure.verdict is Verdict.RUNTIME_ERROR and failure.reason.startswith(("signal:", "gpu_fault"))
-    # A call is refused, too, that is given what an allocation did not.
+    # A call is also refused if it is given the result of a failed allocation.
     was_refused = failure.verdict in {Verdict.MEMORY_LIMIT_EXCEEDED, Verdict.LAUNCH_ERROR}
     return Explains.CRASH if has_crashed or was_refused else Explains.NOTHING
 
 
 def _at_line(source: str) -> str:
-    """Where `solution` is defined, in words; empty if it is not seen."""
+    """The line that defines `solution`, in words; empty if it is not found."""
     found = next((word for word in words(source) if isinstance(word, Name) and word.text == "solution"), None)
     return f" (line {found.line})" if found else ""
 

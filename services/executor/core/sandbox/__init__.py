@@ -1,1 +1,1 @@
-"""Where a run takes place: folders, sandboxes and how they end, the canary, the channel to what runs there."""
+"""The place of a run: folders, sandboxes and their exit reasons, the canary, the channel to a runner."""

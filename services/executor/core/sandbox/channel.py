@@ -1,8 +1,8 @@
 """The judge's end of the channel to a runner: a private socket, and memory that both read and write.
 
-Everything is opened before the runner starts. The shared memory is read and written by system calls, never mapped: a
-runner that shrinks or swaps it gives short or stale reads, which are its own loss, and cannot crash the judge. What is
-read is a private copy, so that it cannot change between two looks.
+Everything is opened before the runner starts. The shared memory is read and written by system calls, never mapped. If a
+runner shrinks or swaps it, reads are short or stale: this harms only the runner, and cannot crash the judge. The judge
+reads into private copies, which cannot change between two looks.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from services.executor.sandboxes.sandbox import SandboxedProcess
 
 IN_SANDBOX = Path("/channel")
-"""Where the runner finds the channel."""
+"""The folder of the channel in the runner's sandbox."""
 
 _Buffer = bytes | bytearray | memoryview
 # Linux takes at most 1,024 pieces in one call.
@@ -35,7 +35,7 @@ class ChannelClosedError(Exception):
 
 
 class Channel:
-    """A socket and a memory file in `folder`, which is closed to all other users, for one runner."""
+    """A socket and a memory file for one runner, in `folder`, which is closed to all other users."""
 
     def __init__(self, folder: Path) -> None:
         self._private_socket = PrivateSocket(folder)
@@ -43,11 +43,11 @@ class Channel:
         self._memory = os.open(folder / "memory", os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         self._socket: socket.socket | None = None
         self.size_bytes = 0
-        """Of the memory, as the judge made it."""
+        """The size of the memory, as the judge set it."""
 
     @property
     def mounts(self) -> tuple[Mount, ...]:
-        """The socket with its key, and the memory."""
+        """The mounts of the socket, its key and the memory."""
         return (
             *self._private_socket.mounts(IN_SANDBOX),
             Mount(self._folder / "memory", IN_SANDBOX / "memory", writable=True),
@@ -59,11 +59,11 @@ class Channel:
         return (*self._private_socket.arguments(IN_SANDBOX), str(IN_SANDBOX / "memory"))
 
     async def accept(self, process: SandboxedProcess) -> None:
-        """Wait for the runner, which is `process`; there is only ever one."""
+        """Wait for the runner, which is `process`; it connects only once."""
         self._socket = await self._private_socket.accept(process)
 
     async def send(self, order: Order, sequence: int, first: int = 0, second: int = 0) -> None:
-        """Raises ChannelClosedError when nobody is there."""
+        """Send an order; raises ChannelClosedError if the runner is gone."""
         data = order_bytes(order, sequence, first, second)
         try:
             await asyncio.get_running_loop().sock_sendall(self._connected, data)
@@ -71,7 +71,7 @@ class Channel:
             raise ChannelClosedError from error
 
     async def receive(self) -> ReplyMessage:
-        """Raises ChannelClosedError at the end, ProtocolError for what is no reply."""
+        """Receive a reply; raises ChannelClosedError at the end, and ProtocolError for bytes that are not a reply."""
         loop = asyncio.get_running_loop()
         data = b""
         while len(data) < REPLY_BYTES:
@@ -85,12 +85,12 @@ class Channel:
         return reply_from_bytes(data)
 
     def resize(self, size_bytes: int) -> None:
-        """Make the memory this big."""
+        """Set the size of the memory."""
         self.size_bytes = size_bytes
         os.ftruncate(self._memory, size_bytes)
 
     def write(self, offset: int, pieces: Sequence[_Buffer]) -> None:
-        """Write pieces one after another from `offset`."""
+        """Write the pieces one after another from `offset`."""
         for first in range(0, len(pieces), _MOST_PIECES):
             batch = [memoryview(piece).cast("B") for piece in pieces[first : first + _MOST_PIECES] if len(piece)]
             while batch:
@@ -99,7 +99,7 @@ class Channel:
                 batch = _rest(batch, written)
 
     def read(self, offset: int, pieces: Sequence[memoryview]) -> bool:
-        """Fill the buffers from `offset`; False when the memory ends too early."""
+        """Fill the buffers from `offset`; returns False if the memory ends too early."""
         left = [piece for piece in pieces if len(piece)]
         while left:
             got = os.preadv(self._memory, left, offset)
@@ -110,12 +110,12 @@ class Channel:
         return True
 
     def close(self) -> None:
-        """Let go of everything; safe to call twice."""
+        """Close everything; safe to call twice."""
         self._private_socket.close()
         if self._socket is not None:
             self._socket.close()
         if self._memory >= 0:
-            # Its name stays until the run ends, and its content would too, once for each runner of the run.
+            # The file stays until the run ends; without this so would its content, once for each runner of the run.
             os.ftruncate(self._memory, 0)
             os.close(self._memory)
             self._memory = -1
@@ -128,7 +128,7 @@ class Channel:
 
 
 def _rest(pieces: list[memoryview], done_bytes: int) -> list[memoryview]:
-    """What is left of the pieces after the first `done_bytes`."""
+    """The rest of the pieces after the first `done_bytes`."""
     for at, piece in enumerate(pieces):
         if done_bytes < len(piece):
             return [piece[done_bytes:], *pieces[at + 1 :]]

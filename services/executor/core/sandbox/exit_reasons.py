@@ -1,4 +1,4 @@
-"""Exit reasons: what the end of a sandbox means for the submission in it."""
+"""Exit reasons: the meaning of a sandbox's end for the submission in it."""
 
 from __future__ import annotations
 
@@ -32,19 +32,20 @@ _FAULT_OF_ROCM = re.compile(
     rb"|HW Exception by GPU .*?reason *: *(?P<why>.+)|[Aa]borting with error : (?P<error>HSA_STATUS_ERROR_\w+)",
     re.MULTILINE,
 )
-"""What ROCm's runtime writes to stderr before it aborts the process: ROCr's runtime.cpp, clr's rocdevice.cpp."""
+"""Messages that ROCm's runtime writes before it aborts the process: ROCr's runtime.cpp, clr's rocdevice.cpp."""
 _ECC = "ECC"
-"""Of "DRAM ECC failure" and "SRAM ECC failure" of an access, and of "ECC", the reason of an exception."""
+"""Part of "DRAM ECC failure" and "SRAM ECC failure", the reasons of an access, and of "ECC", that of an exception."""
 _HANG = "hang"
 _NO_RESOURCES = "HSA_STATUS_ERROR_OUT_OF_RESOURCES"
 STOPPED_STATUS = 86
-"""Of the `cpu` device, whose runtime ended the process and says why on stderr (`runtime/kernels/stopped.h`)."""
+"""Exit status after the `cpu` device's runtime ended the process; stderr says why (`runtime/kernels/stopped.h`)."""
 GAVE_UP_STATUS = 70
-"""Of a runner whose connection or shared memory is broken; it says which on stderr (`runner/channel.cpp`)."""
+"""Exit status of a runner whose connection or shared memory is broken; stderr says which (`runner/channel.cpp`)."""
 DEVICE_FAULT = "device_fault"
-"""The reason of an infrastructure error that only the submission's own process met, and so might have forged.
+"""The reason of an infrastructure error that only the submission's own process reported, and so might have forged.
 
-The run is not charged and is tried again, a bounded number of times. It makes no machine suspect: its canary does.
+The run is not charged and is tried again, a bounded number of times. The error makes no machine suspect: a failed
+canary does that.
 """
 _MISALIGNED = "misaligned"
 _MISALIGNED_MESSAGE = (
@@ -56,7 +57,7 @@ _OVERRUN = re.compile(r"overrun of shared memory in kernel (.*): launched with (
 _DIVERGED = re.compile(r"^(?:divergent|deadlock)")
 _STUCK = re.compile(rb"^wavepool: (.+)$", re.MULTILINE)
 _NOTABLE_SHARE = 1 / 16
-"""Of the memory that a sandbox allows: far more than a solution needs beside its data, which is the device's."""
+"""The share of a sandbox's memory worth a note: far more than a solution needs beside its data on the device."""
 _OUR_FAULT_SIGNALS = frozenset({signal.SIGKILL, signal.SIGTERM})
 
 
@@ -92,11 +93,11 @@ def build_limit_failure(end: Exit, limits: Limits, text: str) -> Failure | None:
 def runner_failure(end: Exit, limits: Limits, calls: int, *, came_up: bool = True, is_early: bool = False) -> Failure:
     """The verdict on a solution whose runner ended by itself, or by a limit, after `calls` finished calls.
 
-    `is_early` says that none had begun. For such a runner, and where `may_be_the_machines`, it holds only if a runner
-    of our own does better.
+    `is_early` says that no call had begun. For such a runner, and if `may_be_the_machines`, the verdict holds only if a
+    runner of our own works.
     """
     if end.wall_exceeded:
-        # Its own time is counted by order (`session.py`), and ends it long before.
+        # The runner's own time is counted for each order (`runner_session.py`), and would have ended it long before.
         return InfrastructureFailure("The judge of this machine was too slow to check the answers of a run in time.")
     if failure := limit_failure(end, limits):
         return failure
@@ -124,7 +125,7 @@ def runner_failure(end: Exit, limits: Limits, calls: int, *, came_up: bool = Tru
 
 
 def program_failure(end: Exit, limits: Limits) -> Failure | None:
-    """The verdict on a whole program, or None if it ended well."""
+    """The verdict on a whole program; None if it ended well."""
     if failure := limit_failure(end, limits):
         if failure.verdict is Verdict.TIME_LIMIT_EXCEEDED:
             failure.message += strain(end, limits)
@@ -143,34 +144,34 @@ def program_failure(end: Exit, limits: Limits) -> Failure | None:
 
 
 def device_fault(reported: str) -> InfrastructureFailure:
-    """The verdict on what no submission causes by what it does, if it is true."""
+    """The failure for a reported fault that no kernel can cause, if the report is true."""
     return InfrastructureFailure(
         f"The device reported {reported}, which no kernel causes; run again.", reason=DEVICE_FAULT
     )
 
 
 def may_be_the_machines(end: Exit) -> bool:
-    """Whether a runner's end is held against the submission only if a runner of our own does better.
+    """True if a runner's end may be the machine's fault, so that it counts only if a runner of our own works.
 
-    So it is of one that could not go on, and of a device that had to be reset, lost memory or had no resources left.
+    This is so if the runner gave up, or if the device was reset, lost memory or ran out of resources.
     """
     fault = _fault_of_rocm(end)
     return end.code == GAVE_UP_STATUS or (fault is not None and fault.may_be_the_machines)
 
 
 def misaligned() -> Failure:
-    """The verdict on a vector access that the device refused for its address."""
+    """The verdict on a vector access whose address the device refused."""
     return Failure(Verdict.RUNTIME_ERROR, _MISALIGNED_MESSAGE, reason="misaligned")
 
 
 def took_too_long(limits: Limits) -> Failure:
-    """The verdict on what took longer than its wall time in all."""
+    """The verdict on a run that took longer than its wall time in all."""
     message = f"The run took more than {limits.wall.total_seconds():g} seconds in all. Make it faster."
     return Failure(Verdict.TIME_LIMIT_EXCEEDED, message, reason="wall")
 
 
 def limit_failure(end: Exit, limits: Limits) -> Failure | None:
-    """The verdict on a run that a limit of its sandbox ended."""
+    """The verdict on a run that a limit of its sandbox ended; None if no limit did."""
     if end.wall_exceeded:
         return took_too_long(limits)
     if end.cpu_exceeded:
@@ -186,7 +187,7 @@ def limit_failure(end: Exit, limits: Limits) -> Failure | None:
 
 
 def strain(end: Exit, limits: Limits) -> str:
-    """What a program was seen to do that can have cost it its time, as further sentences; often there is nothing."""
+    """Further sentences on seen behaviour that may have cost the program its time; usually empty."""
     said = ""
     if end.processes_refused:
         said += (
@@ -202,14 +203,14 @@ def strain(end: Exit, limits: Limits) -> str:
 
 
 def exit_signal(end: Exit) -> int | None:
-    """The signal that ended a program, or of which it says that it ended a part of it (status 128 + n)."""
+    """The signal that ended a program or, by its exit status (128 + n), a part of it."""
     if end.signal is None and end.code is not None and 0 < end.code - _SIGNAL_STATUS_BASE < signal.NSIG:
         return end.code - _SIGNAL_STATUS_BASE
     return end.signal
 
 
 def signal_name(number: int) -> str:
-    """SIGSEGV for 11; SIG99 for a number that has no name."""
+    """The name of a signal: SIGSEGV for 11; SIG99 for a number that has no name."""
     try:
         return signal.Signals(number).name
     except ValueError:
@@ -250,7 +251,7 @@ def _signal_failure(end: Exit, number: int, *, is_early: bool = False) -> Failur
 
 @dataclass(frozen=True)
 class _FaultOfRocm:
-    """What ROCm's runtime said before it aborted; empty what it did not say."""
+    """The parts of a message that ROCm's runtime wrote before it aborted; missing parts are empty."""
 
     address: str
     reason: str
@@ -266,7 +267,7 @@ class _FaultOfRocm:
         return bool(self.is_of_the_memory or self.why or _HANG in self.reason or self.error == _NO_RESOURCES)
 
     def failure(self, *, is_early: bool) -> Failure:
-        """Its verdict, if a runner of our own does better; `is_early` says that no call had begun."""
+        """The verdict if a runner of our own works; `is_early` says that no call had begun."""
         if self.is_of_the_memory:
             return device_fault(f"an uncorrectable memory error ({self.reason or self.why})")
         if is_early and self.error == _NO_RESOURCES:
@@ -294,7 +295,7 @@ class _FaultOfRocm:
 
 
 def _of_a_program(failure: Failure) -> Failure:
-    """What a whole program printed is sent as it comes: one that forges a fault must not have that for nothing."""
+    """Blames a program for a device fault: its output is sent as it comes, so a forged fault would give free runs."""
     if failure.reason != DEVICE_FAULT:
         return failure
     return Failure(Verdict.RUNTIME_ERROR, failure.message, reason="gpu_fault")

@@ -1,8 +1,8 @@
-"""A socket that accepts one connection: that of the process in a sandbox.
+"""A socket that accepts one connection: from the process in a sandbox.
 
 The socket lies in a folder that only our user may enter, and only the sandbox has it mounted. A peer must be a process
-of the sandbox, by the credentials that the kernel gives for the connection, and must first send the sandbox's key,
-which is random and lies beside the socket. A connection that fails either test is closed, and the next one may try.
+of the sandbox, by the kernel's credentials of the connection, and must first send the sandbox's key, which is random
+and lies beside the socket. A connection that fails either test is closed, and the next one may try.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from services.executor.sandboxes.sandbox import SandboxedProcess
 
 KEY_BYTES = 32
-"""What a sandbox's program sends first; `runner/channel.cpp` and `problem_host/sandboxed/main.py` know it as well."""
-# Process, user and group, see unix(7).
+"""The length of the key, which `runner/channel.cpp` and `problem_host/sandboxed/main.py` send first."""
+# Process, user and group; see unix(7).
 _CREDENTIALS = struct.Struct("3i")
 _MOST_WAITING = 16
-"""Connections that the kernel holds for us, and those that we let prove themselves at the same time."""
+"""The most connections that the kernel queues for us, and that may prove themselves at the same time."""
 
 
 class PrivateSocket:
@@ -45,15 +45,15 @@ class PrivateSocket:
         self._listener.listen(_MOST_WAITING)
 
     def mounts(self, inside: Path) -> tuple[Mount, ...]:
-        """Both files in the folder `inside` of the sandbox; writable, so that they are given to its own user."""
+        """Mounts both files in the sandbox's folder `inside`; writable, so that its own user gets them."""
         return tuple(Mount(self._folder / name, inside / name, writable=True) for name in ("socket", "key"))
 
     def arguments(self, inside: Path) -> tuple[str, str]:
-        """What the program in the sandbox is started with: where its socket and its key are."""
+        """The arguments for the program in the sandbox: the paths of its socket and its key."""
         return str(inside / "socket"), str(inside / "key")
 
     async def accept(self, process: SandboxedProcess) -> socket.socket:
-        """Wait for a connection of `process`, and stop listening; the connection does not block."""
+        """Wait for a connection of `process`, and stop listening; the returned connection does not block."""
         arriving: asyncio.Future[socket.socket | None] = asyncio.ensure_future(self._next())
         proving: set[asyncio.Future[socket.socket | None]] = set()
         try:
@@ -84,14 +84,14 @@ class PrivateSocket:
     def _examined(
         self, connection: socket.socket, process: SandboxedProcess, proving: int
     ) -> asyncio.Future[socket.socket | None] | None:
-        """The proof that a new connection now has to give beside `proving` others; None if it is closed at once."""
+        """Starts to read the key of a new connection, beside `proving` others; None if it is closed at once."""
         if proving < _MOST_WAITING and process.owns(peer_pid(connection)):
             return asyncio.ensure_future(self._proved(connection))
         connection.close()
         return None
 
     async def _proved(self, connection: socket.socket) -> socket.socket | None:
-        """The connection, if it begins with the key; else it is closed."""
+        """The connection, if it begins with the key; otherwise it is closed."""
         said = b""
         try:
             while len(said) < KEY_BYTES and (piece := await _received(connection, KEY_BYTES - len(said))):
@@ -106,7 +106,7 @@ class PrivateSocket:
 
 
 def peer_pid(connection: socket.socket) -> int:
-    """The process that connected, as we see it; 0 if it has no number here."""
+    """The process id of the peer in our namespace; 0 if it has none here."""
     credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
     return int(_CREDENTIALS.unpack(credentials)[0])
 

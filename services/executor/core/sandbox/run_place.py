@@ -1,7 +1,6 @@
-"""Where a run takes place: its folders, the channels to its runners, and sandboxes that are made ahead.
+"""The place of a run: its folders, the channels to its runners, and sandboxes made ahead of time.
 
-A judge that waits for a job has its place already; so what is left of a start when the job comes is one word to a
-sandbox.
+A judge that waits for a job has its place already. When the job comes, a word to the sandbox is enough to start it.
 """
 
 from __future__ import annotations
@@ -32,35 +31,35 @@ class PlaceContext(Protocol):
 
     @property
     def device(self) -> Device:
-        """What runs the builds."""
+        """The device that runs the builds."""
         ...
 
     @property
     def sandbox(self) -> Sandbox:
-        """What makes the sandboxes."""
+        """The sandbox that all processes of the place run in."""
         ...
 
     @property
     def limits(self) -> StageLimits:
-        """Those of the sandboxes."""
+        """The limits of the sandboxes."""
         ...
 
     @property
     def scratch_parent(self) -> Path:
-        """Where folders are made."""
+        """The folder in which scratch folders are made."""
         ...
 
     @property
     def properties(self) -> Mapping[str, bytes]:
-        """What the GPU says of itself (`device_properties.py`), as far as it was asked."""
+        """The GPU's answers about its properties (`device_properties.py`); empty before it is asked."""
         ...
 
 
 class RunPlace:
-    """Used through `open_place`.
+    """The folders, sandboxes and channels of one run; `open_place` makes it.
 
-    `compile` and `run` are empty folders for the builder and for what is run, `replay` one for what runs kernels alone.
-    `record` is made by whoever puts a recorder there.
+    `compile` is an empty folder for the builder, `run` for the build, and `replay` for the replayer. `record` does not
+    exist yet: it is made when a recorder is put there.
     """
 
     def __init__(self, context: PlaceContext, cleanup: AsyncExitStack) -> None:
@@ -92,11 +91,11 @@ class RunPlace:
             self.sandbox.expect(command, with_one_more_byte(self._context.limits.program))
 
     def channel(self) -> Channel:
-        """For one runner; the first have sandboxes that wait for them, as many as were expected."""
+        """Returns a channel for one runner; as many as were expected have a sandbox waiting."""
         return self._channels.popleft() if self._channels else self._open_channel()
 
     def _open_channel(self) -> Channel:
-        # Its folder is entered first: cleanup runs backwards, and the channel lies in it.
+        # Its folder is entered first, as cleanup runs backwards and the channel lies in the folder.
         channel = Channel(self._cleanup.enter_context(ScratchFolder(memory_parent(self.run))))
         self._cleanup.callback(channel.close)
         return channel
@@ -104,7 +103,7 @@ class RunPlace:
 
 @asynccontextmanager
 async def open_place(context: PlaceContext, modes: Collection[Mode]) -> AsyncGenerator[RunPlace]:
-    """A place for one run in one of `modes`; afterwards nothing of it is left. Raises OSError."""
+    """A place for one run in one of `modes`; it is removed afterwards. Raises OSError."""
     async with AsyncExitStack() as cleanup:
         place = RunPlace(context, cleanup)
         if set(modes) != {Mode.SANDBOX}:
@@ -115,7 +114,7 @@ async def open_place(context: PlaceContext, modes: Collection[Mode]) -> AsyncGen
 
 
 def runner_command(device: Device, build: Path, channel: Channel) -> Command:
-    """What runs the runner that lies in `build`, with its end of the channel."""
+    """The command that starts the runner in `build` with its end of the channel."""
     command = device.run_command(build, BuildKind.SOLUTION)
     arguments = (*command.arguments, *channel.arguments)
     return replace(command, arguments=arguments, mounts=(*command.mounts, *channel.mounts))

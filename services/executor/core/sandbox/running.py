@@ -1,4 +1,4 @@
-"""Runs commands in sandboxes and leaves none behind."""
+"""Runs commands in sandboxes, and leaves none behind."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 async def running(
     sandbox: Sandbox, command: Command, limits: Limits, on_output: OutputListener | None = None
 ) -> AsyncGenerator[SandboxedProcess]:
-    """A sandboxed process that is ended with the context, also when the task is cancelled.
+    """A sandboxed process that ends with the context, even if the task is cancelled.
 
-    A Failure that ends the context says whether processes are left that cannot be killed. Without one that is an
-    InfrastructureFailure.
+    If a Failure ends the context, it says whether processes are left that cannot be killed. If nothing failed but such
+    processes are left, an InfrastructureFailure is raised.
     """
     starting = asyncio.ensure_future(sandbox.start(command, limits, on_output))
     try:
@@ -54,7 +54,7 @@ async def run_to_end(
 
 
 async def end_of(process: SandboxedProcess) -> Exit:
-    """Wait for the end of a sandboxed process."""
+    """Wait for the end of a sandboxed process; raises InfrastructureFailure if the sandbox fails."""
     try:
         return await process.wait()
     except SandboxError as error:
@@ -67,7 +67,7 @@ async def _outlives_kill(process: SandboxedProcess) -> bool:
 
 
 def unkillable() -> InfrastructureFailure:
-    """The failure of a run whose sandbox is left, and which says nothing of the submission."""
+    """The failure of a run whose sandbox cannot be killed; it says nothing about the submission."""
     failure = InfrastructureFailure("The run left processes that cannot be killed; run again elsewhere.")
     failure.unkillable = True
     return failure

@@ -1,6 +1,6 @@
-"""A folder for one run that is gone afterwards, even if the process that made it was killed.
+"""A folder for one run that is removed afterwards, even if the process that made it was killed.
 
-Its owner holds a lock on it; folders that nobody holds are left-overs, and the next process sweeps them away.
+Its owner holds a lock on it. Folders without a lock are left-overs, which the next process removes.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from types import TracebackType
 
 _PREFIX = "wavepool-run-"
-# How often in a row a new folder may be taken for a left-over by processes that start at the same time.
+# Processes that start at the same time may take a new folder for a left-over at most this often in a row.
 _MOST_SWEEPS = 20
 _SHARED_MEMORY = Path("/dev/shm")  # noqa: S108  a folder of random name is made in it
 
 
 class ScratchFolder:
-    """A context manager: a private folder below `parent`."""
+    """A context manager: a private folder in `parent`."""
 
     def __init__(self, parent: Path) -> None:
         self.path, self._lock = _own_folder(parent)
@@ -40,12 +40,12 @@ class ScratchFolder:
 
 
 def memory_parent(otherwise: Path) -> Path:
-    """Where files live in memory, if there is such a place; programs may not be executable there."""
+    """The folder for files in memory, if there is one, else `otherwise`; programs may not be executable there."""
     return _SHARED_MEMORY if os.access(_SHARED_MEMORY, os.W_OK | os.X_OK) else otherwise
 
 
 def sweep(parent: Path) -> None:
-    """Remove the folders that killed processes left below `parent`."""
+    """Remove the folders that killed processes left in `parent`."""
     for folder in parent.glob(f"{_PREFIX}*"):
         lock = _locked(folder)
         if lock is not None:
@@ -54,7 +54,7 @@ def sweep(parent: Path) -> None:
 
 
 def _own_folder(parent: Path) -> tuple[Path, int]:
-    """A new folder and the lock on it; one that another process swept away before it was locked does not count."""
+    """Makes a folder and locks it; if another process removes the folder before it is locked, makes another."""
     for _ in range(_MOST_SWEEPS):
         path = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=parent))
         lock = _locked(path)
@@ -67,7 +67,7 @@ def _own_folder(parent: Path) -> tuple[Path, int]:
 
 
 def _locked(folder: Path) -> int | None:
-    """A descriptor that holds the lock of `folder`, or None where another process holds it."""
+    """A descriptor that holds the lock of `folder`; None if the lock cannot be had."""
     with contextlib.suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
         try:

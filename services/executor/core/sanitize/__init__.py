@@ -1,1 +1,1 @@
-"""Runs under sanitizers, which find wrong accesses to memory and data races."""
+"""Runs under sanitizers, which find wrong memory accesses and data races."""

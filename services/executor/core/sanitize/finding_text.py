@@ -1,4 +1,4 @@
-"""Findings of the sanitizers for people."""
+"""Findings of the sanitizers as text for people."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _MANGLED = re.compile(r"_ZN?K?(\d+)")
 
 
 def text_of(finding: Finding, source: Sequence[str]) -> Iterator[str]:
-    """The lines that tell of one finding; `source` is the submission's, by line."""
+    """The lines that describe one finding; `source` is the submission's source, by line."""
     times = f", {finding.count} times" if finding.count > 1 else ""
     case = f" [{finding.case}]" if finding.case else ""
     if finding.where is None:
@@ -44,7 +44,7 @@ def text_of(finding: Finding, source: Sequence[str]) -> Iterator[str]:
 
 
 def kernel_name(symbol: str) -> str:
-    """The plain name of a kernel from its symbol in C++, as far as that is easily read off."""
+    """The plain name of a kernel from its C++ symbol, if that is easy to read off; else the symbol."""
     match = _MANGLED.match(symbol)
     if not match:
         return symbol

@@ -19,20 +19,20 @@ if TYPE_CHECKING:
 HARNESS = Path(__file__).with_name("sanitize_harness.cpp")
 MOST_CASES = 3
 _MOST_CASE_BYTES = 8 << 20
-"""Of a case beside the smallest: every access is checked, which takes its time."""
+"""The most bytes of a case beside the smallest, as checking every access takes long."""
 _ARGUMENT = struct.Struct("<IIQ48s")
 _NAME_BYTES = 47
 _SCALAR, _DEVICE_ARRAY, _HOST_READABLE_ARRAY = 0, 1, 2
 
 
 def small_cases(problem: Problem, cases: Sequence[Case]) -> list[Case]:
-    """The smallest of `cases`, by the bytes that they move; public sizes are odd ones as well as round ones."""
+    """The smallest of `cases`, by the bytes that they move. Public sizes include odd ones as well as round ones."""
     by_size = sorted(cases, key=problem.bytes)[:MOST_CASES]
     return [case for at, case in enumerate(by_size) if at == 0 or problem.bytes(case) <= _MOST_CASE_BYTES]
 
 
 def arguments_of(problem: Problem, case: Case, rng: np.random.Generator) -> bytes:
-    """What `sanitize_harness.cpp` reads. Outputs that hold nothing before a call are left unwritten."""
+    """The arguments in the format of `sanitize_harness.cpp`. Outputs that hold nothing before a call stay unwritten."""
     inputs = problem.inputs(case, rng)
     shapes = problem.output_shapes(case)
     return b"".join(part for parameter in problem.parameters for part in _argument(parameter, inputs, shapes))

@@ -1,4 +1,4 @@
-"""Runs one source under a device's sanitizers: a build that checks itself, then each case in a sandbox of its own."""
+"""Runs one source under a device's sanitizers: a build that checks itself, then each case in its own sandbox."""
 
 from __future__ import annotations
 
@@ -32,29 +32,29 @@ if TYPE_CHECKING:
     from services.executor.sandboxes.sandbox import Exit, Limits
 
 _WALL_SECONDS = 120
-"""Of one case; kernels that check themselves take many times as long."""
+"""The time limit of one case; kernels that check themselves take many times as long."""
 _CASE = Path("/case/arguments")
 _HIP_ERROR_EXIT, _NO_CASE_EXIT = 87, 88
-"""Of `sanitize_harness.cpp`."""
+"""Exit statuses of `sanitize_harness.cpp`."""
 _MOST_TEXT = 400
 
 
 @dataclass(frozen=True)
 class CheckRequest:
-    """What to check: a source, the problem that it solves (None: it has a `main`), and by which sanitizers."""
+    """A source to check, the problem that it solves (None: it has a `main`), its cases and the sanitizers to use."""
 
     source: str
     problem: Problem | None
     cases: Sequence[Case]
     checks: frozenset[Check] = frozenset(Check)
     seed: int = 0
-    """The same inputs for the same seed."""
+    """The same seed gives the same inputs."""
 
 
 async def findings_of(
     request: CheckRequest, context: RunContext, device: Sanitized, say: Callable[[str], None]
 ) -> list[Finding]:
-    """What the chosen sanitizers found, and how programs ended; raises Failure where nothing could run."""
+    """The chosen sanitizers' findings, and the ends of programs; raises Failure if nothing could run."""
     unit = _unit(request)
     if fault := source_fault(unit.source, unit.declaration):
         raise Failure(Verdict.COMPILE_ERROR, fault)
@@ -94,14 +94,14 @@ class _CheckedRun:
     build: Path
 
     async def case(self, case: Case | None, folder: Path) -> list[Finding]:
-        """Run the finished build once, and read what it found."""
+        """Run the finished build on a case, and read its findings."""
         left = _folder(folder / "findings")
         command = self.device.with_findings(self.device.run_command(self.build, self.kind), left)
         if case is not None and self.request.problem is not None:
             inputs = _folder(folder / "case")
             rng = np.random.default_rng(self.request.seed)
             (inputs / _CASE.name).write_bytes(arguments_of(self.request.problem, case, rng))
-            # Named on the command line: a sandbox without a root of its own sees the file somewhere else.
+            # The path is an argument, because a sandbox without its own root sees the file in another place.
             command = replace(
                 command,
                 arguments=[*command.arguments, str(_CASE)],
@@ -119,7 +119,7 @@ class _CheckedRun:
 
 
 def _ending(end: Exit, limits: Limits, case: str) -> list[Finding]:
-    """A program that did not end well is a finding of its own, beside those that it made before."""
+    """A bad end of the program is a finding of its own, beside the earlier ones."""
     if failure := limit_failure(end, limits):
         return [Finding("limit", case, message=failure.message)]
     if end.signal is not None:

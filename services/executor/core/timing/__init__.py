@@ -1,1 +1,1 @@
-"""How long to time and what a time is: modes, sessions, stopping, statistics, and whether it is VALID. Pure."""
+"""The time of a case: modes, sessions, when to stop, statistics, and whether it is VALID. Pure functions."""

@@ -1,10 +1,10 @@
-"""How many independent samples a series of timed calls is worth.
+"""The number of independent samples that a series of timed calls is worth.
 
-Neighbouring samples of one process are alike: a clock is regulated over many calls. Confidence intervals that take
-them for independent are too narrow, and a rule that stops by such an interval stops by luck. For the median only one
-thing counts: whether samples lie above or below it. So the series of those signs is what is looked at, with the
-integrated autocorrelation time by Geyer's initial positive sequence (C. J. Geyer, Practical Markov Chain Monte Carlo,
-Statistical Science 7, 1992): the sum of the correlations of two neighbouring lags is added up while it is positive.
+Neighbouring samples of one process are alike: a clock is regulated over many calls. A confidence interval that takes
+them for independent is too narrow, and a rule that stops by such an interval stops by luck. For the median only one
+thing counts: whether samples lie above or below it. So the series of these signs is examined. The integrated
+autocorrelation time comes from Geyer's initial positive sequence (C. J. Geyer, Practical Markov Chain Monte Carlo,
+Statistical Science 7, 1992): the correlations of two neighbouring lags are added up as long as their sum is positive.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 FEWEST = 20
-"""Of fewer samples no correlation can be told from chance."""
+"""The fewest samples whose correlation can be told from chance."""
 
 
 def correlation_time(samples: Sequence[float]) -> float:
-    """Samples in the order in which they were taken, per independent sample: 1 or more."""
+    """The number of samples per independent sample, 1 or more; `samples` are in the order in which they were taken."""
     count = len(samples)
     if count < FEWEST:
         return 1.0
@@ -39,7 +39,7 @@ def correlation_time(samples: Sequence[float]) -> float:
 
 
 def _correlations(series: NDArray[np.float64]) -> NDArray[Any] | None:
-    """Of each lag; None for a series that never changes. By the transform of the padded series."""
+    """The correlation at each lag, by the transform of the padded series; None for a series that never changes."""
     count = len(series)
     spectrum = np.fft.rfft(series, 1 << (2 * count - 1).bit_length())
     covariance = np.fft.irfft(np.abs(spectrum) ** 2)[:count]

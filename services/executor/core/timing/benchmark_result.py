@@ -7,20 +7,20 @@ from enum import StrEnum
 
 
 class Timing(StrEnum):
-    """Whether times can be ranked; the verdict is about the answers, and this stands beside it."""
+    """Says whether times can be ranked. The verdict is about the answers, and is separate from this."""
 
     VALID = "VALID"
-    """Only these rank: launched by our own process, and borne out by every audit that the device has."""
+    """The only times that rank: our own process launched the calls, and every audit of the device confirms them."""
     INVALID = "INVALID"
-    """They cannot be true."""
+    """The times cannot be true."""
     UNSTABLE = "UNSTABLE"
     """There is no single time: sessions disagree, or the interval is too wide."""
     UNPROVEN = "UNPROVEN"
-    """They may be true, and we could not find out; `unproven_because` says why."""
+    """The times may be true, but we could not find out; `unproven_because` says why."""
 
 
 class Bound(StrEnum):
-    """What bounds a kernel's time."""
+    """The limit that bounds a kernel's time."""
 
     UNKNOWN = "unknown"
     """No roof is known, for example on the cpu device."""
@@ -31,7 +31,7 @@ class Bound(StrEnum):
 
 @dataclass(frozen=True)
 class Band:
-    """What an instrument read over the samples of a case."""
+    """An instrument's readings over the samples of a case."""
 
     low: float
     median: float
@@ -53,25 +53,25 @@ class ReplacedSample:
 class BenchmarkResult:
     """The measured times of one test case.
 
-    `runtime_ns` is the median of the sessions' medians (`session_median_ns`), and `ci_low_ns`..`ci_high_ns` the 95 %
+    `runtime_ns` is the median of the sessions' medians (`session_median_ns`). `ci_low_ns`..`ci_high_ns` is the 95 %
     order-statistic interval of the median of all samples, widened for samples that depend on each other
     (`correlation_time` of them make an independent one). `converged` says that the stopping rule reached its precision
-    in every session before a cap; `stopped_by` names what ended the first that did not. `disagreement`
-    is how far the sessions' medians are apart, relative to the time. `bimodality` is above 5/9 where two
+    in every session before a cap; `stopped_by` names the reason that ended the first session that did not.
+    `disagreement` is how far the sessions' medians are apart, relative to the time. If `bimodality` is above 5/9, two
     modes or a long tail are likely.
 
-    `wall_runtime_ns` is the median by the judge's own clock, with the way to the runner and back (`null_ns`) in it.
-    `audit_ratio` is the claimed time over what the judge's clock allows in `audited_calls` chained calls: below 1 it
-    needs a reason; None without any, with `not_chained_because`. `hot_ns` is the median in
-    the chains, where caches are warm, and `first_call_ns` that of each session's first call. `floor_ns` is the least
-    time that the hardware allows; None where its roofs are not known. `arithmetic_intensity` is in operations a byte.
-    `flush_bytes` were swept through the caches before each sample; 0 where nothing was. `stream_span_ns` and
-    `device_span_ns` are medians by the device's own clock (`spans.py`). They and the bands are None where the device
-    has no such instrument.
+    `wall_runtime_ns` is the median by the judge's own clock; it includes the way to the runner and back (`null_ns`).
+    `audit_ratio` is the claimed time over the time that the judge's clock allows in `audited_calls` chained calls: a
+    value below 1 needs a reason. Without chained calls it is None, and `not_chained_because` says why. `hot_ns` is the
+    median in the chains, whose caches are warm, and `first_call_ns` that of each session's first call. `floor_ns` is
+    the least time that the hardware allows; None if its roofs are not known. `arithmetic_intensity` is in operations
+    per byte. `flush_bytes` were swept through the caches before each sample; 0 means no sweep. `stream_span_ns` and
+    `device_span_ns` are medians by the device's own clock (`spans.py`). They and the bands are None if the device has
+    no such instrument.
 
     `timing` is decided in `case_timing.py`. `unproven_because` is a sentence for the author: why the time is not
-    proven, and what to change; empty if it is. `shown_interval` is half the width of the interval over the time if
-    front ends show that instead of VALID, else 0.
+    proven, and what to change; empty if it is proven. `shown_interval` is half the width of the interval over the time
+    if front ends show that instead of VALID, else 0.
     """
 
     test_id: int

@@ -1,6 +1,6 @@
-"""Which timing the time of a case has: one pure decision from the facts that are known of it.
+"""Decides the timing of a case: a pure decision from the known facts.
 
-A finding comes before the want of one. INVALID says that the time cannot be true, UNSTABLE that there is no single
+A finding comes before the lack of one. INVALID says that the time cannot be true, UNSTABLE that there is no single
 time; both were measured. UNPROVEN says that we could not find out, and VALID that nothing is left to find out. A run
 has the worst timing of its cases in the same order.
 """
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
     from services.executor.core.timing.benchmark_result import BenchmarkResult
 
 WIDEST_INTERVAL = 0.05
-"""Half the width of a 95 % interval over its time; a time that is known less well is not called valid."""
+"""The widest half-width of a 95 % interval, relative to the time, for a time that is called valid."""
 WIDEST_SHOWN = 1.0
-"""The same on a device whose times never rank: a time that is not known to a factor of two is none."""
+"""The same for a device whose times never rank: a time that is uncertain by a factor of two means nothing."""
 _WORST_FIRST = (Timing.INVALID, Timing.UNSTABLE, Timing.UNPROVEN, Timing.VALID)
 
 LAUNCHED_BY_SUBMISSION = (
     "host code of the submission ran in the process that launched its kernels, and could have done there what our "
     "clocks did not see. Send kernels with a launch plan, which our own runner launches (contract D, docs/contracts.md)"
 )
-"""Contract H. Everything else about the time may be right."""
+"""The reason for contract H. Everything else about the time may be right."""
 
 BUSY = "the machine was too busy to tell: run again"
 CACHES_MAY_BE_WARM = (
@@ -38,24 +38,24 @@ NOT_AUDITED = "it was not audited, as the time of another case cannot be true"
 
 
 def no_chain(because: str) -> str:
-    """Why nothing but the device's own clocks bears a time out."""
+    """The reason that only the device's own clocks confirm a time."""
     return f"no chain of calls, on the judge's own clock, bears it out ({because})"
 
 
 def launched_by_submission(because: str) -> str:
-    """The same, and why we did not launch the kernels ourselves."""
+    """The reason for contract H, and why we did not launch the kernels ourselves."""
     return f"we could not launch its kernels ourselves ({because}); {LAUNCHED_BY_SUBMISSION}"
 
 
 @dataclass(frozen=True)
 class TimingFacts:
-    """What is known of one case's time. Each sentence is for the author, and empty if there is nothing to say.
+    """The known facts about one case's time. Each sentence is for the author, and empty if there is nothing to say.
 
     `fault` says why the time cannot be true. `launched_by_submission` says that host code of the submission ran in the
-    process that launched the calls, and what to change. `doubts` say what else could not be found out: a busy host, or
-    a sandbox that worked while nothing was asked of it. `half_width` is of the 95 % interval, relative to the time.
-    `may_be_wide` is for devices whose times never rank: their front ends show the interval instead of the word VALID,
-    up to `WIDEST_SHOWN`; wider than that it says nothing, and the time is not proven.
+    process that launched the calls, and what to change. `doubts` are other things that we could not find out, because
+    of a busy host, or of a sandbox that worked between orders. `half_width` is that of the 95 % interval, relative to
+    the time. `may_be_wide` is for devices whose times never rank: front ends show their interval instead of the word
+    VALID, up to `WIDEST_SHOWN`; a wider interval means nothing, and the time is not proven.
     """
 
     fault: str = ""
@@ -67,7 +67,7 @@ class TimingFacts:
 
     @property
     def unproven_because(self) -> str:
-        """All reasons why the time is not proven, those first that another try does not change; empty if it is."""
+        """All reasons why the time is not proven, first those that another try does not change; empty if it is."""
         return "; ".join(filter(None, (self.launched_by_submission, *self.doubts, too_wide(self))))
 
 
@@ -81,13 +81,13 @@ def timing_of(facts: TimingFacts) -> Timing:
 
 
 def shown_interval(facts: TimingFacts) -> float:
-    """The half width that front ends show instead of VALID; 0 if the time may be called so, and if it says nothing."""
+    """The half-width that front ends show instead of VALID; 0 if they show VALID, or if the interval is too wide."""
     is_shown = facts.may_be_wide and WIDEST_INTERVAL < facts.half_width <= WIDEST_SHOWN
     return facts.half_width if is_shown else 0.0
 
 
 def too_wide(facts: TimingFacts) -> str:
-    """Why an interval that may be wide says nothing at all; empty if it says something."""
+    """The reason why an interval that may be wide is too wide to mean anything; empty if it is not."""
     if not facts.may_be_wide or facts.half_width <= WIDEST_SHOWN:
         return ""
     return f"{BUSY} (the 95 % interval of the time is wider than +-{100 * WIDEST_SHOWN:.0f} % of it)"
@@ -111,7 +111,7 @@ def unproven_run_because(named_reasons: Sequence[tuple[str, str]]) -> str:
 
 
 def timing_note(timing: Timing, results: Sequence[BenchmarkResult], unproven_because: str) -> str:
-    """What the author reads beside the verdict of a run whose time is not VALID; else empty."""
+    """A note for the author beside the verdict if the time is UNPROVEN or UNSTABLE; otherwise empty."""
     if timing is Timing.UNPROVEN:
         return f"The time is UNPROVEN: {unproven_because}."
     if timing is not Timing.UNSTABLE:

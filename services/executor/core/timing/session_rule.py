@@ -1,8 +1,8 @@
-"""Whether sessions agree: one case measured in several fresh processes, and what its time is.
+"""Decides whether sessions agree, and the time of a case that was measured in several fresh processes.
 
-A process keeps what it was given at its start: where its memory lies, how its pages are mapped, at which clock it
-began. No number of samples in one process averages that out. So a case's time is the median of the medians of
-sessions. Where sessions disagree, more are made; where these disagree too, the case has no time.
+A process keeps conditions from its start: where its memory lies, how its pages are mapped, at which clock it began. No
+number of samples in one process averages them out. So a case's time is the median of the medians of sessions. If
+sessions disagree, more are made; if these disagree too, the case has no time.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class SessionRule:
-    """How many sessions, how many more where they disagree, and what disagreement is.
+    """The number of sessions, how many more there are if they disagree, and the limit of disagreement.
 
-    `tolerance` is relative to the median of the sessions; with None every disagreement is reported and none counts.
+    `tolerance` is relative to the median of the sessions; if it is None, disagreement is reported but does not count.
     """
 
     sessions: int = 3
@@ -30,11 +30,11 @@ class SessionRule:
 
 GPU_SESSIONS = SessionRule()
 CPU_SESSIONS = SessionRule(more_sessions=0, tolerance=None)
-"""Sessions on a processor that others use too may differ by half: its times rank nowhere, so nobody is failed."""
+"""The rule for shared processors: sessions may differ by half. Their times rank nowhere, so nobody fails by it."""
 
 
 class Agreement(Enum):
-    """What to do after a number of sessions."""
+    """The next step after a number of sessions."""
 
     MORE = "more"
     AGREED = "agreed"
@@ -47,10 +47,10 @@ def score(medians: Sequence[float]) -> float:
 
 
 def disagreement(medians: Sequence[float], rule: SessionRule) -> float:
-    """The span of the `rule.sessions` medians in the middle, over their median.
+    """The span of the `rule.sessions` medians in the middle, relative to the median of all.
 
-    Of the first sessions these are all. Where more were made, the few at either end are those that chance, or somebody
-    who wants to be lucky, may have made.
+    If only the first sessions were made, these are all medians. If more were made, the few left out at either end may
+    be due to chance, or to somebody who tries to be lucky.
     """
     ordered = sorted(medians)
     outside = max(0, len(ordered) - rule.sessions)
@@ -59,7 +59,7 @@ def disagreement(medians: Sequence[float], rule: SessionRule) -> float:
 
 
 def agreement(medians: Sequence[float], rule: SessionRule) -> Agreement:
-    """What the medians of one case's sessions so far, all of them above 0, ask for."""
+    """The next step for the medians of one case's sessions so far, all of them above 0."""
     most = rule.sessions + rule.more_sessions
     if len(medians) < rule.sessions or rule.sessions < len(medians) < most:
         return Agreement.MORE

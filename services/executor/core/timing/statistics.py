@@ -17,17 +17,17 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 CONFIDENCE = 0.95
-"""Of the interval of the median."""
+"""The confidence level of the median's interval."""
 _FEWEST_FOR_BIMODALITY = 4
 
 
 @dataclass(frozen=True)
 class Summary:
-    """Samples in brief, in the samples' own unit.
+    """A summary of samples, in their own unit.
 
     `ci_low`..`ci_high` is the interval of the median, as wide as `correlation_time` (samples per independent sample)
-    demands. `bimodality` is Sarle's coefficient: 5/9 for uniform samples, above it two modes or a long tail are likely;
-    NaN where all samples are alike, or fewer than four.
+    requires. `bimodality` is Sarle's coefficient: it is 5/9 for uniform samples, and above that two modes or a long
+    tail are likely. It is NaN if all samples are alike, or if there are fewer than four.
     """
 
     count: int
@@ -52,7 +52,7 @@ class Summary:
 
 
 def summarise(samples: Sequence[float]) -> Summary:
-    """Of samples in the order in which they were taken; raises ValueError for no samples."""
+    """Summarises samples in the order in which they were taken; raises ValueError if there are none."""
     if not samples:
         raise ValueError("no samples")
     ordered = np.sort(np.asarray(samples, np.float64))
@@ -95,7 +95,7 @@ def _bimodality(samples: NDArray[np.float64]) -> float:
 def median_ranks(count: int) -> tuple[int, int]:
     """Ranks (from 0, in ascending order) between which the median lies with at least CONFIDENCE, for any distribution.
 
-    Below six samples no two ranks are that sure: the answer is then the first and the last.
+    Below six samples no two ranks are that sure: the result is then the first and the last.
     """
     allowed = (1 - CONFIDENCE) / 2
     log_total = count * math.log(2)
@@ -111,9 +111,10 @@ def median_ranks(count: int) -> tuple[int, int]:
 
 
 def correlated_ranks(count: int, correlation_time: float) -> tuple[int, int]:
-    """The same for samples of which it takes `correlation_time` to make an independent one.
+    """The same ranks for dependent samples, `correlation_time` of which make an independent one.
 
-    The ranks' distance from the middle grows with the root of the number of samples, so it shrinks as much for fewer.
+    Relative to the number of samples, the distance from the middle shrinks with the root of the number of independent
+    ones. So here it is larger by the root of `correlation_time`.
     """
     low, _ = median_ranks(count)
     middle = (count - 1) / 2
@@ -130,11 +131,11 @@ def relative_half_width(ordered: Sequence[float], correlation_time: float = 1.0)
 
 
 def interval_of_sessions(sessions: Sequence[Sequence[float]]) -> tuple[float, float]:
-    """The interval of the median of all samples, each session's in the order in which they were taken.
+    """The interval of the median of all samples; each session's samples are in the order in which they were taken.
 
-    Sessions that differ may leave too few independent samples for any two ranks to be that sure. The shortest and the
-    longest sample are then no answer, as a single call that had to wait for a processor may be either: the interval is
-    from the least to the most that the sessions' own intervals allow. Raises ValueError for no samples.
+    If sessions differ, there may be too few independent samples for any two ranks to be that sure. The shortest and the
+    longest sample are then no answer, as either may be a single call that had to wait for a processor. So the interval
+    goes from the lowest to the highest end of the sessions' own intervals. Raises ValueError if there are no samples.
     """
     samples = [sample for session in sessions for sample in session]
     whole = summarise(samples)
@@ -145,7 +146,7 @@ def interval_of_sessions(sessions: Sequence[Sequence[float]]) -> tuple[float, fl
 
 
 def geometric_mean(values: Sequence[float]) -> float:
-    """In log space, so that no product overflows; NaN unless every value is positive and finite."""
+    """The geometric mean, in log space so that no product overflows; NaN unless every value is positive and finite."""
     if not values or not all(0 < value < math.inf for value in values):
         return math.nan
     return math.exp(math.fsum(math.log(value) for value in values) / len(values))

@@ -1,10 +1,10 @@
-"""When a benchmark has enough samples.
+"""Decides when a benchmark has enough samples.
 
-It stops once the 95 % confidence interval of the median is narrow, at a cap, or as soon as the samples say that all
-that the caps leave would not make the interval narrow enough. The caps depend on the device and are part of the report;
-a case whose interval did not become narrow says `converged: false`, and its interval says how sure it is.
-The interval is that of samples which depend on each other (see `autocorrelation.py`): otherwise a clock that wanders
-slowly looks precise, and the rule stops wherever the clock happens to be.
+It stops when the 95 % confidence interval of the median is narrow, at a cap, or as soon as the samples show that the
+rest of the budget would not make the interval narrow enough. The caps depend on the device and are part of the report.
+A case whose interval did not become narrow says `converged: false`, and its interval says how sure it is. The interval
+allows for samples that depend on each other (see `autocorrelation.py`): otherwise a clock that drifts slowly looks
+precise, and the rule stops wherever the clock happens to be.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
 _FIRST_CALLS = 100
 _FEWEST_FIRST_CALLS = 20
-"""Twenty medians' intervals reach from the 6th to the 15th; a process for each takes a second on a GPU."""
+"""With 20 samples the median's interval is from the 6th to the 15th; on a GPU each takes about a second."""
 _FIRST_CALL_PRECISION = 0.02
-"""Half-width of the interval: processes differ by more than calls of one do."""
+"""Half-width of the interval, relative to the time: processes differ by more than the calls of one do."""
 
 
 class StopReason(StrEnum):
@@ -48,8 +48,8 @@ class StoppingProfile:
     """The precision to reach and the most to spend on one case in one session, and how many sessions there are.
 
     Time caps do not stop it before `fewest_samples`, so that even a slow case has a median and a spread. From
-    `min_samples` on, the interval is looked at every `check_every`. After `slow_device_seconds` it is from 20 samples
-    on, the fewest whose correlation can be told: more calls of a tenth of a second say little that is new. Where even
+    `min_samples` on, the interval is computed every `check_every` samples. After `slow_device_seconds` this begins at
+    20 samples already, the fewest whose correlation can be told: more calls of a tenth of a second add little. If even
     the whole budget would leave it wider than `useful_half_width` (relative, like the precision), the rest of the
     budget is not spent, unless the interval is still wider than `telling_half_width`.
     """
@@ -68,17 +68,17 @@ class StoppingProfile:
     warm_up_seconds: float = 0.2
     warm_up_cap_seconds: float = 1.0
     warm_up_most_calls: int = 200
-    """By then it is warm, even if calls so short have not come to `warm_up_seconds` or to a slope."""
+    """After this many calls the device is warm, even if they were too short for `warm_up_seconds` or a slope."""
     warm_up_slope: float | None = 0.005
-    """Warm is what changes by less than this over the last `warm_up_calls`; None: do not look."""
+    """The device is warm if times change by less than this over the last `warm_up_calls`; None: do not check."""
     cold: bool = True
     """Empty the caches before each call."""
     sessions: SessionRule = GPU_SESSIONS
 
     def is_warm(self, calls_seconds: Sequence[float], wall_seconds: float) -> bool:
-        """Whether the calls so far warmed the device up; they are calls like any other, only not counted.
+        """True if the calls so far have warmed up the device; they are calls like any other, but are not counted.
 
-        How many they were has no say in how many samples follow.
+        Their number has no influence on the number of samples that follow.
         """
         if len(calls_seconds) > 0 and wall_seconds >= self.warm_up_cap_seconds:
             return True
@@ -88,7 +88,7 @@ class StoppingProfile:
         return enough and (self.warm_up_slope is None or self._change(calls_seconds) < self.warm_up_slope)
 
     def _change(self, calls_seconds: Sequence[float]) -> float:
-        """How much the time changed over the last calls: by the median of all pairs' slopes (Theil and Sen)."""
+        """The relative change of the time over the last calls: by the median of all pairs' slopes (Theil and Sen)."""
         last = calls_seconds[-self.warm_up_calls :]
         slopes = [(last[j] - last[i]) / (j - i) for i in range(len(last)) for j in range(i + 1, len(last))]
         level = median(last)
@@ -96,9 +96,9 @@ class StoppingProfile:
 
 
 GPU_PROFILE = StoppingProfile()
-# A processor's clock and caches are warm after the checks, and its times rank nowhere: 2 % will do, and nine samples,
-# the fewest that the ends of the median's interval are not the shortest and the longest of. If some of them had to wait
-# for a processor, nine say nothing: the rest of the budget is spent on more.
+# A processor's clock and caches are warm after the checks, and its times rank nowhere, so 2 % will do. Nine samples are
+# the fewest for which the ends of the median's interval are not the shortest and the longest sample. If some of them
+# had to wait for a processor, nine mean little, and the rest of the budget is spent on more.
 CPU_PROFILE = StoppingProfile(
     min_samples=9,
     check_every=3,
@@ -117,12 +117,12 @@ CPU_PROFILE = StoppingProfile(
 )
 
 
-# Few samples make an interval twice as wide as many would, or half as wide, by chance.
+# With few samples, an interval may by chance be twice or half as wide as with many.
 _BAD_LUCK = 2.0
 
 
 def least_half_width(ordered: Sequence[float], correlation_time: float, spent: float) -> float:
-    """The least relative half-width that can be hoped for at the end of the budget, for samples in ascending order.
+    """The least relative half-width to hope for at the end of the budget, for samples in ascending order.
 
     `spent` is the share of the budget that they took, above 0. An interval narrows with the root of the number of
     independent samples; and this one may be too wide by bad luck.
@@ -131,7 +131,7 @@ def least_half_width(ordered: Sequence[float], correlation_time: float, spent: f
 
 
 class StoppingRule:
-    """Fed with samples, says when to stop."""
+    """Takes samples, and says when to stop."""
 
     def __init__(self, profile: StoppingProfile) -> None:
         self._profile = profile
@@ -140,7 +140,7 @@ class StoppingRule:
         self._device_seconds = 0.0
 
     def add(self, sample_seconds: float, wall_seconds: float) -> StopReason | None:
-        """Take a sample; `wall_seconds` is the time since the measurement began. None means: go on."""
+        """Take a sample; `wall_seconds` is the time since the measurement began. None means: continue."""
         self._samples.append(sample_seconds)
         bisect.insort(self._ordered, sample_seconds)
         self._device_seconds += sample_seconds
@@ -162,7 +162,7 @@ class StoppingRule:
         return StopReason.OUT_OF_REACH if is_hopeless else None
 
     def _spent(self, wall_seconds: float) -> float:
-        """The share of the budget that is gone, by the cap that is nearest."""
+        """The spent share of the budget, by the nearest cap."""
         profile = self._profile
         return max(
             len(self._ordered) / profile.max_samples,
@@ -182,14 +182,14 @@ class StoppingRule:
 
 
 def default_mode(profile: StoppingProfile) -> TimingMode:
-    """What a device's own budget says."""
+    """The timing mode of a device's own budget."""
     return TimingMode.COLD if profile.cold else TimingMode.HOT
 
 
 def profile_in(mode: TimingMode, profile: StoppingProfile) -> StoppingProfile:
-    """A device's budget, for times of one mode.
+    """A device's budget for one timing mode.
 
-    First calls are samples of one session: each has a process of its own already.
+    First calls are samples of one session, as each has its own process already.
     """
     if mode is not TimingMode.FIRST_CALL:
         return replace(profile, cold=mode is TimingMode.COLD)

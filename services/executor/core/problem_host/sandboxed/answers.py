@@ -1,4 +1,4 @@
-"""What a problem definition says: its cases, the inputs of a call, what is right, and its own verdict on outputs."""
+"""Answers questions about a problem definition: its cases, a call's inputs and reference, its verdict on outputs."""
 
 # pyright: basic
 # torch is not installed where types are checked, and everything here is its.
@@ -28,11 +28,11 @@ _DTYPES = {"float32": "float", "float64": "double", "float16": "half", "bfloat16
 _MOST_DEBUG = 16 << 10
 _SAMPLE = -1
 _WITHOUT_DATA_SECONDS = 2.0
-"""The longest that a case may take to be measured by tensors that have no elements."""
+"""The longest time to measure a case with tensors that have no elements."""
 
 
 def prepare() -> None:
-    """Make torch ready for definitions; Answers needs it."""
+    """Make torch ready for definitions; call it before Answers is used."""
     host_processor.install()
     _warm_up()
 
@@ -55,7 +55,7 @@ class Answers:
         self._takes_numbers = True
 
     def to(self, question: dict[str, Any], payload: bytearray) -> tuple[dict[str, Any], list[bytes]]:
-        """The answer's object and the bytes of its arrays."""
+        """Answer a question; returns the answer's object and the bytes of its arrays."""
         place = int(question.get("case", 0)), int(question.get("seed", 0))
         if question["ask"] == "size":
             return self._size(place[0], float(question["seconds"])), []
@@ -87,7 +87,7 @@ class Answers:
         }
 
     def _size(self, case: int, seconds: float) -> dict[str, Any]:
-        """What a case asks for, by tensors without elements; `bytes` or `operations` are null where that cannot be."""
+        """Measures a case with tensors without elements; `bytes` or `operations` are None if that is impossible."""
         size: dict[str, Any] = {"bytes": None, "operations": None, "flops": 0.0}
         try:
             with (
@@ -95,7 +95,7 @@ class Answers:
                 host_processor.HostProcessorMode("meta"),
                 at_most(min(seconds, _WITHOUT_DATA_SECONDS)),
             ):
-                # Another instance, which may keep such tensors as it likes.
+                # A second instance, as it may keep such tensors for later.
                 definition = self._without_data = self._without_data or loaded(self._source)
                 drawn = self._drawn(definition, case, 0)
                 size["flops"] = _flops(definition, drawn)
@@ -111,7 +111,7 @@ class Answers:
         return size
 
     def _describe(self, case: int, seed: int, seconds: float) -> dict[str, Any]:
-        """Make a case's inputs and what is right for them, in so many seconds."""
+        """Make a case's inputs and reference outputs within `seconds`, and describe them."""
         with at_most(seconds):
             self._create(case, seed)
             flops = _flops(self._definition, self._case)
@@ -155,7 +155,7 @@ class Answers:
         return sample
 
     def _create(self, case: int, seed: int) -> None:
-        """Make the inputs of a call, unless they are there."""
+        """Make the inputs of a call, unless they are there already."""
         if self._place == (case, seed):
             return
         self._place, self._expected = None, None
@@ -164,7 +164,7 @@ class Answers:
         self._place = case, seed
 
     def _work_out(self, case: int, seed: int) -> None:
-        """Compute what is right for a call, unless it is there."""
+        """Compute the reference outputs of a call, unless they are there already."""
         self._create(case, seed)
         if self._expected is not None:
             return
@@ -181,7 +181,7 @@ class Answers:
     def _resolved(self, outputs: tuple[Any, ...]) -> list[Parameter]:
         parameters, passed_values = self._matched(outputs, takes_numbers=True)
         if not _fits(parameters, passed_values):
-            # Some definitions give the numbers among their inputs to their reference alone.
+            # Some definitions pass the numbers among their inputs only to their reference.
             with suppress(DefinitionError):
                 other = self._matched(outputs, takes_numbers=False)
                 self._takes_numbers = not _fits(*other)
@@ -198,7 +198,7 @@ class Answers:
         return parameters
 
     def _matched(self, outputs: tuple[Any, ...], *, takes_numbers: bool) -> tuple[list[Parameter], list[Any]]:
-        """The parameters, and what would be passed for them."""
+        """The parameters, and the values that would be passed for them."""
         given = [takes_numbers or torch.is_tensor(value) for value in self._inputs]
         parameters = parameters_of(self._definition, given, len(outputs))
         values = [*itertools.compress(self._inputs, given), *outputs]
@@ -209,7 +209,7 @@ class Answers:
         return self._inputs if self._takes_numbers else tuple(filter(torch.is_tensor, self._inputs))
 
     def _values(self, case: int, seed: int) -> tuple[dict[str, Any], list[bytes]]:
-        """All that is passed to `solution` but the outputs."""
+        """All values that are passed to `solution` but the outputs."""
         self._create(case, seed)
         given = self._given()
         rest = self._parameters[len(given) + self._output_count :]
@@ -219,7 +219,7 @@ class Answers:
         return {"values": listed}, [_bytes_of(v) for v in values if torch.is_tensor(v)]
 
     def _extras(self, rest: list[Parameter]) -> list[Any]:
-        """The parameters after the outputs: what the definition says, or what the case has under their names."""
+        """Values of the parameters after the outputs: from the definition's method, or by name from the case."""
         if type(self._definition).get_extra_params is not Problem.get_extra_params:
             return list(self._definition.get_extra_params(self._case) or [])
         by_name = {str(name).lower(): value for name, value in self._case.items()}
@@ -240,13 +240,13 @@ class Answers:
         return {"right": bool(right), "debug": _plain(debug)}
 
     def _with_dtype(self, method: Any, *args: Any) -> Any:  # noqa: ANN401
-        """Older definitions take the element type as one more argument."""
+        """Calls a method; older definitions take the element type as one more argument."""
         names = list(inspect.signature(method).parameters)
         return method(*args, self._dtype) if len(names) > len(args) and names[len(args)] == "dtype" else method(*args)
 
 
 def _warm_up() -> None:
-    """Have torch load what it only loads when it is used: no case's time is to pass with that."""
+    """Have torch load everything that it loads on first use, so that this counts in no case's time."""
     for place in ("cpu", "meta"):
         with OperationCount():
             square = torch.rand(2, 2, device=place) * 2 - 1
@@ -254,7 +254,7 @@ def _warm_up() -> None:
 
 
 def _fits(parameters: list[Parameter], values: list[Any]) -> bool:
-    """Whether there is a parameter for every value, and a pointer for every tensor."""
+    """True if there is a parameter for every value, and a pointer for every tensor."""
     return len(parameters) == len(values) and all(
         p.pointer or not torch.is_tensor(value) for p, value in zip(parameters, values, strict=True)
     )
@@ -275,7 +275,7 @@ def _inputs_of(case: dict[str, Any]) -> tuple[Any, ...]:
 
 
 def _flops(definition: Any, case: dict[str, Any]) -> float:  # noqa: ANN401
-    """What the definition counts; 0 where it does not."""
+    """The operations that the definition counts; 0 if it does not."""
     return float(definition.get_flops(case) or 0.0)
 
 

@@ -15,7 +15,7 @@ FILE_NAME = "problem_def.py"
 
 
 def loaded(source: str) -> Any:  # noqa: ANN401
-    """An instance of the class that the source defines: the last one that derives from Problem."""
+    """An instance of the last class in the source that derives from Problem; raises DefinitionError."""
     scope: dict[str, Any] = {"__name__": "problem_def"}
     exec(compile(source, FILE_NAME, "exec"), scope)  # noqa: S102 - in a sandbox, which is there for it
     classes = [

@@ -1,7 +1,7 @@
-"""A limit on the time of a part of a definition's work, inside its own process."""
+"""Time limits for parts of a definition's work, inside its own process."""
 
 # pyright: basic
-# Its neighbours are found by the host, not where types are checked.
+# Type checkers do not find the modules beside this one; the host does.
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ if TYPE_CHECKING:
 _IMPORTING = "<frozen importlib._bootstrap>"
 _LOOK_SECONDS = 0.05
 CLOCK_FACTOR = 3
-"""Of the time on the clock, which a busy machine stretches, to the processor's."""
+"""The ratio of the time on the clock, which a busy machine stretches, to the processor's time."""
 
 
 class TooLongError(BaseException):
-    """The time is up. No Exception, so that a definition does not take it for one of its own."""
+    """The time is up. It is no Exception, so that a definition does not catch it as one of its own."""
 
 
 class _Clock:
-    """Whether the time of the block that runs now is up."""
+    """Says whether the time of the block that runs now is up."""
 
     is_up = False
 
 
 @contextmanager
 def at_most(seconds: float) -> Generator[None]:
-    """Raise TooLongError when the block takes more of this thread's processor time, or CLOCK_FACTOR times that in all.
+    """Raise TooLongError if the block takes more of this thread's processor time, or CLOCK_FACTOR times that in all.
 
-    It comes in the definition's own code, or before the next call of torch: torch's state would not survive it within.
+    It is raised in the definition's own code, or before the next call of torch: inside torch it would damage its state.
     """
     processor_end, clock_end = time.thread_time() + seconds, time.monotonic() + CLOCK_FACTOR * seconds
 
@@ -57,7 +57,7 @@ def at_most(seconds: float) -> Generator[None]:
 
 
 def raise_if_up() -> None:
-    """Raise TooLongError when the time is up; imports are let finish, as half a package is worse than none."""
+    """Raise TooLongError if the time is up; imports may finish, as half a package is worse than none."""
     if not _Clock.is_up:
         return
     frame = sys._getframe()  # noqa: SLF001  the way to see who calls

@@ -1,6 +1,6 @@
-"""Messages between the judge and the host of a problem definition: a length, a JSON object, the bytes of its arrays.
+"""Messages between the judge and the host of a problem definition: lengths, a JSON object, the bytes of its arrays.
 
-Both sides use this module; it imports nothing but Python itself, since the host runs on an interpreter of its own.
+Both sides use this module. It imports only Python's own modules, since the host runs on another interpreter.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _LENGTHS = struct.Struct("<QQ")
 
 
 class FramingError(Exception):
-    """What came is no message, or too large."""
+    """The received bytes are not a message, or it is too large."""
 
 
 def send(connection: socket.socket, header: dict[str, Any], payloads: Sequence[bytes | memoryview] = ()) -> None:
@@ -36,9 +36,9 @@ def send(connection: socket.socket, header: dict[str, Any], payloads: Sequence[b
 def receive(
     connection: socket.socket, most_bytes: int, deadline: float | None = None
 ) -> tuple[dict[str, Any], bytearray]:
-    """Take one message with at most `most_bytes` of arrays, all of it by `deadline` (of time.monotonic).
+    """Receive one message with at most `most_bytes` of arrays, all of it by `deadline` (of time.monotonic).
 
-    Raises EOFError at the end, OSError (TimeoutError among them), FramingError.
+    Raises EOFError if the connection is closed, OSError (including TimeoutError), and FramingError.
     """
     header_bytes, payload_bytes = _LENGTHS.unpack(_exactly(connection, _LENGTHS.size, deadline))
     if header_bytes > MAX_HEADER_BYTES or payload_bytes > most_bytes:

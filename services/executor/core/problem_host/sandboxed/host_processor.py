@@ -1,6 +1,6 @@
-"""Lets definitions that ask for a GPU work on the host's processor: their tensors on `cuda` are kept there.
+"""Lets definitions that ask for a GPU work on the host's processor: it holds their tensors on `cuda`.
 
-Definitions are told that such tensors are on `cuda`, as some make sure of it; torch and other packages are not.
+A definition that asks is told that such tensors are on `cuda`, as some check it; torch and other packages are not.
 """
 
 # pyright: basic
@@ -21,7 +21,7 @@ torch: Any = importlib.import_module("torch")
 _overrides: Any = importlib.import_module("torch.overrides")
 _GPU = torch.device("cuda", 0)
 _MARK = "_wavepool_is_on_gpu"
-# What a tensor on a GPU says.
+# The answers of a tensor on a GPU.
 _SAID = {
     torch.Tensor.device.__get__: _GPU,
     torch.Tensor.is_cuda.__get__: True,
@@ -31,7 +31,7 @@ _SAID = {
 
 
 class HostProcessorMode(_overrides.TorchFunctionMode):  # type: ignore[misc]
-    """What is asked of a GPU in its block happens in `place`: `cpu`, or `meta`, where tensors have no elements."""
+    """Sends the GPU work of its block to `place`: `cpu`, or `meta`, where tensors have no elements."""
 
     def __init__(self, place: str = "cpu") -> None:
         super().__init__()
@@ -53,7 +53,7 @@ class HostProcessorMode(_overrides.TorchFunctionMode):  # type: ignore[misc]
                 _mark_as_on_gpu(result)
             return result
         if any(result is value for value in args) and _is_on_gpu(result) is not (target == "gpu"):
-            # From one memory to the other there is always a copy.
+            # Between the two memories there is always a copy.
             result = result.clone()
         if target == "gpu":
             _mark_as_on_gpu(result)
@@ -69,7 +69,7 @@ class _Generator(torch.Generator):  # type: ignore[misc]
 
 
 def install() -> None:
-    """Replace what the mode does not see, and what torch has for GPUs alone."""
+    """Replace the parts of torch that the mode does not see, and those that only GPUs have."""
     torch.Generator = _Generator
     for name in ("synchronize", "empty_cache", "manual_seed", "manual_seed_all"):
         setattr(torch.cuda, name, lambda *_, **__: None)
@@ -77,7 +77,7 @@ def install() -> None:
 
 
 def _mark_as_on_gpu(value: Any) -> None:  # noqa: ANN401
-    """Have definitions be told of these tensors that they are on a GPU."""
+    """Mark tensors, so that definitions are told that they are on a GPU."""
     for tensor in tensors_in(value):
         setattr(tensor, _MARK, True)
 
@@ -87,7 +87,7 @@ def _is_on_gpu(value: Any) -> bool:  # noqa: ANN401
 
 
 def _target(function: Any, args: Any, kwargs: Any) -> str | None:  # noqa: ANN401
-    """`gpu` or `cpu`, if the call names the memory that its result is to be in."""
+    """`gpu` or `cpu` if the call names the memory for its result; otherwise None."""
     if function is torch.Tensor.cuda:
         return "gpu"
     if function is torch.Tensor.cpu:

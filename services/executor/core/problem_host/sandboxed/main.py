@@ -2,7 +2,8 @@
 
     python main.py SOCKET KEY DEFINITION MEMORY_MIB
 
-What the definition prints is thrown away. Whatever it raises is an answer; what ends this process ends the run.
+The definition's prints are thrown away. An exception of the definition becomes an answer; if the process ends, so does
+the run.
 """
 
 # pyright: basic
@@ -23,14 +24,14 @@ _MOST_BYTES = 1 << 40
 
 
 def main() -> int:
-    """Answer until the judge hangs up."""
+    """Answer questions until the judge closes the connection."""
     limit = int(sys.argv[4]) << 20
     resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
     sys.path.insert(0, str(_FOLDER))
     from answers import Answers, prepare  # noqa: PLC0415 - the path is set only now
     from framing import receive, send  # noqa: PLC0415 - as above
 
-    # Before the connection, as the time and the failures until then are the machine's, not the author's.
+    # This comes before the connection: until then, time and failures are the machine's, not the author's.
     prepare()
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     connection.connect(sys.argv[1])
@@ -53,7 +54,7 @@ def main() -> int:
 
 
 def silence() -> None:
-    """Let prints go nowhere: a full pipe would stop the definition."""
+    """Discard all prints: a full pipe would stop the definition."""
     nowhere = os.open(os.devnull, os.O_RDWR)
     for number in (0, 1, 2):
         os.dup2(nowhere, number)
@@ -71,7 +72,7 @@ def said(error: BaseException) -> str:
 
 
 def missing_for(error: BaseException | None) -> str:
-    """The package without which it would not have come to this, if there is one."""
+    """The missing package that caused the error; empty if there is none."""
     while error is not None:
         if isinstance(error, ModuleNotFoundError):
             return str(error.name)
@@ -80,7 +81,7 @@ def missing_for(error: BaseException | None) -> str:
 
 
 def kind_of(error: BaseException) -> str:
-    """`memory`, `time`, `definition` or `raised`."""
+    """The kind of an error: `memory`, `time`, `definition` or `raised`."""
     text = str(error) if isinstance(error, RuntimeError) else ""
     if isinstance(error, MemoryError) or "allocate memory" in text or "not enough memory" in text:
         return "memory"

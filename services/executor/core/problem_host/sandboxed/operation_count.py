@@ -1,4 +1,4 @@
-"""Counts the operations of a reference: what a case asks for where its definition does not say."""
+"""Counts the operations of a reference, in case its definition does not say how many a case has."""
 
 # pyright: basic
 # torch is not installed where types are checked, and everything here is its.
@@ -14,7 +14,7 @@ _modes: Any = importlib.import_module("torch.utils._python_dispatch")
 
 
 class OperationCount(_modes.TorchDispatchMode):  # type: ignore[misc]
-    """Adds up the operations of its block: of products by torch's formulas, of all else one for each element."""
+    """Adds up the operations of its block: products by torch's formulas, everything else as one for each element."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -28,13 +28,13 @@ class OperationCount(_modes.TorchDispatchMode):  # type: ignore[misc]
             self.total += float(formula(*args, **kwargs, out_val=result))
         elif not _is_view(operator):
             counts = [tensor.numel() for tensor in tensors_in((args, kwargs, result))]
-            # What is picked out of a table, or put into it, leaves the rest alone.
+            # Reading from a table, or writing into it, does not touch the rest of the table.
             self.total += (min if operator.__name__.startswith("index") else max)(counts, default=0)
         return result
 
 
 def tensors_in(value: Any) -> list[Any]:  # noqa: ANN401
-    """Every tensor among arguments or results, in lists and tuples as well."""
+    """All tensors among arguments or results, also those in lists, tuples and dicts."""
     if torch.is_tensor(value):
         return [value]
     if isinstance(value, dict):

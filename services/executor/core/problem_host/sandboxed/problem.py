@@ -1,4 +1,4 @@
-"""What `from problem import Problem` gives in a problem definition: the base class that authors derive from."""
+"""The base class of problem definitions, which authors import with `from problem import Problem`."""
 
 # pyright: basic
 # torch is not installed where types are checked, and everything here is its.
@@ -11,7 +11,7 @@ from typing import Any
 
 torch: Any = importlib.import_module("torch")
 
-# By the C type that a parameter is declared with: what is passed to `solution`.
+# The torch type that is passed to `solution`, by the C type that a parameter is declared with.
 DTYPES: dict[str, Any] = {
     "float": torch.float32,
     "double": torch.float64,
@@ -35,9 +35,9 @@ DTYPES: dict[str, Any] = {
     "size_t": torch.uint64,
 }
 
-# Narrow types, of which torch has several for each name: whatever the tensors are, their bytes are passed.
+# Narrow types; torch has several of each name, and the bytes of any of them are passed.
 OPAQUE = frozenset({"float8", "float4"})
-# What authors make tensors of, where it is another type than the one that is passed: torch does little with unsigned
+# The types that authors make tensors of, if they differ from those that are passed: torch does little with unsigned
 # numbers. The bits are the same.
 _AUTHORS_DTYPES = {
     **DTYPES,
@@ -51,13 +51,13 @@ _SEED_LIMIT = 1 << 31
 
 
 class Problem:
-    """A problem by its author; methods that a definition does not have are these."""
+    """A problem by its author; these methods are the defaults for a definition."""
 
     is_exact = False
     time_limit: float = 100.0
     parameters: list[dict[str, Any]] | None = None
     call_seed = 0
-    """Differs from call to call, and set by us: what `get_seed` gives differs with it."""
+    """Set by us, differently for each call; the result of `get_seed` changes with it."""
 
     def __init__(self, name: str = "", time_limit: float | None = None) -> None:
         self.name = name or type(self).__name__
@@ -66,12 +66,12 @@ class Problem:
 
     @staticmethod
     def get_seed(text: str = "") -> int:
-        """A seed for a case's inputs, other for every call."""
+        """A seed for a case's inputs, different for every call."""
         digest = hashlib.sha256(f"{Problem.call_seed} {text}".encode(errors="replace")).digest()
         return int.from_bytes(digest[:8], "little") % _SEED_LIMIT
 
     def param_dtype(self, key: str | int) -> Any:  # noqa: ANN401  torch has no types here
-        """The torch type of a parameter, by its name or its place; raises ValueError, KeyError or IndexError."""
+        """The torch type of a parameter, by name or index; raises ValueError, KeyError or IndexError."""
         if not self.parameters:
             raise ValueError("param_dtype: this class has no `parameters`")
         if isinstance(key, int):
@@ -82,20 +82,20 @@ class Problem:
         raise KeyError(f"param_dtype: no parameter is called {key!r}")
 
     def get_flops(self, test_case: dict[str, Any]) -> float | None:
-        """The operations of a test case; None says that they are not known."""
+        """The operations of a test case; None if they are not known."""
         del test_case
 
     def supports_flops(self) -> bool:
-        """Whether the class counts operations itself."""
+        """True if the class counts operations itself."""
         return type(self).get_flops is not Problem.get_flops
 
     def get_extra_params(self, test_case: dict[str, Any]) -> list[Any]:
-        """The parameters after the outputs; without a method of its own, a class has them in its test case by name."""
+        """The parameters after the outputs. If a class does not define this, the test case has them by name."""
         del test_case
         return []
 
     def verify_result(self, expected: Any, actual: Any) -> tuple[bool, dict[str, Any]]:  # noqa: ANN401
-        """Close to the reference, or equal to it where the problem is exact."""
+        """Compares with the reference: the outputs must be close or, if the problem is exact, equal."""
         pairs = zip(_tuple(expected), _tuple(actual), strict=True)
         differences = [(right.double() - got.double()).abs() for right, got in pairs]
         largest = max((float(difference.max()) for difference in differences if difference.numel()), default=0.0)

@@ -1,4 +1,4 @@
-"""`torch.nn.functional.scaled_mm` on the processor, where torch has it for few of the formats that GPUs take."""
+"""`torch.nn.functional.scaled_mm` on the processor, for formats that torch supports only on GPUs."""
 
 # pyright: basic
 # torch is not installed where types are checked, and everything here is its.
@@ -12,14 +12,14 @@ from typing import Any
 torch: Any = importlib.import_module("torch")
 _functional: Any = importlib.import_module("torch.nn.functional")
 _SIGNATURE = inspect.signature(_functional.scaled_mm)
-# By the four bits of e2m1.
+# The values of e2m1, by its four bits.
 _E2M1 = (0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, -0.0, -0.5, -1.0, -1.5, -2.0, -3.0, -4.0, -6.0)
-# Scales lie in tiles of this size where they are swizzled, and a tile as 32 x 4 x 4.
+# Swizzled scales lie in tiles of this size, each laid out as 32 x 4 x 4.
 _TILE_ROWS, _TILE_COLUMNS = 128, 4
 
 
 def scaled_mm(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401  torch has no types here
-    """mat_a @ mat_b with their scales, in float; raises NotImplementedError for formats that are not known here."""
+    """mat_a @ mat_b with their scales, computed in float; raises NotImplementedError for formats unknown here."""
     bound = _SIGNATURE.bind(*args, **kwargs)
     bound.apply_defaults()
     given = bound.arguments
@@ -34,7 +34,7 @@ def scaled_mm(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401  torch has no t
 
 
 def _scaled(matrix: Any, scales: Any, recipes: Any, swizzles: Any) -> Any:  # noqa: ANN401
-    """The rows that are multiplied, as floats; every kind of scale is one factor of an element."""
+    """The rows to multiply, as floats, with every kind of scale applied to each element."""
     values = _unpacked(matrix)
     swizzles = _list(swizzles) or [_functional.SwizzleType.NO_SWIZZLE] * len(_list(scales))
     for scale, recipe, swizzle in zip(_list(scales), _list(recipes), swizzles, strict=True):

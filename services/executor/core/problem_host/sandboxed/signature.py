@@ -1,4 +1,4 @@
-"""The parameters of `solution` as a problem class tells them: by `parameters`, or by ctypes in the older way."""
+"""Parameters of `solution` as a problem class declares them: in `parameters` or, the older way, as ctypes."""
 
 # pyright: basic
 # torch is not installed where types are checked, and everything here is its.
@@ -15,7 +15,7 @@ from problem import DTYPES, OPAQUE
 
 torch: Any = importlib.import_module("torch")
 
-# By the code that ctypes gives a type; c_size_t is c_ulong here.
+# The C type by the code of a ctypes type; c_size_t is c_ulong here.
 _CTYPES = {
     "f": "float", "d": "double", "?": "bool", "b": "int8_t", "B": "uint8_t", "h": "int16_t", "H": "uint16_t",
     "i": "int", "I": "uint32_t", "l": "int64_t", "L": "size_t", "q": "int64_t", "Q": "uint64_t",
@@ -24,12 +24,12 @@ _C_OF_DTYPE = {dtype: name for name, dtype in reversed(DTYPES.items())}
 
 
 class DefinitionError(Exception):
-    """The definition is not as a problem class has to be; the message says what to change."""
+    """The definition is not a proper problem class; the message says what to change."""
 
 
 @dataclass
 class Parameter:
-    """One parameter; `ctype` is empty where only its tensor tells the type."""
+    """One parameter; `ctype` is empty if only its tensor shows the type."""
 
     name: str
     ctype: str
@@ -38,17 +38,17 @@ class Parameter:
 
 
 def c_type_of(dtype: Any) -> str:  # noqa: ANN401  torch has no types here
-    """The C name of a torch type."""
+    """The C name of a torch type; raises DefinitionError for a type that kernels cannot take."""
     if dtype not in _C_OF_DTYPE:
         raise DefinitionError(f"tensors of {dtype} cannot be passed to a kernel")
     return _C_OF_DTYPE[dtype]
 
 
 def parameters_of(definition: Any, given: list[bool], outputs: int) -> list[Parameter]:  # noqa: ANN401
-    """The parameters, in order.
+    """The parameters in order; raises DefinitionError.
 
-    For the older way, `given` says of each of the reference's inputs whether `solution` takes it too, and `outputs` how
-    many there are.
+    The older way needs `given`, which says for each of the reference's inputs whether `solution` takes it too, and
+    `outputs`, the number of outputs.
     """
     declared = definition.parameters
     if declared:
@@ -62,7 +62,7 @@ def parameters_of(definition: Any, given: list[bool], outputs: int) -> list[Para
         _from_ctypes(kind, name, const=at < inputs) for at, (kind, name) in enumerate(zip(kinds, names, strict=True))
     ]
     for parameter in parameters[: inputs + outputs]:
-        # Its tensor knows better: ctypes has no halves.
+        # The tensor's type is better: ctypes has no 16-bit floats.
         parameter.ctype = "" if parameter.pointer else parameter.ctype
     return parameters
 
@@ -92,7 +92,7 @@ def _from_ctypes(kind: Any, name: str, *, const: bool) -> Parameter:  # noqa: AN
 
 
 def _names(definition: Any, count: int, given: list[bool], outputs: int) -> list[str]:  # noqa: ANN401
-    """The reference's words for the inputs; the rest has none."""
+    """Parameter names: the reference's own names for the inputs, made-up ones for the rest."""
     named = list(inspect.signature(definition.reference_solution).parameters)
     words = [*named[: len(given)], *(f"input{at}" for at in range(len(named), len(given)))]
     names = [word for word, is_given in zip(words, given, strict=True) if is_given]
@@ -101,7 +101,7 @@ def _names(definition: Any, count: int, given: list[bool], outputs: int) -> list
 
 
 def settle_type(parameter: Parameter, value: Any) -> None:  # noqa: ANN401
-    """Give a parameter the type of its tensor where the class does not tell it."""
+    """Give a parameter the type of its tensor if the class does not declare it; raises DefinitionError."""
     if torch.is_tensor(value) and parameter.pointer and not parameter.ctype:
         parameter.ctype = c_type_of(value.dtype)
     if not parameter.ctype:
@@ -109,7 +109,7 @@ def settle_type(parameter: Parameter, value: Any) -> None:  # noqa: ANN401
 
 
 def as_passed(tensor: Any, ctype: str) -> Any:  # noqa: ANN401
-    """The tensor with elements as C has them: converted, unless its own bits are the same numbers, or are but bytes."""
+    """The tensor with elements of the C type; converted, unless its bits already are those numbers, or bytes."""
     dtype = DTYPES[ctype]
     if tensor.dtype == dtype or (tensor.element_size() == dtype.itemsize and _has_same_bits(tensor.dtype, dtype)):
         return tensor
@@ -122,7 +122,7 @@ def _has_same_bits(have: Any, want: Any) -> bool:  # noqa: ANN401
 
 
 def passed(parameter: Parameter, value: Any) -> Any:  # noqa: ANN401
-    """The value in the type that it is passed in: a tensor for a pointer, a number otherwise."""
+    """The value as it is passed: a tensor for a pointer, a number otherwise."""
     if parameter.pointer:
         dtype = DTYPES[parameter.ctype]
         if isinstance(value, ctypes.Array):
