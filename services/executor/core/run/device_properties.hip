@@ -1,5 +1,5 @@
-// Tells what the device says of itself, as lines of `name=` and the bytes of the value: nothing if it has no such field.
-// The names come before this text (hipcpu/runtime/calls/device_properties.h).
+// Prints the device's properties as lines of `name=` and the value's bytes in hex; no bytes if there is no such field.
+// The names are put before this text (hipcpu/runtime/calls/device_properties.h).
 #include <hip/hip_runtime.h>
 
 #include <cstddef>
@@ -20,7 +20,7 @@ void tell(const char* name, const void* value, std::size_t bytes) {
   std::printf("\n");
 }
 
-// HIP's releases and CUDA's have different fields.
+// Releases of HIP and CUDA have different fields.
 template <typename Properties>
 void tell_properties(const Properties& told) {
 #define TELL(field)                                                                                    \

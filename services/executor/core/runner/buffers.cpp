@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-// Only of the cpu device, whose memory is the process's own: its runtime/kernels/hold.cpp.
+// Only the cpu device has these (its runtime/kernels/hold.cpp), as its memory is the process's own.
 extern "C" __attribute__((weak)) bool __wp_hold(void* begin, std::size_t bytes);
 extern "C" __attribute__((weak)) bool __wp_release();
 

@@ -1,4 +1,4 @@
-// The arguments of `solution`: each array lies in a device allocation of its own, between two guard bands.
+// The arguments of `solution`: each array is in its own device allocation, between two guard bands.
 #pragma once
 
 #include <hip/hip_runtime.h>
@@ -9,7 +9,7 @@
 
 namespace wavepool {
 
-// Whether it is made from what it is at first, in each link of a chain.
+// True if each link of a chain makes the argument from its first value.
 inline bool has_base(const Argument& argument) {
   switch (argument.rule) {
     case Rule::kCopy:
@@ -25,19 +25,19 @@ class Buffers {
  public:
   // Makes the allocations fit the plan; those that fit already are kept.
   hipError_t allocate(const Plan& plan);
-  // Copies every array with its guards from the shared memory, but of one that is made anew the guards alone.
+  // Copies every array with its guards from the shared memory; of an array that is made anew only the guards.
   hipError_t copy_in(const unsigned char* memory);
-  // Copies every array with its guards back, outputs first: what else could still be done to them is not waited for.
+  // Copies every array with its guards back, outputs first, so that nothing gets more time to change them.
   hipError_t copy_out(unsigned char* memory) const;
-  // The outputs alone, or all else.
+  // Copies only the outputs, or only the other arrays.
   hipError_t copy_out(unsigned char* memory, bool outputs) const;
-  // Some of the bytes alone.
+  // Copies only some ranges of bytes.
   hipError_t copy_out(unsigned char* memory, const Range* ranges, std::uint64_t count) const;
-  // From now on no thread can write to the outputs, on devices whose memory can be held so.
+  // Lets no thread write to the outputs from now on, on devices that can protect memory.
   hipError_t hold() const;
-  // They can be written again; says whether something tried to meanwhile.
+  // Allows writes again; true if something tried to write in the meantime.
   bool release() const;
-  // What `wavepool_call` takes.
+  // The argument list for `wavepool_call`.
   void** arguments() { return pointers_; }
 
   std::uint32_t count() const { return count_; }
@@ -51,7 +51,7 @@ class Buffers {
  private:
   struct Buffer {
     Argument argument{};
-    std::size_t bytes = 0;  // of the allocation: guards and the most shift included
+    std::size_t bytes = 0;  // size of the allocation, with guards and the largest shift
     Kind kind = Kind::kScalar;
     unsigned char* address = nullptr;
     alignas(16) unsigned char value[16] = {};

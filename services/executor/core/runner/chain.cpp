@@ -66,7 +66,7 @@ hipError_t Chain::prepare_records() {
     const std::size_t bytes = 2 * sizeof(std::uint64_t) * chain::strips_of(most_words);
     if (const hipError_t status = allocate(reinterpret_cast<void**>(&states), bytes); status != hipSuccess) return status;
   }
-  // Without links: those of a redrawn call and of its poison, and the digest of its outputs.
+  // Without links, these are the keys of a redrawn call and of its poison, and the digest of its outputs.
   const hipError_t status = allocate(reinterpret_cast<void**>(&keys_), sizeof(std::uint64_t) * (links_ + 2));
   if (status != hipSuccess) return status;
   const hipError_t digested = allocate(reinterpret_cast<void**>(&digests_), sizeof(chain::Digest) * (links_ + 1));
@@ -96,7 +96,7 @@ hipError_t Chain::redraw(std::uint64_t key, std::uint64_t poison_key) {
     const std::uint64_t* made_from = keys_ + (is_output(argument) ? 1 : 0);
     make(argument, {made_from, at, nullptr, buffers_.data(at), argument.data_bytes, argument.first, argument.second});
   }
-  // Who finds the key need not read the inputs.
+  // With the key, a submission could compute the inputs without reading them.
   if (const hipError_t wiped = hipMemset(keys_, 0, sizeof keys); wiped != hipSuccess) return wiped;
   if (const hipError_t launched = hipGetLastError(); launched != hipSuccess) return launched;
   return hipDeviceSynchronize();

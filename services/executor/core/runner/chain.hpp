@@ -18,24 +18,24 @@ class Chain {
   Chain(const Chain&) = delete;
   Chain& operator=(const Chain&) = delete;
 
-  // Allocates all that `links` calls with the loaded arguments need, and touches it.
+  // Allocates and touches all memory that `links` calls with the loaded arguments need.
   hipError_t prepare(std::uint32_t links);
   // Makes the calls and waits for the device; `launched` is the first error of a call itself.
   hipError_t run(std::uint64_t nonce, void (*call)(void**), hipError_t& launched);
-  // Writes what `run` found: a record for each link.
+  // Writes the results of `run`: a record for each link.
   hipError_t tell(LinkRecord* records) const;
-  // Copies the outputs of one link to the judge, and with the last one everything else.
+  // Copies the outputs of one link to the judge; with those of the last link, also everything else.
   hipError_t fetch(std::uint32_t link, unsigned char* memory) const;
-  // Draws new values for the loaded inputs in place, and poisons the outputs: the arguments of another call, no chain.
+  // Draws new values for the loaded inputs in place, and poisons the outputs: the arguments of a call outside a chain.
   hipError_t redraw(std::uint64_t key, std::uint64_t poison_key);
-  // Digests the outputs of such a call as those of a chain's link with this key.
+  // Digests the outputs of such a call in the way of a chain's link with this key.
   hipError_t digest(std::uint64_t key, chain::Digest& digest);
-  // Puts elements of such outputs where their places are: as many of each output, one output after the other.
+  // Replaces places in `slots` by the elements there: `elements` of each such output, one output after the other.
   hipError_t excerpt(std::uint64_t elements, std::uint64_t* slots);
   // Frees what `prepare` allocated.
   void release();
   std::uint32_t links() const { return links_; }
-  // Whether it has drawn the loaded inputs.
+  // True if `redraw` has drawn the loaded inputs.
   bool is_redrawn() const { return owned_count_ > 0 && links_ == 0; }
 
  private:

@@ -16,7 +16,7 @@ namespace wavepool::chain {
 constexpr std::uint64_t kGolden = 0x9e3779b97f4a7c15;
 constexpr std::uint64_t kFirst = 0xbf58476d1ce4e5b9;
 constexpr std::uint64_t kSecond = 0x94d049bb133111eb;
-// Words that one strip of the hash folds.
+// The number of words in one strip of the hash.
 constexpr std::uint64_t kStripWords = 32;
 
 WAVEPOOL_BOTH inline std::uint64_t rotated(std::uint64_t x, int bits) { return (x << bits) | (x >> (64 - bits)); }
@@ -47,7 +47,7 @@ WAVEPOOL_BOTH inline std::uint64_t random_word(const Key& key, std::uint64_t at)
   return stepped(key.first, at) + stepped(key.second, at);
 }
 
-// A word of the whole array's.
+// A random word for the whole array.
 WAVEPOOL_BOTH inline std::uint64_t random_word(const Key& key) { return mixed(~key.first) + mixed(~key.second); }
 
 // The two halves of a digest. One half of 64 bits could be met in the middle; two cannot.

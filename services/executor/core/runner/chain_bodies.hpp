@@ -1,4 +1,4 @@
-// What a chain does on the device between two calls: makes inputs, fills outputs, hashes them, derives the next key.
+// The work of a chain on the device between two calls: makes inputs, fills and hashes outputs, derives the next key.
 // The judge does the same on the host (`../chain_arithmetic.cpp`).
 #pragma once
 
@@ -56,7 +56,7 @@ WAVEPOOL_BOTH inline std::uint64_t bits_of(float value) {
   return bits;
 }
 
-// One array of a link; `first` and `second` are those of the plan's argument.
+// One array of a link; `first` and `second` come from the plan's argument.
 struct Target {
   const std::uint64_t* link_key;
   std::uint64_t argument;
@@ -69,7 +69,7 @@ struct Target {
   WAVEPOOL_BOTH Key key() const { return argument_key(*link_key, argument); }
 };
 
-// Makes an array word by word: `Body::value` is what word `at` becomes under the key of the array.
+// Makes an array word by word: `Body::value` is the new word `at` under the key of the array.
 template <typename Body>
 struct ByWord {
   static constexpr std::uint64_t kUnit = 8;
@@ -80,7 +80,7 @@ struct ByWord {
   }
 };
 
-// The same element by element, of `kBytes` bytes.
+// Makes an array element by element, of `kBytes` bytes each.
 template <typename Body, int kBytes>
 struct ByElement {
   static constexpr std::uint64_t kUnit = kBytes;
@@ -123,7 +123,7 @@ struct FlipBits {
   }
 };
 
-// Integers from `first` on, `second` (at most 2^32) of them alike likely.
+// Uniform integers from `first` on; there are `second` (at most 2^32) values.
 struct DrawIntegers {
   Target target;
   WAVEPOOL_BOTH std::uint64_t value(std::uint64_t element, const Key& key) const {
@@ -131,8 +131,8 @@ struct DrawIntegers {
   }
 };
 
-// Small floats with the bits of `first`; `second` is their width, and the magnitude of NaN, which becomes the one below
-// (`Codes` in problems/kit/distributions.py). 0 has no sign.
+// Small floats with the bits of `first`; `second` is their width, and the magnitude of NaN, which is replaced by the
+// next lower one (`Codes` in problems/kit/distributions.py). 0 has no sign.
 struct DrawCodes {
   Target target;
   WAVEPOOL_BOTH std::uint64_t value(std::uint64_t at, const Key& key) const {
@@ -147,8 +147,8 @@ struct DrawCodes {
   }
 };
 
-// Floats of 16 or 32 bits in blocks of `second` elements, whose octaves `first` has: the lowest, how many, and whether
-// there are signs (`Blocks` in problems/kit/distributions.py).
+// Floats of 16 or 32 bits in blocks of `second` elements. `first` says which octaves they have: the lowest, how many,
+// and if there are signs (`Blocks` in problems/kit/distributions.py).
 template <int kBytes>
 struct DrawBlocks {
   Target target;
@@ -157,7 +157,7 @@ struct DrawBlocks {
   WAVEPOOL_BOTH std::uint64_t value(std::uint64_t element, const Key& key) const {
     const std::uint64_t octaves = target.first >> 8 & 0xff, word = random_word(key, 2 * element);
     const std::uint64_t block = random_word(key, 2 * (element / target.second) + 1);
-    // Of an odd byte, so that each octave has half as many elements as that above it.
+    // From an odd byte, so that each octave has half as many elements as the one above it.
     std::uint64_t below = 134 - (bits_of(static_cast<float>((word & 0xff) | 1)) >> 23);
     if (kBytes != 2 && (word >> 37 & 7) == 0) below += word >> 40 & 15;
     const std::uint64_t octave = (target.first & 0xff) + ((block >> 32) * octaves >> 32) - below;
@@ -168,7 +168,7 @@ struct DrawBlocks {
   }
 };
 
-// Integers like those of DrawIntegers as float32; below 2^24 all of them are exact.
+// The integers of DrawIntegers as float32, which are exact below 2^24.
 struct DrawWholes {
   Target target;
   WAVEPOOL_BOTH std::uint64_t value(std::uint64_t element, const Key& key) const {
@@ -176,7 +176,7 @@ struct DrawWholes {
   }
 };
 
-// Where the noise of an element of a square matrix comes from: the same place for both sides of the diagonal.
+// The place whose noise an element of a square matrix gets: the same on both sides of the diagonal.
 WAVEPOOL_BOTH inline std::uint64_t upper_place(std::uint64_t element, std::uint64_t side) {
   const std::uint64_t row = element / side, column = element % side;
   return row <= column ? element : column * side + row;
@@ -194,7 +194,7 @@ struct FlipSymmetricBits {
   }
 };
 
-// DrawWholes for a matrix of weights: what is 0 in the base stays so, and both sides of the diagonal are alike.
+// DrawWholes for a matrix of weights: zeros of the base stay, and both sides of the diagonal are equal.
 struct DrawWeights {
   Target target;
   std::uint64_t side;
@@ -204,10 +204,10 @@ struct DrawWeights {
   }
 };
 
-// Values of a distribution (`draw_rule` in chain_arithmetic.py): `first` has its kind, octaves, form and limit, `second`
-// the scale and the largest spike; behind the form it may have the bits of a row's length, of which a share is then that of
-// the argument before, or its negative. Each element is a spike with a chance of one in 8,192, whatever the others are, so that
-// who has found one still has to look; and one of the last tile is. `side` is that of a matrix with a form.
+// Values of a distribution (`draw_rule` in chain_arithmetic.py): `first` has its kind, octaves, form and limit, and
+// `second` its scale and largest spike. Above the form, `first` may have the bits of a row's length: then a share of a
+// row repeats the argument before, or its negative. Any element is a spike with a chance of one in 8,192, so that a
+// kernel that has found one must read on; one of the last tile always is. `side` is that of a matrix with a form.
 struct DrawSamples {
   Target target;
   std::uint64_t side;
@@ -256,7 +256,7 @@ struct DrawSamples {
   WAVEPOOL_BOTH std::uint64_t value(std::uint64_t at, const Key& key) const {
     const std::uint64_t row = side != 0 ? at / side : 0, column = side != 0 ? at % side : 0, form = form_of(target.first);
     if ((form == kLower && column > row) || (form == kUpper && column < row)) return 0;
-    // A symmetric matrix is drawn below its diagonal, where the spike of the last tile lies.
+    // A symmetric matrix is drawn below its diagonal, because the spike of the last tile lies there.
     const std::uint64_t element = form == kSymmetric && column > row ? column * side + row : at;
     const std::uint64_t length_bits = target.first >> 24 & 0xff;
     if (length_bits != 0 && element != spike_of_last_tile(key)) {
@@ -275,8 +275,8 @@ struct DrawSamples {
   }
 };
 
-// Element i becomes element i + d of the base, around the end; d is a multiple of `first` elements, and never 0 if there
-// are two such blocks.
+// Element i becomes element i + d of the base, with wrap-around. d is a multiple of `first` elements, and never 0 if
+// there are two such blocks.
 template <int kBytes>
 struct Roll {
   Target target;
@@ -287,7 +287,7 @@ struct Roll {
   }
 };
 
-// Folds every `strips`th word; the states are the words of the next level.
+// Folds every `strips`-th word; the states are the words of the next level.
 struct FoldStrips {
   const unsigned char* data;
   std::uint64_t bytes;
@@ -306,7 +306,7 @@ struct FoldStrips {
   }
 };
 
-// Puts an element of an array where its place was.
+// Replaces a place in `slots` by the element of the array at that place.
 struct TakeElement {
   const unsigned char* data;
   std::uint64_t element_bytes;

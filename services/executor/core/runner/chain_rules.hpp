@@ -1,4 +1,4 @@
-// Which body makes an array by which rule: on the device between two calls, and on the host for the judge.
+// Finds the body that makes an array by a rule: on the device between two calls, and on the host for the judge.
 #pragma once
 
 #include "chain_bodies.hpp"
@@ -6,7 +6,7 @@
 
 namespace wavepool::chain {
 
-// Of a square matrix with so many elements.
+// The side of a square matrix with so many elements.
 inline std::uint64_t side_of(std::uint64_t elements) {
   std::uint64_t side = 1;
   while ((side + 1) * (side + 1) <= elements) ++side;
@@ -43,7 +43,7 @@ void with_draw(const Target& target, const Visit& visit) {
   by_element<4>(DrawSamples{target, is_matrix ? side_of(target.bytes / sizeof(float)) : 0}, visit);
 }
 
-// Calls `visit(body, count)`: `body(at)` for all `at` below `count` makes the array. Nothing is to be made if it is fixed.
+// Calls `visit(body, count)`: `body(at)` for all `at` below `count` makes the array. A fixed array is not made.
 template <typename Visit>
 void with_body(Rule rule, std::uint32_t element_bytes, const Target& target, const Visit& visit) {
   switch (rule) {

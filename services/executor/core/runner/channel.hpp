@@ -9,15 +9,15 @@ namespace wavepool {
 
 class Channel {
  public:
-  // `key_path` has what makes the judge believe that this sandbox is the one it started.
+  // The file `key_path` has the key that proves to the judge that it started this sandbox.
   Channel(const char* socket_path, const char* key_path, const char* memory_path);
   Channel(const Channel&) = delete;
   Channel& operator=(const Channel&) = delete;
 
-  // False when the judge is gone.
+  // Waits for an order; false if the judge is gone.
   bool receive(OrderMessage& order) const;
   void send(const ReplyMessage& reply) const;
-  // The file as it is now; mapped anew when the judge has resized it.
+  // The file as it is now; it is mapped again if the judge has resized it.
   const Plan& plan();
   // The first `count` bytes of the file as it is now.
   const unsigned char* bytes(std::size_t count);
@@ -33,7 +33,7 @@ class Channel {
   unsigned char* memory_ = nullptr;
 };
 
-// Ends the process: the judge sees the reason on stderr and an end that came too early.
+// Ends the process early; the judge finds the reason on stderr.
 [[noreturn]] void give_up(const char* what);
 
 }  // namespace wavepool

@@ -1,5 +1,5 @@
-// The runner: calls a submission as the judge orders. Not trusted: it shares its process with the submission, so all
-// that it says is a claim, and the judge believes only what it verified itself.
+// The runner: calls a submission as the judge orders. It is not trusted, as it shares its process with the submission:
+// everything that it reports is a claim, and the judge believes only results that it verified itself.
 //
 //   runner <judge's socket> <key of the socket> <shared memory file>
 #include <hip/hip_runtime.h>
@@ -15,9 +15,9 @@
 #include "spans.hpp"
 #include "sweeps.hpp"
 
-// What a build with host code of the submission's is linked with; a build of kernels alone performs launch programs.
+// Defined by a build that has host code of the submission; a build of kernels alone performs launch programs instead.
 extern "C" __attribute__((weak)) void wavepool_call(void** arguments);
-// What the last error of the HIP API was about, on devices that can say more than its code.
+// The reason of the last error of the HIP API, on devices that know more than its code.
 extern "C" __attribute__((weak)) const char* __wp_last_refusal();
 
 namespace wavepool {
@@ -94,7 +94,7 @@ class Runner {
     channel_.send(reply_of(Reply::kLoaded, sequence));
   }
 
-  // The judge wrote it to the beginning of the memory, in which a call's plan comes next.
+  // The judge wrote the program to the beginning of the memory, which the plan of a call overwrites later.
   void program(const OrderMessage& order) {
     const unsigned char* bytes = channel_.bytes(order.first);
     if (!check(replay().take(bytes, order.first), Step::kAllocate, order.sequence)) return;
@@ -108,11 +108,11 @@ class Runner {
     if (check(status, Step::kCopyIn, order.sequence)) channel_.send(reply_of(Reply::kLoaded, order.sequence));
   }
 
-  // All arrays are copied back at once, or stay where they are, if the judge says so, until it asks for the outputs.
+  // All arrays are copied back at once or, if the judge says so, stay on the device until it asks for the outputs.
   void call(const OrderMessage& order) {
     const std::uint64_t sequence = order.sequence;
     ReplyMessage done = reply_of(Reply::kDone, sequence);
-    // Nothing of this call has begun: what fails here is told as what comes before a call.
+    // Nothing of this call has begun, so a failure here is reported as one before the call.
     if (!check(hipDeviceSynchronize(), Step::kCopyIn, sequence)) return;
     if (!check(spans_.begin(), Step::kAllocate, sequence)) return;
     const std::uint64_t begin_ns = clock_ns();
@@ -126,13 +126,13 @@ class Runner {
     if (!check(started, Step::kCopyIn, sequence) || !check(launched, Step::kLaunch, sequence)) return;
     if (!check(stopped, Step::kRun, sequence)) return;
     if (!check(noted, Step::kRun, sequence) || !check(idle, Step::kRun, sequence)) return;
-    // What is not there by now is no answer.
+    // Outputs that are not there by now do not count.
     if (!check(buffers_.hold(), Step::kRun, sequence) || !measure(done)) return;
     channel_.send(done);
     if (order.first == 0) stored(sequence, buffers_.copy_out(channel_.memory()));
   }
 
-  // All outputs, or as many ranges of arrays as the judge wrote to where the records of a chain would lie.
+  // Copies all outputs, or the ranges of arrays that the judge wrote to the place of a chain's records.
   void store(const OrderMessage& order) {
     unsigned char* memory = channel_.memory();
     if (order.first == 0) return stored(order.sequence, buffers_.copy_out(memory, true));
@@ -147,7 +147,7 @@ class Runner {
     channel_.send(reply_of(Reply::kStored, sequence));
   }
 
-  // Of outputs that are held as the call left them, on devices whose memory can be.
+  // Digests the outputs, which still are as the call left them on devices that can protect memory.
   void digest(const OrderMessage& order) {
     if (!chain_.is_redrawn()) give_up("no call was redrawn");
     chain::Digest digest{};
@@ -158,7 +158,7 @@ class Runner {
     channel_.send(digested);
   }
 
-  // The same; their places lie where the records of a chain would.
+  // Takes an excerpt of them; the judge wrote its places to the place of a chain's records.
   void excerpt(const OrderMessage& order) {
     if (!chain_.is_redrawn()) give_up("no call was redrawn");
     if (order.first > kMostExcerpt) give_up("an excerpt is too long");
@@ -171,7 +171,7 @@ class Runner {
     return check(buffers_.release() ? hipErrorNotReady : hipSuccess, Step::kLate, sequence);
   }
 
-  // The same region with nothing in it: what a call takes beside its work.
+  // Times an empty region: the cost of a call without work.
   void ping(std::uint64_t sequence) {
     ReplyMessage pong = reply_of(Reply::kPong, sequence);
     if (!check(spans_.begin(), Step::kAllocate, sequence)) return;
@@ -181,7 +181,7 @@ class Runner {
     if (measure(pong)) channel_.send(pong);
   }
 
-  // What the instruments say of a region whose work is done.
+  // Reads the instruments after a region whose work is done.
   bool measure(ReplyMessage& message) {
     float elapsed_ms = 0.0F;
     if (!check(hipEventElapsedTime(&elapsed_ms, start_, stop_), Step::kRun, message.sequence)) return false;
@@ -232,7 +232,7 @@ class Runner {
     channel_.send(done);
   }
 
-  // Tells the judge of a failure; it decides what becomes of us.
+  // Reports a failure to the judge, which decides how to go on.
   bool check(hipError_t status, Step step, std::uint64_t sequence) {
     if (status == hipSuccess) return true;
     ReplyMessage failed = reply_of(Reply::kFailed, sequence);
@@ -262,7 +262,7 @@ int main(int argc, char** argv) {
     fprintf(stderr, "usage: runner SOCKET KEY_FILE MEMORY_FILE\n");
     return 64;
   }
-  // So that what a crashing submission printed is not lost in a buffer.
+  // With line buffering, little of a crashing submission's output is lost.
   setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);
   const int status = wavepool::Runner(argv[1], argv[2], argv[3]).serve();
   fflush(nullptr);

@@ -1,4 +1,4 @@
-// Where there is no GPU there is no device's clock. In a file of its own, so that the linker can put another in its place.
+// Without a GPU there is no device clock. This is a separate file, so that the linker can replace it by another.
 #include "spans.hpp"
 
 #if !defined(__HIP__) && !defined(__CUDACC__)

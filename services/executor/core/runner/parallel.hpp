@@ -1,4 +1,4 @@
-// Runs a small function object for every index: as a kernel where a GPU's compiler reads this, else as a plain loop.
+// Runs a small function object for every index: as a kernel if a GPU's compiler reads this, else as a plain loop.
 #pragma once
 
 #include <hip/hip_runtime.h>
@@ -19,7 +19,7 @@ __global__ void run_body(Body body, std::uint64_t count) {
   }
 }
 
-// Asynchronous; hipGetLastError tells of a launch that failed.
+// Asynchronous; hipGetLastError reports a failed launch.
 template <typename Body>
 void for_each_index(std::uint64_t count, const Body& body, hipStream_t stream = nullptr) {
   constexpr unsigned kThreads = 256;

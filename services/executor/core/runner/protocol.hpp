@@ -1,5 +1,5 @@
-// What the judge and the runner say to each other: docs/protocols.md, "Judge and runner".
-// The Python side is services/executor/core/model/messages.py and layout.py. Little endian, no padding of the compiler's own.
+// The messages between the judge and the runner: docs/protocols.md, "Judge and runner".
+// The Python side is services/executor/core/model/messages.py and call/layout.py. Little endian, no compiler padding.
 #pragma once
 
 #include <cstdint>
@@ -51,7 +51,7 @@ enum class Step : std::uint32_t {
 };
 enum class Kind : std::uint32_t { kScalar = 0, kDeviceArray = 1, kHostReadableArray = 2 };
 
-// What becomes of an argument from link to link of a chain.
+// How a chain makes an argument from link to link.
 enum class Rule : std::uint32_t {
   kFixed = 0,
   kCopy = 1,
@@ -85,13 +85,13 @@ struct ReplyMessage {
   std::int32_t status;
   std::uint64_t event_ns;
   std::uint64_t clock_ns;
-  std::uint64_t stream_ns;  // by the device's own clock; 0 where there is none
+  std::uint64_t stream_ns;  // by the device's own clock; 0 if it has none
   std::uint64_t device_ns;
   char text[72];
 };
 static_assert(sizeof(ReplyMessage) == 128, "the judge reads 128 bytes");
 
-// Bytes of the memory.
+// A range of bytes in the shared memory.
 struct Range {
   std::uint64_t begin;
   std::uint64_t bytes;
@@ -124,7 +124,7 @@ struct Plan {
 };
 static_assert(sizeof(Plan) <= 4096, "the plan fits its page");
 
-// One link of a chain, as the runner tells it before it answers DONE.
+// One link of a chain, as the runner reports it before it answers DONE.
 struct LinkRecord {
   std::uint64_t digest_first;
   std::uint64_t digest_second;

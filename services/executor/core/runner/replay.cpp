@@ -5,7 +5,7 @@
 #include "channel.hpp"
 #include "parallel.hpp"
 
-// Only a build of kernels alone has it.
+// Only a build of kernels alone has this.
 extern "C" __attribute__((weak)) const unsigned char wavepool_kernels[];
 
 namespace wavepool {
@@ -16,7 +16,7 @@ constexpr std::uint64_t kArgumentAlignment = 16;
 // The numbers of an operation before its places, values and relocations.
 constexpr std::uint64_t kLaunchNumbers = 10, kCopyNumbers = 2, kWriteNumbers = 2, kFillNumbers = 4, kOrderNumbers = 2;
 
-// A fill by elements that are larger than a byte.
+// A fill with elements of more than a byte.
 template <typename Element>
 struct FillElements {
   Element* target;
@@ -28,7 +28,7 @@ std::uint64_t filled_up(std::uint64_t bytes, std::uint64_t to) { return (bytes +
 
 }  // namespace
 
-// The judge writes programs, so that one that does not end where it should is a fault of ours: the runner gives up.
+// The judge writes programs, so if one does not end in the right place, the fault is ours: the runner gives up.
 class Replay::Reader {
  public:
   Reader(const unsigned char* data, std::size_t bytes) : data_(data), bytes_(bytes) {}
@@ -69,7 +69,7 @@ hipError_t Replay::release() {
   for (hipEvent_t event : events_) (void)hipEventDestroy(event);
   workspaces_.clear(), variables_.clear(), kernels_.clear(), streams_.clear(), events_.clear();
   first_.clear(), later_.clear();
-  // So that device variables begin as they are in the image, on devices that load it more than once.
+  // On devices that load the image more than once, this gives device variables the values in the image.
   if (module_ != nullptr) (void)hipModuleUnload(module_);
   module_ = nullptr;
   return hipSuccess;
@@ -117,7 +117,7 @@ hipError_t Replay::find(Reader& reader) {
   return status;
 }
 
-// CUDA gives a block 48 KiB, static arrays among them, and more if that was asked for.
+// CUDA gives a block 48 KiB, including static arrays, and more only on request.
 hipError_t Replay::ask_for_shared() {
 #if defined(__CUDACC__)
   std::vector<std::uint64_t> most(kernels_.size());
@@ -157,7 +157,7 @@ void Replay::read_step(Reader& reader, Step& step) {
   if (is_copy || is_write || is_fill) step.target = reader.place();
   if (is_copy) step.source = reader.place();
   if (!is_launch && !is_write) return;
-  // A launch's values are its arguments', each aligned as any type may want it.
+  // The values of a launch are its arguments, each aligned for any type.
   std::vector<std::uint64_t> begins;
   if (is_launch) {
     for (std::uint64_t left = reader.number(); left > 0; --left) begins.push_back(reader.number());
@@ -189,7 +189,7 @@ unsigned char* Replay::address(const Place& place, void** arguments) const {
 void Replay::call(void** arguments) {
   std::vector<Step>& steps = is_first_ ? first_ : later_;
   is_first_ = false;
-  // hipGetLastError says what the first of them was refused for.
+  // If a step is refused, hipGetLastError says why.
   for (Step& step : steps) {
     if (perform(step, arguments) != hipSuccess) return;
   }

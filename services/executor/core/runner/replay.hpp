@@ -1,10 +1,10 @@
-// Performs a launch program: what a call asks of the device, as data of the judge's instead of host code of the
-// submission's. The kernels and device variables are those of the image that the build linked as `wavepool_kernels`.
+// Performs a launch program: the requests of a call to the device, as data of the judge instead of host code of the
+// submission. The kernels and device variables are those of the image that the build linked as `wavepool_kernels`.
 //
-// A program (core/launching/program.py writes it) is a sequence of 64-bit numbers, in which names, values and data fill
-// up whole numbers: mark; workspaces (count, bytes of each); kernels (count, names); device variables (count, names);
-// streams beside the default one (count, flags of each); number of events; the operations of the first call, and those
-// of each later one (count, then the operations).
+// A program (core/launching/program.py writes it) is a sequence of 64-bit numbers; names, values and data are padded to
+// whole numbers. Its parts: mark; workspaces (count, bytes of each); kernels (count, names); device variables (count,
+// names); streams beside the default one (count, flags of each); number of events; operations of the first call (count,
+// then the operations); operations of each later call, likewise.
 #pragma once
 
 #include <hip/hip_runtime.h>
@@ -20,10 +20,10 @@ constexpr std::uint64_t kProgramMagic = 0x31474f5250505721;
 
 class Replay {
  public:
-  // Takes a program in the place of the one before it, whose workspaces it frees.
+  // Takes a new program, and frees the workspaces of the one before it.
   hipError_t take(const unsigned char* program, std::size_t bytes);
   bool is_ready() const { return is_ready_; }
-  // One call with these arguments: an array's entry is its address, a scalar's that of its value.
+  // Makes one call with these arguments: an array's entry is its address, a scalar's is the address of its value.
   void call(void** arguments);
 
  private:

@@ -8,10 +8,10 @@ namespace wavepool {
 
 namespace {
 
-// Longer than the host takes to order a call of a few kernels, and short beside a call that is worth timing.
+// Longer than the host needs to order a call of a few kernels, but short beside a call that is worth timing.
 constexpr double kDelayNs = 20e3;
-// Longer than the host takes to order a link: some twenty kernels of ours, at about 5 us each, and the call. The empty
-// chain has the same delay, so it is in no time. A chain that the host holds up all the same proves nothing.
+// Longer than the host needs to order a link: some twenty kernels of ours, at about 5 us each, and the call. The empty
+// chain has the same delay, so it is part of no time. If the host still holds up a chain, the chain proves nothing.
 constexpr double kLinkDelayNs = 200e3;
 constexpr int kStamps = 3;
 
@@ -46,8 +46,8 @@ hipError_t length_of_a_tick(double& ns) {
 #endif
 }
 
-// An MI300X can be told to forget (CDNA3 ISA guide, S_ICACHE_INV); other GPUs are shown more code than an instruction
-// cache of 128 KiB holds: nvcc 13 makes a loop of 192 KiB of this for sm_90.
+// An MI300X has an instruction for this (CDNA3 ISA guide, S_ICACHE_INV). Other GPUs run more code than an instruction
+// cache of 128 KiB holds: for sm_90, nvcc 13 makes a loop of 192 KiB from this.
 __global__ void run_long_code(float* sink, float factor) {
 #if defined(__CUDACC__)
   float value = factor;
@@ -98,7 +98,7 @@ hipError_t Spans::read(DeviceSpans& spans) {
 }
 
 void forget_instructions() {
-  constexpr unsigned kBlocks = 2048;  // several for each compute unit of any GPU, so that all of them get some
+  constexpr unsigned kBlocks = 2048;  // several for each compute unit of any GPU, so that every unit gets some
   run_long_code<<<kBlocks, 64>>>(nullptr, 0.5F);
 }
 
@@ -121,7 +121,7 @@ hipError_t Spans::read(DeviceSpans& spans) {
   return hipSuccess;
 }
 
-// A processor's instruction cache is not ours to empty; its times rank nowhere.
+// We cannot empty a processor's instruction cache; its times rank nowhere.
 void forget_instructions() {}
 
 }  // namespace wavepool

@@ -7,7 +7,7 @@ namespace wavepool {
 
 namespace {
 
-// Enough to fill a GPU; on a processor, where one follows the other, only so many that each has a long way.
+// Enough to fill a GPU. On a processor readers follow one another, so there are few with a long way each.
 #if defined(__HIP__) || defined(__CUDACC__)
 constexpr std::uint64_t kReaders = 1u << 16;
 #else
@@ -19,7 +19,7 @@ struct Change {
   WAVEPOOL_BOTH void operator()(std::uint64_t at) const { words[at] = words[at] * 3 + at; }
 };
 
-// A reader's share is contiguous on a processor, where one reader follows the other, and strided on a GPU.
+// A reader's share is strided on a GPU, and contiguous on a processor, where readers follow one another.
 struct Read {
   const std::uint64_t* words;
   std::uint64_t count;

@@ -9,9 +9,9 @@ namespace wavepool {
 
 class Sweeps {
  public:
-  // Reads, changes and writes back `bytes` bytes of memory, then reads them all once more; instructions are forgotten.
+  // Reads, changes and writes back `bytes` bytes of memory, reads them once more, and empties the instruction caches.
   hipError_t flush(std::uint64_t bytes);
-  // The time to read `probe_bytes` that were read once, after a flush of `flush_bytes` in between (none if 0).
+  // Times a second read of `probe_bytes`, after a flush of `flush_bytes` (none if 0) since the first.
   hipError_t probe(std::uint64_t flush_bytes, std::uint64_t probe_bytes, std::uint64_t& elapsed_ns);
 
  private:

@@ -1,6 +1,6 @@
-// Between two runs: overwrites what the last one may have left in device memory, and proves that the device
-// still computes. Ends with status 0, or with 1 and a sentence on stderr. SCRUB_BYTES bounds what is overwritten, and
-// LEAST_FREE_PERCENT is how much of the memory must be free: what somebody else holds, no run can allocate.
+// Runs between two runs: overwrites anything that the last one left in device memory, and proves that the device still
+// computes. It ends with status 0, or with 1 and a sentence on stderr. At most SCRUB_BYTES are overwritten.
+// LEAST_FREE_PERCENT of the memory must be free, as no run can allocate memory that somebody else holds.
 #include <hip/hip_runtime.h>
 #include <unistd.h>
 
@@ -21,7 +21,7 @@ namespace {
 constexpr std::uint64_t kChunkBytes = std::uint64_t{1} << 30;
 // The runtime needs some memory itself.
 constexpr std::uint64_t kSpareBytes = std::uint64_t{256} << 20;
-// What runtime and driver may hold of any device, however small.
+// Memory that runtime and driver may hold on any device, however small.
 constexpr std::uint64_t kOwnBytes = std::uint64_t{1} << 30;
 // Drivers free the memory of a process some time after its end.
 constexpr int kLooks = 30;

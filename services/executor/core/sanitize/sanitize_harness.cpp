@@ -1,6 +1,6 @@
 
-// The program around a solution that is checked: it makes the case's arguments as the judge describes them in the file
-// that its one argument names (`sanitize_case.py`), calls `solution` once, and waits for the device.
+// The program around a solution under a sanitizer: it makes the case's arguments from the judge's file, whose path is
+// its only argument (`sanitize_case.py`), calls `solution` once, and waits for the device.
 #include <stdio.h>
 #include <stdlib.h>
 
