@@ -52,7 +52,7 @@ class Relocation:
 
 @dataclass(frozen=True)
 class Value:
-    """Bytes of an argument or a write; they are zero where `relocations` fill something in."""
+    """Bytes of an argument or a write; `relocations` fill in some of them, which are zero here."""
 
     data: bytes
     relocations: tuple[Relocation, ...] = ()

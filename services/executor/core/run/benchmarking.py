@@ -195,9 +195,9 @@ async def _audited(
 ) -> list[CaseTimes]:
     """Audits every case with chains, in separate sessions; it ends with the first case that cannot be true.
 
-    A process may be slower than others. So if the chains of one process accuse a case on a GPU, it is audited in
-    another as well, and judged by all of its chains. Chains prove nothing about calls that the submission's host code
-    launched.
+    A process may be slower than others. So if the chains of one process contradict a time on a GPU, the case is audited
+    in another as well, and judged by all of its chains. Chains prove nothing about calls that host code of the
+    submission launched.
     """
     if bench.launched_by_submission:
         return [replace(times, audit=_NOT_CHAINED) for times in measured]

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from services.executor.core.sandbox.run_place import RunPlace
 
 _RUNNER = "runner"
-"""The name of a build's executable, as in device.py."""
+"""The name of a build's executable (`hipcpu/build_folder.py`)."""
 _CAUSE_SECONDS = 2
 """The time to look for the cause of a bad end: for all calls of a case, without their kernels."""
 
@@ -151,7 +151,7 @@ class RunnerStages:
         return [self._problem.hidden_case(self._job.size_set, self.seed.generator(purpose))]
 
     async def _benchmark(self, progress: Progress) -> None:
-        """Measures calls that our runner launches; if it cannot, the submission launches them, and is UNPROVEN."""
+        """Measures calls that our runner launches or, if it cannot, the submission; then the time is UNPROVEN."""
         hidden = self._hidden("hidden case when ranked")
         with progress.stage("benchmark"):
             cases = self._problem.sizes.of(self._job.size_set)

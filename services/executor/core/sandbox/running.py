@@ -21,8 +21,8 @@ async def running(
 ) -> AsyncGenerator[SandboxedProcess]:
     """A sandboxed process that ends with the context, even if the task is cancelled.
 
-    If a Failure ends the context, it says whether processes are left that cannot be killed. If nothing failed but such
-    processes are left, an InfrastructureFailure is raised.
+    If a Failure ends the context, it says whether processes are left that cannot be killed. Otherwise, if
+    such processes are left, an InfrastructureFailure is raised.
     """
     starting = asyncio.ensure_future(sandbox.start(command, limits, on_output))
     try:

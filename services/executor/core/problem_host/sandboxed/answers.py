@@ -1,7 +1,7 @@
 """Answers questions about a problem definition: its cases, a call's inputs and reference, its verdict on outputs."""
 
 # pyright: basic
-# torch is not installed where types are checked, and everything here is its.
+# Types are checked without torch, and nearly all types here are torch's.
 
 from __future__ import annotations
 

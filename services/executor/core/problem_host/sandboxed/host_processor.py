@@ -4,7 +4,7 @@ A definition that asks is told that such tensors are on `cuda`, as some check it
 """
 
 # pyright: basic
-# torch is not installed where types are checked, and everything here is its.
+# Types are checked without torch, and nearly all types here are torch's.
 
 from __future__ import annotations
 

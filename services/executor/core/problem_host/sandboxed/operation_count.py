@@ -1,7 +1,7 @@
 """Counts the operations of a reference, in case its definition does not say how many a case has."""
 
 # pyright: basic
-# torch is not installed where types are checked, and everything here is its.
+# Types are checked without torch, and nearly all types here are torch's.
 
 from __future__ import annotations
 

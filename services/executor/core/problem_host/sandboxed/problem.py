@@ -1,7 +1,7 @@
 """The base class of problem definitions, which authors import with `from problem import Problem`."""
 
 # pyright: basic
-# torch is not installed where types are checked, and everything here is its.
+# Types are checked without torch, and nearly all types here are torch's.
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """`torch.nn.functional.scaled_mm` on the processor, for formats that torch supports only on GPUs."""
 
 # pyright: basic
-# torch is not installed where types are checked, and everything here is its.
+# Types are checked without torch, and nearly all types here are torch's.
 
 from __future__ import annotations
 

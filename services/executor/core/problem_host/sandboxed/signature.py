@@ -1,7 +1,7 @@
 """Parameters of `solution` as a problem class declares them: in `parameters` or, the older way, as ctypes."""
 
 # pyright: basic
-# torch is not installed where types are checked, and everything here is its.
+# Types are checked without torch, and nearly all types here are torch's.
 
 from __future__ import annotations
 
