@@ -3,10 +3,10 @@
 `FOLDER recorder` is for devices whose own compiler makes the kernels: it leaves FOLDER/recorder or
 FOLDER/not_recordable.txt, and its status is 0.
 
-Exit status 0: FOLDER/runner (or FOLDER/program) is there; of a solution also FOLDER/recorder and FOLDER/replayer, or
-FOLDER/not_recordable.txt, which says why they are not. 1: the source is at fault; the compiler's text is on stderr
-and in FOLDER/diagnostics.json. 2: the toolchain is at fault. 75: the machine has no room for another process. 128 + n:
-signal n ended clang.
+Exit status 0 means that FOLDER/runner (or FOLDER/program) is there; for a solution also FOLDER/recorder and
+FOLDER/replayer, or FOLDER/not_recordable.txt with the reason why not. Status 1 means a fault of the source, with the
+compiler's messages on stderr and in FOLDER/diagnostics.json; 2 a fault of the toolchain; 75 that the machine has no
+room for another process; and 128 + n that signal n ended clang.
 """
 
 from __future__ import annotations
@@ -51,9 +51,9 @@ class SourceError(Exception):
 
 
 def build(folder: Path, kind: BuildKind, link_options: Sequence[str] = (), *, sanitize: bool = False) -> str:
-    """Build what is in `folder`; gives the compiler's warnings, raises SourceError with its errors.
+    """Build the submission in `folder` and return the compiler's warnings; raises SourceError with its errors.
 
-    `link_options` are for all executables with our runner in them.
+    `link_options` are for all executables that contain our runner.
     """
     parsed = front_end.parse(folder, SOURCE, lines=sanitize)
     if parsed.host is None or parsed.kernels is None:
@@ -88,7 +88,7 @@ def build(folder: Path, kind: BuildKind, link_options: Sequence[str] = (), *, sa
 
 
 def build_recorder(folder: Path) -> None:
-    """Build the recorder from the host side alone, or leave why it cannot be built."""
+    """Build the recorder from the host side alone, or write down why it cannot be built."""
     try:
         fault = _recorder_fault(folder)
     except (front_end.CompilerCrashError, SymbolError, ToolchainError, LinkError, ValueError, RuntimeError) as error:
@@ -98,7 +98,7 @@ def build_recorder(folder: Path) -> None:
 
 
 def _recorder_fault(folder: Path) -> str:
-    """Build it; what keeps the source from it, if anything does."""
+    """Build the recorder; returns why the source cannot have one, or an empty string."""
     text, messages = front_end.parse_host(folder, SOURCE)
     if text is None:
         return next((line for line in messages.splitlines() if ": error: " in line), messages)
@@ -106,7 +106,7 @@ def _recorder_fault(folder: Path) -> str:
     if not host.kernels:
         return "the source has no kernels"
     compile_harness(folder)
-    # What a kernel has of static shared memory is known to the other compiler.
+    # The other compiler knows how much static shared memory a kernel has.
     _link_recorder(folder, recorder_objects(host, dict.fromkeys((one.symbol for one in host.kernels), 0)))
     return ""
 
@@ -119,7 +119,7 @@ def _link_recorder(folder: Path, contents: Sequence[bytes]) -> None:
 
 
 def _split(folder: Path, host: HostModule, joined: Joined, link_options: Sequence[str]) -> None:
-    """Put what records the host side beside the runner, and what runs the device side alone."""
+    """Put the recorder of the host side and the replayer of the device side beside the runner."""
     if reason := joined.device_fault or ("" if host.kernels else "the source has no kernels"):
         (folder / NOT_RECORDABLE).write_text(reason)
         return
@@ -154,7 +154,7 @@ def _report(folder: Path, text: str) -> None:
 
 
 def main(arguments: list[str], link_options: Sequence[str] = ()) -> int:
-    """Build and report; see the module's text."""
+    """Build and report; see the module's docstring."""
     if arguments[1] == RECORDER:
         build_recorder(Path(arguments[0]))
         return _OK

@@ -1,4 +1,4 @@
-"""Where things lie in the barrier area: `runtime/kernels/barrier_area.h`, in bytes from its start."""
+"""Layout of the barrier area: offsets in bytes, as in `runtime/kernels/barrier_area.h`."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ _WAVES = 16
 _WAVE = 64
 _WORD = 8
 
-# Before and after the values that threads show lies one wavefront of padding: a shift reads beyond the last lane, and
-# drops what it read there.
+# One wavefront of padding lies before and after the values that threads show: a shift reads beyond the last lane, and
+# discards the result.
 BROUGHT = _WAVE * _WORD
 VALUES = BROUGHT + (_THREADS + _WAVE) * _WORD
 MASKS = VALUES + (_THREADS + _WAVE) * _WORD

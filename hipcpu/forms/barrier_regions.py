@@ -2,20 +2,19 @@
 
 Theory of operation
 -------------------
-A region is what one thread does from its start, or from the place where it last waited, to the next place where it
-waits or to its end. The kernel's control flow is cut after every barrier (of the block, or a cross-lane operation; each
-is in a block of its own by now), and each piece becomes a function: region 0 from the start, region n + 1 from after
-barrier n. Blocks that several regions can reach are in each of them. A region returns where its thread has come: m + 1
-for barrier m, which is also the region to go on with, or 0 at the end. So "run region r for all threads of the block,
-then look at the answers" executes the kernel, and running one region for all threads is a loop without dependences,
-which LLVM vectorises (`thread_loops`).
+A region is the code that one thread runs from its start, or from the place where it last waited, to the next place
+where it waits or to its end. The kernel's control flow is cut after every barrier (of the block, or a cross-lane
+operation; each is in a block of its own by now), and each piece becomes a function: region 0 from the start, region n +
+1 from after barrier n. Blocks that several regions can reach are in each of them. A region returns the place that its
+thread has reached: m + 1 for barrier m, which is also the region to go on with, or 0 at the end. So "run region r for
+all threads of the block, then look at the answers" executes the kernel, and running one region for all threads is a
+loop without dependences, which LLVM vectorises (`thread_loops`).
 
-LLVM's reg2mem has turned every value that crosses blocks into a private variable before. A variable whose value may be
-read after some barrier (by liveness) is kept in the context: an array with one element per thread. It is copied into a
-private variable of the region when the region begins, and back when the thread comes to a barrier after which it is
-alive, so that within a region it is in a register. Variables that are more than one value (arrays, or anything whose
-address is taken) lie in the context all the time: were they on the stack, all threads of a vectorised loop would share
-them.
+Before this, LLVM's reg2mem has turned every value that crosses blocks into a private variable. A variable whose value
+may be read after some barrier (by liveness) is kept in the context: an array with one element per thread. It is copied
+into a private variable of the region when the region begins, and back when the thread comes to a barrier after which it
+is live, so that within a region it is in a register. Variables with more than one value (arrays, or anything whose
+address is taken) always stay in the context: on the stack, all threads of a vectorised loop would share them.
 """
 
 from __future__ import annotations
@@ -48,7 +47,7 @@ _AREA, _BROUGHT = "%wp.barrier_area", "%wp.brought"
 
 
 def region_symbol(kernel: str, number: int | str) -> str:
-    """The symbol of a region function, or with `REST` of that of the rest, of the kernel called `kernel`."""
+    """Return the symbol of a kernel's region function, or of its rest function if `number` is `REST`."""
     return f'@"__wp_region.{kernel}.{number}"'
 
 
@@ -59,9 +58,9 @@ def regions_of(
     counts: tuple[int, int],
     derived: tuple[Instruction, ...],
 ) -> Regions:
-    """Cut a kernel whose barriers are apart and whose other values are in private variables, or derived.
+    """Cut a kernel whose barriers are in blocks of their own and whose other values are private variables or derived.
 
-    It has so many barriers and split points: `counts`.
+    `counts` holds its numbers of barriers and split points.
     """
     plan = RegionPlan(blocks, counts, derived)
     if not plan.uniform_control or plan.overtakes():
@@ -70,7 +69,7 @@ def regions_of(
 
 
 class Regions:
-    """A kernel cut into region functions; `parameters` are its own."""
+    """A kernel cut into region functions; `parameters` are the kernel's own."""
 
     def __init__(self, kernel: str, parameters: Sequence[Operand], plan: RegionPlan) -> None:
         self._kernel = kernel
@@ -79,7 +78,7 @@ class Regions:
 
     @lazy
     def functions(self) -> tuple[Function, ...]:
-        """In order; the symbols are `region_symbol(kernel, number)`."""
+        """The region functions in order; their symbols are `region_symbol(kernel, number)`."""
         return tuple(map(self._region, range(len(self.plan.barriers) + 1)))
 
     def _region(self, number: int) -> Function:
@@ -93,7 +92,7 @@ class Regions:
 
     @lazy
     def rest(self) -> Function:
-        """What takes a thread from a place to which not all come to where all come, and any other thread nowhere."""
+        """Function that takes a thread from a place that not all threads reach to one that all do; others stay."""
         body = self._body(self.plan.rest_labels(), self.plan.rest_stops())
         cases = " ".join(f"i32 {place}, label {self.plan.start(place)}" for place in self.plan.divergent)
         ending = [
@@ -177,7 +176,7 @@ class Regions:
 
     def _arrival(self, number: int, stored: frozenset[str]) -> list[str]:
         kept = _brought(self.plan.barriers[number], number, names_lanes=not self.plan.uniform_control)
-        # What is passed from one side to the other must be copied; all else is where it was.
+        # Values that pass between the two sides must be copied; all others are still in place.
         changed = stored if self.plan.uniform_control else stored | self.plan.uniform
         for name in sorted(self.plan.live_at_start(number + 1) & changed, key=self.plan.slots.__getitem__):
             kept += self._saved(name, self.plan.variables[name], number)
@@ -185,7 +184,7 @@ class Regions:
 
 
 def _brought(barrier: Barrier, number: int, *, names_lanes: bool) -> list[str]:
-    """Show the value, and the mask if there is one, to the others."""
+    """Store the value, and the mask if there is one, for the other threads."""
     lines: list[str] = []
     address = f"%wp.brought.{number}"
     if barrier.is_wave or barrier.value != "0":

@@ -1,13 +1,12 @@
 """The function that runs a whole block of a kernel with uniform control flow.
 
-If all threads come to the same barriers, which barrier is next is decided once for the block: the loops over threads
-follow each other as in a program that was written that way, and LLVM sees all of them. A variable that is uniform is
-one variable. At a barrier of wavefronts nothing is copied: what was brought becomes what is shown, and the other way
-round.
+If all threads come to the same barriers, the next barrier is chosen once for the block: the loops over threads follow
+each other as in a program written that way, and LLVM sees all of them. A uniform variable is a single variable. At a
+barrier of wavefronts nothing is copied: the values that threads brought become those that they show, and vice versa.
 
-If the host side is seen to launch a kernel with barriers in one or two shapes of block, such a function is made for
-each of these, with the numbers of threads as constants, and a slow one for any other. Without barriers that gains
-little, and a kernel with many regions takes long enough to compile once.
+If the host side visibly launches a kernel with barriers in one or two shapes of block, each of these gets its own
+function, with the numbers of threads as constants, and any other shape a slow one. Without barriers that gains little,
+and a kernel with many regions takes long enough to compile once.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
     from hipcpu.ir.launch_shapes import Shape
 
 COUNT_PREDICATES = "declare void @__wp_count_predicates(ptr, ptr, i32)"
-"""The runtime's function that counts what was brought to a barrier."""
+"""Declaration of the runtime's function that counts the predicates brought to a barrier."""
 
 _PARAMETERS = (
     "ptr noalias readonly %arguments, ptr noalias readonly %index, ptr noalias %wp.context, "
@@ -40,13 +39,13 @@ _DIMENSIONS = ("block_dim_x", "block_dim_y", "block_dim_z")
 
 
 def block_symbol(kernel: str, shape: Shape | None = None) -> str:
-    """The symbol of the function that runs a block, of one shape or any."""
+    """Return the symbol of the function that runs a block of `shape`, or of any shape."""
     return f'@"__wp_block.{kernel}{"".join(f".{size}" for size in shape or ())}"'
 
 
 @dataclass(frozen=True)
 class BlockCode:
-    """What the functions of one kernel have in common; `loads` fetch its arguments and `arguments` passes them on."""
+    """Common parts of one kernel's functions; `loads` fetch its arguments and `arguments` passes them on."""
 
     kernel: str
     loads: Sequence[str]
@@ -59,7 +58,7 @@ class BlockCode:
         return self.regions.plan
 
     def functions(self, shapes: Sequence[Shape]) -> list[str]:
-        """The function for any block, which leaves those of `shapes` to functions of their own."""
+        """Return the function for any block, and functions of their own for `shapes` if these pay."""
         frequent = shapes if self._plan.barriers and not too_many(len(self.regions.functions)) else ()
         return [self._any_shape(frequent), *(self._one_shape(shape) for shape in frequent)]
 
@@ -116,7 +115,7 @@ class BlockCode:
         return [*lines, _onwards(f"%{r}.id", exits)]
 
     def _rest(self, symbol: str, threads: Threads) -> list[str]:
-        """Each thread that is where others are not goes on by itself, to where all come."""
+        """Return the code that takes each thread that has left the others to a place that all reach."""
         r = f"r{REST}"
         lines, passed = self._passed(r, self._plan.rest_uniforms())
         call = RegionCall(
@@ -129,7 +128,7 @@ class BlockCode:
         return self.writer.loop_of_many(call, threads, symbol, len(self.regions.functions))
 
     def _passed(self, r: str, uniforms: Sequence[Uniform]) -> tuple[list[str], list[str]]:
-        """The IR that fetches what a region is passed, and how it is passed."""
+        """Return the IR that fetches a region's extra arguments, and these arguments."""
         lines = [f"  %{r}.brought = load ptr, ptr %brought.now", f"  %{r}.values = load ptr, ptr %values.now"]
         passed = ["ptr %wp.context", "ptr %wp.barrier_area", f"ptr %{r}.brought", f"ptr %{r}.values"]
         passed += [f"ptr {uniform.variable}" for uniform in self._plan.kept]
@@ -174,7 +173,7 @@ def _operands(values: Sequence[str]) -> tuple[str, str, str]:
 
 
 def _narrowed(r: str, threads: Threads, first: int | None) -> tuple[list[str], Threads]:
-    """The first threads of each row."""
+    """Limit a loop to the first threads of each row; returns the IR and the threads."""
     x, y, z = threads.end
     if first is None or first == 0:
         return [], threads
@@ -189,7 +188,7 @@ def _narrowed(r: str, threads: Threads, first: int | None) -> tuple[list[str], T
 
 def _onwards(answer: str, places: Sequence[int]) -> str:
     if not places:
-        # No thread ever comes out of it.
+        # No thread ever leaves the region.
         return f"  br label {_place(0)}"
     if len(places) == 1:
         return f"  br label {_place(places[0])}"

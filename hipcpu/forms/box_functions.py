@@ -24,14 +24,14 @@ _THREADS = Threads(("%begin.x", "%begin.y", "%begin.z"), ("%end.x", "%end.y", "%
 
 
 def regions_symbol(kernel: str) -> str:
-    """The symbol of the function that runs a region of the kernel called `kernel`."""
+    """Return the symbol of the function that runs a region of `kernel`."""
     return f'@"__wp_regions.{kernel}"'
 
 
 def regions_function(
     kernel: str, loads: Sequence[str], arguments: Sequence[str], regions: Regions, writer: LoopWriter
 ) -> str:
-    """`loads` fetch the kernel's arguments and `arguments` passes them on."""
+    """Return the function; `loads` fetch the kernel's arguments and `arguments` passes them on."""
     cases = " ".join(f"i32 {number}, label %r{number}" for number in range(len(regions.functions)))
     lines = [
         f"define internal i64 {regions_symbol(kernel)}({_PARAMETERS}) {{",
@@ -73,7 +73,7 @@ def _box_loads() -> list[str]:
 
 
 def _uniform_variables(number: int, plan: RegionPlan) -> tuple[list[str], list[str]]:
-    """Fetch the uniform variables that a region is passed, before its loop: the region may change them."""
+    """Fetch the uniform variables that a region is passed before its loop, as the region may change them."""
     lines: list[str] = []
     passed: list[str] = []
     for uniform in plan.uniforms(number):

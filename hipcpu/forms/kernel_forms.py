@@ -1,10 +1,10 @@
 """Choose how each kernel runs and write the IR for it.
 
-Two forms are fast: the kernel with everything that it calls inlined, cut at its barriers (`regions`), each region in a
-loop over the block's threads (`thread_loops`); a kernel without barriers is one region. In block form, if control
-flow is uniform, one function runs them all (`block_functions`); in region form the runtime runs region after region
-(`box_functions`). Thread form is the fallback for what cannot be cut: a function per thread, which the runtime runs on
-a stack of its own.
+Two forms are fast. For both, the kernel with all calls inlined is cut at its barriers (`regions`), and each region is
+put into a loop over the block's threads (`thread_loops`); a kernel without barriers is one region. In block form, for
+uniform control flow, one function runs all regions (`block_functions`); in region form the runtime runs region after
+region (`box_functions`). Thread form is the fallback for kernels that cannot be cut: one function per thread, which the
+runtime runs on a stack of its own.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 _RUNTIME = "@__wp_"
 _OURS = ("@__wp_kernel.", "@__wp_dynamic_shared")
-# Control flow that the cutter does not read.
+# Control flow that the cutter does not understand.
 _UNCUTTABLE = frozenset(("invoke", "indirectbr", "callbr", "resume"))
 _READ_ONLY = frozenset(("readonly", "readnone"))
 
@@ -52,9 +52,9 @@ class _Cut:
 def with_forms(
     module: Module, kernels: Sequence[Kernel], shared_bytes: Mapping[str, int], shapes: Mapping[str, Sequence[Shape]]
 ) -> tuple[Module, list[TableRow]]:
-    """The module with the code for each kernel's form, and the table's rows.
+    """Return the module with the code for each kernel's form, and the table's rows.
 
-    It has all calls inlined; `shapes` are the blocks that each kernel is probably launched with.
+    All calls in the module must be inlined; `shapes` are the blocks that each kernel is probably launched with.
     """
     cuts: dict[str, _Cut] = {}
     prepared: dict[str, Function | None] = {}
@@ -84,7 +84,7 @@ def with_forms(
 
 
 def can_be_cut(functions: Mapping[str, Function], function: Function) -> bool:
-    """Whether a kernel can take region form: all that waits or asks for indices is in its own body."""
+    """Return True if a kernel can be cut: all that waits or asks for indices must be in its own body."""
     if any(p.by_value and not _READ_ONLY.intersection(p.attributes.split()) for p in function.parameters):
         return False
     body = list(function.instructions)
@@ -98,7 +98,7 @@ def can_be_cut(functions: Mapping[str, Function], function: Function) -> bool:
 
 
 def _is_uncuttable(one: Instruction) -> bool:
-    """Whether it is control flow that cannot be cut, or stack space that is not a private variable."""
+    """Return True for control flow that cannot be cut, and for stack space that is not a private variable."""
     if one.opcode == "alloca":
         return any(operand.value.startswith("%") for operand in one.operands)
     return one.opcode in _UNCUTTABLE or one.calls("@llvm.stacksave")
@@ -109,7 +109,7 @@ def _needs_runtime(function: Function) -> bool:
 
 
 def _prepared(function: Function) -> tuple[Function, _Cut]:
-    """The kernel with its barriers apart, and all that regions recompute or are passed as parameters of its own."""
+    """Separate the kernel's barriers, and turn the values that regions recompute into parameters of its own."""
     values = [p.value for p in function.parameters]
     given = {*values, *(parameter(index) for index in (*UNIFORM, *THREAD))}
     blocks = with_split_points(with_index_parameters(function.blocks), values)

@@ -1,20 +1,20 @@
-"""Split points: where threads might wait for each other, so that a loop inside a kernel is run for all at a time.
+"""Split points: extra places to wait at, so that a loop inside a kernel runs for all threads at a time.
 
 Theory of operation
 -------------------
-An inner loop that is not unrolled keeps the loop over threads around it from being vectorised, and if neighbouring
-threads read neighbouring elements it is run in the wrong order, too: each thread by itself strides through memory. So
-such loops are turned inside out. A split point is set at the loop's head and where the loop is left; the kernel is cut
-there as it is at barriers, and what lies between is one iteration, run for all threads. Threads that leave the loop
-sooner than others are the block function's business (`block_functions`).
+An inner loop that is not unrolled keeps the loop over threads around it from being vectorised. If neighbouring threads
+read neighbouring elements, it also runs in the wrong order: each thread by itself strides through memory. So such loops
+are turned inside out. A split point is set at the loop's head and at its exits; the kernel is cut there as at barriers,
+and the code between is one iteration, run for all threads. The block function handles threads that leave the loop
+before others (`block_functions`).
 
 This is done if it pays: the kernel has barriers, and the loop is innermost, calls nothing, and from thread to thread
-all its addresses stay or grow by one element. (Without barriers it would pay more than anywhere: a naive matmul ran 40
-times faster. But that took 1.4 s to compile in place of 0.1 s.)
+all its addresses stay the same or grow by one element. (Without barriers it would pay most: a naive matmul ran 40 times
+faster. But that took 1.4 s to compile instead of 0.1 s.)
 
-The variables of such a loop that grow from thread to thread, like the index of a grid-stride loop, are split into a
-uniform part, which is kept once, and the thread's own part, which is added where it is used: kept per thread, LLVM
-would no longer know that they are neighbours.
+A variable of such a loop that grows from thread to thread, like the index of a grid-stride loop, is split into a
+uniform part, which is kept once, and the thread's own part, which is added at each use: if it were kept per thread,
+LLVM would no longer know that the values are neighbours.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ if TYPE_CHECKING:
     from hipcpu.ir.instruction import Instruction
     from hipcpu.ir.thread_strides import Strides
 
-# Each is a load and a store per iteration and thread.
+# Each costs a load and a store per iteration and thread.
 _MOST_VARIABLES = 8
 
 
 def with_split_points(blocks: Blocks, parameters: Iterable[str]) -> Blocks:
-    """The body, in SSA form and with index parameters, with split points in those loops where they pay."""
+    """Return the body, in SSA form and with index parameters, with split points in the loops in which they pay."""
     body = [one for block in blocks.values() for one in block.instructions]
     if not any(map(barrier_of, body)):
         return blocks
@@ -53,7 +53,7 @@ def with_split_points(blocks: Blocks, parameters: Iterable[str]) -> Blocks:
     given |= {parameter("thread_z"): Stride(0, pure=False), parameter("lane"): None}
     strides = strides_of(body, given)
     changed, split = with_uniform_parts(blocks, strides, {loop[0] for loop in loops})
-    # What is kept per thread has no stride that LLVM could see.
+    # LLVM cannot see the stride of a value that is kept per thread.
     kept = {name: None for loop in loops for name in _kept(blocks[loop[0]], strides) if name not in split}
     strides = strides_of(body, {**given, **kept})
     chosen = [loop for loop in loops if _pays(blocks, loop, strides)]
@@ -97,7 +97,7 @@ def _pays(blocks: Blocks, loop: Sequence[str], strides: Strides) -> bool:
 
 
 def _left_for(blocks: Blocks, loop: Sequence[str]) -> set[str]:
-    """Where threads go on that leave a loop."""
+    """Return the labels at which threads go on after the loop."""
     targets = {target for label in loop for target in blocks[label].targets} - set(loop)
     return {target for target in targets if blocks[target].instructions[-1].opcode != "unreachable"}
 

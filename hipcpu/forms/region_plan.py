@@ -1,4 +1,4 @@
-"""What is known of a kernel that is to be cut: where its regions end, what is alive there, what is uniform."""
+"""Facts about a kernel that is to be cut: the ends of its regions, and its live and uniform variables there."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from hipcpu.ir.instruction import Instruction
     from hipcpu.ir.synchronisation import Barrier
 
-# Room for 1024 threads, and a cache line or more: arrays that are a power of two apart share few lines of a cache.
+# Room for 1024 threads and at least one more cache line: arrays a power of two apart share few lines of a cache.
 _THREAD_SLOTS = 1024 + 16
 
 
@@ -27,7 +27,7 @@ _THREAD_SLOTS = 1024 + 16
 class Uniform:
     """A uniform variable: its IR type and its place in the context, an array of the value before and after a region.
 
-    If control is uniform it has a variable of the block function instead, or if `each` each thread keeps it.
+    If control is uniform, it is a variable of the block function instead; if `each` is set, each thread keeps it.
     """
 
     type: str
@@ -36,12 +36,12 @@ class Uniform:
 
     @property
     def variable(self) -> str:
-        """The name of that variable's address."""
+        """Name of the block function's variable."""
         return f"%wp.slot.{self.slot}"
 
 
 class RegionPlan:
-    """The regions of a kernel with so many barriers and, after them, so many split points: `counts`."""
+    """The regions of a kernel; `counts` holds its numbers of barriers and of split points, which follow them."""
 
     def __init__(self, blocks: Blocks, counts: tuple[int, int], derived: tuple[Instruction, ...]) -> None:
         self.blocks = blocks
@@ -54,7 +54,7 @@ class RegionPlan:
         uniformity = uniformity_of(blocks, self.variables, derived, set(labels[: counts[0]]))
         self.uniform_control = uniformity.control
         self.divergent = tuple(number_of(label) + 1 for label in labels[counts[0] :] if label in uniformity.divergent)
-        # A store that not all threads make cannot be made once for all of them in a vectorised loop.
+        # A store that only some threads make cannot be made once for all of them in a vectorised loop.
         self._each = uniformity.variables & self.live_at_divergent() & self.stored_in(uniformity.divergent)
         self.uniform = uniformity.variables
         self.once = self.uniform - self._each
@@ -70,11 +70,11 @@ class RegionPlan:
         return f"[{_THREAD_SLOTS} x {_stored_type(self.variables[name])}]"
 
     def live_at_start(self, number: int) -> frozenset[str]:
-        """The simple variables whose value may be read in a region or after it, from before."""
+        """Return the simple variables whose values may be read in or after a region, from before it."""
         return frozenset() if number == 0 else self._live[after_label(number - 1)]
 
     def uniforms(self, number: int) -> tuple[Uniform, ...]:
-        """The uniform variables that are alive at the start of a region."""
+        """Return the uniform variables that are live at the start of a region."""
         return self._uniforms_in(self.live_at_start(number))
 
     def _uniforms_in(self, live: frozenset[str]) -> tuple[Uniform, ...]:
@@ -83,20 +83,20 @@ class RegionPlan:
 
     @lazy
     def kept(self) -> list[Uniform]:
-        """Every uniform variable that some region is passed and the block function has."""
+        """Every uniform variable that is passed to a region and belongs to the block function."""
         passed = {uniform for number in range(len(self.barriers) + 1) for uniform in self.uniforms(number)}
         return sorted((uniform for uniform in passed if not uniform.each), key=lambda uniform: uniform.slot)
 
     def live_at_divergent(self) -> frozenset[str]:
-        """Those that are alive where not all threads come."""
+        """Return the simple variables that are live at places that not all threads reach."""
         return frozenset[str]().union(*(self.live_at_start(place) for place in self.divergent))
 
     def rest_uniforms(self) -> tuple[Uniform, ...]:
-        """The uniform variables that are alive at the places to which not all threads come."""
+        """Return the uniform variables that are live at places that not all threads reach."""
         return self._uniforms_in(self.live_at_divergent() - self._each)
 
     def overtakes(self) -> bool:
-        """Whether a thread may change a uniform variable while others are behind it that read it."""
+        """Return True if a thread may change a uniform variable before slower threads have read it."""
         return any(self._overtakes(number) for number in range(len(self.barriers) + 1))
 
     def _overtakes(self, number: int) -> bool:
@@ -115,7 +115,7 @@ class RegionPlan:
         )
 
     def stored_in(self, labels: Iterable[str]) -> frozenset[str]:
-        """The variables that some block stores to."""
+        """Return the variables that some block of `labels` stores to."""
         return frozenset(self.variables.keys() & set(stored_in(self.blocks[label] for label in labels)))
 
     def _barrier(self, number: int) -> Barrier:
@@ -123,20 +123,20 @@ class RegionPlan:
         return next(barrier for barrier in found if barrier)
 
     def start(self, number: int) -> str:
-        """The label where a region begins."""
+        """Return the label at which a region begins."""
         return next(iter(self.blocks)) if number == 0 else after_label(number - 1)
 
     def exits(self, number: int) -> tuple[int, ...]:
-        """What a region function may return."""
+        """Return the possible results of a region function."""
         return self._exits(reachable(self.blocks, [self.start(number)], self.stops), self.stops)
 
     def rest_exits(self) -> tuple[int, ...]:
-        """What the rest function may return for a thread that it took somewhere."""
+        """Return the possible results of the rest function for a thread that it moved."""
         return self._exits(self.rest_labels(), self.rest_stops()) if self.divergent else ()
 
     @property
     def places(self) -> list[int]:
-        """All that a region function may return."""
+        """All possible results of the region functions and the rest function."""
         exits = map(self.exits, range(len(self.barriers) + 1))
         return sorted({place for all_ in (*exits, self.rest_exits()) for place in all_})
 
@@ -146,7 +146,7 @@ class RegionPlan:
         return (*([0] if ends else []), *(number_of(label) + 1 for label in labels if label in stops))
 
     def first_threads(self, number: int) -> int | None:
-        """How many threads of each row do more in a region than to come to its end; None if that is unknown."""
+        """Return how many threads of each row have work in a region; None if that is unknown."""
         stored = self.stored_in(reachable(self.blocks, [self.start(number)], self.stops))
         for place in self.exits(number):
             if place in self.divergent or (place and stored & self.live_at_start(place)):
@@ -157,16 +157,16 @@ class RegionPlan:
         return first_threads(self.blocks, self.start(number), self.stops, self.derived, simple)
 
     def rest_stops(self) -> set[str]:
-        """The labels where the rest function ends: the places to which all threads come."""
+        """Return the labels at which the rest function ends: the places that all threads reach."""
         return self.stops - {barrier_label(place - 1) for place in self.divergent}
 
     def rest_labels(self) -> list[str]:
-        """The labels that are in the rest function."""
+        """Return the labels in the rest function."""
         return reachable(self.blocks, [self.start(place) for place in self.divergent], self.rest_stops())
 
 
 def number_of(label: str) -> int:
-    """The number of the barrier that a label is for."""
+    """Return the number of a label's barrier."""
     return int(label.rpartition(".")[2])
 
 

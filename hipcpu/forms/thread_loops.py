@@ -1,15 +1,15 @@
 """Loops that run one region for a box of threads: three nested loops around a call that LLVM inlines.
 
-The loops carry LLVM's promise that their iterations do not depend on each other through memory, which is what a kernel
-promises about its threads; so the innermost one, over threadIdx.x, is vectorised. The promise is made for the accesses
-of the group that the call names: the inliner hands it on to the accesses of the region. Regions with volatile or atomic
-accesses come without it: LLVM would try to vectorise those too, and fail an assertion of its own.
+The loops promise LLVM that their iterations do not depend on each other through memory, which a kernel promises about
+its threads; so the innermost one, over threadIdx.x, is vectorised. The promise covers the accesses of the group that
+the call names: the inliner passes it on to the accesses of the region. Regions with volatile or atomic accesses get no
+promise: LLVM would try to vectorise those too, and fail an assertion of its own.
 
-A loop whose number of threads is known would be unrolled before it is vectorised, and then not be vectorised: unrolling
+A loop with a known number of threads would be unrolled before it is vectorised, and then not be vectorised: unrolling
 is for the vectorised loop only.
 
-Several of LLVM's passes take a time that grows with the square of the loops in a function. So each loop of a kernel
-with many regions is a function of its own: a flash attention with 160 shuffles took 47 s to compile as one function.
+The time of several of LLVM's passes grows with the square of the loops in a function. So each loop of a kernel with
+many regions is a function of its own: a flash attention with 160 shuffles took 47 s to compile as one function.
 """
 
 from __future__ import annotations
@@ -33,35 +33,35 @@ _AXES = "xyz"
 
 
 def too_many(loops: int) -> bool:
-    """Whether so many loops are not to be in one function."""
+    """Return True if this many loops should not be in one function."""
     return loops > _MOST_LOOPS_IN_A_FUNCTION
 
 
 @dataclass(frozen=True)
 class Threads:
-    """The threads that a loop runs: IR operands, in the order x, y, z."""
+    """The threads that a loop runs, as IR operands in the order x, y, z."""
 
     begin: tuple[str, str, str]
     end: tuple[str, str, str]
     index: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Operands in place of loaded indices of the block."""
+    """Operands that replace loaded indices of the block."""
     rare: bool = False
-    """Whether the threads are of a block as it is hardly ever launched."""
+    """True if blocks of this shape are hardly ever launched."""
 
     def of_block(self, index: str) -> str:
-        """The operand for one of `UNIFORM`."""
+        """Return the operand for one of `UNIFORM`."""
         return self.index.get(index, parameter(index))
 
     @property
     def operands(self) -> list[str]:
-        """Each name that is used, with its type."""
+        """Each local name that is used, with its type."""
         values = [*map(self.of_block, UNIFORM), *self.begin, *self.end]
         return [f"i32 {value}" for value in dict.fromkeys(values) if value.startswith("%")]
 
 
 @dataclass(frozen=True)
 class RegionCall:
-    """A call of region `number`: the kernel's arguments, and all that is passed after the thread's own indices."""
+    """A call of region `number`: the kernel's arguments, and all that is passed after the thread's indices."""
 
     kernel: str
     number: int | str
@@ -69,15 +69,15 @@ class RegionCall:
     arguments: Sequence[str]
     passed: Sequence[str]
     records: bool = False
-    """Whether it is remembered where each thread has come, and whether all have come to the same place."""
+    """True to record the place that each thread reaches, and if all reach the same one."""
     rarely: bool = False
-    """Whether it is not worth vectorising."""
+    """True if the call is not worth vectorising."""
     kept: Sequence[Uniform] = ()
-    """Those variables of the calling function that are among what is passed."""
+    """The variables of the calling function among the arguments in `passed`."""
 
 
 class LoopWriter:
-    """Writes the IR; `metadata` is the first metadata number that is free in the module."""
+    """Writes the IR of loops; `metadata` is the first free metadata number in the module."""
 
     def __init__(self, metadata: int) -> None:
         self._metadata = metadata
@@ -85,7 +85,7 @@ class LoopWriter:
         self.functions: list[str] = []
 
     def loop_of_many(self, call: RegionCall, threads: Threads, caller: str, count: int) -> list[str]:
-        """The same as `loop`, for one of the `count` loops of the function `caller`: too many become `functions`."""
+        """Return `loop` for one of the `count` loops of function `caller`; if these are too many, as a function."""
         if not too_many(count):
             return self.loop(call, threads)
         results = [f"%r{call.number}.id"]
@@ -103,7 +103,8 @@ class LoopWriter:
     def _function(
         self, title: str, operands: Sequence[str], call: RegionCall, threads: Threads, results: Sequence[str]
     ) -> str:
-        """The loop by itself. It has copies of the variables that it changes, so that LLVM can use registers."""
+        """Return the loop as a function, with copies of the variables that it changes, so that LLVM can use registers.
+        """
         stored = {one.stored for one in call.function.instructions}
         changed = [uniform for uniform in call.kept if uniform.variable in stored]
         homes = {f"ptr {uniform.variable}": f"ptr {uniform.variable}.home" for uniform in changed}
@@ -125,9 +126,9 @@ class LoopWriter:
         return "\n".join([*lines, f"  ret {type_} {packed}", "}"])
 
     def loop(self, call: RegionCall, threads: Threads) -> list[str]:
-        """From label `%r<number>` on. `%r<number>.id` is what the last thread returned.
+        """Return the loop from label `%r<number>` on; `%r<number>.id` is the last thread's result.
 
-        If the call records, `.or.new` and `.and.new` are the bitwise or and and of what all have returned.
+        If the call records, `.or.new` and `.and.new` are the bitwise OR and AND of all threads' results.
         """
         r = f"r{call.number}"
         group, loop = self._scalar_metadata() if call.rarely else self._loop_metadata()
@@ -153,7 +154,7 @@ class LoopWriter:
         ]
 
     def _scalar_metadata(self) -> tuple[int, int]:
-        """For code that is there for completeness: it is compiled in little time, and is slow."""
+        """Return metadata for code that is rarely run: it compiles fast, and is slow."""
         group = self._metadata
         self._metadata += 4
         self.metadata_lines += [
@@ -184,7 +185,7 @@ def _copied(uniform: Uniform, source: str, target: str) -> list[str]:
 
 
 def index_loads() -> list[str]:
-    """Fetch the block's indices from `%index`."""
+    """Return the loads of the block's indices from `%index`."""
     lines: list[str] = []
     for number, index in enumerate(UNIFORM):
         name = parameter(index)
@@ -229,7 +230,7 @@ def _latch(r: str, axis: str, threads: Threads, metadata: str) -> list[str]:
 
 
 def _record(r: str, group: int) -> list[str]:
-    """Remember where the thread has come, for when not all have come to the same place."""
+    """Record the place that the thread has reached, for the case that others reach another one."""
     return [
         f"  %{r}.next = getelementptr i8, ptr %wp.barrier_area, i64 {NEXT}",
         f"  %{r}.next.t = getelementptr i32, ptr %{r}.next, i64 %{r}.t",

@@ -1,4 +1,4 @@
-"""Reading the results of a barrier straight from the barrier area instead of by calls."""
+"""Reads the results of a barrier directly from the barrier area instead of by calls."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _AREA, _VALUES = "%wp.barrier_area", "%wp.values"
 
 
 def with_wave_values(body: Iterable[Instruction]) -> Iterator[Instruction]:
-    """The instructions with calls for results replaced by loads."""
+    """Yield the instructions, with calls for results replaced by loads."""
     for one in body:
         written = _WRITTEN.get(one.callee) if one.result else None
         if written is None:

@@ -1,1 +1,1 @@
-"""Clang's two passes over a source, the headers that it may name, and its messages as people read them."""
+"""Clang's two passes over a source, the headers that it may include, and its messages for people."""

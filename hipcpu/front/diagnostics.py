@@ -1,4 +1,4 @@
-"""Compiler messages: clang's text taken apart, and hints for classic mistakes."""
+"""Compiler messages: parses clang's text, and adds hints for common mistakes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _LINE = re.compile(
 )
 SOURCE = "solution.hip"
 
-# Words in a source that have no meaning on the host processor: why, and what does the same.
+# Words in a source that have no meaning on the host processor, each with the reason and an alternative.
 _NO_MEANING = (
     (re.compile(r"__builtin_amdgcn_\w*mfma\w*"), "MFMA matrix instructions exist only on AMD GPUs"),
     (
@@ -84,7 +84,7 @@ _NO_MEANING = (
 
 @dataclass(frozen=True)
 class Diagnostic:
-    """One message; line and column count from 1, and are 0 where the message has no place."""
+    """One message; line and column count from 1, and are 0 if the message has no place."""
 
     line: int
     column: int
@@ -93,7 +93,7 @@ class Diagnostic:
 
 
 def diagnostics_from_text(text: str) -> list[Diagnostic]:
-    """The messages in clang's output that are about the submission's source."""
+    """Return the messages in clang's output about the submission's source."""
     found: list[Diagnostic] = []
     for match in _LINE.finditer(text):
         if match["file"].endswith(SOURCE):
@@ -103,7 +103,7 @@ def diagnostics_from_text(text: str) -> list[Diagnostic]:
 
 
 def hints(text: str) -> list[str]:
-    """Why words in the compiler's errors, or in their source lines, have no meaning here; each once."""
+    """Explain, once each, the words in the compiler's errors or their source lines that have no meaning here."""
     found: dict[str, None] = {}
     for pattern, reason in _NO_MEANING:
         for match in pattern.finditer(text):
@@ -112,7 +112,7 @@ def hints(text: str) -> list[str]:
 
 
 def assembly_error(source: str, code: str) -> str:
-    """The message for inline assembly, at its first place in the source."""
+    """Return the error message for inline assembly, at its first place in the source."""
     before, found, _ = source.partition("asm")
     line, column = (before.count("\n") + 1, len(before) - before.rfind("\n")) if found else (1, 1)
     return f"{SOURCE}:{line}:{column}: error: inline assembly {code!r} is for a GPU; the cpu device cannot run it\n"

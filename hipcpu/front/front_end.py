@@ -1,4 +1,4 @@
-"""Run clang over a submission: the host side and the kernel side at once."""
+"""Runs clang over a submission: the host side and the kernel side at the same time."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-# Errors of a source begin with its name; these are about what we made for it.
+# Errors of a source begin with its name; these are about our precompiled headers.
 BROKEN_PRELUDE = re.compile(r"^(?:fatal )?error: .*\b(?:PCH|precompiled).*$", re.MULTILINE)
 _EMBEDDED = re.compile(r"""^[ \t]*#[ \t]*embed[ \t]*["<]([^">\n]+)""", re.MULTILINE)
 _LINES = ("-debug-info-kind=line-tables-only", "-dwarf-version=5")
-# Arguments of launches must not hold what was in memory before: recordings of a launch are compared byte by byte.
+# Arguments of launches must not contain leftovers of memory: recordings of a launch are compared byte by byte.
 _DEFINED = ("-ftrivial-auto-var-init=zero",)
 _DEPENDENCIES = ("host.d", "kernels.d")
 _CUDA_NAME = re.compile(r"\bcuda[A-Z]\w*")
@@ -28,7 +28,7 @@ _OWN_CUDA_NAME = re.compile(r"^[ \t]*#[ \t]*define[ \t]+cuda[A-Z]", re.MULTILINE
 
 
 class CompilerCrashError(Exception):
-    """A signal ended clang; `number` is the signal's."""
+    """A signal ended clang; `number` is the signal's number."""
 
     def __init__(self, number: int, messages: str) -> None:
         super().__init__(messages)
@@ -37,9 +37,9 @@ class CompilerCrashError(Exception):
 
 @dataclass(frozen=True)
 class Parsed:
-    """Both sides' IR and what clang said; the IR is None for a side that has errors.
+    """Both sides' IR and clang's messages; the IR is None for a side that has errors.
 
-    `foreign_files` were to be included or embedded, and are neither the source nor a header of the toolchain.
+    `foreign_files` are included or embedded files that are neither the source nor headers of the toolchain.
     """
 
     host: str | None
@@ -51,11 +51,11 @@ class Parsed:
 def parse(folder: Path, source: str, *, lines: bool = False) -> Parsed:
     """Compile `folder`/`source` to the unoptimised IR of both sides; raises ToolchainError and CompilerCrashError.
 
-    The host's IR says which line of the source each instruction is from, with `lines` the kernels' as well.
+    The host's IR holds the source line of each instruction; with `lines`, so does the kernels'.
     """
     host = _start(folder, source, *_LINES, *_DEFINED, kernels=False)
     kernels = _start(folder, source, *(_LINES if lines else ()), kernels=True)
-    # Both have ended before either is judged: what raises leaves no process behind.
+    # Both have ended before either is judged, so an exception leaves no process behind.
     outputs = [_judged(*ended) for ended in [_ended(process) for process in (host, kernels)]]
     texts = [text for text, _ in outputs]
     foreign = _foreign_files(folder, source) or _missing_embeds(folder, source, texts)
@@ -63,7 +63,7 @@ def parse(folder: Path, source: str, *, lines: bool = False) -> Parsed:
 
 
 def parse_host(folder: Path, source: str) -> tuple[str | None, str]:
-    """The host side alone: its IR, None if it has errors, and what clang said; raises as `parse` does."""
+    """Compile the host side alone; returns its IR, or None on errors, and clang's messages. Raises as `parse` does."""
     return _judged(*_ended(_start(folder, source, *_LINES, *_DEFINED, kernels=False)))
 
 
@@ -81,9 +81,9 @@ def _judged(status: int, text: str, messages: str) -> tuple[str | None, str]:
 
 
 def header_options(source: Path) -> list[str]:
-    """Options that include what nvcc includes by itself, if the source has CUDA's names and no definitions of them.
+    """Return options for nvcc's implicit include, if the source uses CUDA's names without defining them.
 
-    Clang then proposes no other spelling: the nearest name that it knows is HIP's.
+    They also stop clang from proposing other spellings: the nearest name that it knows is HIP's.
     """
     text = source.read_text(errors="replace")
     is_cuda = _CUDA_NAME.search(text) and not _OWN_CUDA_NAME.search(text)
@@ -104,16 +104,16 @@ def _start(folder: Path, source: str, *more: str, kernels: bool) -> subprocess.P
 def _foreign_files(folder: Path, source: str) -> tuple[str, ...]:
     prepared = toolchain.prepared()
     own = (folder / source, prepared.include, prepared.device, toolchain.compiler().folder)
-    # A side with errors may leave no rule; the source is refused for them.
+    # A side with errors may leave no rule, but then the source is refused anyway.
     rules = [file.read_text(errors="replace") for name in _DEPENDENCIES if (file := folder / name).is_file()]
     return tuple(dict.fromkeys(name for rule in rules for name in foreign_files(rule, folder, own)))
 
 
 def _missing_embeds(folder: Path, source: str, texts: Sequence[str | None]) -> tuple[str, ...]:
-    """What `#embed` names and is not there.
+    """Return a file that `#embed` names and that is missing.
 
-    Clang 22 takes a missing file for an empty one where it writes dependencies, and then leaves that side's rule out:
-    without this, one missing file would hide all others.
+    If clang 22 writes dependencies, it takes a missing file for an empty one, and leaves out that side's rule: without
+    this check, one missing file would hide all others.
     """
     if all(text is None or (folder / name).is_file() for text, name in zip(texts, _DEPENDENCIES, strict=True)):
         return ()
@@ -130,7 +130,7 @@ _MESSAGE_START = re.compile(r"^(?=(?:In file included|[^\s:]+:\d+:\d+: (?:fatal 
 
 
 def _merge(host: str, kernels: str) -> str:
-    """Most messages come from both sides: show each once."""
+    """Merge both sides' messages; most come from both, and each is shown once."""
     seen: dict[str, None] = {}
     for text in (host, kernels):
         for message in _MESSAGE_START.split(_SUMMARY.sub("", text)):

@@ -1,7 +1,7 @@
-"""Which files a submission included or embedded beside itself and the toolchain's headers.
+"""Finds files that a submission includes or embeds besides itself and the toolchain's headers.
 
-The build's sandbox holds no secret, so this is no wall: it is so that a source which reaches for files of the machine
-is refused with a reason, also where the file happens to be empty.
+The build's sandbox holds no secrets, so this is no security boundary: a source that reaches for files of the machine is
+refused with a reason, even if the file happens to be empty.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ _ESCAPED = re.compile(r"\\(?=[ #])|\$(?=\$)")
 
 
 def dependency_options(file: Path) -> list[str]:
-    """Options for clang's front end: write every file that it reads into `file`, as a rule of make."""
+    """Return clang front-end options that write every file it reads into `file`, as a make rule."""
     return ["-dependency-file", str(file), "-MT", "solution", "-sys-header-deps"]
 
 
 def foreign_files(rule: str, folder: Path, own: Iterable[Path]) -> list[str]:
-    """The files of a rule of make, read with `folder` as the working directory, that lie below none of `own`."""
+    """Return the files of a make rule, relative to `folder`, that are below none of `own`."""
     _, _, prerequisites = rule.replace("\\\n", " ").partition(":")
     names = [_ESCAPED.sub("", name) for name in re.split(r"(?<!\\)\s+", prerequisites.strip()) if name]
     roots = [os.path.realpath(path) for path in own]
@@ -32,9 +32,9 @@ def foreign_files(rule: str, folder: Path, own: Iterable[Path]) -> list[str]:
 
 
 def _paths_of(folder: Path, names: Iterable[str]) -> dict[str, str]:
-    """Without links, looking at each folder once: they are few, and the files a thousand.
+    """Resolve links in paths by resolving each folder once: there are few folders, and a thousand files.
 
-    A file that is itself a link is taken for where it lies: only we can have put it there.
+    A file that is itself a link counts by the link's own place: only we can have put it there.
     """
     split = {name: os.path.split(name) for name in names}
     parents = {parent: os.path.realpath(folder / parent) for parent in {parent for parent, _ in split.values()}}

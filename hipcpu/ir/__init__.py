@@ -1,1 +1,1 @@
-"""What is known of LLVM IR: its text, blocks and loops, which values are the same in all threads, and strides."""
+"""Analysis of LLVM IR: its text, blocks and loops, values that are uniform over threads, and strides."""

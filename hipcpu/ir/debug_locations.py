@@ -1,6 +1,6 @@
-"""From debug information to the lines of a submission and the names that people gave their functions.
+"""Maps debug information to lines of a submission and to its functions' names.
 
-Code of headers that was inlined (shuffles, vector types) counts as the line of the submission that it was called from.
+Inlined code from headers (shuffles, vector types) counts as the line of the submission that called it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class DebugLocations:
-    """The locations of one module; `source` is the name of the submission's file."""
+    """The debug locations of one module; `source` is the name of the submission's file."""
 
     def __init__(self, module: Module, source: str) -> None:
         self._nodes = module.nodes
@@ -23,7 +23,7 @@ class DebugLocations:
         self._lines: dict[str, int] = {}
 
     def line(self, instruction: Instruction) -> int:
-        """The innermost line of the submission that an instruction is from, from 1 on; 0 if there is none."""
+        """Return the innermost line of the submission behind an instruction, from 1; 0 if there is none."""
         location = instruction.metadata.get("dbg", "")
         if location not in self._lines:
             self._lines[location] = self._line(location)
@@ -36,7 +36,7 @@ class DebugLocations:
         return 0
 
     def subprogram(self, node: str) -> tuple[str, int]:
-        """A function's name, with template arguments, and its line."""
+        """Return a function's name, with template arguments, and its line."""
         fields = self._fields(node)
         return fields.get("name", ""), int(fields.get("line", "0"))
 

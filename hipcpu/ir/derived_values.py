@@ -1,7 +1,7 @@
-"""Values that follow from a kernel's parameters and indices alone: cheaper to compute again than to keep.
+"""Values that follow from a kernel's parameters and indices alone: computing them again is cheaper than keeping them.
 
-A value like `blockIdx.x * blockDim.x + threadIdx.x` that is alive across a barrier would be kept in the context, and
-LLVM would no longer see that it grows by one from thread to thread, which is what makes an access contiguous. So such
+A value like `blockIdx.x * blockDim.x + threadIdx.x` that is live across a barrier would be kept in the context, and
+LLVM would no longer see that it grows by one from thread to thread, which makes an access contiguous. So such
 definitions are taken out of the body, and each region that uses one gets a copy.
 """
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from hipcpu.ir.function import Blocks
     from hipcpu.ir.instruction import Instruction
 
-# Instructions without side effects that may also be run where the kernel would not: at worst they give poison.
+# Instructions without side effects that may run even if the kernel would not run them: at worst they give poison.
 _ARITHMETIC = frozenset(words("add sub mul shl lshr ashr and or xor sext zext trunc bitcast sitofp uitofp icmp"))
 _DIVISIONS = frozenset(("udiv", "urem", "sdiv", "srem"))
 _CALLED = ("@llvm.smax.", "@llvm.smin.", "@llvm.umax.", "@llvm.umin.")
 
 
 def without_derived_values(blocks: Blocks, given: set[str]) -> tuple[Blocks, tuple[Instruction, ...]]:
-    """The blocks without the definitions that follow from the values in `given`, and those definitions in order."""
+    """Take out the definitions that follow from the values in `given`; returns the blocks and these definitions."""
     known = set(given)
     derived: list[Instruction] = []
     changed: Blocks = {}
@@ -53,7 +53,7 @@ def _can_be_repeated(one: Instruction) -> bool:
 
 
 def needed(derived: tuple[Instruction, ...], used: Iterable[str]) -> list[Instruction]:
-    """Those definitions, in order, that the names in `used` need."""
+    """Return the definitions, in order, that the names in `used` need."""
     wanted = set(used)
     for definition in reversed(derived):
         if definition.result in wanted:

@@ -1,4 +1,5 @@
-"""Regions that only the first threads of each row have work in, like `if (threadIdx.x == 0)` or half of a reduction."""
+"""Regions in which only the first threads of each row have work, like `if (threadIdx.x == 0)` or half of a reduction.
+"""
 
 from __future__ import annotations
 
@@ -19,9 +20,9 @@ _EFFECTS = frozenset(("call", "atomicrmw", "cmpxchg"))
 def first_threads(
     blocks: Blocks, start: str, stops: Collection[str], derived: tuple[Instruction, ...], variables: Collection[str]
 ) -> int | None:
-    """How many threads of a row do more in the region from `start` on than to come to its end; None is all, or unknown.
+    """Return how many threads of a row have work in the region from `start`; None means all, or unknown.
 
-    That nothing need be kept or shown at the end of the region, `variables` among it, is the caller's to see to.
+    The caller makes sure that nothing, including `variables`, must be kept or shown at the end of the region.
     """
     *before, last = blocks[start].instructions
     if last.opcode != "br" or not last.operands or not all(map(_has_no_effect, before)):

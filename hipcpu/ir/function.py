@@ -27,40 +27,40 @@ class Block:
     label: str
     instructions: tuple[Instruction, ...]
     heading: str = ""
-    """What LLVM writes before its first instruction; empty where that is nothing, not even a label."""
+    """LLVM's text before the first instruction; empty if there is none, not even a label."""
 
     @property
     def targets(self) -> tuple[str, ...]:
-        """The labels that it can go to."""
+        """Labels to which the block can go."""
         return self.instructions[-1].targets if self.instructions else ()
 
     @property
     def lines(self) -> list[str]:
-        """As it is written."""
+        """Lines of the block's text."""
         return [*([self.heading] if self.heading else []), *(one.text for one in self.instructions)]
 
     @property
     def phis(self) -> list[Instruction]:
-        """Those at its start."""
+        """The phis at the start of the block."""
         return [one for one in self.instructions if one.opcode == "phi"]
 
     def with_instructions(self, instructions: Iterable[Instruction]) -> Block:
-        """The same block with others."""
+        """Return the same block with these instructions."""
         return Block(self.label, tuple(instructions), self.heading)
 
 
 def block(label: str, body: Iterable[Instruction | str], separator: str = "\n") -> Block:
-    """A new block, of instructions or their text; the separator stands before its label."""
+    """Return a new block from instructions or their text; the separator stands before its label."""
     instructions = tuple(Instruction(one) if isinstance(one, str) else one for one in body)
     return Block(label, instructions, f"{separator}{label[1:]}:")
 
 
 Blocks = dict[str, Block]
-"""By label, in order."""
+"""Blocks by label, in order."""
 
 
 class Function:
-    """A function's definition: the line that begins it, and its body."""
+    """A function's definition: its header line and its body."""
 
     def __init__(self, header: str, body: Sequence[str], blocks: Blocks | None = None) -> None:
         self.header = header
@@ -74,68 +74,68 @@ class Function:
 
     @classmethod
     def of_blocks(cls, header: str, blocks: Iterable[Block]) -> Function:
-        """A function that is made of blocks."""
+        """Return a function made of blocks."""
         known = {each.label: each for each in blocks}
         return cls(header, [line for each in known.values() for line in each.lines], known)
 
     @property
     def name(self) -> str:
-        """The symbol in its plain spelling."""
+        """Symbol in its plain spelling."""
         return plain(self.symbol)
 
     @property
     def text(self) -> str:
-        """The whole definition."""
+        """Text of the whole definition."""
         return "\n".join([self.header, *self._body, "}"])
 
     @lazy
     def parameters(self) -> tuple[Operand, ...]:
-        """Its IR parameters in order."""
+        """IR parameters of the function, in order."""
         return operands_from_text(bracketed(self.header, self._arguments))
 
     @property
     def subprogram(self) -> str:
-        """The node of debug information that describes it; empty if there is none."""
+        """Node of debug information that describes the function; empty if there is none."""
         match = _SUBPROGRAM.search(self.header)
         return match[1] if match else ""
 
     @lazy
     def symbols(self) -> frozenset[str]:
-        """The global names in its body, in their plain spelling."""
+        """The global names in the body, in their plain spelling."""
         return frozenset(map(plain, symbols_in("\n".join(self._body))))
 
     @property
     def has_assembly(self) -> bool:
-        """Whether there may be inline assembly in it."""
+        """True if the function may contain inline assembly."""
         return any(" asm " in line for line in self._body)
 
     @lazy
     def blocks(self) -> Blocks:
-        """Its basic blocks by label, in order."""
+        """Basic blocks of the function by label, in order."""
         return self._blocks or {each.label: each for each in blocks_of(self._body, self._first_label)}
 
     @property
     def _first_label(self) -> str:
-        """The label of a first block that has none written: what has no name is numbered, parameters first."""
+        """Label of a first block without a written one: unnamed values are numbered, parameters first."""
         return f"%{sum(one.value[1:].isdigit() for one in self.parameters)}"
 
     @property
     def instructions(self) -> Iterator[Instruction]:
-        """All of them, in order."""
+        """All instructions of the function, in order."""
         return (one for each in self.blocks.values() for one in each.instructions)
 
     def without_metadata(self, kind: str) -> Function:
-        """The function without what is attached as `kind` to it and to its instructions."""
+        """Return the function without metadata of `kind` on it and on its instructions."""
         body = without_attached("\n".join(self._body), kind)
         return Function(without_attached(self.header, kind), body.split("\n"))
 
     def without_comdat(self) -> Function:
-        """The function for a module in which nothing else has its name."""
+        """Return the function without its comdat, for a module in which nothing else has its name."""
         kept = [word for word in words(self.header) if word != "comdat" and not word.startswith("comdat(")]
         return Function(" ".join(kept), self._body)
 
     def with_instructions(self, change: Callable[[Instruction], Iterable[Instruction]]) -> Function:
-        """The function with what `change` makes of each instruction."""
+        """Return the function with each instruction replaced by those that `change` makes of it."""
         blocks = (
             each.with_instructions(new for old in each.instructions for new in change(old))
             for each in self.blocks.values()
@@ -144,7 +144,7 @@ class Function:
 
 
 def blocks_of(lines: Iterable[str], first_label: str = "%0") -> Iterator[Block]:
-    """The basic blocks of a body."""
+    """Yield the basic blocks of a body."""
     label, heading, texts = first_label, "", list[str]()
     before: list[str] = []
     for line in lines:
@@ -165,17 +165,17 @@ def blocks_of(lines: Iterable[str], first_label: str = "%0") -> Iterator[Block]:
 
 
 def _continues(line: str) -> bool:
-    """Whether a line belongs to the instruction before it: a case of a switch, the targets of an invoke."""
+    """Return True if a line continues the instruction before it: a case of a switch, the targets of an invoke."""
     return (line[:3] == "   " and line[4:8] != "#dbg") or line == "  ]"
 
 
 def successors_of(blocks: Blocks) -> dict[str, tuple[str, ...]]:
-    """The labels that each block can go to."""
+    """Return the labels to which each block can go."""
     return {label: each.targets for label, each in blocks.items()}
 
 
 def reachable(blocks: Mapping[str, Block], starts: Iterable[str], stops: set[str]) -> list[str]:
-    """The labels that can be reached from `starts`, not going beyond those in `stops`, in the function's order."""
+    """Return the labels reachable from `starts` without going beyond `stops`, in the function's order."""
     waiting = list(starts)
     seen = set(waiting)
     while waiting:

@@ -1,4 +1,4 @@
-"""Thread and block indices as parameters: what stands in for the calls of `thread_index.h` in a kernel's IR."""
+"""Thread and block indices as parameters, which replace the calls of `thread_index.h` in a kernel's IR."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from hipcpu.ir.function import Blocks
 
-# Fields of BlockIndex that are the same for all threads of a block, in that struct's order after the thread's own.
+# Fields of BlockIndex that are the same for all threads of a block, in the struct's order after the thread's own.
 UNIFORM = tuple(f"{what}_{axis}" for what in ("block", "block_dim", "grid_dim") for axis in "xyz")
 THREAD = ("thread_x", "thread_y", "thread_z", "lane")
 
@@ -15,12 +15,12 @@ _FUNCTIONS = {f"@__wp_{index}": f"%wp.{index}" for index in (*UNIFORM, *THREAD)}
 
 
 def parameter(index: str) -> str:
-    """The parameter that holds an index."""
+    """Return the parameter that holds an index."""
     return f"%wp.{index}"
 
 
 def with_index_parameters(blocks: Blocks) -> Blocks:
-    """The blocks with every call of an index function replaced by the parameter that holds the index."""
+    """Return the blocks with every call of an index function replaced by the index's parameter."""
     renamed = {
         one.result: _FUNCTIONS[one.callee]
         for block in blocks.values()
@@ -34,5 +34,5 @@ def with_index_parameters(blocks: Blocks) -> Blocks:
 
 
 def declarations() -> str:
-    """All index parameters of a region function, as they are declared."""
+    """Return the declarations of all index parameters of a region function."""
     return ", ".join(f"i32 {parameter(index)}" for index in (*UNIFORM, *THREAD))

@@ -1,7 +1,7 @@
-"""One instruction: its text as LLVM writes it, and what that says, which is read when it is asked for.
+"""One instruction: its text as LLVM writes it, and its parts, which are parsed on demand.
 
-The text is never changed but by those who make another instruction of it, so that all that nobody here understands is
-printed as it was read. New instructions are made from their text.
+The text is never changed in place: a changed instruction is a new one, so that parts that nobody here understands are
+printed as they were read. New instructions are made from their text.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _COMPARISONS = frozenset(("icmp", "fcmp"))
 _INTEGER_CASTS = words("trunc zext sext bitcast inttoptr ptrtoint ptrtoaddr addrspacecast")
 _FLOAT_CASTS = words("fptrunc fpext fptoui fptosi uitofp sitofp")
 SAME_VALUE = frozenset((*_INTEGER_CASTS, "freeze"))
-"""The opcodes whose result is the same number as their operand, if it fits."""
+"""Opcodes whose result is the same number as the operand, if it fits."""
 _CASTS = frozenset((*_INTEGER_CASTS, *_FLOAT_CASTS))
 _BINARY = _COMPARISONS.union(words("add sub mul udiv sdiv urem srem shl lshr ashr and or xor fadd fsub fmul fdiv frem"))
 _TERMINATORS = frozenset(words("br switch invoke callbr indirectbr cleanupret catchret catchswitch"))
@@ -71,12 +71,12 @@ class Instruction:
 
     @lazy
     def metadata(self) -> dict[str, str]:
-        """The nodes that are attached to it by kind, e.g. `dbg`: `!12`."""
+        """Attached metadata nodes by kind, e.g. `dbg`: `!12`."""
         return dict(_ATTACHED.findall(self.text)) if ", !" in self.text else {}
 
     @lazy
     def _body(self) -> str:
-        """What follows the opcode, without metadata."""
+        """Text after the opcode, without metadata."""
         rest = self.text[self._start :]
         return _ATTACHED.sub("", rest) if ", !" in rest else rest
 
@@ -91,33 +91,33 @@ class Instruction:
 
     @property
     def flags(self) -> frozenset[str]:
-        """The words that say how it works, e.g. `nsw` or `volatile`."""
+        """Modifiers of the instruction, e.g. `nsw` or `volatile`."""
         return self._flags_and_rest[0]
 
     @lazy
     def predicate(self) -> str:
-        """How two values are compared, or what an atomicrmw does."""
+        """Predicate of a comparison, or operation of an atomicrmw; empty for others."""
         return self._flags_and_rest[1].partition(" ")[0] if self.opcode in (*_COMPARISONS, "atomicrmw") else ""
 
     @lazy
     def _parts(self) -> list[str]:
-        """What stands between the commas."""
+        """Parts of the text between commas."""
         rest = self._flags_and_rest[1]
         return split_list(rest[len(self.predicate) :].lstrip() if self.predicate else rest)
 
     @lazy
     def names(self) -> list[str]:
-        """Every local name that it uses: values, labels and named types."""
+        """Every local name that the instruction uses: values, labels and named types."""
         return locals_in(self._body)
 
     @property
     def symbols(self) -> list[str]:
-        """Every global name that it uses."""
+        """Every global name that the instruction uses."""
         return symbols_in(self._body)
 
     @lazy
     def operands(self) -> tuple[Operand, ...]:
-        """The values that it uses, in order; of a call its arguments."""
+        """Values that the instruction uses, in order; for a call, its arguments."""
         if self.opcode in _CALLS:
             return self._call[2]
         if self.opcode in ("fence", "landingpad"):
@@ -143,7 +143,7 @@ class Instruction:
 
     @lazy
     def type(self) -> str:
-        """The type of its value; of what has none, that of its first operand."""
+        """Type of the result; for an instruction without one, that of its first operand."""
         if self.opcode in _CALLS:
             return self._call[1]
         if self.opcode in ("load", "phi"):
@@ -158,35 +158,35 @@ class Instruction:
 
     @lazy
     def element_type(self) -> str:
-        """The type of what an alloca makes room for, or of what a getelementptr counts."""
+        """Type that an alloca allocates, or that a getelementptr counts."""
         return self._parts[0]
 
     @lazy
     def incoming(self) -> list[tuple[str, str]]:
-        """The values of a phi, each with the label that it comes from."""
+        """Values of a phi, each with the label that it comes from."""
         return _INCOMING.findall(self._body)
 
     @lazy
     def targets(self) -> tuple[str, ...]:
-        """The labels to which it may go on."""
+        """Labels to which a terminator may go; empty for other instructions."""
         return tuple(_TARGET.findall(self._body)) if self.opcode in _TERMINATORS else ()
 
     @lazy
     def alignment(self) -> int:
-        """The alignment in bytes that an access to memory says; 1 if it says none."""
+        """Alignment of a memory access in bytes; 1 if none is given."""
         found = [part for part in self._parts if part.startswith("align ")] if self.touches_memory else []
         return int(found[0].removeprefix("align ")) if found else 1
 
     @property
     def orderings(self) -> frozenset[str]:
-        """The orderings of an atomic access."""
+        """Orderings of an atomic access."""
         return _ORDERINGS.intersection(self._body.replace(",", "").split())
 
     # Calls.
 
     @property
     def is_call(self) -> bool:
-        """Whether it calls something: a function, or inline assembly."""
+        """True for a call of a function or of inline assembly."""
         return self.opcode in _CALLS
 
     @lazy
@@ -202,54 +202,54 @@ class Instruction:
 
     @lazy
     def callee(self) -> str:
-        """What it calls: a symbol, or the name of a value; empty if it calls nothing."""
+        """Callee of a call: a symbol, or the name of a value; empty if there is none."""
         return self._call[0] if self.opcode in _CALLS else ""
 
     @property
     def assembly(self) -> str:
-        """The code of inline assembly; empty if it has none."""
+        """Code of inline assembly; empty if there is none."""
         return self._call[3] if self.opcode in _CALLS else ""
 
     def calls(self, *beginnings: str) -> bool:
-        """Whether it calls a symbol that begins so."""
+        """Return True for a call of a symbol with one of these prefixes."""
         return self.callee.startswith(beginnings)
 
     # Memory.
 
     @property
     def touches_memory(self) -> bool:
-        """Whether it is an access to memory or a fence; a call is neither."""
+        """True for a memory access or a fence; a call is neither."""
         return self.opcode in _MEMORY
 
     @property
     def is_plain(self) -> bool:
-        """Whether it is neither volatile nor atomic."""
+        """True if the instruction is neither volatile nor atomic."""
         return self.flags.isdisjoint(("volatile", "atomic"))
 
     @lazy
     def pointer(self) -> str:
-        """The address that a load or a store uses; empty for any other instruction."""
+        """Address of a load or a store; empty for other instructions."""
         if self.opcode not in ("load", "store"):
             return ""
         return self.operands[self.opcode == "store"].value
 
     @lazy
     def loaded(self) -> str:
-        """The address that it loads from, if it is a plain load; else empty."""
+        """Address of a plain load; empty for other instructions."""
         return self.pointer if self.opcode == "load" and self.is_plain else ""
 
     @lazy
     def stored(self) -> str:
-        """The address that it stores to, if it is a plain store; else empty."""
+        """Address of a plain store; empty for other instructions."""
         return self.pointer if self.opcode == "store" and self.is_plain else ""
 
     @property
     def accessed_type(self) -> str:
-        """The type that a load gives or a store takes."""
+        """Type that a load gives or a store takes."""
         return self.operands[0].type if self.opcode == "store" else self.type
 
-    # Others made from it.
+    # Instructions made from this one.
 
     def renamed(self, names: Mapping[str, str]) -> Instruction:
-        """The same with other local names."""
+        """Return the same instruction with other local names."""
         return self if names.keys().isdisjoint(self.names) else Instruction(with_locals_renamed(self.text, names))

@@ -1,9 +1,8 @@
-"""The shapes of block with which the host side launches kernels, as far as they are constants there.
+"""The block shapes with which the host side launches kernels, as far as they are constants there.
 
-Clang has inlined `dim3`'s constructors by the time that the host side is optimised: `<<<grid, block>>>` is a call that
-is given the three numbers of threads, two of them in one register, and then a call that launches the kernel. The answer
-is a guess and used as no more than that: a block function looks at the launch's numbers before it leaves a block to the
-function for a shape.
+Clang has inlined `dim3`'s constructors once the host side is optimised: `<<<grid, block>>>` is a call with the three
+numbers of threads, two of them in one register, followed by a call that launches the kernel. The result is only used as
+a guess: a block function checks the launch's numbers before it passes a block to the function for a shape.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
 
 Shape: TypeAlias = tuple[int, int, int]
 
-# Of more shapes none gets code of its own: that costs more time to compile than it is likely to save.
+# With more shapes, none gets its own code: that costs more time to compile than it is likely to save.
 _SHAPES_PER_KERNEL = 2
 _MOST_THREADS = 1024
 _PUSH, _LAUNCH, _STUB = "@__hipPushCallConfiguration", "@hipLaunchKernel", "__device_stub__"
@@ -27,7 +26,7 @@ _LOW = 0xFFFFFFFF
 
 
 def launch_shapes(host: Module) -> dict[str, tuple[Shape, ...]]:
-    """The shapes by kernel, of kernels launched in few; `host` is the optimised host side."""
+    """Return the shapes by kernel, for kernels launched in few; `host` is the optimised host side."""
     found: dict[str, list[Shape | None]] = {}
     for function in host.functions.values():
         if _STUB in function.name:
@@ -58,7 +57,7 @@ def _all_known(shapes: Sequence[Shape | None]) -> tuple[Shape, ...]:
 
 
 def _kernel(symbol: str) -> str:
-    """The kernel that a handle, or the stub that launches it, stands for: `_Z17__device_stub__fooPf` for `_Z3fooPf`."""
+    """Return the kernel's name for a handle or a stub: `_Z3fooPf` for `_Z17__device_stub__fooPf`."""
     name = plain(symbol).removeprefix("@")
     before, stub, after = name.partition(_STUB)
     length = before.removeprefix("_Z")

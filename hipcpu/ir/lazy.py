@@ -1,6 +1,6 @@
-"""Properties that are worked out once, when somebody asks.
+"""Properties that are computed once, on first use.
 
-`functools.cached_property` takes a lock for each until Python 3.12, which cost an eighth of the passes' time.
+Until Python 3.12 `functools.cached_property` takes a lock for each, which cost an eighth of the passes' time.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _Value = TypeVar("_Value")
 
 
 class lazy(Generic[_Owner, _Value]):  # noqa: N801 - it reads as `property` does
-    """Makes a method such a property."""
+    """Turns a method into a lazy property."""
 
     def __init__(self, read: Callable[[_Owner], _Value]) -> None:
         self._read = read

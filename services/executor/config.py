@@ -39,43 +39,44 @@ class CapacityError(ValueError):
 
 
 class ExecutorSettings(SandboxSettings, ServiceSettings):
-    """Read from `EXECUTOR_*`."""
+    """Settings read from `EXECUTOR_*`."""
 
     model_config = SettingsConfigDict(env_prefix="EXECUTOR_", populate_by_name=True)
 
     port: int = USUAL_PORTS["executor"]
     drain: timedelta = timedelta(seconds=4)
-    """How long runs in flight may go on after SIGTERM; below the grace that local machines are given to stop."""
+    """Time that runs in flight may still take after SIGTERM; less than local machines get to stop."""
     device: str = "cpu"
-    """One of the installed devices."""
+    """Name of an installed device."""
     cache_dir: Path = Field(default_factory=default_cache_folder)
     cache_mib: Annotated[int, Field(gt=0)] = 2048
-    """The most that finished builds may fill."""
+    """Maximum size of all finished builds."""
     work_dir: Path = Field(default_factory=lambda: Path(tempfile.gettempdir()))
-    """Where runs have their folders while they last."""
+    """Parent of the runs' temporary folders."""
     forbidden_file: Path | None = None
-    """Adds to the rules of what submissions may not use (core/compile/forbidden.toml), or changes them."""
+    """File that adds to or changes the rules on what submissions may not use (core/compile/forbidden.toml)."""
     torch_python: Path | None = None
-    """The Python that problem definitions of submissions run on, with torch; unset: what deploy/setup-torch made."""
+    """Python with torch for the problem definitions of submissions; if unset, the one that deploy/setup-torch made."""
     token: str = ""
-    """What holders of this machine's lease must show."""
+    """Token for the holder of this machine's lease."""
     admin_token: str = ""
-    """What other internal callers must show. With neither, one is made and kept in `data_dir`."""
+    """Token for other internal callers. If neither token is set, one is made and kept in `data_dir`."""
     signing_key_file: Path | None = None
-    """The Ed25519 key that reports are signed with, 64 hex digits; by default one is made and kept in `data_dir`."""
+    """File with the Ed25519 key that signs reports, as 64 hex digits; by default one is made and kept in `data_dir`."""
     fence_file: Path | None = None
-    """Where the newest fencing tokens are kept for the time after a restart; by default in `data_dir`."""
+    """File that keeps the newest fencing tokens over a restart; by default in `data_dir`."""
     max_runs: Annotated[int, Field(ge=1)] | None = None
-    """Runs at once; one for each device where it is not set. More on one device disturb each other's times."""
+    """Maximum number of runs at once; one per device if unset. Several runs on one device disturb each other's times.
+    """
     gpu_count: Annotated[int, Field(ge=1)] | None = None
-    """How many of the GPUs leases can be on, from the first; all where it is not set, and 1 on a machine without."""
+    """Number of GPUs that can be leased, from the first; all if unset, and 1 on a machine without a GPU."""
     judge_spares: Annotated[int, Field(ge=0)] = 2
-    """Judge processes that wait for runs."""
+    """Number of judge processes that wait for runs."""
     keep_duration: timedelta = timedelta(minutes=10)
-    """How long the events of a finished run are kept for those who come back."""
+    """Time that the events of a finished run are kept for clients that come back."""
     kept_finished: Annotated[int, Field(ge=1)] = 64
     pool_timeout: Annotated[timedelta, Field(ge=timedelta(0))] = timedelta(0)
-    """How long its pool may be silent before an executor that nothing runs on ends; 0: it has no pool, and stays."""
+    """Silence of the pool after which an idle executor ends; with 0 it has no pool, and never ends."""
 
     @field_validator("device")
     @classmethod
@@ -85,12 +86,12 @@ class ExecutorSettings(SandboxSettings, ServiceSettings):
         return value
 
     def capacity(self, gpus: Sequence[GpuFacts]) -> Capacity:
-        """How much runs at once and is kept, on a machine with these GPUs; raises CapacityError."""
+        """Return how much runs at once and is kept on a machine with these GPUs; raises CapacityError."""
         counts = tuple(gpu.device_count for gpu in gpus)
         if self.gpu_count is not None:
             if gpus and self.gpu_count > len(gpus):
                 raise CapacityError(f"EXECUTOR_GPU_COUNT: is {self.gpu_count}; this machine has {len(gpus)} GPUs")
-            # Where there are none, each lease of one stands for the whole machine's processor.
+            # Without GPUs, each lease of one stands for all processors of the machine.
             counts = counts[: self.gpu_count] or (1,) * self.gpu_count
         counts = counts or (1,)
         return Capacity(
@@ -101,26 +102,26 @@ class ExecutorSettings(SandboxSettings, ServiceSettings):
         )
 
     def tokens(self) -> Tokens:
-        """The tokens that are accepted; makes an administrator's where none is set."""
+        """Return the accepted tokens; makes an administrator's token if none is set."""
         if self.token or self.admin_token:
             return Tokens(self.token, self.admin_token)
         return Tokens("", kept_secret(self.data_dir / _ADMIN_TOKEN_FILE, lambda: secrets.token_urlsafe(32)))
 
     def signer(self) -> Signer:
-        """What reports are signed with; raises SigningKeyError."""
+        """Return the signer of reports; raises SigningKeyError."""
         return Signer.kept_in(self.signing_key_file or self.data_dir / _SIGNING_KEY_FILE)
 
     def fence(self) -> FenceFile:
-        """Where the newest fencing tokens are kept."""
+        """Return the file that keeps the newest fencing tokens."""
         return FenceFile(self.fence_file or self.data_dir / _FENCE_FILE, self.token)
 
     def fork_server_command(self, runs_at_once: int) -> list[str]:
-        """What starts the fork server of judges, which share the machine."""
+        """Return the command that starts the fork server of judges, which share the machine."""
         words = [*self.core_options(), "--runs-at-once", str(runs_at_once)]
         return [sys.executable, "-m", "services.executor.core", "fork-server", *words]
 
     def core_options(self) -> list[str]:
-        """The options by which a command of the core does as this executor does."""
+        """Return the options that give a command of the core this executor's settings."""
         options = {
             "--device": self.device,
             "--sandbox": self.sandbox,
@@ -139,7 +140,7 @@ class ExecutorSettings(SandboxSettings, ServiceSettings):
         return [word for option in options.items() for word in option]
 
     def judge_environment(self, runs_at_once: int) -> dict[str, str]:
-        """Ours without its secrets; temporary folders go to `work_dir`, and numpy has its share of threads."""
+        """Return our environment without secrets, with `work_dir` for temporary files and fewer threads for numpy."""
         public = {name: value for name, value in os.environ.items() if not name.endswith("_TOKEN")}
         threads = max(1, len(os.sched_getaffinity(0)) // runs_at_once)
         return {"OPENBLAS_NUM_THREADS": str(threads), **public, "TMPDIR": str(self.work_dir.absolute())}

@@ -68,8 +68,8 @@ ERROR_MAP: ErrorMap = {
     errors.UnfitError: grpc.StatusCode.ABORTED,
 }
 _ROOM_BYTES = 16 << 20
-"""A run fills some megabytes for its build, its executable and its data."""
-# What whoever starts the executor is told without a traceback: the message says what to do.
+"""A run needs some megabytes for its build, its executable and its data."""
+# Errors reported without a traceback to whoever starts the executor: the message says what to do.
 _CANNOT_START = (
     SandboxError,
     UnknownPluginError,
@@ -80,7 +80,7 @@ _CANNOT_START = (
     ForbiddenRulesError,
     CapacityError,
 )
-# Runs that drain too long are ended this much before their streams are, so that callers see how they ended.
+# Runs that drain too long are ended this long before their streams, so that callers see how they ended.
 _LAST_WORDS_SECONDS = 1.0
 
 
@@ -97,16 +97,16 @@ class ExecutorServer(ServiceServer):
         self._drain_duration = settings.drain
 
     async def start(self) -> None:
-        """Serve, with judges on their way."""
+        """Serve, and start judges in the background."""
         self.runs.start()
         await super().start()
 
     async def serve(self) -> None:
-        """Serve until SIGTERM or SIGINT; raises PoolGoneError if the machine has a pool, and that is gone."""
+        """Serve until SIGTERM or SIGINT; raises PoolGoneError if the machine has a pool and it is gone."""
         await self.run_until_signalled(*([self.pool_watch.run()] if self.pool_watch else []))
 
     async def stop(self, drain: timedelta | None = None) -> None:
-        """Begin no more runs, let those in flight finish within `drain`, then end them, and only then stop."""
+        """Begin no more runs, give those in flight `drain` to finish, end the rest, then stop."""
         self.runs.drain()
         seconds = (self._drain_duration if drain is None else drain).total_seconds() - _LAST_WORDS_SECONDS
         ending = asyncio.get_running_loop().call_later(max(seconds, 0), self.runs.end_all, EndReason.EXECUTOR_STOPPED)
@@ -123,7 +123,7 @@ def build_server(
     start_judge: Callable[[], Awaitable[Judge]],
     canary: CoreJob,
 ) -> ExecutorServer:
-    """The server with all its parts; `start_judge` raises OSError where it cannot."""
+    """Build the server with all its parts; `start_judge` raises OSError if it cannot start a judge."""
     judges = JudgePool(start_judge, settings.judge_spares)
     inventory = capabilities.inventory
     health_check = HealthCheck(
@@ -142,20 +142,20 @@ def build_server(
 
 
 def _room_for_runs(settings: ExecutorSettings) -> Callable[[], bool]:
-    """Looks at each place that a run writes to."""
+    """Return a function that checks for room in each folder that a run writes to."""
     folders = {settings.work_dir, settings.cache_dir, settings.data_dir, memory_parent(settings.work_dir)}
     return lambda: all(has_room(folder, _ROOM_BYTES) for folder in folders)
 
 
 def prepare_folders(settings: ExecutorSettings) -> None:
-    """Make the work folder, and remove what a killed executor left in it and in memory."""
+    """Make the work folder, and remove files that a killed executor left in it and in memory."""
     settings.work_dir.mkdir(parents=True, exist_ok=True)
     for folder in {settings.work_dir, memory_parent(settings.work_dir)}:
         sweep(folder)
 
 
 async def find_capabilities(settings: ExecutorSettings, signer: Signer, clock: Clock) -> Capabilities:
-    """Try out everything, and say loudly what the sandbox does not hold back.
+    """Try out everything, and log the gaps of the sandbox.
 
     Raises SandboxError, UnknownPluginError, BrokenPluginError, ToolchainError, ForbiddenRulesError.
     """
@@ -195,12 +195,12 @@ def _torch_version(settings: ExecutorSettings) -> str:
 
 
 def check_settings() -> None:
-    """Print the options of the core that the settings come to, as a JSON list; raises ValidationError."""
+    """Print the options of the core that follow from the settings, as a JSON list; raises ValidationError."""
     sys.stdout.write(json.dumps(ExecutorSettings().core_options()) + "\n")
 
 
 async def main() -> None:
-    """Serve until SIGTERM or SIGINT, or until the pool is gone; exit status 1 if this machine cannot run anything."""
+    """Serve until SIGTERM or SIGINT, or until the pool is gone; exits with status 1 if the executor cannot start."""
     settings = ExecutorSettings()
     logging.configure("executor", settings.log_level)
     warn_of_settings(log)

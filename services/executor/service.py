@@ -1,4 +1,4 @@
-"""ExecutorService: decode, ask, encode."""
+"""ExecutorService: decodes requests, calls the runs and encodes the answers."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ExecutorServicer(executor_pb2_grpc.ExecutorServiceServicer):
-    """The RPCs; refusals are raised and become statuses in the interceptor."""
+    """Serves the RPCs. Refusals are raised, and the interceptor turns them into statuses."""
 
     runs: Runs
     decoder: RunDecoder
@@ -42,7 +42,7 @@ class ExecutorServicer(executor_pb2_grpc.ExecutorServiceServicer):
     pool_watch: PoolWatch | None
 
     async def Run(self, request: executor_pb2.RunRequest, context: Context) -> AsyncIterator[executor_pb2.RunResponse]:
-        """Begin or attach, and stream."""
+        """Begin a run or attach to it, and stream its events."""
         spec = self.decoder.decode(request, self._caller(context))
         run = await self.runs.begin_or_attach(spec, request.after_seq)
         async for event in run.follow(request.after_seq):
@@ -59,7 +59,7 @@ class ExecutorServicer(executor_pb2_grpc.ExecutorServiceServicer):
     async def RenewRunLease(
         self, request: executor_pb2.RenewRunLeaseRequest, context: Context
     ) -> executor_pb2.RenewRunLeaseResponse:
-        """Let a run live longer."""
+        """Move the end of a run's lease."""
         self._caller(context)
         if not request.HasField("lease_expire_time"):
             raise InvalidFieldError(("lease_expire_time", "is missing; send the instant at which the lease expires"))
@@ -69,7 +69,7 @@ class ExecutorServicer(executor_pb2_grpc.ExecutorServiceServicer):
     async def GetCapabilities(
         self, request: executor_pb2.GetCapabilitiesRequest, context: Context
     ) -> executor_pb2.GetCapabilitiesResponse:
-        """What this executor is; the pool's heartbeat."""
+        """Report the executor's capabilities; the call is also the pool's heartbeat."""
         del request, context
         if self.pool_watch:
             self.pool_watch.heard()

@@ -1,1 +1,1 @@
-"""What a submission is compiled for and runs on."""
+"""Devices: the targets that submissions are compiled for and run on."""

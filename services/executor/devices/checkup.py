@@ -1,7 +1,7 @@
-"""What keeps a GPU of this machine from running submissions: `python -m services.executor.devices.checkup rocm`.
+"""Checks a GPU device for submissions: `python -m services.executor.devices.checkup rocm`.
 
-Also whether the host has the memory that a run may take, and whether an image for the GPU could be pulled here, which a
-machine needs only if it is to run one.
+It also checks whether the host has the memory that a run may take, and whether an image for the GPU could be pulled
+here; a machine needs the latter only if it is to run one.
 
 Prints the findings as a JSON list; `wavepool doctor` shows them.
 """
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 GB = 10**9
 GIB = 2**30
 RUN_GIB = 58
-"""What a run at GPU sizes was seen to take of the host's memory at the most (docs/operations.md)."""
+"""Largest use of the host's memory seen in a run at GPU sizes (docs/operations.md)."""
 IMAGES = Path("/var/lib/docker")
-"""Where Docker keeps images unless `data-root` says otherwise."""
+"""Docker's folder for images unless `data-root` names another."""
 
 
 def _checks(device: str) -> Check:
-    """The checks of a device, imported only now; raises ValueError."""
+    """Return the checks of a device, which are imported only here; raises ValueError."""
     if device == "rocm":
         from services.executor.devices.rocm.checkup import RocmCheckup  # noqa: PLC0415  another device's may be missing
 
@@ -47,7 +47,7 @@ def _checks(device: str) -> Check:
 
 
 def room_for_image(images: Path = IMAGES, needed_gb: int = IMAGE_GB) -> DeviceFinding:
-    """Whether the disk where images are kept has room for one with ROCm or CUDA."""
+    """Check that the disk with the images has room for one with ROCm or CUDA."""
     place = next(folder for folder in (images, *images.parents) if folder.exists())
     free_gb = shutil.disk_usage(place).free // GB
     if free_gb >= needed_gb:
@@ -65,7 +65,7 @@ def room_for_image(images: Path = IMAGES, needed_gb: int = IMAGE_GB) -> DeviceFi
 
 
 def memory_for_a_run(total_bytes: int, needed_gib: int = RUN_GIB) -> DeviceFinding:
-    """Whether a host with so much memory has what one run may take."""
+    """Check that a host with this much memory has enough for one run."""
     if total_bytes >= needed_gib * GIB:
         return DeviceFinding(
             "host memory", ok=True, message=f"{total_bytes // GIB} GiB; a run takes up to {needed_gib}"
@@ -80,9 +80,9 @@ def memory_for_a_run(total_bytes: int, needed_gib: int = RUN_GIB) -> DeviceFindi
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Look at the device that is named, and print what was found."""
+    """Check the named device and print the findings; returns the exit status."""
     try:
-        # amdsmi prints what it does not find.
+        # amdsmi prints messages about things that it does not find.
         with redirect_stdout(sys.stderr):
             total_bytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
             findings = [*_checks(" ".join(arguments))(), memory_for_a_run(total_bytes), room_for_image()]

@@ -1,4 +1,4 @@
-"""What came of looking at one thing that a device needs."""
+"""The result of one check of a device."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class DeviceFinding:
-    """An answer; `remedy` says what to do, if there is something to do."""
+    """The result of a check; `remedy` says what to do, if anything can be done."""
 
     check: str
-    """What was looked at, in a word."""
+    """Subject of the check, in a few words."""
     ok: bool
     message: str
     remedy: str = ""
     hinders: bool = True
-    """Whether nothing runs on the device until it is mended; else it is worth knowing."""
+    """True if nothing runs on the device until this is fixed; otherwise it is a mere warning."""

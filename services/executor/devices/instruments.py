@@ -1,4 +1,4 @@
-"""What a device's instruments say beside the clock: in which state the hardware was when a call was timed."""
+"""A device's instruments besides the clock: the state of the hardware during a timed call."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Protocol, runtime_checkable
 
 @dataclass(frozen=True)
 class Reading:
-    """The state at one call; None for what a device cannot say.
+    """State at one call; None for values that the device cannot report.
 
-    `page_faults` and `other_processes` count what happened since the reading before, and who else was on the device.
+    `page_faults` counts those since the previous reading, `other_processes` the other users of the device.
     """
 
     clock_mhz: float | None = None
@@ -22,25 +22,25 @@ class Reading:
 
 @runtime_checkable
 class Instruments(Protocol):
-    """A device that has some: an addition to Device, found out by `isinstance`."""
+    """A device with instruments: an addition to Device, found with `isinstance`."""
 
     def read_instruments(self) -> Reading:
-        """The state now. Read after every timed call, so it must take far less than a millisecond."""
+        """Return the state now. It is read after every timed call, so it must take far less than a millisecond."""
         ...
 
 
 @runtime_checkable
 class SimulatedClock(Protocol):
-    """A device whose time is not the host's: an addition to Device, found out by `isinstance`."""
+    """A device whose time is not the host's: an addition to Device, found with `isinstance`."""
 
     def wall_ns(self, host_ns: int) -> int:
-        """What the judge's clock shows for an order that took `host_ns` of simulated time; 0 for a null call."""
+        """Return the judge's time, in ns, of an order that took `host_ns` of simulated time; 0 means a null call."""
         ...
 
 
 @dataclass(frozen=True)
 class Firmware:
-    """What a time depends on beside the toolchain; empty where a device cannot say."""
+    """Versions on which a time depends besides the toolchain; empty if the device cannot report them."""
 
     driver: str = ""
     firmware: str = ""
@@ -48,8 +48,8 @@ class Firmware:
 
 @runtime_checkable
 class Versioned(Protocol):
-    """A device that knows its driver and firmware: an addition to Device, found out by `isinstance`."""
+    """A device that knows its driver and firmware: an addition to Device, found with `isinstance`."""
 
     def versions(self) -> Firmware:
-        """The versions, e.g. of amdgpu and of the VBIOS."""
+        """Return the versions, e.g. of amdgpu and of the VBIOS."""
         ...

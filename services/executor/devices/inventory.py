@@ -1,4 +1,4 @@
-"""What a device's machine is made of, as its drivers tell. Empty and 0 stand for what they do not tell."""
+"""The hardware behind a device, as its drivers report it. Empty and 0 stand for unknown values."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class PartitionMode:
-    """A mode that a GPU can be partitioned in; `settable` says whether this process may set it."""
+    """A partition mode of a GPU; `settable` is True if this process may set it."""
 
     name: str
     settable: bool = False
@@ -19,7 +19,7 @@ class PartitionMode:
 
 @dataclass(frozen=True)
 class GpuFacts:
-    """A GPU, whatever it is partitioned into; `device_count` is how many devices it shows itself as."""
+    """A whole GPU, partitioned or not; it appears as `device_count` devices."""
 
     index: int
     title: str = ""
@@ -38,7 +38,7 @@ class GpuFacts:
 
 @dataclass(frozen=True)
 class UnreadFact:
-    """A field that could not be read, and why."""
+    """A field that could not be read, with the reason."""
 
     field: str
     reason: str
@@ -46,7 +46,7 @@ class UnreadFact:
 
 @dataclass(frozen=True)
 class DeviceFacts:
-    """The GPUs that leases can be on, in the order of their devices, and what they are driven by."""
+    """The GPUs that can be leased, in the order of their devices, and their driver and software."""
 
     gpus: Sequence[GpuFacts] = ()
     rocm_version: str = ""
@@ -57,17 +57,17 @@ class DeviceFacts:
 
 @runtime_checkable
 class Inventoried(Protocol):
-    """A device that knows its GPUs: an addition to Device, found out by `isinstance`."""
+    """A device that knows its GPUs: an addition to Device, found with `isinstance`."""
 
     def facts(self) -> DeviceFacts:
-        """What is there now, read anew. Faults of drivers are told in `unread`, and nothing is raised."""
+        """Return the facts, read anew. Driver faults are listed in `unread`, and nothing is raised."""
         ...
 
 
 class Answers:
-    """Answers of a driver to named questions, some of which it refused.
+    """A driver's answers to named questions, some of which it refused.
 
-    Drivers write "N/A" and the like for what they do not know; that is not reported, and not a fault.
+    Drivers write "N/A" and the like for unknown values; these are neither reported nor faults.
     """
 
     def __init__(self, answers: Mapping[str, object], faults: Mapping[str, str], place: str = "") -> None:
@@ -76,22 +76,22 @@ class Answers:
         self._place = place
 
     def text(self, question: str, key: str = "") -> str:
-        """The answer, or the part of it named `key`, as text."""
+        """Return the answer, or its part named `key`, as text; empty if there is none."""
         answer = self._part(question, key) if key else self._answers.get(question)
         text = answer.strip() if isinstance(answer, str) else ""
         return "" if text in _NOT_REPORTED else text
 
     def number(self, question: str, key: str = "") -> int:
-        """The same as a number; 0 where it is none, or negative."""
+        """Return the answer, or its part named `key`, as a number; 0 if it is none or negative."""
         answer = self._part(question, key) if key else self._answers.get(question)
         return max(0, answer) if isinstance(answer, int) else 0
 
     def is_reported(self, question: str) -> bool:
-        """Whether there is an answer at all."""
+        """Return True if there is an answer."""
         return self._answers.get(question) is not None
 
     def entries(self, question: str, key: str) -> list[object]:
-        """A list in the answer."""
+        """Return a list in the answer; empty if there is none."""
         found = self._part(question, key)
         return list(cast("Sequence[object]", found)) if isinstance(found, list | tuple) else []
 
@@ -100,7 +100,7 @@ class Answers:
         return cast("dict[str, Any]", answer).get(key) if isinstance(answer, dict) else None
 
     def unread(self, fields: Mapping[str, str]) -> list[UnreadFact]:
-        """What stays open because a question was refused; `fields` maps questions to what they are asked for."""
+        """Return the fields whose questions were refused; `fields` maps questions to the fields that they serve."""
         return [
             UnreadFact(f"{self._place}{name}", self._faults[question])
             for question, name in fields.items()

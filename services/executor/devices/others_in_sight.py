@@ -1,4 +1,4 @@
-"""Devices whose driver's library fails on others of their kind that a sandbox sees and may not open."""
+"""Devices whose library fails if a sandbox shows other devices of the kind that it may not open."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ if TYPE_CHECKING:
 
 @runtime_checkable
 class DisturbedByOthers(Protocol):
-    """An addition to Device, found out by `isinstance`."""
+    """A device that others disturb: an addition to Device, found with `isinstance`."""
 
     def others_in_sight(self) -> Sequence[str]:
-        """The nodes of others of its kind on this machine."""
+        """Return the nodes of other devices of this kind on the machine."""
         ...
 
 
 def refusal(device: Device, *, shows_all_nodes: bool) -> str:
-    """Why no run would find `device` in a sandbox that shows all nodes and opens its own alone; empty if one does."""
+    """Return why runs cannot find `device` if a sandbox shows nodes that it may not open; empty if they can."""
     if not shows_all_nodes or not isinstance(device, DisturbedByOthers):
         return ""
     others = device.others_in_sight()

@@ -1,6 +1,6 @@
-"""Devices are plug-ins: entry points of the group `wavepool.devices`.
+"""Devices as plug-ins: entry points of the group `wavepool.devices`.
 
-Each names a callable without arguments that gives a Device (`device.py` says what that has to do).
+Each names a callable without arguments that returns a Device (`device.py` has the interface).
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ DEVICES = PluginGroup("wavepool.devices", "device", ("describe", "toolchain", "b
 
 
 def device_names() -> tuple[str, ...]:
-    """The devices that are installed."""
+    """Return the names of the installed devices."""
     return DEVICES.names()
 
 
 def device_named(name: str) -> Device:
-    """The device, imported only now; raises UnknownPluginError, BrokenPluginError."""
+    """Return the device, which is imported only here; raises UnknownPluginError, BrokenPluginError."""
     return cast("Device", DEVICES.make(name))

@@ -1,4 +1,4 @@
-"""Devices that can say which kernels of a submission took how long, by their maker's own profiler."""
+"""Devices that can report kernel times of a submission, by their maker's profiler."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Dispatch:
-    """One launch of a kernel, as a profiler reported it: a claim like all that comes out of a runner's sandbox."""
+    """One launch of a kernel as a profiler reported it: a claim, like all that comes out of a runner's sandbox."""
 
     kernel: str
     duration_ns: int
@@ -30,24 +30,24 @@ class KernelProfile:
     median_ns: float
     total_ns: int
     share: float
-    """Of the time of all kernels."""
+    """Share of the time of all kernels, 0 to 1."""
 
 
 @runtime_checkable
 class Profiled(Protocol):
-    """A device with a profiler: an addition to Device, found out by `isinstance`."""
+    """A device with a profiler: an addition to Device, found with `isinstance`."""
 
     def profile_command(self, command: Command, folder: Path) -> Command:
-        """`command` under the profiler, which writes into `folder` on the host. Raises ToolchainError."""
+        """Return `command` under the profiler, which writes into `folder` on the host. Raises ToolchainError."""
         ...
 
     def dispatches(self, folder: Path) -> Sequence[Dispatch]:
-        """What the profiler wrote; raises ValueError where that makes no sense."""
+        """Return the dispatches that the profiler wrote; raises ValueError if they make no sense."""
         ...
 
 
 def profiles_of(dispatches: Iterable[Dispatch]) -> list[KernelProfile]:
-    """The kernels, the most expensive first."""
+    """Return the profiles of all kernels, the longest total time first."""
     durations: dict[str, list[int]] = {}
     for dispatch in dispatches:
         durations.setdefault(dispatch.kernel, []).append(dispatch.duration_ns)

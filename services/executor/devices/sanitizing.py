@@ -1,4 +1,4 @@
-"""Devices that can check kernels as they run: bounds, initialisation, races."""
+"""Devices that can check kernels at run time: bounds, initialisation, races."""
 
 from __future__ import annotations
 
@@ -13,37 +13,37 @@ if TYPE_CHECKING:
 
 
 class Sanitized(Protocol):
-    """A Device whose builds check their kernels. A SOLUTION's harness has the `main` of the program."""
+    """A Device whose builds check their kernels. A SOLUTION's harness has the program's `main`."""
 
     def describe(self) -> DeviceDescription:
-        """As a Device."""
+        """Describe the device, as a Device does."""
         ...
 
     def toolchain(self) -> Toolchain:
-        """As a Device."""
+        """Return the toolchain, as a Device does."""
         ...
 
     def build_command(self, folder: Path, kind: BuildKind) -> Command:
-        """As a Device."""
+        """Return the build command, as a Device does."""
         ...
 
     def run_command(self, folder: Path, kind: BuildKind) -> Command:
-        """As a Device."""
+        """Return the run command, as a Device does."""
         ...
 
     def with_findings(self, command: Command, folder: Path) -> Command:
-        """`command`, told to write what it finds into the empty `folder` on the host."""
+        """Return `command` with the order to write its findings into the empty `folder` on the host."""
         ...
 
     def findings_file(self, folder: Path) -> Path:
-        """The file of JSON lines that the command leaves there: a claim, since the submission could write it."""
+        """Return the file of JSON lines that the command leaves there: a claim, since the submission could write it."""
         ...
 
 
 @runtime_checkable
 class Sanitizing(Protocol):
-    """A device with sanitizers: an addition to Device, found out by `isinstance`."""
+    """A device with sanitizers: an addition to Device, found with `isinstance`."""
 
     def sanitized(self) -> Sanitized:
-        """The same device with its sanitizers on."""
+        """Return the same device with its sanitizers on."""
         ...

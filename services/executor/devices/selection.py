@@ -1,4 +1,4 @@
-"""Devices of which a run gets a part: those of several that its lease is on, or some of the host's processors."""
+"""Devices of which a run gets a part: some of several GPUs, or some of the host's processors."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ if TYPE_CHECKING:
 
 @runtime_checkable
 class Selectable(Protocol):
-    """A device that can stand for others of its kind: an addition to Device, found out by `isinstance`."""
+    """A device that can stand for others of its kind: an addition to Device, found with `isinstance`."""
 
     def on(self, devices: Sequence[int]) -> Device:
-        """The same, for the devices with these numbers: GPUs, or their partitions, in the order of the inventory."""
+        """Return the same device for these numbers: GPUs, or their partitions, in the order of the inventory."""
         ...
 
 
 def selected(device: Device, devices: Sequence[int]) -> Device:
-    """`device` on these devices; itself where none are named, or where there is nothing to select."""
+    """Return `device` for these numbers; unchanged if there are none, or if the device is not Selectable."""
     return device.on(devices) if devices and isinstance(device, Selectable) else device
 
 
 @runtime_checkable
 class OnProcessors(Protocol):
-    """A device whose kernels run on the host's processors: an addition to Device, found out by `isinstance`."""
+    """A device whose kernels run on the host's processors: an addition to Device, found with `isinstance`."""
 
     def within(self, cores: float) -> Device:
-        """The same with no more threads at work than that, so that a sandbox of so many cores never stops them."""
+        """Return the same device with at most `cores` threads, so that a sandbox of so many cores never stops them."""
         ...
 
 
 def within(device: Device, cores: float) -> Device:
-    """`device` in a sandbox of so many cores; itself where its kernels run elsewhere."""
+    """Return `device` for a sandbox of `cores` cores; unchanged if its kernels run elsewhere."""
     return device.within(cores) if isinstance(device, OnProcessors) else device

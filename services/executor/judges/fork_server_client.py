@@ -1,4 +1,4 @@
-"""The executor's side of the fork server, which forks our judges; it is started again when it has died."""
+"""The executor's client of the fork server that forks judges; it restarts a fork server that has died."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 log = logging.get_logger(__name__)
 
-# It ends as soon as nobody can ask any more; one that still starts has to finish that first.
+# The fork server ends as soon as its socket is closed, or once it has started if it is still doing that.
 _END_SECONDS = 3.0
 
 
 class JudgeForkServer:
-    """Starts judges; `command` starts the fork server, when the first judge is asked for."""
+    """Starts judges. `command` starts the fork server when the first judge is needed."""
 
     def __init__(self, command: Sequence[str], environment: Mapping[str, str]) -> None:
         self._command = command
@@ -40,7 +40,7 @@ class JudgeForkServer:
         return self._running.process.pid if self._running else None
 
     async def start(self) -> Judge:
-        """A judge that waits for its job; raises OSError."""
+        """Start a judge that waits for its job; raises OSError."""
         try:
             return Judge(await self._fork())
         except ConnectionError:
@@ -48,7 +48,7 @@ class JudgeForkServer:
             return Judge(await self._fork())
 
     async def close(self) -> None:
-        """End the fork server, and with it the judges that are left."""
+        """End the fork server, and with it the remaining judges."""
         async with self._changing:
             if self._running is not None:
                 await self._running.end()

@@ -1,4 +1,4 @@
-"""A process that the fork server forked: it is not our child, so we see its end and signal it through a pidfd."""
+"""A process that the fork server forked. It is not our child, so a pidfd shows its end and carries our signals."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from services.executor.core.process.fork_server import NUMBER, REQUEST
 if TYPE_CHECKING:
     from asyncio import StreamReader, StreamWriter
 
-# As asyncio says of a child that somebody else reaped.
+# asyncio's status for a child that somebody else reaped.
 UNKNOWN_STATUS = 255
-# A fork server that starts takes a second, or several on a busy machine.
+# A fork server takes a second to start, or several on a busy machine.
 _BIRTH_SECONDS = 60.0
 
 
 class ForkedProcess:
-    """What `asyncio.subprocess.Process` is to a child, with all three streams; made by `fork`."""
+    """A forked process with the interface of `asyncio.subprocess.Process` and all three streams; made by `fork`."""
 
     def __init__(
         self, pid: int, pidfd: int, line: socket.socket, streams: tuple[StreamWriter, StreamReader, StreamReader]
@@ -34,15 +34,15 @@ class ForkedProcess:
         self._end = asyncio.create_task(self._watch())
 
     def terminate(self) -> None:
-        """Send SIGTERM; raises ProcessLookupError when it has ended."""
+        """Send SIGTERM; raises ProcessLookupError if the process has ended."""
         self._send(signal.SIGTERM)
 
     def kill(self) -> None:
-        """Send SIGKILL; raises ProcessLookupError when it has ended."""
+        """Send SIGKILL; raises ProcessLookupError if the process has ended."""
         self._send(signal.SIGKILL)
 
     async def wait(self) -> int:
-        """Wait for its end; answers the exit code, or UNKNOWN_STATUS if the fork server died before it."""
+        """Wait for the end; returns the exit code, or UNKNOWN_STATUS if the fork server died first."""
         return await asyncio.shield(self._end)
 
     def _send(self, number: signal.Signals) -> None:
@@ -111,7 +111,7 @@ async def _reader(stream: socket.socket) -> StreamReader:
 
 
 class _ReaderProtocol(asyncio.StreamReaderProtocol):
-    """Has uvloop close the stream at its end, as asyncio's loop does unasked."""
+    """A reader protocol that makes uvloop close the stream at its end, as asyncio's own loop does."""
 
     def eof_received(self) -> bool:
         super().eof_received()

@@ -1,8 +1,8 @@
 """A judge process: started ahead of time, given one job, and gone afterwards.
 
-It reads a JudgeJob message from its stdin, and writes RunEvent messages to its stdout, each after its length. It
-ends when the process that started it dies, and its sandboxes die with it; `setpriv` makes the kernel do so, so a killed
-executor leaves no process.
+It reads a JudgeJob message from stdin and writes RunEvent messages to stdout, each after its length. It ends when the
+process that started it dies, and its sandboxes die with it. `setpriv` makes the kernel do this, so a killed executor
+leaves no process behind.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ if TYPE_CHECKING:
 log = logging.get_logger(__name__)
 
 DIE_WITH_US = ("setpriv", "--pdeathsig", "KILL", "--")
-# A message holds at most all samples or one report; far beyond both.
+# A message holds at most all samples or one report, which are far smaller.
 MOST_MESSAGE_BYTES = 64 << 20
 # How long a judge may take to clean up after SIGTERM: it waits DEATH_SECONDS for a sandbox that does not die, and
-# tells. One that is killed loses its sandboxes to the kernel, but leaves its folder until the executor starts again.
+# reports it. If a judge is killed, the kernel ends its sandboxes, but its folder stays until the executor starts again.
 TERM_GRACE_SECONDS = DEATH_SECONDS + 5.0
 _STDERR_TAIL_BYTES = 4096
 
 
 class JudgeProcess(Protocol):
-    """What a judge needs of a process; asyncio's own have it."""
+    """The interface of a judge's process; asyncio's processes have it."""
 
     @property
     def pid(self) -> int:
@@ -46,41 +46,41 @@ class JudgeProcess(Protocol):
 
     @property
     def stdin(self) -> StreamWriter | None:
-        """Where it reads."""
+        """Stream that the process reads from."""
         ...
 
     @property
     def stdout(self) -> StreamReader | None:
-        """Its events."""
+        """Stream of events."""
         ...
 
     @property
     def stderr(self) -> StreamReader | None:
-        """Its log, and the stack of a crash."""
+        """Log of the process, and the stack trace of a crash."""
         ...
 
     @property
     def returncode(self) -> int | None:
-        """None until it has ended."""
+        """Exit code; None while the process runs."""
         ...
 
     def terminate(self) -> None:
-        """Send SIGTERM; may raise ProcessLookupError when it has ended."""
+        """Send SIGTERM; may raise ProcessLookupError if the process has ended."""
         ...
 
     def kill(self) -> None:
-        """Send SIGKILL; may raise ProcessLookupError when it has ended."""
+        """Send SIGKILL; may raise ProcessLookupError if the process has ended."""
         ...
 
     async def wait(self) -> int:
-        """Wait for its end; answers the exit code."""
+        """Wait for the end; returns the exit code."""
         ...
 
 
 class Judge:
     """One process of the core.
 
-    `grace_seconds`: how long it may take to end after SIGTERM; `death_seconds`: how long after SIGKILL.
+    It may take `grace_seconds` to end after SIGTERM, and `death_seconds` after SIGKILL.
     """
 
     def __init__(
@@ -102,7 +102,7 @@ class Judge:
         grace_seconds: float = TERM_GRACE_SECONDS,
         death_seconds: float = DEATH_SECONDS,
     ) -> Judge:
-        """Start one that waits for its job; raises OSError."""
+        """Start a judge that waits for its job; raises OSError."""
         process = await asyncio.create_subprocess_exec(
             *DIE_WITH_US,
             *command,
@@ -121,11 +121,11 @@ class Judge:
 
     @property
     def is_alive(self) -> bool:
-        """Whether it could still take a job."""
+        """True while the process runs, so that it can take a job."""
         return self._process.returncode is None
 
     async def run(self, job: CoreJob) -> AsyncIterator[RunEvent]:
-        """Give it the job and tell its events; the last is `finished`, ours if the judge broke down."""
+        """Give the judge its job and yield its events; the last is `finished`, made here if the judge broke down."""
         stdin, stdout = self._process.stdin, self._process.stdout
         assert stdin is not None  # noqa: S101  PIPE was asked for
         assert stdout is not None  # noqa: S101
@@ -147,11 +147,11 @@ class Judge:
 
     @property
     def leaves_processes(self) -> bool:
-        """After `end`: whether it, or something that it ran, is left and cannot be killed."""
+        """True if the judge, or something it ran, is left after `end` and cannot be killed."""
         return self._process.returncode in {None, UNKILLABLE_STATUS}
 
     async def end(self) -> None:
-        """End it, gently and then not; returns when the process is gone, or has been dying for `death_seconds`."""
+        """End the judge with SIGTERM, then with SIGKILL; returns once it is gone or has had `death_seconds` to die."""
         with contextlib.suppress(ProcessLookupError):
             if self.is_alive:
                 self._process.terminate()
@@ -172,9 +172,9 @@ class Judge:
 
 
 async def next_event(stream: StreamReader) -> RunEvent | None:
-    """The next event that a judge tells, None at the end.
+    """Return the next event from a judge, or None at the end.
 
-    Raises asyncio.IncompleteReadError, ValueError or DecodeError for anything else.
+    Raises asyncio.IncompleteReadError, ValueError or DecodeError if the stream holds anything else.
     """
     length = await stream.read(1)
     if not length:

@@ -18,7 +18,7 @@ log = logging.get_logger(__name__)
 
 
 class JudgePool:
-    """Keeps `spares` judges ready. Refill it between runs: a starting judge would disturb a benchmark."""
+    """Keeps `spares` judges ready. Refill it only between runs: a judge that starts would disturb a benchmark."""
 
     def __init__(self, start: Callable[[], Awaitable[Judge]], spares: int) -> None:
         self._start = start
@@ -29,11 +29,11 @@ class JudgePool:
 
     @property
     def waiting(self) -> tuple[Judge, ...]:
-        """Those that are ready, the next one first."""
+        """The judges that are ready, the next one first."""
         return tuple(self._waiting)
 
     async def take(self) -> Judge:
-        """A judge of one's own; raises OSError when none can be started."""
+        """Return a judge for the caller alone; raises OSError if none can be started."""
         while self._waiting:
             judge = self._waiting.popleft()
             spare_judges.set(len(self._waiting))
@@ -42,12 +42,12 @@ class JudgePool:
         return await self._start()
 
     def refill(self) -> None:
-        """Start as many as are missing, in the background."""
+        """Start the missing judges in the background."""
         if self._refilling is None or self._refilling.done():
             self._refilling = asyncio.create_task(self._refill())
 
     async def close(self) -> None:
-        """End all that wait."""
+        """End all waiting judges."""
         self._closed = True
         if self._refilling is not None:
             await self._refilling

@@ -1,1 +1,1 @@
-"""Who may run what here: tokens, leases and the fence, slots of a GPU."""
+"""Access to this machine: tokens, leases and the fence, slots of a GPU."""

@@ -1,4 +1,4 @@
-"""Who may call: holders of this machine's lease token, and the administrator."""
+"""Authentication of callers: holders of this machine's lease token, and the administrator."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _SCHEME = "bearer "
 
 
 class Caller(Enum):
-    """In what capacity somebody calls."""
+    """The role of a caller."""
 
     LEASE_HOLDER = 1
     ADMINISTRATOR = 2
@@ -25,13 +25,13 @@ class Caller(Enum):
 
 @dataclass(frozen=True)
 class Tokens:
-    """The tokens that are accepted; an empty one never is."""
+    """The accepted tokens; an empty one is never accepted."""
 
     lease: str
     admin: str
 
     def caller(self, metadata: Iterable[tuple[str, str | bytes]]) -> Caller:
-        """Who sent this metadata; raises MissingTokenError, WrongTokenError."""
+        """Return the role of the caller that sent this metadata; raises MissingTokenError, WrongTokenError."""
         headers = [value for key, value in metadata if key == METADATA_KEY and isinstance(value, str)]
         if not headers or not headers[0].lower().startswith(_SCHEME):
             raise MissingTokenError

@@ -1,4 +1,4 @@
-"""Why the executor refuses.
+"""Reasons for which the executor refuses a call.
 
 ExecutorError
 ├── InvalidFieldError
@@ -18,11 +18,11 @@ from __future__ import annotations
 from datetime import timedelta
 
 SLOT_RETRY = timedelta(seconds=1)
-"""When it is worth asking for a slot again: most runs take a few seconds."""
+"""When to ask for a slot again: most runs take a few seconds."""
 
 
 ROOM_RETRY = timedelta(seconds=30)
-"""When it is worth asking a machine again whose disk is full."""
+"""When to ask again after the machine's disk was full."""
 
 
 class ExecutorError(Exception):
@@ -30,7 +30,7 @@ class ExecutorError(Exception):
 
 
 class InvalidFieldError(ExecutorError):
-    """Fields of a request are wrong; `violations` holds their names, and what is wrong and how to mend it."""
+    """Fields of a request are wrong; `violations` holds pairs of a field's name and a description with the fix."""
 
     def __init__(self, *violations: tuple[str, str]) -> None:
         super().__init__("; ".join(f"{field}: {description}" for field, description in violations))
@@ -60,7 +60,7 @@ class UnknownProblemError(ExecutorError):
 
 
 class UnknownRunError(ExecutorError):
-    """No such run is known here (any more)."""
+    """No such run is known here, or not any more."""
 
     def __init__(self, run_id: str) -> None:
         super().__init__(f"There is no run {run_id!r} here (any more). Begin another under a new id.")
@@ -74,7 +74,7 @@ class RunConflictError(ExecutorError):
 
 
 class StaleLeaseError(ExecutorError):
-    """The lease is over, or has passed to another."""
+    """The lease has expired or passed to another holder."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(f"The lease does not hold any more: {reason}. Give up this run.")
@@ -97,11 +97,11 @@ class NoRoomError(ExecutorError):
 
 
 class UnfitError(Exception):
-    """The machine takes no run any more, because its device cannot be trusted: the reason, for its operator."""
+    """The machine takes no more runs because its device cannot be trusted; the message is for the operator."""
 
 
 class DrainingError(ExecutorError):
-    """The executor is about to stop."""
+    """The executor is about to stop and begins no more runs."""
 
     def __init__(self) -> None:
         super().__init__("This executor is draining and begins no more runs. Run elsewhere.")

@@ -1,8 +1,8 @@
-"""The fence that keeps holders of old leases out; pure.
+"""The fence that refuses holders of old leases; pure.
 
-vmpool gives every lease of a machine a higher token than those before, and an eighth to one lease at a time. So if a
-token was seen on an eighth, every lease with a lower token that has this eighth is over. A lease that is still held
-never meets a higher token on its own eighths, whatever the order in which runs arrive.
+vmpool gives each lease of a machine a higher token than those before, and leases an eighth to one holder at a time. So
+if a token was seen on an eighth, every lease of this eighth with a lower token is over. A lease that is still held
+never meets a higher token on its own eighths, whatever order runs arrive in.
 """
 
 from __future__ import annotations
@@ -19,22 +19,23 @@ if TYPE_CHECKING:
 
 
 class Fence:
-    """Remembers, for each eighth of one machine, the highest token that was seen on it."""
+    """Remembers the highest token that was seen on each eighth of one machine."""
 
     def __init__(self, capacity_eighths: int, newest: Sequence[int] = ()) -> None:
-        """`newest` is what an earlier fence of this machine remembered."""
+        """Start from `newest`, the tokens that an earlier fence of this machine remembered."""
         kept = list(newest[:capacity_eighths])
         self._newest = kept + [0] * (capacity_eighths - len(kept))
 
     @property
     def newest(self) -> tuple[int, ...]:
-        """The highest token that was seen on each eighth."""
+        """The highest token seen on each eighth."""
         return tuple(self._newest)
 
     def admit(self, lease: Lease) -> None:
-        """Let a run of `lease` begin; raises StaleLeaseError where a newer lease shows that it is over.
+        """Let a run of `lease` begin; raises StaleLeaseError if a newer lease shows that it is over.
 
-        A lease that did not say where it lies is kept out only where it is over wherever that is, and keeps out nobody.
+        A lease without a slot is refused only if it would be over in every possible slot, and it makes no other lease
+        stale.
         """
         token = lease.fencing_token
         if token == 0:

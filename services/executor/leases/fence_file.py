@@ -1,7 +1,7 @@
-"""Keeps what the fence has seen in a file, so that an executor that was started again refuses the same leases.
+"""Keeps the fence's tokens in a file, so that a restarted executor refuses the same leases.
 
-Tokens count the leases of one machine, and begin anew with another machine. So the file names its machine, by a digest
-of the token that vmpool gave to it, and what another machine left is not read.
+Tokens count the leases of one machine and start again with another machine. So the file names its machine, by a digest
+of the token that vmpool gave it, and tokens of another machine are ignored.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _PAGE_BYTES = 4096
-"""Room for the tokens of 100 eighths and more; the kernel writes it in one piece."""
+"""Room for the tokens of more than 100 eighths; the kernel writes it in one piece."""
 
 log = logging.get_logger(__name__)
 
 
 class FenceFile:
-    """The file of the machine that `machine_token` belongs to; with an empty token nothing is kept."""
+    """The fence's file for the machine with `machine_token`; nothing is kept if the token is empty."""
 
     def __init__(self, path: Path, machine_token: str) -> None:
         self._path = path
         self._machine = hashlib.sha256(machine_token.encode()).hexdigest() if machine_token else ""
 
     def read(self) -> tuple[int, ...]:
-        """The highest token seen on each eighth; empty where nothing sound was kept of this machine."""
+        """Return the highest token seen on each eighth; empty if the file holds nothing valid for this machine."""
         try:
             kept: Any = json.loads(self._path.read_text())
             newest = [int(token) for token in kept["newest"]] if kept["machine"] == self._machine else []
@@ -43,11 +43,11 @@ class FenceFile:
         return tuple(newest) if self._machine else ()
 
     def write(self, newest: Sequence[int]) -> None:
-        """Keep it; where that fails the fence still holds for as long as this process lives.
+        """Keep the tokens. If that fails, the fence still holds while this process lives.
 
-        Not forced to the disk: it outlives the process, and a machine that crashed has no runs left to protect. Every
-        run waits for this, and a new file in the old one's place would have the kernel see to the disk at once; so the
-        old one is written over, in a piece that no signal can cut.
+        The file is not forced to disk: it has to survive the process only, as a machine that crashed has no runs left
+        to protect. Every run waits for this write, and replacing the file with a new one would make the kernel write to
+        the disk at once. So the old file is overwritten in one piece, which no signal can interrupt.
         """
         if not self._machine:
             return

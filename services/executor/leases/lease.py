@@ -1,4 +1,4 @@
-"""Leases as the executor sees them; pure."""
+"""A lease as the executor sees it; pure."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Lease:
-    """The right to run here. `fencing_token` 0 is the administrator's, who needs no lease."""
+    """The right to run here. `fencing_token` 0 belongs to the administrator, who needs no lease."""
 
     fencing_token: int
     expire_time: datetime | None
     eighths: int
     slot: Slot | None = None
-    """Where the eighths lie; None if the caller did not say and there are several places."""
+    """Slot of the eighths; None if the caller gave none and several are possible."""
 
     def check_alive(self, now: datetime) -> None:
-        """Raises StaleLeaseError once it has expired."""
+        """Raise StaleLeaseError if the lease has expired."""
         if self.expire_time is not None and self.expire_time <= now:
             raise StaleLeaseError(f"it expired at {self.expire_time.isoformat()}")
 
     def is_superseded_by(self, other: Lease) -> bool:
-        """Whether a run of `other` shows that this lease is over."""
+        """True if a run of `other` shows that this lease is over."""
         if self.slot is None or other.slot is None or self.fencing_token == 0:
             return False
         return self.fencing_token < other.fencing_token and self.slot.overlaps(other.slot)

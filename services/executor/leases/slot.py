@@ -1,7 +1,7 @@
-"""Slots: eighths of a machine that lie side by side. Pure.
+"""Slots: adjacent eighths of a machine. Pure.
 
-They are counted over all GPUs: GPU number g has eighths 8 g to 8 g + 7. A slot of up to a whole GPU begins at a
-multiple of its size, so that slots nest; a larger one is made of whole GPUs.
+Eighths are numbered over all GPUs: GPU g has eighths 8 g to 8 g + 7. A slot of up to a whole GPU begins at a multiple
+of its size, so that slots nest; a larger one consists of whole GPUs.
 """
 
 from __future__ import annotations
@@ -18,22 +18,22 @@ EIGHTHS_OF_A_GPU = 8
 
 @dataclass(frozen=True)
 class Slot:
-    """`eighths` of a machine, from eighth number `first` on."""
+    """A number of `eighths` of a machine, from eighth number `first`."""
 
     first: int
     eighths: int
 
     @property
     def range(self) -> range:
-        """The numbers of its eighths."""
+        """The numbers of the slot's eighths."""
         return range(self.first, self.first + self.eighths)
 
     def overlaps(self, other: Slot) -> bool:
-        """Whether they share an eighth."""
+        """True if the slots share an eighth."""
         return self.first < other.first + other.eighths and other.first < self.first + self.eighths
 
     def devices(self, device_counts: Sequence[int]) -> tuple[int, ...]:
-        """The devices that it lies on, where each GPU shows itself as so many: 1, or 8 partitions in CPX mode."""
+        """Return the slot's devices. `device_counts` has the devices of each GPU: 1, or 8 partitions in CPX mode."""
         found: set[int] = set()
         for eighth in self.range:
             gpu, place = divmod(eighth, EIGHTHS_OF_A_GPU)
@@ -42,13 +42,13 @@ class Slot:
 
 
 def places(eighths: int, capacity_eighths: int) -> list[Slot]:
-    """Every slot of this size on a machine with so many eighths."""
+    """Return every slot of this size on a machine with `capacity_eighths`."""
     step = min(eighths, EIGHTHS_OF_A_GPU)
     return [Slot(first, eighths) for first in range(0, capacity_eighths - eighths + 1, step)]
 
 
 def free_place(eighths: int, capacity_eighths: int, taken: Iterable[Slot]) -> Slot | None:
-    """The first slot of this size that overlaps none of `taken`; None where there is none."""
+    """Return the first slot of this size that overlaps none of `taken`, or None."""
     occupied = list(taken)
     free = (s for s in places(eighths, capacity_eighths) if not any(s.overlaps(other) for other in occupied))
     return next(free, None)

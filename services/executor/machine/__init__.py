@@ -1,1 +1,1 @@
-"""What this machine is and keeps: inventory, secrets, the key that signs reports; and whether its pool still calls."""
+"""The state of this machine: inventory, secrets, the key that signs reports, and the watch over its pool."""

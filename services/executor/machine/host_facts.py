@@ -1,4 +1,4 @@
-"""The machine that the executor runs on, as its kernel tells."""
+"""Facts of the host, as its kernel reports them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _MEMINFO = Path("/proc/meminfo")
 
 @dataclass(frozen=True)
 class HostFacts:
-    """Empty and 0 stand for what is not reported."""
+    """Facts of the host; empty and 0 stand for unknown values."""
 
     kernel: str
     operating_system: str
@@ -23,7 +23,7 @@ class HostFacts:
 
 
 def read_host() -> HostFacts:
-    """The host's processors, memory and kernel, read now."""
+    """Read the host's processors, memory and kernel now."""
     return HostFacts(
         kernel=f"{platform.system()} {platform.release()}",
         operating_system=_operating_system(),
@@ -34,7 +34,7 @@ def read_host() -> HostFacts:
 
 
 def value_of(text: str, name: str) -> str:
-    """The value of the first line `name: value`; empty where there is none."""
+    """Return the value of the first line `name: value`, or an empty string."""
     for line in text.splitlines():
         key, _, value = line.partition(":")
         if key.strip() == name:
@@ -43,7 +43,7 @@ def value_of(text: str, name: str) -> str:
 
 
 def mib_of(text: str) -> int:
-    """MiB of the kernel's `12345 kB`; 0 where it is not that."""
+    """Return the MiB in the kernel's `12345 kB`; 0 for any other text."""
     number, _, unit = text.partition(" ")
     return int(number) >> 10 if number.isdecimal() and unit == "kB" else 0
 

@@ -1,7 +1,7 @@
-"""Reads what the machine is made of, at the start and again when the machine may have been hurt.
+"""Reads the machine's inventory, at the start and again when the machine may be damaged.
 
-Drivers of hurt hardware hang. So a reading has a thread of its own, which is left to itself when it takes too long; and
-no second one begins while the first has not come back.
+Drivers of damaged hardware hang. So each reading has its own thread, which is abandoned if it takes too long, and no
+second one begins until the first has returned.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 log = logging.get_logger(__name__)
 
 READ_SECONDS = 20.0
-"""For eight GPUs amdsmi takes a few seconds at most; what takes longer hangs."""
+"""For eight GPUs amdsmi takes a few seconds at most; a longer call hangs."""
 
 
 @dataclass(frozen=True)
 class Inventory:
-    """The machine at `time`."""
+    """The machine's parts at `time`."""
 
     device: DeviceFacts
     host: HostFacts
@@ -38,7 +38,7 @@ class Inventory:
 
 
 class InventoryReader:
-    """Has the newest inventory in `current`, once `read` was awaited for the first time."""
+    """Holds the newest inventory in `current`, once `read` has been awaited."""
 
     def __init__(self, device: Device, clock: Clock, *, seconds: float = READ_SECONDS) -> None:
         self._device = device
@@ -49,7 +49,7 @@ class InventoryReader:
         self.current = Inventory(DeviceFacts(), read_host(), clock.now())
 
     async def read(self) -> Inventory:
-        """Read it now; never raises. What could not be read keeps the value that was read before."""
+        """Read the inventory now; never raises. Parts that cannot be read keep their earlier values."""
         before, found = self.current.device, await self._facts()
         if not found.gpus and before.gpus and found.unread:
             found = replace(before, unread=found.unread)
@@ -59,12 +59,12 @@ class InventoryReader:
         return self.current
 
     def refresh(self) -> None:
-        """Read it in the background."""
+        """Read the inventory in the background."""
         if self._refreshing is None or self._refreshing.done():
             self._refreshing = asyncio.create_task(self.read())
 
     async def close(self) -> None:
-        """End the reading in the background."""
+        """Cancel the reading in the background."""
         if self._refreshing is not None:
             self._refreshing.cancel()
             await asyncio.wait({self._refreshing})
@@ -88,7 +88,7 @@ def _unread(reason: str) -> DeviceFacts:
 
 
 def _in_thread(read: Callable[[], DeviceFacts]) -> asyncio.Future[DeviceFacts]:
-    """As `asyncio.to_thread`, but nothing waits for the thread when the process ends."""
+    """Act like `asyncio.to_thread`, but let the process end without waiting for the thread."""
     loop = asyncio.get_running_loop()
     future: asyncio.Future[DeviceFacts] = loop.create_future()
 

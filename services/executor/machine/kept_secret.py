@@ -1,4 +1,4 @@
-"""A secret of this machine's own, made once and kept in a file that only we can read."""
+"""A secret of this machine, made once and kept in a file that only its owner can read."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def kept_secret(file: Path, make: Callable[[], str]) -> str:
-    """The text in `file`; `make` gives it where there is none. Raises OSError."""
+    """Return the text in `file`, which is made with `make` if it does not exist. Raises OSError."""
     file.parent.mkdir(parents=True, exist_ok=True)
     try:
         descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)

@@ -1,8 +1,8 @@
 """Ends an executor whose pool is gone.
 
-A rented machine costs money for as long as its executor runs. If the pool's host dies for good, nothing else ends it.
-So the executor takes each GetCapabilities for a heartbeat of its pool, and ends by itself after a long silence; the
-service that rents the machine out takes it back once the executor is over.
+A rented machine costs money while its executor runs. If the pool's host dies for good, nothing else ends the executor.
+So each GetCapabilities counts as the pool's heartbeat, and the executor ends by itself after a long silence; the
+service that rents out the machine then takes it back.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from datetime import timedelta
 
 RECHECK_SECONDS = 1.0
-"""Between two looks at a machine that is kept by its use alone."""
+"""Time between checks of a machine that stays only because it is in use."""
 
 
 class PoolGoneError(Exception):
@@ -27,9 +27,9 @@ class PoolGoneError(Exception):
 
 
 class PoolWatch:
-    """Counts the silence of the pool, from the executor's start on.
+    """Measures the pool's silence, from the executor's start.
 
-    `is_in_use` tells whether anything keeps the machine whatever its pool does: such a machine is never ended.
+    `is_in_use` returns True if something needs the machine without its pool: such a machine is never ended.
     """
 
     def __init__(
@@ -44,11 +44,11 @@ class PoolWatch:
         self._heard_seconds = monotonic_seconds()
 
     def heard(self) -> None:
-        """The pool has asked."""
+        """Note that the pool has called."""
         self._heard_seconds = self._monotonic_seconds()
 
     def check(self) -> float:
-        """How many seconds to wait before the next look; PoolGoneError if the executor is to end now."""
+        """Return the seconds until the next check; raises PoolGoneError if the executor must end now."""
         silence_seconds = self._monotonic_seconds() - self._heard_seconds
         if silence_seconds < self._timeout_seconds:
             return self._timeout_seconds - silence_seconds

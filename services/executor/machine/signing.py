@@ -1,7 +1,7 @@
-"""Signs reports, so that whoever gets one can see that this machine made it and nobody changed it.
+"""Signs reports, so that a reader can see that this machine made them and nobody changed them.
 
-The form is a DSSE envelope (https://github.com/secure-systems-lab/dsse, version 1.0.2): the payload's own bytes are
-signed, so that no reader has to agree with us on how JSON is written. docs/signed-reports.md is the user's view.
+A signed report is a DSSE envelope (https://github.com/secure-systems-lab/dsse, version 1.0.2): the payload's bytes are
+signed, so that readers need not agree with us on how JSON is written. docs/signed-reports.md is the user's view.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ PAYLOAD_TYPE = "application/vnd.wavepool.report.v1+json"
 
 
 class Signer:
-    """The Ed25519 key of this machine."""
+    """Signs with the Ed25519 key of this machine."""
 
     def __init__(self, private_key: Ed25519PrivateKey) -> None:
         self._private_key = private_key
 
     @classmethod
     def kept_in(cls, file: Path) -> Signer:
-        """The key in `file`, which only we can read; makes it first where there is none. Raises SigningKeyError."""
+        """Load the key in `file`, which only we can read; makes it first if there is none. Raises SigningKeyError."""
         try:
             text = kept_secret(file, lambda: Ed25519PrivateKey.generate().private_bytes_raw().hex())
             return cls(Ed25519PrivateKey.from_private_bytes(bytes.fromhex(text)))
@@ -44,11 +44,11 @@ class Signer:
 
     @property
     def public_key(self) -> str:
-        """32 bytes in hex; also the key id in envelopes."""
+        """Public key, 32 bytes in hex; also the key id in envelopes."""
         return self._private_key.public_key().public_bytes_raw().hex()
 
     def envelope(self, payload: bytes) -> str:
-        """`payload`, signed, as the JSON text of a DSSE envelope."""
+        """Return `payload` and its signature as the JSON text of a DSSE envelope."""
         signature = self._private_key.sign(signed_bytes(PAYLOAD_TYPE, payload))
         return json.dumps(
             {
@@ -60,6 +60,6 @@ class Signer:
 
 
 def signed_bytes(payload_type: str, payload: bytes) -> bytes:
-    """What is signed: DSSE's pre-authentication encoding, which binds the type to the payload."""
+    """Return the bytes to sign: DSSE's pre-authentication encoding, which binds the type to the payload."""
     kind = payload_type.encode()
     return b"DSSEv1 %d %b %d %b" % (len(kind), kind, len(payload), payload)

@@ -1,4 +1,4 @@
-"""All runs of this executor: begins them in free slots, finds them again, ends them, and forgets them in time."""
+"""All runs of this executor: begins them in free slots, finds them again, ends them, and forgets them later."""
 
 from __future__ import annotations
 
@@ -39,32 +39,32 @@ log = logging.get_logger(__name__)
 
 @dataclass(frozen=True)
 class Capacity:
-    """How much runs at once, and how much of what is over is kept for those who come back."""
+    """Maximum number of runs at once, and of finished runs that are kept for clients that come back."""
 
     max_runs: int = 1
     device_counts: tuple[int, ...] = (1,)
-    """As how many devices each GPU shows itself: 1, or more where it is partitioned."""
+    """Number of devices of each GPU: 1, or more if it is partitioned."""
     kept_finished: int = 64
     keep_duration: timedelta = timedelta(minutes=10)
 
     @property
     def gpu_count(self) -> int:
-        """How many GPUs leases can be on."""
+        """Number of GPUs that can be leased."""
         return len(self.device_counts)
 
     @property
     def eighths(self) -> int:
-        """All of the machine."""
+        """Number of eighths of the whole machine."""
         return self.gpu_count * EIGHTHS_OF_A_GPU
 
     @property
     def runs_per_device(self) -> int:
-        """How many runs may share a device."""
+        """Number of runs that may share a device."""
         return max(1, self.max_runs // sum(self.device_counts))
 
 
 class Runs:
-    """Everything happens on one event loop; what must not interleave is under one lock."""
+    """All runs. They live on one event loop, and a lock guards steps that must not interleave."""
 
     def __init__(
         self, judges: JudgePool, health_check: HealthCheck, clock: Clock, capacity: Capacity, fence_file: FenceFile
@@ -82,16 +82,16 @@ class Runs:
 
     @property
     def unfit_reason(self) -> str:
-        """Why the machine takes no run any more; empty while it does."""
+        """Reason why the machine takes no more runs; empty while it takes them."""
         return self._health_check.unfit_reason
 
     @property
     def in_flight(self) -> list[Execution]:
-        """Those that are not over."""
+        """The runs that are not over."""
         return [execution for execution in self._executions.values() if not execution.run.is_finished]
 
     async def begin_or_attach(self, spec: RunSpec, after_seq: int) -> Run:
-        """The run of this id, begun now if it is new and `after_seq` is 0.
+        """Return the run with this id; begins it if it is new and `after_seq` is 0.
 
         Raises RunConflictError, UnknownRunError, StaleLeaseError, NoSlotError, NoRoomError, DrainingError, UnfitError.
         """
@@ -107,7 +107,7 @@ class Runs:
             return await self._begin(spec)
 
     def cancel(self, run_id: str) -> None:
-        """End a run; does nothing where it is over. Raises UnknownRunError."""
+        """End a run, if it is not over yet. Raises UnknownRunError."""
         self._known(run_id).end(EndReason.CANCELLED)
 
     def renew(self, run_id: str, fencing_token: int, expire_time: datetime) -> None:
@@ -117,7 +117,7 @@ class Runs:
         execution.renew(expire_time)
 
     def start(self) -> None:
-        """Have judges ready for the first runs."""
+        """Prepare judges for the first runs, and check the devices."""
         self._judges.refill()
         self._health_check.start(range(sum(self.capacity.device_counts)))
 
@@ -131,7 +131,7 @@ class Runs:
             execution.end(reason)
 
     async def close(self) -> None:
-        """End all runs and wait until nothing of them is left."""
+        """End all runs and wait until nothing is left of them."""
         self.drain()
         self.end_all(EndReason.EXECUTOR_STOPPED)
         await asyncio.gather(*self._tasks)
@@ -139,7 +139,7 @@ class Runs:
         await self._judges.close()
 
     async def _settle(self) -> None:
-        """Wait until nothing is left of runs that are over, and the health check after them is done."""
+        """Wait until nothing is left of finished runs and the health check after them is done."""
         if leaving := [task for task, execution in self._tasks.items() if execution.run.is_finished]:
             await asyncio.wait(leaving)
         await self._health_check.settle()
@@ -163,7 +163,7 @@ class Runs:
         return execution.run
 
     async def _end_superseded(self, spec: RunSpec) -> None:
-        """A newer lease of the same eighths means that older ones are over, whatever their holders believe."""
+        """End runs of older leases on the same eighths: a newer lease means that they are over."""
         older = [execution for execution in self.in_flight if execution.lease.is_superseded_by(spec.lease)]
         for execution in older:
             execution.end(EndReason.LEASE_PASSED_ON)
@@ -176,7 +176,7 @@ class Runs:
             self._fence_file.write(self._fence.newest)
 
     def _place(self, spec: RunSpec) -> Place:
-        """Where the run goes: its lease's slot, or a free one if it names none."""
+        """Return the run's place: its lease's slot, or a free one if the lease names none."""
         in_flight, lease = self.in_flight, spec.lease
         taken = [execution.place.slot for execution in in_flight]
         slot = lease.slot or free_place(lease.eighths, self.capacity.eighths, taken)
@@ -228,6 +228,6 @@ def _attached(known: Execution, spec: RunSpec) -> Run:
 
 
 def _check_token(known: Execution, fencing_token: int) -> None:
-    """The administrator (token 0) may do with any run as he likes."""
+    """Check the caller's token against the run's. The administrator (token 0) may use any run."""
     if 0 < fencing_token < known.lease.fencing_token:
         raise StaleLeaseError(f"its fencing token is {fencing_token}, the run's is {known.lease.fencing_token}")

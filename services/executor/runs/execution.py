@@ -1,4 +1,4 @@
-"""Carries one run out on one judge, and ends it when it is cancelled, loses its lease, or takes too long."""
+"""Carries out one run with one judge, and ends it if it is cancelled, loses its lease, or takes too long."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ _VERDICTS = {
 
 @dataclass(frozen=True)
 class Place:
-    """Where on the machine a run is: its eighths, and the devices that these are of."""
+    """A run's place on the machine: its eighths and their devices."""
 
     slot: Slot
     devices: tuple[int, ...]
@@ -71,25 +71,25 @@ class Execution:
         self._clock = clock
         self._deadline = clock.now() + run.spec.longest_run
         self.leaves_processes = False
-        """Once it is carried out: whether something of it is left that cannot be killed."""
+        """True if the run left something that cannot be killed; known once it has been carried out."""
         self._end_reason: EndReason | None = None
         self._changed = asyncio.Event()
         self._start = time.perf_counter()
 
     def end(self, reason: EndReason) -> None:
-        """Ask for its end; the first reason counts."""
+        """Ask for the end of the run; the first reason counts."""
         self._end_reason = self._end_reason or reason
         self._changed.set()
 
     def renew(self, expire_time: datetime | None) -> None:
-        """Move the end of its lease, never back."""
+        """Move the end of the lease forward; an earlier time is ignored."""
         current = self.lease.expire_time
         if expire_time is not None and current is not None and expire_time > current:
             self.lease = replace(self.lease, expire_time=expire_time)
             self._changed.set()
 
     async def carry_out(self) -> None:
-        """Run to the last event; afterwards nothing of it is left on the machine, or `leaves_processes` is set."""
+        """Carry out the run to its last event. Afterwards nothing of it is left, or `leaves_processes` is set."""
         self._start = time.perf_counter()
         try:
             judge = await self._judges.take()
@@ -114,7 +114,7 @@ class Execution:
                 await self._end(judge)
                 reason = watching.result()
                 if reason is EndReason.RUN_LIMIT and judge.is_alive:
-                    # It is ours, and takes that long only where the machine hangs it.
+                    # The judge is our own process, so only a hanging machine keeps it alive this long.
                     self.run.record(infrastructure_fault("The judge hangs and cannot be killed."))
                 self._finish_early(reason)
         finally:
@@ -162,14 +162,14 @@ class Execution:
         self.run.record(RunEvent(finished=finished))
 
     def _billable(self, verdict: int) -> timedelta:
-        """Faults of ours cost nothing, and no more does a run that the machine did not come out of well."""
+        """Return the time to charge; nothing for our own faults, or if the run left processes that cannot be killed."""
         if verdict == VERDICT_INFRA_ERROR or self.leaves_processes:
             return timedelta(0)
         return timedelta(seconds=time.perf_counter() - self._start)
 
 
 def infrastructure_fault(details: str) -> RunEvent:
-    """The end of a run that we broke."""
+    """Return the last event of a run that failed by our fault."""
     message = "The executor failed, which is our fault. Run again elsewhere."
     finished = Finished(verdict=VERDICT_INFRA_ERROR, message=message, details=details)
     return RunEvent(finished=finished)

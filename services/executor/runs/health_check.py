@@ -1,15 +1,14 @@
-"""The health check between runs: a canary runs after whatever may have hurt the machine; two bad ones make it unfit.
+"""The health check between runs: a canary runs if a run may have damaged the machine; two failures make it unfit.
 
-A GPU's memory is scrubbed after every run, each of its devices by a canary of its own. On the cpu device a run leaves
-nothing behind with its process, so there the canary follows only runs that ended as a hurt machine would make them end.
-No run begins while a canary is under way. A full disk fails every canary and says nothing of the device: then no run
-begins either, and the canary runs again when there is room.
+A GPU's memory is scrubbed after every run, with one canary for each of its devices. On the cpu device a run leaves
+nothing behind when its process ends, so the canary follows only runs that ended as on a damaged machine. No run begins
+while a canary is under way. A full disk fails every canary and says nothing about the device: no run begins then, and
+the canary runs again when there is room.
 
-Processes that SIGKILL does not end, of a run or of a canary, condemn the machine at once: they sit in a driver that
-does not come back. So three and a half minutes after a run it is known whether the machine is fit: each of two canaries
-has CANARY_SECONDS, its judge TERM_GRACE_SECONDS to end it and DEATH_SECONDS to be gone. All of the machine is
-condemned, also where one of several GPUs hangs: a hung driver or bus serves the others too. Runs on those go on to
-their ends.
+Processes of a run or canary that survive SIGKILL make the machine unfit at once: they are stuck in a driver that does
+not return. So at most three and a half minutes after a run it is known whether the machine is fit: each of two canaries
+has CANARY_SECONDS, its judge TERM_GRACE_SECONDS to end it and DEATH_SECONDS to be gone. The whole machine becomes unfit
+even if only one of several GPUs hangs, because a hung driver or bus serves the others too. Runs on those still finish.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ if TYPE_CHECKING:
 log = logging.get_logger(__name__)
 
 STRIKES = 2
-"""One canary may fail for a reason of its own; a second one in a row does not."""
+"""One canary may fail by accident; two in a row do not."""
 CANARY_SECONDS = 60.0
 _NO_ROOM = os.strerror(errno.ENOSPC)
 _MOST_SAID = 400
@@ -55,7 +54,7 @@ DOUBTFUL = frozenset(
 
 @dataclass(frozen=True)
 class _Fault:
-    """What one canary shows; `is_hung` says that the device did not answer, `is_final` that nothing can be killed."""
+    """Fault that one canary found; `is_hung` if the device did not answer, `is_final` if processes cannot be killed."""
 
     text: str
     is_hung: bool = False
@@ -63,11 +62,11 @@ class _Fault:
 
 
 class HealthCheck:
-    """Checks the devices with canaries between runs, and says whether the machine can take runs.
+    """Checks the devices with canaries between runs, and knows whether the machine can take runs.
 
-    `canary` is the job that tests a device; `always` says that the devices are GPUs, which need it after every run.
-    `on_failure` is called after canaries that failed, when it is known whether the machine is fit. `has_room` says
-    whether there is room on the disk for runs to write.
+    `canary` is the job that tests a device. `always` is True for GPUs, which need it after every run. `on_failure` is
+    called after failed canaries, when it is known whether the machine is fit. `has_room` returns True if the disk has
+    room for a run.
     """
 
     def __init__(
@@ -89,16 +88,16 @@ class HealthCheck:
         self._proving: asyncio.Task[None] | None = None
         self._unproved = dict[int, str]()
         self.unfit_reason = ""
-        """Why the machine takes no run any more, and what the operator can do; empty while it does."""
+        """Reason why the machine takes no more runs, with advice for the operator; empty while it takes them."""
 
     def start(self, devices: Iterable[int]) -> None:
-        """Before the first run on these."""
+        """Check GPUs before their first run."""
         if self._always:
             for device in devices:
                 self._begin(device, _BEFORE_THE_FIRST)
 
     def after(self, verdict: Verdict, devices: Sequence[int], *, leaves_processes: bool = False) -> None:
-        """A run on these devices is over; nothing of it is left, but for what cannot be killed."""
+        """Check these devices after a run; nothing of the run is left except processes that cannot be killed."""
         if leaves_processes:
             names = ", ".join(map(self._name, devices))
             left = f"a run that ended in {verdict} left processes that cannot be killed"
@@ -110,18 +109,18 @@ class HealthCheck:
 
     @property
     def lacks_room(self) -> bool:
-        """Whether nothing can run now for want of room on the disk."""
+        """True if nothing can run because the disk is full."""
         return self._waits_for_room or not self._has_room()
 
     async def settle(self) -> None:
-        """Wait for the canary that is under way, if one is; one that waits for room is begun if there is some."""
+        """Wait for the canary under way; first begins one that waited for room, if there is room now."""
         if self._waits_for_room and self._has_room():
             self._begin(*self._unproved.popitem())
         if self._proving is not None:
             await asyncio.wait({self._proving})
 
     async def close(self) -> None:
-        """End the canary that is under way."""
+        """Cancel the canary under way."""
         if self._proving is not None:
             self._proving.cancel()
             await asyncio.wait({self._proving})
@@ -166,7 +165,7 @@ class HealthCheck:
         log.error("this machine takes no more runs: %s", self.unfit_reason)
 
     async def _fault(self, canary: CoreJob) -> _Fault | None:
-        """What is wrong with the machine, as far as one canary shows."""
+        """Run a canary and return the fault that it finds, or None."""
         try:
             judge = await self._judges.take()
         except OSError as error:

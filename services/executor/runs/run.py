@@ -1,4 +1,4 @@
-"""One run: what was asked for, everything that has happened so far, and those who follow it."""
+"""One run: its request, its events so far, and its followers."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RunSpec:
-    """A well-formed request for a run. Two requests with one id are the same run if their jobs are equal."""
+    """A valid request for a run. Two requests with one id are the same run if their jobs are equal."""
 
     run_id: str
     job: CoreJob
     lease: Lease
     request_id: str = ""
     longest_run: timedelta = LONGEST_RUN
-    """After which it is ended."""
+    """Time after which the run is ended."""
 
 
 class Run:
-    """Keeps the events of one run in memory. Begins when made, and is over with its Finished event."""
+    """Keeps the events of one run in memory. It begins when made, and ends with its Finished event."""
 
     def __init__(self, spec: RunSpec, clock: Clock) -> None:
         self.spec = spec
@@ -42,21 +42,21 @@ class Run:
 
     @property
     def is_finished(self) -> bool:
-        """Whether the last event is there."""
+        """True once the last event is recorded."""
         return self.finished is not None
 
     @property
     def finished(self) -> Finished | None:
-        """The last event, once it is there."""
+        """The last event; None while the run goes on."""
         return self._events[-1].finished if self._events and self._events[-1].HasField("finished") else None
 
     @property
     def finish_time(self) -> datetime | None:
-        """When the last event came."""
+        """Time of the last event; None while the run goes on."""
         return self._events[-1].time.ToDatetime(tzinfo=UTC) if self.is_finished else None
 
     def record(self, event: RunEvent) -> None:
-        """Add an event, with its place in the run and its time; nothing is added once the run is over."""
+        """Add an event with its sequence number and time; does nothing once the run is over."""
         if self.is_finished:
             return
         event.seq = len(self._events) + 1
@@ -65,7 +65,7 @@ class Run:
         self._news.notify()
 
     async def follow(self, after_seq: int) -> AsyncIterator[RunEvent]:
-        """Replay the events after `after_seq`, then tell new ones until the last."""
+        """Yield the events after `after_seq`, then new ones until the last."""
         position = after_seq
         with self._news.follow() as news:
             while True:

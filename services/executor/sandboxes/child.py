@@ -1,4 +1,4 @@
-"""A child process seen through a pidfd: its end is an event of the loop, whatever loop and whatever else is open."""
+"""A child process seen through a pidfd: its end is an event of any loop, whatever else is open."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Child:
-    """A started program with no environment and both outputs to be read; its input is a pipe or empty."""
+    """A started program with an empty environment and readable outputs; its input is a pipe or empty."""
 
     def __init__(self, arguments: Sequence[str], descriptors: Sequence[int], *, has_input: bool = False) -> None:
         self._process = subprocess.Popen(  # noqa: S603  the caller's own argument vector, no shell
@@ -30,11 +30,11 @@ class Child:
 
     @property
     def pid(self) -> int:
-        """The process id; ours until the end has been waited for."""
+        """Process id; valid until the end has been waited for."""
         return self._process.pid
 
     def write_and_close_input(self, data: bytes) -> bool:
-        """Write something short, which the pipe holds without blocking us; False when the program has ended."""
+        """Write a few bytes, which fit the pipe without blocking; returns False if the program has ended."""
         assert self._process.stdin is not None  # noqa: S101  asked for by `has_input`
         try:
             with self._process.stdin as stdin:
@@ -44,30 +44,30 @@ class Child:
         return not self._end.has_come
 
     async def outputs(self) -> tuple[asyncio.StreamReader, asyncio.StreamReader]:
-        """Readers of stdout and stderr; call once."""
+        """Return readers of stdout and stderr; call once."""
         stdout, stderr = self._process.stdout, self._process.stderr
         assert stdout is not None  # noqa: S101  PIPE was asked for
         assert stderr is not None  # noqa: S101
         return await pipe_reader(stdout), await pipe_reader(stderr)
 
     async def wait(self) -> int:
-        """Wait for the end and reap; the exit code, or the negative signal number."""
+        """Wait for the end and reap; returns the exit code, or the negative signal number."""
         await self._end.wait()
         return self._process.wait()
 
     def close_input(self) -> None:
-        """Nothing more will be written; safe to call twice."""
+        """Close the input; safe to call twice."""
         if self._process.stdin is not None:
             self._process.stdin.close()
 
     def kill(self) -> None:
-        """Send SIGKILL, also after the end."""
+        """Send SIGKILL; safe after the end."""
         self.close_input()
         self._process.kill()
 
 
 class ProcessEnd:
-    """Tells when a process has ended; the first one of a pid namespace ends after all others in it."""
+    """Notices the end of a process; the first process of a pid namespace ends after all others in it."""
 
     def __init__(self, pid: int) -> None:
         self._ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -80,7 +80,7 @@ class ProcessEnd:
 
     @property
     def has_come(self) -> bool:
-        """Whether it is known to have ended."""
+        """True once the process is known to have ended."""
         return self._ended.done()
 
     def kill(self) -> None:
@@ -101,7 +101,7 @@ class ProcessEnd:
 
 
 async def pipe_reader(pipe: IO[bytes]) -> asyncio.StreamReader:
-    """A reader of `pipe`, which is closed at its end."""
+    """Return a reader of `pipe`, which is closed at its end."""
     reader = asyncio.StreamReader()
     await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), pipe)
     return reader

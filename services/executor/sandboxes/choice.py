@@ -1,4 +1,4 @@
-"""Which sandbox this machine gives us: the best that works, or the one that was asked for, never another in silence."""
+"""Chooses the sandbox: the best that works, or the one that was asked for, never silently another."""
 
 from __future__ import annotations
 
@@ -17,28 +17,28 @@ if TYPE_CHECKING:
 
 
 class UnknownSandboxError(SandboxError):
-    """There is no such setting."""
+    """The setting names no known sandbox."""
 
 
 class SandboxSetting(StrEnum):
     """The values of EXECUTOR_SANDBOX."""
 
     AUTO = "auto"
-    """The best sandbox that works here; the caller logs its name and its gaps."""
+    """The best sandbox that works here; the caller logs its name and gaps."""
 
     REQUIRED = "required"
-    """A real sandbox or nothing: bubblewrap, else docker."""
+    """A real sandbox: bubblewrap, or else docker."""
 
     BUBBLEWRAP = "bubblewrap"
 
     DOCKER = "docker"
-    """Also `docker:NAME`, for one of the engine's other OCI runtimes, such as gVisor's `runsc`."""
+    """Docker; `docker:NAME` names another OCI runtime of the engine, such as gVisor's `runsc`."""
 
     PROCESS = "process"
 
 
-# The first that works is taken. Docker comes after bubblewrap: its sandbox holds the same for forty times the time, and
-# its engine is a second program that runs as root.
+# The first that works is taken. Docker comes after bubblewrap: its sandbox holds back the same but takes forty times as
+# long, and its engine is one more program that runs as root.
 _CANDIDATES = {
     SandboxSetting.AUTO: (SandboxSetting.BUBBLEWRAP, SandboxSetting.DOCKER, SandboxSetting.PROCESS),
     SandboxSetting.REQUIRED: (SandboxSetting.BUBBLEWRAP, SandboxSetting.DOCKER),
@@ -64,9 +64,9 @@ _chosen: dict[str, Sandbox] = {}
 
 
 async def choose_sandbox(setting: str) -> Sandbox:
-    """The sandbox for `setting`, tried out with a real program once in this process.
+    """Return the sandbox for `setting`, tried out with a real program once in this process.
 
-    Raises UnknownSandboxError, and SandboxError with what to install or set when its sandbox does not work here.
+    Raises UnknownSandboxError, or SandboxError with advice if the sandbox does not work here.
     """
     asked, runtime = sandbox_setting(setting)
     if setting not in _chosen:
@@ -75,7 +75,7 @@ async def choose_sandbox(setting: str) -> Sandbox:
 
 
 def sandbox_setting(setting: str) -> tuple[SandboxSetting, str | None]:
-    """What is asked for, with Docker's runtime where one is named; raises UnknownSandboxError."""
+    """Parse the setting, with Docker's runtime if it names one; raises UnknownSandboxError."""
     kind, _, runtime = setting.partition(":")
     try:
         asked = SandboxSetting(kind)

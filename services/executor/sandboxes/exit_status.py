@@ -1,8 +1,8 @@
-"""How a process ended that is not our child, told without doubt by the kernel.
+"""The exit status of a process that is not our child, as the kernel reports it.
 
-Programs that wait for another (bwrap, a shell) pass on a signal n as the status 128 + n, which is also what a program
-says that exits with that number. Since Linux 6.15 the kernel tells the wait status of an ended process to whoever has
-held a pidfd of it (PIDFD_GET_INFO, include/uapi/linux/pidfd.h).
+Programs that wait for another (bwrap, a shell) pass on signal n as the status 128 + n, which also stands for a program
+that exits with that number. Since Linux 6.15 the kernel gives the wait status of an ended process to anyone who held a
+pidfd of it (PIDFD_GET_INFO, include/uapi/linux/pidfd.h).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _SIGNAL_STATUS_BASE = 128
 
 
 class ExitWitness:
-    """Holds on to one process in order to know how it ended."""
+    """Holds a pidfd of one process to learn how it ends."""
 
     def __init__(self, pid: int) -> None:
         self._pidfd = os.pidfd_open(pid)
@@ -35,7 +35,7 @@ class ExitWitness:
 
     @classmethod
     def of_only_child(cls, parent_pid: int) -> Self | None:
-        """A witness of the one child that `parent_pid` has; None where there is none to see."""
+        """Return a witness of the only child of `parent_pid`, or None if it cannot be found."""
         try:
             [pid] = children(parent_pid)
             return cls(pid)
@@ -44,11 +44,11 @@ class ExitWitness:
 
     @property
     def is_reported_at_all(self) -> bool:
-        """Whether this kernel knows the question."""
+        """True if this kernel can report how a process ended."""
         return self._knows
 
     def wait_status(self) -> int | None:
-        """As of `os.waitpid`, once the process has ended and was waited for; None where the kernel does not tell."""
+        """Return the status as `os.waitpid` does, once the process was waited for; None if the kernel gives none."""
         if self._pidfd < 0:
             return None
         info = bytearray(_INFO.pack(_INFO_EXIT, *[0] * 13))
@@ -61,13 +61,13 @@ class ExitWitness:
         return status if mask & _INFO_EXIT else None
 
     def close(self) -> None:
-        """Let go; safe to call twice."""
+        """Close the pidfd; safe to call twice."""
         if self._pidfd >= 0:
             os.close(self._pidfd)
             self._pidfd = -1
 
 
 def wait_status_of(exit_code: int) -> int:
-    """What an exit code most likely stands for, where the kernel does not tell: 128 + n for signal n."""
+    """Return the likely wait status for an exit code, if the kernel gives none: 128 + n means signal n."""
     number = exit_code - _SIGNAL_STATUS_BASE
     return number if 0 < number < signal.NSIG else exit_code << 8

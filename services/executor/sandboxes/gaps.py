@@ -1,4 +1,4 @@
-"""What a sandbox does not hold back, found from the holds that its machine gave; pure."""
+"""The gaps of a sandbox, found from the holds that its machine gave; pure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Gap(StrEnum):
-    """One thing that a sandbox does not hold back, as a sentence for logs and reports."""
+    """Something that a sandbox does not hold back, as a sentence for logs and reports."""
 
     FILES = "a sandbox reads and writes every file that its user may"
     NETWORK = "a sandbox can use the network"
@@ -33,13 +33,13 @@ class Gap(StrEnum):
 
 
 def gaps_of(held: Collection[Hold], *, memory_limited: bool, cpu_limited: bool) -> tuple[Gap, ...]:
-    """The gaps that `held` leaves open."""
+    """Return the gaps that `held` leaves open."""
     private_root = Hold.PRIVATE_ROOT in held
     namespaces = Hold.NAMESPACES in held
     closed = {
         Gap.FILES: private_root or Hold.LANDLOCK in held,
         Gap.NETWORK: namespaces or Hold.SECCOMP in held,
-        # Landlock has no rule for them, and runners need one of their own.
+        # Landlock has no rule for sockets, and runners need one of their own.
         Gap.SOCKETS: private_root,
         Gap.SIGNALS: namespaces or Hold.LANDLOCK_SIGNALS in held or Hold.OWN_USER in held,
         Gap.PROCESS_LIST: private_root,
@@ -52,5 +52,5 @@ def gaps_of(held: Collection[Hold], *, memory_limited: bool, cpu_limited: bool) 
 
 
 def shows_all_nodes(gaps: Collection[str]) -> bool:
-    """Whether a sandbox with these gaps sees the machine's own /dev, and cannot open what is not its own there."""
+    """Return True if a sandbox with these gaps sees the machine's /dev, and cannot open other files' nodes there."""
     return Gap.SOCKETS in gaps and Gap.FILES not in gaps

@@ -1,4 +1,4 @@
-"""The few system calls that Python's library lacks; each raises OSError as `os` functions do."""
+"""System calls that Python's library lacks; each raises OSError as `os` functions do."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ _MNT_DETACH = 2
 _AT_FDCWD, _AT_RECURSIVE = -100, 0x8000
 _MOUNT_ATTR_RDONLY, _MS_REMOUNT = 0x1, 0x20
 _LAST_CAPABILITY = 63
-# Of glibc's malloc.h; 32 MiB is the most that it takes on machines of 64 bits.
+# From glibc's malloc.h; 32 MiB is its maximum on 64-bit machines.
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD, _M_ARENA_MAX, _MOST_MMAP_THRESHOLD_BYTES = -1, -3, -8, 32 << 20
 
 FREED_BYTES_KEPT = 256 << 20
-"""Of freed memory, by a process that computes with numpy."""
+"""Freed memory that a process keeps if it computes with numpy."""
 
 
 class Call(IntEnum):
-    """Calls without a function in every C library; but for pivot_root all machines number them alike."""
+    """Numbers of calls that some C libraries lack; only pivot_root's differs between machines."""
 
     MOUNT_SETATTR = 442
     LANDLOCK_CREATE_RULESET = 444
@@ -43,7 +43,7 @@ _C = ctypes.CDLL(None, use_errno=True)
 
 
 def call(number: Call, *arguments: int | bytes | None) -> int:
-    """A raw system call."""
+    """Make a raw system call."""
     words = [ctypes.c_long(word) if isinstance(word, int) else ctypes.c_char_p(word) for word in arguments]
     return _checked(_C.syscall(ctypes.c_long(number), *words))
 
@@ -55,11 +55,11 @@ def prctl(option: int, argument: int) -> None:
 
 
 def keep_freed_memory(most_bytes: int) -> None:
-    """Have this process use memory again that it has freed, up to so much, instead of giving it back to the kernel.
+    """Make this process reuse up to `most_bytes` of memory that it freed, instead of returning it to the kernel.
 
-    A page that comes from the kernel is filled with zeros first, which takes longer than most numpy operations on it.
-    All threads share one arena: what one has freed serves the others, and counts once. C libraries other than glibc go
-    on as they do.
+    The kernel fills each new page with zeros, which takes longer than most numpy operations on it. All threads share
+    one arena, so memory that one has freed serves the others and counts once. C libraries other than glibc are not
+    changed.
     """
     with suppress(AttributeError):
         _C.mallopt(_M_ARENA_MAX, 1)
@@ -68,14 +68,14 @@ def keep_freed_memory(most_bytes: int) -> None:
 
 
 def die_with(parent_pid: int) -> None:
-    """End with the process that started us, also when it has ended already."""
+    """End with the process that started us, even if it has already ended."""
     prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent_pid:
         os.kill(os.getpid(), signal.SIGKILL)
 
 
 def unshare(flags: int) -> None:
-    """Leave namespaces for new ones."""
+    """Replace namespaces of this process by new ones."""
     _checked(_C.unshare(flags))
 
 
@@ -86,25 +86,25 @@ def mount(source: str, target: str, kind: str, flags: int = 0, options: str = ""
 
 
 def set_mount_attributes(path: str, attributes: int, *, recursive: bool) -> None:
-    """Add attributes (MOUNT_ATTR_…) to a mount, and to those below it where `recursive`; Linux 5.12."""
+    """Add attributes (MOUNT_ATTR_…) to a mount, and if `recursive` to those below it; Linux 5.12."""
     request = struct.pack("=QQQQ", attributes, 0, 0, 0)
     flags = _AT_RECURSIVE if recursive else 0
     call(Call.MOUNT_SETATTR, _AT_FDCWD, path.encode(), flags, request, len(request))
 
 
 def remount_writable(path: str) -> None:
-    """Make a mount that is read-only writable; raises OSError where that is not ours to do."""
+    """Make a read-only mount writable; raises OSError if we may not."""
     if not os.statvfs(path).f_flag & os.ST_RDONLY:
         return
     request = struct.pack("=QQQQ", 0, _MOUNT_ATTR_RDONLY, 0, 0)
     call(Call.MOUNT_SETATTR, _AT_FDCWD, path.encode(), 0, request, len(request))
-    # What is left is the file system's own, as a container's of version 2 of control groups.
+    # If it is still read-only, the file system itself is, as a container's control groups of version 2 are.
     if os.statvfs(path).f_flag & os.ST_RDONLY:
         mount("none", path, "", _MS_REMOUNT)
 
 
 def enter_root(folder: str) -> None:
-    """Make `folder`, a mount, the root of this mount namespace and let go of the old one."""
+    """Make `folder`, a mount, the root of this mount namespace and detach the old one."""
     os.chdir(folder)
     call(Call.PIVOT_ROOT, b".", b".")
     _checked(_C.umount2(b".", _MNT_DETACH))
@@ -112,7 +112,7 @@ def enter_root(folder: str) -> None:
 
 
 def drop_bounding_capabilities(keep: int | None = None) -> None:
-    """Make it impossible to gain any capability again, but `keep`; a kernel without some capability number is fine."""
+    """Drop all capabilities except `keep` for good; a kernel that lacks some capability numbers is fine."""
     for capability in range(_LAST_CAPABILITY + 1):
         if capability == keep:
             continue
@@ -123,7 +123,7 @@ def drop_bounding_capabilities(keep: int | None = None) -> None:
 
 
 def keep_only_capability(capability: int | None) -> None:
-    """Hold `capability` and no other, here and in the programs that this process becomes; None for none at all."""
+    """Hold only `capability`, here and in the programs that this process becomes; None means none at all."""
     mask = 0 if capability is None else 1 << capability
     header = struct.pack("=Ii", _CAPABILITY_VERSION_3, 0)
     _checked(_C.capset(header, struct.pack("=6I", mask, mask, mask, 0, 0, 0)))
@@ -134,7 +134,7 @@ def keep_only_capability(capability: int | None) -> None:
 
 
 def load_seccomp(program: bytes) -> None:
-    """Filter our system calls from now on; needs PR_SET_NO_NEW_PRIVS."""
+    """Filter this process's system calls from now on; needs PR_SET_NO_NEW_PRIVS."""
     steps = ctypes.create_string_buffer(program, len(program))
     header = struct.pack("@HxxxxxxP", len(program) // 8, ctypes.addressof(steps))
     _checked(_C.prctl(_PR_SET_SECCOMP, ctypes.c_ulong(_SECCOMP_MODE_FILTER), ctypes.c_char_p(header)))

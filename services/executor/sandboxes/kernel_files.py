@@ -1,4 +1,4 @@
-"""Files in which the kernel tells something: in /proc, and in control groups."""
+"""Reads the kernel's text files in /proc and in control groups."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ if TYPE_CHECKING:
 
 
 def kernel_text(file: Path | str) -> str:
-    """The text of such a file; empty if it is not there (any more) or cannot be read."""
+    """Return the text of a kernel file; empty if it does not exist or cannot be read."""
     try:
-        # Several times for each order of a runner: with a buffer and a decoder it would take twice as long.
+        # Called several times per order of a runner; a buffer and a decoder would double the time.
         with open(file, "rb", buffering=0) as stream:  # noqa: PTH123 - a path object would cost as much again
             return stream.read().decode(errors="replace")
     except OSError:

@@ -1,4 +1,4 @@
-"""What the launcher is told to start, and what it reports; both travel as JSON lines over its control socket."""
+"""The launcher's orders and reports, which travel as JSON lines over its control socket."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from enum import StrEnum
 from typing import NamedTuple
 
 GO = b"\n"
-"""What the program's process waits for on its stdin; a dead owner never says it."""
+"""The word that the program's process waits for on its stdin; a dead owner never sends it."""
 
 
 class Hold(StrEnum):
-    """A hold on the sandbox that the launcher could get from this kernel."""
+    """A restriction that the launcher may get from this kernel for the sandbox."""
 
     NAMESPACES = "namespaces"
-    """Own network, process ids, mounts, IPC and host name."""
+    """Private network, process ids, mounts, IPC and host name."""
 
     PRIVATE_ROOT = "private_root"
     LANDLOCK = "landlock"
@@ -24,9 +24,10 @@ class Hold(StrEnum):
 
 
 class LaunchOrder(NamedTuple):
-    """One sandbox; `mounts` are (source, target, writable), `resources` are (RLIMIT_…, soft, hard).
+    """An order for one sandbox; `mounts` are (source, target, writable), `resources` are (RLIMIT_…, soft, hard).
 
-    A tuple and not a dataclass, as the launcher starts for every sandbox and dataclasses take 9 ms to import.
+    It is a tuple and not a dataclass because the launcher starts for every sandbox, and dataclasses take 9 ms to
+    import.
     """
 
     parent_pid: int
@@ -44,13 +45,13 @@ class LaunchOrder(NamedTuple):
     groups: list[int]
     """Groups that may use the devices."""
     forgo: list[Hold]
-    """Holds not to try; for tests of the weaker sandboxes."""
+    """Holds to leave out, in tests of weaker sandboxes."""
 
     def encode(self) -> bytes:
-        """One line."""
+        """Return the order as one line of JSON."""
         return json.dumps(self._asdict()).encode() + b"\n"
 
     @classmethod
     def decode(cls, line: bytes) -> LaunchOrder:
-        """The inverse of `encode`."""
+        """Return the order from a line of `encode`."""
         return cls(**json.loads(line))

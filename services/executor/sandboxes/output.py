@@ -1,4 +1,4 @@
-"""Reads what a sandboxed process writes: keeps the beginning, counts nothing else, and never blocks the writer."""
+"""Reads a sandboxed process's output: keeps the beginning, drops the rest, and never blocks the writer."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _FRAME_OF_STDERR = 2
 
 
 class CappedOutput:
-    """One stream of a sandbox: at most `limit_bytes` are kept and sent to `listener`, the rest is thrown away."""
+    """One stream of a sandbox: up to `limit_bytes` are kept and sent to `listener`, the rest is dropped."""
 
     listener: OutputListener | None = None
 
@@ -38,7 +38,7 @@ class CappedOutput:
             self.take(chunk)
 
     def take(self, chunk: bytes) -> None:
-        """Keep and tell what there is room for."""
+        """Keep and pass on as much of a chunk as there is room for."""
         room = self._limit_bytes - len(self._kept)
         piece = chunk[:room]
         self.truncated = self.truncated or len(piece) < len(chunk)
@@ -56,7 +56,7 @@ class Capture:
     done: asyncio.Future[None]
 
     def tell(self, listener: OutputListener | None) -> None:
-        """Tell `listener` what comes from now on."""
+        """Send new output to `listener` from now on."""
         self.stdout.listener = self.stderr.listener = listener
 
 
@@ -75,7 +75,7 @@ async def _drain(*streams: tuple[CappedOutput, asyncio.StreamReader]) -> None:
 
 
 class FramedOutput:
-    """Both streams of a sandbox on one connection, as Docker's attach sends them: a kind, a length, and the bytes."""
+    """Both streams of a sandbox on one connection, framed as in Docker's attach: kind, length, bytes."""
 
     def __init__(self, reader: asyncio.StreamReader, limit_bytes: int) -> None:
         self._reader = reader
@@ -83,7 +83,7 @@ class FramedOutput:
         self._stderr = CappedOutput("stderr", limit_bytes)
 
     async def first_frame(self) -> bytes:
-        """What comes first, before anything is kept; empty at the end."""
+        """Return the first frame, which is not kept; empty at the end."""
         _, length = await self._header()
         return await self._reader.readexactly(length) if length else b""
 

@@ -1,4 +1,4 @@
-"""What a process and all its descendants are and use, read from /proc."""
+"""State and processor time of a process and its descendants, read from /proc."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
-# fields of /proc/PID/stat after the command's closing parenthesis; cutime and cstime are of children that ended
+# fields of /proc/PID/stat after the command's closing parenthesis; cutime and cstime belong to children that ended
 _STATE_FIELD = 0
 _PARENT_FIELD = 1
 _ENDED_CPU_FIELDS = slice(13, 15)
@@ -24,7 +24,7 @@ _SCHEDULED_TIME = 2
 
 
 def descendants(pid: int) -> list[int]:
-    """All live descendants of `pid`, parents first; those that vanish while we look are left out."""
+    """Return all live descendants of `pid`, parents first; processes that end meanwhile are left out."""
     found: list[int] = []
     waiting = [pid]
     while waiting:
@@ -35,16 +35,16 @@ def descendants(pid: int) -> list[int]:
 
 
 def children(pid: int) -> list[int]:
-    """The live children of all threads of `pid`."""
+    """Return the live children of all threads of `pid`."""
     return [
         int(child) for thread in threads(pid) for child in kernel_text(f"/proc/{pid}/task/{thread}/children").split()
     ]
 
 
 def is_below(pid: int, ancestor: int) -> bool:
-    """Whether the live process `pid` descends from `ancestor`.
+    """Return True if the live process `pid` descends from `ancestor`.
 
-    We look upwards: a list of children is not complete while some of them end.
+    This walks upwards, because a list of children is incomplete while some of them end.
     """
     while pid > 1:
         fields = _stat_fields(pid)
@@ -55,12 +55,12 @@ def is_below(pid: int, ancestor: int) -> bool:
 
 
 def tree_pids(pid: int) -> list[int]:
-    """`pid` and its live descendants."""
+    """Return `pid` and its live descendants."""
     return [pid, *descendants(pid)]
 
 
 def is_any_running(pids: Iterable[int]) -> bool:
-    """Whether a thread of these processes has a processor, or waits for one."""
+    """Return True if a thread of these processes runs or is ready to run."""
     return any(map(_is_running, pids))
 
 
@@ -74,7 +74,7 @@ def _is_running(pid: int) -> bool:
 
 
 def threads(pid: int) -> list[str]:
-    """The numbers of a live process's threads."""
+    """Return the thread ids of a live process; empty if it is gone."""
     try:
         return os.listdir(f"/proc/{pid}/task")  # noqa: PTH208 - for the same reason as in kernel_files.py
     except OSError:
@@ -82,15 +82,15 @@ def threads(pid: int) -> list[str]:
 
 
 def cpu_time_of(pids: Iterable[int]) -> timedelta:
-    """What processes have used so far, with the children that they have waited for."""
+    """Return the processor time of these processes, with children that they have waited for."""
     return timedelta(microseconds=sum(_own_cpu_ns(pid) / 1e3 + _ended_cpu_ns(pid) / 1e3 for pid in pids))
 
 
 def _own_cpu_ns(pid: int) -> int:
-    """What all threads of a process used, those that ended too; 0 where it is gone.
+    """Return the processor time of all threads of a process, ended ones included, in ns; 0 if it is gone.
 
-    /proc counts in hundredths of a second, and the process's own clock in nanoseconds: its number is made of the
-    process's as clock_getcpuclockid(3) makes it.
+    /proc counts in hundredths of a second, the process's own clock in nanoseconds. The clock's number is derived from
+    the process id as in clock_getcpuclockid(3).
     """
     with suppress(OSError):
         return time.clock_gettime_ns((~pid << 3) | _SCHEDULED_TIME)
@@ -102,5 +102,5 @@ def _ended_cpu_ns(pid: int) -> int:
 
 
 def _stat_fields(task: object) -> list[str]:
-    """Those of a process, or of the thread PID/task/TID, after its command; empty where it is gone."""
+    """Return the fields after the command of a process or of a thread PID/task/TID; empty if it is gone."""
     return kernel_text(f"/proc/{task}/stat").rpartition(")")[2].split()

@@ -1,4 +1,4 @@
-"""A sandbox's life: it waits for its program's beginning, then for its end or its excess, and ends the whole tree."""
+"""A sandbox's life: it waits for the start, then for its program's end or excess, and ends the whole tree."""
 
 from __future__ import annotations
 
@@ -25,30 +25,33 @@ class ProcessTree(Protocol):
     """The processes of one sandbox, as its adapter can see and end them."""
 
     def release(self) -> bool:
-        """Let the waiting program begin; False when the sandbox has ended meanwhile."""
+        """Let the waiting program begin; returns False if the sandbox has ended meanwhile."""
         ...
 
     async def wait_status(self) -> int:
-        """Wait for the end of the command; its wait status as of `os.waitpid`."""
+        """Wait for the end of the command; returns its wait status as `os.waitpid` does."""
         ...
 
     async def destroy(self) -> None:
-        """Kill whatever is left and return when nothing is."""
+        """Kill the remaining processes and return when none is left."""
         ...
 
     def owns(self, pid: int) -> bool:
-        """Whether a live process is one of the sandbox's."""
+        """True if this live process belongs to the sandbox."""
         ...
 
 
 DEATH_SECONDS = 20.0
-"""How long a killed tree may take to be gone. Honest ones with gigabytes of memory need a second or two, and Docker
-some on a busy machine. What is left then sits in a call into the kernel or a driver that SIGKILL does not end."""
+"""Time for a killed tree to end.
+
+Ordinary trees with gigabytes of memory need a second or two, and Docker needs some on a busy machine. What is still
+left sits in a call into the kernel or a driver that SIGKILL does not end.
+"""
 
 
 @dataclass
 class SandboxParts:
-    """What a sandbox is made of, and how it ends, be it waiting or running; `cleanup` is run when the tree is gone."""
+    """The parts of a sandbox, waiting or running, and how to end it; `cleanup` runs once the tree is gone."""
 
     tree: ProcessTree
     watchdog: Watchdog
@@ -58,9 +61,9 @@ class SandboxParts:
     ending: asyncio.Task[None] | None = None
 
     async def end(self) -> bool:
-        """End the tree, read its output to the end, and clean up; False where it is not gone after DEATH_SECONDS.
+        """End the tree, read its output to the end, and clean up; returns False if it is not gone after DEATH_SECONDS.
 
-        Then that goes on in the background, in case the tree goes after all.
+        In that case this goes on in the background, in case the tree ends after all.
         """
         self.ending = asyncio.create_task(self._end())
         await asyncio.wait({self.ending}, timeout=DEATH_SECONDS)
@@ -74,7 +77,7 @@ class SandboxParts:
             await self.tree.destroy()
             await self.capture.done
         except asyncio.CancelledError:
-            # We end, and the tree does not: to clean up would be to wait for it.
+            # The executor ends and the tree does not: cleaning up would wait for it.
             raise
         except BaseException:
             await self.cleanup.aclose()
@@ -105,7 +108,7 @@ class WaitingSandbox:
     async def discard(self) -> None:
         """Remove the sandbox."""
         if self._running is not None:
-            # One that broke down is gone as well.
+            # A sandbox that broke down is gone as well.
             with suppress(SandboxError):
                 await self._running.kill()
             return
@@ -122,7 +125,7 @@ class RunningSandbox:
         self._life = asyncio.create_task(self._live())
 
     async def wait(self) -> Exit:
-        """Wait for the end of the whole tree."""
+        """Wait for the end of the whole tree and return how it ended."""
         return await asyncio.shield(self._life)
 
     async def kill(self) -> None:
@@ -131,11 +134,11 @@ class RunningSandbox:
         await self.wait()
 
     def owns(self, pid: int) -> bool:
-        """Whether a live process is one of the tree's."""
+        """True if this live process belongs to the sandbox."""
         return self._parts.tree.owns(pid)
 
     async def cpu_time(self) -> timedelta:
-        """What the whole tree has used so far."""
+        """Return the processor time of the whole tree so far."""
         return await self._parts.watchdog.cpu_time()
 
     async def _live(self) -> Exit:
@@ -154,10 +157,10 @@ class RunningSandbox:
             peak_memory_mib = parts.watchdog.peak_memory_mib
             is_gone = await parts.end()
         try:
-            # Without an end of its own the program has the one that we tried to give it.
+            # If the program has not ended, report the signal that we tried to end it with.
             status = await ended if is_gone or ended.done() else signal.SIGKILL
         except SandboxError:
-            # In groups of version 2 the kernel kills bwrap with the program, and nobody is left to say how that ended.
+            # In groups of version 2 the kernel kills bwrap with the program, so nobody can report how that ended.
             if not out_of_memory:
                 raise
             status = signal.SIGKILL
@@ -167,7 +170,7 @@ class RunningSandbox:
 
 
 async def whole_or_nothing(preparing: Coroutine[Any, Any, WaitingSandbox]) -> WaitingSandbox:
-    """Make a sandbox in one piece: who is cancelled meanwhile leaves none behind."""
+    """Make a sandbox; if the caller is cancelled meanwhile, it is discarded."""
     making = asyncio.ensure_future(preparing)
     try:
         return await asyncio.shield(making)
@@ -180,7 +183,7 @@ async def whole_or_nothing(preparing: Coroutine[Any, Any, WaitingSandbox]) -> Wa
 async def started(
     sandbox: Sandbox, command: Command, limits: Limits, on_output: OutputListener | None
 ) -> SandboxedProcess:
-    """Prepare a sandbox and let its program begin; who is cancelled meanwhile leaves none behind."""
+    """Prepare a sandbox and let its program begin; if the caller is cancelled meanwhile, it is discarded."""
     prepared = await sandbox.prepare(command, limits)
     return await prepared.start(on_output)
 

@@ -1,4 +1,4 @@
-"""A sandbox for a process that we do not trust: what it may see, what it may use, and how it ended."""
+"""A sandbox for an untrusted process: the command, its limits, and how it ended."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 class Mount:
     """A host path made visible in the sandbox; read-only unless `writable`.
 
-    The sandbox runs as another user where we are root: the top folder of a writable mount is given to that user for as
-    long as the sandbox runs, and what lies deeper is as readable in the sandbox as its permissions say.
+    If we are root, the sandbox runs as another user: the top folder of a writable mount belongs to that user while the
+    sandbox runs, and deeper files are as readable in the sandbox as their permissions say.
     """
 
     source: Path
@@ -34,10 +34,9 @@ class Mount:
 class Command:
     """A program to run in a sandbox, with everything that it needs to see there.
 
-    The environment is complete: nothing of our own environment is passed on.
-    Paths in `arguments` and `workdir` are those inside the sandbox.
-    `devices` are device nodes of the host, such as `/dev/kfd`, that the program may read and write at the same path;
-    a sandbox has no other than null, zero, full, random, urandom and tty.
+    The environment is complete: nothing of our own environment is passed on. Paths in `arguments` and `workdir` are
+    those inside the sandbox. `devices` are device nodes of the host, such as `/dev/kfd`, that the program may read and
+    write at the same path; the only others in a sandbox are null, zero, full, random, urandom and tty.
     """
 
     arguments: Sequence[str]
@@ -48,17 +47,17 @@ class Command:
 
     @property
     def writable_folders(self) -> tuple[Path, ...]:
-        """The host's side of what the command may write."""
+        """The host's folders that the command may write to."""
         return tuple(mount.source for mount in self.mounts if mount.writable)
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What a sandboxed process tree may use; going over any of them ends it, but for `processes` and `output_bytes`.
+    """Limits of a sandboxed process tree; exceeding any but `processes` and `output_bytes` ends it.
 
-    One process more than `processes` fails to start; output past `output_bytes` a stream is read and thrown away.
-    `file_mib` bounds each file, all of each writable mount, and all of the sandbox's own `/tmp`.
-    `cores` is how many processors' worth of time it gets in each moment; more threads than that take turns.
+    A process beyond `processes` fails to start; output of a stream past `output_bytes` is read and dropped. `file_mib`
+    bounds each file, each writable mount as a whole, and the sandbox's own `/tmp`. `cores` is how many processors'
+    worth of time the tree gets; more threads than that take turns.
     """
 
     wall: timedelta
@@ -74,11 +73,11 @@ class Limits:
 class Exit:
     """How a sandboxed process tree ended.
 
-    `signal` is set when a signal ended it, `code` otherwise. The flags say which limit ended it, if one did.
-    `stdout` and `stderr` hold at most `Limits.output_bytes` each; `output_truncated` says that more was written.
-    `peak_memory_mib` is the most that the tree filled at once, and `processes_refused` says that a process or thread
-    more than `Limits.processes` was tried; 0 and False also where the sandbox has nobody to count. `unkillable` says
-    that processes of the tree are left, which SIGKILL did not end in time: the machine is not to be trusted any more.
+    `signal` is set if a signal ended it, `code` otherwise. The flags say which limit ended it, if one did. `stdout` and
+    `stderr` hold at most `Limits.output_bytes` each; `output_truncated` is True if there was more. `peak_memory_mib` is
+    the peak memory use of the tree, and `processes_refused` is True if it tried to start more than `Limits.processes`;
+    they stay 0 and False if nothing counts them. `unkillable` is True if SIGKILL did not end all processes in time: the
+    machine cannot be trusted any more.
     """
 
     code: int | None
@@ -101,39 +100,39 @@ class SandboxedProcess(Protocol):
     async def wait(self) -> Exit:
         """Wait for the end of the whole tree; safe to call more than once.
 
-        Raises SandboxError when the sandbox broke down, which says nothing about the program.
+        Raises SandboxError if the sandbox broke down, which says nothing about the program.
         """
         ...
 
     async def kill(self) -> None:
-        """End the whole tree at once; `wait` then says if anything of it is left. Safe to call after the end."""
+        """End the whole tree at once; `wait` then reports if anything is left. Safe to call after the end."""
         ...
 
     def owns(self, pid: int) -> bool:
-        """Whether a live process, by its number here, is one of the tree's; True for all if its processes hide."""
+        """Return True if the live process `pid` belongs to the tree; True for all if its processes are hidden."""
         ...
 
     async def cpu_time(self) -> timedelta:
-        """What all processes of the tree have used so far, by the kernel's own count; waits until it is up to date.
+        """Return the kernel's count of the processor time of all processes of the tree, once it is up to date.
 
-        Without a cgroup it is the sum over the processes that live, and over children that they have waited for, these
-        in steps of a hundredth of a second.
+        Without a cgroup it is the sum over live processes and over children that they have waited for, the latter in
+        steps of a hundredth of a second.
         """
         ...
 
 
 class PreparedSandbox(Protocol):
-    """A sandbox that is made, in which the program has not begun; it is used once, or discarded."""
+    """A finished sandbox whose program has not begun; it is used once, or discarded."""
 
     async def start(self, on_output: OutputListener | None = None) -> SandboxedProcess:
-        """Let the program begin, which takes no more than a message; the limits on time count from here.
+        """Let the program begin, which takes only a message; the limits on time count from here.
 
-        Raises SandboxError when the sandbox broke down while it waited.
+        Raises SandboxError if the sandbox broke down while it waited.
         """
         ...
 
     async def discard(self) -> None:
-        """Remove the sandbox; safe to call after `start`, which it undoes, and more than once."""
+        """Remove the sandbox; safe to call more than once, and after `start`, whose program it ends."""
         ...
 
 
@@ -147,24 +146,24 @@ class Sandbox(Protocol):
 
     @property
     def gaps(self) -> tuple[str, ...]:
-        """What its sandboxes do not hold back on this machine, one sentence each; empty if nothing."""
+        """Gaps of the sandboxes on this machine, one sentence each."""
         ...
 
     async def start(
         self, command: Command, limits: Limits, on_output: OutputListener | None = None
     ) -> SandboxedProcess:
-        """Start `command` under `limits`; `on_output` is told of each piece of kept output as it arrives.
+        """Start `command` under `limits`; `on_output` gets each piece of kept output as it arrives.
 
         Call it from a thread that outlives the sandbox: the kernel ends the sandbox with the thread that started it.
-        Raises SandboxError when the sandbox cannot be made; that is our fault and never the submission's.
+        Raises SandboxError if the sandbox cannot be made; this is always our fault and never the submission's.
         """
         ...
 
     async def prepare(self, command: Command, limits: Limits) -> PreparedSandbox:
         """Make the sandbox for `command` and leave its program waiting.
 
-        All mounts must exist by now; what is put into a mounted folder before `start` is seen by the program.
-        Raises SandboxError as `start` does.
+        All mounts must exist; the program also sees files that are put into a mounted folder before `start`. Raises
+        SandboxError as `start` does.
         """
         ...
 

@@ -1,9 +1,9 @@
-"""The system-call filter of our sandboxes, as the classic BPF program that the kernel loads.
+"""The system-call filter of our sandboxes, as a classic BPF program for the kernel.
 
 Namespaces and a plain user id leave the kernel itself in reach. The filter takes away what no compiler and no kernel
 author needs: mounts and new namespaces, looking into other processes, io_uring, bpf, keyrings, modules, clocks, and
-sockets of families (vsock, packet) that network namespaces do not hold. A denied call fails with EPERM; it does not
-kill, so that programs that merely probe go on. `clone3` hides its flags in memory where a filter cannot look, so it
+sockets of families (vsock, packet) that network namespaces do not restrict. A denied call fails with EPERM and does not
+kill, so that programs that merely probe go on. `clone3` hides its flags in memory, which a filter cannot read, so it
 answers ENOSYS and C libraries fall back to `clone`.
 """
 
@@ -14,7 +14,7 @@ import os
 import socket
 import struct
 
-# name: (x86_64, aarch64); None where the architecture has no such call
+# name: (x86_64, aarch64); None if the architecture has no such call
 _DENIED_CALLS: dict[str, tuple[int | None, int | None]] = {
     "ptrace": (101, 117),
     "process_vm_readv": (310, 270),
@@ -96,9 +96,9 @@ _NETWORK_FAMILIES = (socket.AF_INET, socket.AF_INET6)
 
 
 def seccomp_filter(*, internet: bool) -> bytes | None:
-    """The filter as an array of `struct sock_filter`; None on an architecture that we have no numbers for.
+    """Return the filter as an array of `struct sock_filter`; None for an architecture without known call numbers.
 
-    `internet` lets a sandbox make internet sockets; give it only to sandboxes whose network namespace is empty anyway.
+    `internet` permits internet sockets; set it only for sandboxes whose network namespace is empty anyway.
     """
     known = _AUDIT_ARCHITECTURES.get(os.uname().machine)
     if known is None:
@@ -122,7 +122,7 @@ def seccomp_filter(*, internet: bool) -> bytes | None:
 
 
 def seccomp_profile() -> dict[str, object]:
-    """The same filter as the JSON that container engines take, with internet sockets: their network is empty.
+    """Return the filter as JSON for container engines; it permits internet sockets, as their network is empty.
 
     The format: https://github.com/opencontainers/runtime-spec, "Seccomp".
     """
@@ -149,7 +149,7 @@ def _refusal(names: list[str], error: int, *arguments: dict[str, object]) -> dic
 
 
 def _other_families(name: str, families: tuple[int, ...]) -> list[dict[str, object]]:
-    """A rule takes one comparison of an argument, so each family that is not allowed has its own."""
+    """Return one rule per refused family, because a rule takes only one comparison of an argument."""
     refused = [family for family in range(_FAMILIES) if family not in families]
     beyond: dict[str, object] = {"index": 0, "value": _FAMILIES, "op": "SCMP_CMP_GE"}
     equal: list[dict[str, object]] = [{"index": 0, "value": family, "op": "SCMP_CMP_EQ"} for family in refused]

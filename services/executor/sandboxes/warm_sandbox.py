@@ -1,4 +1,4 @@
-"""Sandboxes made ahead: each waits for the command that it was made for."""
+"""Sandboxes made ahead of time, each for a known command."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class WarmSandbox:
-    """Implements Sandbox around another adapter; every waiting sandbox is used once, and `close` discards the rest."""
+    """Implements Sandbox around another adapter; each waiting sandbox is used once, and `close` discards the rest."""
 
     def __init__(self, sandbox: Sandbox) -> None:
         self._sandbox = sandbox
@@ -29,37 +29,37 @@ class WarmSandbox:
 
     @property
     def name(self) -> str:
-        """That of the adapter within."""
+        """Name of the wrapped adapter."""
         return self._sandbox.name
 
     @property
     def gaps(self) -> tuple[str, ...]:
-        """Those of the adapter within."""
+        """Gaps of the wrapped adapter."""
         return self._sandbox.gaps
 
     def expect(self, command: Command, limits: Limits) -> None:
-        """Begin to make a sandbox for `command` in the background; if that fails, it is reported by `start`."""
+        """Begin to make a sandbox for `command` in the background; a failure shows when it is used."""
         making = asyncio.ensure_future(self._sandbox.prepare(command, limits))
         self._waiting.append((_identity(command, limits), making))
 
     async def start(
         self, command: Command, limits: Limits, on_output: OutputListener | None = None
     ) -> SandboxedProcess:
-        """Let the program begin in the sandbox that waits for it, or else in a new one."""
+        """Start the program in the sandbox that waits for it, or else in a new one."""
         if (making := self._take(command, limits)) is not None:
             with suppress(SandboxError):
                 return await (await _whole(making)).start(on_output)
         return await started(self._sandbox, command, limits, on_output)
 
     async def prepare(self, command: Command, limits: Limits) -> PreparedSandbox:
-        """The sandbox that waits for `command`, or else a new one."""
+        """Return the sandbox that waits for `command`, or else a new one."""
         if (making := self._take(command, limits)) is not None:
             with suppress(SandboxError):
                 return await _whole(making)
         return await self._sandbox.prepare(command, limits)
 
     async def close(self) -> None:
-        """Discard what nobody asked for."""
+        """Discard the sandboxes that were not used."""
         left = [making for _, making in self._waiting]
         self._waiting.clear()
         for prepared in await asyncio.gather(*left, return_exceptions=True):
@@ -76,7 +76,7 @@ class WarmSandbox:
 
 
 async def _whole(making: asyncio.Task[PreparedSandbox]) -> PreparedSandbox:
-    """The sandbox; who is cancelled meanwhile leaves none behind."""
+    """Return the sandbox; if the caller is cancelled meanwhile, it is discarded."""
     try:
         return await asyncio.shield(making)
     except asyncio.CancelledError:
@@ -86,6 +86,6 @@ async def _whole(making: asyncio.Task[PreparedSandbox]) -> PreparedSandbox:
 
 
 def _identity(command: Command, limits: Limits) -> object:
-    """Equal for commands that are the same, whatever kinds of sequences they are made of."""
+    """Return a value that is equal for equal commands, whatever kinds of sequences they hold."""
     words = (tuple(command.arguments), command.workdir, tuple(command.mounts), tuple(command.devices))
     return (*words, tuple(sorted(command.environment.items())), limits)

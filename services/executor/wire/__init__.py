@@ -1,1 +1,1 @@
-"""Requests and answers between protos and the executor's own types."""
+"""Conversion of requests and answers between protos and the executor's own types."""

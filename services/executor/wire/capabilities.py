@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Capabilities:
-    """Found out at the start; the inventory also later, where the machine may have been hurt."""
+    """The executor's properties, found at its start; the inventory is read again if the machine may be damaged."""
 
     device: DeviceDescription
     toolchain: Toolchain
@@ -36,12 +36,12 @@ class Capabilities:
     start_time: datetime
     inventory: InventoryReader
     torch_version: str = ""
-    """What evaluates problem definitions; empty where none can be evaluated."""
+    """Version of the torch that evaluates problem definitions; empty if none can be evaluated."""
 
     def to_proto(
         self, runs_in_flight: int, capacity: Capacity, unfit_reason: str
     ) -> executor_pb2.GetCapabilitiesResponse:
-        """The answer to GetCapabilities."""
+        """Return the answer to GetCapabilities."""
         uptime = Duration()
         uptime.FromTimedelta(self.clock.now() - self.start_time)
         return executor_pb2.GetCapabilitiesResponse(

@@ -1,4 +1,4 @@
-"""The inventory to proto."""
+"""Conversion of the inventory to its proto."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def inventory_to_proto(
     inventory: Inventory, toolchain: str, torch_version: str = "", sandbox_gaps: Iterable[str] = ()
 ) -> inventory_pb2.Inventory:
-    """All that is known of the machine."""
+    """Return everything that is known of the machine."""
     device, host = inventory.device, inventory.host
     return inventory_pb2.Inventory(
         gpus=[_gpu_to_proto(gpu) for gpu in device.gpus],

@@ -1,4 +1,4 @@
-"""Requests from proto to domain; every fault of a request is found here, all of them at once."""
+"""Conversion of requests from protos. All faults of a request are found here and reported together."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ Violations = list[tuple[str, str]]
 
 @dataclass(frozen=True)
 class RunDecoder:
-    """Turns requests into specs for this machine."""
+    """Turns requests into run specs for this machine."""
 
     catalogue: Catalogue
     size_set: SizeSet
     capacity_eighths: int
 
     def decode(self, request: executor_pb2.RunRequest, caller: Caller) -> RunSpec:
-        """The run that is asked for; raises InvalidFieldError, UnknownProblemError."""
+        """Return the requested run; raises InvalidFieldError, UnknownProblemError."""
         submission = request.submission
         violations = [*_run_violations(request), *_lease_violations(request, caller)]
         violations += [*self._size_violations(request), *self._slot_violations(request)]
@@ -54,7 +54,7 @@ class RunDecoder:
         return RunSpec(request.run_id, job, self._lease(request), request.request_id, longest_run)
 
     def _check_problem(self, submission: Submission) -> None:
-        """The catalogue here may be another than the one that the submission was checked with."""
+        """Check the problem against this catalogue, which may differ from the submitter's."""
         if submission.mode == RUN_MODE_SANDBOX or submission.problem_definition:
             return
         try:
@@ -93,7 +93,7 @@ class RunDecoder:
 
 
 def instant(timestamp: Timestamp) -> datetime:
-    """The timestamp as an aware datetime."""
+    """Return the timestamp as an aware datetime."""
     return timestamp.ToDatetime(tzinfo=UTC)
 
 

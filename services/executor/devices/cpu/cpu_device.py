@@ -34,26 +34,26 @@ _BUILD_PROGRAM = toolchain.PACKAGE / "sandboxed_build.py"
 class CpuDevice:
     """The `cpu` device; implements Device and OnProcessors.
 
-    `workers` is how many threads its kernels run on: by default as many as there are processors.
+    `workers` is the number of threads that run its kernels: by default one per processor.
     """
 
     def __init__(self, workers: int = 0) -> None:
         self._workers = workers or len(os.sched_getaffinity(0))
 
     def within(self, cores: float) -> CpuDevice:
-        """The same on no more threads than that, and no fewer than one."""
+        """Return the same device with at most `cores` threads, and at least one."""
         return CpuDevice(max(1, min(self._workers, int(cores))))
 
     def describe(self) -> DeviceDescription:
-        """The host processor by its model name."""
+        """Describe the host processor, under its model name."""
         return replace(_description(), compute_units=self._workers)
 
     def toolchain(self) -> Toolchain:
-        """The toolchain in the cache; raises ToolchainError where it was not prepared."""
+        """Return the toolchain in the cache; raises ToolchainError if it was not prepared."""
         return _toolchain(refresh().device.name)
 
     def build_command(self, folder: Path, kind: BuildKind) -> Command:
-        """A Python process that runs both front ends, the join, the code generator and the linker."""
+        """Return the Python command that runs both front ends, the join, the code generator and the linker."""
         environment = {
             "PYTHONPATH": os.pathsep.join(_site_packages()),
             "PYTHONDONTWRITEBYTECODE": "1",
@@ -69,11 +69,11 @@ class CpuDevice:
         )
 
     def sanitized(self) -> Sanitized:
-        """The same device, with kernels that check their accesses to memory."""
+        """Return the same device with kernels that check their memory accesses."""
         return SanitizedCpuDevice(self)
 
     def run_command(self, folder: Path, kind: BuildKind) -> Command:
-        """The executable alone: it is static and needs nothing of the host."""
+        """Return the executable alone: it is static and needs nothing of the host."""
         environment = {"WAVEPOOL_CPU_WORKERS": str(self._workers)}
         return Command([str(_BUILD / kind.executable)], _BUILD, [Mount(folder, _BUILD)], environment)
 
@@ -83,7 +83,7 @@ def _code_generator() -> str:
     return f"llvmlite {importlib.metadata.version('llvmlite')}"
 
 
-# These are asked for at every step of a run, and stay the same for as long as a process lives.
+# Asked for at every step of a run, and constant while the process lives.
 
 
 @cache
@@ -124,7 +124,7 @@ def _site_packages() -> Sequence[str]:
 
 @cache
 def _toolchain_mounts(cache_folder: Path) -> tuple[Mount, ...]:
-    """Each at its own path, because precompiled headers and the Python environment name absolute paths."""
+    """Mount folders at their own paths: precompiled headers and the Python environment name absolute paths."""
     folders = [Path(sys.prefix), Path(sys.base_prefix), toolchain.PACKAGE, _SERVICES, cache_folder / "cpu"]
     folders += [Path(folder) for folder in _site_packages()]
     outermost = [folder for folder in folders if not any(other in folder.parents for other in folders)]

@@ -19,35 +19,35 @@ _FILE_NAME = "findings.jsonl"
 
 
 class SanitizedCpuDevice:
-    """Builds whose kernels check themselves; implements `devices.sanitizing.Sanitized`."""
+    """Makes builds whose kernels check themselves; implements `devices.sanitizing.Sanitized`."""
 
     def __init__(self, device: Device) -> None:
         self._device = device
 
     def describe(self) -> DeviceDescription:
-        """The device's own."""
+        """Return the device's own description."""
         return self._device.describe()
 
     def toolchain(self) -> Toolchain:
-        """The device's own."""
+        """Return the device's own toolchain."""
         return self._device.toolchain()
 
     def build_command(self, folder: Path, kind: BuildKind) -> Command:
-        """The device's own, with checks; a SOLUTION's harness has the program's `main`, and no runner is linked."""
+        """Return the device's command with checks; a SOLUTION's harness has a `main`, so no runner is linked."""
         command = self._device.build_command(folder, kind)
         return replace(command, arguments=[*command.arguments, SANITIZE])
 
     def run_command(self, folder: Path, kind: BuildKind) -> Command:
-        """The device's own on one worker, because blocks are watched one after another."""
+        """Return the device's command with one worker, as the sanitizer watches one block after another."""
         command = self._device.run_command(folder, kind)
         return replace(command, environment={**command.environment, "WAVEPOOL_CPU_WORKERS": "1"})
 
     def with_findings(self, command: Command, folder: Path) -> Command:
-        """`command`, told to leave its findings in the empty `folder`."""
+        """Return `command` with the order to leave its findings in the empty `folder`."""
         environment = {**command.environment, "WAVEPOOL_FINDINGS": str(_FINDINGS / _FILE_NAME)}
         mounts = [*command.mounts, Mount(folder, _FINDINGS, writable=True)]
         return replace(command, mounts=mounts, environment=environment)
 
     def findings_file(self, folder: Path) -> Path:
-        """Where in `folder` the findings are."""
+        """Path of the findings in `folder`."""
         return folder / _FILE_NAME

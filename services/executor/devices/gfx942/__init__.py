@@ -1,1 +1,1 @@
-"""What the MI300X's compiler makes of a submission: registers, memory, occupancy and hints, with no GPU."""
+"""Reports on the MI300X compiler's output for a submission: registers, memory, occupancy and hints, without a GPU."""

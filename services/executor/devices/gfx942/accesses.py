@@ -1,4 +1,4 @@
-"""The loads and stores of a kernel, each with what its address is made of."""
+"""The loads and stores of a kernel, each with its address as a polynomial."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ GLOBAL, LDS = 1, 3
 
 @dataclass(frozen=True)
 class Access:
-    """`size_bytes` is what one thread moves; `loop_depth` is how many loops are around it."""
+    """A load or store. `size_bytes` is the size that one thread moves, `loop_depth` the number of loops around it."""
 
     instruction: Instruction
     space: int
@@ -30,17 +30,17 @@ class Access:
 
     @property
     def is_store(self) -> bool:
-        """Whether it writes."""
+        """True for a store."""
         return self.instruction.opcode == "store"
 
     @property
     def is_known(self) -> bool:
-        """Whether all that its address is made of is known."""
+        """True if all parts of the address are known."""
         return not any(part.startswith("v:") for part in self.address.unknowns)
 
 
 def accesses_of(kernel: Kernel, addresses: Addresses) -> Iterator[Access]:
-    """Those of the kernel's own text, in its order; atomic ones and those whose type has no known size are left out."""
+    """Yield the kernel's accesses in order, without atomic ones and those whose type has no known size."""
     for one, depth in kernel.instructions_in_loops:
         if one.pointer and "atomic" not in one.flags:
             size = size_of(one.accessed_type, kernel.types)

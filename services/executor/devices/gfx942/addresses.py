@@ -1,14 +1,14 @@
-"""What the addresses and indices of a kernel are made of, as polynomials over the place of a thread in its block.
+"""Addresses and indices of a kernel as polynomials over a thread's place in its block.
 
 The unknowns are `x`, `y` and `z` (the thread's place in its block), values that are the same for all threads of a
-wavefront (`u:NAME`; kernel arguments, block indices), how often a loop has run (`loop:NAME`) and anything else
-(`v:NAME`), which may differ from thread to thread in a way that nobody here can tell. A claim may only be made of an
+wavefront (`u:NAME`; kernel arguments, block indices), the number of past iterations of a loop (`loop:NAME`) and
+anything else (`v:NAME`), which may differ from thread to thread in an unknown way. A claim may only be made about an
 expression without `v:`.
 
 Theory of operation: threads of a wavefront that are in a loop together are in the same iteration, so `start + n * step`
 of an induction variable has the same n for all of them. A 64-thread wavefront is a row of a block in x as long as
 blocks are at least that wide; `x & 63` then names the same lane as `x`, and `x >> 6` is the same for all lanes.
-Arithmetic is taken as exact: a kernel whose indices overflow has other worries.
+Arithmetic is taken as exact: a kernel whose indices overflow has other problems.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _CONSTANTS = frozenset(("true", "false", "null", "poison", "undef"))
 
 
 class Addresses:
-    """Polynomials of one kernel's values; each is worked out once."""
+    """Polynomials of one kernel's values; each is computed once."""
 
     def __init__(self, kernel: Kernel) -> None:
         self._kernel = kernel
@@ -44,7 +44,7 @@ class Addresses:
         self._open: set[str] = set()
 
     def of(self, name: str) -> Polynomial:
-        """The polynomial of a value or a number as they stand in the text."""
+        """Return the polynomial of a value or number, given as it is written in the text."""
         if name in _CONSTANTS:
             return Polynomial.constant(int(name == "true"))
         if name.lstrip("-").isdigit():
@@ -58,7 +58,7 @@ class Addresses:
         return self._known[name]
 
     def varies(self, name: str) -> bool:
-        """Whether the value may differ among the threads of a wavefront, as far as can be told."""
+        """Return True if the value may differ among the threads of a wavefront."""
         return any(part in {"x", "y", "z"} or part.startswith("v:") for part in self.of(name).unknowns)
 
     def _work_out(self, name: str) -> Polynomial:
@@ -69,7 +69,7 @@ class Addresses:
         return found if found is not None else self._opaque(one)
 
     def _sum_of(self, one: Instruction) -> Polynomial | None:
-        """What an instruction is made of; None if nothing here says it."""
+        """Return an instruction's polynomial from its operands; None if there is no rule for it."""
         if one.opcode in _ARITHMETIC:
             return self._arithmetic(one) if is_scalar(one.type) else None
         if one.opcode in SAME_VALUE:
@@ -84,9 +84,9 @@ class Addresses:
         return Polynomial.unknown(f"u:{one.result}") if one.calls(*_UNIFORM_CALLS) else None
 
     def _opaque(self, one: Instruction) -> Polynomial:
-        """A value of its own: uniform if all that it is made of is, and it is no merge of paths or memory."""
+        """Return a new unknown: uniform if all operands are, unless the instruction merges paths or reads memory."""
         inherits = one.opcode not in {"phi", "load", "atomicrmw", "cmpxchg", "call", "alloca"}
-        # That memory does not change while a kernel runs.
+        # This memory does not change while a kernel runs.
         inherits |= one.opcode == "load" and one.operands[0].type == "ptr addrspace(4)"
         uniform = inherits and not any(self.varies(operand.value) for operand in one.operands)
         return Polynomial.unknown(f"{'u' if uniform else 'v'}:{one.result}")
@@ -109,7 +109,7 @@ class Addresses:
         uniform = Polynomial.unknown(f"u:{one.result}")
         if one.opcode == "lshr" and number >= _LANE_BITS:
             return uniform
-        # `x & 63`, and wider, is the lane: x but for what is the same in the whole wavefront.
+        # `x & 63`, or a wider mask, is the lane: x plus a value that is the same in the whole wavefront.
         is_lane = number >= (1 << _LANE_BITS) - 1 and number & (number + 1) == 0
         return left.plus(uniform) if one.opcode == "and" and is_lane else None
 
@@ -121,7 +121,7 @@ class Addresses:
         return found[0].plus(turns) if turns is not None else None
 
     def _induction(self, phi: Instruction) -> tuple[Polynomial, Polynomial] | None:
-        """Start and step of a loop's variable; None for a phi that is none."""
+        """Return the start and step of a loop's variable; None if the phi is not an induction variable."""
         if len(phi.operands) != 2:  # noqa: PLR2004  a start and a next value
             return None
         for index in (0, 1):
@@ -143,7 +143,7 @@ class Addresses:
 
 
 def offset_of(one: Instruction, value_of: Callable[[str], Polynomial], types: Mapping[str, str]) -> Polynomial | None:
-    """What a `getelementptr` adds to its pointer, in bytes; None if it steps into a type that is not an array."""
+    """Return the bytes that a `getelementptr` adds to its pointer; None if it steps into a type other than an array."""
     kind = one.element_type
     total: Polynomial | None = Polynomial.constant(0)
     for position, index in enumerate(one.operands[1:]):

@@ -33,12 +33,12 @@ _PRINTF = "__ockl_printf_"  # what clang makes of printf
 
 MAX_KERNELS = 200
 ASSUMED_BLOCK_THREADS = 256
-"""Where a kernel does not say its block size by __launch_bounds__."""
+"""Block size assumed if a kernel does not give one in __launch_bounds__."""
 
 
 @dataclass(frozen=True)
 class Texts:
-    """What the compiler wrote; `source` is the submission's file, `file` its name. `ir` is empty where unknown."""
+    """The compiler's output, with the submission's text as `source` and its name as `file`; `ir` may be empty."""
 
     assembly: str
     source: str
@@ -47,7 +47,7 @@ class Texts:
 
 
 def report_of(texts: Texts) -> dict[str, Any]:
-    """`kernels` by the name that people know them by, `listing`, and whether either was cut off."""
+    """Return `kernels` by the names that people use, `listing`, and counts that show if either was cut off."""
     codes = codes_from_assembly(texts.assembly, texts.file)
     figures = [each for each in figures_from_assembly(texts.assembly) if each.name in codes]
     module = Module.from_text(texts.ir)
@@ -103,7 +103,10 @@ def _resources(figures: Figures, occupancy: Occupancy | None) -> dict[str, Any]:
 
 
 def _demand(figures: Figures) -> tuple[Demand, bool]:
-    """On gfx942 `.vgpr_count` is all of a lane's registers: architected ones, rounded up, and accumulation ones."""
+    """Return the kernel's demand, and whether its block size is known.
+
+    On gfx942 `.vgpr_count` counts all of a lane's registers: architected ones, rounded up, and accumulation ones.
+    """
     most = figures["max_flat_workgroup_size"] or MAX_BLOCK_THREADS
     known = most < MAX_BLOCK_THREADS
     threads = most if known else ASSUMED_BLOCK_THREADS
@@ -122,7 +125,7 @@ def _ir_hints(kernel: Kernel, places: DebugLocations, *, mfma: int) -> Iterator[
 
 
 def _uncounted(code: Code, codes: Mapping[str, Code], declared: frozenset[str]) -> set[str]:
-    """Functions whose code is not here, of a kernel and of all whose address it takes."""
+    """Return the functions without code here that a kernel, or a function whose address it takes, calls."""
     found, seen, waiting = set[str](), {code.name}, [code]
     while waiting:
         current = waiting.pop()
@@ -136,7 +139,7 @@ def _uncounted(code: Code, codes: Mapping[str, Code], declared: frozenset[str]) 
 
 
 def _titles(figures: Iterable[Figures], kernels: Mapping[str, Kernel], places: DebugLocations) -> dict[str, str]:
-    """The name in the source, with template arguments; with the symbol too where that names several kernels."""
+    """Return the kernels' names in the source, with template arguments, and with the symbol if several share a name."""
     names = {each.name: _name(kernels.get(each.name), places) or each.name for each in figures}
     count = Counter(names.values())
     return {symbol: name if count[name] == 1 else f"{name} [{symbol}]" for symbol, name in names.items()}

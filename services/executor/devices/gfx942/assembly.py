@@ -1,8 +1,8 @@
-"""Reads what LLVM's AMDGPU back end writes: the instructions of each kernel with their source lines, and its figures.
+"""Reads the output of LLVM's AMDGPU back end: each kernel's instructions with their source lines, and its figures.
 
-Figures come from the `.amdgpu_metadata` note, which ROCm's own loader reads, so that text of hipcc
-(`--save-temps`, `-S`) reads the same. A `.loc` directive is followed by a comment with the chain of inlined places,
-innermost first; the first of them in the submission's file is the line that an author knows.
+Figures come from the `.amdgpu_metadata` note, which ROCm's own loader reads, so output of hipcc (`--save-temps`, `-S`)
+reads the same. A `.loc` directive is followed by a comment with the chain of inlined places, innermost first; the first
+one in the submission's file is the line that an author knows.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 MATRIX_INSTRUCTIONS = ("v_mfma_", "v_smfmac_")
-"""How the mnemonics of those for the matrix cores begin."""
+"""Prefixes of the mnemonics for the matrix cores."""
 
 _LABEL = re.compile(r"^(?P<name>[^\s.;:#][^\s:]*|\"[^\"]+\"):")
 _END = re.compile(r"^\.Lfunc_end\d+:")
@@ -27,7 +27,7 @@ _UNCOUNTED = re.compile(r"; wavepool-call (\w+)")
 
 @dataclass(frozen=True)
 class Instruction:
-    """One instruction; `line` is the submission's, 0 where it has none. `note` is the compiler's comment."""
+    """One instruction; `line` is the submission's, 0 if it has none. `note` is the compiler's comment."""
 
     mnemonic: str
     operands: str
@@ -42,17 +42,17 @@ class Code:
     name: str
     body: tuple[Instruction | str, ...]
     uncounted: frozenset[str]
-    """Functions whose code is not in here (see `math/as_calls.hip`)."""
+    """Functions that are called but have no code here (see `math/as_calls.hip`)."""
 
     @property
     def instructions(self) -> Iterator[Instruction]:
-        """Those of the body."""
+        """The instructions of the body."""
         return (item for item in self.body if isinstance(item, Instruction))
 
 
 @dataclass(frozen=True)
 class Figures:
-    """What a kernel's metadata says; numbers that are not there are 0."""
+    """Numbers from a kernel's metadata; a missing one is 0."""
 
     name: str
     numbers: Mapping[str, int]
@@ -62,7 +62,7 @@ class Figures:
 
 
 def codes_from_assembly(text: str, source: str) -> dict[str, Code]:
-    """Every function of the text, by symbol; `source` is the name of the submission's file."""
+    """Return every function of the text by symbol; `source` is the name of the submission's file."""
     place = re.compile(rf"(?:^|[\s/\[]){re.escape(source)}:(\d+):\d+")
     codes: dict[str, Code] = {}
     name = ""
@@ -92,7 +92,7 @@ def _code(name: str, rows: list[str], place: re.Pattern[str]) -> Code:
 
 
 def figures_from_assembly(text: str) -> list[Figures]:
-    """The kernels of the metadata note, in its order."""
+    """Return the figures of the kernels in the metadata note, in its order."""
     _, _, note = text.partition(".amdgpu_metadata")
     note, _, _ = note.partition(".end_amdgpu_metadata")
     kernels: list[dict[str, str]] = []

@@ -1,4 +1,4 @@
-"""From optimised IR to gfx942 assembly, through llvmlite's LLVM (the same release as clang's)."""
+"""Generates gfx942 assembly from optimised IR, through llvmlite's LLVM (the same release as clang's)."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ def _initialise() -> None:
 
 
 def assembly_from_ir(text: str) -> str:
-    """The assembly, with comments; raises RuntimeError for IR that does not parse.
+    """Return the assembly, with comments; raises RuntimeError for IR that does not parse.
 
-    What the back end itself rejects ends the process, so this runs where that does no harm.
+    An error in the back end itself ends the process, so run this in a process of its own.
     """
     _initialise()
     module = llvm.parse_assembly(text, llvm.create_context())

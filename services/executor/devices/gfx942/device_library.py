@@ -1,7 +1,7 @@
-"""AMD's device library (ocml): where its bitcode is on this machine, and how to get it without being root.
+"""AMD's device library (ocml): finds its bitcode on this machine, and fetches it without root.
 
-It is part of ROCm, of Debian's rocm-device-libs and of Triton's wheel. Without it, functions like `sinf` and `tanhf`
-are counted as calls (`math/as_calls.hip`).
+It comes with ROCm, with Debian's rocm-device-libs and with Triton's wheel. Without it, functions like `sinf` and
+`tanhf` are counted as calls (`math/as_calls.hip`).
 """
 
 from __future__ import annotations
@@ -32,25 +32,25 @@ _FOLDERS = (
 )
 _FETCH_SECONDS = 120
 _TRIED_SECONDS = 86400
-# Whoever has no network should not wait for it.
+# A machine without a network should not wait for it.
 _TIMEOUTS = ("-o", "Acquire::Retries=0", "-o", "Acquire::http::Timeout=10", "-o", "Acquire::https::Timeout=10")
 
 
 @dataclass(frozen=True)
 class DeviceLibrary:
-    """`title` says whose it is."""
+    """A device library; `title` names its origin."""
 
     bitcode: Path
     title: str
 
     @property
     def digest(self) -> str:
-        """Of the bitcode, in hex."""
+        """SHA-256 of the bitcode, in hex."""
         return hashlib.sha256(self.bitcode.read_bytes()).hexdigest()
 
 
 def find(cache: Path, root: Path = Path("/")) -> DeviceLibrary | None:
-    """ROCm's own first, then the distribution's, what was fetched into `cache`, and Triton's."""
+    """Find the library: ROCm's own first, then the distribution's, the one fetched into `cache`, and Triton's."""
     for base in (root, fetched_folder(cache)):
         for pattern in _FOLDERS:
             for folder in sorted(base.glob(pattern), reverse=True):
@@ -60,7 +60,7 @@ def find(cache: Path, root: Path = Path("/")) -> DeviceLibrary | None:
 
 
 def fetched_folder(cache: Path) -> Path:
-    """Where `fetch` unpacks the package."""
+    """Folder into which `fetch` unpacks the package."""
     return cache / PACKAGE
 
 
@@ -81,7 +81,7 @@ def fetch(cache: Path) -> Path:
 
 
 def fetch_if_possible(cache: Path) -> str:
-    """The same where it can be had now; answers why not, or nothing. What failed is not tried again for a day."""
+    """Fetch the library if possible; returns why not, or an empty string. A failed try is not repeated for a day."""
     tried = cache / f"{PACKAGE}.tried"
     if shutil.which("apt-get") is None:
         return "there is no apt-get here"

@@ -19,10 +19,10 @@ _PROGRAM = Path(__file__).with_name("sandboxed_report.py")
 
 
 class Gfx942Inspector:
-    """Clang for gfx942; needs no GPU."""
+    """Makes reports with clang for gfx942; needs no GPU."""
 
     def toolchain(self) -> Toolchain:
-        """What is in the cache, which takes seconds to make once; raises ToolchainError where there is no clang."""
+        """Return the toolchain, prepared in a few seconds if it is not cached; raises ToolchainError without clang."""
         prepared = toolchain.prepared()
         if not prepared.complete:
             prepare()
@@ -30,7 +30,7 @@ class Gfx942Inspector:
         return Toolchain(identity, prepared.title)
 
     def command(self, folder: Path) -> Command:
-        """A Python process that runs clang and the code generator."""
+        """Return the Python command that runs clang and the code generator."""
         environment = {
             "PYTHONPATH": str(cpu.compiler().folder.parent),
             "PYTHONDONTWRITEBYTECODE": "1",
@@ -42,7 +42,7 @@ class Gfx942Inspector:
 
 
 def _mounts() -> list[Mount]:
-    """Each at its own path, because precompiled headers and the Python environment name absolute paths."""
+    """Mount folders at their own paths: precompiled headers and the Python environment name absolute paths."""
     folders = [Path(sys.prefix), Path(sys.base_prefix), cpu.PACKAGE, _SERVICES, _VOCABULARY]
     folders += [toolchain.cache_folder(), cpu.compiler().folder.parent]
     outermost = [folder for folder in folders if not any(other in folder.parents for other in folders)]

@@ -19,48 +19,48 @@ _KERNEL = " amdgpu_kernel "
 
 
 class Kernel:
-    """A kernel of a module."""
+    """A kernel of a module, in IR."""
 
     def __init__(self, module: Module, function: Function) -> None:
         self.function = function
         self.types = module.types
-        """What named types consist of."""
+        """Definitions of named types."""
         dynamic = {
             symbol
             for symbol, variable in module.variables.items()
             if "external" in variable.qualifiers and variable.type.startswith("[0 x ")
         }
         self.dynamic_lds = not dynamic.isdisjoint(function.symbols)
-        """Whether it uses an `extern __shared__` array."""
+        """True if the kernel uses an `extern __shared__` array."""
 
     @property
     def symbol(self) -> str:
-        """Its name in the assembly."""
+        """Name of the kernel in the assembly."""
         return self.function.name[1:]
 
     @cached_property
     def instructions(self) -> tuple[Instruction, ...]:
-        """All of them, in order."""
+        """All instructions of the kernel, in order."""
         return tuple(self.function.instructions)
 
     @cached_property
     def definitions(self) -> Mapping[str, Instruction]:
-        """By the value that they define."""
+        """The instructions by the value that they define."""
         return {one.result: one for one in self.instructions if one.result}
 
     @cached_property
     def depths(self) -> tuple[int, ...]:
-        """How many loops are around each of the instructions."""
+        """Number of loops around each instruction."""
         blocks = self.function.blocks
         depths = loop_depths(successors_of(blocks))
         return tuple(depths[label] for label, block in blocks.items() for _ in block.instructions)
 
     @property
     def instructions_in_loops(self) -> Iterator[tuple[Instruction, int]]:
-        """Each with how many loops are around it."""
+        """Each instruction with the number of loops around it."""
         return zip(self.instructions, self.depths, strict=True)
 
 
 def kernels_of(module: Module) -> Iterator[Kernel]:
-    """The kernels that are defined in a module."""
+    """Return the kernels that a module defines."""
     return (Kernel(module, each) for each in module.functions.values() if _KERNEL in each.header)

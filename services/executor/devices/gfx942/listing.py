@@ -1,4 +1,4 @@
-"""The ISA of a submission as text for people: each group of instructions below the source line that it is from."""
+"""The ISA of a submission as text for people: each group of instructions below its source line."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ CUT = f"; the rest was cut off: the listing is longer than {MAX_LISTING_BYTES >>
 
 
 def listing_of(codes: Iterable[Code], source: Sequence[str]) -> tuple[str, bool]:
-    """The text, and whether its end was cut off; `source` are the submission's lines."""
+    """Return the text, and True if its end was cut off; `source` holds the submission's lines."""
     rows: list[str] = []
     size = 0
     for row in _rows(codes, source):

@@ -1,8 +1,8 @@
-"""How many wavefronts of a kernel fit on each SIMD of a CDNA3 compute unit, and what keeps more from fitting.
+"""Occupancy: the number of a kernel's wavefronts on each SIMD of a CDNA3 compute unit, and its limit.
 
 The limits are from AMD's "CDNA3 Instruction Set Architecture" reference guide (December 2023; vector registers and LDS
-in chapters 3 and 11) and, for the sizes in which things are handed out and the 16 barriers, from LLVM's description of
-gfx942 (AMDGPUBaseInfo.cpp: getVGPRAllocGranule, getSGPRAllocGranule, getLocalMemorySize, getMaxWorkGroupsPerCU).
+in chapters 3 and 11) and, for allocation granules and the 16 barriers, from LLVM's description of gfx942
+(AMDGPUBaseInfo.cpp: getVGPRAllocGranule, getSGPRAllocGranule, getLocalMemorySize, getMaxWorkGroupsPerCU).
 """
 
 from __future__ import annotations
@@ -13,24 +13,24 @@ from enum import StrEnum
 WAVEFRONT_THREADS = 64
 SIMDS_PER_COMPUTE_UNIT = 4
 MAX_WAVEFRONTS = 8
-"""Of one SIMD."""
+"""Maximum per SIMD."""
 VECTOR_REGISTERS = 512
-"""Of one lane of a SIMD: architected and accumulation registers share one file."""
+"""Maximum per lane of a SIMD: architected and accumulation registers share one file."""
 VECTOR_REGISTER_GRANULE = 8
 SCALAR_REGISTERS = 800
 SCALAR_REGISTER_GRANULE = 16
 LDS_BYTES = 64 << 10
 LDS_GRANULE_BYTES = 512
 MAX_BARRIERS = 16
-"""Blocks of more than one wavefront on a compute unit: each needs a barrier."""
+"""Maximum number of blocks of several wavefronts on a compute unit: each needs a barrier."""
 MAX_BLOCK_THREADS = 1024
 
 
 class Limit(StrEnum):
-    """What keeps more wavefronts from fitting."""
+    """The reason why no more wavefronts fit."""
 
     WAVEFRONTS = "wavefronts"
-    """Nothing else: the SIMD is full."""
+    """No other limit: the SIMD is full."""
     VECTOR_REGISTERS = "vgpr"
     SCALAR_REGISTERS = "sgpr"
     LDS = "lds"
@@ -40,7 +40,7 @@ class Limit(StrEnum):
 
 @dataclass(frozen=True)
 class Demand:
-    """What a kernel needs: registers of a lane (both vector kinds together), LDS and threads of a block."""
+    """A kernel's needs: registers of a lane (both vector kinds together), LDS and threads of a block."""
 
     vector_registers: int
     scalar_registers: int
@@ -50,14 +50,14 @@ class Demand:
 
 @dataclass(frozen=True)
 class Occupancy:
-    """`wavefronts` on each SIMD, 0 where not even one block fits; halves are rounded down."""
+    """The number of `wavefronts` on each SIMD, rounded down, and its limit; 0 if not even one block fits."""
 
     wavefronts: int
     limit: Limit
 
 
 def occupancy_of(demand: Demand) -> Occupancy:
-    """The wavefronts that fit; raises ValueError for a demand that no kernel can have."""
+    """Return the occupancy; raises ValueError for a demand that no kernel can have."""
     _check(demand)
     block_wavefronts = -(-demand.block_threads // WAVEFRONT_THREADS)
     per_resource = {
@@ -75,9 +75,9 @@ def occupancy_of(demand: Demand) -> Occupancy:
 
 
 def saving_for_next_step(demand: Demand) -> tuple[Limit, int] | None:
-    """The least to save of what limits a kernel, for one wavefront more: registers of a lane, or bytes of LDS.
+    """Return the limiting resource and its least saving for one more wavefront: registers of a lane, or bytes of LDS.
 
-    None where neither is what limits it, or where saving it does not help on its own.
+    The answer is None if neither is the limit, or if saving it alone does not help.
     """
     now = occupancy_of(demand)
     if now.limit is Limit.VECTOR_REGISTERS:

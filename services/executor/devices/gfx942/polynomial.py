@@ -1,7 +1,7 @@
-"""Whole-number polynomials over named unknowns: what an address is made of.
+"""Integer polynomials over named unknowns, for addresses.
 
-A polynomial is a mapping from a product of unknowns (their names, sorted) to its factor; the empty product is the
-constant. Immutable, and cut off at a size beyond which nobody could read it: then an operation answers None.
+A polynomial maps products of unknowns (their names, sorted) to their factors; the empty product is the constant. It is
+immutable. If a result would be too large to be of use, an operation returns None.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Product = tuple[str, ...]
 
 
 class Polynomial:
-    """A sum of products."""
+    """A sum of products of unknowns."""
 
     __slots__ = ("terms",)
 
@@ -27,23 +27,23 @@ class Polynomial:
 
     @classmethod
     def constant(cls, value: int) -> Polynomial:
-        """A number."""
+        """Return the polynomial of a number."""
         return cls({(): value})
 
     @classmethod
     def unknown(cls, name: str) -> Polynomial:
-        """One unknown."""
+        """Return the polynomial of one unknown."""
         return cls({(name,): 1})
 
     def plus(self, other: Polynomial) -> Polynomial | None:
-        """The sum."""
+        """Return the sum, or None if it is too large."""
         total = Counter(self.terms)
         for product, factor in other.terms.items():
             total[product] += factor
         return _bounded(total)
 
     def times(self, other: Polynomial) -> Polynomial | None:
-        """The product."""
+        """Return the product, or None if it is too large."""
         total: Counter[Product] = Counter()
         for left, factor in self.terms.items():
             for right, other_factor in other.terms.items():
@@ -51,11 +51,11 @@ class Polynomial:
         return _bounded(total)
 
     def scaled(self, factor: int) -> Polynomial:
-        """Times a number."""
+        """Return the product with a number."""
         return Polynomial({product: value * factor for product, value in self.terms.items()})
 
     def coefficient(self, name: str) -> Polynomial | None:
-        """What `name` is multiplied with; None where it is not linear in `name`."""
+        """Return the factor of `name`; None if the polynomial is not linear in `name`."""
         found: dict[Product, int] = {}
         for product, factor in self.terms.items():
             count = product.count(name)
@@ -67,22 +67,22 @@ class Polynomial:
 
     @property
     def value(self) -> int | None:
-        """The number that it is, if it is one."""
+        """The constant that the polynomial equals, or None."""
         return self.terms.get((), 0) if all(product == () for product in self.terms) else None
 
     @property
     def offset(self) -> int:
-        """Its constant term."""
+        """The constant term."""
         return self.terms.get((), 0)
 
     @property
     def without_offset(self) -> Polynomial:
-        """All but its constant term."""
+        """The polynomial without its constant term."""
         return Polynomial({product: factor for product, factor in self.terms.items() if product})
 
     @property
     def unknowns(self) -> Iterator[str]:
-        """The names in it, some more than once."""
+        """Names of the unknowns, some more than once."""
         return (name for product in self.terms for name in product)
 
     def __eq__(self, other: object) -> bool:

@@ -1,7 +1,7 @@
 """Fill the cache for gfx942: `python -m services.executor.devices.gfx942.prepare [--fetch]`.
 
-A few seconds, once per compiler, device library and edit of our headers. Where this machine has no device library of
-AMD's, Debian's is unpacked into the cache first, if that is possible; with `--fetch` it has to be.
+This takes a few seconds, once per compiler, device library and edit of our headers. If this machine has no device
+library of AMD's, Debian's is unpacked into the cache first if possible; with `--fetch` a failure to do so is an error.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def prepare() -> toolchain.Prepared:
-    """Build what is missing; raises ToolchainError with the compiler's text where that fails."""
+    """Build the missing parts; raises ToolchainError with the compiler's messages if that fails."""
     prepared = toolchain.prepared()
     build_once(prepared.include, _copy_headers)
     build_once(prepared.compiled, _compile)
@@ -61,7 +61,7 @@ def _fetch(*, is_needed: bool) -> None:
 
 
 def main(arguments: list[str]) -> int:
-    """Prepare and say what with."""
+    """Prepare, and print the tools; returns the exit status."""
     try:
         if device_library.find(toolchain.cache_folder()) is None:
             _fetch(is_needed="--fetch" in arguments)

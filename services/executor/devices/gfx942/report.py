@@ -1,8 +1,8 @@
 """Make the report of one submission: `python sandboxed_report.py FOLDER`, in a sandbox.
 
-Reads FOLDER/solution.hip and leaves FOLDER/report.json: `toolchain`, `note` (why there is nothing, or what is missing),
-and what `analysis.report_of` gives. Exit status 0 whenever the file is there. Raises ToolchainError if the toolchain is
-at fault.
+Reads FOLDER/solution.hip and leaves FOLDER/report.json: `toolchain`, `note` (why the report is empty or what is
+missing), and the result of `analysis.report_of`. The exit status is 0 whenever the file is there. Raises ToolchainError
+for a fault of the toolchain.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ _MOST_ERROR_CHARACTERS = 2000
 
 
 def main(arguments: list[str]) -> int:
-    """Report; the exit status."""
+    """Write the report; returns the exit status."""
     folder = Path(arguments[0])
     (folder / REPORT).write_text(json.dumps(report(folder)))
     return 0
 
 
 def report(folder: Path) -> dict[str, Any]:
-    """The report of `folder`/solution.hip."""
+    """Return the report of `folder`/solution.hip."""
     prepared = toolchain.prepared()
     said: dict[str, Any] = {"toolchain": prepared.title, "note": "", "kernels": {}, "kernel_count": 0}
     compiling = _start_clang(folder, prepared)
-    # A big library, which is loaded while clang runs.
+    # A big library, loaded while clang runs.
     from services.executor.devices.gfx942.code_generator import assembly_from_ir  # noqa: PLC0415  see above
 
     ir_bytes, messages = compiling.communicate()
@@ -53,7 +53,7 @@ def report(folder: Path) -> dict[str, Any]:
 
 
 def _start_clang(folder: Path, prepared: toolchain.Prepared) -> subprocess.Popen[bytes]:
-    """Writes optimised IR to stdout."""
+    """Start clang, which writes optimised IR to stdout."""
     command = toolchain.clang(
         prepared.include, "-include-pch", str(prepared.prelude), *header_options(folder / toolchain.SOURCE)
     )
@@ -64,7 +64,7 @@ def _start_clang(folder: Path, prepared: toolchain.Prepared) -> subprocess.Popen
 
 
 def _assembler_fault(ir: bytes, prepared: toolchain.Prepared) -> str:
-    """Why the assembler rejects inline assembly, which no other step reads; empty where it does not."""
+    """Return why the assembler rejects inline assembly, which no other step reads; empty if it does not."""
     if _INLINE_ASSEMBLY not in ir.replace(_OUR_ASSEMBLY, b""):
         return ""
     command = [*toolchain.clang_of_ir(), "-emit-obj", "-o", "/dev/null", "-"]

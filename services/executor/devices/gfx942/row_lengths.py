@@ -1,4 +1,4 @@
-"""What loops run up to, for telling a loop along a row from other loops."""
+"""The bounds of loops, to tell a loop along a row from other loops."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def row_lengths(kernel: Kernel, addresses: Addresses) -> Iterator[Polynomial]:
-    """The bounds that loop variables are compared with; those of unrolled loops before they were rounded down."""
+    """Yield the bounds that loop variables are compared with, for unrolled loops before they were rounded down."""
     for one in kernel.instructions:
         if one.opcode != "icmp":
             continue
@@ -24,7 +24,7 @@ def row_lengths(kernel: Kernel, addresses: Addresses) -> Iterator[Polynomial]:
 
 
 def _unrounded(bound: str, kernel: Kernel) -> str:
-    """`n` for `n & -4`, which is how far a loop that was unrolled by four goes."""
+    """Return `n` for `n & -4`, the bound of a loop that was unrolled by four."""
     one = kernel.definitions.get(bound)
     if one is None or one.opcode != "and":
         return bound

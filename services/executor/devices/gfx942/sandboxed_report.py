@@ -1,4 +1,4 @@
-"""Starts `report` in a sandbox, by path, as `hipcpu/sandboxed_build.py` starts a build, which has the reasons."""
+"""Starts `report` in a sandbox by its path; `hipcpu/sandboxed_build.py` does the same for a build and says why."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _FAILED = 2
 
 
 def main() -> int:
-    """The exit status of the report."""
+    """Return the exit status of the report."""
     try:
         run_path(str(_HIPCPU / "sandboxed_build.py"))["make_known"]("hipcpu", "services", "vocabulary")
         from services.executor.devices.gfx942.report import main as report  # noqa: PLC0415  can be found only now

@@ -1,4 +1,4 @@
-"""The compiler for gfx942, which is the `cpu` device's clang with another target, and what it needs in the cache."""
+"""The compiler for gfx942: the `cpu` device's clang with another target, and its files in the cache."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ SOURCE = "solution.hip"
 
 @dataclass(frozen=True)
 class Prepared:
-    """What `prepare` leaves in the cache; all of it is read-only afterwards."""
+    """Files that `prepare` leaves in the cache; they are read-only afterwards."""
 
     include: Path
-    """Our headers for the cpu device with those of gfx942 laid over them."""
+    """Our headers for the cpu device, overlaid with those of gfx942."""
     compiled: Path
-    """The precompiled prelude and the mathematics."""
+    """Folder with the precompiled prelude and the mathematics."""
     library: str
-    """Whose functions the mathematics is made of; empty where they are counted as calls."""
+    """Title of the device library behind the mathematics; empty if its functions are counted as calls."""
 
     @property
     def prelude(self) -> Path:
@@ -39,18 +39,18 @@ class Prepared:
 
     @property
     def complete(self) -> bool:
-        """Whether all parts are there."""
+        """True if all parts are there."""
         return self.include.is_dir() and self.compiled.is_dir()
 
     @property
     def title(self) -> str:
-        """One line for people."""
+        """Title in one line."""
         functions = self.library or "no device library"
         return f"clang 22.1.8 (ziglang {cpu.compiler().version}) for {PROCESSOR}, {functions}"
 
 
 def target_options() -> list[str]:
-    """Options that every use of clang for gfx942 shares; hipcc's own defaults where they matter to the code."""
+    """Return the options that every use of clang for gfx942 shares: hipcc's defaults if they affect the code."""
     options = ["-triple", TRIPLE, "-target-cpu", PROCESSOR, "-aux-triple", cpu.TRIPLE, "-x", "hip", "-fcuda-is-device"]
     options += ["-fhip-new-launch-api", "-fcuda-allow-variadic-functions", "-std=c++20", "-fgnuc-version=4.2.1"]
     options += ["-ffp-contract=fast", "-fno-rounding-math", "-mcode-object-version=5", "-fdeclspec", "-disable-free"]
@@ -58,7 +58,7 @@ def target_options() -> list[str]:
 
 
 def clang(include: Path, *options: str) -> list[str]:
-    """A clang frontend command for the kernels of a HIP source, with source lines and optimised as hipcc does.
+    """Return a clang frontend command for a HIP source's kernels, with source lines and hipcc's optimisations.
 
     Functions of <math.h> stay calls (`-fmath-errno`), so that those of `mathematics` take their place.
     """
@@ -69,19 +69,19 @@ def clang(include: Path, *options: str) -> list[str]:
 
 
 def clang_of_ir() -> list[str]:
-    """A clang command that generates code for IR that is optimised already."""
+    """Return a clang command that generates code from optimised IR."""
     options = ["-triple", TRIPLE, "-target-cpu", PROCESSOR, "-x", "ir", "-disable-llvm-passes"]
     return [cpu.compiler().program, "clang", "-cc1", *options]
 
 
 def cache_folder() -> Path:
-    """Below the cpu device's cache."""
+    """Return our folder in the cpu device's cache."""
     return cpu.cache_folder() / PROCESSOR
 
 
 @cache
 def prepared() -> Prepared:
-    """Where `prepare` puts what belongs to this compiler, these sources and this device library."""
+    """Return the paths that `prepare` uses for this compiler, these sources and this device library."""
     library = device_library.find(cache_folder())
     digest = hashlib.sha256(f"{cpu.compiler().version} {cpu.compiler().folder}".encode())
     for source in _own_sources():
@@ -95,7 +95,7 @@ def prepared() -> Prepared:
 
 @cache
 def steps_digest() -> str:
-    """Changes whenever the steps of a report, which are Python, change."""
+    """Return a digest of the report's steps, which are Python."""
     digest = hashlib.sha256()
     for source in (*sorted(PACKAGE.rglob("*.py")), *sorted((cpu.PACKAGE / "ir").rglob("*.py"))):
         digest.update(source.read_bytes())

@@ -1,1 +1,1 @@
-"""HIP on NVIDIA GPUs: the same sources, compiled by nvcc through headers of ours."""
+"""HIP on NVIDIA GPUs: the same sources, compiled by nvcc with headers of ours."""

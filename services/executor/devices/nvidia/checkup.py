@@ -1,4 +1,4 @@
-"""What an NVIDIA GPU needs on its machine: looked at one by one, nothing changed."""
+"""Checks of an NVIDIA GPU's requirements on this machine; they change nothing."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ OLDEST_CUDA = 13
 
 
 class NvidiaCheckup:
-    """`dev` is where the machine's device nodes are."""
+    """Checks an NVIDIA GPU; `dev` is the folder of the machine's device nodes."""
 
     def __init__(self, dev: Path = Path("/dev")) -> None:
         self._dev = dev
 
     def findings(self) -> Sequence[DeviceFinding]:
-        """All of it, in the order in which to mend it."""
+        """Return all findings, in the order in which to fix them."""
         return [self.nodes(), driver(), compiler()]
 
     def nodes(self) -> DeviceFinding:
-        """Whether the driver's nodes are there and may be opened."""
+        """Check that the driver's nodes exist and may be opened."""
         control = self._dev / "nvidiactl"
         if not control.exists():
             remedy = "load the driver (`nvidia-smi` should list the GPU), or start the container with --gpus all"
@@ -40,7 +40,7 @@ class NvidiaCheckup:
 
 
 def driver() -> DeviceFinding:
-    """Whether the driver answers."""
+    """Check that the driver answers."""
     try:
         management = Management()
         gpu, versions = management.gpu(), management.versions()
@@ -50,7 +50,7 @@ def driver() -> DeviceFinding:
 
 
 def compiler() -> DeviceFinding:
-    """Whether nvcc is there and new enough."""
+    """Check that nvcc is installed and new enough."""
     try:
         cuda = toolchain.cuda()
     except ToolchainError as error:

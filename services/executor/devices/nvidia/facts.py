@@ -1,6 +1,6 @@
-"""What NVML says of the GPUs, put together from its answers; the questions are the names of NVML's functions.
+"""Facts of the GPUs from NVML's answers; questions are named after NVML's functions.
 
-The forms are those of the NVML API reference (https://docs.nvidia.com/deploy/nvml-api/group__nvmlDeviceQueries.html).
+The formats are those of the NVML API reference (https://docs.nvidia.com/deploy/nvml-api/group__nvmlDeviceQueries.html).
 A GPU in MIG mode is reported as such; its instances are not used.
 """
 
@@ -37,12 +37,12 @@ _FIRMWARE = {
     "nvmlDeviceGetGspFirmwareVersion": "GSP",
 }
 _MIG_MODES = {0: "", 1: "MIG"}
-# NVML's words for "this GPU has no such thing", which is an answer and no fault.
+# NVML's words for "this GPU has no such feature", which is an answer and not a fault.
 _NOT_SUPPORTED = "Not Supported"
 
 
 def read_facts(indices: Sequence[int] | None = None) -> DeviceFacts:
-    """All GPUs, or those named; whatever cannot be read is reported in `unread`."""
+    """Return the facts of all GPUs, or of those in `indices`; unreadable fields are listed in `unread`."""
     try:
         nvml: Any = importlib.import_module("pynvml")
         nvml.nvmlInit()
@@ -61,7 +61,7 @@ def read_facts(indices: Sequence[int] | None = None) -> DeviceFacts:
 
 
 def gpu_of(index: int, answers: Answers) -> GpuFacts:
-    """One GPU."""
+    """Return the facts of one GPU."""
     capability = answers.text("nvmlDeviceGetCudaComputeCapability")
     firmware = {name: answers.text(question) for question, name in _FIRMWARE.items() if answers.text(question)}
     return GpuFacts(
@@ -79,7 +79,7 @@ def gpu_of(index: int, answers: Answers) -> GpuFacts:
 
 
 def cuda_version(number: int) -> str:
-    """NVML's 13020 is 13.2; empty for 0."""
+    """Format NVML's version number: 13020 is 13.2; empty for 0."""
     return f"{number // 1000}.{number % 1000 // 10}" if number else ""
 
 
@@ -97,7 +97,7 @@ def _answers(nvml: Any, questions: Mapping[str, str], place: str, *arguments: ob
 
 
 def _plain(answer: Any) -> object:  # noqa: ANN401
-    """Structures by the one member that we want of them."""
+    """Return an answer in plain types; of a structure, only the member that we need."""
     if isinstance(answer, bytes):
         return answer.decode(errors="replace")
     if isinstance(answer, tuple):

@@ -1,4 +1,4 @@
-"""The GPU as NVIDIA's management library tells of it; the one importer of `pynvml`."""
+"""The GPU as NVIDIA's management library reports it; the only importer of `pynvml`."""
 
 from __future__ import annotations
 
@@ -10,53 +10,53 @@ from hipcpu.build_folder import ToolchainError
 from services.executor.devices.instruments import Firmware, Reading
 
 _LANES = 32
-# CUDA cores of a multiprocessor, by compute capability: CUDA C++ Programming Guide, "Compute Capabilities".
+# CUDA cores per multiprocessor, by compute capability: CUDA C++ Programming Guide, "Compute Capabilities".
 _CORES = {"8.0": 64, "8.6": 128, "8.9": 128, "9.0": 128, "10.0": 128, "12.0": 128}
-# KiB of shared memory that a block may ask for: the same Guide, "Technical Specifications per Compute Capability".
+# KiB of shared memory that a block may request: the same guide, "Technical Specifications per Compute Capability".
 _SHARED_KIB = {"8.0": 163, "8.6": 99, "8.7": 163, "8.9": 99, "9.0": 227, "10.0": 227, "12.0": 99}
 _SHARED_KIB_OF_ALL = 48
-"""What a block gets on every GPU, without asking."""
+"""Shared memory that a block has on every GPU without a request."""
 
 
 @dataclass(frozen=True)
 class Gpu:
-    """One GPU, by its index among those that the driver has."""
+    """One GPU, by its index in the driver."""
 
     index: int
     name: str
     capability: str
-    """E.g. `9.0`."""
+    """Compute capability, e.g. `9.0`."""
     memory_mib: int
     multiprocessors: int
     uuid: str = ""
-    """What CUDA_VISIBLE_DEVICES takes, e.g. `GPU-8f7c...`; empty if it is not reported."""
+    """GPU's name in CUDA_VISIBLE_DEVICES, e.g. `GPU-8f7c...`; empty if it is not reported."""
 
     @property
     def architecture(self) -> str:
-        """The compiler's word, e.g. `sm_90`."""
+        """Compile target, e.g. `sm_90`."""
         return architecture_of(self.capability)
 
     @property
     def shared_bytes(self) -> int:
-        """The most that a block may have."""
+        """Maximum shared memory of a block."""
         return _SHARED_KIB.get(self.capability, _SHARED_KIB_OF_ALL) << 10
 
 
 def architecture_of(capability: str) -> str:
-    """The compiler's word for a compute capability: `sm_90` for `9.0`."""
+    """Return the compile target for a compute capability: `sm_90` for `9.0`."""
     return f"sm_{capability.replace('.', '')}"
 
 
 def multiprocessors_of(cores: int, capability: str) -> int:
-    """How many multiprocessors have so many CUDA cores."""
+    """Return the number of multiprocessors from the number of CUDA cores."""
     return cores // _CORES.get(capability, 128)
 
 
 class Management:
-    """Talks to the driver; opened once in each process, because the library does not notice forks."""
+    """Queries the driver; opened once per process, because the library does not notice forks."""
 
     def __init__(self, index: int = 0) -> None:
-        """Raises ToolchainError where there is no library, no driver or no such GPU."""
+        """Open the library; raises ToolchainError if there is no library, no driver or no such GPU."""
         try:
             self._nvml: Any = importlib.import_module("pynvml")
             self._nvml.nvmlInit()
@@ -68,7 +68,7 @@ class Management:
         self._index = index
 
     def gpu(self) -> Gpu:
-        """Its index, name, compute capability, memory in MiB and number of multiprocessors, as NVML tells them."""
+        """Return the GPU's index, name, compute capability, memory in MiB and multiprocessors, as NVML reports them."""
         nvml, handle = self._nvml, self._handle
         major, minor = nvml.nvmlDeviceGetCudaComputeCapability(handle)
         capability = f"{major}.{minor}"
@@ -83,7 +83,7 @@ class Management:
         )
 
     def reading(self) -> Reading:
-        """Clock of the multiprocessors, temperature, power, and who else computes on it."""
+        """Return the clock of the multiprocessors, the temperature and the power."""
         nvml, handle = self._nvml, self._handle
         return Reading(
             clock_mhz=_known(nvml.nvmlDeviceGetClockInfo, handle, nvml.NVML_CLOCK_SM),
@@ -92,13 +92,13 @@ class Management:
         )
 
     def versions(self) -> Firmware:
-        """Driver and VBIOS."""
+        """Return the versions of driver and VBIOS."""
         nvml = self._nvml
         return Firmware(_text(nvml.nvmlSystemGetDriverVersion()), _text(nvml.nvmlDeviceGetVbiosVersion(self._handle)))
 
 
 def _known(ask: Any, *arguments: Any) -> float | None:  # noqa: ANN401  the library has no types
-    """An answer, or None where this GPU does not know."""
+    """Return an answer, or None if this GPU has none."""
     try:
         return float(ask(*arguments))
     except Exception:  # noqa: BLE001  every fault of the library is a subclass of its own

@@ -1,4 +1,4 @@
-"""NVIDIA GPUs: HIP sources through nvcc. Proves our core on real silicon; its times never rank beside an MI300X's."""
+"""NVIDIA GPUs: HIP sources through nvcc. Tests our core on real silicon; its times never rank beside an MI300X's."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ _SHARED_NODES = ("/dev/nvidiactl", "/dev/nvidia-uvm", "/dev/nvidia-uvm-tools")
 
 
 class NvidiaDevice(OffloadDevice[Gpu]):
-    """GPUs; implements Device, Instruments, Inventoried, Selectable and Versioned."""
+    """The `nvidia` device; implements Device, Instruments, Inventoried, Selectable and Versioned."""
 
     index_setting = "NVIDIA_INDEX"
     tools = toolchain
 
     def describe(self) -> DeviceDescription:
-        """The GPU; raises ToolchainError where there is none."""
+        """Describe the GPU; raises ToolchainError if there is none."""
         gpu = self._gpu
         return DeviceDescription(
             name="nvidia",
@@ -48,7 +48,7 @@ class NvidiaDevice(OffloadDevice[Gpu]):
         )
 
     def build_command(self, folder: Path, kind: BuildKind) -> Command:
-        """A shell that runs nvcc."""
+        """Return the shell command that runs nvcc."""
         objects = toolchain.runner_folder(self._gpu.architecture)
         shown = (toolchain.cuda().folder, toolchain.INCLUDE, RUNNER, objects)
         mounts = [Mount(path, path) for path in shown if Path("/usr") not in path.parents]
@@ -58,7 +58,7 @@ class NvidiaDevice(OffloadDevice[Gpu]):
         return Command(("sh", "-c", script), _BUILD, [*mounts, Mount(folder, _BUILD, writable=True)], environment)
 
     def run_command(self, folder: Path, kind: BuildKind) -> Command:
-        """The executable with this GPU's nodes and no other's."""
+        """Return the executable's command with the nodes of this device's GPUs only."""
         nodes = [*(Path(f"/dev/nvidia{gpu.index}") for gpu in self._gpus), *map(Path, _SHARED_NODES)]
         folders = toolchain.driver_folders()
         libraries = ":".join(map(str, folders))
@@ -69,7 +69,7 @@ class NvidiaDevice(OffloadDevice[Gpu]):
         return Command(arguments, _BUILD, mounts, environment, devices)
 
     def facts(self) -> DeviceFacts:
-        """All GPUs, or NVIDIA_INDEX's."""
+        """Return the facts of all GPUs, or only of NVIDIA_INDEX's."""
         only = self._only_index()
         return read_facts(None if only is None else [only])
 
@@ -79,13 +79,13 @@ class NvidiaDevice(OffloadDevice[Gpu]):
 
 
 def _visible(gpus: Sequence[Gpu]) -> dict[str, str]:
-    """Names them by UUID, which holds in whichever order CUDA counts them."""
+    """Return an environment that names the GPUs by UUID, which does not depend on CUDA's order."""
     uuids = [gpu.uuid for gpu in gpus]
     return {"CUDA_VISIBLE_DEVICES": ",".join(uuids)} if all(uuids) else {}
 
 
 @cache
 def _management(pid: int, index: int) -> Management:
-    """One for each process: what a fork inherits cannot be used."""
+    """Return the connection of one process: a fork cannot use its parent's."""
     del pid
     return Management(index)

@@ -1,4 +1,4 @@
-"""Where CUDA's compiler is, and the options that all uses share."""
+"""Finds CUDA's compiler, and holds the options that all uses share."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from services.executor.devices.offload.build_script import Driver
 from services.executor.devices.offload.runner_objects import RUNNER, runner_sources
 
 _DRIVER_LIBRARY = "libcuda.so.1"
-# Of Debian and of Red Hat, where container toolkits put it on others, and under Windows.
+# Used by Debian, by Red Hat, by container toolkits elsewhere, and under Windows.
 _USUAL_FOLDERS = ("/usr/lib/x86_64-linux-gnu", "/usr/lib64", "/usr/local/nvidia/lib64", "/usr/lib/wsl/lib")
 INCLUDE = Path(__file__).parent / "include"
-# What clang takes as HIP without being asked: lambdas as kernels' arguments, and constexpr functions on the device.
+# Accepted by clang in HIP by default: lambdas as kernels' arguments, and constexpr functions on the device.
 _LANGUAGE = ("--extended-lambda", "--expt-relaxed-constexpr")
 _OPTIONS = ("-std=c++20", "-O3", *_LANGUAGE, "--forward-unknown-to-host-compiler", "-fno-strict-aliasing")
 
@@ -39,14 +39,14 @@ class Cuda:
 
     @property
     def version(self) -> str:
-        """E.g. `13.0.88`."""
+        """Version, e.g. `13.0.88`."""
         words = self.version_text.replace(",", " ").split()
         return next((word[1:] for word in words if word.startswith("V") and word[1:2].isdigit()), "unknown")
 
 
 @cache
 def cuda() -> Cuda:
-    """CUDA_HOME's toolkit, or that of the nvcc on the path; raises ToolchainError."""
+    """Return CUDA_HOME's toolkit, or that of the nvcc on the path; raises ToolchainError."""
     home = os.environ.get("CUDA_HOME")
     nvcc = Path(home) / "bin" / "nvcc" if home else Path(shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc")
     try:
@@ -57,13 +57,13 @@ def cuda() -> Cuda:
 
 
 def driver(architecture: str) -> Driver:
-    """How nvcc is called for one GPU, e.g. `sm_90`."""
-    # As on the other devices, a source may do without the includes that are everybody's.
+    """Return nvcc's command lines for one GPU architecture, e.g. `sm_90`."""
+    # As on the other devices, a source may omit the includes that everybody needs.
     shown = ("-I", str(INCLUDE), "-I", str(RUNNER), "-include", "hip/hip_runtime.h")
     common = (cuda().nvcc, *_OPTIONS, f"-arch={architecture}", *shown)
     return Driver(
         compile=(*common, "-x", "cu"),
-        # Nothing of the toolkit is needed at run time, so nothing of it is shown in the runner's sandbox.
+        # Nothing of the toolkit is needed at run time, so none of it is shown in the runner's sandbox.
         link=(cuda().nvcc, f"-arch={architecture}", "-cudart", "static"),
         kernels=(*common, "-x", "cu", "-fatbin"),
         assemble=("as",),
@@ -72,7 +72,7 @@ def driver(architecture: str) -> Driver:
 
 
 def toolchain(architecture: str, recorder: str = "") -> Toolchain:
-    """The compiler with our headers and runner; `recorder` is the identity of what makes recorders."""
+    """Return the compiler with our headers and runner; `recorder` is the identity of the recorders' compiler."""
     digest = hashlib.sha256(f"{cuda().version_text} {driver(architecture)}".encode())
     for source in (*sorted(INCLUDE.rglob("*.h*")), *runner_sources(), *sorted(Path(__file__).parent.glob("*.py"))):
         digest.update(source.read_bytes())
@@ -81,15 +81,15 @@ def toolchain(architecture: str, recorder: str = "") -> Toolchain:
 
 
 def runner_folder(architecture: str) -> Path:
-    """Where the runner's objects for this toolchain are kept."""
+    """Return the folder of the runner's objects for this toolchain."""
     return cache_folder() / "nvidia" / toolchain(architecture).identity[:16]
 
 
 @cache
 def driver_folders() -> tuple[Path, ...]:
-    """Where the driver's own libraries are; empty where there is no driver.
+    """Return the folders of the driver's own libraries; empty if there is no driver.
 
-    As the loader looks for them: in LD_LIBRARY_PATH, in what ldconfig knows, and in the usual places.
+    They are searched as the loader does: in LD_LIBRARY_PATH, in ldconfig's list, and in the usual places.
     """
     named = [Path(folder) for folder in os.environ.get("LD_LIBRARY_PATH", "").split(":") if folder]
     candidates = [*named, *_known_to_ldconfig(), *map(Path, _USUAL_FOLDERS)]

@@ -1,1 +1,1 @@
-"""What devices have in common whose compiler is a driver program that does everything: hipcc, nvcc."""
+"""Common parts of devices whose compiler is a single driver program: hipcc, nvcc."""

@@ -1,11 +1,12 @@
-"""The shell script that compiles one submission with a compiler driver, as a pure function of what is compiled.
+"""The shell script that compiles one submission with a compiler driver, as a pure function of its inputs.
 
-Exit status 0: /build/runner (or /build/program) is there. 1: the source is at fault, and the compiler's text is on
-stderr. 2: the toolchain is. 70 and from 128 on, as of the compiler itself: it crashed on the source.
+Exit status 0 means that /build/runner (or /build/program) is there, 1 a fault of the source, with the compiler's
+messages on stderr, and 2 a fault of the toolchain. 70 and statuses from 128 on are the compiler's own: it crashed on
+the source.
 
-A solution is compiled whole, for the check, and in two halves, for what is timed: its kernels alone, which become
-/build/replayer, and by the cpu device's compiler its host code alone, which becomes /build/recorder. If a half cannot
-be made, /build/not_recordable.txt says why, and the build is none the worse. All of this goes on at the same time.
+A solution is compiled whole, for the check, and in two halves, for the timed calls: its kernels alone become
+/build/replayer, and the cpu device's compiler makes /build/recorder of its host code alone. If a half cannot be made,
+/build/not_recordable.txt says why, and the build still succeeds. All these steps run at the same time.
 """
 
 from __future__ import annotations
@@ -23,10 +24,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Driver:
-    """How a compiler driver is called; each is a command line to which the files are added.
+    """The command lines of a compiler driver, to which the files are added.
 
-    `assemble` turns an assembly file into an object. `kernels` writes the code object of a source alone.
-    `hide_main` makes the `main` of an object invisible to others.
+    `assemble` turns an assembly file into an object. `kernels` writes the code object of a source alone. `hide_main`
+    makes the `main` of an object invisible to others.
     """
 
     compile: Sequence[str]
@@ -46,7 +47,7 @@ mkdir host && cp solution.hip harness.cpp host && {{ {record}; }} >recorder.txt 
 wait "$theirs" || fault $?
 wait "$ours" || {{ cat harness.txt >&2; exit 2; }}
 """
-# ROCm answers calls of the host that device code asks for with whatever function the device names, in our process. The
+# If device code asks for a call of the host, ROCm calls whatever function the device names, in our process. The
 # metadata of a code object has this word for each kernel that may ask (LLVM, AMDGPUUsage, "Code Object V5 Metadata").
 _CALLS_THE_HOST = "grep -aqF hidden_hostcall_buffer solution.image.o"
 _CALLED = "a kernel calls the host, as printf, assert, malloc and calls by pointers do on this GPU"
@@ -62,11 +63,11 @@ elif ! {{{{ {{assemble}} image.s -o image.o && {{link}} {{objects}} -o {REPLAYER
 fi
 if [ -e {NOT_RECORDABLE} ]; then rm -f {RECORDER} {REPLAYER}; fi
 """
-# A driver that people keep beside `solution` is never run: the runner's `main` is. A name that macros put together is
-# not found here, and then the link fails.
+# A `main` that people keep beside `solution` is never run: the runner's `main` is. A `main` that macros produce is not
+# found here, and then the link fails.
 _HIDE_MAIN = """if grep -qw main solution.hip; then {hide_main} solution.o || exit 2; fi
 """
-# A link fails for what the source lacks or has twice.
+# A link fails if the source lacks a symbol or defines it twice.
 _LINK = """{link} {objects} -o runner >link.txt 2>&1 || {{ cat link.txt >&2; fault 1; }}
 """
 _IMAGE = """cat >image.s <<'END'
@@ -79,7 +80,7 @@ wavepool_kernels:
 .section .note.GNU-stack,"",@progbits
 END
 """
-# Kernels that a plan launches and that are missing from the image are the source's fault. Names end with a NUL in it.
+# If a kernel that a plan launches is missing from the image, the source is at fault. Names end with a NUL there.
 _KERNELS = f"""{{kernels}} solution.hip -o solution.image.o || fault $?
 if {_CALLS_THE_HOST}; then
     echo "solution.hip:1:1: error: {_CALLED}; kernels that a launch plan launches may not" >&2
@@ -96,7 +97,7 @@ done
 
 
 def build_script(kind: BuildKind, driver: Driver, runner_objects: Sequence[Path], record: str) -> str:
-    """What `sh -c` is given; `runner_objects` are our runner's, compiled before.
+    """Return the script for `sh -c`; `runner_objects` are our runner's, compiled before.
 
     `record` is the command that builds the recorder in /build/host.
     """

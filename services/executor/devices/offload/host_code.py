@@ -1,4 +1,4 @@
-"""How a GPU's build gets its recorder: the cpu device's compiler makes it of the host code (`cpu/build.py`)."""
+"""The recorder of a GPU's build: the cpu device's compiler makes it from the host code (`cpu/build.py`)."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _BUILD = Path("/build")
 
 
 def recorder_command(folder: Path) -> str:
-    """What a shell in the build's sandbox is given to make the recorder in /build/host; `folder` is /build's own.
+    """Return a shell command that makes the recorder in /build/host; `folder` is mounted at /build.
 
-    Where the cpu device's compiler cannot be had, it says so instead.
+    If the cpu device's compiler is not available, the command writes down why instead.
     """
     try:
         command = CpuDevice().build_command(folder, BuildKind.SOLUTION)
@@ -31,7 +31,7 @@ def recorder_command(folder: Path) -> str:
 
 
 def recorder_mounts(folder: Path) -> Sequence[Mount]:
-    """What that command reads, as far as it is there."""
+    """Return the existing mounts that this command reads."""
     try:
         mounts = CpuDevice().build_command(folder, BuildKind.SOLUTION).mounts
     except ToolchainError:
@@ -40,9 +40,9 @@ def recorder_mounts(folder: Path) -> Sequence[Mount]:
 
 
 def recorder_identity() -> str:
-    """Changes whenever a recorder could come out differently; empty if the cpu device's compiler cannot be had.
+    """Return an identity that changes if a recorder could come out differently.
 
-    Builds have no recorder then, and say so.
+    It is empty without the cpu device's compiler: builds then have no recorder, and say so.
     """
     try:
         return CpuDevice().toolchain().identity

@@ -1,4 +1,4 @@
-"""A device of GPUs whose compiler is a driver program: what AMD's and NVIDIA's have in common."""
+"""Base of GPU devices whose compiler is a driver program: AMD's and NVIDIA's."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class OffloadGpu(Protocol):
 
     @property
     def architecture(self) -> str:
-        """The compiler's word for what it compiles for."""
+        """Compiler's name of the target."""
         ...
 
 
@@ -35,65 +35,65 @@ AnyGpu_co = TypeVar("AnyGpu_co", bound=OffloadGpu, covariant=True)
 
 
 class OffloadManagement(Protocol[AnyGpu_co]):
-    """The driver's library, asked about one GPU."""
+    """The driver's library, for one GPU."""
 
     def gpu(self) -> AnyGpu_co:
-        """What it is; raises ToolchainError."""
+        """Return the GPU; raises ToolchainError."""
         ...
 
     def reading(self) -> Reading:
-        """Its state now."""
+        """Return the GPU's state now."""
         ...
 
     def versions(self) -> Firmware:
-        """Those of its driver and firmware."""
+        """Return the versions of the GPU's driver and firmware."""
         ...
 
 
 class OffloadTools(Protocol):
-    """The compiler; a module."""
+    """The compiler; implemented by a module."""
 
     def driver(self, architecture: str) -> Driver:
-        """How it is called."""
+        """Return the compiler's command lines."""
         ...
 
     def runner_folder(self, architecture: str) -> Path:
-        """Where our runner's objects are kept."""
+        """Return the folder of our runner's objects."""
         ...
 
     def toolchain(self, architecture: str, recorder: str = "") -> Toolchain:
-        """What it is, with the recorder's identity."""
+        """Return the toolchain; its identity includes the recorder's."""
         ...
 
 
 class OffloadDevice(ABC, Generic[AnyGpu]):
-    """GPUs: by default one, that of the index setting or the first; if the setting is there, there are no others."""
+    """A device of GPUs: by default one, given by the index setting or the first; if set, no other is used."""
 
     index_setting: ClassVar[str]
-    """The environment's name for the index of the only GPU."""
+    """Environment variable with the index of the only GPU."""
     tools: ClassVar[OffloadTools]
 
     def __init__(self, *gpus: AnyGpu, indices: Sequence[int] = ()) -> None:
-        """`gpus` are for tests of what needs no GPU; by default the driver is asked, when that is needed."""
+        """Use the GPUs at `indices`. `gpus` replace them in tests; by default the driver is asked on first use."""
         self._known = gpus
         self._indices = indices or (self._only_index() or 0,)
 
     def toolchain(self) -> Toolchain:
-        """The compiler, with our runner compiled by it; raises ToolchainError."""
+        """Return the compiler, after compiling our runner with it; raises ToolchainError."""
         architecture = self._gpu.architecture
         compile_runner(self.tools.runner_folder(architecture), self.tools.driver(architecture).compile)
         return self.tools.toolchain(architecture, recorder_identity())
 
     def read_instruments(self) -> Reading:
-        """The state now."""
+        """Return the first GPU's state now."""
         return self._management(self._indices[0]).reading()
 
     def versions(self) -> Firmware:
-        """Driver and VBIOS."""
+        """Return the versions of driver and VBIOS."""
         return self._management(self._indices[0]).versions()
 
     def on(self, devices: Sequence[int]) -> Self:
-        """The same toolchain for these devices."""
+        """Return the same toolchain for these devices."""
         if self._only_index() is not None or tuple(devices) == tuple(self._indices):
             return self
         return type(self)(indices=devices)
@@ -106,7 +106,7 @@ class OffloadDevice(ABC, Generic[AnyGpu]):
     @classmethod
     @abstractmethod
     def _management(cls, index: int) -> OffloadManagement[AnyGpu]:
-        """What the driver says of that GPU, asked by this process; raises ToolchainError."""
+        """Return this process's connection to the driver for a GPU; raises ToolchainError."""
 
     @property
     def _gpu(self) -> AnyGpu:

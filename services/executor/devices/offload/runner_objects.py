@@ -1,4 +1,4 @@
-"""The core's runner, compiled once for each toolchain of a GPU and kept in the cache."""
+"""The core's runner, compiled once per GPU toolchain and kept in the cache."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ RUNNER = Path(__file__).parents[2] / "core" / "runner"
 
 
 def runner_sources() -> list[Path]:
-    """The runner's sources and headers, for identities."""
+    """Return the runner's sources and headers, for identities."""
     return sorted(path for path in RUNNER.glob("*") if path.suffix in {".cpp", ".hpp", ".h"})
 
 
 def compile_runner(folder: Path, compiler: Sequence[str]) -> list[Path]:
-    """The objects, made in `folder` if they are not there yet; raises ToolchainError with the compiler's text."""
+    """Return the objects in `folder`, compiled if necessary; raises ToolchainError with the compiler's messages."""
     build_once(folder, lambda new: _compile_all(new, compiler))
     return sorted(folder.glob("*.o"))
 

@@ -1,4 +1,4 @@
-"""What an AMD GPU needs on its machine, from device nodes to the compiler: looked at one by one, nothing changed."""
+"""Checks of an AMD GPU's requirements on this machine, from device nodes to the compiler; they change nothing."""
 
 from __future__ import annotations
 
@@ -20,10 +20,13 @@ if TYPE_CHECKING:
 DEV = Path("/dev")
 DRIVER_NODE = "kfd"
 OLDEST_DRIVER = (6, 3)
-"""amdgpu's version in ROCm 6.0. A driver works with the user space of two releases before and after it, and ours begins
-with 6.2: "User and kernel-space support matrix" of ROCm's documentation."""
+"""Oldest amdgpu version that works: the one of ROCm 6.0.
+
+A driver works with the user space of two releases before and after it, and ours begins with 6.2: "User and kernel-space
+support matrix" of ROCm's documentation.
+"""
 _MI300X = 90402
-"""gfx942 as the driver writes it."""
+"""The driver's number for gfx942."""
 _FIELD = re.compile(r"^(gfx_target_version|drm_render_minor) (\d+)$", re.MULTILINE)
 _DRIVER_VERSION = re.compile(r"(\d+)\.(\d+)")
 _INSTALL_ROCM = (
@@ -34,7 +37,7 @@ _INSTALL_DRIVER = "install amdgpu-dkms of ROCm 6.2 or newer, or a kernel that ha
 
 
 def no_device(dev: Path = DEV) -> str:
-    """What to say if the driver's node is not there; empty if it is."""
+    """Return a message if the driver's node is missing; empty if it exists."""
     if (dev / DRIVER_NODE).exists():
         return ""
     return (
@@ -44,14 +47,14 @@ def no_device(dev: Path = DEV) -> str:
 
 
 class RocmCheckup:
-    """`dev` and `sys` are where the machine's device nodes and the driver's files are."""
+    """Checks an AMD GPU; `dev` and `sys` are the folders of device nodes and of the driver's files."""
 
     def __init__(self, dev: Path = DEV, sys: Path = SYS) -> None:
         self._dev = dev
         self._sys = sys
 
     def findings(self) -> Sequence[DeviceFinding]:
-        """All of it, in the order in which to mend it."""
+        """Return all findings, in the order in which to fix them."""
         checks: list[Callable[[], DeviceFinding]] = [
             self.nodes,
             self.permission,
@@ -63,7 +66,7 @@ class RocmCheckup:
         return [check() for check in checks]
 
     def nodes(self) -> DeviceFinding:
-        """Whether the driver's node and a render node are there."""
+        """Check that the driver's node and a render node exist."""
         if missing := no_device(self._dev):
             return _fault("device", missing, "`lspci -d 1002:` lists the GPU, if the machine has one")
         found = self._render_nodes()
@@ -75,7 +78,7 @@ class RocmCheckup:
         return DeviceFinding("device", ok=True, message=f"{self._dev / DRIVER_NODE}, {', '.join(map(str, found))}")
 
     def permission(self) -> DeviceFinding:
-        """Whether this user may open them, as the sandboxes of runs do."""
+        """Check that this user may open the nodes, as the sandboxes of runs do."""
         nodes = [node for node in (self._dev / DRIVER_NODE, *self._render_nodes()) if node.exists()]
         closed = [node for node in nodes if not os.access(node, os.R_OK | os.W_OK)]
         if not closed:
@@ -89,7 +92,7 @@ class RocmCheckup:
         )
 
     def topology(self) -> DeviceFinding:
-        """Whether the driver shows GPUs in `/sys`, without which the runtime does not start, and an MI300X."""
+        """Check that the driver shows GPUs in `/sys`, which the runtime needs to start, and that they are MI300X."""
         folder = self._sys / TOPOLOGY / "nodes"
         gpus = list(self._gpus())
         if not gpus:
@@ -112,7 +115,7 @@ class RocmCheckup:
         return DeviceFinding("topology", ok=True, message=message)
 
     def driver(self) -> DeviceFinding:
-        """The driver's version; one that came with the kernel has none."""
+        """Check the driver's version; a driver that came with the kernel has none."""
         module = self._sys / "module" / "amdgpu"
         if not module.is_dir():
             return _fault("driver", "the kernel module amdgpu is not loaded", _INSTALL_DRIVER)
@@ -130,19 +133,19 @@ class RocmCheckup:
         return sorted((self._dev / "dri").glob("renderD*"))
 
     def _gpus(self) -> Iterator[tuple[int, int]]:
-        """The GPUs of the topology by version and render node; processors have version 0, and no node."""
+        """Yield each GPU's version and render node from the topology; processors have version 0 and are left out."""
         for properties in sorted((self._sys / TOPOLOGY).glob("nodes/*/properties")):
             try:
                 fields = {name: int(value) for name, value in _FIELD.findall(properties.read_text())}
             except OSError:
-                # The driver hides from a container the GPUs that it was not given.
+                # The driver hides GPUs that a container was not given.
                 continue
             if version := fields.get("gfx_target_version"):
                 yield version, fields.get("drm_render_minor", 0)
 
 
 def compiler() -> DeviceFinding:
-    """Whether hipcc is there and new enough."""
+    """Check that hipcc is installed and new enough."""
     try:
         rocm = toolchain.rocm()
     except ToolchainError as error:
@@ -153,7 +156,7 @@ def compiler() -> DeviceFinding:
 
 
 def management_library() -> DeviceFinding:
-    """Whether amdsmi answers and lists a GPU; the executor asks it what there is."""
+    """Check that amdsmi answers and lists a GPU; the executor asks it for the inventory."""
     try:
         handles = load()[1]
     except ToolchainError as error:
@@ -168,7 +171,7 @@ def _fault(check: str, message: str, remedy: str) -> DeviceFinding:
 
 
 def _architecture(version: int) -> str:
-    """The compiler's name: 90402 is gfx942, as the last two numbers are hexadecimal digits."""
+    """Return the compiler's name of a version: 90402 is gfx942, as the last two numbers are hexadecimal digits."""
     return f"gfx{version // 10000}{version // 100 % 100:x}{version % 100:x}"
 
 

@@ -1,8 +1,8 @@
-"""What amdsmi says of the GPUs, put together; pure.
+"""Facts of the GPUs from amdsmi's answers; pure.
 
-The questions are the names of amdsmi's functions, the answers in the forms that its Python reference gives
-(https://rocm.docs.amd.com/projects/amdsmi/en/docs-7.2.3/reference/amdsmi-py-api.html). A partition is a device of its
-own there. The devices of one GPU share PCI domain, bus and device and differ in the function at most
+Questions are named after amdsmi's functions, and answers have the forms of its Python reference
+(https://rocm.docs.amd.com/projects/amdsmi/en/docs-7.2.3/reference/amdsmi-py-api.html). There, each partition is a
+device of its own. The devices of one GPU share PCI domain, bus and device and differ at most in the function
 (https://instinct.docs.amd.com/projects/amdgpu-docs/en/latest/gpu-partitioning/mi300x/quick-start-guide.html).
 """
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from services.executor.devices.inventory import Answers
 
 Questions = Mapping[str, str]
-"""Names of functions, and the fields that they are asked for."""
+"""Names of functions, with the fields that they are called for."""
 
 QUESTIONS: Questions = {
     "amdsmi_get_gpu_asic_info": "title",
@@ -41,10 +41,10 @@ MEMORY_FILE = "available_memory_partition"
 
 
 def device_of(index: int, answers: Answers, sysfs: Mapping[str, str], settable: Mapping[str, bool]) -> GpuFacts:
-    """One device.
+    """Return the facts of one device.
 
-    `sysfs` holds the files of its folder below /sys/class/drm, which name the modes also to those who may not ask the
-    library; `settable` says of COMPUTE_FILE and MEMORY_FILE whether the mode may be set.
+    `sysfs` holds the files of its folder below /sys/class/drm, which list the modes even if we may not ask the library;
+    `settable` tells for COMPUTE_FILE and MEMORY_FILE if the mode may be set.
     """
     asic = "amdsmi_get_gpu_asic_info"
     profiles = answers.entries("amdsmi_get_gpu_accelerator_partition_profile_config", "profiles")
@@ -67,7 +67,7 @@ def device_of(index: int, answers: Answers, sysfs: Mapping[str, str], settable: 
 
 
 def gpus_of(devices: Sequence[GpuFacts]) -> list[GpuFacts]:
-    """The GPUs, in the order of their first devices; one whose address is not reported is one of its own."""
+    """Return the GPUs in the order of their first devices; a device without an address counts as a GPU."""
     gpus: dict[str, GpuFacts] = {}
     for number, device in enumerate(devices):
         address = device.bus_address or f"device {number}"
@@ -83,7 +83,7 @@ def _firmware(answers: Answers) -> dict[str, str]:
     found: dict[str, str] = {}
     for entry in answers.entries("amdsmi_get_fw_info", "fw_list"):
         block = cast("dict[str, Any]", entry) if isinstance(entry, dict) else {}
-        # An enum's member in some releases, its name in others.
+        # An enum's member in some releases, and its name in others.
         name = _text(getattr(block.get("fw_name"), "name", block.get("fw_name")))
         for prefix in _FIRMWARE_PREFIXES:
             name = name.removeprefix(prefix)

@@ -1,6 +1,6 @@
-"""The GPU as AMD's management library tells of it; the one importer of `amdsmi`.
+"""The GPU as AMD's management library reports it; the only importer of `amdsmi`.
 
-Not one line of this has met an MI300X yet. The real library (Debian's 10.1) has answered it over recorded files.
+None of this has run on an MI300X yet. The real library (Debian's 10.1) has answered it from recorded files.
 """
 
 from __future__ import annotations
@@ -20,38 +20,38 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 ALL_XCDS = "SPX"
-"""The mode in which a GPU is one device."""
+"""Mode in which a GPU is one device."""
 
 
 @dataclass(frozen=True)
 class Gpu:
-    """One GPU, or one partition of one; ROCm shows each partition as a device of its own."""
+    """One GPU, or one partition of one; ROCm shows each partition as a separate device."""
 
     name: str
     architecture: str
-    """E.g. `gfx942`."""
+    """Compile target, e.g. `gfx942`."""
     memory_mib: int
     compute_units: int
     render_node: str
-    """E.g. `/dev/dri/renderD128`."""
+    """Path of the node, e.g. `/dev/dri/renderD128`."""
     compute_partition: str = ALL_XCDS
-    """SPX, DPX, QPX or CPX; empty where the GPU has no partitions."""
+    """SPX, DPX, QPX or CPX; empty if the GPU has no partitions."""
     memory_partition: str = ""
     """NPS1, NPS4, ...; empty if it is not reported."""
     uuid: str = ""
-    """What ROCR_VISIBLE_DEVICES takes, e.g. `GPU-deadbeefdeadbeef`; empty if it is not reported."""
+    """GPU's name in ROCR_VISIBLE_DEVICES, e.g. `GPU-deadbeefdeadbeef`; empty if it is not reported."""
 
 
 @dataclass(frozen=True)
 class ErrorCounts:
-    """What the memory's error correction has counted since the driver was loaded."""
+    """Memory errors that were corrected or not since the driver was loaded."""
 
     correctable: int
     uncorrectable: int
 
 
 def load() -> tuple[Any, list[Any]]:
-    """The library, and a handle for each device; raises ToolchainError where there is no library or no driver."""
+    """Return the library and a handle for each device; raises ToolchainError if there is no library or no driver."""
     try:
         smi = _library()
         smi.amdsmi_init()
@@ -63,7 +63,7 @@ def load() -> tuple[Any, list[Any]]:
 
 
 def _library() -> Any:  # noqa: ANN401  the library has no types
-    """ROCm's own, else what is installed with us: the Python side has the structures of one release of the library."""
+    """Import ROCm's own library, or else the one installed with us: its structures must match ROCm's release."""
     own = rocm_home() / "share" / "amd_smi"
     if "amdsmi" in sys.modules or not (own / "amdsmi").is_dir():
         return importlib.import_module("amdsmi")
@@ -75,10 +75,10 @@ def _library() -> Any:  # noqa: ANN401  the library has no types
 
 
 class Management:
-    """Talks to the driver; opened once in each process, because the library does not notice forks."""
+    """Queries the driver; opened once per process, because the library does not notice forks."""
 
     def __init__(self, index: int = 0, pci_devices: Path = Path("/sys/bus/pci/devices")) -> None:
-        """Raises ToolchainError where there is no library, no driver or no such GPU."""
+        """Open the library; raises ToolchainError if there is no library, no driver or no such GPU."""
         self._pci_devices = pci_devices
         self._smi, handles = load()
         if index >= len(handles):
@@ -86,7 +86,7 @@ class Management:
         self._handle = handles[index]
 
     def gpu(self) -> Gpu:
-        """What it is; raises ToolchainError where the driver does not say what we need."""
+        """Return the GPU; raises ToolchainError if the driver does not report what we need."""
         smi, handle = self._smi, self._handle
         try:
             asic = smi.amdsmi_get_gpu_asic_info(handle)
@@ -107,7 +107,7 @@ class Management:
         )
 
     def reading(self) -> Reading:
-        """Clock of the shaders, temperature of the hot spot, power, and who else computes on it."""
+        """Return the clock of the shaders, temperature of the hot spot, power, and number of other processes."""
         smi = self._smi
         clock = self._reported(smi.amdsmi_get_clock_info, smi.AmdSmiClkType.GFX)
         power = self._reported(smi.amdsmi_get_power_info)
@@ -117,7 +117,7 @@ class Management:
             clock_mhz=_number(clock and clock.get("clk")),
             temperature_celsius=_number(self._reported(smi.amdsmi_get_temp_metric, kind, metric)),
             power_watts=_number(power and power.get("current_socket_power")),
-            # The runner itself is one of them.
+            # The runner itself is one of the processes.
             other_processes=None if processes is None else max(0, len(processes) - 1),
         )
 
@@ -127,13 +127,13 @@ class Management:
         return ErrorCounts(int(counts["correctable_count"]), int(counts["uncorrectable_count"])) if counts else None
 
     def versions(self) -> Firmware:
-        """Driver and VBIOS."""
+        """Return the versions of driver and VBIOS."""
         driver: Any = self._reported(self._smi.amdsmi_get_gpu_driver_info)
         vbios: Any = self._reported(self._smi.amdsmi_get_gpu_vbios_info)
         return Firmware(str(driver["driver_version"]) if driver else "", str(vbios["version"]) if vbios else "")
 
     def _enumeration(self) -> dict[str, Any]:
-        """Which of the driver's devices it is; before ROCm 6.4 only the kernel tells its node."""
+        """Return the GPU's node and uuid; before ROCm 6.4 only the kernel reports the node."""
         if hasattr(self._smi, "amdsmi_get_gpu_enumeration_info"):
             return self._smi.amdsmi_get_gpu_enumeration_info(self._handle)
         address = self._smi.amdsmi_get_gpu_device_bdf(self._handle)
@@ -143,7 +143,7 @@ class Management:
         return {"drm_render": nodes[0].name.removeprefix("renderD")}
 
     def _reported(self, ask: Callable[..., T], *arguments: object) -> T | None:
-        """An answer, or None where this GPU or driver does not know; virtual machines are told less."""
+        """Return an answer, or None if this GPU or driver has none; virtual machines get fewer answers."""
         try:
             return ask(self._handle, *arguments)
         except Exception:  # noqa: BLE001  every fault of the library is a subclass of its own
@@ -151,5 +151,5 @@ class Management:
 
 
 def _number(value: object) -> float | None:
-    """The library writes "N/A" for what is not known."""
+    """Return a number, or None for the library's "N/A"."""
     return float(value) if isinstance(value, int | float) else None

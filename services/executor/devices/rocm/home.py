@@ -1,4 +1,4 @@
-"""Where ROCm is installed."""
+"""Finds the folder of ROCm."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def rocm_home() -> Path:
-    """ROCM_PATH's folder, that of the hipcc on the path, or `/opt/rocm`; it need not be there."""
+    """Return ROCM_PATH's folder, that of the hipcc on the path, or `/opt/rocm`; it may not exist."""
     if home := os.environ.get("ROCM_PATH"):
         return Path(home)
     hipcc = shutil.which("hipcc")

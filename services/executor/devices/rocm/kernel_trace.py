@@ -1,4 +1,4 @@
-"""The kernel trace of rocprofv3: a CSV file for each process, written in a sandbox beside user code, read as such."""
+"""The kernel trace of rocprofv3: one CSV file per process, which user code in the sandbox could have written."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 FILE_NAME = "wavepool_kernel_trace.csv"
-"""What `--output-file wavepool` makes of it."""
+"""Name of the trace with `--output-file wavepool`."""
 _MOST_BYTES = 64 << 20
 
 
 def read_trace(folder: Path) -> list[Dispatch]:
-    """The launches in the trace that lies in `folder`; raises ValueError for what is no trace."""
+    """Return the launches in the trace in `folder`; raises ValueError if there is no valid trace."""
     try:
         return parse_trace(read_left(folder / FILE_NAME, _MOST_BYTES).decode(errors="replace"))
     except LeftFileError as error:
@@ -26,7 +26,7 @@ def read_trace(folder: Path) -> list[Dispatch]:
 
 
 def parse_trace(text: str) -> list[Dispatch]:
-    """Columns are found by name, as versions of rocprofv3 add some; raises ValueError."""
+    """Parse a trace; columns are found by name, as versions of rocprofv3 add some. Raises ValueError."""
     dispatches: list[Dispatch] = []
     for number, row in enumerate(csv.DictReader(io.StringIO(text)), 2):
         try:

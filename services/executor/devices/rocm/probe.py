@@ -1,4 +1,4 @@
-"""Asks amdsmi and sysfs what GPUs there are."""
+"""Reads the machine's GPUs from amdsmi and sysfs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _CURRENT = {facts.COMPUTE_FILE: "current_compute_partition", facts.MEMORY_FILE: 
 
 
 def read_facts(indices: Sequence[int] | None = None, drm: Path = _DRM) -> DeviceFacts:
-    """All GPUs, or those of the devices named; whatever cannot be read is reported in `unread`."""
+    """Return the facts of all GPUs, or of those with devices in `indices`; unreadable fields are listed in `unread`."""
     try:
         smi, handles = load()
     except ToolchainError as error:
@@ -50,7 +50,7 @@ def _device(smi: Any, handle: object, index: int, drm: Path, unread: list[Unread
 
 
 def _reported_by_kernel(device: GpuFacts, fact: UnreadFact) -> bool:
-    """Whether modes that the library refuses to tell were read from sysfs."""
+    """Return True if modes that the library did not report were read from sysfs."""
     field = fact.field.rpartition(".")[2]
     return field.endswith("_modes") and bool(getattr(device, field))
 
@@ -68,7 +68,7 @@ def _answers(smi: Any, handles: Sequence[object], questions: facts.Questions, pl
 
 
 def _rocm_version(smi: Any, unread: list[UnreadFact]) -> str:  # noqa: ANN401
-    """What librocm-core says; amdsmi answers whether it was found, and the version or why not."""
+    """Return librocm-core's version; amdsmi answers with a flag, and the version or the reason for its absence."""
     try:
         found, said = smi.amdsmi_get_rocm_version()
     except Exception as error:  # noqa: BLE001

@@ -32,20 +32,20 @@ _BUILD = Path("/build")
 _PROFILE = Path("/profile")
 _DRIVER_NODE = "/dev/kfd"
 _WAVEFRONT_SIZE = 64
-"""Of CDNA; AMD Instinct MI300 ISA guide, section 1."""
+"""Wavefront size of CDNA; AMD Instinct MI300 ISA guide, section 1."""
 
 
 class RocmDevice(OffloadDevice[Gpu]):
-    """GPUs or partitions; implements Device.
+    """The `rocm` device of GPUs or partitions; implements Device.
 
-    Of its additions it has DisturbedByOthers, Instruments, Inventoried, Profiled, Selectable and Versioned.
+    It also implements DisturbedByOthers, Instruments, Inventoried, Profiled, Selectable and Versioned.
     """
 
     index_setting = "ROCM_INDEX"
     tools = toolchain
 
     def describe(self) -> DeviceDescription:
-        """The GPU; raises ToolchainError where there is none."""
+        """Describe the GPU; raises ToolchainError if there is none."""
         gpu = self._gpu
         partitions = "/".join(part for part in (gpu.compute_partition, gpu.memory_partition) if part)
         return DeviceDescription(
@@ -59,32 +59,32 @@ class RocmDevice(OffloadDevice[Gpu]):
         )
 
     def build_command(self, folder: Path, kind: BuildKind) -> Command:
-        """A shell that runs hipcc; it sees no GPU."""
+        """Return the shell command that runs hipcc; it sees no GPU."""
         objects = toolchain.runner_folder(self._gpu.architecture)
         rocm = toolchain.rocm().folder
         mounts = [*(Mount(path, path) for path in (rocm, RUNNER, objects)), *recorder_mounts(folder)]
-        # Without HIP_PLATFORM hipcc looks for a GPU to learn what it compiles for.
+        # Without HIP_PLATFORM hipcc looks for a GPU to choose its platform.
         environment = {"PATH": f"{rocm}/bin:/usr/bin:/bin", "ROCM_PATH": str(rocm), "HIP_PLATFORM": "amd"}
         script = self._build_script(folder, kind)
         return Command(("sh", "-c", script), _BUILD, [*mounts, Mount(folder, _BUILD, writable=True)], environment)
 
     def run_command(self, folder: Path, kind: BuildKind) -> Command:
-        """The executable with ROCm's libraries, the driver's node, and each GPU's render node and part of /sys."""
+        """Return the executable's command with ROCm's libraries, the driver's node, and the GPUs' nodes and /sys."""
         rocm = toolchain.rocm().folder
         nodes = [gpu.render_node for gpu in self._gpus]
         mounts = [Mount(rocm, rocm), Mount(folder, _BUILD), *gpu_mounts(nodes, folder.parent)]
-        # Without XNACK a kernel cannot have pages of the host migrated to where it writes.
+        # Without XNACK a kernel cannot make the driver migrate pages of the host to the GPU.
         own = {"LD_LIBRARY_PATH": f"{rocm}/lib", "HSA_ENABLE_COREDUMP": "0", "HSA_XNACK": "0"}
         environment = {**own, **_visible(self._gpus)}
         arguments = [str(_BUILD / kind.executable)]
         return Command(arguments, _BUILD, mounts, environment, list(map(Path, (_DRIVER_NODE, *nodes))))
 
     def others_in_sight(self) -> Sequence[str]:
-        """The render nodes of this machine beside the one of a run's GPU; raises ToolchainError where there is none."""
+        """Return the render nodes other than that of a run's GPU; raises ToolchainError if there is no GPU."""
         return render_nodes_beside(self._gpu.render_node)
 
     def profile_command(self, command: Command, folder: Path) -> Command:
-        """The program under rocprofv3, which notes each kernel with its times."""
+        """Return the program's command under rocprofv3, which records each kernel with its times."""
         profiler = toolchain.rocm().folder / "bin" / "rocprofv3"
         if not profiler.exists():
             raise ToolchainError(f"no rocprofv3 at {profiler}; install ROCm's rocprofiler-sdk")
@@ -96,11 +96,11 @@ class RocmDevice(OffloadDevice[Gpu]):
         )
 
     def dispatches(self, folder: Path) -> Sequence[Dispatch]:
-        """What it noted; raises ValueError."""
+        """Return the launches that rocprofv3 recorded; raises ValueError."""
         return read_trace(folder)
 
     def facts(self) -> DeviceFacts:
-        """All GPUs, or ROCM_INDEX's."""
+        """Return the facts of all GPUs, or only of ROCM_INDEX's."""
         only = self._only_index()
         return read_facts(None if only is None else [only])
 
@@ -110,9 +110,10 @@ class RocmDevice(OffloadDevice[Gpu]):
 
 
 def _visible(gpus: Sequence[Gpu]) -> dict[str, str]:
-    """Names them by UUID, which holds whatever else the sandbox shows; partitions that share one cannot be named.
+    """Return an environment that names the GPUs by UUID; empty for partitions, which share theirs.
 
-    An index would count among those whose nodes the sandbox has, and name another GPU or none.
+    A UUID holds whatever else the sandbox shows. An index would count only the GPUs whose nodes the sandbox has, and so
+    could name a wrong GPU or none.
     """
     uuids = [gpu.uuid for gpu in gpus]
     whole = all(gpu.compute_partition in {"", ALL_XCDS} for gpu in gpus)
@@ -126,5 +127,5 @@ def _management(pid: int, index: int) -> Management:
     try:
         return Management(index)
     except ToolchainError as error:
-        # The library's own words do not say it.
+        # The library's own message does not mention the missing node.
         raise ToolchainError(f"{missing} ({error})" if (missing := no_device()) else str(error)) from error

@@ -1,10 +1,10 @@
-"""What ROCm's user space reads of `/sys`: a sandbox has that of its own GPUs, and nothing else there.
+"""The files of `/sys` that ROCm's user space reads: a sandbox gets those of its own GPUs and no others.
 
-libhsakmt reads which processors and GPUs there are from the driver's topology and from nowhere else (topology.c, ROCm
-5.2 to 6.2). It counts the folders of `nodes` and wants all numbers from 0, so a sandbox sees the whole topology; a GPU
-whose render node it cannot find is left out: an open that ends with ENOENT or EPERM. EACCES is an error instead, by
-which everything fails. libdrm finds a GPU's card by its node's device number, in `/sys/dev/char`, and reads what is in
-the folder of that card (xf86drm.c, 2.4.124).
+libhsakmt reads the processors and GPUs from the driver's topology and from nowhere else (topology.c, ROCm 5.2 to 6.2).
+It counts the folders of `nodes` and wants all numbers from 0, so a sandbox sees the whole topology. A GPU whose render
+node cannot be found is left out: its open ends with ENOENT or EPERM. EACCES is an error instead, which makes everything
+fail. libdrm finds a GPU's card by its node's device number, in `/sys/dev/char`, and reads the files in that card's
+folder (xf86drm.c, 2.4.124).
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ TOPOLOGY = Path("devices/virtual/kfd/kfd/topology")
 
 
 def gpu_mounts(render_nodes: Iterable[str], skeletons: Path, sys: Path = SYS) -> list[Mount]:
-    """The mounts that let a sandbox use these GPUs, all read-only; none where this machine has no such driver.
+    """Return the read-only mounts that let a sandbox use these GPUs; none if this machine has no such driver.
 
-    Raises ToolchainError for a node of which the driver shows nothing.
+    Raises ToolchainError for a node that the driver does not show.
 
-    `render_nodes` are e.g. `/dev/dri/renderD128`. `skeletons` is a folder, which the sandbox's user can reach, for what
-    is no file there: the links of the sandbox's own `/sys`, and the folders that the rest is mounted on. `sys` is where
-    the driver's files are.
+    `render_nodes` are e.g. `/dev/dri/renderD128`. `skeletons` is a folder, within reach of the sandbox's user, for the
+    links of the sandbox's own `/sys` and the folders on which the rest is mounted. `sys` is the folder of the driver's
+    files.
     """
     drm = [sys / "class" / "drm" / Path(node).name for node in render_nodes]
     if not (sys / TOPOLOGY).is_dir():
@@ -47,7 +47,7 @@ def gpu_mounts(render_nodes: Iterable[str], skeletons: Path, sys: Path = SYS) ->
 
 
 def render_nodes_beside(own: str, folder: Path = Path("/dev/dri")) -> list[str]:
-    """The render nodes there are, but for that one."""
+    """Return all render nodes except `own`."""
     return sorted(str(node) for node in folder.glob("renderD*") if str(node) != own)
 
 
@@ -56,7 +56,7 @@ def _by_number(node: Path, sys: Path) -> Path:
 
 
 def _skeleton(parent: Path, links: dict[Path, Path], folders: Sequence[Path]) -> Path:
-    """A folder with these links and empty folders; it is made once, and named after what is in it."""
+    """Return a folder with these links and empty folders; it is made once, and named after its contents."""
     named = hashlib.sha256(f"{sorted(links.items())} {folders}".encode()).hexdigest()[:16]
     skeleton = parent / f"sys-{named}"
     if skeleton.is_dir():

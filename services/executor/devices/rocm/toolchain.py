@@ -1,4 +1,4 @@
-"""Where ROCm's compiler is, and the options that all uses share."""
+"""Finds ROCm's compiler, and holds the options that all uses share."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from services.executor.devices.offload.runner_objects import RUNNER, runner_sour
 from services.executor.devices.rocm.home import rocm_home
 
 OLDEST = (6, 2)
-"""The first ROCm whose compiler and runtime we rely on."""
+"""Oldest ROCm whose compiler and runtime we rely on."""
 _ADVICE = f"install ROCm {OLDEST[0]}.{OLDEST[1]} or newer"
-# `__shfl_sync` and its like, with masks of 64 bits; from ROCm 7 on they are there anyway.
+# Enables `__shfl_sync` and the like, with masks of 64 bits; ROCm 7 and later always have them.
 _OPTIONS = ("-std=c++20", "-O3", "-fPIC", "-x", "hip", "-DHIP_ENABLE_WARP_SYNC_BUILTINS")
 _CUDA_NAMES = PACKAGE / "include"
-"""CUDA's headers, which name what HIP has: sought after all of ROCm's own."""
+"""CUDA's headers, which define its names in terms of HIP: searched after all of ROCm's own."""
 _BOTH_HALVES_AT_ONCE = "-parallel-jobs=2"
-"""AMD's own clang has it, LLVM's, as distributions build it, does not."""
+"""Option of AMD's own clang; LLVM's, as distributions build it, lacks it."""
 _VERSION = re.compile(r"HIP version: (\d+)\.(\d+)")
 
 
@@ -35,7 +35,7 @@ class Rocm:
     folder: Path
     version_text: str
     options: tuple[str, ...] = ()
-    """For its compiler alone."""
+    """Options for this installation's compiler only."""
 
     @property
     def hipcc(self) -> str:
@@ -44,20 +44,20 @@ class Rocm:
 
     @property
     def programs(self) -> Path:
-        """The folder of LLVM's; `llvm/bin` led there in older releases (ROCm/rocm-systems#5002)."""
+        """Folder of LLVM's programs; older releases have only `llvm/bin` (ROCm/rocm-systems#5002)."""
         found = self.folder / "lib" / "llvm" / "bin"
         return found if found.is_dir() else self.folder / "llvm" / "bin"
 
     @property
     def version(self) -> tuple[int, int]:
-        """HIP's, which is ROCm's; (0, 0) where hipcc does not say."""
+        """HIP's version, which is ROCm's; (0, 0) if hipcc does not give one."""
         found = _VERSION.search(self.version_text)
         return (int(found[1]), int(found[2])) if found else (0, 0)
 
 
 @cache
 def rocm() -> Rocm:
-    """ROCM_PATH's, or that of the hipcc on the path; raises ToolchainError where there is none, or too old a one."""
+    """Return ROCM_PATH's ROCm, or that of the hipcc on the path; raises ToolchainError if it is missing or too old."""
     hipcc = rocm_home() / "bin" / "hipcc"
     try:
         done = subprocess.run([hipcc, "--version"], capture_output=True, text=True, check=True, timeout=60)  # noqa: S603  the compiler
@@ -76,14 +76,14 @@ def _takes(hipcc: Path, option: str) -> bool:
 
 
 def driver(architecture: str) -> Driver:
-    """How hipcc is called for one GPU, e.g. `gfx942`."""
+    """Return hipcc's command lines for one GPU architecture, e.g. `gfx942`."""
     hipcc, programs = rocm().hipcc, rocm().programs
     target = f"--offload-arch={architecture}"
     options = (*_OPTIONS, *rocm().options, target, "-idirafter", str(_CUDA_NAMES))
     return Driver(
         compile=(hipcc, *options, "-I", str(RUNNER)),
         link=(hipcc, target),
-        # One ELF file: bundles may be compressed, and then nobody could look for names in them.
+        # One ELF file: bundles may be compressed, and names could not be found in them.
         kernels=(hipcc, *options, "--genco", "--no-gpu-bundle-output"),
         assemble=(str(programs / "clang"), "-c"),
         hide_main=(str(programs / "llvm-objcopy"), "--localize-symbol=main"),
@@ -91,7 +91,7 @@ def driver(architecture: str) -> Driver:
 
 
 def toolchain(architecture: str, recorder: str = "") -> Toolchain:
-    """The compiler with our runner; `recorder` is the identity of what makes recorders."""
+    """Return the compiler with our runner; `recorder` is the identity of the recorders' compiler."""
     digest = hashlib.sha256(f"{rocm().version_text} {driver(architecture)}".encode())
     for source in (*runner_sources(), *sorted(Path(__file__).parent.glob("*.py"))):
         digest.update(source.read_bytes())
@@ -100,5 +100,5 @@ def toolchain(architecture: str, recorder: str = "") -> Toolchain:
 
 
 def runner_folder(architecture: str) -> Path:
-    """Where the runner's objects for this toolchain are kept."""
+    """Return the folder of the runner's objects for this toolchain."""
     return cache_folder() / "rocm" / toolchain(architecture).identity[:16]

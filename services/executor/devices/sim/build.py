@@ -1,6 +1,6 @@
-"""Compile one submission for the simulated GPU: as for the cpu device, with the script's times around its calls.
+"""Compile one submission for the simulated GPU: like the cpu device, with the script's times around its calls.
 
-The harness stays as it is: what makes the times is linked into every executable that makes calls.
+The harness is unchanged: the code for the times is linked into every executable that makes calls.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _SOURCE = "solution.hip"
 
 
 def main(arguments: list[str]) -> int:
-    """The exit status, as of the cpu device's build."""
+    """Build, and return the exit status of the cpu device's build."""
     folder, kind = Path(arguments[0]), BuildKind(arguments[1])
     if kind is BuildKind.PROGRAM:
         return cpu_build.main(arguments)
@@ -31,6 +31,6 @@ def main(arguments: list[str]) -> int:
     does_nothing = kind is BuildKind.SOLUTION and DOES_NOTHING in (folder / OUR_FILES[kind]).read_text()
     simulation = folder / "simulation.cpp"
     simulation.write_text(simulation_source(script, does_nothing=does_nothing))
-    # An error of ours in it ends the build as the toolchain's fault.
+    # An error of ours in it ends the build as a fault of the toolchain.
     simulated = compile_our_source(simulation)
     return cpu_build.main(arguments, [*LINK_OPTIONS, str(simulated)])

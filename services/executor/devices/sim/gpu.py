@@ -1,15 +1,16 @@
-"""What a simulated GPU puts around a runner's calls: a time of its own, for clocks, events, sweeps and calls.
+"""A simulated GPU's own time, which it puts around a runner's calls, for clocks, events, sweeps and calls.
 
-Nothing takes the time that it says. A virtual clock goes on by the time of each call (`noise.py` says how far it is off
-the script's) and of each event; events, the device's clock and the runner's host clock all read it. So a kernel of 1 us
-can be simulated on a busy host, and its true time is known: the script's, which no clock of the judge's reads.
+Nothing takes as long as it claims. A virtual clock advances by the time of each call (`noise.py` says how far it
+differs from the script's) and of each event; events, the device's clock and the runner's host clock all read it. So a
+kernel of 1 us can be simulated on a busy host, and its true time is known: the script's, which no clock of the judge's
+reads.
 
-The judge's clock is this one with the way to the runner and back. It must be, as the host's own has the whole of the
-simulation in it; so a submission that tampers with the simulation itself is outside of what it can show. Only code of
-the runner reads the virtual clock: `clock_gettime` of the submission is the host's.
+The judge's clock is the virtual one plus the way to the runner and back. The host's own clock would include the whole
+simulation; so this cannot show a submission that tampers with the simulation itself. Only the runner's code reads the
+virtual clock: `clock_gettime` of the submission is the host's.
 
-Caches: a call after a sweep of 512 MiB or more takes the script's time, any other HOT_SHARE of it, and the probe by
-which the judge finds the size of a sweep sees as much.
+Caches: a call after a sweep of 512 MiB or more takes the script's time, any other HOT_SHARE of it, and so does the
+probe by which the judge finds the size of a sweep.
 """
 
 from __future__ import annotations
@@ -18,25 +19,25 @@ import math
 from random import Random
 
 WAY_NS = 20e3
-"""To the runner and back: an order, two wake-ups, an answer."""
+"""Time to the runner and back: an order, two wake-ups, an answer."""
 WAY_SIGMA = 0.15
 LATE_SHARE = 0.03
 LATE_FACTOR = 3.0
 EVENT_NS = 4e3
-"""Between an event and what is ordered beside it; the null call has two events as well."""
+"""Time between an event and its neighbour in the stream; the null call has two events as well."""
 HOT_SHARE = 0.9
 CACHE_BYTES = 512 << 20
 SERIES = 16
 CALLS = 512
-"""Of a series, before it goes on in the middle."""
+"""Number of calls in a series, whose second half then repeats."""
 EVENT_TICK_NS = 10.0
-"""The step of an AMD GPU's clock of 100 MHz."""
+"""Step of an AMD GPU's clock of 100 MHz."""
 
 _draw = Random()  # noqa: S311 - a simulation
 
 
 def judged_ns(host_ns: int) -> int:
-    """What the judge's clock shows for an order that took `host_ns` of virtual time; 0 for a null call."""
+    """Return the judge's time, in ns, of an order that took `host_ns` of virtual time; 0 means a null call."""
     late = LATE_FACTOR if _draw.random() < LATE_SHARE else 1.0
     way_ns = WAY_NS * math.exp(_draw.gauss(0, WAY_SIGMA)) * late
     return round(way_ns + (host_ns or 2 * EVENT_NS))
@@ -49,7 +50,7 @@ WRAPPED = (
     "_ZN8wavepool6Sweeps5flushEm",
     "_ZN8wavepool6Sweeps5probeEmmRm",
 )
-"""Functions that the simulation has in the places of the runner's, beside those of simulation.py."""
+"""Functions of the runner that the simulation replaces, besides those of simulation.py."""
 
 TIMED = f"""
 constexpr double event_ns = {EVENT_NS!r}, hot_share = {HOT_SHARE!r}, tick_ns = {EVENT_TICK_NS!r};

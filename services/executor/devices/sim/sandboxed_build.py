@@ -1,4 +1,4 @@
-"""Starts `build` in a sandbox, by path, as `hipcpu/sandboxed_build.py` does, which has the reasons."""
+"""Starts `build` in a sandbox by its path; `hipcpu/sandboxed_build.py` does the same and says why."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _TOOLCHAIN_AT_FAULT = 2
 
 
 def main() -> int:
-    """The exit status of the build."""
+    """Return the exit status of the build."""
     try:
         run_path(str(_HIPCPU / "sandboxed_build.py"))["make_known"]("hipcpu", "services")
         from services.executor.devices.sim.build import main as build  # noqa: PLC0415 - it can be found only now

@@ -1,10 +1,10 @@
-"""C++ that is put around a runner's calls, so that they take the time that a script asks for.
+"""C++ code around a runner's calls, so that they seem to take the time that a script asks for.
 
-The call itself is real, whether `solution` makes it or a launch program does: it is made on the host, and its answers
-are checked as ever. The runner's events say the simulated time and no other, less what goes on aside, and the device's
-clock says both (the linker puts our functions in the places of theirs: `gpu.py`). The first word of a process's first
-input decides which of several series of noise it takes, and its speed. So a process with the same seed is the same
-again; but a run on a busy machine may start more processes than one on a quiet one, and its sessions are then others.
+The call itself is real, whether `solution` makes it or a launch program does: it runs on the host, and its answers are
+checked as usual. The runner's events show only the simulated time, without the part that runs aside, and the device's
+clock shows both (the linker replaces their functions by ours: `gpu.py`). The first word of a process's first input
+selects one of several series of noise, and the process's speed. So a process with the same seed behaves the same again;
+but a run on a busy machine may start more processes than one on a quiet machine, and its sessions then differ.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ if TYPE_CHECKING:
     from services.executor.devices.sim.script import Script
 
 DOES_NOTHING = "wavepool_call(void**) {}"
-"""In a harness that calls nothing."""
+"""Text of a harness that calls nothing."""
 _REPLAY = "_ZN8wavepool6Replay4callEPPv"
 _TELL_CHAIN = "_ZNK8wavepool5Chain4tellEPNS_10LinkRecordE"
 _WRAPPED = ("hipEventElapsedTime", "wavepool_device_spans", "wavepool_call", _REPLAY, _TELL_CHAIN)
 LINK_OPTIONS = tuple(f"--wrap={name}" for name in (*_WRAPPED, *gpu.WRAPPED))
-"""What puts our functions in the places of others'."""
+"""Linker options that put our functions in place of the runner's."""
 
 
 def simulation_source(script: Script, *, does_nothing: bool = False) -> str:
-    """The simulation; calls of a build that does nothing take no time either."""
+    """Return the C++ source of the simulation; calls of a build that does nothing take no time."""
     first_us = 0.0 if does_nothing else script.latency_us
     in_chains = script.claim if script.claim_in_chains is None else script.claim_in_chains
     factors = ",".join(f"{factor:.6f}f" for series in range(gpu.SERIES) for factor in _factors(script, series))
@@ -79,7 +79,7 @@ void begin_call(void** arguments) {
 }
 """
 
-# Only one of the two is in an executable.
+# An executable has only one of the two.
 _CALLS = f"""
 extern "C" __attribute__((weak)) void __real_wavepool_call(void** arguments);
 extern "C" __attribute__((weak)) void __real_{_REPLAY}(void* replay, void** arguments);

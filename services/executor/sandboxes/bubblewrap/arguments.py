@@ -1,12 +1,12 @@
-"""The command line of a bubblewrap sandbox, as a pure function of what is to run in it.
+"""The command line of a bubblewrap sandbox, as a pure function of the command to run.
 
-bwrap runs in one of two ways. As root it makes namespaces but no user namespace, and `setpriv` inside it changes to the
-sandbox's own user id: the kernel then sees a real other user, and folders under our private home can still be mounted.
-As an ordinary user it needs a user namespace, in which nested ones are switched off.
+bwrap runs in one of two ways. As root it makes namespaces but no user namespace, and `setpriv` inside changes to the
+sandbox's own user id: the kernel then sees a different user, and folders under our private home can still be mounted.
+As an ordinary user it needs a user namespace, in which nested ones are disabled.
 
-Limits are set inside, after the namespaces are made: the kernel counts a user's processes for each user namespace, and
-a limit set outside would count the whole session. The sandbox's environment comes last of all, so that it means nothing
-to the programs that still have privileges.
+Limits are set inside, after the namespaces are made: the kernel counts a user's processes per user namespace, and a
+limit set outside would count the whole session. The sandbox's environment is set last, so that it has no effect on
+programs that still have privileges.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ _NAMESPACES = ("--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts
 _ORDINARY_USER = ("--unshare-user", "--disable-userns", "--uid", "65534", "--gid", "65534", "--cap-drop", "ALL")
 _ROOT = ("--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID", "--cap-add", "CAP_SETPCAP")
 _LIFE = ("--die-with-parent", "--new-session", "--clearenv", "--hostname", "sandbox")
-# What a dynamically linked program of the host needs, beside what it is asked to see.
+# Needed by every dynamically linked program of the host, besides its own mounts.
 _SYSTEM_FILES = ("/etc/ld.so.cache", "/etc/alternatives")
-# Says on stdout that the sandbox is made, and goes on when something comes on stdin; if we die before that, nothing
-# comes. By then bwrap's init has asked the kernel to be killed with bwrap, which it had not when it began.
+# Writes to stdout that the sandbox is made, and goes on when a line comes on stdin; if we die before that, none comes.
+# By then bwrap's init has asked the kernel to be killed with bwrap, which it has not when it begins.
 _WAIT_FOR_GO = 'echo && read -r go && exec "$@" </dev/null'
 _PRLIMIT_OPTIONS = {
     resource.RLIMIT_CPU: "cpu",
@@ -40,7 +40,7 @@ _PRLIMIT_OPTIONS = {
 
 
 def bubblewrap_options(command: Command, limits: Limits, system: Sequence[str]) -> list[str]:
-    """Everything between `bwrap` and the program; `system` is the answer of `system_mounts`."""
+    """Return everything between `bwrap` and the program; `system` comes from `system_mounts`."""
     tmpfs = ("--perms", "1777", "--size", str(limits.file_mib << 20), "--tmpfs")
     return [
         *_NAMESPACES,
@@ -54,12 +54,12 @@ def bubblewrap_options(command: Command, limits: Limits, system: Sequence[str]) 
 
 
 def user_options(uid: int | None) -> tuple[str, ...]:
-    """The options that decide on users and capabilities; `uid` is None where we are not root."""
+    """Return the options for users and capabilities; `uid` is None if we are not root."""
     return _ORDINARY_USER if uid is None else _ROOT
 
 
 def sandboxed_program(command: Command, limits: Limits, uid: int | None, groups: Sequence[int] = ()) -> list[str]:
-    """The chain of programs inside the sandbox that ends in the command; `groups` are kept where the user changes."""
+    """Return the chain of programs in the sandbox that ends in the command; `groups` are kept if the user changes."""
     environment = [f"{name}={value}" for name, value in command.environment.items()]
     return [
         *("/usr/bin/prlimit", *resource_limits(limits), "--"),
@@ -71,13 +71,13 @@ def sandboxed_program(command: Command, limits: Limits, uid: int | None, groups:
 
 
 def resource_limits(limits: Limits) -> list[str]:
-    """The limits that the kernel itself keeps, as options of prlimit."""
+    """Return the limits that the kernel enforces, as options of prlimit."""
     numbers = {_PRLIMIT_OPTIONS[which]: (soft, hard) for which, soft, hard in kernel_limits(limits)}
     return [f"--nproc={limits.processes}", *(f"--{name}={soft}:{hard}" for name, (soft, hard) in numbers.items())]
 
 
 def system_mounts(root: Path) -> list[str]:
-    """The host's programs and libraries, read-only; folders merged into /usr stay the links that they are."""
+    """Mount the host's programs and libraries read-only; folders that are links into /usr stay links."""
     options = ["--ro-bind", "/usr", "/usr"]
     for name in ("bin", "sbin", "lib", "lib32", "lib64", "libx32"):
         folder = root / name
@@ -100,7 +100,7 @@ def _device(node: Path) -> tuple[str, ...]:
 
 
 def _parent_folders(target: Path) -> tuple[str, ...]:
-    """Make the folders on the way to `target` ourselves: those that bwrap makes are closed to all but their owner."""
+    """Make the parent folders of `target` ourselves, as bwrap would make them accessible to their owner only."""
     parents = [str(parent) for parent in reversed(target.parents) if parent.name]
     return tuple(word for parent in parents for word in ("--perms", "0755", "--dir", parent))
 

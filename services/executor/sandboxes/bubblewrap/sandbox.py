@@ -1,4 +1,4 @@
-"""Sandboxes made by bubblewrap: namespaces, a root of its own, no network, no capabilities, a system-call filter."""
+"""Sandboxes made by bubblewrap: namespaces, a private root, no network, no capabilities, a system-call filter."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 class BubblewrapSandbox:
     """Needs `bwrap` (Debian's package bubblewrap), as root or as an ordinary user with user namespaces.
 
-    bwrap reports a program that signal n ended by the status 128 + n. Before Linux 6.15, which tells the difference, a
-    program that exits with such a number is taken for one that the signal ended.
+    bwrap reports a program that signal n ended with the status 128 + n. Before Linux 6.15, which shows the difference,
+    a program that exits with such a number looks like one that the signal ended.
     """
 
     name = "bubblewrap"
@@ -45,7 +45,7 @@ class BubblewrapSandbox:
 
     @property
     def gaps(self) -> tuple[str, ...]:
-        """What this machine does not let bubblewrap hold back."""
+        """Gaps of bubblewrap on this machine."""
         held = {Hold.NAMESPACES, Hold.PRIVATE_ROOT}
         if self._seccomp is not None:
             held.add(Hold.SECCOMP)
@@ -54,7 +54,7 @@ class BubblewrapSandbox:
     async def start(
         self, command: Command, limits: Limits, on_output: OutputListener | None = None
     ) -> SandboxedProcess:
-        """Start `command`; raises SandboxError when bwrap is missing or cannot make the sandbox."""
+        """Start `command`; raises SandboxError if bwrap is missing or cannot make the sandbox."""
         return await started(self, command, limits, on_output)
 
     async def prepare(self, command: Command, limits: Limits) -> WaitingSandbox:

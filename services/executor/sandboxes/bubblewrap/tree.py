@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     import asyncio
     from collections.abc import Sequence
 
-# Enters the cgroups as whoever we are, then becomes bwrap: nothing of the sandbox runs outside them.
+# Enters the cgroups as the current user, then becomes bwrap, so that nothing of the sandbox runs outside them.
 _ENTER_CGROUPS = 'while [ "$1" != -- ]; do echo 0 >"$1" || exit 125; shift; done; shift; exec "$@"'
-# What the first program in the sandbox says and waits for.
+# The line that the first program in the sandbox writes, and the line that it waits for.
 _SANDBOX_IS_MADE = _GO = b"\n"
 
 
 class BubblewrapTree:
-    """Implements ProcessTree; the end of the pid namespace's init is the end of all that is in it."""
+    """Implements ProcessTree; the end of the pid namespace's init ends all processes in it."""
 
     def __init__(self, child: Child, status: IO[bytes]) -> None:
         self.child = child
@@ -35,7 +35,7 @@ class BubblewrapTree:
         self._destroyed = False
 
     async def make(self, stdout: asyncio.StreamReader, stderr: asyncio.StreamReader) -> None:
-        """Wait until the sandbox is made; raises SandboxError with bwrap's words when it cannot be."""
+        """Wait until the sandbox is made; raises SandboxError with bwrap's message if it cannot be."""
         is_made = await stdout.readline() == _SANDBOX_IS_MADE
         self._read_reports()
         if not is_made:
@@ -50,7 +50,7 @@ class BubblewrapTree:
         return self.child.write_and_close_input(_GO)
 
     async def wait_status(self) -> int:
-        """Wait for the end of the command; raises SandboxError when bwrap broke down."""
+        """Wait for the end of the command; raises SandboxError if bwrap broke down."""
         await self.child.wait()
         self._read_reports()
         if "exit-code" in self._reports:
@@ -74,11 +74,11 @@ class BubblewrapTree:
             self._status.close()
 
     def owns(self, pid: int) -> bool:
-        """Whether a live process is one of the sandbox's."""
+        """True if this live process belongs to the sandbox."""
         return is_below(pid, self.child.pid)
 
     def let_go(self) -> None:
-        """Close what is open on our side."""
+        """Close our open files."""
         self._status.close()
         if self._witness is not None:
             self._witness.close()
@@ -95,8 +95,8 @@ def start_bubblewrap(
 ) -> BubblewrapTree:
     """Start `bwrap` with its options, inside the groups of `procs_files`.
 
-    Options and reports travel in files in memory. For options that keeps them out of `ps`. For reports it cannot fail:
-    a bwrap that dies of writing to a pipe whose reader was killed leaves a half-made sandbox that waits for ever.
+    Options and reports travel in memory files. This keeps options out of `ps`, and writing reports cannot fail: a bwrap
+    that dies of writing to a pipe whose reader was killed leaves a half-made sandbox that waits for ever.
     """
     with ExitStack() as unused:
         status = unused.enter_context(os.fdopen(os.memfd_create("wavepool-sandbox-status"), "rb", buffering=0))

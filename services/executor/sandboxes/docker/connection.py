@@ -1,4 +1,4 @@
-"""One process's connection to the Docker engine, and the guardian that removes what the process leaves there."""
+"""A process's connection to the Docker engine, and the guardian that removes the containers it leaves there."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing import Any
 from services.executor.sandboxes.docker.owner import SandboxOwner
 from services.executor.sandboxes.sandbox import SandboxError
 
-# The name is an older one, so that the containers of dead executors of earlier versions are still found.
+# The name is an older one, so that containers of dead executors of earlier versions are still found.
 OWNER_LABEL = "wavepool.box.owner"
 _SOCKET_SCHEME = "unix://"
 _GUARDIAN = Path(__file__).with_name("guardian.py")
@@ -28,7 +28,7 @@ _opening = threading.Lock()
 
 @dataclass(frozen=True)
 class DockerConnection:
-    """`client` is a docker.APIClient, and `missing` its error for what does not exist; neither has types."""
+    """A connection to the engine: `client` is a docker.APIClient, `missing` its not-found error; both are untyped."""
 
     client: Any
     missing: type[Exception]
@@ -36,12 +36,12 @@ class DockerConnection:
     owner: SandboxOwner
 
     def tell_guardian(self, word: str) -> None:
-        """`+NAME` before a container is made, `-NAME` after it was removed."""
+        """Send `+NAME` before a container is made, or `-NAME` after it was removed."""
         with contextlib.suppress(BrokenPipeError):
             os.write(self.guardian, f"{word}\n".encode("ascii"))
 
     def remove(self, name: str) -> None:
-        """Kill and remove a container, if there is one; raises SandboxError."""
+        """Kill and remove a container if it exists; raises SandboxError."""
         try:
             self.client.remove_container(name, v=True, force=True)
         except self.missing:
@@ -60,9 +60,10 @@ class DockerConnection:
 
 
 def connection_to(address: str) -> DockerConnection:
-    """The calling process's connection, opened when it is first asked for; raises SandboxError."""
+    """Return the calling process's connection, which is opened on first use; raises SandboxError."""
     with _opening:
-        # What a parent process opened stays where it is: closing it here could close what now has its numbers.
+        # A connection that a parent process opened is left alone: to close it here could close files that now have its
+        # numbers.
         key = os.getpid(), address
         if key not in _connections:
             _connections[key] = _open(address)
@@ -70,7 +71,7 @@ def connection_to(address: str) -> DockerConnection:
 
 
 def _open(address: str) -> DockerConnection:
-    """Connect, start the guardian, and sweep."""
+    """Connect, start the guardian, and remove the containers of dead owners."""
     if not address.startswith(_SOCKET_SCHEME):
         raise SandboxError(
             f"DOCKER_HOST is {address!r}, but sandboxes show folders of this machine: the engine must be here, at a "
@@ -79,7 +80,7 @@ def _open(address: str) -> DockerConnection:
     try:
         with socket.socket(socket.AF_UNIX) as trial:
             trial.connect(address.removeprefix(_SOCKET_SCHEME))
-        # It takes a quarter of a second to import, and most machines never need it.
+        # The import takes a quarter of a second, and most machines never need it.
         import docker  # noqa: PLC0415
         import docker.errors  # noqa: PLC0415
 
@@ -95,12 +96,12 @@ def _open(address: str) -> DockerConnection:
 
 
 def engine_words(error: Exception) -> str:
-    """The engine's own explanation where the library has it."""
+    """Return the engine's own explanation if the library has it."""
     return str(getattr(error, "explanation", None) or error).strip()
 
 
 def _start_guardian(engine_socket: str) -> int:
-    """The pipe to it; it is nobody's child, so that nobody has to wait for its end."""
+    """Start the guardian and return the pipe to it. It is no child of ours, so nobody has to wait for its end."""
     listening, telling = os.pipe()
     program = [sys.executable, "-I", "-S", str(_GUARDIAN), str(listening), engine_socket]
     command = ["/bin/sh", "-c", _STARTED_APART, "sh", *program]

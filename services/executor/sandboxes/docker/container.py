@@ -1,4 +1,4 @@
-"""What a Docker sandbox is, as the JSON that the engine's API takes; pure.
+"""A Docker sandbox as the JSON that the engine's API takes; pure.
 
 The API: https://docs.docker.com/engine/api.
 """
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
 
     from services.executor.sandboxes.sandbox import Command, Limits, Mount
 
-# Two processes: the first of the pid namespace, which ends with everything else in it, and the one that becomes the
-# program once it is told to. The first then waits for a word, so that what the kernel has counted can still be read.
+# Two processes: the first of the pid namespace, whose end ends all others in it, and one that becomes the program when
+# it gets the word. The first then waits for a line, so that the kernel's counters can still be read.
 _WITNESSED = '(echo && read -r go && exec "$@" </dev/null); s=$?; read -r done; exit $s'
-# Where we cannot see the processes of a sandbox, its first one ends with the program.
+# If we cannot see the processes of a sandbox, its first one ends with the program.
 _UNWITNESSED = '(echo && read -r go && exec "$@" </dev/null); exit $?'
 _FIRST_PROCESSES = 1
-# What a runtime with a kernel of its own needs for itself, in threads of the host.
+# Threads of the host that a runtime with its own kernel needs for itself.
 _RUNTIME_PROCESSES = 512
 _MOST_FILES = 20_000
-"""In /tmp and in /dev/shm, each."""
+"""Maximum number of files in /tmp and in /dev/shm, each."""
 _ULIMIT_NAMES = {
     resource.RLIMIT_CPU: "cpu",
     resource.RLIMIT_FSIZE: "fsize",
@@ -39,7 +39,7 @@ _SYSTEM_FILES = ("etc/ld.so.cache", "etc/alternatives")
 
 
 def container_configuration(command: Command, image: str, user: str, *, witnessed: bool) -> dict[str, object]:
-    """The sandbox of `command` but for its HostConfig; `user` is UID:GID."""
+    """Return the configuration of `command`'s container without its HostConfig; `user` is UID:GID."""
     environment = [f"{name}={value}" for name, value in command.environment.items()]
     script = _WITNESSED if witnessed else _UNWITNESSED
     return {
@@ -57,7 +57,7 @@ def container_configuration(command: Command, image: str, user: str, *, witnesse
 def host_configuration(
     command: Command, limits: Limits, binds: Sequence[dict[str, object]], groups: Sequence[int], runtime: str | None
 ) -> dict[str, object]:
-    """Every hold and every limit; `groups` may use the command's devices."""
+    """Return the HostConfig: every hold and limit. `groups` may use the command's devices."""
     memory_bytes = limits.memory_mib << 20
     tmpfs = f"rw,nosuid,nodev,exec,mode=1777,size={limits.file_mib << 20},nr_inodes={_MOST_FILES}"
     spare = _RUNTIME_PROCESSES if runtime else _FIRST_PROCESSES
@@ -82,13 +82,13 @@ def host_configuration(
 
 
 def security_options(profile: Mapping[str, object] | None) -> dict[str, object]:
-    """The part of HostConfig that holds the system-call filter; None leaves the engine's own in force."""
+    """Return HostConfig's security part with the system-call filter; without `profile` the engine's own applies."""
     own = [f"seccomp={json.dumps(profile)}"] if profile else []
     return {"SecurityOpt": ["no-new-privileges:true", *own]}
 
 
 def bind(mount: Mount) -> dict[str, object]:
-    """A mount; what is mounted below its source stays out, as an old engine would make that writable."""
+    """Return a bind mount. Mounts below its source are left out, as an old engine would make them writable."""
     return {
         "Type": "bind",
         "Source": str(mount.source),
@@ -99,7 +99,7 @@ def bind(mount: Mount) -> dict[str, object]:
 
 
 def system_folders(root: Path) -> list[Path]:
-    """The host's programs and libraries: what an image without any of its own is given, read-only."""
+    """Return the host's programs and libraries, to be mounted read-only for an image that has none."""
     folders = [root / name for name in _SYSTEM_FOLDERS if (root / name).is_dir() and not (root / name).is_symlink()]
     return [*folders, *(root / name for name in _SYSTEM_FILES if (root / name).exists())]
 

@@ -1,4 +1,4 @@
-"""What the kernel counts of a container, in the groups that the engine made for it."""
+"""The kernel's counters of a container, in the groups that the engine made for it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from services.executor.sandboxes.sandbox import SandboxError
 
 
 class ContainerCounters(CgroupCounters):
-    """The groups of a container's first process; where they are gone too soon, the engine's word counts as well."""
+    """Counters of the groups of a container's first process, and of the engine's report if they vanish too soon."""
 
     def __init__(self, init_pid: int) -> None:
         folders = [folder for folder in cgroup_of(init_pid) if folder.name]
@@ -21,10 +21,10 @@ class ContainerCounters(CgroupCounters):
         self._reported_out_of_memory = False
 
     def tell_out_of_memory(self) -> None:
-        """The engine says so."""
+        """Note that the engine reports a lack of memory."""
         self._reported_out_of_memory = True
 
     @property
     def ran_out_of_memory(self) -> bool:
-        """Whether the kernel has killed a process here for memory."""
+        """True if the kernel has killed a process here for lack of memory."""
         return self._reported_out_of_memory or super().ran_out_of_memory

@@ -1,7 +1,7 @@
-"""The Docker engine of this machine, spoken to from threads.
+"""The Docker engine of this machine, called from threads.
 
-Each process has a connection and a guardian of its own: judges are forked, and a connection that two processes use
-would mix their answers. Whoever opens one also removes the containers of owners that are dead.
+Each process has its own connection and guardian: judges are forked, and two processes on one connection would mix their
+answers. Opening a connection also removes the containers of dead owners.
 """
 
 from __future__ import annotations
@@ -31,23 +31,23 @@ _Answer = TypeVar("_Answer")
 
 
 class DockerEngine:
-    """Every method raises SandboxError when the engine does not answer or refuses, in its words."""
+    """The engine's operations. Each raises SandboxError if the engine does not answer or refuses, with its words."""
 
     def __init__(self, address: str | None = None) -> None:
         self._address = address or os.environ.get("DOCKER_HOST") or _DEFAULT_ADDRESS
 
     async def runtimes(self) -> list[str]:
-        """The OCI runtimes that it knows."""
+        """Return the names of the engine's OCI runtimes."""
         info = await self._ask(lambda client: client.info())
         return sorted(info.get("Runtimes") or ())
 
     async def image_labels(self, image: str) -> Mapping[str, str] | None:
-        """None where it has no such image."""
+        """Return the labels of an image, or None if the engine does not have it."""
         found = await self._ask(lambda client: client.images(name=image))
         return (found[0].get("Labels") or {}) if found else None
 
     async def create(self, configuration: Mapping[str, object]) -> str:
-        """Make a container that is removed when we die, whatever happens; its name."""
+        """Make a container that is removed even if we are killed; returns its name."""
         connection = await self._own_connection()
         name = f"wavepool-sandbox-{os.getpid()}-{connection.owner.start_ticks}-{next(_SERIAL)}"
         labelled = {**configuration, "Labels": {OWNER_LABEL: connection.owner.label}}
@@ -60,7 +60,7 @@ class DockerEngine:
         return name
 
     async def attach(self, name: str) -> socket.socket:
-        """A connection to the three streams of a container, in frames."""
+        """Return a connection to the three streams of a container, in frames."""
         wanted = {"stdin": 1, "stdout": 1, "stderr": 1, "stream": 1}
         stream = await self._ask(lambda client: client.attach_socket(name, params=wanted))
         # The library gives no other way to the socket that its answer came over.
@@ -72,21 +72,21 @@ class DockerEngine:
         await self._ask(lambda client: client.start(name))
 
     async def state(self, name: str) -> Mapping[str, Any]:
-        """What the engine says of a container: Pid, Running, ExitCode, OOMKilled."""
+        """Return the engine's state of a container: Pid, Running, ExitCode, OOMKilled."""
         return (await self._ask(lambda client: client.inspect_container(name)))["State"]
 
     async def exit_code(self, name: str) -> int:
-        """Wait for the end of a container."""
+        """Wait for the end of a container and return its exit code."""
         return int((await self._ask(lambda client: client.wait(name)))["StatusCode"])
 
     async def remove(self, name: str) -> None:
-        """Kill and remove a container; returns when nothing is left of it, also if there never was one."""
+        """Kill and remove a container, if it exists; returns once nothing of it is left."""
         connection = await self._own_connection()
         for attempt in itertools.count(1):
             try:
                 await asyncio.to_thread(connection.remove, name)
             except SandboxError:
-                # Somebody else may be at it: a sweep, or the engine after an earlier request.
+                # Somebody else may be removing it: a sweep, or the engine after an earlier request.
                 if attempt == _REMOVAL_ATTEMPTS:
                     raise
                 await asyncio.sleep(_REMOVAL_INTERVAL_SECONDS)

@@ -1,8 +1,8 @@
-"""Removes the containers of a process that died without doing so: `container_guardian.py DESCRIPTOR SOCKET`.
+"""Removes the containers of a process that died without doing so: `guardian.py DESCRIPTOR SOCKET`.
 
-An engine's containers do not end with the process that asked for them. So that process tells the guardian, over a
-pipe, which containers it makes (`+NAME`) and which it has removed (`-NAME`). When the pipe closes, however its owner
-ended, the guardian removes what is left, and ends. Started by path, with nothing but Python's own library.
+An engine's containers do not end with the process that asked for them. So that process tells the guardian, over a pipe,
+which containers it makes (`+NAME`) and which it has removed (`-NAME`). When the pipe closes, for whatever reason, the
+guardian removes the rest and ends. It is started by path and uses only Python's standard library.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import socket
 import sys
 import time
 
-# A container may come into being after its owner's last words: the engine is then still busy making it.
+# A container may appear after its owner's death if the engine was still making it.
 _ATTEMPTS = 20
 _ATTEMPT_INTERVAL_SECONDS = 0.25
 _NO_SUCH_CONTAINER = b"404"
@@ -21,7 +21,7 @@ _DONE = b"204"
 
 
 def main() -> None:
-    """Listen until the owner's end, and clean up after it."""
+    """Listen until the owner's end, then remove its containers."""
     names: set[str] = set()
     with os.fdopen(int(sys.argv[1]), "r", encoding="ascii") as lines:
         for line in lines:

@@ -1,4 +1,4 @@
-"""Who made a sandbox that outlives its maker's process, as text for labels, and whether that one is dead."""
+"""The owner of a container that can outlive it, as text for labels, and the test for a dead owner."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _STATE, _START = 0, 19
 
 
 class SandboxOwner(NamedTuple):
-    """A process id means something in one boot and one pid namespace, and only together with its start time."""
+    """The owner's process id, valid only in one boot and pid namespace and together with its start time."""
 
     boot: str
     pid_namespace: str
@@ -20,12 +20,12 @@ class SandboxOwner(NamedTuple):
 
     @classmethod
     def this_process(cls) -> SandboxOwner:
-        """Ourselves."""
+        """Return the current process as an owner."""
         return cls(_boot(), _pid_namespace(), os.getpid(), _start_ticks(os.getpid()) or 0)
 
     @classmethod
     def from_label(cls, label: str) -> SandboxOwner | None:
-        """The inverse of `label`; None for what is no label of ours."""
+        """Parse a `label`; returns None for other text."""
         try:
             boot, pid_namespace, pid, start_ticks = label.split("/")
             return cls(boot, pid_namespace, int(pid), int(start_ticks))
@@ -34,12 +34,12 @@ class SandboxOwner(NamedTuple):
 
     @property
     def label(self) -> str:
-        """One word."""
+        """The owner as one word."""
         return "/".join(map(str, self))
 
     @property
     def is_dead(self) -> bool:
-        """Whether it is known to be; of other pid namespaces in this boot nothing is known."""
+        """True if the owner is known to be dead; False for other pid namespaces in this boot, which we cannot see."""
         if self.boot != _boot():
             return True
         return self.pid_namespace == _pid_namespace() and _start_ticks(self.pid) != self.start_ticks
@@ -54,7 +54,7 @@ def _pid_namespace() -> str:
 
 
 def _start_ticks(pid: int) -> int | None:
-    """None for a process that has ended, also if nobody has waited for it."""
+    """Return the start time of a process in ticks since boot; None if it has ended, even if not yet waited for."""
     try:
         fields = Path("/proc", str(pid), "stat").read_text().rpartition(")")[2].split()
     except OSError:

@@ -1,4 +1,4 @@
-"""Sandboxes made by the Docker engine of this machine: a container for each, used once and removed."""
+"""Sandboxes made by the Docker engine of this machine: one container each, used once and removed."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from services.executor.sandboxes.sandbox import OutputListener, SandboxedProcess
 
 IMAGE = "wavepool-sandbox:1"
-"""Made by `deploy/sandbox-image`; made by another way it needs /bin/sh, /usr/bin/env and what commands need."""
+"""Image made by `deploy/sandbox-image`; any other needs /bin/sh, /usr/bin/env and whatever commands need."""
 _SYSTEM_LABEL = "wavepool.system"
 _SYSTEM_OF_HOST = "host"
 _START_SECONDS = 60.0
@@ -41,10 +41,10 @@ _TRIAL_LIMITS = Limits(timedelta(seconds=30), timedelta(seconds=5), 256, process
 
 
 class DockerSandbox:
-    """Make one with `open_docker_sandbox`, which tries the engine out.
+    """A sandbox of Docker; make one with `open_docker_sandbox`, which tries the engine out.
 
-    `runtime` is one of the engine's OCI runtimes, its default where None; `system` is what of the host's programs a
-    sandbox is given, and `witnessed` says that a sandbox's processes can be seen from outside of it.
+    `runtime` is an OCI runtime of the engine; None means its default. `system` lists the host's programs that a sandbox
+    gets. `witnessed` is True if a sandbox's processes can be seen from outside.
     """
 
     def __init__(
@@ -59,13 +59,13 @@ class DockerSandbox:
 
     @property
     def gaps(self) -> tuple[str, ...]:
-        """What this machine does not let the engine hold back."""
+        """Gaps of the engine's sandboxes on this machine."""
         return gaps_of({Hold.NAMESPACES, Hold.PRIVATE_ROOT, Hold.SECCOMP}, memory_limited=True, cpu_limited=True)
 
     async def start(
         self, command: Command, limits: Limits, on_output: OutputListener | None = None
     ) -> SandboxedProcess:
-        """Start `command`; raises SandboxError when the engine cannot make the sandbox."""
+        """Start `command`; raises SandboxError if the engine cannot make the sandbox."""
         return await started(self, command, limits, on_output)
 
     async def prepare(self, command: Command, limits: Limits) -> WaitingSandbox:
@@ -73,7 +73,7 @@ class DockerSandbox:
         return await whole_or_nothing(self._prepare(command, limits))
 
     async def sees_processes(self) -> bool:
-        """Whether the processes of a sandbox can be seen from here; raises SandboxError if it cannot run /bin/true."""
+        """Return True if a sandbox's processes can be seen from here; raises SandboxError if /bin/true cannot run."""
         async with AsyncExitStack() as cleanup:
             name = await self._make(_TRIAL, _TRIAL_LIMITS, cleanup)
             output, tree = await self._attach(name, _TRIAL_LIMITS, cleanup)
@@ -113,7 +113,7 @@ class DockerSandbox:
         return FramedOutput(reader, limits.output_bytes), tree
 
     async def _begin(self, name: str, output: FramedOutput) -> int:
-        """Start the container and wait until its program could begin; the process id of its first process."""
+        """Start the container and wait until its program can begin; returns the process id of its first process."""
         await self._engine.start(name)
         async with asyncio.timeout(_START_SECONDS):
             said = await output.first_frame()
@@ -127,7 +127,7 @@ class DockerSandbox:
 
 
 async def open_docker_sandbox(runtime: str | None = None, address: str | None = None) -> DockerSandbox:
-    """The sandbox, tried out; raises SandboxError, with what to do, when there is no engine, image or runtime."""
+    """Open and try out the sandbox; raises SandboxError with advice if there is no engine, image or runtime."""
     engine = DockerEngine(address)
     known = await engine.runtimes()
     if runtime is not None and runtime not in known:

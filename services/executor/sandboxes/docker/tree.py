@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from services.executor.sandboxes.docker.engine import DockerEngine
 
 _WORD = b"\n"
-# An ended process has been waited for by its parent when the kernel tells how it ended; that parent does nothing else.
+# The kernel tells how a process ended once its parent has waited for it; that parent does nothing else.
 _REAPING_ATTEMPTS = 200
 _REAPING_INTERVAL_SECONDS = 0.001
 
 
 class DockerTree:
-    """Implements ProcessTree; the end of the container's first process is the end of all that is in it."""
+    """Implements ProcessTree; the end of the container's first process ends all processes in it."""
 
     def __init__(self, engine: DockerEngine, name: str, control: StreamWriter) -> None:
         self._engine = engine
@@ -38,7 +38,7 @@ class DockerTree:
         self._first_pid: int | None = None
 
     def watch(self, init_pid: int, counters: ContainerCounters, *, witnessed: bool) -> None:
-        """Once the sandbox is made: see the program's own process, whose parent is `init_pid`, where we can."""
+        """Watch the program in a finished sandbox; if `witnessed`, through its own process, a child of `init_pid`."""
         self._counters = counters
         self._first_pid = init_pid if witnessed else None
         if witnessed:
@@ -54,7 +54,7 @@ class DockerTree:
         return True
 
     async def wait_status(self) -> int:
-        """Wait for the end of the program."""
+        """Wait for the end of the program and return its wait status."""
         if self._program is not None and self._witness is not None:
             await self._program.wait()
             if (status := await _reported(self._witness)) is not None:
@@ -68,16 +68,16 @@ class DockerTree:
             raise
 
     async def destroy(self) -> None:
-        """Kill what is left, and remove the container."""
+        """Kill the remaining processes and remove the container."""
         self._destroyed = True
         await self._engine.remove(self._name)
 
     def owns(self, pid: int) -> bool:
-        """Whether a live process is one of the sandbox's; nobody knows that of a runtime with a kernel of its own."""
+        """True if a live process may belong to the sandbox; always True for a runtime with its own kernel."""
         return self._first_pid is None or is_below(pid, self._first_pid)
 
     def let_go(self) -> None:
-        """Close what is open on our side."""
+        """Close our open files."""
         self._control.close()
         if self._witness is not None:
             self._witness.close()
@@ -98,7 +98,7 @@ async def _reported(witness: ExitWitness) -> int | None:
 
 
 def shows_processes(init_pid: int) -> bool:
-    """Whether the processes below a container's first are the program's own, and not those of a kernel of its own."""
+    """Return True if the processes below a container's first one are the program's, not those of a separate kernel."""
     below = children(init_pid)
     if len(below) != 1:
         return False

@@ -1,1 +1,1 @@
-"""What a sandbox may use, counted and held back: memory, processors, processes, files."""
+"""Resources of a sandbox, counted and limited: memory, processors, processes, files."""

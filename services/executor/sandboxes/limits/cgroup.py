@@ -1,10 +1,10 @@
-"""Control groups for sandboxes: the kernel's own limit on memory, processors and processes of a whole tree.
+"""Control groups for sandboxes: the kernel's limits on memory, processors and processes of a whole tree.
 
-Version 2 has one hierarchy; version 1 has one for each controller, so a sandbox is one folder there and several here. A
-group's name carries our process id, so that groups left behind by a process that was killed are recognised and removed.
+Version 2 has one hierarchy; version 1 has one per controller, so a sandbox is one folder there and several here. A
+group's name holds our process id, so that groups left by a killed process are recognised and removed.
 
-Processor time is limited by quota: in each period of 100 ms a sandbox's threads run for `cores` times as long at most.
-No more than `cores` threads never use it up, so they are never stopped, and their times are what they are without.
+Processor time is limited by quota: in each period of 100 ms a sandbox's threads run for at most `cores` times as long.
+Up to `cores` threads never use up the quota, so they are never stopped, and the limit does not change their times.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 _PREFIX = "wavepool-box"
 _PERIOD_MICROSECONDS = 100_000
 _LEAST_QUOTA_MICROSECONDS = 1000
-"""The kernel takes no less."""
+"""Smallest quota that the kernel accepts."""
 _SERIAL = itertools.count()
 _EMPTYING_INTERVAL_SECONDS = 0.001
 
 
 class CgroupCounters:
-    """What the kernel has counted in one group, or in the groups of version 1; the last one counts processor time."""
+    """The kernel's counters of one group, or of version 1's groups, of which the last counts processor time."""
 
     def __init__(self, folders: Iterable[Path]) -> None:
         self.folders = list(folders)
@@ -43,7 +43,7 @@ class CgroupCounters:
 
     @property
     def ran_out_of_memory(self) -> bool:
-        """Whether the kernel has killed a process here for memory."""
+        """True if the kernel has killed a process here for lack of memory."""
         counts = itertools.chain.from_iterable(
             _pairs(folder / name) for folder in self.folders for name in ("memory.events", "memory.oom_control")
         )
@@ -51,30 +51,30 @@ class CgroupCounters:
 
     @property
     def peak_memory_mib(self) -> int:
-        """The most that was ever filled at once; 0 where the kernel does not tell."""
+        """Peak memory use; 0 if the kernel does not report it."""
         names = ("memory.peak", "memory.max_usage_in_bytes")
         return max((_number(folder / name) for folder in self.folders for name in names), default=0) >> 20
 
     @property
     def refused_processes(self) -> bool:
-        """Whether the kernel has refused a process or thread here for their number."""
+        """True if the kernel has refused a process or thread here because there were too many."""
         counts = itertools.chain.from_iterable(_pairs(folder / "pids.events") for folder in self.folders)
         return any(key == "max" and value > 0 for key, value in counts)
 
     def cpu_time(self) -> timedelta:
-        """What all processes that ever ran here have used."""
+        """Return the processor time of all processes that ever ran here."""
         microseconds = _number(self._usage) // 1000
         if not microseconds:
             microseconds = dict(_pairs(self.folders[-1] / "cpu.stat")).get("usage_usec", 0)
         return timedelta(microseconds=microseconds)
 
     def pids(self) -> list[int]:
-        """The processes that live here: each enters the first group first."""
+        """Return the live processes here; each enters the first group first."""
         return [int(line) for line in kernel_text(self._procs).split()]
 
 
 class Cgroup(CgroupCounters):
-    """The group, or the groups, of one sandbox; raises OSError where they cannot be made."""
+    """The group or groups of one sandbox; raises OSError if they cannot be made."""
 
     def __init__(self, parents: Iterable[Path], *, memory_mib: int, processes: int, cores: float) -> None:
         name = f"{_PREFIX}-{os.getpid()}-{next(_SERIAL)}"
@@ -90,11 +90,11 @@ class Cgroup(CgroupCounters):
 
     @property
     def procs_files(self) -> list[str]:
-        """The files that a process writes 0 to in order to enter."""
+        """The files to which a process writes 0 in order to enter."""
         return [str(folder / "cgroup.procs") for folder in self.folders]
 
     async def remove(self) -> None:
-        """Kill what is left, wait until it is gone, and remove the groups."""
+        """Kill the remaining processes, wait until they are gone, and remove the groups."""
         while pids := self.pids():
             for pid in pids:
                 with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -110,7 +110,7 @@ class Cgroup(CgroupCounters):
 
 
 def limit_cpu(folder: Path, cores: float) -> None:
-    """Let a group's processes run for so many processors' worth of time, if the group is one of that controller."""
+    """Limit a group's processes to `cores` processors' worth of time, if the group has that controller."""
     if cores >= (os.cpu_count() or 1):
         return  # a limit that holds nothing back
     quota = max(int(cores * _PERIOD_MICROSECONDS), _LEAST_QUOTA_MICROSECONDS)
@@ -121,13 +121,13 @@ def limit_cpu(folder: Path, cores: float) -> None:
         try:
             (folder / "cpu.cfs_quota_us").write_text(str(quota))
         except OSError as error:
-            # A group above allows less, and holds the sandbox to that.
+            # A parent group allows less, and holds the sandbox to that.
             if error.errno != errno.EINVAL:
                 raise
 
 
 def remove_leftover_cgroups(parents: Iterable[Path]) -> None:
-    """Remove groups whose maker is dead; where processes are left, kill them and leave the group to the next time."""
+    """Remove groups of dead makers; if a group has processes, kill them and leave it to the next call."""
     for folder in itertools.chain.from_iterable(parent.glob(f"{_PREFIX}-*") for parent in parents):
         maker = folder.name.split("-")[2]
         if Path("/proc", maker).exists():

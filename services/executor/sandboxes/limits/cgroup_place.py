@@ -1,8 +1,8 @@
-"""Where a sandbox's control groups can be made: one folder for version 2, one for each controller for version 1.
+"""The parents of sandboxes' control groups: one folder for version 2, one per controller for version 1.
 
-A container often has its groups mounted read-only, and its processes sit in the one group of version 2 that it has. A
-group with processes cannot hand controllers to its children, so that `open_cgroup_place` moves them one level down, as
-systemd asks of whoever was delegated a group.
+A container often has its groups mounted read-only, and its processes are in its only group of version 2. A group with
+processes cannot pass controllers on to its children. So `open_cgroup_place` moves the processes one level down, as
+systemd asks of owners of a delegated group.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ _V2_CONTROLLERS = {"memory", "pids"}
 _CPU_CONTROLLER = "cpu"
 _V1_QUOTA = "cpu.cfs_quota_us"
 _MOST_MOVES = 10
-"""Of the processes of a group; new ones may be started meanwhile."""
+"""Number of attempts to move a group's processes; new ones may be started meanwhile."""
 
 
 def cgroup_of(pid: int, mount: Path = MOUNT) -> list[Path]:
-    """The folders of the groups that a process of ours is in: one for version 2, several for version 1."""
+    """Return the folders of a process's groups: one for version 2, several for version 1."""
     own = _memberships(kernel_text(Path("/proc", str(pid), "cgroup")))
     return _v1_folders(mount, own) or [mount / own.get("", "")]
 
 
 def cgroup_parents(mount: Path = MOUNT, membership: str | None = None) -> list[Path]:
-    """The folders under which we may make a sandbox's groups: one for version 2, several for version 1, or none."""
+    """Return the folders in which we may make a sandbox's groups: one for version 2, several for version 1, or none."""
     own = _memberships(membership or kernel_text(Path("/proc/self/cgroup")))
     unified = _unified_parent(mount, own.get("", ""))
     if unified:
@@ -46,12 +46,12 @@ def cgroup_parents(mount: Path = MOUNT, membership: str | None = None) -> list[P
         return []
     cpu = _v1_folder(mount, own, _CPU_CONTROLLER)
     limits_cpu = bool(needed) and (cpu / _V1_QUOTA).exists() and os.access(cpu, os.W_OK)
-    # First, as the last is where processor time is counted; on many machines they are one.
+    # The cpu folder comes first, as the last one must count processor time; on many machines they are the same.
     return list(dict.fromkeys([*needed[:-1], *([cpu] if limits_cpu else []), needed[-1]])) if needed else []
 
 
 def are_limited_in_cpu(parents: Iterable[Path]) -> bool:
-    """Whether groups made under `parents` can be limited to a number of processors."""
+    """Return True if groups made under `parents` can be limited to a number of processors."""
     return any(
         _CPU_CONTROLLER in kernel_text(parent / "cgroup.subtree_control").split() or (parent / _V1_QUOTA).exists()
         for parent in parents
@@ -59,7 +59,7 @@ def are_limited_in_cpu(parents: Iterable[Path]) -> bool:
 
 
 def open_cgroup_place(mount: Path = MOUNT) -> list[Path]:
-    """As `cgroup_parents`, after doing what can be done for an answer that is not empty."""
+    """Return the same as `cgroup_parents`, after trying to make the answer non-empty."""
     if parents := cgroup_parents(mount):
         return parents
     for folder in _mounted_under(mount):
@@ -73,12 +73,12 @@ def open_cgroup_place(mount: Path = MOUNT) -> list[Path]:
 
 
 def hand_down_controllers(group: Path) -> None:
-    """Let `group`, of version 2, hand down what it has, its processes being moved one level down.
+    """Let `group`, of version 2, pass its controllers on, after moving its processes one level down.
 
-    Raises OSError where the group is not ours to change.
+    Raises OSError if we may not change the group.
     """
     offered = set(kernel_text(group / "cgroup.controllers").split()) & {*_V2_CONTROLLERS, _CPU_CONTROLLER}
-    # Whoever may not do the last step is to change nothing.
+    # If the last step is not allowed, nothing may be changed.
     if not offered >= _V2_CONTROLLERS or not os.access(group / "cgroup.subtree_control", os.W_OK):
         return
     below = group / _HOST_GROUP
@@ -97,12 +97,12 @@ def hand_down_controllers(group: Path) -> None:
 
 
 def _memberships(text: str) -> dict[str, str]:
-    """From the lines of /proc/PID/cgroup: the path below the mount for each list of controllers, "" for version 2."""
+    """Parse /proc/PID/cgroup: the path below the mount for each list of controllers, "" for version 2."""
     return {names: path.lstrip("/") for names, path in (line.split(":", 2)[1:] for line in text.splitlines())}
 
 
 def _unified_parent(mount: Path, own: str) -> Path | None:
-    """The nearest group at or above our own that hands the controllers to its children."""
+    """Return the nearest group, from our own upwards, that passes the controllers on to its children."""
     here = mount / own
     for folder in (here, *here.parents):
         if set(kernel_text(folder / "cgroup.subtree_control").split()) >= _V2_CONTROLLERS:
@@ -118,7 +118,7 @@ def _v1_folders(mount: Path, own: dict[str, str]) -> list[Path]:
 
 
 def _v1_folder(mount: Path, own: dict[str, str], controller: str) -> Path:
-    """Our own group of one controller; a container has it mounted as if there were nothing above."""
+    """Return our group of one controller; in a container the group itself is often the mount's root."""
     paths = {name: path for names, path in own.items() for name in names.split(",")}
     hierarchy = (mount / controller).resolve()
     folder = hierarchy / paths.get(controller, "")
@@ -126,6 +126,6 @@ def _v1_folder(mount: Path, own: dict[str, str], controller: str) -> Path:
 
 
 def _mounted_under(mount: Path) -> Iterator[Path]:
-    """The mount points at `mount` and below it."""
+    """Return the mount points at and below `mount`."""
     points = (Path(line.split()[4]) for line in kernel_text(Path("/proc/self/mountinfo")).splitlines())
     return (point for point in points if point == mount or mount in point.parents)

@@ -1,4 +1,4 @@
-"""Looks at and removes folders that untrusted programs have filled: no link is followed, no depth is too great."""
+"""Inspects and removes folders filled by untrusted programs: it follows no links, and depth does not matter."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-# More than a build or a run has any use for; beyond it we stop looking and call it too much.
+# More than any build or run needs; with more entries we stop and call the folder too large.
 _MOST_ENTRIES = 20_000
-# Each level holds a descriptor while we look.
+# Each level holds a descriptor during the walk.
 _MOST_LEVELS = 100
 _FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _BLOCK_BYTES = 512
 
 
 def folder_exceeds(folder: Path, limit_bytes: int) -> bool:
-    """Whether what is below `folder` fills more than `limit_bytes`, or is too many or too deep; it may change now."""
+    """Return True if the files below `folder` exceed `limit_bytes`, are too many or too deep; they may change now."""
     total_bytes = 0
     try:
         for entries, allocated_bytes in enumerate(_sizes(os.open(folder, _FOLDER_FLAGS), _MOST_LEVELS)):
@@ -37,7 +37,7 @@ def folder_exceeds(folder: Path, limit_bytes: int) -> bool:
 
 
 def remove_tree(folder: Path) -> None:
-    """Remove `folder` and all that is in it; nothing may write to it any more. What cannot be removed stays.
+    """Remove `folder` and its contents as far as possible; nothing may write to it any more.
 
     Folders inside are moved up before they are emptied, so neither their depth nor the length of a path matters.
     """
@@ -52,11 +52,11 @@ def remove_tree(folder: Path) -> None:
 
 
 class _TooDeepError(Exception):
-    """Folders in folders beyond reason."""
+    """The folders are nested too deeply."""
 
 
 def _sizes(folder: int, levels: int) -> Iterator[int]:
-    """What each entry below the open `folder` has allocated; closes it."""
+    """Yield the allocated bytes of each entry below the open `folder`; closes it."""
     try:
         for name in os.listdir(folder):
             with contextlib.suppress(OSError):
@@ -71,7 +71,7 @@ def _sizes(folder: int, levels: int) -> Iterator[int]:
 
 
 def _empty(top: int) -> None:
-    # Unknown to whoever filled the folder, so that no name is taken.
+    # Random, so that whoever filled the folder cannot have taken a name.
     names_of_raised = (f"raised-{secrets.token_hex(16)}" for _ in itertools.count())
     while names := os.listdir(top):
         for name in names:
@@ -88,10 +88,10 @@ def _empty(top: int) -> None:
 
 
 def _raise_folders(inner: int, top: int, new_names: Iterator[str]) -> None:
-    """Move the folders in `inner` to `top`, and remove all else."""
+    """Move the folders in `inner` to `top`, and remove everything else."""
     for name in os.listdir(inner):
         if _is_folder(name, inner):
-            # Those of another user than ours, which only root gets to see, need no permission of their own.
+            # Folders of another user, which only root sees, need no permission of their own.
             os.chmod(name, stat.S_IRWXU, dir_fd=inner)
             os.rename(name, next(new_names), src_dir_fd=inner, dst_dir_fd=top)
         else:

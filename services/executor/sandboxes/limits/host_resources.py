@@ -1,4 +1,4 @@
-"""What every sandbox takes from the host while it runs: a user id where we are root, and cgroups where we may."""
+"""The host resources of a running sandbox: a user id if we are root, and cgroups if we may make them."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Claim:
-    """One sandbox's share; `uid` is None where the sandbox runs as our own user."""
+    """One sandbox's share; `uid` is None if the sandbox runs as our own user."""
 
     uid: int | None
     cgroup: Cgroup | None
 
     @property
     def procs_files(self) -> list[str]:
-        """The files through which a process enters the sandbox's cgroups."""
+        """The files to write to in order to enter the sandbox's cgroups."""
         return self.cgroup.procs_files if self.cgroup else []
 
 
@@ -35,21 +35,21 @@ _CHANGES_USERS = 1 << 0 | 1 << 6 | 1 << 7
 
 
 def device_groups(command: Command) -> list[int]:
-    """The groups that may use the command's device nodes, root's left out; raises OSError when one is missing."""
+    """Return the groups of the command's device nodes, without root's; raises OSError if a node is missing."""
     return sorted({device.stat().st_gid for device in command.devices} - {0})
 
 
 def may_change_users(status: str) -> bool:
-    """Whether a process with that `/proc/PID/status` can make files and processes of other users.
+    """Return True if a process with this `/proc/PID/status` can make files and processes of other users.
 
-    Root can, except in containers that took the capabilities away from it.
+    Root can, except in containers that dropped its capabilities.
     """
     effective = next((int(line.split()[1], 16) for line in status.splitlines() if line.startswith("CapEff:")), 0)
     return effective & _CHANGES_USERS == _CHANGES_USERS
 
 
 class HostResources:
-    """Hands out claims; removes at the start what killed processes of ours left behind."""
+    """Hands out claims; at the start it removes what our killed processes left behind."""
 
     def __init__(self) -> None:
         self._may_change_users = may_change_users(Path("/proc/self/status").read_text())
@@ -58,20 +58,20 @@ class HostResources:
 
     @property
     def limits_memory(self) -> bool:
-        """Whether the kernel limits the memory of whole sandboxes."""
+        """True if the kernel limits the memory of whole sandboxes."""
         return bool(self._cgroup_parents)
 
     @property
     def limits_cpu(self) -> bool:
-        """Whether the kernel limits how many processors a whole sandbox fills."""
+        """True if the kernel limits the processor time of whole sandboxes."""
         return are_limited_in_cpu(self._cgroup_parents)
 
     def claim(self, command: Command, limits: Limits, cleanup: AsyncExitStack) -> Claim:
-        """Take what a sandbox for `command` needs, until `cleanup` is closed; raises OSError if a mount is missing."""
+        """Claim a sandbox's resources for `command` until `cleanup` is closed; raises OSError if a mount is missing."""
         return Claim(self.user(command, cleanup), self._cgroup(limits, cleanup))
 
     def user(self, command: Command, cleanup: AsyncExitStack) -> int | None:
-        """A user id for a sandbox of `command`, and what it may write; None where it runs as our own user."""
+        """Return a user id that owns the writable mounts of `command`; None if the sandbox runs as our own user."""
         if not self._may_change_users:
             return None
         user = SandboxUser()

@@ -1,4 +1,4 @@
-"""The limits on one process that the kernel keeps for us, as (RLIMIT_…, soft, hard)."""
+"""The limits per process that the kernel enforces, as (RLIMIT_…, soft, hard)."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ if TYPE_CHECKING:
     from services.executor.sandboxes.sandbox import Limits
 
 _OPEN_FILES = 1024
-# The kernel counts CPU time in whole seconds and for each process; the watchdog is finer, this is the backstop.
+# The kernel counts CPU time in whole seconds and per process. It is the backstop of the finer watchdog.
 _SPARE_CPU_SECONDS = 1
 
 
 def kernel_limits(limits: Limits) -> list[tuple[int, int, int]]:
-    """All but the number of processes, which depends on how the kernel counts them in the sandbox at hand."""
+    """Return all limits except the number of processes, as the kernel counts those differently in each sandbox."""
     cpu_seconds = math.ceil(limits.cpu.total_seconds()) + _SPARE_CPU_SECONDS
     file_bytes = limits.file_mib << 20
     return [

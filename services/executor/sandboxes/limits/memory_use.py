@@ -1,8 +1,8 @@
-"""How much memory a process tree fills, as far as /proc tells whoever is not root.
+"""Memory use of a process tree, as far as /proc shows it without root.
 
-Counted are private pages, the sandbox's own /tmp and /dev/shm, and files in memory (memfd, shared anonymous memory,
-segments of System V) that a process has open or has mapped. Only a control group tells more: what is in pipes and
-sockets, and in memory files that nobody shows open any more.
+This counts private pages, the sandbox's own /tmp and /dev/shm, and memory files (memfd, shared anonymous memory, System
+V segments) that a process has open or mapped. Only a control group also counts memory in pipes and sockets, and in
+memory files that no process shows as open any more.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _OWN_FOLDERS = ("tmp", "dev/shm")
 
 
 class _Mapping(NamedTuple):
-    """A part of a file that a process has mapped."""
+    """A mapped part of a file."""
 
     device: int
     inode: int
@@ -29,7 +29,7 @@ class _Mapping(NamedTuple):
 
 
 def memory_kib(pids: Iterable[int]) -> int:
-    """What these processes fill together, in KiB, each file once; those that end meanwhile count as nothing."""
+    """Return the memory of these processes in KiB, each file counted once; processes that end meanwhile count as 0."""
     pids = list(pids)
     open_files = dict(file for pid in pids for file in _open_memory_files(pid))
     folders = dict(folder for pid in pids for folder in _own_folders(pid))
@@ -38,7 +38,7 @@ def memory_kib(pids: Iterable[int]) -> int:
 
 
 def _process_kib(pid: int, open_files: dict[int, int], folders: dict[int, int]) -> int:
-    """Private pages, and shared ones without those of files that are counted already."""
+    """Return a process's private pages, and its shared ones without files that are counted already."""
     status = dict(line.split(":", 1) for line in kernel_text(f"/proc/{pid}/status").splitlines() if ":" in line)
     private, shared = _kib(status, "RssAnon") + _kib(status, "HugetlbPages"), _kib(status, "RssShmem")
     if shared and (open_files or folders):
@@ -53,7 +53,7 @@ def _counted_kib(mapping: _Mapping, open_files: dict[int, int], folders: dict[in
 
 
 def _open_memory_files(pid: int) -> Iterator[tuple[int, int]]:
-    """The inode and the KiB of each file in memory that a process has open."""
+    """Yield the inode and the KiB of each memory file that a process has open."""
     for number in _listed(f"/proc/{pid}/fd"):
         try:
             status = os.stat(f"/proc/{pid}/fd/{number}")  # noqa: PTH116  a path object for each descriptor would cost as much
@@ -64,7 +64,7 @@ def _open_memory_files(pid: int) -> Iterator[tuple[int, int]]:
 
 
 def _own_folders(pid: int) -> Iterator[tuple[int, int]]:
-    """The device and the KiB of each temporary folder of a process that has a root of its own."""
+    """Yield the device and the KiB of each temporary folder of a process with a root of its own."""
     root = f"/proc/{pid}/root"
     try:
         if os.path.samefile(root, "/"):  # noqa: PTH121  as above
@@ -90,7 +90,7 @@ def _mappings(pid: int) -> Iterator[_Mapping]:
 
 @cache
 def _memory_device() -> int:
-    """The device of all files in memory that no folder holds."""
+    """Return the device of all memory files that are in no folder."""
     descriptor = os.memfd_create("wavepool-memory-device")
     try:
         return os.fstat(descriptor).st_dev

@@ -1,4 +1,4 @@
-"""A user id of its own for each sandbox that root starts."""
+"""A separate user id for each sandbox that root starts."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ _LAST_UID = 65519
 
 
 class SandboxUser:
-    """Holds one user id that no other sandbox on this machine has at the same time.
+    """Holds a user id that no other sandbox on this machine has at the same time.
 
-    The hold is an abstract Unix socket name: the kernel makes it unique among all our processes and lets go of it when
-    the holder dies, so there is no file to clean up.
+    An abstract Unix socket name marks the id as taken: the kernel keeps it unique among all our processes and frees it
+    when the holder dies, so there is no file to clean up.
     """
 
     def __init__(self) -> None:
         self._hold, self.uid = _take_free_uid()
 
     def release(self) -> None:
-        """Let another sandbox have the id."""
+        """Free the id for another sandbox."""
         self._hold.close()
 
 
@@ -30,7 +30,7 @@ def _take_free_uid() -> tuple[socket.socket, int]:
     for uid in range(_FIRST_UID, _LAST_UID + 1):
         hold = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC)
         try:
-            # The name is an older one: an executor of an earlier version on this machine must not take the same id.
+            # The old name stays, so that an executor of an earlier version on this machine does not take the same id.
             hold.bind(f"\0wavepool-box-user-{uid}")
         except OSError:
             hold.close()

@@ -1,4 +1,4 @@
-"""Watches what a running sandbox uses and says which limit it went over."""
+"""Watches a running sandbox's resources and reports which limit it exceeds."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ if TYPE_CHECKING:
     from services.executor.sandboxes.limits.cgroup import CgroupCounters
     from services.executor.sandboxes.sandbox import Limits
 
-# Short enough that a tree without a cgroup outgrows its memory by little, long enough to cost a core under 1 %.
+# Short enough that a tree without a cgroup exceeds its memory by little, long enough to cost under 1 % of a core.
 _POLL_INTERVAL = timedelta(milliseconds=30)
-# Walking folders is dearer than reading counters.
+# Walking folders costs more than reading counters.
 _FOLDER_POLL_INTERVAL = timedelta(milliseconds=300)
 _LONGEST_TICK = timedelta(milliseconds=10)
-"""Of a kernel with CONFIG_HZ=100; 4 ms are usual."""
+"""Tick of a kernel with CONFIG_HZ=100; 4 ms are usual."""
 _SETTLING_INTERVAL = timedelta(milliseconds=0.2)
-"""The kernel tells nobody that a thread has stopped or a tick has come."""
+"""Interval between reads, as the kernel does not signal that a thread has stopped or a tick has come."""
 
 
 class Excess(StrEnum):
-    """The limit that a sandbox went over."""
+    """The limit that a sandbox exceeded."""
 
     WALL = "wall"
     CPU = "cpu"
@@ -39,7 +39,7 @@ class Excess(StrEnum):
 
 
 class Watchdog:
-    """Polls one sandbox; `pids` lists its tree, `cgroup` (where there is one) counts and limits better than we can."""
+    """Polls one sandbox. `pids` lists its tree; a `cgroup`, if there is one, counts and limits better than we can."""
 
     def __init__(
         self, limits: Limits, pids: Callable[[], list[int]], cgroup: CgroupCounters | None, folders: Sequence[Path]
@@ -53,7 +53,7 @@ class Watchdog:
         self.begin()
 
     def begin(self) -> None:
-        """Count the wall clock from now; `deadline` is on the monotonic clock."""
+        """Start the wall clock now; `deadline` is on the monotonic clock."""
         self.deadline = time.monotonic() + self._limits.wall.total_seconds()
         self._next_folder_poll = time.monotonic() + _FOLDER_POLL_INTERVAL.total_seconds()
 
@@ -69,14 +69,14 @@ class Watchdog:
 
     @property
     def peak_memory_mib(self) -> int:
-        """The most memory that it filled: all of it by the kernel's count, else whenever somebody looked."""
+        """Peak memory use, as counted by the kernel or else as seen by polling."""
         return self._cgroup.peak_memory_mib if self._cgroup else self._peak_memory_kib >> 10
 
     async def cpu_time(self) -> timedelta:
-        """What the sandbox has used so far; waits for up to a tick while a thread of it runs.
+        """Return the sandbox's processor time so far; waits for up to a tick while a thread of it runs.
 
-        The kernel counts what a thread has run when it stops, and at each tick of its timer meanwhile: a count that has
-        not changed since the thread began is up to a tick behind.
+        The kernel adds a thread's time when it stops, and at each tick of its timer: a count that has not changed since
+        the thread began is up to a tick behind.
         """
         last: timedelta | None = None
         deadline = time.monotonic() + _LONGEST_TICK.total_seconds()
@@ -89,7 +89,7 @@ class Watchdog:
         return self._cpu_time()
 
     def check(self) -> Excess | None:
-        """The limit, other than the wall clock, that is exceeded now."""
+        """Return the limit exceeded now, the wall clock aside."""
         if self._cpu_time() > self._limits.cpu:
             return Excess.CPU
         if self._is_out_of_memory():

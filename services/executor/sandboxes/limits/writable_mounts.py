@@ -1,4 +1,4 @@
-"""Gives the folders that a sandbox may write to its user, and takes them back."""
+"""Lends a sandbox's writable folders to its user, and takes them back."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 @contextmanager
 def lend_writable_mounts(mounts: Sequence[Mount], uid: int) -> Generator[None]:
-    """While the context lasts, the top of each writable mount belongs to `uid`; only root can do that.
+    """Give the top of each writable mount to `uid` while the context lasts; only root can do this.
 
-    We work on descriptors that were opened before the sandbox starts, so nothing that it plants can redirect us. They
-    are O_PATH, as a socket has no others, and such a one is changed by its name in /proc.
+    The descriptors are opened before the sandbox starts, so that it cannot redirect us. They are O_PATH, the only kind
+    that a socket has, and so they are changed by their names in /proc.
     """
     sources = [mount.source for mount in mounts if mount.writable]
     descriptors = [os.open(source, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC) for source in sources]

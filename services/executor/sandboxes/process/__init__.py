@@ -1,1 +1,1 @@
-"""Sandboxes that are processes of ours, held back by what the kernel lets an ordinary user do."""
+"""Sandboxes that are processes of ours, restricted by what the kernel lets an ordinary user do."""

@@ -1,4 +1,4 @@
-"""The last steps of a sandboxed program's process before it becomes that program: each gives something up for good."""
+"""Last steps of a process before it becomes the sandboxed program: each gives up a right for good."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
-# Python ignores these, and what it ignores its children ignore too.
+# Python ignores these signals, and its children would too.
 _SIGNALS_TO_RESTORE = (signal.SIGPIPE, signal.SIGXFSZ)
 _CANNOT_EXECUTE = 127
 # A path begins an argument, follows a one-letter option, or follows a separator.
@@ -38,7 +38,7 @@ _BEFORE_PATH = r"(^(?:-\w)?|[=:,;<>|&(\s\"'])"
 
 
 def confine_and_exec(order: LaunchOrder, control: socket.socket, held: list[Hold]) -> NoReturn:
-    """Confine this process, tell over `control` which holds it has, wait for the word, and become the program."""
+    """Confine this process, report its holds over `control`, wait for the word, and become the program."""
     try:
         _confine(order, held)
         program, *_ = arguments = [seen_inside(word, order.mounts, held) for word in order.arguments]
@@ -60,7 +60,7 @@ def confine_and_exec(order: LaunchOrder, control: socket.socket, held: list[Hold
 
 
 def report(control: socket.socket, message: dict[str, object]) -> None:
-    """Send one JSON line; the other side may be gone."""
+    """Send one line of JSON; the other side may be gone."""
     with contextlib.suppress(OSError):
         control.sendall(json.dumps(message).encode() + b"\n")
 
@@ -113,7 +113,7 @@ def _drop_privileges(order: LaunchOrder, held: list[Hold]) -> None:
         os.setresuid(order.uid, order.uid, order.uid)
         held.append(Hold.OWN_USER)
     elif Hold.NAMESPACES not in held:
-        # The user's other processes count as well, and those that come: `Gap.PROCESS_COUNT`.
+        # The user's other processes count too, present and future: `Gap.PROCESS_COUNT`.
         processes += processes_of_this_user()
     set_process_limit(processes)
     prctl(PR_SET_NO_NEW_PRIVS, 1)
@@ -122,9 +122,9 @@ def _drop_privileges(order: LaunchOrder, held: list[Hold]) -> None:
 def _keep_the_way_open(order: LaunchOrder, held: list[Hold]) -> None:
     """Give up root's last capability, unless the sandbox's user needs it to reach its mounts.
 
-    Without a root of its own a sandbox walks the host's folders to its mounts as its own user, and where we are root
-    some of them (`/root`) may be closed to it. Where Landlock then keeps it to its mounts anyway, the sandbox may keep
-    the capability to walk through closed folders.
+    A sandbox without its own root walks the host's folders to its mounts as its own user, and if we are root some of
+    them (`/root`) may be closed to it. If Landlock restricts it to its mounts anyway, it may keep the capability to
+    walk through closed folders.
     """
     closed = [] if Hold.PRIVATE_ROOT in held else _out_of_reach(order)
     if closed and (Hold.LANDLOCK in order.forgo or not landlock_version()):
@@ -136,7 +136,7 @@ def _keep_the_way_open(order: LaunchOrder, held: list[Hold]) -> None:
 
 
 def _out_of_reach(order: LaunchOrder) -> list[str]:
-    """The mounts that the sandbox's user cannot use, its temporary folder among them."""
+    """Return the mounts that the sandbox's user cannot use, its temporary folder among them."""
     needed = [*((source, writable) for source, _, writable in order.mounts), (order.scratch, True)]
     return [path for path, writable in needed if not os.access(path, os.R_OK | (os.W_OK if writable else 0))]
 
@@ -155,7 +155,7 @@ def _restrict_files(order: LaunchOrder, held: list[Hold]) -> None:
 
 
 def seen_inside(text: str, mounts: Sequence[tuple[str, str, bool]], held: Collection[Hold]) -> str:
-    """With a root of its own a sandbox sees mounts at their targets; without one, paths become their sources again."""
+    """Replace targets of mounts in `text` by their sources, unless the sandbox has its own root."""
     sources = {target: source for source, target, _ in mounts}
     if Hold.PRIVATE_ROOT in held or not sources:
         return text

@@ -1,4 +1,4 @@
-"""Landlock: a process gives up files, TCP and signals for itself and its children; needs neither root nor packages."""
+"""Landlock: a process gives up files, TCP and signals for itself and its children; needs no root and no packages."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from services.executor.sandboxes.kernel_calls import Call, call
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-# How many file rights each version of the interface knows: a ruleset may name only known ones.
+# Number of file rights in each version of the interface: a ruleset may name only known ones.
 _FILE_RIGHTS_OF_VERSION = (0, 13, 14, 15, 15, 16)
 _NETWORK_VERSION = 4
 SIGNALS_VERSION = 6
@@ -26,7 +26,7 @@ _GET_VERSION = 1
 
 
 def landlock_version() -> int:
-    """The kernel's version of the interface; 0 where there is none."""
+    """Return the kernel's version of the interface; 0 if there is none."""
     try:
         return call(Call.LANDLOCK_CREATE_RULESET, None, 0, _GET_VERSION)
     except OSError:
@@ -34,7 +34,7 @@ def landlock_version() -> int:
 
 
 def restrict_files(readable: Iterable[str], writable: Iterable[str]) -> int:
-    """Keep this process to the paths given, those that exist; the version in force, 0 for no restriction at all."""
+    """Restrict this process to the given paths that exist; returns the version in force, 0 for no restriction."""
     version = landlock_version()
     if version == 0:
         return 0

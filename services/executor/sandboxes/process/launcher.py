@@ -1,10 +1,11 @@
-"""Starts one program in the best sandbox that the kernel gives without any package, and ends all of it.
+"""Starts one program in the best sandbox that the kernel gives without any package, and ends all its processes.
 
-Theory of operation. The sandbox starts `python -I -S -c …` with one end of a socket pair, and sends a LaunchOrder.
-The launcher takes namespaces if it may; its next child is then the first process of the pid namespace, whose end is the
-end of everything inside. Where it may not, the launcher itself adopts every orphan below it (PR_SET_CHILD_SUBREAPER)
-and kills until no descendant is left. Either way that supervisor outlives the program, reports its wait status, and
-ends everything as soon as the socket closes: so the sandbox dies with the process that asked for it, however that ends.
+Theory of operation. The sandbox starts `python -I -S -c …` with one end of a socket pair, and sends a LaunchOrder. The
+launcher takes namespaces if it may; its next child is then the first process of the pid namespace, and the end of that
+process ends everything inside. If it may not, the launcher itself adopts every orphan below it (PR_SET_CHILD_SUBREAPER)
+and kills until no descendant is left. Either way this supervisor outlives the program, reports its wait status, and
+ends everything as soon as the socket closes: so the sandbox dies with the process that asked for it, in whatever way
+that ends.
 """
 
 from __future__ import annotations
@@ -34,14 +35,14 @@ _KILL_INTERVAL_SECONDS = 0.001
 
 
 def main() -> None:
-    """Run the order that comes over the socket whose descriptor is the first argument."""
+    """Run the order that comes over the socket; the first argument is the socket's descriptor."""
     with socket.socket(fileno=int(sys.argv[1])) as control:
         control.set_inheritable(False)
         with control.makefile("rb") as lines:
             order = LaunchOrder.decode(lines.readline())
         die_with(order.parent_pid)
         if Hold.NAMESPACES in order.forgo or not _entered_namespaces():
-            # Killed with its owner it could not end what is below it; the closed socket tells it to.
+            # If it were killed with its owner, it could not end its descendants; the closed socket tells it to.
             prctl(PR_SET_PDEATHSIG, 0)
             _supervise(order, control, [])
             return
@@ -75,18 +76,18 @@ def _supervise(order: LaunchOrder, control: socket.socket, held: list[Hold]) -> 
     if program == 0:
         confine_and_exec(order, control, held)
     status = _wait_for_end(program, control, wakeups)
-    # Before what is left is killed: that may take for ever.
+    # Reported before the remaining processes are killed, as that may take for ever.
     report(control, {"status": status})
     if Hold.NAMESPACES not in held:
         _kill_descendants(order.uid)
 
 
 def _wake_up(_number: int, _frame: FrameType | None) -> None:
-    """Nothing: that a handler exists makes Python write to the wake-up descriptor."""
+    """Do nothing; because there is a handler, Python writes to the wake-up descriptor."""
 
 
 def _wait_for_end(program: int, control: socket.socket, wakeups: int) -> int:
-    """Reap until the program ends, or the other side of the socket closes and we end it."""
+    """Reap until the program ends; returns its status, or SIGKILL if the other side closes the socket."""
     while True:
         ready, _, _ = select.select([control, wakeups], [], [])
         if control in ready:
@@ -99,7 +100,7 @@ def _wait_for_end(program: int, control: socket.socket, wakeups: int) -> int:
 
 
 def _kill_descendants(uid: int | None) -> None:
-    """Kill all that is below us, again and again, since what is being killed may still fork."""
+    """Kill all our descendants, repeatedly, because a process that is being killed may still fork."""
     while True:
         if uid is not None:
             _kill_user(uid)
@@ -115,7 +116,7 @@ def _kill_descendants(uid: int | None) -> None:
 
 
 def _kill_user(uid: int) -> None:
-    """Kill every process of a sandbox's own user in one call, which no fork can outrun."""
+    """Kill all processes of a sandbox's own user in one call, which no fork can escape."""
     killer = os.fork()
     if killer == 0:
         os.setresuid(uid, uid, uid)

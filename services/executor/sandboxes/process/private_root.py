@@ -1,4 +1,4 @@
-"""A root of its own for a sandbox, built with bare mounts; for machines without bubblewrap that allow namespaces."""
+"""A private root for a sandbox, built with plain mounts; for machines without bubblewrap that allow namespaces."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ _ATTRIBUTE_READ_ONLY, _ATTRIBUTE_NOSUID, _ATTRIBUTE_NODEV = 0x1, 0x2, 0x4
 _DEVICES = ("null", "zero", "full", "random", "urandom")
 _DEVICE_LINKS = {"fd": "/proc/self/fd", "stdin": "fd/0", "stdout": "fd/1", "stderr": "fd/2"}
 _MOST_FILES = 20_000
-"""In /tmp and in /dev/shm, each."""
+"""Maximum number of files in /tmp and in /dev/shm, each."""
 SYSTEM_FOLDERS = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 SYSTEM_FILES = ("/etc/ld.so.cache", "/etc/alternatives")
 
 
 def enter_private_root(order: LaunchOrder) -> None:
-    """Enter a root that holds the system's programs, the order's mounts, /proc, /dev and /tmp, and nothing else.
+    """Enter a root that holds only the system's programs, the order's mounts, /proc, /dev and /tmp.
 
-    Needs mount and pid namespaces of our own; raises OSError where the kernel refuses a mount.
+    Needs our own mount and pid namespaces; raises OSError if the kernel refuses a mount.
     """
     mount("none", "/", "", _RECURSIVE | _PRIVATE)
     root = Path(order.scratch)

@@ -1,8 +1,8 @@
-"""How many processes a user has: the kernel counts them against RLIMIT_NPROC and tells the number to nobody.
+"""The number of a user's processes, which the kernel counts against RLIMIT_NPROC but does not report.
 
-Threads count as processes do, and the user's processes count wherever they run. `/proc` shows those of our own process
-namespace only, so in a container others of the same user are hidden. Whether a limit leaves room for one more process
-is found by trying to start one.
+Threads count like processes, and the user's processes count wherever they run. `/proc` shows only those of our own
+process namespace, so in a container others of the same user are hidden. To find out if a limit leaves room for one more
+process, we try to start one.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ import os
 import resource
 from pathlib import Path
 
-# How exactly hidden processes are counted; each halving costs the start of a process, about a millisecond.
+# Precision of the count of hidden processes; each halving costs the start of a process, about a millisecond.
 _PRECISION = 8
 
 
 def processes_of_this_user() -> int:
-    """The user's processes and threads, never too few; for a sandbox that has no capability to go beyond limits."""
+    """Return the number of the user's processes and threads, or slightly more; call it without capabilities."""
     seen = _seen_processes()
     if _may_start_one_more(seen):
         return seen
@@ -31,7 +31,7 @@ def processes_of_this_user() -> int:
 
 
 def set_process_limit(processes: int) -> None:
-    """Let our user have this many processes, or as many as it may where that is less; for good."""
+    """Limit our user to this many processes for good, or to the present limit if that is lower."""
     _, most = resource.getrlimit(resource.RLIMIT_NPROC)
     allowed = processes if most == resource.RLIM_INFINITY else min(processes, most)
     resource.setrlimit(resource.RLIMIT_NPROC, (allowed, allowed))
@@ -47,7 +47,7 @@ def _seen_processes() -> int:
 
 
 def _may_start_one_more(processes: int) -> bool:
-    """Whether a user with this many processes is below the limit that it has itself; the kernel's word on our count."""
+    """Return True if one more process may start under a limit of `processes` + 1; this tests our count."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NPROC)
     if hard != resource.RLIM_INFINITY and processes >= hard:
         return True  # nothing is gained by more: the limit ends there

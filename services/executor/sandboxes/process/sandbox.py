@@ -1,4 +1,4 @@
-"""Sandboxes from what the kernel itself gives, for machines without bubblewrap; it says what it does not hold back."""
+"""Sandboxes made with the kernel alone, for machines without bubblewrap; they list their gaps."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ _TRIAL_LIMITS = Limits(timedelta(seconds=10), timedelta(seconds=5), 256, process
 
 
 class ProcessSandbox:
-    """Takes namespaces, a root of its own, Landlock and a system-call filter, as far as the kernel allows each.
+    """Uses namespaces, a private root, Landlock and a system-call filter, as far as the kernel allows each.
 
-    Make one with `open_process_sandbox`, which finds that out. A sandbox that turns out weaker than that is refused.
+    Make one with `open_process_sandbox`, which tries them out. A sandbox that turns out weaker than that is refused.
     """
 
     name = "process"
@@ -46,13 +46,13 @@ class ProcessSandbox:
 
     @property
     def gaps(self) -> tuple[str, ...]:
-        """What this machine's kernel does not let us hold back."""
+        """Gaps of the sandboxes on this machine's kernel."""
         return gaps_of(self._held, memory_limited=self._host.limits_memory, cpu_limited=self._host.limits_cpu)
 
     async def start(
         self, command: Command, limits: Limits, on_output: OutputListener | None = None
     ) -> SandboxedProcess:
-        """Start `command`; raises SandboxError when the sandbox cannot be made as strong as `gaps` says."""
+        """Start `command`; raises SandboxError if the sandbox would have more gaps than `gaps` lists."""
         return await started(self, command, limits, on_output)
 
     async def prepare(self, command: Command, limits: Limits) -> WaitingSandbox:
@@ -67,7 +67,7 @@ class ProcessSandbox:
         return prepared
 
     async def launch(self, command: Command, limits: Limits) -> tuple[WaitingSandbox, frozenset[Hold]]:
-        """Make the sandbox of `command` and say which holds it has."""
+        """Make the sandbox of `command` and return its holds too."""
         async with AsyncExitStack() as cleanup:
             claim = self._host.claim(command, limits, cleanup)
             order = self._order(command, limits, claim, _scratch_folder(claim.uid, cleanup))
@@ -99,7 +99,7 @@ class ProcessSandbox:
 
 
 async def open_process_sandbox(forgo: Collection[Hold] = ()) -> ProcessSandbox:
-    """The strongest such sandbox of this machine, less what `forgo` names; raises SandboxError if even that fails."""
+    """Return the strongest sandbox of this machine without the holds in `forgo`; raises SandboxError if it fails."""
     prepared, held = await ProcessSandbox(forgo=forgo).launch(_TRIAL, _TRIAL_LIMITS)
     ending = await (await prepared.start()).wait()
     if ending.code != 0:
@@ -108,7 +108,7 @@ async def open_process_sandbox(forgo: Collection[Hold] = ()) -> ProcessSandbox:
 
 
 def _scratch_folder(uid: int | None, cleanup: AsyncExitStack) -> str:
-    """The sandbox's temporary folder; removed when nothing of the sandbox is left that could swap names under us."""
+    """Make the sandbox's temporary folder; it is removed once no process can swap names under us."""
     folder = tempfile.mkdtemp(prefix="wavepool-sandbox-")
     cleanup.callback(remove_tree, Path(folder))
     if uid is not None:

@@ -1,4 +1,4 @@
-"""The processes of one sandbox of the launcher, seen from the side that asked for it."""
+"""The processes of one sandbox of the launcher, seen from outside."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _CODE_ROOT = Path(__file__).parents[4]
 _LAUNCH = f"import sys; sys.path.insert(0, {str(_CODE_ROOT)!r}); from {__package__}.launcher import main; main()"
-# The launcher ends its sandbox within milliseconds; if it hangs or was killed we do it from outside.
+# The launcher ends its sandbox within milliseconds; if it hangs or was killed, we do it from outside.
 _END_SECONDS = 5.0
 
 
@@ -34,7 +34,7 @@ class LaunchedTree:
         self._control = control
 
     async def check_made(self) -> frozenset[Hold]:
-        """Wait until the program could begin, and say in what holds; raises SandboxError if it never will."""
+        """Wait until the program can begin, and return its holds; raises SandboxError if it cannot."""
         message = await self._report()
         if "held" not in message:
             raise SandboxError(f"the launcher cannot make a sandbox: {message.get('error', 'it ended without a word')}")
@@ -45,14 +45,14 @@ class LaunchedTree:
         return self.child.write_and_close_input(GO)
 
     async def wait_status(self) -> int:
-        """Wait for the end of the program."""
+        """Wait for the end of the program and return its wait status."""
         message = await self._report()
         return int(message.get("status", signal.SIGKILL))
 
     async def destroy(self) -> None:
-        """Close the control socket, upon which the launcher ends all; do it ourselves if it does not."""
+        """Close the control socket, which makes the launcher end everything; if it does not, kill all processes."""
         self.child.close_input()
-        # uvloop says RuntimeError where the launcher has closed its end already.
+        # uvloop raises RuntimeError if the launcher has already closed its end.
         with contextlib.suppress(OSError, RuntimeError):
             if self._control.can_write_eof():
                 self._control.write_eof()
@@ -71,7 +71,7 @@ class LaunchedTree:
             await self._control.wait_closed()
 
     def owns(self, pid: int) -> bool:
-        """Whether a live process is one of the sandbox's."""
+        """True if this live process belongs to the sandbox."""
         return is_below(pid, self.child.pid)
 
     async def _report(self) -> dict[str, Any]:

@@ -1,1 +1,1 @@
-"""What an author could do better, each with the reason that shows it."""
+"""Hints for an author of a kernel, each with the reason that shows it."""

@@ -1,8 +1,7 @@
-"""Hints about arithmetic: double precision by accident, divisions in loops, matrix products without matrix cores.
+"""Hints about arithmetic: accidental double precision, divisions in loops, matrix products without matrix cores.
 
-Rates are those of AMD's CDNA3 white paper, per compute unit and clock: 256 operations in float (half of it where the
-compiler does not pack two into one instruction), 128 in double; on the matrix cores 256 in float, 2048 in fp16 and
-bf16.
+Rates are from AMD's CDNA3 white paper, per compute unit and clock: 256 operations in float (half of it if the compiler
+does not pack two into one instruction), 128 in double; on the matrix cores 256 in float, 2048 in fp16 and bf16.
 """
 
 from __future__ import annotations
@@ -33,14 +32,14 @@ def arithmetic_hints(
     accesses: Mapping[str, Access],
     line_of: Callable[[Instruction], int],
 ) -> Iterator[Hint]:
-    """Hints about one kernel; `accesses` are its loads by the value that they give."""
+    """Yield hints about one kernel; `accesses` holds its loads by the names of their results."""
     yield from _doubles(kernel, line_of)
     yield from _divisions(kernel, addresses, line_of)
     yield from _matrix_products(kernel, accesses, line_of)
 
 
 def _doubles(kernel: Kernel, line_of: Callable[[Instruction], int]) -> Iterator[Hint]:
-    """Double arithmetic in a kernel that neither reads, writes, is given nor carries a double: a literal did it."""
+    """Find double arithmetic in a kernel that has no double data: a literal caused it."""
     given = ("double" in parameter.type for parameter in kernel.function.parameters)
     if any(given) or any(_carries_double(one, kernel) for one in kernel.instructions):
         return
@@ -63,9 +62,9 @@ def _carries_double(one: Instruction, kernel: Kernel) -> bool:
 
 
 def _divisions(kernel: Kernel, addresses: Addresses, line_of: Callable[[Instruction], int]) -> Iterator[Hint]:
-    """Divisions by a value that is no constant, over and over: there is no instruction for them.
+    """Find repeated divisions by a variable, for which there is no instruction.
 
-    A 32-bit one in a simple loop over elements is not worth a word.
+    A 32-bit one in a simple loop over elements is not worth a hint.
     """
     for one, depth in kernel.instructions_in_loops:
         if one.opcode not in _INTEGER_DIVISIONS or not one.type[1:].isdigit() or _is_number(one.operands[1].value):
@@ -89,7 +88,7 @@ def _is_number(value: str) -> bool:
 
 
 def _moves(addresses: Addresses, one: Instruction) -> bool:
-    """Whether it differs by thread or by turn, so that it stays in the loop and on the vector unit."""
+    """Return True if the division varies by thread or iteration, and so stays in the loop and on the vector unit."""
     return any(
         part in {"x", "y", "z"} or part.startswith(("v:", "loop:"))
         for operand in one.operands
@@ -100,7 +99,7 @@ def _moves(addresses: Addresses, one: Instruction) -> bool:
 def _matrix_products(
     kernel: Kernel, accesses: Mapping[str, Access], line_of: Callable[[Instruction], int]
 ) -> Iterator[Hint]:
-    """A sum of products in a loop, of one factor that is the same along x and one that is the same along y."""
+    """Find a sum of products in a loop with one factor that is constant along x and one that is constant along y."""
     for one, depth in kernel.instructions_in_loops:
         if not depth:
             continue
@@ -125,7 +124,7 @@ def _matrix_products(
 
 
 def _product(one: Instruction, kernel: Kernel) -> list[str]:
-    """The factors of a multiply-add, whether or not it is one operation yet."""
+    """Return the factors of a multiply-add, whether fused or not; empty for other instructions."""
     values = [operand.value for operand in one.operands]
     if one.calls(*_FMA):
         return [value for value in values if value[0] == "%"][:2]
@@ -139,7 +138,7 @@ def _product(one: Instruction, kernel: Kernel) -> list[str]:
 
 
 def _origin(name: str, kernel: Kernel, accesses: Mapping[str, Access]) -> Access | None:
-    """The load that a factor is from, through conversions."""
+    """Return the load that a factor comes from, through conversions."""
     for _ in range(8):
         if name in accesses:
             return accesses[name]

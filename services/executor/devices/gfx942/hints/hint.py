@@ -1,4 +1,4 @@
-"""One piece of advice."""
+"""A hint: one piece of advice to an author."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ _MOST_PER_KERNEL = 12
 
 @dataclass(frozen=True)
 class Hint:
-    """`line` is the submission's, 0 where a hint is about the whole kernel; the texts are sentences."""
+    """One piece of advice; `line` is the submission's, 0 if the hint is about the whole kernel; texts are sentences."""
 
     subject: str
-    """A word for programs: `spills`, `occupancy`, `uncoalesced`, ..."""
+    """Keyword for programs: `spills`, `occupancy`, `uncoalesced`, ..."""
     line: int
     what: str
     why: str
@@ -24,7 +24,7 @@ class Hint:
 
 
 def chosen(hints: Iterable[Hint]) -> list[Hint]:
-    """The first hint of each subject and line, and no more of them than anyone reads."""
+    """Return the first hint of each subject and line, up to a number that people will read."""
     found: dict[tuple[str, int], Hint] = {}
     for hint in hints:
         found.setdefault((hint.subject, hint.line), hint)
@@ -32,7 +32,7 @@ def chosen(hints: Iterable[Hint]) -> list[Hint]:
 
 
 def line_list(lines: Iterable[int]) -> str:
-    """`line 4` or `lines 4, 7 and 9`, the first few; `` where none is known."""
+    """Return `line 4` or `lines 4, 7 and 9`, limited to a few; empty if no line is known."""
     known = sorted({line for line in lines if line})
     if not known:
         return ""

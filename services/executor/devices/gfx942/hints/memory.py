@@ -1,8 +1,8 @@
-"""Hints about global memory and LDS, where the address itself shows what happens.
+"""Hints about global memory and LDS that follow from the address alone.
 
-A vector memory instruction of a wavefront is served in cache lines of 128 bytes (CDNA3 white paper, "vector L1 cache").
+A wavefront's vector memory instruction is served in cache lines of 128 bytes (CDNA3 white paper, "vector L1 cache").
 LDS has 32 banks of 4 bytes (CDNA3 ISA guide, chapter 11); lanes of the same 32 that want different words of one bank
-wait for each other. A hint says what it takes for granted: that blocks are as wide in x as the lanes that it names.
+wait for each other. Each hint states its assumption: that blocks are at least as wide in x as the lanes that it names.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ if TYPE_CHECKING:
 CACHE_LINE_BYTES = 128
 BANKS = 32
 BANK_BYTES = 4
-# Twice as many lines, or two lanes on one bank, is a price that padding or another layout may well be worth.
+# Twice as many lines, or two lanes on one bank, is a price that padding or another layout may be worth.
 _MANY_TIMES = 4
-# Where each thread walks along its own part, lines are used up as long as the parts are short.
+# If each thread walks along its own part, lines are fully used as long as the parts are short.
 _NEAR_BYTES = 2 * CACHE_LINE_BYTES
 
 
 def memory_hints(
     accesses: Sequence[Access], row_lengths: Iterable[Polynomial], line_of: Callable[[Access], int]
 ) -> Iterator[Hint]:
-    """Hints about `accesses`; `row_lengths` are what loops over neighbouring elements run up to."""
+    """Yield hints about `accesses`; `row_lengths` are the upper bounds of loops over neighbouring elements."""
     lengths = list(row_lengths)
     for access in accesses:
         stride = access.address.coefficient("x") if access.is_known else None
@@ -72,13 +72,13 @@ def _global(
 
 
 def lines_touched(stride_bytes: int, size_bytes: int) -> int:
-    """Cache lines that one instruction of a wavefront touches, its first address being at the start of a line."""
+    """Return the cache lines that a wavefront's instruction touches if its first address starts a line."""
     span = (WAVEFRONT_THREADS - 1) * stride_bytes + size_bytes
     return min(WAVEFRONT_THREADS * max(1, size_bytes // CACHE_LINE_BYTES), -(-span // CACHE_LINE_BYTES))
 
 
 def covered_bytes(access: Access, stride_bytes: int, accesses: Iterable[Access]) -> int:
-    """How much of what lies between neighbouring threads is moved by accesses at fixed distances from this one."""
+    """Count the bytes between neighbouring threads that accesses at fixed distances from this one move."""
     base = access.address.without_offset
     covered: set[int] = set()
     for other in accesses:
@@ -89,14 +89,14 @@ def covered_bytes(access: Access, stride_bytes: int, accesses: Iterable[Access])
 
 
 def _is_row_length(stride: Polynomial, access: Access, lengths: list[Polynomial]) -> bool:
-    """Whether threads are a row apart and each walks along its row: then the rows' length is the loop's."""
+    """Return True if threads are a row apart and each walks along its row, so that the loop is as long as a row."""
     return _walks(access) and any(
         length.scaled(access.size_bytes) == stride for length in lengths if length.value is None
     )
 
 
 def _walks(access: Access) -> bool:
-    """Whether a loop goes on to the next bytes, so that the caches still have what one access left of a line."""
+    """Return True if a loop goes on to the next bytes, so that the caches still hold the rest of a line."""
     return any(
         part.startswith("loop:") and 0 < abs(_constant(access.address.coefficient(part))) <= CACHE_LINE_BYTES
         for part in access.address.unknowns
@@ -122,9 +122,9 @@ def _lds(access: Access, stride_bytes: int, line: int) -> Iterator[Hint]:
 
 
 def bank_conflict(stride_bytes: int, size_bytes: int) -> int:
-    """How many of 32 neighbouring lanes want different words of the same bank; 1 where none wait.
+    """Return how many of 32 neighbouring lanes want different words of the same bank; 1 if none wait.
 
-    Wider accesses than a word are served in parts that differ with the instruction; of them nothing is claimed.
+    Accesses wider than a word are served in parts that depend on the instruction; for them the answer is 1.
     """
     if size_bytes > BANK_BYTES or stride_bytes == 0 or stride_bytes % BANK_BYTES:
         return 1

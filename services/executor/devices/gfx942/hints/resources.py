@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 # With fewer wavefronts on a SIMD there is little to switch to while one waits for memory. Kernels on matrix cores keep
 # their data in registers instead, and are often best with one or two.
 _FEW_WAVEFRONTS = 4
-# LDS is shared by the wavefronts of a block: of a kernel that does not say its block size, only what is plain is said.
+# LDS is shared by the wavefronts of a block: if a kernel does not give its block size, only clear cases get a hint.
 _VERY_FEW_WAVEFRONTS = 3
 _SCRATCH = ("scratch_load", "scratch_store")
 
@@ -31,7 +31,7 @@ _SCRATCH = ("scratch_load", "scratch_store")
 def resource_hints(
     code: Code, figures: Figures, demand: Demand, occupancy: Occupancy, *, known: bool
 ) -> Iterator[Hint]:
-    """Hints that the figures and the instructions show; `known` says that the kernel names its block size."""
+    """Yield hints from the figures and instructions; `known` is True if the kernel gives its block size."""
     scratch = [item for item in code.instructions if item.mnemonic.startswith(_SCRATCH)]
     yield from _spills(figures, [item for item in scratch if _is_spill(item)])
     yield from _local_arrays(figures, [item for item in scratch if not _is_spill(item)])
