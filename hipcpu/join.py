@@ -2,16 +2,16 @@
 
 Theory of operation
 -------------------
-Clang parses the source twice, for the host's architecture both times: as the host side, where each kernel is a launch
-stub, and as the kernel side, where only device code exists. The host side keeps HIP's real launch protocol:
+Clang parses the source twice, both times for the host's architecture: as the host side, in which each kernel is a
+launch stub, and as the kernel side, in which only device code exists. The host side keeps HIP's real launch protocol:
 
     k<<<grid, block>>>(x)   calls the stub, which calls hipLaunchKernel(&handle of k, grid, block, {&x}, ...);
     a module constructor    passes __hipRegisterFatBinary a "fat binary" and registers (handle, "k") with it.
 
 The fat binary is an external symbol. On a GPU it holds machine code; here the join defines it as a table of names and
-addresses (`kernel_table.h`), so the host side needs no change at all. Our runtime implements the functions.
+addresses (`kernel_table.h`), so the host side needs no change. Our runtime implements the functions.
 
-The kernel side is changed on our own model of IR (`hipcpu.ir`), since llvmlite cannot edit parsed modules; LLVM then
+The kernel side is changed in our own model of IR (`hipcpu.ir`), since llvmlite cannot edit parsed modules; LLVM then
 parses and verifies the result. Each kernel gets a thunk (`thunks`) that unpacks the array of argument addresses.
 """
 
@@ -50,17 +50,17 @@ if TYPE_CHECKING:
 __all__ = ["ForeignAssemblyError", "ForeignCallError", "Joined", "join", "join_kernels"]
 
 KERNEL_TABLE = "wavepool_kernels"
-"""The symbol under which a build of kernels alone has its table."""
+"""Symbol of the kernel table in a build of kernels alone."""
 _MAIN = frozenset({"main"})
 
 
 class ForeignAssemblyError(Exception):
-    """Device code holds inline assembly, which is for another processor."""
+    """Device code holds inline assembly for another processor."""
 
 
 @dataclass(frozen=True)
 class Joined:
-    """The object files of both sides, and the bytes of shared memory that each kernel has.
+    """The object files of both sides, and each kernel's bytes of static shared memory.
 
     `device_fault` says why the device side cannot run alone, in a process without the host side; empty if it can.
     """
@@ -72,14 +72,14 @@ class Joined:
 
 
 def join(host: HostModule, device_text: str, *, sanitize: bool = False, own_main: bool = False) -> Joined:
-    """The parts of a program, whose kernels check their accesses with `sanitize`.
+    """Return the two sides of a program; with `sanitize`, its kernels check their memory accesses.
 
-    Only with `own_main` is its `main` seen by other objects: a driver that people keep beside `solution` is not run.
-    Raises ForeignAssemblyError, and ValueError where clang's output is unknown.
+    Only with `own_main` can other objects see its `main`: a `main` that people keep beside `solution` is not run.
+    Raises ForeignAssemblyError, and ValueError if clang's output is not understood.
     """
     back_end.initialise()
     host_object, shapes = _host_object(host, frozenset() if own_main else _MAIN)
-    # For kernels only: it is no gain for host code.
+    # For kernels only: host code does not gain from it.
     back_end.unroll_more()
     faults: list[str] = []
 
@@ -94,9 +94,9 @@ def join(host: HostModule, device_text: str, *, sanitize: bool = False, own_main
 
 
 def join_kernels(host: HostModule, device_text: str) -> list[bytes]:
-    """The object file of the kernels alone, whose table is `wavepool_kernels`; nothing of the host side is in it.
+    """Return the object file of the kernels alone, with `wavepool_kernels` as their table and no host code.
 
-    Raises ForeignAssemblyError, and ForeignCallError where device code wants more than a device has.
+    Raises ForeignAssemblyError, and ForeignCallError if device code needs more than a device has.
     """
     back_end.initialise()
     back_end.unroll_more()
@@ -127,7 +127,7 @@ def _device_object(
     machine = back_end.target_machine()
     parsed = back_end.parse(module.module.text)
     sizes = _shared_bytes(host, module, parsed, machine)
-    # Public, so that LLVM leaves their parameters as the launch stubs know them.
+    # Public, so that LLVM keeps their parameters as the launch stubs expect them.
     kernels = frozenset(unescaped(plain(kernel_symbol(kernel.symbol))[1:]) for kernel in host.kernels)
     variables = frozenset(unescaped(variable.symbol) for variable in host.variables)
     back_end.internalise(parsed, kernels | variables)
@@ -154,13 +154,13 @@ def _in_lockstep(parsed: LlvmModule) -> Module:
 
 
 def _with_dynamic_shared(host: HostModule, module: DeviceModule) -> frozenset[str]:
-    """The kernels that use it."""
+    """Return the kernels that use dynamic shared memory."""
     symbols = [kernel.symbol for kernel in host.kernels]
     return frozenset(symbol for symbol in symbols if uses_dynamic_shared(module, kernel_symbol(symbol)))
 
 
 def _shared_bytes(host: HostModule, module: DeviceModule, parsed: LlvmModule, machine: Machine) -> dict[str, int]:
-    """How much static shared memory each kernel uses."""
+    """Return the bytes of static shared memory that each kernel uses."""
     data = machine.target_data
     sizes = {
         f"@{variable.name}": data.get_abi_size(variable.global_value_type)

@@ -1,4 +1,4 @@
-"""Link a submission's objects with the runtime and the C and C++ libraries into one static executable."""
+"""Links a submission's objects with the runtime and the C and C++ libraries into one static executable."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ _DUPLICATE = re.compile(r"duplicate symbol: (.+)")
 
 
 class SymbolError(Exception):
-    """The program's names do not fit: one sentence for each is an argument."""
+    """Symbols of the program are undefined or duplicate; each argument is a sentence about one."""
 
 
 class LinkError(Exception):
     """The linker failed for a reason that is not the source's."""
 
 
-# What the recorder has of its own in the place of our runtime's, which runs kernels.
+# Parts of our runtime that run kernels, which the recorder replaces by its own.
 _REPLACED_BY_RECORDER = frozenset({"cooperative", "faults", "memory", "streams", "device_facts", "workers"})
 
 
 def link_recorder(objects: Sequence[Path], target: Path) -> None:
-    """Write the executable that records what `solution` asks for; raises SymbolError or LinkError."""
+    """Write the executable that records the calls of `solution`; raises SymbolError or LinkError."""
     device = toolchain.prepared().device
     runtime = [path for path in device.glob("runtime/*.o") if path.stem not in _REPLACED_BY_RECORDER]
     _link([*objects, *sorted(device.glob("recorder/*.o")), *sorted(runtime)], target, ["--wrap=pthread_create"])
@@ -46,10 +46,10 @@ def _link(objects: Sequence[Path], target: Path, options: Sequence[str]) -> None
     libraries = [prepared.libraries / name for name in _LIBRARIES]
     inputs = [prepared.libraries / "crt1.o", *objects, *(path for path in libraries if path.is_file())]
     command = [toolchain.compiler().program, "ld.lld", "--entry", "_start", "--gc-sections", "--eh-frame-hdr"]
-    # `#pragma comment(lib, ...)` would have the linker open any file. It aborts where it cannot have its threads, which
+    # `#pragma comment(lib, ...)` would make the linker open any file. It aborts if it cannot have its threads, which
     # are of no use to programs as small as ours.
     command += ["--no-dependent-libraries", "--threads=1"]
-    # The C libraries come with lines for a debugger, seven eighths of a program, which every run would read and copy.
+    # The C libraries contain debug information, seven eighths of a program, which every run would read and copy.
     command += ["-znow", "-m", "elf_x86_64", "-static", "--strip-debug", "--error-limit=0", *options]
     command += ["-o", str(target), *map(str, inputs)]
     done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)  # noqa: S603 - our linker

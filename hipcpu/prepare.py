@@ -2,8 +2,8 @@
 
 Builds what every submission shares, once per compiler and per edit of our headers and runtime: the static C and C++
 libraries (about a minute and a half), the precompiled prelude of both passes, the runtime and the judge's library (a
-few seconds).
-Safe to run twice and by several processes at once: each part is built in a folder of its own and then renamed.
+few seconds). It is safe to run twice and in several processes at once: each part is built in a folder of its own and
+then renamed.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from hipcpu.build_folder import ToolchainError
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
 
-# A checkout that nobody ran for two weeks builds anew, in seconds.
+# A checkout that nobody has run for two weeks is rebuilt, in seconds.
 _UNUSED_SECONDS = 14 * 86_400.0
 _NOTED_SECONDS = 3_600.0
 _BEGUN = ".begun-"
@@ -35,10 +35,10 @@ _PROBE = "#include <iostream>\n#include <thread>\nint main() { std::thread([] { 
 
 
 def prepare() -> toolchain.Prepared:
-    """Build what is missing; raises ToolchainError with the compiler's text where that fails."""
+    """Build the missing parts; raises ToolchainError with the compiler's messages if that fails."""
     prepared = toolchain.prepared()
     build_once(prepared.libraries, _build_libraries)
-    # A precompiled header names its inputs, so the headers are at their final place before it is made.
+    # A precompiled header names its inputs, so the headers must be in their final place before it is made.
     build_once(prepared.include, _copy_headers)
     build_once(prepared.device, _build_device)
     forget_unused(prepared.device.parent, {prepared.include, prepared.device})
@@ -46,7 +46,7 @@ def prepare() -> toolchain.Prepared:
 
 
 def refresh() -> toolchain.Prepared:
-    """Rebuild the quick parts where our sources changed; raises ToolchainError where `prepare` never ran."""
+    """Rebuild the quick parts if our sources have changed; raises ToolchainError if `prepare` never ran."""
     prepared = toolchain.prepared()
     if prepared.complete:
         for folder in (prepared.include, prepared.device):
@@ -59,13 +59,13 @@ def refresh() -> toolchain.Prepared:
 
 
 def _note_use(folder: Path) -> None:
-    """Every run comes here, and a busy disk may let it wait for the new time."""
+    """Set the folder's time, at most once an hour: every run calls this, and a busy disk may delay the write."""
     if time.time() - folder.stat().st_mtime > _NOTED_SECONDS:
         os.utime(folder)
 
 
 def forget_unused(parent: Path, in_use: Collection[Path]) -> None:
-    """Remove what was built from other versions of our sources and not used for long; every edit makes anew."""
+    """Remove long unused parts that were built from other versions of our sources; every edit makes new ones."""
     for folder in (*parent.glob("include-*"), *parent.glob("device-*")):
         with contextlib.suppress(OSError):
             if folder not in in_use and time.time() - folder.stat().st_mtime > _UNUSED_SECONDS:
@@ -73,7 +73,7 @@ def forget_unused(parent: Path, in_use: Collection[Path]) -> None:
 
 
 def build_once(folder: Path, build: Callable[[Path], None]) -> None:
-    """Let `build` fill `folder`, unless it is there; it appears whole or not at all."""
+    """Let `build` fill `folder`, unless it exists; it appears whole or not at all."""
     if folder.is_dir():
         return
     folder.parent.mkdir(parents=True, exist_ok=True)
@@ -81,20 +81,20 @@ def build_once(folder: Path, build: Callable[[Path], None]) -> None:
         flock(lock, LOCK_EX)
         if folder.is_dir():
             return
-        # Nobody else builds it now: whatever was begun belongs to a process that was killed.
+        # Nobody else builds it now: what was begun belongs to a process that was killed.
         for begun in folder.parent.glob(f"{folder.name}{_BEGUN}*"):
             shutil.rmtree(begun, ignore_errors=True)
         with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f"{folder.name}{_BEGUN}") as name:
             new = Path(name) / "new"
             new.mkdir()
             build(new)
-            # Copies have their originals' times, and whoever looks for unused builds goes by them.
+            # Copies have their originals' times, by which unused builds are found.
             os.utime(new)
             new.rename(folder)
 
 
 def _build_libraries(folder: Path) -> None:
-    """Let zig build its libraries by linking a probe, and keep those that the link used."""
+    """Make zig build its libraries by linking a probe, and keep those that the link used."""
     work = folder.parent / "work"
     work.mkdir()
     (work / "probe.cpp").write_text(_PROBE)
@@ -145,7 +145,7 @@ def _compile(source: Path, folder: Path) -> None:
 
 
 def _build_judge_library(folder: Path) -> None:
-    """For AVX2, as integers take half as long so; without fused operations, so that bits are the same everywhere."""
+    """Build for AVX2, which halves the time for integers, and without fused operations, so that bits do not vary."""
     built = folder / toolchain.prepared().judge_library.name
     options = ("-O3", "-target-cpu", "x86-64-v3", "-ffp-contract=off", "-mrelocation-model", "pic", "-pic-level", "2")
     with tempfile.TemporaryDirectory() as name:
@@ -173,7 +173,7 @@ def _precompile(folder: Path, *, kernels: bool) -> None:
 
 
 def run_tool(command: Sequence[str], folder: Path | None = None, environment: dict[str, str] | None = None) -> str:
-    """Run one of our own commands, for its messages; raises ToolchainError with them where it fails."""
+    """Run a command of ours and return its stderr; raises ToolchainError with it if the command fails."""
     done = subprocess.run(  # noqa: S603 - our own compiler on our own sources
         command, cwd=folder, env=environment, capture_output=True, text=True, check=False
     )
@@ -183,7 +183,7 @@ def run_tool(command: Sequence[str], folder: Path | None = None, environment: di
 
 
 def main() -> int:
-    """Prepare and say where."""
+    """Prepare, and print the folder; returns the exit status."""
     try:
         prepared = prepare()
     except ToolchainError as error:

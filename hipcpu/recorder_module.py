@@ -1,8 +1,8 @@
-"""What the recorder is linked from beside our own objects: the host side that notes its lines, and its kernels' names.
+"""The recorder's own modules: the host side that notes its lines, and the table of its kernels' names.
 
-The recorder runs `solution` without a device (runtime/recorder). The host side stays as it is, but that each call of
-the source first stores its line where the recorder finds it. In the place of the kernels there is a table of their
-names and of the size of each argument, with a mask of the bytes that are no padding.
+The recorder runs `solution` without a device (runtime/recorder). The host side is unchanged, except that each call in
+the source first stores its line for the recorder. A table replaces the kernels: it has their names and the size of each
+argument, with a mask of the bytes that are not padding.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _LAYOUT = "{ i64, ptr }"
 
 
 def recorder_objects(host: HostModule, shared_bytes: Mapping[str, int]) -> list[bytes]:
-    """The host side with its lines, and the table; `shared_bytes` are those of each kernel."""
+    """Return the objects of the host side with its lines, and of the table; `shared_bytes` has each kernel's."""
     back_end.initialise()
     machine = back_end.target_machine()
     objects: list[bytes] = []
@@ -45,7 +45,7 @@ def recorder_objects(host: HostModule, shared_bytes: Mapping[str, int]) -> list[
 
 
 def _noting(module: Module) -> Module:
-    """The module in which each call is preceded by a store of its line, and nothing else says lines."""
+    """Return the module with a store of the line before each call, and without debug information."""
     places = DebugLocations(module, SOURCE)
 
     def change(one: Instruction) -> list[Instruction]:
@@ -58,7 +58,7 @@ def _noting(module: Module) -> Module:
 
 
 def _table(host: HostModule, shared_bytes: Mapping[str, int]) -> str:
-    """The table's module; of a source that has neither kernels nor device variables it is empty."""
+    """Return the table's module; empty for a source that has neither kernels nor device variables."""
     managed = next(host.module.calls_of(MANAGED), None)
     lines: list[str] = []
     if managed:
@@ -68,7 +68,7 @@ def _table(host: HostModule, shared_bytes: Mapping[str, int]) -> str:
         lines.append("@wavepool_recorded = constant { ptr, ptr, ptr } zeroinitializer")
         return "\n".join([*lines, ""])
     rows = [TableRow(kernel.symbol, shared_bytes[kernel.symbol]) for kernel in host.kernels]
-    # Variables need an address in the table, which nothing but the registration of managed ones looks at.
+    # Variables need an address in the table, which is only used to register managed ones.
     lines += [f'@"{variable.symbol}" = internal global [8 x i8] zeroinitializer' for variable in host.variables]
     lines += [table(host, rows)]
     masks = [_masks(host, kernel) for kernel in host.kernels]
@@ -86,7 +86,7 @@ def _table(host: HostModule, shared_bytes: Mapping[str, int]) -> str:
 
 
 def _masks(host: HostModule, kernel: Kernel) -> list[bytes]:
-    """For each argument of a kernel a byte for each of its bytes: 0 where it is padding, or has no value at all."""
+    """Return a byte mask for each argument of a kernel: 0 for padding, and throughout if it has no value."""
     if not all(kernel.argument_types):
         raise ValueError(f"the arguments of kernel {kernel.symbol} have unknown types")
     types = "".join(f"@argument.{at} = external global {kind}\n" for at, kind in enumerate(kernel.argument_types))

@@ -1,8 +1,8 @@
 """Starts `build` in a sandbox, by path: `python …/sandboxed_build.py FOLDER KIND`.
 
-A sandbox may show the folders of our packages and not let their parent be listed, which Python's path search needs; so
-each package is found by its own folder. And whatever breaks on the way is the toolchain's fault: Python's own status
-for it would say that the source is.
+A sandbox may show the folders of our packages without their parent, which Python's path search must list; so each
+package is found by its own folder. Every exception on the way is a fault of the toolchain: Python's own exit status
+would blame the source.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _TOOLCHAIN_AT_FAULT = 2
 
 
 def main() -> int:
-    """The exit status of the build."""
+    """Return the exit status of the build."""
     try:
         make_known("hipcpu")
         from hipcpu.build import main as build  # noqa: PLC0415 - it can be found only now
@@ -29,7 +29,7 @@ def main() -> int:
 
 
 def make_known(*packages: str) -> None:
-    """Make the packages beside this one known by their own folders."""
+    """Import packages beside this one by their own folders."""
     for name in packages:
         folder = _ROOT / name
         spec = spec_from_file_location(name, folder / "__init__.py", submodule_search_locations=[str(folder)])

@@ -1,4 +1,4 @@
-"""Where the `cpu` device's compiler, headers and prebuilt parts are, and the compiler options that all uses share."""
+"""Paths of the `cpu` device's compiler, headers and prebuilt parts, and the compiler options that all uses share."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from hipcpu.build_folder import ToolchainError
 PACKAGE = Path(__file__).parent
 TRIPLE = "x86_64-unknown-linux-musl"
 
-# What zig's own driver passes for its copy of libc++ on musl.
+# Set by zig's own driver for its copy of libc++ on musl.
 _LIBCXX_DEFINES = (
     "_LIBCPP_ABI_VERSION=1",
     "_LIBCPP_ABI_NAMESPACE=__1",
@@ -59,11 +59,11 @@ class Compiler:
 
     @property
     def program(self) -> str:
-        """The one program that is all of clang and lld."""
+        """Path of the one program that contains clang and lld."""
         return str(self.folder / "zig")
 
     def clang(self, include: Path, *options: str) -> list[str]:
-        """A clang frontend command for C++20 with our headers in `include` and the wheel's libc++ and musl."""
+        """Return a clang frontend command for C++20 with our headers in `include` and the wheel's libc++ and musl."""
         command = [self.program, "clang", "-cc1", "-triple", TRIPLE, "-std=c++20", "-O2", "-target-cpu", "x86-64"]
         command += ["-mrelocation-model", "static", "-mframe-pointer=none", "-funwind-tables=2", "-fgnuc-version=4.2.1"]
         command += ["-fcxx-exceptions", "-fexceptions", "-fno-rounding-math", "-mconstructor-aliases", "-fdeclspec"]
@@ -71,7 +71,7 @@ class Compiler:
         return [*command, *options]
 
     def headers(self, include: Path) -> list[str]:
-        """The options that find our headers in `include` and those of libc++ and musl, for any target of clang."""
+        """Return options that find our headers in `include` and those of libc++ and musl, for any target of clang."""
         options = ["-nostdsysteminc", "-nobuiltininc", "-I", str(include)]
         for folder in _SYSTEM_HEADERS:
             options += ["-isystem", str(self.folder / "lib" / folder)]
@@ -80,34 +80,35 @@ class Compiler:
         return options
 
     def without_folders(self, messages: str, include: Path) -> str:
-        """Messages in which headers are named as people include them, `hip/hip_fp16.h:3:1`, not by where they lie."""
+        """Return messages that name headers as people include them, `hip/hip_fp16.h:3:1`, without their folders."""
         folders = [include, *(self.folder / "lib" / folder for folder in _SYSTEM_HEADERS), self.folder]
         for folder in folders:
             messages = messages.replace(f"{folder}/", "")
         return messages
 
     def hip(self, include: Path, *options: str, kernels: bool) -> list[str]:
-        """A clang frontend command for one pass over HIP: the kernels, or the host's side with their launch stubs.
+        """Return a clang frontend command for one pass over HIP: the kernels, or the host side with its launch stubs.
 
-        Both sides are compiled for the host's own architecture; unoptimised, because the join reads what clang wrote.
+        Both sides are compiled for the host's own architecture, and unoptimised, because the join reads clang's raw
+        output.
         """
         command = self.clang(include, "-aux-triple", TRIPLE, "-x", "hip", "-disable-llvm-passes", "-ferror-limit", "20")
         command += ["-fhip-new-launch-api", "-fcuda-allow-variadic-functions", "-cuid=wavepool"]
-        # Lanes may bring a value to a shuffle that they never set, since only another lane's is read.
+        # Lanes may pass a value to a shuffle that they never set, since only another lane's is read.
         device = ["-fcuda-is-device", "-no-enable-noundef-analysis"]
         return [*command, *(device if kernels else []), *options]
 
 
 @dataclass(frozen=True)
 class Prepared:
-    """What `prepare` leaves in the cache; all of it is read-only afterwards."""
+    """Parts that `prepare` leaves in the cache; they are read-only afterwards."""
 
     libraries: Path
-    """crt1.o and the static C and C++ libraries."""
+    """Folder of crt1.o and the static C and C++ libraries."""
     include: Path
-    """Our headers, copied so that precompiled headers stay valid when the checkout changes."""
+    """Folder of our headers, copied so that precompiled headers stay valid if the checkout changes."""
     device: Path
-    """The precompiled prelude of each pass, our runtime, the core's runner and its judge's library."""
+    """Folder of the passes' precompiled preludes, our runtime, the core's runner and its judge's library."""
 
     @property
     def host_prelude(self) -> Path:
@@ -121,18 +122,18 @@ class Prepared:
 
     @property
     def judge_library(self) -> Path:
-        """What the core's judges load: `chain_arithmetic.cpp` as a shared library."""
+        """Library that the core's judges load: `chain_arithmetic.cpp`, compiled."""
         return self.device / "judge.so"
 
     @property
     def complete(self) -> bool:
-        """Whether all parts are there; each appears whole or not at all."""
+        """True if all parts are there; each appears whole or not at all."""
         return self.libraries.is_dir() and self.include.is_dir() and self.device.is_dir()
 
 
 @cache
 def compiler() -> Compiler:
-    """The compiler; raises ToolchainError where the `cpu` extra is not installed or the machine is not x86-64 Linux."""
+    """Return the compiler; raises ToolchainError without the `cpu` extra, or on a machine other than x86-64 Linux."""
     if platform.machine() != "x86_64" or platform.system() != "Linux":
         raise ToolchainError(f"the cpu device needs x86-64 Linux; this is {platform.machine()} {platform.system()}")
     spec = importlib.util.find_spec("ziglang")
@@ -142,24 +143,24 @@ def compiler() -> Compiler:
 
 
 def cache_folder() -> Path:
-    """WAVEPOOL_CACHE_DIR, or ~/.cache/wavepool."""
+    """Return WAVEPOOL_CACHE_DIR, or ~/.cache/wavepool."""
     named = os.environ.get("WAVEPOOL_CACHE_DIR")
     return Path(named) if named else Path.home() / ".cache" / "wavepool"
 
 
 CORE = PACKAGE.parent / "services" / "executor" / "core"
-"""Whose runner and judge's library are compiled here, once for all submissions."""
+"""Source folder of the core, whose runner and judge's library are compiled here, once for all submissions."""
 JUDGE_SOURCE = CORE / "check" / "chain_arithmetic.cpp"
 
 
 def runner_sources() -> list[Path]:
-    """The core's runner program, which is linked into every SOLUTION."""
+    """Return the sources of the core's runner program, which is linked into every SOLUTION."""
     return sorted((CORE / "runner").glob("*.cpp"))
 
 
 @cache
 def prepared() -> Prepared:
-    """Where `prepare` puts what belongs to this compiler and these sources, whether or not it is there yet."""
+    """Return the paths that `prepare` uses for this compiler and these sources; they may not exist yet."""
     folder = cache_folder() / "cpu"
     zig = compiler()
     digest = hashlib.sha256(f"{zig.version} {zig.folder}".encode())
@@ -171,7 +172,7 @@ def prepared() -> Prepared:
 
 @cache
 def steps_digest() -> str:
-    """Changes whenever the steps of a build, which are Python, change."""
+    """Return a digest of the build's steps, which are Python."""
     digest = hashlib.sha256()
     for source in sorted(PACKAGE.rglob("*.py")):
         digest.update(source.read_bytes())
@@ -182,5 +183,5 @@ def _own_sources() -> list[Path]:
     ours = [path for part in ("include", "runtime") for path in sorted((PACKAGE / part).rglob("*")) if path.is_file()]
     steps = [PACKAGE / "toolchain.py", PACKAGE / "prepare.py"]
     runner = sorted(path for path in (CORE / "runner").glob("*") if path.suffix in {".cpp", ".h", ".hpp"})
-    # An image makes the libraries, which take long, before the core is there.
+    # An image makes the libraries, which takes long, before it has the core.
     return [*ours, *steps, *runner, *(path for path in (JUDGE_SOURCE,) if path.is_file())]

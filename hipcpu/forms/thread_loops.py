@@ -103,8 +103,7 @@ class LoopWriter:
     def _function(
         self, title: str, operands: Sequence[str], call: RegionCall, threads: Threads, results: Sequence[str]
     ) -> str:
-        """Return the loop as a function, with copies of the variables that it changes, so that LLVM can use registers.
-        """
+        """Return the loop as a function. It copies the variables that it changes, so that LLVM can use registers."""
         stored = {one.stored for one in call.function.instructions}
         changed = [uniform for uniform in call.kept if uniform.variable in stored]
         homes = {f"ptr {uniform.variable}": f"ptr {uniform.variable}.home" for uniform in changed}

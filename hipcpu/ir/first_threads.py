@@ -1,5 +1,4 @@
-"""Regions in which only the first threads of each row have work, like `if (threadIdx.x == 0)` or half of a reduction.
-"""
+"""Regions in which only the first threads of a row have work, like `if (threadIdx.x == 0)` or half a reduction."""
 
 from __future__ import annotations
 

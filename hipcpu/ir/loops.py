@@ -1,4 +1,4 @@
-"""Which blocks of a control-flow graph lie in loops, and how deep."""
+"""Loops in a control-flow graph: their blocks, and how deep these are nested."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ if TYPE_CHECKING:
 
 
 def loops_of(successors: Mapping[str, Sequence[str]]) -> list[list[str]]:
-    """Every loop's blocks, its head first and the others in the graph's order.
+    """Return every loop's blocks, its head first and the others in the graph's order.
 
-    A loop is a set of blocks that reach each other; its head is where it is entered, and without its head the loops
-    within it remain.
+    A loop is a set of blocks that reach each other. Its head is the block at which it is entered; without the head, the
+    loops inside it remain.
     """
     found: list[list[str]] = []
     waiting: list[list[str]] = [list(successors)]
@@ -33,13 +33,13 @@ def loops_of(successors: Mapping[str, Sequence[str]]) -> list[list[str]]:
 
 
 def innermost_loops(successors: Mapping[str, Sequence[str]]) -> list[list[str]]:
-    """Those that contain no other."""
+    """Return the loops that contain no other."""
     loops = loops_of(successors)
     return [loop for loop in loops if not any(set(other) < set(loop) for other in loops)]
 
 
 def loop_depths(successors: Mapping[str, Sequence[str]]) -> dict[str, int]:
-    """How many loops are around each block: 0 for code that runs once."""
+    """Return the number of loops around each block: 0 for code that runs once."""
     depths = dict.fromkeys(successors, 0)
     for loop in loops_of(successors):
         for block in loop:
@@ -48,7 +48,7 @@ def loop_depths(successors: Mapping[str, Sequence[str]]) -> dict[str, int]:
 
 
 def components(blocks: Iterable[str], successors: Mapping[str, Sequence[str]]) -> list[list[str]]:
-    """The strongly connected components of the graph that `blocks` span (Kosaraju's two passes, without recursion)."""
+    """Return the strongly connected components of the subgraph of `blocks` (Kosaraju's two passes, not recursive)."""
     inside = dict.fromkeys(blocks)
     forward = {block: [each for each in successors[block] if each in inside] for block in inside}
     backward: dict[str, list[str]] = {block: [] for block in inside}

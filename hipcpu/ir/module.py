@@ -1,6 +1,6 @@
-"""A module: what LLVM writes of it, in parts that can be read, replaced and printed again.
+"""A module: LLVM's text in parts that can be read, replaced and printed again.
 
-A module is parsed once; passes make other parts of its parts; and it is printed once for LLVM to read. A part that no
+A module is parsed once; passes make new parts from its parts; and it is printed once for LLVM to read. A part that no
 pass changed is printed as it was read.
 """
 
@@ -34,21 +34,21 @@ class Global:
         self.text = text
         self.symbol, qualifiers, self.kind, self._rest = match.groups()
         self.qualifiers = tuple(words(qualifiers))
-        """What stands before the kind, e.g. `internal` and `thread_local(localexec)`."""
+        """Words before the kind, e.g. `internal` and `thread_local(localexec)`."""
 
     @classmethod
     def of(cls, symbol: str, qualifiers: Iterable[str], kind: str, rest: Iterable[str]) -> Global:
-        """A variable of these parts."""
+        """Return a variable made of these parts."""
         return cls(f"{symbol} = {' '.join([*qualifiers, kind])} {', '.join(rest)}")
 
     @property
     def is_constant(self) -> bool:
-        """Whether nobody writes to it."""
+        """True if the variable is never written to."""
         return self.kind == "constant"
 
     @property
     def type(self) -> str:
-        """The type of what it holds."""
+        """Type of the variable's value."""
         return leading_type(self._rest)
 
     @lazy
@@ -59,23 +59,23 @@ class Global:
 
     @property
     def value(self) -> str:
-        """What it is initialised with, without its type; empty if it is defined elsewhere."""
+        """Initial value, without its type; empty if the variable is defined elsewhere."""
         return self._value_and_attributes[0]
 
     @property
     def attributes(self) -> tuple[str, ...]:
-        """What follows its value, e.g. `align 4`."""
+        """Attributes after the value, e.g. `align 4`."""
         return self._value_and_attributes[1]
 
     @property
     def section(self) -> str:
-        """The section that it names; empty if it names none."""
+        """Section that the variable names; empty if it names none."""
         found = [each for each in self.attributes if each.startswith('section "')]
         return found[0][len('section "') : -1] if found else ""
 
     @property
     def string(self) -> str | None:
-        """The text that it holds, as LLVM writes it and without the 0 at its end, if it holds one."""
+        """Text of a string variable, as LLVM writes it and without the final 0; None for other variables."""
         value = self.value
         return value[2:-4] if value.startswith('c"') and value.endswith('\\00"') else None
 
@@ -84,14 +84,14 @@ Item: TypeAlias = "Function | Global | str"
 
 
 class Module:
-    """A module's functions, variables, and the lines that are neither."""
+    """A module's functions and variables, and its other lines."""
 
     def __init__(self, items: Iterable[Item]) -> None:
         self.items = list(items)
 
     @classmethod
     def from_text(cls, text: str) -> Module:
-        """Read what LLVM wrote."""
+        """Parse LLVM's text."""
         items: list[Item] = []
         lines = iter(text.split("\n"))
         for line in lines:
@@ -108,28 +108,28 @@ class Module:
 
     @property
     def text(self) -> str:
-        """The module for LLVM to read."""
+        """Text of the module for LLVM to read."""
         return "\n".join(item if isinstance(item, str) else item.text for item in self.items)
 
     @lazy
     def functions(self) -> dict[str, Function]:
-        """Every function that is defined, by its plain symbol."""
+        """Every function that is defined here, by its plain symbol."""
         return {item.name: item for item in self.items if isinstance(item, Function)}
 
     @lazy
     def variables(self) -> dict[str, Global]:
-        """Every variable by its plain symbol."""
+        """Every variable, by its plain symbol."""
         return {plain(item.symbol): item for item in self.items if isinstance(item, Global)}
 
     @lazy
     def declarations(self) -> frozenset[str]:
-        """The plain symbols of the functions that are defined elsewhere."""
+        """The plain symbols of functions that are defined elsewhere."""
         found = (_DECLARED.match(item) for item in self.items if isinstance(item, str) and item[:8] == "declare ")
         return frozenset(plain(match[1]) for match in found if match)
 
     @lazy
     def types(self) -> dict[str, str]:
-        """The named types, e.g. `%struct.dim3`, and what they consist of."""
+        """Definitions of named types, e.g. of `%struct.dim3`."""
         named = (item.partition(" = type ") for item in self.type_lines)
         return {name: content for name, _, content in named}
 
@@ -140,7 +140,7 @@ class Module:
 
     @lazy
     def nodes(self) -> dict[str, dict[str, str]]:
-        """The fields of the nodes of debug information by name, e.g. `!12 = !DILocation(line: 3, scope: !4)`."""
+        """Fields of debug-information nodes, by name, e.g. of `!12 = !DILocation(line: 3, scope: !4)`."""
         found: dict[str, dict[str, str]] = {}
         for item in self.items:
             if isinstance(item, str) and item[:1] == "!":
@@ -151,16 +151,16 @@ class Module:
 
     @property
     def unused_metadata(self) -> int:
-        """The first number of a metadata node that is not used."""
+        """First unused number of a metadata node."""
         names = (item[1:].partition(" ")[0] for item in self.items if isinstance(item, str) and item[:1] == "!")
         return max((int(name) for name in names if name.isdigit()), default=-1) + 1
 
     def changed(self, change: Callable[[Item], Item | None]) -> Module:
-        """The module with what `change` makes of each part; None leaves it out."""
+        """Return the module with each part replaced by what `change` returns; None removes it."""
         return Module(new for item in self.items if (new := change(item)) is not None)
 
     def with_functions(self, functions: Mapping[str, Function | None]) -> Module:
-        """The module with other definitions of the functions of these plain symbols, or with none."""
+        """Return the module with the functions of these plain symbols replaced, or removed if None."""
 
         def change(item: Item) -> Item:
             return (functions.get(item.name, item) or "") if isinstance(item, Function) else item
@@ -168,7 +168,7 @@ class Module:
         return self.changed(change)
 
     def without_metadata(self, kind: str) -> Module:
-        """The module without what is attached as `kind`."""
+        """Return the module without metadata of `kind` on its functions."""
 
         def change(item: Item) -> Item:
             if isinstance(item, str):
@@ -178,21 +178,21 @@ class Module:
         return self.changed(change)
 
     def calls_of(self, symbol: str) -> Iterator[Instruction]:
-        """Every call of a function, which is named in its plain spelling."""
+        """Yield every call of a function, given by its plain symbol."""
         callers = (function for function in self.functions.values() if symbol in function.symbols)
         return (one for function in callers for one in function.instructions if plain(one.callee) == symbol)
 
     def followed_by(self, *lines: str) -> Module:
-        """The module with more at its end."""
+        """Return the module with more lines at its end."""
         return Module([*self.items, *lines])
 
     def renamed(self, names: Mapping[str, str]) -> Module:
-        """The module with other symbols, which `names` has by their plain spelling."""
+        """Return the module with renamed symbols; `names` maps plain symbols to new ones."""
         return Module.from_text(with_symbols_renamed(self.text, names))
 
 
 def attribute_group_without(line: str, *beginnings: str) -> str:
-    """A group of attributes without those that begin so; any other line as it is."""
+    """Return a group of attributes without those with one of these prefixes; other lines are unchanged."""
     if not line.startswith("attributes #"):
         return line
     return " ".join(word for word in line.split(" ") if not word.startswith(beginnings))

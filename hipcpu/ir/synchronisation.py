@@ -1,4 +1,4 @@
-"""Where device threads wait for each other: finding those calls in a kernel's IR and setting them apart."""
+"""Places at which device threads wait for each other: finds these calls in a kernel's IR and isolates them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from hipcpu.ir.function import Blocks
 
 SPLIT_POINT = Instruction("  call void @__wp_split_point()")
-"""Where threads may wait for their block, and need not: see `forms/loop_splits.py`."""
+"""Marks a place at which threads may wait for their block but need not: see `forms/loop_splits.py`."""
 
 SPLIT_POINT_DECLARATION = "declare void @__wp_split_point()"
 
@@ -21,9 +21,9 @@ _BLOCK, _WAVE = "@__wp_block_barrier", "@__wp_wave_barrier"
 
 @dataclass(frozen=True)
 class Barrier:
-    """A call where threads wait: for their block, or for their wavefront.
+    """A call at which threads wait for their block or for their wavefront.
 
-    `value` and `mask` are IR operands with which the thread comes, e.g. `%v` or `0`.
+    `value` and `mask` are the IR operands that the thread brings, e.g. `%v` or `0`.
     """
 
     is_wave: bool
@@ -33,12 +33,12 @@ class Barrier:
 
     @property
     def has_mask(self) -> bool:
-        """Whether there is more to a barrier than coming: lanes that are named, or a predicate to count."""
+        """True if the barrier also names lanes or has a predicate to count."""
         return (self.mask if self.is_wave else self.value) != "0"
 
 
 def barrier_of(instruction: Instruction) -> Barrier | None:
-    """The barrier, or the split point, that an instruction calls, if it does."""
+    """Return the barrier or split point that an instruction calls, or None."""
     if instruction == SPLIT_POINT:
         return Barrier(is_wave=False, value="0", mask="0", line=0)
     if instruction.callee not in (_BLOCK, _WAVE):
@@ -49,17 +49,17 @@ def barrier_of(instruction: Instruction) -> Barrier | None:
 
 
 def barrier_label(number: int) -> str:
-    """The label of the block that holds nothing but barrier `number`."""
+    """Return the label of the block that holds only barrier `number`."""
     return f"%wp.barrier.{number}"
 
 
 def after_label(number: int) -> str:
-    """The label of the block where threads go on after barrier `number`."""
+    """Return the label of the block at which threads go on after barrier `number`."""
     return f"%wp.after.{number}"
 
 
 def with_barriers_apart(blocks: Blocks) -> tuple[Blocks, int, int]:
-    """The blocks with every barrier and every split point in one of its own, and how many there are of each.
+    """Put every barrier and split point into a block of its own; returns the blocks and the number of each kind.
 
     Barriers have the lower numbers.
     """

@@ -1,6 +1,6 @@
-"""How LLVM writes IR: names, brackets, types and lists. With `instruction` and `module` it is the parser.
+"""LLVM's notation for IR: names, brackets, types and lists. With `instruction` and `module` it is the parser.
 
-Whoever reads IR asks the model for what they want to know, and matches no text.
+Code that reads IR asks this model, and does not match text itself.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _SPACES = re.compile(r'"[^"]*"|[(\[{<>}\]) ]')
 _ATTRIBUTE = re.compile(r"align \d+ |[a-z_]+(?=\()|(?:fast|cold|ghc|tail|swift)?cc(?: \d+)? |[a-z_]+ ")
 _OPEN, _CLOSE = "([{<", ")]}>"
 _CONSTANTS = frozenset({"true", "false", "null", "none", "undef", "poison", "zeroinitializer"})
-# Words in front of a value that are neither its type nor the beginning of a constant expression.
+# Words before a value that are neither its type nor the beginning of a constant expression.
 _ATTRIBUTES = frozenset(
     [
         *("noundef", "nonnull", "noalias", "signext", "zeroext", "noext", "inreg", "readonly", "readnone", "writeonly"),
@@ -33,7 +33,7 @@ _ATTRIBUTES = frozenset(
 
 
 class Operand(NamedTuple):
-    """A value that is used or a parameter, e.g. `ptr noundef align 8 %3`; all as LLVM writes it."""
+    """A used value or a parameter, e.g. `ptr noundef align 8 %3`; all fields as LLVM writes them."""
 
     type: str
     value: str
@@ -41,12 +41,12 @@ class Operand(NamedTuple):
 
     @property
     def declaration(self) -> str:
-        """Type and attributes."""
+        """Type and attributes, as a declaration has them."""
         return f"{self.type} {self.attributes}".rstrip()
 
     @property
     def by_value(self) -> str:
-        """The type of the struct that lies in memory where the value points to; empty if it is passed otherwise."""
+        """Type of the struct in memory that the value points to; empty if it is not passed by value."""
         for word in words(self.attributes):
             if word.startswith("byval("):
                 return word.removeprefix("byval(")[:-1]
@@ -54,32 +54,32 @@ class Operand(NamedTuple):
 
 
 def locals_in(text: str) -> list[str]:
-    """Every local name, e.g. `%x`: values, labels and named types."""
+    """Return every local name, e.g. `%x`: values, labels and named types."""
     return _LOCAL.findall(text)
 
 
 def symbols_in(text: str) -> list[str]:
-    """Every global name, e.g. `@f`."""
+    """Return every global name, e.g. `@f`."""
     return _SYMBOL.findall(text)
 
 
 def with_locals_renamed(text: str, names: Mapping[str, str]) -> str:
-    """The text with other local names."""
+    """Return the text with local names replaced by `names`."""
     return _LOCAL.sub(lambda match: names.get(match[0], match[0]), text)
 
 
 def with_symbols_renamed(text: str, names: Mapping[str, str]) -> str:
-    """The text with other global names, which `names` has by their plain spelling."""
+    """Return the text with global names replaced by `names`, which has them in plain spelling."""
     return _SYMBOL.sub(lambda match: names.get(plain(match[0]), match[0]), text)
 
 
 def without_attached(text: str, kind: str) -> str:
-    """The text without the nodes that are attached as `kind`, e.g. `dbg`."""
+    """Return the text without attached nodes of `kind`, e.g. `dbg`."""
     return re.sub(rf",? !{kind} !\d+", "", text) if f" !{kind} " in text else text
 
 
 def bracketed(text: str, start: int) -> str:
-    """What stands between the bracket at `start` and the one that closes it."""
+    """Return the text between the bracket at `start` and its closing bracket."""
     depth = 0
     for match in _BRACKETS.finditer(text, start):
         depth += (match[0] in _OPEN) - (match[0] in _CLOSE)
@@ -89,12 +89,12 @@ def bracketed(text: str, start: int) -> str:
 
 
 def split_list(text: str) -> list[str]:
-    """Split at the commas that are outside all brackets and strings."""
+    """Split at the commas outside all brackets and strings."""
     return _split(text, _SPLIT, ",")
 
 
 def words(text: str) -> list[str]:
-    """Split at the spaces that are outside all brackets and strings."""
+    """Split at the spaces outside all brackets and strings."""
     return [word for word in _split(text, _SPACES, " ") if word]
 
 
@@ -114,7 +114,7 @@ def _split(text: str, marks: re.Pattern[str], separator: str) -> list[str]:
 
 
 def leading_type(text: str) -> str:
-    """The type at the start of `text`."""
+    """Return the type at the start of `text`."""
     if text[0] in _OPEN:
         return text[0] + bracketed(text, 0) + _CLOSE[_OPEN.index(text[0])]
     match = _TYPE.match(text)
@@ -124,12 +124,12 @@ def leading_type(text: str) -> str:
 
 
 def leading_value(text: str) -> str:
-    """The constant at the start of `text`."""
+    """Return the constant at the start of `text`."""
     return text[: len(bracketed(text, 0)) + 2] if text[0] in _OPEN else split_list(text)[0]
 
 
 def after_attributes(text: str) -> str:
-    """What follows the attributes and the calling convention at the start of `text`."""
+    """Return `text` without the attributes and the calling convention at its start."""
     while match := _ATTRIBUTE.match(text):
         word = match[0]
         if word[-1] != " ":
@@ -142,7 +142,7 @@ def after_attributes(text: str) -> str:
 
 
 def operand_from_text(text: str) -> Operand:
-    """Read a type with a value behind it; one without a value is a type alone."""
+    """Parse a type and its value; the value is empty if there is none."""
     kind = leading_type(text)
     rest = text[len(kind) :].lstrip()
     value = after_attributes(rest)
@@ -155,21 +155,21 @@ def operand_from_text(text: str) -> Operand:
 
 
 def operands_from_text(text: str) -> tuple[Operand, ...]:
-    """Read a list of them."""
+    """Parse a list of operands."""
     return tuple(operand_from_text(part) for part in split_list(text))
 
 
 def plain(symbol: str) -> str:
-    """The symbol without quotes: LLVM leaves them out where it can, so that one symbol has two spellings."""
+    """Return the symbol without quotes: LLVM omits them if it can, so that one symbol has two spellings."""
     return symbol.replace('"', "")
 
 
 def unescaped(text: str) -> str:
-    """What LLVM writes so, in symbols and strings: bytes that are no plain text have two hex digits there."""
+    """Decode LLVM's escapes in symbols and strings: two hex digits for bytes that are not plain text."""
     plain_bytes = _ESCAPED.sub(lambda match: bytes.fromhex(match[1].decode()), text.encode())
     return plain_bytes.decode(errors="surrogateescape")
 
 
 def parameters_text(parameters: Iterable[Operand]) -> str:
-    """Parameters as they are declared."""
+    """Return the parameters as a declaration lists them."""
     return ", ".join(f"{one.declaration} {one.value}" for one in parameters)

@@ -1,7 +1,7 @@
-"""By how much each value of a kernel grows from one thread to its neighbour in x, where that is known.
+"""Strides: by how much each value of a kernel grows from one thread to its neighbour in x, if known.
 
-An access whose address grows by the size of an element is one access of a vector when threads are its elements. The
-answer decides what is worth doing, never what is right: that values do not wrap around is taken for granted.
+An access whose address grows by the size of an element becomes one vector access if threads are the vector's elements.
+The answer decides what is worth doing, never what is correct: it assumes that values do not wrap around.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ _OPAQUE = frozenset(("load", "atomicrmw", "cmpxchg", "alloca"))
 
 @dataclass(frozen=True)
 class Stride:
-    """What a value grows by from thread to thread in x; `pure` if what remains is the same in the whole block."""
+    """Growth of a value from thread to thread in x; `pure` if the rest is the same in the whole block."""
 
     step: int
     pure: bool = True
 
 
 Strides = dict[str, "Stride | None"]
-"""By name; None is no stride, and a name that is not there has none either."""
+"""Strides by name; None, or a missing name, means no known stride."""
 
 
 def element_bytes(kind: str) -> int | None:
-    """The size in bytes of a scalar or of an array of scalars; None of anything else."""
+    """Return the size in bytes of a scalar or an array of scalars; None for other types."""
     inner = kind
     while found := array_of(inner):
         inner = found[1]
@@ -42,14 +42,14 @@ def element_bytes(kind: str) -> int | None:
 
 
 def stride_of(operand: str, strides: Mapping[str, Stride | None]) -> Stride | None:
-    """The stride of an operand; constants and symbols do not grow."""
+    """Return the stride of an operand; constants and symbols do not grow."""
     return strides.get(operand) if operand.startswith("%") else Stride(0)
 
 
 def strides_of(body: Iterable[Instruction], given: Mapping[str, Stride | None]) -> Strides:
-    """Analyse a kernel's body in SSA form; `given` are the strides of parameters, and of what is to be taken as given.
+    """Analyse a kernel's body in SSA form; `given` holds the strides of parameters and of other known values.
 
-    A value that depends on itself is first believed to have the stride that the rest gives it.
+    A value that depends on itself is first assumed to have the stride that the rest gives it.
     """
     definitions = [(one, _sources(one)) for one in body if one.result and one.result not in given]
     strides: Strides = dict(given)
@@ -75,7 +75,7 @@ def _sources(one: Instruction) -> list[str]:
 
 
 def is_sum(one: Instruction) -> bool:
-    """Whether it adds, subtracts or multiplies whole numbers."""
+    """Return True if the instruction adds, subtracts or multiplies integers."""
     return is_scalar(one.type) and (one.opcode in SUMS or (one.opcode == "or" and "disjoint" in one.flags))
 
 

@@ -1,4 +1,4 @@
-"""Split loop variables that grow from thread to thread by a constant into a uniform part and the thread's own."""
+"""Splits loop variables that grow from thread to thread by a constant into a uniform and a thread's own part."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _START = "start"
 
 
 def with_uniform_parts(blocks: Blocks, strides: Strides, heads: set[str]) -> tuple[Blocks, frozenset[str]]:
-    """The blocks with such variables of those in `heads` split, and the names of those that were."""
+    """Split such variables of the loops in `heads`; returns the blocks and the names of the split variables."""
     splitter = _Splitter(blocks, strides)
     for label, block in blocks.items():
         for one in block.phis if label in heads else ():
@@ -31,7 +31,7 @@ def with_uniform_parts(blocks: Blocks, strides: Strides, heads: set[str]) -> tup
 
 
 class _UnsplittableError(Exception):
-    """A value that is no sum of a uniform part and a thread's own."""
+    """The value is not a sum of a uniform part and a thread's own part."""
 
 
 class _Splitter:
@@ -39,12 +39,12 @@ class _Splitter:
         self._definitions = {one.result: one for block in blocks.values() for one in block.instructions if one.result}
         self._strides = strides
         self.phis: dict[str, str] = {}
-        """The IR of the uniform part of each variable that is split."""
+        """IR of the uniform part of each split variable."""
         self._added: dict[str, list[str]] = {}
         self._parts: dict[tuple[str, str], str] = {}
 
     def split(self, name: str) -> None:
-        """Split a variable, and all that it is made of; leaves everything as it was if that cannot be done."""
+        """Split a variable and all values that it is made of; changes nothing if this is not possible."""
         before = dict(self.phis), {key: list(lines) for key, lines in self._added.items()}, dict(self._parts)
         try:
             self._part(name)
@@ -52,7 +52,7 @@ class _Splitter:
             self.phis, self._added, self._parts = before
 
     def _part(self, operand: str, widening: str = "") -> str:
-        """The operand that is the uniform part of another, widened to 64 bits if `widening` says how."""
+        """Return the operand for the uniform part of another, widened to 64 bits by `widening`, if given."""
         stride = stride_of(operand, self._strides)
         if stride is None or not stride.pure:
             raise _UnsplittableError
@@ -102,8 +102,8 @@ class _Splitter:
         return f"{kind} {'i64' if widening else type_} {self._part(left, widening)}, {other}"
 
     def blocks(self, blocks: Blocks) -> Blocks:
-        """The blocks with all that was split."""
-        # The first block has no sources, and so no phi.
+        """Return the blocks with all splits applied."""
+        # The first block has no predecessors, and so no phi.
         after: list[str] = list(self._added.get(_START, ()))
         changed: Blocks = {}
         for label, block in blocks.items():

@@ -1,9 +1,9 @@
-"""Which private variables have the same value in all threads of a block whenever it can be read.
+"""Finds private variables that have the same value in all threads of a block whenever it can be read.
 
-A loop counter around a barrier is the usual one. Kept once instead of once per thread, LLVM sees that accesses which
-use it are contiguous. A variable is uniform if every store to it stores a uniform value, and none that is made between
-a divergent branch and where its ways join again can be read there. The answer is used only if no barrier lies between
-such a branch and where its ways join, so that threads never wait at different ones.
+A typical one is a loop counter around a barrier. If it is kept once instead of once per thread, LLVM sees that accesses
+which use it are contiguous. A variable is uniform if every store to it stores a uniform value, and no store made
+between a divergent branch and the point at which its ways join can be read there. The answer is used only if no barrier
+lies between such a branch and that point, so that threads never wait at different barriers.
 """
 
 from __future__ import annotations
@@ -27,25 +27,25 @@ _OPAQUE = frozenset(("load", "call", "atomicrmw", "cmpxchg", "phi"))
 
 @dataclass(frozen=True)
 class Uniformity:
-    """What is the same for all threads of a block."""
+    """The uniform properties of a kernel: values and control flow that all threads of a block share."""
 
     variables: frozenset[str]
-    """The names of uniform variables; none if threads may wait at different barriers."""
+    """Names of uniform variables; empty if threads may wait at different barriers."""
     control: bool
-    """Whether all threads come to the same barriers, each of them, and to their ends."""
+    """True if all threads come to the same barriers, to each of them, and to their ends."""
     divergent: frozenset[str]
-    """The labels of blocks to which not all threads may come, or not at the same time."""
+    """Labels of blocks that not all threads reach, or not at the same time."""
 
 
 def uniformity_of(
     blocks: Blocks, variables: Mapping[str, Variable], derived: tuple[Instruction, ...], barriers: set[str]
 ) -> Uniformity:
-    """Analyse a kernel's body, whose `barriers` are the labels of blocks of their own."""
+    """Analyse a kernel's body; `barriers` are the labels of the barriers' own blocks."""
     strict = _Analysis(blocks, variables, derived, successors_of(blocks))
     strict.run()
     if not strict.divergent & barriers:
         return Uniformity(frozenset(variables) - strict.varying, control=True, divergent=frozenset(strict.divergent))
-    # Threads that a branch sends straight to their end read nothing any more.
+    # Threads that a branch sends straight to their end read nothing more.
     lasting = {label: tuple(t for t in block.targets if not _is_end(blocks[t])) for label, block in blocks.items()}
     lenient = _Analysis(blocks, variables, derived, lasting)
     lenient.run()
@@ -80,7 +80,7 @@ class _Analysis:
         self.divergent: set[str] = set()
 
     def run(self) -> None:
-        """Repeat until nothing more is found to vary."""
+        """Repeat until no more values are found to vary."""
         size = -1
         while size != len(self.varying) + len(self.divergent):
             size = len(self.varying) + len(self.divergent)
@@ -96,13 +96,13 @@ class _Analysis:
         return self._variables.keys() & set(stored_in(self._blocks[label] for label in labels))
 
     def _read_where_ways_join(self, label: str) -> set[str]:
-        """The variables that may be read after blocks to which several ways from a branch lead."""
+        """Return the variables that may be read after blocks in which several ways from a branch meet."""
         ways = [self._from(target, self._after[label] - {label}) for target in set(self._targets[label])]
         joined = {block for number, way in enumerate(ways) for other in ways[:number] for block in way & other}
         return {name for block in joined for name in self._live[block]}
 
     def _from(self, label: str, stop: frozenset[str]) -> set[str]:
-        """The blocks that can be reached, to the first that is in `stop`."""
+        """Return the reachable blocks, up to and including the first in `stop`."""
         seen, waiting = {label}, [label]
         while waiting:
             current = waiting.pop()
@@ -122,7 +122,7 @@ class _Analysis:
                 self.varying.add(one.result)
 
     def _between(self, label: str) -> set[str]:
-        """The blocks on the ways from a branch to where they join again."""
+        """Return the blocks on the ways from a branch to the point at which they join again."""
         stop = self._after[label] - {label}
         seen: set[str] = set()
         waiting = [target for target in self._targets[label] if target not in stop]
@@ -134,7 +134,7 @@ class _Analysis:
 
 
 def _post_dominators(targets: Mapping[str, tuple[str, ...]]) -> dict[str, frozenset[str]]:
-    """For each block, the blocks that every way from it to an end comes through, itself among them."""
+    """Return, for each block, the blocks on every way from it to an end, including itself."""
     everything = frozenset(targets)
     after = {label: frozenset({label}) if not targets[label] else everything for label in targets}
     changed = True

@@ -16,18 +16,18 @@ _NONE: Mapping[str, str] = {}
 
 
 def is_scalar(kind: str) -> bool:
-    """Whether a type is one number or one plain pointer."""
+    """Return True if a type is one number or one plain pointer."""
     return kind.isidentifier()
 
 
 def address_space_of(kind: str) -> int:
-    """The number of the memory that a pointer is for."""
+    """Return the number of a pointer's address space."""
     _, _, number = kind.partition("addrspace(")
     return int(number.removesuffix(")") or 0)
 
 
 def array_of(kind: str) -> tuple[int, str] | None:
-    """How many elements an array has, and their type; None of any other type."""
+    """Return an array's number of elements and their type; None for other types."""
     if kind[:1] != "[":
         return None
     count, _, element = kind[1:-1].partition(" x ")
@@ -35,9 +35,9 @@ def array_of(kind: str) -> tuple[int, str] | None:
 
 
 def size_of(kind: str, named: Mapping[str, str] = _NONE) -> int | None:
-    """Bytes of one element of an array of this type; None if nothing here says its layout.
+    """Return the bytes per element of an array of this type; None if the layout is unknown.
 
-    `named` says what named types consist of.
+    `named` has the definitions of named types.
     """
     kind = named.get(kind, kind)
     if kind[:1] == "i" and kind[1:].isdigit():
@@ -58,7 +58,7 @@ def size_of(kind: str, named: Mapping[str, str] = _NONE) -> int | None:
 
 
 def alignment_of(kind: str, named: Mapping[str, str] = _NONE) -> int:
-    """Bytes; as AMD's data layout has it, every type but a struct or an array is as aligned as it is large."""
+    """Return the alignment in bytes; in AMD's data layout it equals the size for all but structs and arrays."""
     kind = named.get(kind, kind)
     if found := array_of(kind):
         return alignment_of(found[1], named)
@@ -68,7 +68,7 @@ def alignment_of(kind: str, named: Mapping[str, str] = _NONE) -> int:
 
 
 def _members_of(kind: str) -> list[str] | None:
-    """The members of a struct; None of any other type."""
+    """Return the members of a struct; None for other types."""
     inner = kind[1:-1] if kind[:2] == "<{" else kind
     return split_list(inner[1:-1]) if inner[:1] == "{" else None
 

@@ -1,4 +1,4 @@
-"""The private variables of a function, and which of them are alive where."""
+"""The private variables of a function, and their liveness."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Variable:
-    """A private variable. `simple` means that it is only loaded and stored whole, so that it can live in a register."""
+    """A private variable; `simple` if it is only loaded and stored whole, so that it can live in a register."""
 
     name: str
     type: str
@@ -22,7 +22,7 @@ class Variable:
 
 
 def variables_of(blocks: Blocks) -> dict[str, Variable]:
-    """The private variables of a function, by name."""
+    """Return the private variables of a function, by name."""
     instructions = [one for block in blocks.values() for one in block.instructions]
     types = {one.result: one.element_type for one in instructions if one.opcode == "alloca"}
     tangled = {name for one in instructions for name in _tangled_in(one, types)}
@@ -30,7 +30,7 @@ def variables_of(blocks: Blocks) -> dict[str, Variable]:
 
 
 def _tangled_in(instruction: Instruction, types: Mapping[str, str]) -> list[str]:
-    """The variables that an instruction does more with than to load or store them whole."""
+    """Return the variables that an instruction uses in other ways than loading or storing them whole."""
     used = [name for name in instruction.names if name in types]
     if not used or len(used) > 1:
         return used
@@ -39,12 +39,12 @@ def _tangled_in(instruction: Instruction, types: Mapping[str, str]) -> list[str]
 
 
 def stored_in(blocks: Iterable[Block]) -> Iterator[str]:
-    """The addresses of all plain stores."""
+    """Yield the addresses of all plain stores."""
     return (one.stored for block in blocks for one in block.instructions if one.stored)
 
 
 def live_at_entry(blocks: Blocks, simple: set[str]) -> dict[str, frozenset[str]]:
-    """The simple variables whose value at a block's start may still be read, by label."""
+    """Return, by label, the simple variables whose values at a block's start may still be read."""
     effects = {label: _effects(block, simple) for label, block in blocks.items()}
     live: dict[str, frozenset[str]] = dict.fromkeys(blocks, frozenset())
     changed = True

@@ -1,4 +1,4 @@
-"""From IR to object files, through llvmlite's LLVM (the same release as clang's)."""
+"""Generates object files from IR, through llvmlite's LLVM (the same release as clang's)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Machine: TypeAlias = Any
 PassBuilder: TypeAlias = Any
 
 # A loop inside a kernel that is not unrolled keeps the loop over threads from being vectorised; LLVM's default of 300
-# leaves the inner product of a register-tiled matmul alone, which is three times slower then.
+# does not unroll the inner product of a register-tiled matmul, which is three times slower then.
 _UNROLL_THRESHOLD = 1000
 
 _INTERNAL = llvm.Linkage.internal
@@ -25,7 +25,7 @@ _LOCAL = frozenset({llvm.Linkage.internal, llvm.Linkage.private, llvm.Linkage.ap
 
 @cache
 def initialise() -> None:
-    """Register the x86 target; safe to call again."""
+    """Register the x86 target; safe to call more than once."""
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     llvm.initialize_native_asmparser()
@@ -33,27 +33,27 @@ def initialise() -> None:
 
 @cache
 def unroll_more() -> None:
-    """Unroll larger loops from now on; LLVM has this for the whole process only. Safe to call again."""
+    """Unroll larger loops from now on, in the whole process. Safe to call more than once."""
     llvm.set_option("wavepool", f"-unroll-threshold={_UNROLL_THRESHOLD}")
 
 
 @cache
 def leave_addresses() -> None:
-    """Leave out loop strength reduction from now on, in the whole process. Safe to call again.
+    """Skip loop strength reduction from now on, in the whole process. Safe to call more than once.
 
-    It took most of the time in which code was generated for hundreds of loops; x86 computes their addresses anyway.
+    It took most of the code generator's time for hundreds of loops; x86 computes their addresses anyway.
     """
     llvm.set_option("wavepool", "-disable-lsr")
 
 
 def processor() -> tuple[str, str]:
-    """The name and the features of the processor that code is compiled for: this one."""
+    """Return the name and features of the processor that code is compiled for: this machine's."""
     initialise()
     return llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
 
 
 def target_machine() -> Machine:
-    """A code generator for this machine's processor and a static executable."""
+    """Return a code generator for this machine's processor and a static executable."""
     name, features = processor()
     target = llvm.Target.from_triple(TRIPLE)
     return target.create_target_machine(cpu=name, features=features, opt=3, reloc="static", codemodel="small")
@@ -67,28 +67,28 @@ def parse(text: str) -> LlvmModule:
 
 
 def internalise(module: LlvmModule, public: frozenset[str]) -> None:
-    """Make every definition internal but those named."""
+    """Make every definition internal except those in `public`."""
     for value in [*module.functions, *module.global_variables]:
         if not value.is_declaration and value.name not in public and value.linkage not in _LOCAL:
             value.linkage = _INTERNAL
 
 
 def hide(module: LlvmModule, names: frozenset[str]) -> None:
-    """Make the functions of these names internal."""
+    """Make the functions in `names` internal."""
     for function in module.functions:
         if not function.is_declaration and function.name in names:
             function.linkage = _INTERNAL
 
 
 def inline_everything(module: LlvmModule, public: frozenset[str]) -> None:
-    """Ask for every function but those named to be inlined wherever it is called."""
+    """Ask LLVM to inline every function except those in `public` at all of its calls."""
     for function in module.functions:
         if not function.is_declaration and function.name not in public:
             function.add_function_attribute("alwaysinline")
 
 
 def values_in_registers(module: LlvmModule) -> None:
-    """Inline what `inline_everything` asked for and put private variables into registers; nothing else changes."""
+    """Inline the functions marked by `inline_everything` and put private variables into registers."""
     passes = llvm.create_new_module_pass_manager()
     passes.add_always_inliner_pass()
     passes.add_sroa_pass()
@@ -97,7 +97,7 @@ def values_in_registers(module: LlvmModule) -> None:
 
 
 def values_in_memory(text: str) -> str:
-    """The module with every value that crosses basic blocks in a private variable."""
+    """Return the module with every value that crosses basic blocks in a private variable."""
     module = parse(text)
     passes = llvm.create_new_module_pass_manager()
     passes.add_register_to_memory_pass()
@@ -127,5 +127,5 @@ def optimise(module: LlvmModule, machine: Machine, level: int, *, vectorise: boo
 
 
 def object_file(module: LlvmModule, machine: Machine) -> bytes:
-    """Generate code."""
+    """Generate code and return the object file."""
     return machine.emit_object(module)

@@ -24,7 +24,7 @@ def with_init_array(module: Module) -> Module:
 def _init_array(item: Item) -> Item:
     if not isinstance(item, Global) or item.symbol != CONSTRUCTORS:
         return item
-    # Of each its priority, the function and what it belongs to.
+    # Each entry has the priority, the function and the data that it belongs to.
     entries = [operands_from_text(entry.value[1:-1]) for entry in operands_from_text(item.value[1:-1])]
     ordered = sorted((int(entry[0].value), position, entry[1].value) for position, entry in enumerate(entries))
     pointers = ", ".join(f"ptr {function}" for _, _, function in ordered)

@@ -1,4 +1,4 @@
-"""What a source must define for its kind of build, with a hint for each classic mistake."""
+"""Checks that a source defines what its kind of build needs, with a hint for each common mistake."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _MANGLED = "@_Z8solution"
 
 
 def contract_violation(host: HostModule, kind: BuildKind) -> str | None:
-    """Why the host side does not fit its kind of build, or None where it does."""
+    """Return why the host side does not fit its kind of build, or None if it does."""
     if kind is BuildKind.PROGRAM:
         return None if "@main" in host.functions else "a program needs a `main` function"
     if "@solution" in host.functions:
@@ -30,13 +30,13 @@ def contract_violation(host: HostModule, kind: BuildKind) -> str | None:
 
 
 def line_of(violation: str, source: str) -> int | None:
-    """The line of `source` that a contract's violation is about, where it is about one."""
+    """Return the line of `source` that a contract's violation is about, or None."""
     name = "main" if "`main`" in violation else "solution"
     found = re.search(rf"\b{name}\s*\(", source)
     return source.count("\n", 0, found.start()) + 1 if found else None
 
 
 def _plain(symbol: str) -> str:
-    """The name as the source has it, of a function that is in no namespace."""
+    """Return the name in the source of a function that is in no namespace."""
     found = re.match(r"@_Z(\d+)(\w+)", symbol)
     return found[2][: int(found[1])] if found else symbol.removeprefix("@")

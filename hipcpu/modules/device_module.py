@@ -1,12 +1,12 @@
-"""The kernel side's IR, made fit to be linked with the host side.
+"""Prepares the kernel side's IR for linking with the host side.
 
 - Kernels are renamed: the host side's launch handles have the same symbols.
 - Shared memory becomes thread-local, so that each worker has its own; all `extern __shared__` arrays are one array.
 - `__constant__` variables become writable: the host copies into them.
-- COMDATs go, since everything of this side becomes internal: the host side may hold other versions of the same
-  inline functions.
-- `noinline` goes: a kernel that contains all its code can be cut into loops.
-- The instruction sets that clang wrote on each function go: the back end compiles for the processor that it runs on.
+- COMDATs are removed, since everything of this side becomes internal: the host side may hold other versions of the
+  same inline functions.
+- `noinline` is removed: a kernel that contains all its code can be cut into loops.
+- The instruction sets that clang wrote on each function are removed: the back end compiles for this processor.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 DYNAMIC_SHARED = "@__wp_dynamic_shared"
 _SHARED_BYTES = 64 * 1024
 
-# `wavepool/math/vector_math.h` has an exponential that LLVM can inline and vectorise.
+# `wavepool/math/vector_math.h` has an exponential function that LLVM can inline and vectorise.
 _EXPONENTIAL, _OUR_EXPONENTIAL = "@llvm.exp.f32", "@__wp_expf"
 _DECLARED_EXPONENTIAL = f"declare float {_EXPONENTIAL}(float)"
 _UNUSED = "declare float @__wp_unused(float)"
@@ -43,13 +43,13 @@ class DeviceModule:
 
     module: Module
     shared: frozenset[str]
-    """The plain symbols of the static shared variables."""
+    """Plain symbols of the static shared variables."""
     assembly: tuple[str, ...]
-    """Inline assembly that the kernels contain, which cannot be AMD's here."""
+    """Inline assembly in the kernels, which cannot be AMD's here."""
 
 
 def device_module_from_text(text: str, kernels: Collection[str]) -> DeviceModule:
-    """Rewrite the unoptimised IR of the kernel pass; `kernels` are the symbol names, without `@`, of its kernels."""
+    """Rewrite the unoptimised IR of the kernel pass; `kernels` are the symbols of its kernels, without `@`."""
     module = Module.from_text(text.rstrip())
     assembly = [one.assembly for each in module.functions.values() if each.has_assembly for one in each.instructions]
     variables = module.variables.items()
@@ -77,7 +77,7 @@ def device_module_from_text(text: str, kernels: Collection[str]) -> DeviceModule
 
 
 def _is_dynamic(variable: Global) -> bool:
-    """Whether it is an `extern __shared__` array."""
+    """Return True for an `extern __shared__` array."""
     return variable.qualifiers[:1] == ("external",) and variable.type.startswith("[0 x ")
 
 
@@ -97,17 +97,17 @@ def _fitting(variable: Global) -> Global:
 
 
 def kernel_symbol(name: str) -> str:
-    """The symbol, with its `@`, of the kernel called `name` after the renaming."""
+    """Return the symbol, with its `@`, of the kernel `name` after the renaming."""
     return f'@"__wp_kernel.{name}"'
 
 
 def shared_variables_of(module: DeviceModule, symbol: str) -> set[str]:
-    """The static shared variables that a function and everything it calls refer to."""
+    """Return the static shared variables that a function and its callees refer to."""
     return _reached(module, symbol) & module.shared
 
 
 def uses_dynamic_shared(module: DeviceModule, symbol: str) -> bool:
-    """Whether a function, or anything it calls, refers to dynamic shared memory."""
+    """Return True if a function or one of its callees refers to dynamic shared memory."""
     return DYNAMIC_SHARED in _reached(module, symbol)
 
 
@@ -125,7 +125,7 @@ def _reached(module: DeviceModule, symbol: str) -> set[str]:
 
 
 def without_cpu_attributes(module: Module) -> Module:
-    """Drop the processor that clang compiled for from every function."""
+    """Remove the processor that clang compiled for from every function."""
     return module.changed(
         lambda item: attribute_group_without(item, *_CPU_ATTRIBUTES) if isinstance(item, str) else item
     )

@@ -1,7 +1,7 @@
-"""What a build of kernels alone may use from outside itself: our runtime, arithmetic, and what devices really have.
+"""Checks the external symbols of a build of kernels alone: our runtime, arithmetic, and functions of real devices.
 
-On this device the whole C library could be linked into a kernel. A GPU has no files, processes and threads to offer,
-and a submission of kernels alone is one that runs no code but its kernels', so such a build is refused.
+On this device the whole C library could be linked into a kernel. A GPU has no files, processes or threads, and a
+submission of kernels alone must run no other code, so such a build is refused.
 """
 
 from __future__ import annotations
@@ -35,16 +35,16 @@ _DEVICE_LIBRARY = frozenset(
 
 
 class ForeignCallError(Exception):
-    """Device code wants something that no device has; the message is for its author."""
+    """Device code needs something that no device has; the message is for its author."""
 
 
 def refuse_foreign_calls(module: Module) -> None:
-    """Raises ForeignCallError for a module of kernels that needs more than a device has."""
+    """Raise ForeignCallError for a module of kernels that needs more than a device has."""
     variables = module.variables
     if not _CONSTRUCTORS.isdisjoint(variables):
         raise ForeignCallError("a device variable has a constructor: nothing but kernels runs in a build of kernels")
     for each in variables.values():
-        # Where a linker puts what runs before `main`, and how it asks a function for the address of another.
+        # A linker's section for code that runs before `main`, or a function that chooses the address of another.
         if each.kind == "ifunc" or each.section not in ("", _METADATA):
             raise ForeignCallError(
                 f"device code names a section of its own (`{each.section or 'ifunc'}`), which no device has"

@@ -1,4 +1,4 @@
-"""What the core puts beside a source: a harness, which calls `solution`, or the names of kernels that are launched."""
+"""The core's files beside a source: a harness that calls `solution`, or the names of launched kernels."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def compile_harness(folder: Path) -> Path:
 
 
 def compile_our_source(source: Path) -> Path:
-    """The object file of a C++ source that we wrote, beside it; an error in it is ours, so it raises ToolchainError."""
+    """Compile a C++ source of ours to an object file beside it; raises ToolchainError, as an error in it is ours."""
     target = source.with_suffix(".o")
     options = ("-x", "c++", "-emit-obj", source.name, "-o", str(target))
     command = toolchain.compiler().clang(toolchain.prepared().include, *options)
@@ -34,7 +34,7 @@ def compile_our_source(source: Path) -> Path:
 
 
 def kernel_violation(host: HostModule, folder: Path) -> str | None:
-    """Why the source's kernels are not those that the launch plan launches, or None if they are."""
+    """Return why the source's kernels do not fit the launch plan, or None if they do."""
     wanted: dict[str, int] = json.loads((folder / OUR_FILES[BuildKind.KERNELS]).read_text())
     kernels = {kernel.symbol: kernel for kernel in host.kernels}
     for name, count in wanted.items():

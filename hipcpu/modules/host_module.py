@@ -1,9 +1,9 @@
-"""What the join needs to know from the host side's IR: its kernels' handles and parameters, and its device variables.
+"""Facts for the join from the host side's IR: its kernels' handles and parameters, and its device variables.
 
 Clang writes a launch stub per kernel. Its unoptimised body puts every parameter of the kernel into memory and the
 addresses of those into an array, in source order; `hipLaunchKernel` receives that array, and our thunk for the kernel
-takes it apart again. The x86-64 calling convention splits small structs over several IR parameters and may merge
-several members into one, so which IR parameter lies where in which source parameter is read off the stub:
+unpacks it again. The x86-64 calling convention splits small structs over several IR parameters and may merge several
+members into one, so the place of each IR parameter in a source parameter is read from the stub:
 
     %10 = getelementptr inbounds nuw { <2 x float>, <2 x float> }, ptr %5, i32 0, i32 1
     store <2 x float> %2, ptr %10          IR parameter %2 is the second eightbyte of what %5 points to
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from hipcpu.ir.instruction import Instruction
 
 MANAGED = "@__hipRegisterManagedVar"
-"""What the host side calls for each managed variable."""
+"""Function that the host side calls for each managed variable."""
 _VARIABLES = ("@__hipRegisterVar", MANAGED)
 _KERNEL = "@__hipRegisterFunction"
 _TABLE = "@__hip_fatbin"
@@ -35,9 +35,9 @@ _EIGHTBYTE = 8
 
 @dataclass(frozen=True)
 class Place:
-    """Where an IR parameter's value lies: at `offset` bytes in what `arguments[index]` points to.
+    """Place of an IR parameter's value: at `offset` bytes from the address in `arguments[index]`.
 
-    `is_address` means that the IR parameter is that address itself (a struct passed by value in memory).
+    If `is_address` is set, the IR parameter is that address itself (a struct passed by value in memory).
     """
 
     index: int
@@ -47,12 +47,12 @@ class Place:
 
 @dataclass(frozen=True)
 class Kernel:
-    """A kernel that the host side can launch: its symbol on the kernel side and where its IR parameters lie."""
+    """A kernel that the host side can launch: its symbol on the kernel side and the places of its IR parameters."""
 
     symbol: str
     places: tuple[Place, ...]
     argument_types: tuple[str, ...]
-    """The IR type of each source parameter; empty if it is unknown."""
+    """IR type of each source parameter; empty if it is unknown."""
 
 
 @dataclass(frozen=True)
@@ -68,19 +68,19 @@ class HostModule:
     """The host side of a submission; `table` is the symbol under which it expects the KernelTable, if any."""
 
     module: Module
-    """As clang wrote it, with the lines of its instructions."""
+    """IR as clang wrote it, with the lines of its instructions."""
     kernels: tuple[Kernel, ...]
     variables: tuple[Variable, ...]
     table: str | None
 
     @property
     def functions(self) -> dict[str, Function]:
-        """By their plain symbols."""
+        """The functions by their plain symbols."""
         return self.module.functions
 
 
 def host_module_from_text(text: str) -> HostModule:
-    """Read the unoptimised IR of the host pass."""
+    """Parse the unoptimised IR of the host pass."""
     module = Module.from_text(text)
     names = module.variables.items()
     table = next((name[1:] for name, each in names if name.startswith(_TABLE) and "external" in each.qualifiers), None)
@@ -109,12 +109,12 @@ def _kernel(symbol: str, stub: Function) -> Kernel:
 
 
 def places_of(stub: Function) -> tuple[Place, ...]:
-    """Where each IR parameter of a launch stub lies; raises ValueError where the stub is not as clang 22 writes it."""
+    """Return the place of each IR parameter of a launch stub; raises ValueError if it is not as clang 22 writes it."""
     return _StubReader(stub).places()
 
 
 class _StubReader:
-    """What the instructions of a stub say, collected one by one."""
+    """Collects the facts in a stub's instructions, one by one."""
 
     def __init__(self, stub: Function) -> None:
         self._parameters = [parameter.value for parameter in stub.parameters]
@@ -124,7 +124,7 @@ class _StubReader:
         self._widened: dict[str, str] = {}
         self._stored_at: dict[str, tuple[str, int]] = {}
         self._copied_to: dict[str, str] = {}
-        # Of a struct that is passed in memory, what the parameter points to.
+        # For a struct that is passed in memory, the type that the parameter points to.
         self._types = {parameter.value: parameter.by_value or parameter.type for parameter in stub.parameters}
         for one in stub.instructions:
             self._read(one)
@@ -159,11 +159,11 @@ class _StubReader:
         return address, offset
 
     def places(self) -> tuple[Place, ...]:
-        """The place of each parameter, in order."""
+        """Return the place of each parameter, in order."""
         return tuple(self._place(value) for value in self._parameters)
 
     def argument_types(self) -> tuple[str, ...]:
-        """The IR type of what each slot points to, in the order of the source's parameters; empty if it is unknown."""
+        """Return the IR type behind each slot, in the order of the source's parameters; empty if it is unknown."""
         by_index = {index: self._types.get(value, "") for value, index in self._index_of.items()}
         return tuple(by_index.get(index, "") for index in range(len(by_index)))
 

@@ -1,9 +1,8 @@
-"""What wavefronts do in step without being told: they store all lanes' values at once.
+"""Makes wavefronts store in lockstep, as hardware does: all lanes' values at once.
 
-Reductions of old add up the last wavefront's values with volatile accesses to shared memory and nothing between them
+Old reductions add up the last wavefront's values with volatile accesses to shared memory and no barriers between them
 (`sums[t] += sums[t + 32]; sums[t] += sums[t + 16]; ...`), as all lanes have read before any of them writes. Here lanes
-run one after another, so those that are there wait for each other before and after each volatile store to shared
-memory.
+run one after another, so the active ones wait for each other before and after each volatile store to shared memory.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ _ADDRESSES = frozenset(("getelementptr", "phi", "select", "addrspacecast"))
 
 
 def with_lockstep_stores(module: Module) -> Module:
-    """The module with a barrier of the wavefront around each volatile store to shared memory."""
+    """Return the module with a wavefront barrier before and after each volatile store to shared memory."""
     functions = {name: each for name, each in module.functions.items() if any(map(_is_volatile, each.instructions))}
     if not functions:
         return module
@@ -52,7 +51,7 @@ def _with_barriers(function: Function, shared: frozenset[str]) -> Function | Non
 
 
 def _addresses(function: Function, shared: frozenset[str]) -> set[str]:
-    """The values of a function that are addresses in shared memory."""
+    """Return the values of a function that are addresses in shared memory."""
     steps = [
         (one.result, {*one.names, *one.symbols})
         for one in function.instructions

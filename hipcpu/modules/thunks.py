@@ -1,7 +1,7 @@
-"""The IR that joins host and kernels: per kernel a thunk with one signature for all, and the table of both.
+"""The IR that connects host and kernels: a thunk per kernel, all with one signature, and the table of kernels.
 
 A thunk takes the array of addresses that `hipLaunchKernel` was given, loads each IR parameter from its place
-(`host_module.places_of`) and calls the kernel. The table is what the runtime reads (`runtime/kernels/kernel_table.h`).
+(`host_module.places_of`) and calls the kernel. The runtime reads the table (`runtime/kernels/kernel_table.h`).
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ class TableRow:
     regions: str = "null"
     barriers: tuple[Barrier, ...] = ()
     context: str = "{}"
-    """The IR type of the context that region functions use."""
+    """IR type of the context that region functions use."""
 
 
 def thunk_symbol(name: str) -> str:
-    """The symbol of the thunk of the kernel called `name`."""
+    """Return the symbol of the thunk of the kernel `name`."""
     return f'@"__wp_thunk.{name}"'
 
 
 def thunk(kernel: Kernel, function: Function) -> str:
-    """The thunk's IR."""
+    """Return the thunk's IR."""
     callee = kernel_symbol(kernel.symbol)
     loads, passed = argument_loads(kernel, function.parameters)
     lines = [f"define internal void {thunk_symbol(kernel.symbol)}(ptr %arguments, ptr %index) {{", *loads]
@@ -49,7 +49,7 @@ def thunk(kernel: Kernel, function: Function) -> str:
 
 
 def argument_loads(kernel: Kernel, parameters: Sequence[Operand]) -> tuple[list[str], list[str]]:
-    """The IR that fetches a kernel's arguments from `%arguments`, and the arguments as a call passes them."""
+    """Return the IR that fetches a kernel's arguments from `%arguments`, and the arguments as a call passes them."""
     if len(parameters) != len(kernel.places):
         raise ValueError(f"kernel {kernel.symbol} has {len(parameters)} IR parameters, its stub {len(kernel.places)}")
     lines: list[str] = []
@@ -72,16 +72,16 @@ def _load(number: int, parameter: Operand, place: Place) -> list[str]:
 
 
 _PLACE = "@__wp_place_of_dynamic_shared"
-"""A function that says where the calling thread has dynamic shared memory."""
+"""Function that returns the address of the calling thread's dynamic shared memory."""
 _KERNEL = "{ ptr, ptr, ptr, ptr, ptr, ptr, i64, i32, i32 }"
 _VARIABLE = "{ ptr, ptr, i64 }"
 _BARRIER = "{ i32, i32, i32 }"
 
 
 def table(host: HostModule, rows: Sequence[TableRow], dynamic: Collection[str] = ()) -> str:
-    """The KernelTable's IR, under the symbol that the host side looks for.
+    """Return the KernelTable's IR, under the symbol that the host side expects.
 
-    `dynamic` are the kernels that use dynamic shared memory.
+    `dynamic` holds the kernels that use dynamic shared memory.
     """
     variables = [
         f"{_VARIABLE} {{ ptr @__wp_variable_name.{number}, ptr {_symbol(variable)}, i64 {variable.size_bytes} }}"

@@ -1,1 +1,1 @@
-"""The cpu device's sanitizers: kernels that check each access to memory, with their block, thread and source line."""
+"""The cpu device's sanitizers: kernels that check each memory access, and report block, thread and source line."""

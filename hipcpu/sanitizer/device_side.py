@@ -1,9 +1,9 @@
 """The kernel side of a sanitized build.
 
-Theory of operation: functions are inlined and private variables put into registers, and nothing else is optimised, so
-that what is left in memory is what the source reads and writes. Then each access gets a check (`instrument`), each
-variable a guard zone (`variables`), and all kernels take thread form, in which the runtime knows the running thread.
-Optimisation comes after that: it may not remove a call.
+Theory of operation: functions are inlined, private variables are put into registers, and nothing else is optimised, so
+that the remaining memory accesses are the source's own. Then each access gets a check (`instrument`), each variable a
+guard zone (`variables`), and all kernels take thread form, in which the runtime knows the running thread. Optimisation
+comes last: it may not remove a call.
 """
 
 from __future__ import annotations
@@ -26,13 +26,16 @@ if TYPE_CHECKING:
 
 
 PUBLIC = frozenset({"__wp_list_variables"})
-"""What the runtime knows a sanitized build by."""
+"""Symbols by which the runtime recognises a sanitized build."""
 
 
 def sanitized(
     module: Module, kernels: Sequence[Kernel], shared_bytes: Mapping[str, int]
 ) -> tuple[Module, list[TableRow]]:
-    """The checked kernels in thread form, and their rows in the table; `module` has private values in registers."""
+    """Return the checked kernels in thread form, and their rows in the table.
+
+    `module` must have its private values in registers.
+    """
     checked = with_guarded_variables(instrumented(module, DebugLocations(module, SOURCE)))
     thunks = [thunk(kernel, checked.functions[plain(kernel_symbol(kernel.symbol))]) for kernel in kernels]
     rows = [TableRow(kernel.symbol, shared_bytes[kernel.symbol], run=thunk_symbol(kernel.symbol)) for kernel in kernels]

@@ -1,4 +1,4 @@
-"""The accesses to memory of an instruction, as the sanitizer checks them."""
+"""An instruction's memory accesses, as the sanitizer checks them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _FILL = "@llvm.memset."
 
 
 class How(IntEnum):
-    """How an access is made, as `runtime/sanitizer/sanitizer.cpp` reads it."""
+    """The kind of an access, numbered as in `runtime/sanitizer/sanitizer.cpp`."""
 
     PLAIN = 0
     VOLATILE = 1
@@ -23,7 +23,7 @@ class How(IntEnum):
 
 
 class Operation(StrEnum):
-    """What an instruction does to memory."""
+    """The effect of an instruction on memory."""
 
     READ = "read"
     WRITE = "write"
@@ -41,11 +41,11 @@ class MemoryAccess:
     alignment: int = 1
     how: How = How.PLAIN
     fences: bool = False
-    """An update that orders other accesses too."""
+    """True for an update that orders other accesses too."""
 
 
 def accesses_of(one: Instruction) -> list[MemoryAccess]:
-    """What it does, in order; empty if it touches no memory, or by a call of a function only."""
+    """Return the instruction's accesses in order; empty if it has none, or only by calling a function."""
     if one.opcode == "fence":
         return [MemoryAccess(Operation.FENCE)]
     if one.calls(*_COPIES, _FILL):
@@ -63,7 +63,7 @@ def accesses_of(one: Instruction) -> list[MemoryAccess]:
 
 
 def size_of(type_text: str) -> str:
-    """The size of a type as a constant expression."""
+    """Return the size of a type as a constant expression."""
     return f"ptrtoint (ptr getelementptr ({type_text}, ptr null, i32 1) to i64)"
 
 

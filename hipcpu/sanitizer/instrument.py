@@ -1,7 +1,7 @@
 """Writes a check beside each access to memory that other threads may see.
 
-Left alone are private variables: what a pointer reaches that was computed from an `alloca`, or from a struct that was
-passed by value. All else is checked when it runs, and the runtime says what the address belongs to.
+Private variables are left alone: memory behind a pointer that was computed from an `alloca`, or from a struct passed by
+value. Everything else is checked at run time, and the runtime finds out what the address belongs to.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _IN_MEMORY = ("byval(", "sret(")
 
 
 def instrumented(module: Module, lines: DebugLocations) -> Module:
-    """The module with the checks, and the declarations that they need."""
+    """Return the module with the checks and the declarations that they need."""
     constants = frozenset(each.symbol for each in module.variables.values() if each.is_constant)
     checked = {name: _checked(function, lines, constants) for name, function in module.functions.items()}
     return module.with_functions(checked).followed_by(*_DECLARATIONS, "")

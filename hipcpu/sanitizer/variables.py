@@ -1,4 +1,4 @@
-"""Shared and device variables: a guard zone behind each, and the function that tells the runtime where they are.
+"""Shared and device variables: a guard zone behind each, and a function that lists them for the runtime.
 
 @tile = ... global [64 x float] undef, align 16
 @tile = ... global { [64 x float], [64 x i8] } { [64 x float] undef, [64 x i8] undef }, align 16
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from hipcpu.ir.module import Item, Module
 
 GUARD_BYTES = 64
-"""As `kVariableGuard` of `runtime/sanitizer/sanitizer_memory.cpp`."""
+"""Size of a guard zone, as `kVariableGuard` of `runtime/sanitizer/sanitizer_memory.cpp`."""
 _THREAD_LOCAL = "thread_local(localexec)"
 _QUALIFIERS = frozenset(("internal", "dso_local", "externally_initialized", _THREAD_LOCAL))
 _DYNAMIC_NAME = "dynamic shared memory"
@@ -35,13 +35,13 @@ class _Guarded:
 
 
 def with_guarded_variables(module: Module) -> Module:
-    """The module with guard zones and with `__wp_list_variables`."""
+    """Return the module with guard zones and with `__wp_list_variables`."""
     found: list[_Guarded] = []
     return module.changed(lambda item: _guard(item, found)).followed_by(*_lister(found))
 
 
 def source_name(symbol: str) -> str:
-    """A variable's name in the source, from its symbol in C++: `_ZZ4scanPfE4tile` is `tile`."""
+    """Return a variable's name in the source from its C++ symbol: `_ZZ4scanPfE4tile` is `tile`."""
     name = symbol.lstrip("@").strip('"')
     if not name.startswith("_Z"):
         return name
@@ -61,7 +61,7 @@ def _guard(item: Item, found: list[_Guarded]) -> Item:
     if item.symbol == DYNAMIC_SHARED:
         found.append(_Guarded(item.symbol, _DYNAMIC_NAME, item.type, _DYNAMIC))
         return item
-    # A table of characters is not what runs over.
+    # A table of characters needs no guard.
     if item.symbol.startswith(_OURS) or ' c"' in item.text:
         return item
     guard = f"[{GUARD_BYTES} x i8]"

@@ -54,7 +54,7 @@ class ExecutorSettings(SandboxSettings, ServiceSettings):
     work_dir: Path = Field(default_factory=lambda: Path(tempfile.gettempdir()))
     """Parent of the runs' temporary folders."""
     forbidden_file: Path | None = None
-    """File that adds to or changes the rules on what submissions may not use (core/compile/forbidden.toml)."""
+    """File that adds to or changes the rules on forbidden code in submissions (core/compile/forbidden.toml)."""
     torch_python: Path | None = None
     """Python with torch for the problem definitions of submissions; if unset, the one that deploy/setup-torch made."""
     token: str = ""

@@ -78,7 +78,7 @@ class Device(Protocol):
 
 
 class Inspector(Protocol):
-    """Reports what a compiler makes of a submission, for a GPU that need not be here.
+    """Reports on a compiler's output for a submission, for a GPU that need not be here.
 
     The folder holds `solution.hip` and is mounted writable at `/build`. Exit status 0 leaves `/build/report.json` there
     (the fields of `core.isa_report.IsaReport`, and `listing`); any other status means that there is no report.

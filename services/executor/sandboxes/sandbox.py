@@ -71,7 +71,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class Exit:
-    """How a sandboxed process tree ended.
+    """The end of a sandboxed process tree.
 
     `signal` is set if a signal ended it, `code` otherwise. The flags say which limit ended it, if one did. `stdout` and
     `stderr` hold at most `Limits.output_bytes` each; `output_truncated` is True if there was more. `peak_memory_mib` is

@@ -122,7 +122,7 @@ def _visible(gpus: Sequence[Gpu]) -> dict[str, str]:
 
 @cache
 def _management(pid: int, index: int) -> Management:
-    """One for each process: what a fork inherits cannot be used."""
+    """Return the connection of one process: a fork cannot use its parent's."""
     del pid
     try:
         return Management(index)
