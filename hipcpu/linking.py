@@ -46,8 +46,8 @@ def _link(objects: Sequence[Path], target: Path, options: Sequence[str]) -> None
     libraries = [prepared.libraries / name for name in _LIBRARIES]
     inputs = [prepared.libraries / "crt1.o", *objects, *(path for path in libraries if path.is_file())]
     command = [toolchain.compiler().program, "ld.lld", "--entry", "_start", "--gc-sections", "--eh-frame-hdr"]
-    # `#pragma comment(lib, ...)` would make the linker open any file. It aborts if it cannot have its threads, which
-    # are of no use to programs as small as ours.
+    # `#pragma comment(lib, ...)` would make the linker open any file. The linker aborts if it cannot start its threads,
+    # which are of no use to programs as small as ours.
     command += ["--no-dependent-libraries", "--threads=1"]
     # The C libraries contain debug information, seven eighths of a program, which every run would read and copy.
     command += ["-znow", "-m", "elf_x86_64", "-static", "--strip-debug", "--error-limit=0", *options]

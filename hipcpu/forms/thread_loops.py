@@ -85,7 +85,7 @@ class LoopWriter:
         self.functions: list[str] = []
 
     def loop_of_many(self, call: RegionCall, threads: Threads, caller: str, count: int) -> list[str]:
-        """Return `loop` for one of the `count` loops of function `caller`; if these are too many, as a function."""
+        """Return `loop` for one of the `count` loops of function `caller`; if too many, as a call of a function."""
         if not too_many(count):
             return self.loop(call, threads)
         results = [f"%r{call.number}.id"]

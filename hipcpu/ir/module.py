@@ -168,7 +168,7 @@ class Module:
         return self.changed(change)
 
     def without_metadata(self, kind: str) -> Module:
-        """Return the module without metadata of `kind` on its functions."""
+        """Return the module without attached metadata of `kind`."""
 
         def change(item: Item) -> Item:
             if isinstance(item, str):

@@ -76,7 +76,7 @@ class ExecutorSettings(SandboxSettings, ServiceSettings):
     """Time that the events of a finished run are kept for clients that come back."""
     kept_finished: Annotated[int, Field(ge=1)] = 64
     pool_timeout: Annotated[timedelta, Field(ge=timedelta(0))] = timedelta(0)
-    """Silence of the pool after which an idle executor ends; with 0 it has no pool, and never ends."""
+    """Silence of the pool after which an idle executor ends; with 0 it has no pool, and stays."""
 
     @field_validator("device")
     @classmethod
@@ -131,7 +131,7 @@ class ExecutorSettings(SandboxSettings, ServiceSettings):
         if self.forbidden_file is not None:
             options["--forbidden"] = str(self.forbidden_file.absolute())
         if self.torch_python is not None:
-            # Not resolved: a virtual environment's Python is a link that knows its place.
+            # Not resolved: a virtual environment's Python is a link, and finds its environment by the link's path.
             options["--torch-python"] = str(self.torch_python.absolute())
         if self.box_memory is not None:
             options["--box-memory-mib"] = str(self.box_memory)
@@ -140,7 +140,7 @@ class ExecutorSettings(SandboxSettings, ServiceSettings):
         return [word for option in options.items() for word in option]
 
     def judge_environment(self, runs_at_once: int) -> dict[str, str]:
-        """Return our environment without secrets, with `work_dir` for temporary files and fewer threads for numpy."""
+        """Return our environment without secrets, with `work_dir` for temporary files and numpy's share of threads."""
         public = {name: value for name, value in os.environ.items() if not name.endswith("_TOKEN")}
         threads = max(1, len(os.sched_getaffinity(0)) // runs_at_once)
         return {"OPENBLAS_NUM_THREADS": str(threads), **public, "TMPDIR": str(self.work_dir.absolute())}

@@ -18,7 +18,7 @@ EIGHTHS_OF_A_GPU = 8
 
 @dataclass(frozen=True)
 class Slot:
-    """A number of `eighths` of a machine, from eighth number `first`."""
+    """`eighths` adjacent eighths of a machine, from number `first`."""
 
     first: int
     eighths: int

@@ -29,7 +29,7 @@ class PoolGoneError(Exception):
 class PoolWatch:
     """Measures the pool's silence, from the executor's start.
 
-    `is_in_use` returns True if something needs the machine without its pool: such a machine is never ended.
+    `is_in_use` returns True if the machine is in use even without its pool; it is not ended then.
     """
 
     def __init__(

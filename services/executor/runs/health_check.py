@@ -97,7 +97,7 @@ class HealthCheck:
                 self._begin(device, _BEFORE_THE_FIRST)
 
     def after(self, verdict: Verdict, devices: Sequence[int], *, leaves_processes: bool = False) -> None:
-        """Check these devices after a run; nothing of the run is left except processes that cannot be killed."""
+        """Check these devices after a run, if needed; the machine becomes unfit if the run left processes."""
         if leaves_processes:
             names = ", ".join(map(self._name, devices))
             left = f"a run that ended in {verdict} left processes that cannot be killed"

@@ -52,5 +52,5 @@ def gaps_of(held: Collection[Hold], *, memory_limited: bool, cpu_limited: bool) 
 
 
 def shows_all_nodes(gaps: Collection[str]) -> bool:
-    """Return True if a sandbox with these gaps sees the machine's /dev, and cannot open other files' nodes there."""
+    """Return True if a sandbox with these gaps sees all of the machine's /dev, but can open only its own nodes."""
     return Gap.SOCKETS in gaps and Gap.FILES not in gaps

@@ -68,7 +68,7 @@ def keep_freed_memory(most_bytes: int) -> None:
 
 
 def die_with(parent_pid: int) -> None:
-    """End with the process that started us, even if it has already ended."""
+    """Die with our parent, `parent_pid`; at once if it has already ended."""
     prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent_pid:
         os.kill(os.getpid(), signal.SIGKILL)

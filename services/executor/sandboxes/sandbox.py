@@ -122,7 +122,7 @@ class SandboxedProcess(Protocol):
 
 
 class PreparedSandbox(Protocol):
-    """A finished sandbox whose program has not begun; it is used once, or discarded."""
+    """A sandbox that is made, but whose program has not begun; it is used once, or discarded."""
 
     async def start(self, on_output: OutputListener | None = None) -> SandboxedProcess:
         """Let the program begin, which takes only a message; the limits on time count from here.

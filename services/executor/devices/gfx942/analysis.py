@@ -47,7 +47,7 @@ class Texts:
 
 
 def report_of(texts: Texts) -> dict[str, Any]:
-    """Return `kernels` by the names that people use, `listing`, and counts that show if either was cut off."""
+    """Return `kernels` by their names in the source, with `kernel_count`, and `listing`, with `listing_cut`."""
     codes = codes_from_assembly(texts.assembly, texts.file)
     figures = [each for each in figures_from_assembly(texts.assembly) if each.name in codes]
     module = Module.from_text(texts.ir)

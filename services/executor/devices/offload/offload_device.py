@@ -93,7 +93,7 @@ class OffloadDevice(ABC, Generic[AnyGpu]):
         return self._management(self._indices[0]).versions()
 
     def on(self, devices: Sequence[int]) -> Self:
-        """Return the same toolchain for these devices."""
+        """Return this device for these GPUs; itself if the index setting names the only GPU."""
         if self._only_index() is not None or tuple(devices) == tuple(self._indices):
             return self
         return type(self)(indices=devices)

@@ -44,7 +44,7 @@ class Gpu:
 
 @dataclass(frozen=True)
 class ErrorCounts:
-    """Memory errors that were corrected or not since the driver was loaded."""
+    """Counts of memory errors, correctable or not, since the driver was loaded."""
 
     correctable: int
     uncorrectable: int

@@ -9,8 +9,8 @@ The judge's clock is the virtual one plus the way to the runner and back. The ho
 simulation; so this cannot show a submission that tampers with the simulation itself. Only the runner's code reads the
 virtual clock: `clock_gettime` of the submission is the host's.
 
-Caches: a call after a sweep of 512 MiB or more takes the script's time, any other HOT_SHARE of it, and so does the
-probe by which the judge finds the size of a sweep.
+Caches: a call after a sweep of 512 MiB or more takes the script's time, any other HOT_SHARE of it; the judge's probe
+for the size of a sweep shows the same limit.
 """
 
 from __future__ import annotations

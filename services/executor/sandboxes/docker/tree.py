@@ -38,7 +38,7 @@ class DockerTree:
         self._first_pid: int | None = None
 
     def watch(self, init_pid: int, counters: ContainerCounters, *, witnessed: bool) -> None:
-        """Watch the program in a finished sandbox; if `witnessed`, through its own process, a child of `init_pid`."""
+        """Watch the program once the sandbox is made; if `witnessed`, through its process, a child of `init_pid`."""
         self._counters = counters
         self._first_pid = init_pid if witnessed else None
         if witnessed:

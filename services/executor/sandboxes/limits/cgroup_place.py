@@ -46,7 +46,7 @@ def cgroup_parents(mount: Path = MOUNT, membership: str | None = None) -> list[P
         return []
     cpu = _v1_folder(mount, own, _CPU_CONTROLLER)
     limits_cpu = bool(needed) and (cpu / _V1_QUOTA).exists() and os.access(cpu, os.W_OK)
-    # The cpu folder comes first, as the last one must count processor time; on many machines they are the same.
+    # The cpu folder goes before the last one, which must count processor time; on many machines they are the same.
     return list(dict.fromkeys([*needed[:-1], *([cpu] if limits_cpu else []), needed[-1]])) if needed else []
 
 

@@ -22,7 +22,7 @@ _BLOCK_BYTES = 512
 
 
 def folder_exceeds(folder: Path, limit_bytes: int) -> bool:
-    """Return True if the files below `folder` exceed `limit_bytes`, are too many or too deep; they may change now."""
+    """Return True if the files below `folder` exceed `limit_bytes`, are too many or too deep; they may be changing."""
     total_bytes = 0
     try:
         for entries, allocated_bytes in enumerate(_sizes(os.open(folder, _FOLDER_FLAGS), _MOST_LEVELS)):

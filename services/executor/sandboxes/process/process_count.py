@@ -17,7 +17,7 @@ _PRECISION = 8
 
 
 def processes_of_this_user() -> int:
-    """Return the number of the user's processes and threads, or slightly more; call it without capabilities."""
+    """Return the user's number of processes and threads, or slightly more; valid only without capabilities."""
     seen = _seen_processes()
     if _may_start_one_more(seen):
         return seen
