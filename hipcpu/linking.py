@@ -22,7 +22,7 @@ class SymbolError(Exception):
 
 
 class LinkError(Exception):
-    """The linker failed for a reason that is not the source's."""
+    """The linker failed, and the source is not to blame."""
 
 
 # Parts of our runtime that run kernels, which the recorder replaces by its own.

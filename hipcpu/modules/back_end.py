@@ -118,7 +118,7 @@ def _pass_builder(machine: Machine, level: int) -> PassBuilder:
 
 
 def optimise(module: LlvmModule, machine: Machine, level: int, *, vectorise: bool = True) -> None:
-    """Run LLVM's standard pipeline at `level`."""
+    """Run LLVM's standard pipeline at `level`, with or without vectorisation."""
     options = llvm.create_pipeline_tuning_options(speed_level=level)
     options.loop_vectorization = options.slp_vectorization = options.loop_interleaving = vectorise
     options.loop_unrolling = True

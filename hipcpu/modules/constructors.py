@@ -17,7 +17,7 @@ CONSTRUCTORS = "@llvm.global_ctors"
 
 
 def with_init_array(module: Module) -> Module:
-    """The module with its constructors, lowest priority number first, in `.init_array`."""
+    """Return the module with its constructors, lowest priority number first, in `.init_array`."""
     return module.changed(_init_array)
 
 

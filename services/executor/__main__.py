@@ -1,4 +1,4 @@
-"""`python -m services.executor`."""
+"""Starts the executor: `python -m services.executor`."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Judge processes: started ahead, each used once."""
+"""Judge processes: started ahead of time, each used once."""

@@ -1,4 +1,4 @@
-"""Judges that wait for work: started ahead, each used once."""
+"""Judges that wait for work: started ahead of time, each used once."""
 
 from __future__ import annotations
 

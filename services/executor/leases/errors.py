@@ -26,7 +26,7 @@ ROOM_RETRY = timedelta(seconds=30)
 
 
 class ExecutorError(Exception):
-    """A refusal whose message is meant for the caller."""
+    """A refusal with a message for the caller."""
 
 
 class InvalidFieldError(ExecutorError):

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 EIGHTHS_OF_A_GPU = 8
-"""The unit in which parts of a GPU are leased: an MI300X has eight dies."""
+"""Number of parts in which a GPU is leased: an MI300X has eight dies."""
 
 
 @dataclass(frozen=True)

@@ -34,7 +34,7 @@ log = logging.get_logger(__name__)
 
 
 class EndReason(StrEnum):
-    """Why a run was ended before its judge had finished."""
+    """Reason to end a run before its judge has finished."""
 
     CANCELLED = "cancelled"
     LEASE_EXPIRED = "lease_expired"

@@ -21,7 +21,7 @@ class UnknownSandboxError(SandboxError):
 
 
 class SandboxSetting(StrEnum):
-    """The values of EXECUTOR_SANDBOX."""
+    """Values of EXECUTOR_SANDBOX."""
 
     AUTO = "auto"
     """The best sandbox that works here; the caller logs its name and gaps."""

@@ -80,7 +80,7 @@ def unshare(flags: int) -> None:
 
 
 def mount(source: str, target: str, kind: str, flags: int = 0, options: str = "") -> None:
-    """Mount in our mount namespace."""
+    """Mount `source` at `target` in our mount namespace."""
     words = (source.encode(), target.encode(), kind.encode(), ctypes.c_ulong(flags), options.encode())
     _checked(_C.mount(*words), source)
 

@@ -33,7 +33,7 @@ class CappedOutput:
         return bytes(self._kept)
 
     async def drain(self, reader: asyncio.StreamReader) -> None:
-        """Read to the end."""
+        """Read the stream to its end."""
         while chunk := await reader.read(_CHUNK_BYTES):
             self.take(chunk)
 
@@ -88,7 +88,7 @@ class FramedOutput:
         return await self._reader.readexactly(length) if length else b""
 
     def capture(self) -> Capture:
-        """Begin to read to the end."""
+        """Begin to read both streams to their ends."""
         return Capture(self._stdout, self._stderr, asyncio.create_task(self._drain()))
 
     async def _drain(self) -> None:

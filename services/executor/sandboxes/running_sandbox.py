@@ -94,7 +94,7 @@ class WaitingSandbox:
         self._ending: asyncio.Task[bool] | None = None
 
     async def start(self, on_output: OutputListener | None = None) -> RunningSandbox:
-        """Let the program begin."""
+        """Let the program begin; raises SandboxError if the sandbox was used before, or ended while it waited."""
         if self._running is not None or self._ending is not None:
             raise SandboxError("a prepared sandbox is used once")
         self._parts.capture.tell(on_output)

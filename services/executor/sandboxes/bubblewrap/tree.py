@@ -46,7 +46,7 @@ class BubblewrapTree:
         self._witness = ExitWitness.of_only_child(init_pid)
 
     def release(self) -> bool:
-        """Let the program begin."""
+        """Let the program begin; returns False if the sandbox has ended meanwhile."""
         return self.child.write_and_close_input(_GO)
 
     async def wait_status(self) -> int:

@@ -47,7 +47,7 @@ class DockerTree:
             self._witness = ExitWitness(pid)
 
     def release(self) -> bool:
-        """Let the program begin."""
+        """Let the program begin; returns False if the sandbox has ended meanwhile."""
         if self._control.is_closing() or (self._program is not None and self._program.has_come):
             return False
         self._control.write(_WORD)

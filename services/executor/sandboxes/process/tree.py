@@ -41,7 +41,7 @@ class LaunchedTree:
         return frozenset(map(Hold, message["held"]))
 
     def release(self) -> bool:
-        """Let the program begin."""
+        """Let the program begin; returns False if the sandbox has ended meanwhile."""
         return self.child.write_and_close_input(GO)
 
     async def wait_status(self) -> int:
