@@ -30,81 +30,83 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 T = TypeVar("T")
 OWN_HOST = frozenset({"local", "docker"})
-"""Providers whose machines share one host: two at work there would spoil each other's times."""
+"""Providers whose machines share one host: two machines at work there would spoil each other's timings."""
 RENTED_MACHINES = 3
-"""Rented machines that there may be at once, if no setting says."""
+"""Limit on rented machines at a time, if no setting gives one."""
 MOST_MACHINES = 1000
-"""More than that is a slip of the pen, which would be dear."""
+"""A larger number is surely a typing error, and an expensive one."""
 NotNegative = Annotated[timedelta, Field(ge=timedelta(0))]
 Positive = Annotated[timedelta, Field(gt=timedelta(0))]
 
 
 class VmPoolSettings(ServiceSettings):
-    """Read from `VMPOOL_*`; names with an `AMD_` alias are also read by that older name. Durations are in seconds."""
+    """Settings, read from `VMPOOL_*`; those with an `AMD_` alias also by that older name. Durations are in seconds."""
 
     model_config = SettingsConfigDict(env_prefix="VMPOOL_", populate_by_name=True)
 
     port: int = USUAL_PORTS["vmpool"]
     drain: timedelta = timedelta(seconds=1)
-    """Calls are over in milliseconds; what is cut off are watches, which resume elsewhere."""
+    """Calls take milliseconds. Only watches are cut off, and they resume elsewhere."""
     billing_target: str = usual_target("billing")
     providers: Annotated[CommaSeparated[str], Field(min_length=1)] = ("local",)
-    """Where machines come from, in order of preference, with commas between: the names of installed plug-ins."""
+    """Providers of machines in order of preference: the names of installed plug-ins, separated by commas."""
     pool_name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,19}$")] = "wavepool"
-    """Tells this pool's machines from those of other pools in the same cloud account."""
+    """Distinguishes this pool's machines from those of other pools in the same cloud account."""
     secret: SecretStr | None = None
-    """Machines' tokens are made from it; unset: one that is made at first use and kept in the data folder."""
+    """Secret that machines' tokens are made from. If it is unset, one is made at first use and kept in the data
+    folder."""
     strangers: OrphanPolicy = OrphanPolicy.REPORT
-    """What becomes of machines that have our pool's name and not our token: `report` or `release`."""
+    """Policy for machines that have our pool's name but not our token: `report` or `release`."""
     gpu_types: Annotated[CommaSeparated[str], Field(min_length=1)] = GPU_TYPES
-    """What may be asked for, with commas between."""
+    """GPU types that may be asked for, separated by commas."""
     default_gpu: str = Field(default="", validation_alias=AliasChoices("VMPOOL_DEFAULT_GPU", "AMD_DEFAULT_GPU"))
-    """The GPU type of requested machines that name none; empty: the first of `gpu_types`."""
+    """GPU type of requested machines that name none; empty: the first of `gpu_types`."""
     max_machines: Annotated[int, Field(ge=0, le=MOST_MACHINES)] | None = Field(
         default=None, validation_alias=AliasChoices("VMPOOL_MAX_MACHINES", "AMD_VM_MAX_CONCURRENT")
     )
-    """Unset: 3, or 1 if a provider is this host itself."""
+    """Limit on machines at a time. Unset: 3, or 1 if a provider's machines are this host itself."""
     idle_timeout: NotNegative = Field(
         default=timedelta(seconds=600), validation_alias=AliasChoices("VMPOOL_IDLE_TIMEOUT", "AMD_VM_IDLE_TIMEOUT")
     )
-    """How long a machine is kept with nothing to do."""
+    """Time for which an idle machine is kept."""
     idle_timeouts: dict[str, NotNegative] = Field(default_factory=dict[str, timedelta])
-    """The same for single GPU types, as JSON, e.g. `{"MI210": 60}`."""
+    """Idle timeouts of single GPU types, as JSON, e.g. `{"MI210": 60}`."""
     surplus_share: Annotated[float, Field(ge=0, le=1)] = 0.5
-    """Each further idle machine is kept this share of the time of the one used after it; 1: all are kept alike."""
+    """Each further idle machine is kept for this share of the time of the one used after it; 1 keeps all equally
+    long."""
     release_margin: NotNegative = timedelta(seconds=60)
-    """How long before the end of paid-for time an idle machine is released, so that no further time is billed."""
+    """An idle machine is released this long before the end of paid time, so that no further time is billed."""
     keep_warm: str = ""
-    """When how many machines are to be ready, e.g. `Mon-Fri 08:00-18:00 Europe/Berlin MI300X=1; ...`."""
+    """Schedule of machines to keep ready, e.g. `Mon-Fri 08:00-18:00 Europe/Berlin MI300X=1; ...`."""
     backends: CommaSeparated[str] = ()
-    """Where machines may be rented, in order of preference, with commas between; unset: wherever is cheapest. A
-    provider of which it names no backend comes last, with those that it usually has."""
+    """Backends or providers to rent from, in order of preference, separated by commas. Unset: the order of `providers`,
+    then the price. A provider with no backend in the list comes last, with its usual backends."""
     spot_policy: SpotPolicy = SpotPolicy.ON_DEMAND
-    """Whether machines may be ones that the provider can take away: on-demand, spot or auto."""
+    """Kind of machine to rent: on-demand, spot (a machine that the provider can take away) or auto."""
     max_price: Annotated[Decimal, Field(ge=0)] = Decimal(0)
-    """Dollars per GPU hour beyond which no machine is taken; 0: no limit."""
+    """Highest price in dollars per GPU hour; 0: no limit."""
     unfit_limit: Annotated[int, Field(ge=0)] = 3
-    """After so many machines of a kind in a row that cost money and ran nothing, no more are rented; 0: no limit."""
+    """After this many machines of a kind in a row that cost money and ran nothing, no more are rented; 0: no limit."""
     gpus_per_machine: Annotated[CommaSeparated[int], Field(min_length=1)] = (1,)
-    """GPUs of a machine: 1, 2, 4 or 8, several with commas between. The pool orders machines with the first number by
-    itself; requests may name any of them."""
+    """GPUs of a machine: 1, 2, 4 or 8, separated by commas if there are several. The pool orders machines with the
+    first number by itself; requests may name any of them."""
     offer_lifetime: NotNegative = timedelta(seconds=15)
-    """How long a provider's offers are held to be as they were."""
+    """Time for which a provider's offers are used without asking again."""
     lease_duration: Positive = timedelta(seconds=60)
-    """Of a lease that is asked for without one."""
+    """Duration of a lease whose request gives none."""
     longest_lease: Positive = timedelta(hours=1)
     demand_lifetime: Positive = timedelta(seconds=60)
-    """How long reported demand counts without being reported again."""
+    """Time for which reported demand counts unless it is reported again."""
     heartbeat_interval: Positive = timedelta(seconds=2)
     lost_after: Positive = timedelta(seconds=6)
-    """How long a machine may leave heartbeats unanswered."""
+    """A machine that leaves heartbeats unanswered for this long is lost."""
     reconcile_interval: Positive = timedelta(seconds=1)
     history_duration: Positive = timedelta(days=30)
-    """How long machines that are over, leases, events and usage facts are kept; sums of them stay for good."""
+    """Machines that are over, leases, events and usage facts are kept for this long; sums of them stay for good."""
     takeover_timeout: NotNegative = timedelta(seconds=20)
-    """How long to wait for another vmpool that serves the database to end."""
+    """Time to wait for another vmpool that serves the database to end."""
     usage_interval: Positive = timedelta(seconds=60)
-    """Between two reports to billing of what a machine costs."""
+    """Time between two reports of a machine's cost to billing."""
 
     @field_validator("gpus_per_machine")
     @classmethod
@@ -134,7 +136,7 @@ class VmPoolSettings(ServiceSettings):
         return self
 
     def resolved_secret(self) -> bytes:
-        """The pool's secret; ValueError where the file that keeps it is broken."""
+        """The pool's secret; raises ValueError if the file that keeps it is broken."""
         return kept_secret(self.data_dir) if self.secret is None else self.secret.get_secret_value().encode()
 
     def limits(self) -> Limits:
@@ -143,7 +145,7 @@ class VmPoolSettings(ServiceSettings):
         return Limits(self.most_machines(), retention, self.offers(), self._warm_windows(), self.unfit_limit)
 
     def offers(self) -> OfferPolicy:
-        """Which offers are taken."""
+        """Policy for choosing offers."""
         return OfferPolicy(
             backends=self.backends,
             spot=self.spot_policy,
@@ -152,20 +154,20 @@ class VmPoolSettings(ServiceSettings):
         )
 
     def most_machines(self) -> int:
-        """How many machines there may be at once."""
+        """The largest number of machines at a time."""
         if self.max_machines is not None:
             return self.max_machines
         return 1 if OWN_HOST.intersection(self.providers) else RENTED_MACHINES
 
     def default_gpu_type(self) -> str:
-        """The GPU type of a machine that is requested without one."""
+        """GPU type of a requested machine that names none."""
         try:
             return default_first(self.gpu_types, self.default_gpu)[0]
         except ValueError as error:
             raise ValueError(f"default_gpu: {error}") from error
 
     def offer_times(self) -> OfferTimes:
-        """How long offers are good for."""
+        """Times for which offers can be used."""
         return OfferTimes(fresh=self.offer_lifetime)
 
     def _idle_timeouts(self) -> dict[str, timedelta]:
@@ -176,7 +178,7 @@ class VmPoolSettings(ServiceSettings):
 
 
 def _checked(check: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """The check's answer; settings are refused with ValueError."""
+    """The check's result; raises ValueError instead of InvalidFieldError, because settings need it."""
     try:
         return check(*args, **kwargs)
     except InvalidFieldError as error:

@@ -33,7 +33,7 @@ class PoolError(Exception):
 
 
 class InvalidFieldError(PoolError):
-    """A field of a request is wrong; `violations` holds its name, and what is wrong and how to mend it."""
+    """A field of a request is wrong; `violations` holds its name, and the fault with its remedy."""
 
     def __init__(self, field: str, description: str) -> None:
         super().__init__(f"{field}: {description}")
@@ -41,7 +41,7 @@ class InvalidFieldError(PoolError):
 
 
 class NoCapacityError(PoolError):
-    """Nothing is free now; the message says what the pool is doing about it."""
+    """Nothing is free now; the message describes the outlook."""
 
     def __init__(self, outlook: str, retry_after: timedelta) -> None:
         super().__init__(f"No machine has room now: {outlook}. Watch the machines and try again.")
@@ -49,21 +49,21 @@ class NoCapacityError(PoolError):
 
 
 class NoOfferError(PoolError):
-    """No provider has such a machine now; the message has their own words."""
+    """No provider has such a machine now; the message quotes the providers."""
 
     def __init__(self, outlook: str) -> None:
         super().__init__(f"No such machine can be had now: {outlook}. Try again later, or ask for another.")
 
 
 class PoolLimitError(PoolError):
-    """The pool may not start another machine; the message says what to do."""
+    """The pool may not start another machine; the message has the remedy."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(f"No machine was started: {reason}.")
 
 
 class RequestConflictError(PoolError):
-    """The request id was used for another machine."""
+    """The request id was already used with other content."""
 
     def __init__(self, request_id: str, machine_id: str) -> None:
         super().__init__(
@@ -72,7 +72,7 @@ class RequestConflictError(PoolError):
 
 
 class LeaseConflictError(PoolError):
-    """The job's attempt has a lease already, with other content, or an expired one whose run may still be dying."""
+    """The job's attempt already has a lease, with other content or expired with a run that may still be dying."""
 
     def __init__(self, job_id: str, attempt: int, lease_id: str) -> None:
         super().__init__(
@@ -88,21 +88,21 @@ class LeaseEndedError(PoolError):
 
 
 class IllegalMoveError(PoolError):
-    """A machine or lease cannot go from one state to the other: a bug, or a decision that came too late."""
+    """A machine or lease cannot make this move: it is a bug, or the decision came too late."""
 
     def __init__(self, subject: str, before: str, after: str) -> None:
         super().__init__(f"{subject} cannot go from {before} to {after}.")
 
 
 class StaleMachineError(PoolError):
-    """The machine has changed since it was read; read it again and decide anew."""
+    """The machine has changed since it was read. Read it again and decide again."""
 
     def __init__(self, machine_id: str) -> None:
         super().__init__(f"Machine {machine_id!r} changed in the meantime. Try again.")
 
 
 class ProviderError(PoolError):
-    """A provider cannot do what it was asked; the message is in its own words, `fault` tells what to do next."""
+    """A provider refuses a request; the message is in its own words, and `fault` decides the next step."""
 
     def __init__(self, message: str, fault: Fault = Fault.PROVIDER) -> None:
         super().__init__(message)
@@ -110,7 +110,7 @@ class ProviderError(PoolError):
 
 
 class ProviderUnreachableError(PoolError):
-    """A provider does not answer, and nothing is known."""
+    """A provider does not answer, so nothing is known."""
 
     def __init__(self, provider: str, reason: str) -> None:
         super().__init__(f"Provider {provider!r} does not answer: {reason}. Try again.")
@@ -121,7 +121,7 @@ class NotFoundError(PoolError):
 
 
 class MachineNotFoundError(NotFoundError):
-    """No such machine."""
+    """There is no such machine."""
 
     def __init__(self, machine_id: str) -> None:
         super().__init__(f"There is no machine {machine_id!r}.")
@@ -135,7 +135,7 @@ class LogNotFoundError(NotFoundError):
 
 
 class LeaseNotFoundError(NotFoundError):
-    """No such lease."""
+    """There is no such lease."""
 
     def __init__(self, lease_id: str) -> None:
         super().__init__(f"There is no lease {lease_id!r}.")

@@ -1,4 +1,4 @@
-"""Why a machine ended, in kinds that tell what to do next."""
+"""Reasons why a machine ended, in kinds that decide the next step."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class Fault(StrEnum):
-    """What went wrong with a machine; NONE while nothing did."""
+    """A machine's fault; NONE if nothing went wrong."""
 
     NONE = ""
     NO_CAPACITY = "no_capacity"
@@ -22,7 +22,7 @@ class Fault(StrEnum):
     EXECUTOR_EXITED = "executor_exited"
     """Its executor ended by itself; the exit status and the logs tell how."""
     UNFIT = "unfit"
-    """Its executor answers and takes no runs: no device, a driver that is too old, a GPU that hangs. Get another."""
+    """Its executor answers but takes no runs: no device, a driver that is too old, or a GPU that hangs. Get another."""
     MISCONFIGURED = "misconfigured"
     """It will most likely fail again until the operator changes something: no retry soon."""
     PROVIDER = "provider"
@@ -30,6 +30,6 @@ class Fault(StrEnum):
 
 
 OF_NO_USE = frozenset({Fault.EXECUTOR_EXITED, Fault.START_TIMEOUT, Fault.UNFIT, Fault.UNREACHABLE})
-"""Faults of machines that were made, and are paid for, and were of no use if they had not run a job by then."""
+"""Faults of machines that were made and paid for, and were of no use unless they had already run a job."""
 WANTS_OPERATOR = frozenset({Fault.MISCONFIGURED})
-"""Faults that a retry is not likely to mend."""
+"""Faults that a retry is unlikely to mend."""

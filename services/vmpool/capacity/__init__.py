@@ -1,1 +1,1 @@
-"""Machines for those who want some: leases, requests, and the loop that carries out what the policy decides."""
+"""Gives out machines: leases, requests for machines, and the loop that carries out the policy's decisions."""

@@ -1,4 +1,4 @@
-"""Asks billing what may be spent on machines."""
+"""Asks billing how much may still be spent on machines."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ if TYPE_CHECKING:
 
 CALL_SECONDS = 1.5
 LIFETIME = timedelta(seconds=3)
-"""How long an answer serves: what is started within it is reported to billing only after it."""
+"""How long an answer is reused. Billing hears of a machine that is started in this time only after it."""
 
 
 class Funding(Protocol):
-    """Knows what may be spent."""
+    """Says how much may still be spent on machines."""
 
     async def funds(self) -> Funds:
-        """What is left to start machines with; `unknown` tells where nobody knows."""
+        """The money left to start machines with; `unknown` says why the amount is not known."""
         ...
 
 
 class BillingFunding:
-    """The budget that billing keeps, less what machines have cost it and what those under way hold of it."""
+    """Computes the money left: billing's machine budget, less its spending and the holds of unsettled machines."""
 
     def __init__(self, usage: UsageStore, channel: grpc.aio.Channel, clock: Clock) -> None:
         self._usage = usage
@@ -41,7 +41,10 @@ class BillingFunding:
         self._answers: dict[frozenset[str], tuple[datetime, pb.GetMachineBudgetResponse]] = {}
 
     async def funds(self) -> Funds:
-        """Asked at most every LIFETIME for the same machines; what those hold is counted anew each time."""
+        """The money left.
+
+        Billing is asked at most once per LIFETIME for the same set of machines; what they hold is computed each time.
+        """
         unsettled = await self._usage.unsettled()
         now = self._clock.now()
         try:

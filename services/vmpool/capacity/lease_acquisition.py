@@ -1,4 +1,4 @@
-"""Gives out leases, and puts those that find no room on the demand board."""
+"""Gives out leases, and puts requests that find no room on the demand board."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from services.vmpool.store.lease_store import LeaseStore
 
 RETRY_AFTER = timedelta(seconds=1)
-"""For callers that do not watch the machines."""
+"""Retry delay for callers that do not watch the machines."""
 
 
 class LeaseAcquisition:
-    """Answers AcquireLease: a lease on a machine that is ready, or what is done to get one."""
+    """Answers AcquireLease with a lease on a ready machine, or with an error that describes the outlook."""
 
     def __init__(self, leases: LeaseStore, demand: DemandBoard, sizer: Sizer, clock: Clock) -> None:
         self._leases = leases
@@ -30,7 +30,7 @@ class LeaseAcquisition:
         self._clock = clock
 
     async def acquire(self, request: LeaseRequest) -> tuple[Lease, Machine]:
-        """A lease now, or NoCapacityError that tells what is done about it."""
+        """Take a lease now; raises NoCapacityError with the outlook if there is no room."""
         with metrics.acquire_seconds.time():
             taken = await self._leases.acquire(request)
         if taken is None:

@@ -1,4 +1,4 @@
-"""A machine that somebody asks for by RequestMachine: what fits it, and what is refused at once."""
+"""A machine that somebody asks for by RequestMachine: which machines fit it, and which requests are refused at once."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ _NO_TIME = timedelta(0)
 
 @dataclass(frozen=True)
 class MachineRequest:
-    """What is asked for; empty texts, `spot` None and zeros leave the choice to the pool.
+    """A request for a machine; empty text, `spot` None and zeros leave the choice to the pool.
 
-    `max_price_micros_per_hour` is the whole machine's.
+    `max_price_micros_per_hour` is the price of the whole machine.
     """
 
     gpu_type: str
@@ -42,7 +42,7 @@ class MachineRequest:
     reason: str = ""
 
     def is_met_by(self, machine: Machine) -> bool:
-        """The machine is what is asked for, whatever it does now."""
+        """True if the machine is one that the request asks for, whatever its state."""
         limit = self.max_price_micros_per_hour
         return (
             (machine.gpu_type, machine.gpu_count) == (self.gpu_type, self.gpu_count)
@@ -53,7 +53,7 @@ class MachineRequest:
         )
 
     def policy(self, usual: OfferPolicy) -> OfferPolicy:
-        """The operator's policy with the request's own wishes; the lower of two highest prices holds."""
+        """The operator's policy with the request's own wishes. The lower of the two price limits applies."""
         limits = (self.max_price_micros_per_hour // self.gpu_count, usual.max_price_micros_per_gpu_hour)
         return replace(
             usual,
@@ -63,7 +63,7 @@ class MachineRequest:
         )
 
     def market(self, market: Market) -> Market:
-        """The offers from where the request wants its machine."""
+        """The offers from the provider, backend and region that the request names."""
         return replace(market, offers=[offer for offer in market.offers if self._takes_place(offer)])
 
     def _takes_place(self, there: Machine | Offer) -> bool:
@@ -72,7 +72,7 @@ class MachineRequest:
 
 
 def check_request(request: MachineRequest, gpu_types: Sequence[str], providers: Sequence[str]) -> MachineRequest:
-    """The request in known names, or a refusal by field; what needs the providers' offers is not looked at."""
+    """The request with names in their known spelling; raises InvalidFieldError. Offers are not consulted."""
     _check_length("request_id", request.request_id, LONGEST_REQUEST_ID)
     _check_length("reason", request.reason, LONGEST_REASON)
     _check_duration(request.max_duration)
@@ -86,9 +86,9 @@ def check_request(request: MachineRequest, gpu_types: Sequence[str], providers: 
 
 
 def check_against(market: Market, request: MachineRequest, usual: OfferPolicy) -> MachineRequest:
-    """The request in the words of what is offered, or a refusal by field.
+    """The request with names as the offers spell them; raises InvalidFieldError.
 
-    While a provider makes no offers nobody knows what it would have, so names are not refused then.
+    Names are not checked while a provider makes no offers, because nobody knows what it could offer.
     """
     if not market.missing:
         there = [offer for offer in market.offers if request.provider in {"", offer.provider}]

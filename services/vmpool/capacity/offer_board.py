@@ -1,4 +1,4 @@
-"""What providers offer, asked no more often than it changes, and waited for no longer than callers can."""
+"""Keeps the providers' offers, so that providers are not asked too often and callers do not wait long."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ class OfferBoard:
         self._asking: dict[str, asyncio.Task[None]] = {}
 
     async def market(self) -> Market:
-        """What can be had: from fresh answers, and from older ones where a provider does not answer in time.
+        """The offers that can be had: fresh answers, or older ones if a provider does not answer in time.
 
-        Only a question that is asked now is waited for: a provider that hangs costs its callers one wait.
+        Only a question that is asked now is waited for, so a provider that hangs delays its callers once.
         """
         new = [self._ask(provider) for provider in self._providers if self._is_due(provider.name)]
         if new:
@@ -56,7 +56,7 @@ class OfferBoard:
         return Market(tuple(offers), tuple(missing))
 
     async def close(self) -> None:
-        """Give up the questions under way."""
+        """Cancel the questions under way."""
         asking = list(self._asking.values())
         for task in asking:
             task.cancel()

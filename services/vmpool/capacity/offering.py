@@ -19,19 +19,19 @@ if TYPE_CHECKING:
 log = get_logger(__name__)
 
 OFFERS_SECONDS = 15.0
-"""Less than people wait for the answer."""
+"""Less than the time that people wait for the answer."""
 
 
 @dataclass(frozen=True)
 class Offering:
-    """Offers in the order of the providers; `failures` has what those said that made none, by provider."""
+    """Offers in the order of the providers; `failures` maps each provider that made none to its explanation."""
 
     offers: Sequence[Offer]
     failures: Mapping[str, str]
 
 
 async def offering_of(providers: ProviderSet, seconds: float = OFFERS_SECONDS) -> Offering:
-    """Ask all providers at once; one that does not answer, or breaks, costs nobody's offers but its own."""
+    """Ask all providers at once. One that does not answer or breaks costs only its own offers."""
     refusals = providers.refusals
     answers = await asyncio.gather(
         *(offers_of(provider, refusals.get(provider.name, ""), seconds) for provider in providers)
@@ -41,9 +41,9 @@ async def offering_of(providers: ProviderSet, seconds: float = OFFERS_SECONDS) -
 
 
 async def offers_of(provider: MachineProvider, refusal: str, seconds: float) -> tuple[Sequence[Offer], str]:
-    """One provider's offers, or why there are none, within the time; nothing that it does reaches the caller.
+    """One provider's offers, or the reason why there are none. Ends within `seconds` and raises no error.
 
-    `refusal`: why it did not start; then it is not asked.
+    `refusal` says why the provider did not start; if it is set, the provider is not asked.
     """
     if refusal:
         return (), refusal

@@ -1,4 +1,4 @@
-"""Gives machines to those who ask for one without a job that waits for it."""
+"""Gives a machine to somebody who asks for one without a waiting job."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _STANDING = ON_THE_WAY | {MachineState.WARM}
 
 
 class Requesting:
-    """What RequestMachine does; one request at a time, and none beside the sizer's own decisions."""
+    """Answers RequestMachine, one request at a time and never while the sizer decides."""
 
     def __init__(
         self,
@@ -57,9 +57,9 @@ class Requesting:
         self._clock = clock
 
     async def request(self, asked: MachineRequest) -> tuple[Machine, bool]:
-        """The machine, and whether it was started for this request.
+        """Return a machine, and True if it was started for this request.
 
-        InvalidFieldError, RequestConflictError, PoolLimitError, NoOfferError.
+        Raises InvalidFieldError, RequestConflictError, PoolLimitError or NoOfferError.
         """
         asked = replace(asked, gpu_type=asked.gpu_type or self._default_gpu_type)
         asked = check_request(asked, self._gpu_types, self._providers.names)
@@ -76,7 +76,7 @@ class Requesting:
             return await self._started(asked), True
 
     async def _standing(self, asked: MachineRequest) -> Machine | None:
-        """A machine that fits and serves nobody: a ready one, whose idle time begins anew, or one on its way."""
+        """An idle machine that fits, whose idle time begins anew, or else one on its way; None if there is neither."""
         fitting = [m for m in await self._machines.unreleased() if m.state in _STANDING and asked.is_met_by(m)]
         by_use = sorted(fitting, key=lambda m: m.last_used_time or m.create_time, reverse=True)
         for machine in by_use:
@@ -107,7 +107,7 @@ class Requesting:
         usual = self._limits.offers
         asked = check_against(market, asked, usual)
         market = asked.market(market)
-        # Who asks by hand may have mended the settings.
+        # Somebody who asks by hand may just have corrected the settings.
         backing_off = {
             source: failed for source, failed in (await self._sizer.backing_off()).items() if not failed.wants_operator
         }

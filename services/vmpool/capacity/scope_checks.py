@@ -1,4 +1,4 @@
-"""Refuses what no provider of the pool could ever have. A provider that does not tell its scope could have anything."""
+"""Refuses anything that no provider of the pool could ever offer. A provider without a scope could offer anything."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def check_preferences(backends: Sequence[str], gpu_count: int, providers: ProviderSet) -> None:
-    """Raises InvalidFieldError for a preferred backend that nobody has, or machines of a size that nobody has."""
+    """Raises InvalidFieldError if no provider has one of the backends, or machines with that many GPUs."""
     check_scope_gpu_count(gpu_count, providers, field="VMPOOL_GPUS_PER_MACHINE")
     scopes = _scopes(providers.names, providers)
     if scopes is not None:
@@ -24,14 +24,14 @@ def check_preferences(backends: Sequence[str], gpu_count: int, providers: Provid
 
 
 def check_scope_gpu_count(gpu_count: int, providers: ProviderSet, provider: str = "", field: str = "gpu_count") -> None:
-    """Raises InvalidFieldError where no machine with so many GPUs can ever be had there; empty: at any provider."""
+    """Raises InvalidFieldError if `provider` (empty: any provider) can never have a machine with that many GPUs."""
     scopes = _scopes([provider] if provider else providers.names, providers)
     if scopes is not None:
         check_gpu_count(gpu_count, field, sorted({count for scope in scopes.values() for count in scope.gpu_counts}))
 
 
 def _scopes(names: Sequence[str], providers: ProviderSet) -> Mapping[str, Scope] | None:
-    """By provider; None where one does not tell."""
+    """The scopes by provider; None if a provider has no scope."""
     scopes: dict[str, Scope] = {}
     for name in names:
         provider = providers.named(name)

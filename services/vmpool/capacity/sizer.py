@@ -1,4 +1,4 @@
-"""The loop that carries out what `sizing` decides: it asks for machines, and drains those that are to go."""
+"""The loop that carries out the decisions of `sizing`: it asks for machines, and drains those that are to go."""
 
 from __future__ import annotations
 
@@ -68,14 +68,14 @@ class Sizer:
         self._found_well: dict[str, datetime] = {}
         self._stopped = frozenset["Source"]()
         self.one_at_a_time = asyncio.Lock()
-        """Held by whoever counts machines and starts one."""
+        """Held while machines are counted and started."""
 
     async def run_once(self) -> None:
         """Bring the pool to size."""
         await self.resize()
 
     async def resize(self) -> tuple[int, Plan]:
-        """Bring the pool to size; tells how many machines are on their way, and the plan, with what is in its way."""
+        """Bring the pool to size; returns the number of machines on their way, and the plan with its obstacles."""
         async with self.one_at_a_time:
             now = self._clock.now()
             pool = await self._pool()
@@ -88,24 +88,25 @@ class Sizer:
         return on_the_way, plan
 
     def ordered(self, start: Start) -> Machine:
-        """The machine to add to the record, with an id of its own."""
+        """The machine to add to the record, with a new id."""
         machine_id = self._new_id("mach")
         token = self._tokens.of(machine_id)
         machine = ordered_machine(start, machine_id, token, self._limits, self._clock.now())
-        # In the record before the order: the settings that the name is made from may be others when it is released.
+        # The name goes into the record before the order: when the machine is released, the settings that the name is
+        # made from may have changed.
         name = self._providers.named(machine.provider).resource_name(machine_id)
         return replace(machine, resource_name=name)
 
     async def backing_off(self) -> Mapping[Source, Failures]:
-        """The sources that failed lately, and are left alone for now."""
+        """The sources that failed lately and are left alone for now."""
         return self._backing_off(await self._machines.failures())
 
     async def stopped(self) -> Mapping[Source, Failures]:
-        """The sources that nothing more is rented from, as too many machines in a row were of no use."""
+        """The sources from which no more is rented, because too many machines in a row were of no use."""
         return {source: failed for source, failed in (await self.backing_off()).items() if failed.is_stopped}
 
     async def resume(self, gpu_type: str = "") -> Mapping[Source, Failures]:
-        """Rent again from those, of one GPU type or of all; gives those that were stopped."""
+        """Rent again from stopped sources, of one GPU type or of all; returns those that were stopped."""
         async with self.one_at_a_time:
             found = {s: failed for s, failed in (await self.stopped()).items() if gpu_type in {"", s.gpu_type}}
             await self._machines.resume(found)
@@ -114,7 +115,7 @@ class Sizer:
         return found
 
     def found_well(self, provider: str) -> None:
-        """A provider was looked at, and nothing is wrong with it: what failed there before is tried again."""
+        """Note that a provider was examined and is well, so that earlier failures there do not delay another try."""
         self._found_well[provider] = self._clock.now()
 
     async def _pool(self) -> Pool:
@@ -135,7 +136,7 @@ class Sizer:
         metrics.sources_stopped.set(len(stopped))
 
     async def _supply(self, needs: Needs) -> tuple[Market, Funds]:
-        """What can be had, and the money for it; nobody is asked while nothing is missing."""
+        """The offers, and the money for them. Nobody is asked if no machine is missing."""
         if not needs.wishes:
             return Market(), Funds()
         market = await self._offers.market()
@@ -167,7 +168,7 @@ class Sizer:
 
 
 def ordered_machine(start: Start, machine_id: str, token: str, limits: Limits, now: datetime) -> Machine:
-    """The machine to ask for."""
+    """The machine that `start` describes, in its first state."""
     offer = start.offer
     reason = _REASONS.get(start.origin, "it was asked for")
     return Machine(

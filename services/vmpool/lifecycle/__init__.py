@@ -1,1 +1,1 @@
-"""Loops that keep the record and the machines the same."""
+"""Loops that keep the record and the machines in agreement."""

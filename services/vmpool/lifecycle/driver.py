@@ -1,4 +1,4 @@
-"""Moves one machine one step on: asks its provider and its executor how it is, and writes down what that means."""
+"""Moves one machine one step on: asks its provider and its executor for its state, and records the result."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ if TYPE_CHECKING:
 log = get_logger(__name__)
 
 SETTLING_TIME = timedelta(seconds=30)
-"""A pool that was away meets each machine for so long before it gives one up as late."""
+"""A restarted pool observes machines for up to this long before it gives one up as late."""
 
 _BROKEN_AT_PROVIDER = frozenset({ProviderState.ENDED, ProviderState.GONE})
 
 
 class MachineDriver:
-    """Drives machines; every step may be repeated, and a step that comes too late is refused by the store."""
+    """Drives machines. Every step may be repeated, and the store refuses a step that comes too late."""
 
     def __init__(
         self,
@@ -81,7 +81,7 @@ class MachineDriver:
         }
 
     async def drive(self, machine: Machine) -> None:
-        """Take the step that the machine's state asks for, but not at once again one that failed."""
+        """Take the step for the machine's state, unless that step failed a moment ago."""
         if not self._pauses.is_over(machine.machine_id, machine.state, self._clock.now()):
             return
         try:
@@ -94,7 +94,7 @@ class MachineDriver:
         self._pauses.forget(machine.machine_id)
 
     async def end(self, machine: Machine) -> None:
-        """Stop a machine whatever it does, because the pool itself stops."""
+        """Stop a machine in any state, because the pool itself stops."""
         if machine.state not in {MachineState.DRAINING, *OVER}:
             machine = await self._record.change(machine, machine.drain(self._clock.now(), "the pool is stopping"))
         await self._release(machine)
@@ -159,7 +159,7 @@ class MachineDriver:
             await self._record.change(machine, machine.join(now, health.inventory))
 
     async def _watch(self, machine: Machine) -> None:
-        """Notice a machine that died or has lived long enough, and expired leases whose runs are gone."""
+        """Notice a machine that died or reached its longest life, and expired leases whose runs are gone."""
         if machine.is_expired(self._clock.now()):
             # Not every provider ends a machine by itself.
             lived = f"it has reached its longest life of {machine.max_duration.total_seconds():g} s"
@@ -172,7 +172,7 @@ class MachineDriver:
             lost = machine.lose(self._clock.now(), seen.reason, seen.fault or Fault.PROVIDER, seen.exit_status)
             await self._record.change(machine, lost)
         elif seen.resource.resource_id and seen.resource.resource_id != machine.resource_id:
-            # Ordered by a vmpool that did not write it down.
+            # It was ordered by a vmpool that did not record the id.
             await self._record.change(machine, placed(machine, seen), "it is known at its provider")
         elif isinstance(health, ExecutorUnreachableError):
             await self._unanswered(machine, health)
@@ -180,12 +180,12 @@ class MachineDriver:
             await self._answered(machine, health)
 
     async def _stopped(self, machine: Machine, seen: Observation) -> None:
-        """It was stopped at its provider: there is nothing to drain, only to release."""
+        """Halt a machine that was stopped at its provider: there is nothing to drain, only to release."""
         halt = Halt(seen.reason, seen.fault, seen.exit_status, rented=seen.rented)
         await self._machines.halt(machine.machine_id, halt)
 
     async def _heartbeat(self, machine: Machine) -> Health | ExecutorUnreachableError | None:
-        """What the executor says, or that it says nothing; None where it is not asked yet."""
+        """The executor's health, or the error if it does not answer; None if it is not time to ask."""
         if not self._health.is_due(machine.machine_id, self._clock.now()):
             return None
         try:

@@ -1,4 +1,4 @@
-"""Asks executors how they are."""
+"""Asks executors for their health."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 
 class ExecutorUnreachableError(Exception):
-    """The executor did not answer; the message says how."""
+    """The executor did not answer; the message has the gRPC status."""
 
 
 @dataclass(frozen=True)
 class Health:
-    """What an executor that answers says of itself."""
+    """An executor's report on itself."""
 
     inventory: Inventory
     runs_in_flight: int
@@ -32,28 +32,28 @@ class Health:
 
 
 class Executors(Protocol):
-    """Knows how executors are."""
+    """Reports the health of executors."""
 
     async def health(self, endpoint: str) -> Health:
-        """How the executor is; ExecutorUnreachableError where it does not answer in time."""
+        """The executor's health; raises ExecutorUnreachableError if it does not answer in time."""
         ...
 
 
 class ExecutorClient:
-    """Calls executors by endpoint, over one channel each that is kept while the executor answers."""
+    """Calls executors by endpoint, over one channel each, which is kept while the executor answers."""
 
     def __init__(self, timeout: timedelta) -> None:
         self._timeout_seconds = timeout.total_seconds()
         self._channels: dict[str, grpc.aio.Channel] = {}
 
     async def health(self, endpoint: str) -> Health:
-        """How the executor is; ExecutorUnreachableError where it does not answer in time."""
+        """The executor's health; raises ExecutorUnreachableError if it does not answer in time."""
         channel = self._channels.pop(endpoint, None) or open_channel(endpoint)
         try:
             stub = executor_pb2_grpc.ExecutorServiceStub(channel)
             answer = await stub.GetCapabilities(pb.GetCapabilitiesRequest(), timeout=self._timeout_seconds)
         except grpc.aio.AioRpcError as error:
-            # A fresh channel connects at once; one that has failed would first wait for its back-off.
+            # A fresh channel connects at once; a failed one would first wait for its back-off.
             await channel.close()
             raise ExecutorUnreachableError(f"{error.code().name}: {error.details()}") from error
         except BaseException:
@@ -69,7 +69,7 @@ class ExecutorClient:
 
 
 def inventory_from_proto(answer: pb.GetCapabilitiesResponse) -> Inventory:
-    """What an executor says that it runs on."""
+    """The inventory that an executor reports."""
     return Inventory(
         device=answer.device,
         device_title=answer.device_title,

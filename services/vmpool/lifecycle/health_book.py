@@ -1,4 +1,4 @@
-"""When each machine was last heard of."""
+"""Remembers when each machine last answered."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ if TYPE_CHECKING:
 
 @dataclass
 class HealthBook:
-    """Decides when a machine is to be asked, and when its silence means that it is lost.
+    """Decides when to ask a machine, and when its silence means that it is lost.
 
-    Kept in memory: after a restart of the pool the silence of every machine begins anew.
+    It is kept in memory: after a restart of the pool, every machine's silence begins at zero.
     """
 
     heartbeat_interval: timedelta
@@ -22,9 +22,9 @@ class HealthBook:
     _asked: dict[str, datetime] = field(default_factory=dict[str, "datetime"])
 
     def is_due(self, machine_id: str, now: datetime) -> bool:
-        """It is time to ask again; the question is taken as asked."""
+        """True if it is time to ask again; the question then counts as asked."""
         asked = self._asked.get(machine_id)
-        # Either way: a clock that was set back must not keep machines from being asked.
+        # `abs`, because a clock that was set back must not keep machines from being asked.
         if asked is not None and abs(now - asked) < self.heartbeat_interval:
             return False
         self._asked[machine_id] = now
@@ -32,22 +32,22 @@ class HealthBook:
         return True
 
     def heard(self, machine_id: str, now: datetime) -> None:
-        """It answered."""
+        """Note that the machine answered."""
         self._heard[machine_id] = now
 
     def silence(self, machine_id: str, now: datetime) -> timedelta:
-        """How long it has left heartbeats unanswered."""
+        """Time for which it has left heartbeats unanswered."""
         heard = min(self._heard.get(machine_id, now), now)
         if machine_id in self._heard:
-            # After a clock that was set back silence begins anew.
+            # If the clock was set back, silence begins anew.
             self._heard[machine_id] = heard
         return now - heard
 
     def is_lost(self, machine_id: str, now: datetime) -> bool:
-        """It has been silent for too long."""
+        """True if it has been silent for too long."""
         return self.silence(machine_id, now) >= self.lost_after
 
     def forget(self, machine_id: str) -> None:
-        """The machine is over."""
+        """Forget a machine that is over."""
         self._heard.pop(machine_id, None)
         self._asked.pop(machine_id, None)

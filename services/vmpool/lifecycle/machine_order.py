@@ -1,4 +1,4 @@
-"""What a machine is ordered as at its provider, and what the order comes to."""
+"""A machine's order at its provider, and the result of the order."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def order_for(machine: Machine) -> Order:
-    """The order that makes the machine, the same each time."""
+    """The order that makes the machine. It is the same each time."""
     return Order(
         machine_id=machine.machine_id,
         gpu_type=machine.gpu_type,
@@ -29,12 +29,12 @@ def order_for(machine: Machine) -> Order:
 
 
 def resource_of(machine: Machine) -> Resource:
-    """What the machine's provider finds it by."""
+    """The name and id by which the machine's provider finds it."""
     return Resource(machine.resource_name, machine.resource_id)
 
 
 def placed(machine: Machine, seen: Observation) -> Machine:
-    """The machine with what its provider says of place, price and billing; what it does not say stays as ordered."""
+    """The machine with the place, price and billing that its provider reports. Other values stay as ordered."""
     reported = {
         "price_micros_per_hour": seen.price_micros_per_hour,
         "minimum_billed": seen.minimum_billed,

@@ -1,8 +1,8 @@
 """Polls machines at their providers, and never waits long for an answer.
 
-A machine's step, and with it the heartbeat of its executor, must not hang on a provider that is slow, cannot be reached
-or breaks. A machine is UNKNOWN if its provider does not answer in time; a late answer serves the next poll. An answer
-of a provider that is Paced serves all polls of that time.
+A machine's step, and with it the heartbeat of its executor, must not hang on a provider that is slow, unreachable or
+broken. A machine is UNKNOWN if its provider does not answer in time; the next poll uses the late answer. If a provider
+is Paced, all polls within its interval share one answer.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ if TYPE_CHECKING:
 log = get_logger(__name__)
 
 WAIT_SECONDS = 1.5
-"""How long a step waits for an answer: less than the timeout of a heartbeat, which runs at the same time."""
+"""Time that a step waits for an answer. It is less than the timeout of a heartbeat, which runs at the same time."""
 
 
 @dataclass
 class _Poll:
     answer: asyncio.Task[Observation]
     old_seconds: float | None = None
-    """When the answer is too old, on the monotonic clock; None if nobody has had it yet."""
+    """Time at which the answer is too old, on the monotonic clock; None if nobody has had it yet."""
 
 
 class MachinePoller:
-    """Has one poll under way for each machine."""
+    """Keeps at most one poll under way for each machine."""
 
     def __init__(
         self,
@@ -54,7 +54,7 @@ class MachinePoller:
         self._polls: dict[str, _Poll] = {}
 
     async def poll(self, machine: Machine) -> Observation:
-        """How the machine is, or was a moment ago; UNKNOWN if its provider does not answer."""
+        """The machine's state, now or a moment ago; UNKNOWN if its provider does not answer."""
         poll = self._polls.get(machine.machine_id)
         if poll is None or (poll.old_seconds is not None and self._monotonic_seconds() >= poll.old_seconds):
             poll = self._polls[machine.machine_id] = _Poll(asyncio.create_task(self._ask(machine)))
@@ -66,13 +66,13 @@ class MachinePoller:
         return poll.answer.result()
 
     def forget(self, machine_id: str) -> None:
-        """Drop what is known of the machine: it is over, or was just changed."""
+        """Drop the machine's poll, because it is over or was just changed."""
         poll = self._polls.pop(machine_id, None)
         if poll is not None:
             poll.answer.cancel()
 
     async def close(self) -> None:
-        """End the polls under way."""
+        """Cancel the polls under way."""
         answers = [poll.answer for poll in self._polls.values()]
         for answer in answers:
             answer.cancel()
@@ -92,7 +92,7 @@ class MachinePoller:
             reason = str(error) or type(error).__name__
             log.warning("a provider does not answer", extra={"machine_id": machine.machine_id, "error": reason})
         except Exception:
-            # A plug-in's own fault, which must not keep the pool from the machine's executor.
+            # A fault of a plug-in must not keep the pool from the machine's executor.
             metrics.provider_errors.labels(machine.provider).inc()
             log.exception("a provider could not be polled", extra={"machine_id": machine.machine_id})
             reason = "see vmpool's log"

@@ -1,9 +1,9 @@
-"""Orphans: machines that a provider has and the record does not.
+"""Orphans: machines that a provider has but the record does not.
 
-Those of ours are known by their token (`machine_token.py`): what the record says is released is released once more, and
-what the record has lost is adopted. What stands in our name with no executor in it, such as a machine whose run
-somebody deleted, is released. Whatever carries our pool's name and not our token belongs to somebody else, or to a pool
-whose secret is lost: it is reported, or released where the settings say so.
+Ours are recognised by their token (`machine_token.py`). If the record says that one was released, it is released once
+more; if the record has lost it, it is adopted. A machine in our name that has no executor, for example because somebody
+deleted its run, is released. A machine with our pool's name but not our token belongs to somebody else, or to a pool
+whose secret is lost. It is reported, or released if the settings say so.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ if TYPE_CHECKING:
 log = get_logger(__name__)
 
 INTERVAL = timedelta(seconds=20)
-"""Between two looks at one provider: no machine is to be without a record for as long as a minute."""
+"""Time between two looks at one provider, so that no machine is without a record for as long as a minute."""
 LOOK_SECONDS = 10.0
-"""A provider that hangs, or is long about a release, does not hold up the others for longer."""
+"""A provider that hangs, or takes long to release, holds up the others for at most this long."""
 HANDLING_SECONDS = 900.0
-"""How long one try to release an orphan may take, so that one that hangs is repeated."""
+"""Time limit for one try to release an orphan, so that a try that hangs is repeated."""
 
 
 class Orphans:
@@ -64,7 +64,7 @@ class Orphans:
         self._handling: dict[str, asyncio.Task[None]] = {}
 
     async def look(self) -> None:
-        """Adopt, report or release what the providers have beyond the record; a list that fails is asked anew soon."""
+        """Adopt, report or release the machines that the record lacks; a listing that fails is repeated soon."""
         await asyncio.gather(*(self._guarded(provider) for provider in self._providers if self._is_due(provider)))
 
     def _is_due(self, provider: MachineProvider) -> bool:
@@ -72,7 +72,7 @@ class Orphans:
         return last is None or abs(self._clock.now() - last) >= INTERVAL
 
     async def close(self) -> None:
-        """Cancel what is under way."""
+        """Cancel the work under way."""
         tasks = list(self._handling.values())
         for task in tasks:
             task.cancel()
@@ -87,15 +87,15 @@ class Orphans:
             metrics.provider_errors.labels(provider.name).inc()
             log.warning("could not look for orphans", extra={"provider": provider.name, "error": str(error)})
         except Exception:
-            # A plug-in's own fault, which must not keep the pool from its machines.
+            # A fault of a plug-in must not keep the pool from its machines.
             log.exception("could not look for orphans", extra={"provider": provider.name})
         else:
             self._last_look[provider.name] = now
             await self._handle_all(provider, unknown)
 
     async def _unknown(self, provider: MachineProvider) -> Sequence[str]:
-        # In this order: a machine is in the record before it is at the provider, so what is listed first and is not in
-        # the record afterwards was not put there by us, or not since the record began.
+        # The order matters: a machine is in the record before it is at the provider. So a machine that is listed first
+        # and then missing from the record was not put there by us, or not since the record began.
         listed = await provider.list_all()
         known = {machine.machine_id for machine in await self._machines.unreleased()}
         unknown = [machine_id for machine_id in listed if machine_id not in known]
@@ -103,7 +103,7 @@ class Orphans:
         return unknown
 
     async def _handle_all(self, provider: MachineProvider, unknown: Sequence[str]) -> None:
-        """Each by itself, and for as long as it takes: one that cannot be released holds up no other."""
+        """Handle each machine by itself, so that one that cannot be released holds up no other."""
         for machine_id in unknown:
             if machine_id not in self._handling:
                 task = asyncio.create_task(self._handle_guarded(provider, machine_id))
@@ -159,10 +159,10 @@ class Orphans:
 
 
 def adopted_machine(provider: str, order: Order, now: datetime) -> Machine:
-    """The machine as the record is to have it: somewhere on its way, from where the driver takes it on.
+    """The machine to add to the record, as PROVISIONING, so that the driver takes it on.
 
-    Its cost counts from now on: what it cost before was lost with the record. So was the number of its leases, above
-    which its executor wants the next one's token to be: time in microseconds is above any.
+    Its cost counts from now, because its earlier cost was lost with the record. So was the number of its leases. Its
+    executor expects a higher fencing token than any before, and the time in microseconds is higher.
     """
     return Machine(
         machine_id=order.machine_id,

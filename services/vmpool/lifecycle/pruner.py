@@ -16,7 +16,7 @@ log = get_logger(__name__)
 
 
 class Pruner:
-    """Forgets what is older than `kept`."""
+    """Forgets history that is older than `kept`."""
 
     name = "pruner"
 
@@ -26,12 +26,12 @@ class Pruner:
         self._clock = clock
 
     async def run_once(self) -> None:
-        """Forget what is due now."""
+        """Forget everything that is due."""
         before = self._clock.now() - self._kept
         forgotten = {
             "events": await self._history.forget_events(before),
             "usage_facts": await self._history.forget_facts(before),
-            # In this order: a machine outlives the leases on it.
+            # In this order, because a machine outlives its leases.
             "leases": await self._history.forget_leases(before),
             "machines": await self._history.forget_machines(before),
         }

@@ -1,7 +1,7 @@
-"""The loop that keeps the record and the machines the same.
+"""The loop that keeps the record and the machines in agreement.
 
-Every pass takes each machine that is not released one step on, all of them at once; a slow one holds up no other.
-`orphans` looks after machines that a provider has and the record does not.
+Every pass takes each unreleased machine one step on. All steps run at once, so a slow one holds up no other. `orphans`
+handles machines that a provider has but the record does not.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ if TYPE_CHECKING:
 log = get_logger(__name__)
 
 PASS_SECONDS = 1.0
-"""How long a pass waits for its slowest machine before the next one looks at the others."""
+"""Time that a pass waits for its slowest machine before the next pass looks at the others."""
 
 SOON_SECONDS = 0.05
-"""Between two looks at a machine that is on its way, so that nobody waits long for one that is ready."""
+"""Time between two looks at a machine on its way, so that nobody waits long for one that is ready."""
 
 CLOSE_ATTEMPTS = 3
 
 ORDER_SECONDS = 30.0
-"""How long a pool that is stopped waits for the answers to its orders, so that it can release what they come to.
+"""Time that a stopping pool waits for the answers to its orders, so that it can release their machines.
 
-An order that is not answered by then stays in the record, and the next vmpool releases what it came to.
+An order that is not answered by then stays in the record, and the next vmpool releases its machine.
 """
 
 
@@ -85,13 +85,13 @@ class Reconciler:
             asyncio.get_running_loop().call_later(SOON_SECONDS, self._wake.set)
 
     async def look_around(self) -> None:
-        """Take in what the record has lost, before anybody can ask for machines and get more than there may be."""
+        """Adopt machines that the record has lost, before anybody can ask for machines and exceed the limit."""
         await self._orphans.look()
 
     async def close(self) -> None:
-        """End the steps under way and, where a provider's machines end with the pool, all of those."""
+        """End the steps under way, and end all machines of the providers that end with the pool."""
         if self._orders:
-            # Cancelled, an order could still reach the provider, after the machine was released.
+            # A cancelled order could still reach the provider, after the machine was released.
             await asyncio.wait(self._orders, timeout=self._order_seconds)
         steps = [*self._steps.values(), *([self._look] if self._look else [])]
         for step in steps:
@@ -103,7 +103,7 @@ class Reconciler:
             await asyncio.gather(*(self._guarded(machine, self._driver.end(machine)) for machine in remaining))
 
     async def _look_for_orphans(self) -> None:
-        """Machines do not wait for a slow provider's list: the look goes on beside, and later passes with it."""
+        """Look for orphans. If a provider's list is slow, the look goes on during later passes."""
         if self._look is None:
             self._look = asyncio.create_task(self._orphans.look())
             await asyncio.wait({self._look}, timeout=self._pass_seconds)

@@ -1,4 +1,4 @@
-"""The record of machines, as those see it who keep it: each move is written down, and reported in the log."""
+"""The record of machines for the code that moves them on: each move is stored, and reported in the log."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ log = get_logger(__name__)
 
 
 class Record:
-    """Changes machines."""
+    """Changes machines in the record."""
 
     def __init__(self, machines: MachineStore) -> None:
         self._machines = machines
 
     async def change(self, before: Machine, after: Machine, reason: str = "") -> Machine:
-        """Make `before` into `after`; StaleMachineError where it has changed since."""
+        """Change `before` into `after`; raises StaleMachineError if the machine has changed since it was read."""
         changed = await self._machines.change(before, after, reason)
         if changed.state is not before.state:
             log.info(

@@ -1,4 +1,4 @@
-"""Gives machines back to their providers, and finds out what those that nobody saw have cost."""
+"""Gives machines back to their providers, and finds the cost of machines whose orders were given up."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ if TYPE_CHECKING:
     from services.vmpool.providers.provider_set import ProviderSet
 
 ANSWER_TIME = timedelta(seconds=60)
-"""How long an order that was sent and not answered may still arrive; until then its machine is not called released."""
+"""Time in which an unanswered order may still arrive; until then its machine does not count as released."""
 RELEASE_SECONDS = 900.0
-"""How long one try to release a machine may take, so that one that hangs is repeated."""
+"""Time limit for one try to release a machine, so that a try that hangs is repeated."""
 
 _NOTHING_THERE = frozenset({ProviderState.GONE, ProviderState.UNKNOWN})
 
 
 class Releaser:
-    """Releases machines; every step may be repeated."""
+    """Releases machines. Every step may be repeated."""
 
     def __init__(
         self,
@@ -47,18 +47,18 @@ class Releaser:
         self._unanswered: dict[str, datetime] = {}
 
     def order_sent(self, machine_id: str) -> None:
-        """An order is on its way to the provider; it may arrive whatever the caller learns of it."""
+        """Note that an order was sent. It may arrive even if the caller gets no answer."""
         self._unanswered[machine_id] = self._clock.now()
 
     def order_answered(self, machine_id: str) -> None:
-        """The provider has taken the order, or refused it."""
+        """Note that the provider has taken or refused the order."""
         self._unanswered.pop(machine_id, None)
 
     async def release(self, machine: Machine) -> None:
-        """End the machine at its provider and write down that it is gone; ProviderError, OSError where it is not.
+        """End the machine at its provider and record that it is gone; raises ProviderError or OSError if that fails.
 
-        One whose order was not answered stays in the record, to be released again, until the order cannot arrive any
-        more; by the next vmpool if this one ends before.
+        A machine whose order was not answered stays in the record and is released again until the order can no longer
+        arrive. If this vmpool ends before, the next one goes on.
         """
         machine = await self._with_its_cost(machine)
         try:
@@ -74,16 +74,16 @@ class Releaser:
         self.order_answered(machine.machine_id)
 
     def _may_still_arrive(self, machine: Machine, now: datetime) -> bool:
-        """The provider shows nothing of it, and an order that was not answered may be under way to it."""
+        """True if the provider shows nothing of the machine but an unanswered order may still reach it."""
         if machine.provision_time is not None:
             return False
-        # Of an earlier vmpool it is only known that it did not see the release through.
+        # Of an earlier vmpool we know only that it did not complete the release.
         earlier = self._start_time if machine.state_time < self._start_time else None
         sent = self._unanswered.get(machine.machine_id, earlier)
         return sent is not None and abs(now - sent) < ANSWER_TIME
 
     async def _with_its_cost(self, machine: Machine) -> Machine:
-        """An order that was given up before the provider told of a machine may have come through all the same."""
+        """The machine with its cost, if its order has come through although it was given up."""
         if machine.provision_time is not None and machine.rented:
             return machine
         seen = await self._poller.poll(machine)
