@@ -1,4 +1,4 @@
-"""Why vmpool refuses.
+"""The refusals of vmpool.
 
 PoolError
 ├── InvalidFieldError

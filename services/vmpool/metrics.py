@@ -39,5 +39,5 @@ def machines_in_states(present: Iterable[Machine]) -> None:
 
 
 def lease_granted(lease: Lease) -> None:
-    """Count a lease."""
+    """Count a granted lease."""
     leases_granted.labels(lease.start_kind.value).inc()

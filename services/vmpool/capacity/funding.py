@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 CALL_SECONDS = 1.5
 LIFETIME = timedelta(seconds=3)
-"""How long an answer is reused. Billing hears of a machine that is started in this time only after it."""
+"""Time for which an answer is reused. Billing hears of a machine that is started in this time only after it."""
 
 
 class Funding(Protocol):
@@ -43,7 +43,7 @@ class BillingFunding:
     async def funds(self) -> Funds:
         """The money left.
 
-        Billing is asked at most once per LIFETIME for the same set of machines; what they hold is computed each time.
+        Billing is asked at most once per LIFETIME for the same set of machines; their holds are computed each time.
         """
         unsettled = await self._usage.unsettled()
         now = self._clock.now()

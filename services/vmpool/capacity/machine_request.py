@@ -88,7 +88,7 @@ def check_request(request: MachineRequest, gpu_types: Sequence[str], providers: 
 def check_against(market: Market, request: MachineRequest, usual: OfferPolicy) -> MachineRequest:
     """The request with names as the offers spell them; raises InvalidFieldError.
 
-    Names are not checked while a provider makes no offers, because nobody knows what it could offer.
+    Names are not checked while a provider makes no offers, because its names are not known then.
     """
     if not market.missing:
         there = [offer for offer in market.offers if request.provider in {"", offer.provider}]

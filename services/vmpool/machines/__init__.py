@@ -1,1 +1,1 @@
-"""What a machine, its leases, its offers and its cost are: values and their rules, with no I/O."""
+"""Machines, their leases, offers and costs: values and their rules, with no I/O."""

@@ -1,4 +1,4 @@
-"""What has changed about a machine, in words; pure."""
+"""Describes a change of a machine's inventory in words; pure."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def inventory_change(before: Inventory, after: Inventory) -> str:
-    """The names of the fields that differ, for people; empty where none do."""
+    """Text for people with the names of the fields that differ; empty if none do."""
     old, new = _fields(before), _fields(after)
     changed = sorted(name for name in old.keys() | new.keys() if old.get(name) != new.get(name))
     return f"its inventory changed: {', '.join(changed)}" if changed else ""

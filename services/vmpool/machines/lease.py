@@ -1,7 +1,7 @@
 """Leases: a job's right to a slot of a machine until an instant that its holder keeps moving.
 
     ACTIVE ──> ENDED     released by its holder, or the machine is over
-    ACTIVE ──> EXPIRED   not renewed in time; the slot stays taken until the executor has surely ended the run
+    ACTIVE ──> EXPIRED   not renewed in time; the slot stays taken until the executor has certainly ended the run
     EXPIRED ─> ENDED     the run is gone, or the machine is over
 
 Every lease of a machine has a higher fencing token than those before it, so that an executor can refuse a holder whose
@@ -28,12 +28,12 @@ COLD_START_WINDOW = timedelta(seconds=10)
 """A job that takes a fresh machine this soon after it became ready was waiting for it."""
 
 EXPIRY_GRACE = timedelta(seconds=15)
-"""How long a run may take to die after its lease expired before its machine is held to be broken. The executor ends it
-at the instant of expiry by itself; what remains is killing the process tree."""
+"""Time that a run may take to die after its lease expired; then its machine counts as broken. The executor ends the run
+by itself at the instant of expiry, so that only killing the process tree remains."""
 
 
 class LeaseState(StrEnum):
-    """Where a lease is in its life."""
+    """A lease's state."""
 
     ACTIVE = "active"
     EXPIRED = "expired"
@@ -48,7 +48,7 @@ LEGAL_MOVES: Mapping[LeaseState, frozenset[LeaseState]] = {
 
 
 class StartKind(StrEnum):
-    """Whether a job found a machine ready."""
+    """COLD_START if the job waited for a fresh machine, WARM_REUSE if it found one ready."""
 
     COLD_START = "cold_start"
     WARM_REUSE = "warm_reuse"
@@ -56,7 +56,7 @@ class StartKind(StrEnum):
 
 @dataclass(frozen=True)
 class Lease:
-    """A job's slot of a machine."""
+    """A job's right to a slot of a machine."""
 
     lease_id: str
     machine_id: str
@@ -73,27 +73,27 @@ class Lease:
     end_time: datetime | None = None
 
     def renew(self, now: datetime, duration: timedelta) -> Lease:
-        """It holds for `duration` from now; never shortened. LeaseEndedError once it has expired or ended."""
+        """Extend it to `duration` from now, and never shorten it; raises LeaseEndedError if it has expired or ended."""
         self.check_alive(now)
         return replace(self, expire_time=max(self.expire_time, now + duration))
 
     def expire(self) -> Lease:
-        """Its holder did not renew it in time."""
+        """Mark it EXPIRED, because its holder did not renew it in time."""
         return replace(self._moved(LeaseState.EXPIRED), reason="it expired without being renewed")
 
     def end(self, now: datetime, reason: str) -> Lease:
-        """Its slot is free again."""
+        """Mark it ENDED, so that its slot is free again."""
         return replace(self._moved(LeaseState.ENDED), reason=self.reason or reason, end_time=now)
 
     def check_alive(self, now: datetime) -> None:
-        """LeaseEndedError unless it still holds."""
+        """Raises LeaseEndedError unless it is active and not past its expiry."""
         if self.state is not LeaseState.ACTIVE:
             raise LeaseEndedError(self.lease_id, self.reason)
         if self.is_due(now):
             raise LeaseEndedError(self.lease_id, "it expired without being renewed")
 
     def is_due(self, now: datetime) -> bool:
-        """It is active and past its expiry."""
+        """True if it is active and past its expiry."""
         return self.state is LeaseState.ACTIVE and now >= self.expire_time
 
     def _moved(self, state: LeaseState) -> Lease:
@@ -104,9 +104,9 @@ class Lease:
 
 @dataclass(frozen=True)
 class LeaseRequest:
-    """What a job asks for; `machine_id` None leaves the choice to the pool.
+    """A job's request for a lease; `machine_id` None leaves the choice to the pool.
 
-    `fallback_gpu_types` are taken, in their order, where no machine of `gpu_type` has room.
+    `fallback_gpu_types` are taken, in their order, if no machine of `gpu_type` has room.
     """
 
     job_id: str
@@ -119,11 +119,11 @@ class LeaseRequest:
 
     @property
     def gpu_types(self) -> tuple[str, ...]:
-        """What the job may run on, the wanted one first."""
+        """The GPU types that the job may run on, the wanted one first."""
         return (self.gpu_type, *self.fallback_gpu_types)
 
     def is_met_by(self, lease: Lease) -> bool:
-        """The lease is what is asked for, so that a repeated request gets it again."""
+        """True if the lease fits the request, so that a repeated request gets it again."""
         return (
             self.eighths == lease.slot.eighths
             and lease.gpu_type in self.gpu_types
@@ -132,13 +132,13 @@ class LeaseRequest:
 
 
 def start_kind(machine: Machine, now: datetime) -> StartKind:
-    """COLD_START for those that waited for the machine: it has not served yet, and became ready only just now."""
+    """COLD_START if the machine became ready only just now and has not served yet, else WARM_REUSE."""
     fresh = machine.jobs_run == 0 and machine.ready_time is not None and now - machine.ready_time <= COLD_START_WINDOW
     return StartKind.COLD_START if fresh else StartKind.WARM_REUSE
 
 
 def check_duration(duration: timedelta, longest: timedelta) -> timedelta:
-    """How long a lease may be asked for, or a refusal that tells the limits."""
+    """The duration, if a lease may be that long; InvalidFieldError gives the limits."""
     if not timedelta(0) < duration <= longest:
         raise InvalidFieldError(
             "duration",
@@ -148,7 +148,7 @@ def check_duration(duration: timedelta, longest: timedelta) -> timedelta:
 
 
 def check_job(job_id: str, attempt: int) -> None:
-    """Refuses a request that does not say whose lease it is."""
+    """Raises InvalidFieldError if a request does not say whose lease it is."""
     if not job_id:
         raise InvalidFieldError("job_id", "must not be empty")
     if attempt < 0:
@@ -156,10 +156,10 @@ def check_job(job_id: str, attempt: int) -> None:
 
 
 def expired_run_is_gone(lease: Lease, runs_in_flight: int, active_leases: int, now: datetime) -> bool:
-    """Whether the slot of an expired lease may be given out again, judged by what its executor says.
+    """True if the slot of an expired lease may be given out again, judged by its executor's report.
 
-    Runs are not told apart from here. Where none is in flight all are gone; once the executor has had its time to kill,
-    it is enough that no more are in flight than hold a lease.
+    Runs cannot be told apart from here. If none is in flight, all are gone. Once the executor has had its time to kill,
+    it is enough that no more runs are in flight than leases are active.
     """
     if runs_in_flight == 0:
         return True

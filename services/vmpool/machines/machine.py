@@ -8,9 +8,9 @@
                                                  │
                                          STOPPED or LOST
 
-Each transition is one method: it takes the moment and gives the machine afterwards, and touches nothing else.
-STOPPED, FAILED and LOST are final; a machine that is over may still have to be released at its provider, which
-`release_time` tells.
+Each transition is one method: it takes the time, returns the changed machine, and touches nothing else.
+STOPPED, FAILED and LOST are final. A machine that is over may still have to be released at its provider; it has a
+`release_time` once that is done.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 class MachineState(StrEnum):
-    """Where a machine is in its life; `docs/states.md` says who moves it on."""
+    """A machine's state; `docs/states.md` says who changes it."""
 
     REQUESTED = "requested"
     PROVISIONING = "provisioning"
@@ -66,21 +66,21 @@ OVER = frozenset({_S.STOPPED, _S.FAILED, _S.LOST})
 
 
 class Origin(StrEnum):
-    """Why a machine was started."""
+    """The reason why a machine was started."""
 
     DEMAND = "demand"
-    """Jobs that waited."""
+    """Jobs waited for it."""
     REQUEST = "request"
     """Somebody asked for it by RequestMachine."""
     SCHEDULE = "schedule"
-    """The keep-warm schedule."""
+    """The keep-warm schedule wanted it."""
     ADOPTED = "adopted"
-    """It was found at the provider with our name and token, and not in the record."""
+    """It was found at the provider with our name and token, but not in the record."""
 
 
 @dataclass(frozen=True)
 class Inventory:
-    """What a machine's executor says that it runs on."""
+    """An executor's report on the machine that it runs on."""
 
     device: str = ""
     device_title: str = ""
@@ -90,12 +90,12 @@ class Inventory:
     sandbox: str = ""
     signing_public_key: str = ""
     details: str = ""
-    """The executor's Inventory message as JSON, its keys in order: the pool passes it on and decides nothing by it."""
+    """The executor's Inventory message as JSON with sorted keys. The pool passes it on and decides nothing by it."""
 
 
 @dataclass(frozen=True)
 class Halt:
-    """Why a machine is stopped at once; `exit_status` is its executor's, `rented` false if it never was."""
+    """Why a machine is stopped at once. `exit_status` is its executor's; `rented` is false if it never was rented."""
 
     reason: str
     fault: Fault = Fault.NONE
@@ -105,14 +105,14 @@ class Halt:
 
 @dataclass(frozen=True)
 class Machine:
-    """A machine; `revision` grows with every change, and a change is made only to the revision that it was decided on.
+    """A machine. `revision` grows with every change, and a change applies only to the revision that it was decided on.
 
     `occupied` is described in `slot.py`. `fencing_token` is that of the newest lease. `idle` is the time spent WARM
     before `state_time`, the moment at which the present state began. Cost accrues from `provision_time` to
-    `release_time`, by the tariff, for one that is `rented`: false of a machine that its provider never made. `backend`,
-    `region` and `spot` are what was ordered, in the provider's terms; `origin` tells what it was started for.
-    `resource_name` is what it was ordered under, and `resource_id` the provider's own id of what that made. `fault` and
-    `exit_status`, the executor's, tell of one that ended badly.
+    `release_time`, by the tariff, if the machine is `rented`; it is not if its provider never made it. `backend`,
+    `region` and `spot` are as ordered, in the provider's terms; `origin` is the reason for the start. `resource_name`
+    is the name of the order at the provider, and `resource_id` the provider's own id of the result. If the machine
+    ended badly, `fault` says why, and `exit_status` is its executor's.
     """
 
     machine_id: str
@@ -154,27 +154,27 @@ class Machine:
     release_time: datetime | None = None
 
     def provision(self, now: datetime) -> Machine:
-        """The provider has been asked for it, and cost begins."""
+        """Mark it PROVISIONING: the provider has been asked for it, and cost begins."""
         return replace(self._moved(_S.PROVISIONING, now, "the provider is making it"), provision_time=now)
 
     def progress(self, stage: str) -> Machine:
-        """The provider has come to another stage of making it."""
+        """Record another stage of the provider's work on it."""
         return replace(self, provider_stage=stage)
 
     def start(self, now: datetime, endpoint: str) -> Machine:
-        """It runs, and its executor will answer at `endpoint`."""
+        """Mark it STARTING: it runs, and its executor will answer at `endpoint`."""
         return replace(self._moved(_S.STARTING, now, "its executor is starting"), endpoint=endpoint)
 
     def join(self, now: datetime, inventory: Inventory) -> Machine:
-        """Its executor answered for the first time: it is ready."""
+        """Mark it WARM: its executor has answered for the first time."""
         return replace(self._moved(_S.WARM, now, "ready"), inventory=inventory, ready_time=now, last_used_time=now)
 
     def take_stock(self, inventory: Inventory) -> Machine:
-        """Its executor has read again what it is made of."""
+        """Replace its inventory by a newer report of its executor."""
         return replace(self, inventory=inventory)
 
     def lease(self, now: datetime, slot: Slot) -> Machine:
-        """A job takes a slot."""
+        """Give a slot to a job, with the next fencing token; raises IllegalMoveError unless it is ready."""
         state = _S.BUSY if self.state is _S.WARM else self.state
         if self.state not in READY:
             raise IllegalMoveError(self.machine_id, self.state, _S.BUSY)
@@ -187,28 +187,28 @@ class Machine:
         )
 
     def unlease(self, now: datetime, slot: Slot, reason: str, *, served: bool = True) -> Machine:
-        """A job gives its slot back; with the last one a busy machine turns warm. A draining one keeps draining.
+        """Take a slot back. A busy machine turns warm with its last slot; a draining one keeps draining.
 
-        One that was not `served`, because the machine took no runs, does not count as run.
+        A lease that was not `served`, because the machine took no runs, does not count in `jobs_run`.
         """
         occupied = slots.freed(self.occupied, slot)
         moved = self._moved(_S.WARM, now, reason) if self.state is _S.BUSY and not any(occupied) else self
         return replace(moved, occupied=occupied, jobs_run=self.jobs_run + served, last_used_time=now)
 
     def keep(self, now: datetime) -> Machine:
-        """Somebody wants it to be there: a machine that is idle is so from now on."""
+        """Begin its idle time anew, because somebody asked for it."""
         return replace(self, last_used_time=now, reason="asked for")
 
     def drain(self, now: datetime, reason: str) -> Machine:
-        """It takes no new lease, and stops when the last one ends."""
+        """Mark it DRAINING: it takes no new lease, and stops when the last one ends."""
         return self._moved(_S.DRAINING, now, reason)
 
     def turn_unfit(self, now: datetime, reason: str) -> Machine:
-        """Its executor takes no more runs, for this reason; it drains."""
+        """Drain it, because its executor takes no more runs for this reason."""
         return replace(self.drain(now, f"unfit: {reason}"), fault=Fault.UNFIT)
 
     def halt(self, now: datetime, halt: Halt) -> Machine:
-        """It drains, and every lease ends with this, so that it stops at once; also when it drains already."""
+        """Drain it and free all its slots, so that it stops at once. It may be draining already."""
         moved = self if self.state is _S.DRAINING else self._moved(_S.DRAINING, now, halt.reason)
         return replace(
             moved,
@@ -220,45 +220,45 @@ class Machine:
         )
 
     def stop(self, now: datetime) -> Machine:
-        """It is drained and released."""
+        """Mark it STOPPED: it is drained and released."""
         return replace(self._ended(_S.STOPPED, now, self.reason), release_time=now)
 
     def come_through(self) -> Machine:
-        """The provider has it after all, though it did not say so in time; it costs money since it was ordered."""
+        """Record that the provider has it, although it did not say so in time. It costs money from its order on."""
         return replace(self, provision_time=self.provision_time or self.create_time, rented=True)
 
     def fail(
         self, now: datetime, reason: str, fault: Fault, exit_status: int | None = None, *, rented: bool = True
     ) -> Machine:
-        """It never became ready; where it was not even `rented`, it costs nothing."""
+        """Mark it FAILED: it never became ready. If it was not even `rented`, it costs nothing."""
         failed = self._ended(_S.FAILED, now, reason)
         return replace(failed, fault=fault, exit_status=exit_status, rented=rented)
 
     def lose(self, now: datetime, reason: str, fault: Fault, exit_status: int | None = None) -> Machine:
-        """It stopped answering; all its leases are over."""
+        """Mark it LOST: it stopped answering, and all its leases are over."""
         return replace(self._ended(_S.LOST, now, reason), fault=fault, exit_status=exit_status)
 
     def release(self, now: datetime) -> Machine:
-        """The provider has taken back a machine that had failed or was lost; cost ends."""
+        """Record that the provider has taken back a failed or lost machine, which ends its cost."""
         return replace(self, release_time=now)
 
     def idle_until(self, now: datetime) -> timedelta:
-        """All the time that it was ready and had nothing to do."""
+        """The total time that it was ready and had nothing to do."""
         return self.idle + (now - self.state_time if self.state is _S.WARM else timedelta(0))
 
     def is_expired(self, now: datetime) -> bool:
-        """It has lived as long as it may, from its order on."""
+        """True if it has reached its longest life, counted from its order."""
         if not self.max_duration or self.provision_time is None:
             return False
         return now - self.provision_time >= self.max_duration
 
     @property
     def tariff(self) -> Tariff:
-        """How its provider bills it."""
+        """Its provider's price and billing rules."""
         return Tariff(self.price_micros_per_hour, self.minimum_billed, self.billing_increment)
 
     def cost_until(self, now: datetime) -> int:
-        """What it has cost, in micro-dollars."""
+        """Its cost until `now`, in micro-dollars."""
         if self.provision_time is None or not self.rented:
             return 0
         return self.tariff.cost_micros((self.release_time or now) - self.provision_time)

@@ -1,7 +1,7 @@
 """The tokens of machines, all made from one secret of the pool.
 
-A machine's executor asks callers for its token. As it follows from the machine's id and the pool's secret, a pool that
-lost its record still knows its own machines by it, and can use them; nobody else can make one.
+A machine's executor asks callers for its token. The token follows from the machine's id and the pool's secret, so a
+pool that lost its record still recognises its own machines and can use them. Nobody else can make a token.
 """
 
 from __future__ import annotations
@@ -32,12 +32,15 @@ class MachineTokens:
         return base64.urlsafe_b64encode(digest).rstrip(b"=").decode()
 
     def are_ours(self, machine_id: str, token: str) -> bool:
-        """Whether the token is the one that we give that machine."""
+        """True if the token is the one that we give that machine."""
         return hmac.compare_digest(self.of(machine_id).encode(), token.encode())
 
 
 def kept_secret(folder: Path) -> bytes:
-    """The pool's secret, made at first use and kept in `folder`, readable by its owner alone."""
+    """The pool's secret, made at first use and kept in `folder`, readable by its owner alone.
+
+    Raises ValueError if the file does not have SECRET_BYTES bytes.
+    """
     path = folder / SECRET_FILE
     folder.mkdir(parents=True, exist_ok=True)
     try:

@@ -1,4 +1,4 @@
-"""Machines that can be had."""
+"""Machines that can be had, and their sources."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from vocabulary.money import MICROSECOND, Tariff
 
 @dataclass(frozen=True, order=True)
 class Source:
-    """Where machines of one kind come from; what goes wrong with one says something of the others."""
+    """A provider, backend and GPU type. A fault of one of its machines says something about the others."""
 
     provider: str
     backend: str
@@ -18,11 +18,11 @@ class Source:
 
     @property
     def place(self) -> str:
-        """The provider and, where it has several, the backend."""
+        """The provider, with the backend if it has several."""
         return f"{self.provider}/{self.backend}" if self.backend else self.provider
 
     def __str__(self) -> str:
-        """For people."""
+        """Text for people."""
         return f"{self.gpu_type} at {self.place}"
 
 
@@ -30,8 +30,8 @@ class Source:
 class Offer:
     """A kind of machine that can be had; the price is the whole machine's, in micro-dollars per hour.
 
-    `available` is False where the provider lists it and says that there is none now. `minimum_billed` and
-    `billing_increment` are how the provider counts its time.
+    `available` is False if the provider lists it but has none now. The provider bills at least `minimum_billed`, then
+    whole `billing_increment`s.
     """
 
     provider: str
@@ -47,15 +47,15 @@ class Offer:
 
     @property
     def source(self) -> Source:
-        """Whom it comes from."""
+        """The source that the machine comes from."""
         return Source(self.provider, self.backend, self.gpu_type)
 
     @property
     def price_micros_per_gpu_hour(self) -> int:
-        """What an hour of one of its GPUs costs, rounded up to the next micro-dollar."""
+        """The price of one of its GPUs for an hour, rounded up to the next micro-dollar."""
         return -(-self.price_micros_per_hour // self.gpu_count)
 
     @property
     def tariff(self) -> Tariff:
-        """How the machine would be billed."""
+        """The machine's price and billing rules."""
         return Tariff(self.price_micros_per_hour, self.minimum_billed, self.billing_increment)

@@ -1,4 +1,4 @@
-"""Refuses orders that no machine can meet: each refusal names the field, the legal values and the nearest of them."""
+"""Refuses orders that no machine can meet. Each refusal names the field, the legal values and the nearest of them."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 LEGAL_GPU_COUNTS = (1, 2, 4, 8)
-"""GPUs of one machine; clouds rent MI300X in these."""
+"""GPU counts of one machine; clouds rent MI300X in these."""
 
 
 def check_gpu_type(gpu_type: str, gpu_types: Sequence[str], field: str = "gpu_type") -> str:
-    """The GPU type in its one spelling, whatever the case that it came in."""
+    """The GPU type in its one spelling; the case of the input does not matter."""
     return _check_name(gpu_type, gpu_types, field)
 
 
 def check_fallback_gpu_types(
     fallbacks: Sequence[str], gpu_type: str, gpu_types: Sequence[str], field: str = "fallback_gpu_types"
 ) -> tuple[str, ...]:
-    """GPU types to take where `gpu_type` cannot be had, in the order of the request, each once and never itself."""
+    """GPU types to take if `gpu_type` cannot be had, in the order of the request, each once and without `gpu_type`."""
     known = [check_gpu_type(fallback, gpu_types, field) for fallback in fallbacks]
     return tuple(dict.fromkeys(fallback for fallback in known if fallback != gpu_type))
 
 
 def check_gpu_count(gpu_count: int, field: str = "gpu_count", legal_counts: Sequence[int] = LEGAL_GPU_COUNTS) -> int:
-    """How many GPUs a machine is to have."""
+    """The number of GPUs of a machine, if it is legal."""
     if gpu_count in legal_counts:
         return gpu_count
-    # Of two that are as near, the one that holds what was asked for.
+    # If two are equally near, take the larger one, which holds the number that was asked for.
     nearest = min(legal_counts, key=lambda legal: (abs(legal - gpu_count), -legal))
     legal = ", ".join(map(str, legal_counts))
     why = "" if legal_counts is LEGAL_GPU_COUNTS else " (what the providers are set up for)"
@@ -40,7 +40,7 @@ def check_gpu_count(gpu_count: int, field: str = "gpu_count", legal_counts: Sequ
 
 
 def check_backend(backend: str, backends: Sequence[str], field: str = "backend") -> str:
-    """A backend that offers machines; empty leaves the choice to the pool."""
+    """The name of a backend that offers machines; empty leaves the choice to the pool."""
     return _check_name(backend, backends, field) if backend else ""
 
 
@@ -51,7 +51,8 @@ def check_max_price(
 ) -> int:
     """The highest price of one GPU for one hour, in micro-dollars; 0 sets no limit.
 
-    `offered_micros_per_gpu_hour` are the prices of what could be had otherwise; where there are none, none is below.
+    `offered_micros_per_gpu_hour` are the prices of the offers that fit otherwise. If there are none, no limit is too
+    low.
     """
     limit = max_price_micros_per_gpu_hour
     if limit < 0:

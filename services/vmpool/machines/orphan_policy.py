@@ -1,4 +1,4 @@
-"""What becomes of an orphan that our token does not open: a machine that a provider has and the record does not."""
+"""Policy for orphans without our token: machines that a provider has but the record does not."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from enum import StrEnum
 
 
 class OrphanPolicy(StrEnum):
-    """They cost somebody money, and nothing shows that it is us."""
+    """Choices for a machine that costs somebody money, if nothing shows that it is ours."""
 
     REPORT = "report"
-    """Leave them alone, and say so in the log and in a metric."""
+    """Leave it alone, and say so in the log and in a metric."""
     RELEASE = "release"
-    """End them: for accounts that nobody else uses under our pool's name."""
+    """End it: for accounts in which nobody else uses our pool's name."""

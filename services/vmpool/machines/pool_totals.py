@@ -1,4 +1,4 @@
-"""What machines and leases came to that the record has forgotten."""
+"""Sums over machines and leases that the record has forgotten."""
 
 from __future__ import annotations
 

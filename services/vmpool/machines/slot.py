@@ -1,7 +1,7 @@
 """Slots: aligned eighths of a GPU.
 
-A slot of n eighths begins at a multiple of n, so that slots nest and the freed ones join up again. What is taken of a
-GPU is a bit mask, its lowest bit the first eighth; a machine's occupancy is one mask for each of its GPUs.
+A slot of n eighths begins at a multiple of n, so that slots nest and freed ones join up again. The taken eighths of a
+GPU are a bit mask with the first eighth in its lowest bit; a machine's occupancy is one mask for each of its GPUs.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ class Slot:
 
     @property
     def mask(self) -> int:
-        """The bits that the slot takes of its GPU."""
+        """The bits of its GPU's mask that the slot takes."""
         return ((1 << self.eighths) - 1) << self.first
 
 
 def check_eighths(eighths: int) -> int:
-    """The size of a slot, or a refusal that lists the legal ones."""
+    """The size of a slot, if it is legal; InvalidFieldError lists the legal sizes."""
     if eighths not in LEGAL_EIGHTHS:
         legal = ", ".join(map(str, LEGAL_EIGHTHS))
         raise InvalidFieldError("eighths", f"must be one of {legal}; it is {eighths}")
@@ -41,7 +41,7 @@ def check_eighths(eighths: int) -> int:
 
 
 def free_slot(occupied: Sequence[int], eighths: int) -> Slot | None:
-    """The free slot of that size on the fullest GPU that has one, so that whole GPUs stay whole; None: no room."""
+    """A free slot of that size on the fullest GPU with room, so that whole GPUs stay whole; None if there is none."""
     for gpu in sorted(range(len(occupied)), key=lambda gpu: -occupied[gpu].bit_count()):
         for first in range(0, EIGHTHS_PER_GPU, eighths):
             slot = Slot(gpu, first, eighths)
@@ -51,7 +51,7 @@ def free_slot(occupied: Sequence[int], eighths: int) -> Slot | None:
 
 
 def taken(occupied: Sequence[int], slot: Slot) -> tuple[int, ...]:
-    """The occupancy with `slot` taken; raises ValueError where part of it is taken already."""
+    """The occupancy with `slot` taken; raises ValueError if part of it is taken already."""
     if occupied[slot.gpu] & slot.mask:
         raise ValueError(f"{slot} overlaps what is taken: {occupied[slot.gpu]:#010b}")
     return tuple(mask | slot.mask if gpu == slot.gpu else mask for gpu, mask in enumerate(occupied))
@@ -63,5 +63,5 @@ def freed(occupied: Sequence[int], slot: Slot) -> tuple[int, ...]:
 
 
 def free_eighths(occupied: Sequence[int]) -> int:
-    """How many eighths are free in all."""
+    """The total number of free eighths."""
     return sum(EIGHTHS_PER_GPU - mask.bit_count() for mask in occupied)

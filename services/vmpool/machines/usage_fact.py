@@ -1,4 +1,4 @@
-"""The reports of a machine's cost to billing: intervals without gaps, numbered from 1."""
+"""Reports of a machine's cost to billing: intervals without gaps, numbered from 1."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ class UsageFact:
 
 
 def next_fact(machine: Machine, last: UsageFact | None, now: datetime, interval: timedelta) -> UsageFact | None:
-    """The interval that is due: an empty one at the start, then every `interval`, the rest once it is released.
+    """The interval that is due: an empty one at the start, then one every `interval`, and the rest after the release.
 
-    Until its provider has placed the machine its price may still change, and no time is reported; of one that it
-    never made none is reported at all.
+    No time is reported until the provider has placed the machine, because the price may still change. No time is
+    reported at all if the provider never made it.
     """
     if machine.provision_time is None or (last is not None and last.final):
         return None

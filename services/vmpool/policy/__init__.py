@@ -1,1 +1,1 @@
-"""What the pool decides, as pure functions: how many machines, which offers, and how long they stay."""
+"""The pool's decisions as pure functions: how many machines, which offers, and how long machines stay."""

@@ -1,7 +1,7 @@
-"""What waits for machines, as the scheduler reports it and as failed calls for a lease show.
+"""Waiting work, as the scheduler reports it and as failed calls for a lease show it.
 
-It is kept in memory: after a restart both tell it again within seconds. Both are forgotten when they are not repeated,
-so that a scheduler that died keeps no machine running.
+It is kept in memory: after a restart, both come again within seconds. Both are forgotten unless they are repeated, so
+that a scheduler that died keeps no machine running.
 """
 
 from __future__ import annotations
@@ -38,21 +38,21 @@ class DemandBoard:
         self._granted: dict[str, LeaseRequest] = {}
 
     def report(self, demands: Sequence[Demand], now: datetime) -> None:
-        """All that waits; it replaces what was reported before."""
+        """Replace the reported demand by all the work that waits now."""
         self._report = _Report(demands, now)
         self._granted.clear()
 
     def refused(self, request: LeaseRequest, now: datetime) -> None:
-        """A job asked for a lease on any machine, and there was no room."""
+        """Note that a job asked for a lease on any machine and found no room."""
         self._refused[request.job_id] = (request, now)
 
     def granted(self, request: LeaseRequest) -> None:
-        """A job has its lease, and waits no more, though the report may still count it."""
+        """Note that a job has its lease and no longer waits, though the report may still count it."""
         self._refused.pop(request.job_id, None)
         self._granted[request.job_id] = request
 
     def present(self, now: datetime) -> Sequence[Demand]:
-        """What waits now. A job that was refused is in the scheduler's report too, so the larger of the two counts."""
+        """The demand now. A refused job is in the scheduler's report too, so the larger of the two numbers counts."""
         refused = self._refused_now(now)
         reported = self._reported_now(now)
         return [

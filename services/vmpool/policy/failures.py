@@ -1,4 +1,4 @@
-"""Starts that failed, when the next one is worth a try, and when no more is rented until somebody says so. Pure."""
+"""Failed starts: when to try again, and when to rent no more until an administrator says so. Pure."""
 
 from __future__ import annotations
 
@@ -22,16 +22,17 @@ FIRST_BACKOFF = timedelta(seconds=2)
 LONGEST_BACKOFF = timedelta(minutes=5)
 FIRST_SETTINGS_BACKOFF = timedelta(minutes=10)
 LONGEST_SETTINGS_BACKOFF = timedelta(hours=6)
-"""Of faults that want the operator: another try is likely to fail too, and may cost what a cloud bills at least."""
+"""Longest back-off for faults that need the operator: another try is likely to fail too, and may cost a cloud's least
+charge."""
 _NO_FAILURE = frozenset({Fault.NONE, Fault.EXPIRED})
 
 
 @dataclass(frozen=True)
 class Failures:
-    """How many starts from one source failed in a row for the same fault, when the last one did, and why.
+    """Starts from one source that failed in a row for the same fault: their number, and the last one's time and reason.
 
-    `wasted` of the machines since the last success, whatever failed between them, cost money and were of no use.
-    `is_stopped` says that these are as many as there may be: no more are rented from the source.
+    `wasted` is the number of machines since the last success that cost money and were of no use, whatever failed
+    between them. `is_stopped` says that this number has reached the limit, and no more are rented from the source.
     """
 
     count: int
@@ -43,7 +44,7 @@ class Failures:
 
     @property
     def retry_time(self) -> datetime:
-        """When the next start is worth a try, unless the operator acts before."""
+        """Time at which the next start is worth a try, unless the operator acts before."""
         backoff = Backoff(FIRST_BACKOFF, LONGEST_BACKOFF)
         if self.wants_operator:
             backoff = Backoff(FIRST_SETTINGS_BACKOFF, LONGEST_SETTINGS_BACKOFF)
@@ -51,11 +52,11 @@ class Failures:
 
     @property
     def wants_operator(self) -> bool:
-        """A retry is not likely to mend it."""
+        """True if a retry is unlikely to help."""
         return self.is_stopped or self.fault in WANTS_OPERATOR
 
     def outlook(self, now: datetime) -> str:
-        """What failed, in the provider's own words, and what comes next."""
+        """Text with the failure, in the provider's own words, and the next step."""
         if self.is_stopped:
             return (
                 f"{self.reason}; {self.wasted} machines in a row cost money and ran nothing (VMPOOL_UNFIT_LIMIT), so "
@@ -70,13 +71,13 @@ class Failures:
 def failures_in_a_row(
     starts: Sequence[Machine], resumed: Mapping[Source, datetime] | None = None
 ) -> dict[Source, Failures]:
-    """By source, the starts that failed since the last one that succeeded, and since it was last resumed.
+    """Failures by source, since its last successful start and since it was last resumed.
 
-    What counts is when a start succeeded or failed, not when it began. A new fault begins the count again, because the
-    cause has changed; one that comes back goes on from its own count.
+    Starts are in the order in which they succeeded or failed, not in the order in which they began. A new fault begins
+    the count again, because the cause has changed; a fault that comes back continues its own count.
 
-    A machine that ended badly before its first job was of no use: it counts as failed, for else such machines would be
-    bought one after another.
+    A machine that ended badly before its first job counts as failed. Otherwise such machines would be bought one after
+    another.
     """
     failures: dict[Source, Failures] = {}
     succeeded: set[Source] = set()
@@ -100,10 +101,9 @@ def sources_backing_off(
 ) -> dict[Source, Failures]:
     """The sources to leave alone now.
 
-    One that wasted `unfit_limit` machines in a row is left alone whatever time passes and whatever else is known; a
-    limit of 0 sets none. `start_time` is the pool's: faults of the settings hold no more if they are older.
-    `found_well` tells by provider when somebody last looked at it and found nothing wrong, after which none of its
-    older faults holds.
+    A source that wasted `unfit_limit` machines in a row is left alone, whatever else is known; a limit of 0 sets none.
+    `start_time` is the pool's: older faults of the settings no longer count. `found_well` has the time by provider at
+    which it was last examined and found well: its older faults no longer count.
     """
 
     def is_backing_off(source: Source, failed: Failures) -> bool:
@@ -120,9 +120,9 @@ def sources_backing_off(
 
 
 def trials_left(failures: Mapping[Source, Failures], present: Sequence[Machine], unfit_limit: int) -> dict[Source, int]:
-    """How many machines may still be started at sources that wasted some, beside those on their way from there.
+    """Number of machines that may still be started at sources that wasted some, besides those on their way.
 
-    Else many jobs that wait would have many machines rented before the first of them is known to be of no use.
+    Without this limit, many waiting jobs would rent many machines before the first is known to be of no use.
     """
     on_the_way = Counter(_source(machine) for machine in present if machine.state in ON_THE_WAY)
     return {
@@ -156,9 +156,9 @@ def _outcome_time(machine: Machine) -> datetime:
 
 
 def _failure_time(machine: Machine) -> datetime:
-    """A source's pause begins with the release, which may take longer than the pause and keeps room from others.
+    """Time at which a source's pause begins: the release, which may outlast the pause and takes up room until then.
 
-    Not after a fault of the settings, which may be mended in between.
+    For a fault of the settings it is the end instead, because the settings may be corrected in between.
     """
     ended = machine.end_time or machine.state_time
     return ended if machine.fault in WANTS_OPERATOR else machine.release_time or ended

@@ -1,4 +1,4 @@
-"""What may be spent on machines: every machine that is not settled yet holds what it has cost, and an hour more."""
+"""The money for machines: every machine that is not settled yet holds its cost so far, and an hour more."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ if TYPE_CHECKING:
     from vocabulary.money import Tariff
 
 RESERVED_TIME = timedelta(hours=1)
-"""Beyond what a machine costs already: the time to notice that the money runs out, and to let jobs finish."""
+"""Reserved beyond a machine's present cost: the time to notice that the money runs out, and to let jobs finish."""
 
 
 @dataclass(frozen=True)
 class Funds:
-    """What is left to start machines with, in micro-dollars: None is no limit. `unknown` tells why it is not known."""
+    """Money left to start machines with, in micro-dollars; None is no limit. `unknown` says why it is not known."""
 
     left_micros: int | None = None
     budget_micros: int = 0
     unknown: str = ""
 
     def refusal(self, offer: Offer) -> str:
-        """Why the machine is not to be paid for; empty where it is. One that costs nothing needs no money."""
+        """Why there is no money for the machine; empty if there is. A machine that costs nothing needs none."""
         needed = reserve_micros(offer.tariff)
         if not needed:
             return ""
@@ -45,20 +45,20 @@ class Funds:
         )
 
     def without(self, offer: Offer) -> Funds:
-        """What is left once the machine is started."""
+        """The money left after the machine is started."""
         if self.left_micros is None:
             return self
         return replace(self, left_micros=self.left_micros - reserve_micros(offer.tariff))
 
 
 def funds_left(budget_micros: int, spent_micros: int, unsettled: Iterable[Machine], now: datetime) -> Funds:
-    """What is left of a budget; `spent_micros` is what machines cost beside those that are not settled."""
+    """The money left of a budget; `spent_micros` is the cost of the settled machines."""
     held = sum(held_micros(machine, now) for machine in unsettled)
     return Funds(budget_micros - spent_micros - held, budget_micros)
 
 
 def held_micros(machine: Machine, now: datetime) -> int:
-    """What a machine's cost comes to, or will: one that is released costs no more, one that never was made nothing."""
+    """The money that a machine holds. A released one costs no more than so far, and one that was never made nothing."""
     if machine.release_time is not None or not machine.rented:
         return machine.cost_until(now)
     so_far = max(machine.cost_until(now), machine.tariff.cost_micros(machine.tariff.minimum))
@@ -66,5 +66,5 @@ def held_micros(machine: Machine, now: datetime) -> int:
 
 
 def reserve_micros(tariff: Tariff) -> int:
-    """What starting a machine puts aside: the least that it can cost, and an hour."""
+    """The money that starting a machine reserves: its least cost, and an hour."""
     return tariff.cost_micros(tariff.minimum) + tariff.price_of(RESERVED_TIME)

@@ -1,8 +1,9 @@
-"""Which offer to take: a pure function of what is offered, what is preferred, and what failed lately.
+"""Chooses an offer: a pure function of the offers, the preferences and the latest failures.
 
-GPU types come in the order of the request: the wanted one first, then those that its user allowed. Within one, backends
-come in the operator's order; among those that are equal there, the cheapest per GPU wins, counted over an hour or over
-what is billed for one where a minimum makes that more. A source that failed lately is passed over while it backs off.
+GPU types come in the order of the request: the wanted one first, then those that its user allowed. Within a GPU type,
+backends come in the operator's order, then providers in the order of the settings. Among equals the cheapest per GPU
+wins, by the cost of an hour, or of the least billed time if that is more. A source that failed lately is passed over
+while it backs off.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ EXPECTED_USE = timedelta(hours=1)
 
 
 class SpotPolicy(StrEnum):
-    """Whether machines may be ones that the provider can take away; spelt as dstack does."""
+    """Kinds of machine that may be rented, spelt as dstack does; a spot machine may be taken away by its provider."""
 
     ON_DEMAND = "on-demand"
     SPOT = "spot"
@@ -36,7 +37,7 @@ class SpotPolicy(StrEnum):
 
 @dataclass(frozen=True)
 class OfferPolicy:
-    """What the operator allows. `backends` come first, in their order, by backend or by provider name; others follow.
+    """The operator's rules. `backends` come first, in their order, by backend or by provider name; others follow.
 
     A `max_price_micros_per_gpu_hour` of 0 sets no limit.
     """
@@ -47,12 +48,12 @@ class OfferPolicy:
     gpu_count: int = 1
 
     def rank(self, offer: Offer) -> int:
-        """The place in the operator's order, from 0."""
+        """The offer's place in the operator's order, from 0."""
         names = (offer.backend, offer.provider, offer.source.place)
         return next((rank for rank, name in enumerate(self.backends) if name in names), len(self.backends))
 
     def objection(self, offer: Offer) -> str:
-        """Why the offer is not taken; empty where it is."""
+        """Why the offer is not taken; empty if it is."""
         if offer.gpu_count != self.gpu_count:
             return f"it has {offer.gpu_count} GPU{'s' if offer.gpu_count > 1 else ''}, not {self.gpu_count}"
         if self.spot is not SpotPolicy.AUTO and offer.spot is not (self.spot is SpotPolicy.SPOT):
@@ -65,7 +66,7 @@ class OfferPolicy:
 
 @dataclass(frozen=True)
 class OfferTimes:
-    """How long an answer is good as new, how long it serves for want of a newer one, and how long one is waited for."""
+    """Times for which an answer is as good as new, is used if no newer one comes, and is waited for."""
 
     fresh: timedelta
     usable: timedelta = timedelta(minutes=5)
@@ -74,7 +75,7 @@ class OfferTimes:
 
 @dataclass(frozen=True)
 class Market:
-    """What can be had; `missing` tells of providers that make no offers now."""
+    """Offers that can be had; `missing` has a sentence about each provider that makes none now."""
 
     offers: Sequence[Offer] = ()
     missing: Sequence[str] = ()
@@ -82,16 +83,16 @@ class Market:
 
 @dataclass(frozen=True)
 class Terms:
-    """By what offers are judged: the operator's policy, sources that failed lately, and the money that is left."""
+    """Rules for judging offers: the operator's policy, the sources that failed lately, and the money that is left."""
 
     policy: OfferPolicy = field(default_factory=OfferPolicy)
     backing_off: Mapping[Source, Failures] = field(default_factory=dict["Source", "Failures"])
     funds: Funds = field(default_factory=Funds)
     trials: Mapping[Source, int] = field(default_factory=dict["Source", int])
-    """How many machines may be started where some were of no use; elsewhere nothing limits it."""
+    """Number of machines that may be started at sources that wasted some; other sources have no limit."""
 
     def objection(self, offer: Offer, now: datetime) -> str:
-        """Why the offer is not taken; empty where it is."""
+        """Why the offer is not taken; empty if it is."""
         failed = self.backing_off.get(offer.source)
         failing = failed.outlook(now) if failed else ""
         waiting = (
@@ -100,27 +101,27 @@ class Terms:
         return failing or waiting or self.policy.objection(offer) or self.funds.refusal(offer)
 
     def after(self, offer: Offer) -> Terms:
-        """What is left once the offer is taken."""
+        """The terms that are left after the offer is taken."""
         left = {source: count - (source == offer.source) for source, count in self.trials.items()}
         return replace(self, funds=self.funds.without(offer), trials=left)
 
 
 @dataclass(frozen=True)
 class Choice:
-    """The offer to take, None where there is none; `passed_over` tells of each better one why it is not taken."""
+    """The offer to take, or None; `passed_over` says of each better offer why it is not taken."""
 
     offer: Offer | None
     passed_over: Sequence[str] = ()
 
     @property
     def outlook(self) -> str:
-        """For the user: what stands in the way, and what is done about it."""
+        """Text for the user: the obstacles, and the next step."""
         trying = (f"trying {self.offer.source} now",) if self.offer and self.passed_over else ()
         return "; ".join((*self.passed_over, *trying))
 
 
 def choose_offer(gpu_types: Sequence[str], market: Market, terms: Terms, now: datetime) -> Choice:
-    """The best offer for a machine of one of these GPU types, the first being the wanted one."""
+    """The best offer for a machine of one of these GPU types, the first of which is the wanted one."""
     passed_over: list[str] = []
     for gpu_type in gpu_types:
         fitting = [offer for offer in market.offers if offer.gpu_type == gpu_type]

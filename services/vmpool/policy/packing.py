@@ -1,9 +1,9 @@
-"""Fits waiting work into machines, and tells which machines are missing.
+"""Fits waiting work into machines, and lists the machines that are missing.
 
-Work goes first into free slots of ready machines, then of machines on their way. What is left over may still be better
-off in a queue: a machine in use that is done with its job before a new one could be ready takes the next job then. So a
-machine is missing only for work that those there are would not begin by the time that a new one is ready. If it
-is not known how long jobs and starts take, every job counts that finds no slot.
+Work goes first into free slots of ready machines, then into machines on their way. The rest may still be better off in
+a queue: a machine in use may finish its job and take the next one before a new machine could be ready. So a machine is
+missing only for work that the present machines would not begin before a new one is ready. If the usual times of jobs
+and starts are not known, every job without a slot counts.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _NO_TIME = timedelta(0)
 
 @dataclass(frozen=True)
 class Demand:
-    """`jobs` waiting jobs that each want `eighths` of a GPU of that type, or else of a fallback type."""
+    """`jobs` waiting jobs that each want `eighths` of a GPU of that type or of a fallback type."""
 
     gpu_type: str
     eighths: int
@@ -34,13 +34,13 @@ class Demand:
 
     @property
     def gpu_types(self) -> tuple[str, ...]:
-        """What it may run on, the wanted one first."""
+        """The GPU types that the work may run on, the wanted one first."""
         return (self.gpu_type, *self.fallback_gpu_types)
 
 
 @dataclass(frozen=True)
 class Wish:
-    """A machine that is missing: of the first of these GPU types that can be had."""
+    """A missing machine, of the first of these GPU types that can be had."""
 
     gpu_types: tuple[str, ...]
     origin: Origin = Origin.DEMAND
@@ -48,13 +48,13 @@ class Wish:
 
 @dataclass(frozen=True)
 class Pace:
-    """How long jobs hold a machine and how long a machine takes to be ready, as measured; None: not known yet."""
+    """Measured time that a job holds a machine, and that a machine takes to be ready; None if not known yet."""
 
     job_time: timedelta | None = None
     start_time: timedelta | None = None
 
     def jobs_in_turn(self, within: timedelta) -> int:
-        """How many jobs one after another a machine begins within that time, beside those that it has."""
+        """Number of jobs that a machine begins one after another within that time, besides those that it has."""
         if not self.job_time or within <= _NO_TIME:
             return 0
         return within // self.job_time
@@ -62,7 +62,7 @@ class Pace:
 
 @dataclass
 class Packing:
-    """Machines as they fill up: free slots by machine, and eighths that come free in time by GPU type."""
+    """Fills machines: keeps the free slots by machine, and the eighths that come free in time by GPU type."""
 
     gpu_count: int
     used: set[str] = field(default_factory=set[str])
@@ -70,16 +70,16 @@ class Packing:
     _in_turn: Counter[str] = field(default_factory=Counter[str])
 
     def add(self, machine: Machine, turns: int) -> None:
-        """A machine that there is, which in time takes that many jobs one after another for each of its slots."""
+        """Add an existing machine, each of whose eighths can take `turns` more jobs in time."""
         self._bins.append((machine.machine_id, machine.gpu_type, machine.occupied))
         self._in_turn[machine.gpu_type] += turns * machine.gpu_count * slots.EIGHTHS_PER_GPU
 
     def add_wished(self, gpu_type: str) -> None:
-        """A machine that is going to be asked for."""
+        """Add a machine that is going to be asked for."""
         self._bins.append(("", gpu_type, (0,) * self.gpu_count))
 
     def fit(self, demand: Demand) -> bool:
-        """Give one job of that kind its place, if there is one: now, or in time."""
+        """Place one job of that kind, now or in time; True if there was room."""
         return self._fit_now(demand) or self._fit_in_turn(demand)
 
     def _fit_now(self, demand: Demand) -> bool:
@@ -102,7 +102,7 @@ class Packing:
 
 @dataclass(frozen=True)
 class Missing:
-    """The machines that are missing, and the ids of those that are to serve what waits."""
+    """The missing machines, and the ids of the machines that are to serve the waiting work."""
 
     wishes: tuple[Wish, ...] = ()
     used: frozenset[str] = frozenset()
@@ -110,7 +110,7 @@ class Missing:
 
 @dataclass(frozen=True)
 class PackingRules:
-    """`gpu_count` is that of new machines; beyond `most_wishes` one of each kind is given, as more change nothing."""
+    """`gpu_count` is that of new machines. After `most_wishes`, each kind of work gets only one more wish."""
 
     gpu_count: int = 1
     most_wishes: int = 100
@@ -123,19 +123,19 @@ def machines_missing(
     rules: PackingRules,
     now: datetime,
 ) -> Missing:
-    """Which machines the waiting work needs beside those that there are."""
+    """The machines that the waiting work needs besides the existing ones."""
     packing = Packing(rules.gpu_count)
     for machine in machines:
         if machine.state in READY | ON_THE_WAY:
             packing.add(machine, _turns(machine, paces.get(machine.gpu_type, Pace()), now))
     wishes: list[Wish] = []
-    # Large pieces first: they find the fewest places.
+    # Large jobs first, because they find the fewest places.
     for demand in sorted(demands, key=lambda demand: -demand.eighths):
         wishes_before = len(wishes)
         for _ in range(demand.jobs):
             if packing.fit(demand):
                 continue
-            # One of each kind in any case, so that each hears what stands in its way.
+            # One of each kind in any case, so that each learns of its obstacle.
             if len(wishes) >= max(rules.most_wishes, wishes_before + 1):
                 break
             wishes.append(Wish(demand.gpu_types))
@@ -153,7 +153,7 @@ def _turns(machine: Machine, pace: Pace, now: datetime) -> int:
 
 
 def _overdue(machine: Machine, pace: Pace, now: datetime) -> timedelta:
-    """How much longer than usual its present job has taken so far; it may go on as long again."""
+    """Time by which its present job has exceeded the usual one; the job may go on for as long again."""
     if machine.state is not MachineState.BUSY or not pace.job_time or machine.last_used_time is None:
         return _NO_TIME
     return max(_NO_TIME, now - machine.last_used_time - pace.job_time)

@@ -1,8 +1,8 @@
-"""How long an idle machine stays: for its idle timeout, and for as long as it is paid for in any case.
+"""Keeps an idle machine for its idle timeout, and for as long as it is paid for in any case.
 
-The idle timeout is that of the machine that was used last. Leases go to the most recently used machine, so each further
-idle one is less likely to be used again than the one before it, and stays a share of the time that that one does:
-`benchmarks/pool_policy.py` shows what this saves.
+The machine that was used last has the whole idle timeout. Leases go to the most recently used machine, so each further
+idle one is less likely to be used again, and stays for a share of the time of the one before it.
+`benchmarks/pool_policy.py` shows the savings.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Retention:
-    """`idle_timeouts` are by GPU type, `idle_timeout` is for the others.
+    """Rules for idle machines: `idle_timeouts` are by GPU type, `idle_timeout` is for the other types.
 
-    `surplus_share` is from 0 to 1: at 1 all idle machines stay alike, at 0 none but the one that was used last.
-    `release_margin` is the time that a release may take to end the bill.
+    `surplus_share` is from 0 to 1: at 1 all idle machines stay equally long, at 0 only the one that was used last
+    stays. `release_margin` is the time that a release may take to end the bill.
     """
 
     idle_timeout: timedelta
@@ -33,11 +33,11 @@ class Retention:
     release_margin: timedelta = timedelta(seconds=60)
 
     def timeout_of(self, gpu_type: str, rank: int = 0) -> timedelta:
-        """How long a machine is kept with nothing to do that comes after `rank` others of its type."""
+        """Time for which an idle machine is kept that comes after `rank` others of its type."""
         return self.idle_timeouts.get(gpu_type, self.idle_timeout) * self.surplus_share**rank
 
     def release_times(self, idle: Iterable[Machine], now: datetime) -> Mapping[str, datetime]:
-        """By machine id, when machines that are idle from now on are to go, each not inside of paid-for time."""
+        """Release times by machine id, if the machines stay idle. None of them is within paid time."""
         ranks: Counter[str] = Counter()
         times: dict[str, datetime] = {}
         for machine in latest_first(idle):
@@ -56,12 +56,12 @@ def latest_first(idle: Iterable[Machine]) -> Sequence[Machine]:
 
 
 def idle_since(machine: Machine) -> datetime:
-    """When an idle machine was last of use."""
+    """Time at which an idle machine was last of use."""
     return machine.last_used_time or machine.create_time
 
 
 def paid_until(machine: Machine, now: datetime) -> datetime:
-    """The end of what is billed whether it stays or goes at `now`; `now` where it is free or not billed yet."""
+    """End of the billed time of a machine that goes at `now`; `now` itself if it is free or not billed yet."""
     if machine.provision_time is None or not machine.price_micros_per_hour:
         return now
     return max(now, machine.provision_time + machine.tariff.billed(now - machine.provision_time))

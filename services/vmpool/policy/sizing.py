@@ -1,9 +1,9 @@
-"""How many machines there should be: pure functions of what waits, what there is, what can be had, and the limits.
+"""Decides how many machines there should be: pure functions of demand, machines, offers and limits.
 
-`pool_needs` packs the waiting work into the machines that there are and tells which are missing, for it and for the
-keep-warm schedule. `machines_wanted` chooses offers for those, as far as the limit and the budget go, and tells which
-idle machines are to go: those whose time is over, and at the limit the longest idle one of a kind that nobody waits
-for. With nothing waiting and nothing scheduled the pool so shrinks to none.
+`pool_needs` packs the waiting work into the existing machines, and lists the machines that are missing for it and for
+the keep-warm schedule. `machines_wanted` chooses offers for those, as far as the limit and the budget go. It also lists
+the idle machines to release: those whose time is over and, at the limit, the longest idle ones that no work waits for.
+If nothing waits and nothing is scheduled, the pool shrinks to none.
 """
 
 from __future__ import annotations
@@ -45,12 +45,12 @@ class Limits:
     offers: OfferPolicy = field(default_factory=OfferPolicy)
     keep_warm: tuple[WarmWindow, ...] = ()
     unfit_limit: int = 0
-    """After so many machines in a row that cost money and ran nothing, no more are rented there; 0: no limit."""
+    """After this many machines in a row that cost money and ran nothing, no more are rented there; 0: no limit."""
 
 
 @dataclass(frozen=True)
 class Pool:
-    """Machines that are not released, sources that failed lately, the pace of each GPU type, and `Terms.trials`."""
+    """Unreleased machines, sources that failed lately, the pace of each GPU type, and `Terms.trials`."""
 
     machines: Sequence[Machine]
     backing_off: Mapping[Source, Failures] = field(default_factory=dict["Source", "Failures"])
@@ -59,26 +59,26 @@ class Pool:
 
     @property
     def live(self) -> Sequence[Machine]:
-        """Machines that serve, or will."""
+        """Machines that serve or will serve."""
         return [machine for machine in self.machines if machine.state in _LIVE]
 
 
 @dataclass(frozen=True)
 class Needs:
-    """The machines that are missing, those that waiting work is to run on, and how many of each type are to stay."""
+    """The missing machines, the machines for the waiting work, and how many of each type are to stay."""
 
     missing: Missing
     floor: Mapping[str, int]
 
     @property
     def wishes(self) -> tuple[Wish, ...]:
-        """Where there are none, nobody has to be asked for offers."""
+        """The missing machines. If there are none, no offers are needed."""
         return self.missing.wishes
 
 
 @dataclass(frozen=True)
 class Start:
-    """A machine to start, and what stood in the way of a better one."""
+    """A machine to start, and why better offers were passed over."""
 
     offer: Offer
     origin: Origin
@@ -87,9 +87,10 @@ class Start:
 
 @dataclass(frozen=True)
 class Plan:
-    """Machines to start and idle ones to release, of which `give_way` do so for others; what goes unmet, and why.
+    """Machines to start, idle ones to release, and work that stays unmet.
 
-    `blocked` is by the GPU types that the work may run on, the wanted one first.
+    The machines in `give_way` are released to make room for others. `blocked` has the reasons for unmet work, by the
+    GPU types that it may run on, the wanted one first.
     """
 
     start: tuple[Start, ...] = ()
@@ -99,12 +100,12 @@ class Plan:
 
     @property
     def blocked_reason(self) -> str:
-        """Why the most urgent of what goes unmet does."""
+        """The reason for the first kind of unmet work; empty if there is none."""
         return next(iter(self.blocked.values()), "")
 
 
 def check_demand(demand: Demand, gpu_types: Sequence[str]) -> Demand:
-    """The demand in known names, or a refusal that names the field and the legal values."""
+    """The demand with names in their known spelling; InvalidFieldError names the field and the legal values."""
     gpu_type = check_gpu_type(demand.gpu_type, gpu_types, "demands.gpu_type")
     slots.check_eighths(demand.eighths)
     if demand.jobs < 0:
@@ -114,8 +115,8 @@ def check_demand(demand: Demand, gpu_types: Sequence[str]) -> Demand:
 
 
 def pool_needs(demands: Sequence[Demand], pool: Pool, limits: Limits, now: datetime) -> Needs:
-    """Which machines are missing now."""
-    # One more than the limit shows that there is more to do; how much more changes nothing.
+    """The machines that are missing now."""
+    # One more than the limit shows that there is more to do; further ones change nothing.
     rules = PackingRules(limits.offers.gpu_count, limits.max_machines + 1)
     missing = machines_missing(demands, pool.machines, pool.paces, rules, now)
     floor = _floor_ahead(pool, limits, now)
@@ -131,7 +132,7 @@ def pool_needs(demands: Sequence[Demand], pool: Pool, limits: Limits, now: datet
 
 
 def machines_wanted(needs: Needs, pool: Pool, market: Market, funds: Funds, limits: Limits, now: datetime) -> Plan:
-    """What to start and what to release now."""
+    """The machines to start and to release now."""
     room = max(0, limits.max_machines - len(pool.machines))
     terms = Terms(limits.offers, pool.backing_off, funds, pool.trials)
     start, blocked, over_limit = _starts(needs.wishes, market, terms, room, now)
@@ -145,7 +146,7 @@ def machines_wanted(needs: Needs, pool: Pool, market: Market, funds: Funds, limi
 
 
 def _floor_ahead(pool: Pool, limits: Limits, now: datetime) -> Mapping[str, int]:
-    """How many are to be ready by the time that one which is started now will be."""
+    """Number of machines by GPU type that are to be ready by the time that one started now will be."""
     types = {gpu_type for window in limits.keep_warm for gpu_type, _ in window.counts}
     ahead = {
         gpu_type: machines_to_keep(limits.keep_warm, now + (pool.paces.get(gpu_type, Pace()).start_time or _NO_TIME))
@@ -157,7 +158,7 @@ def _floor_ahead(pool: Pool, limits: Limits, now: datetime) -> Mapping[str, int]
 def _starts(
     wishes: Sequence[Wish], market: Market, terms: Terms, room: int, now: datetime
 ) -> tuple[tuple[Start, ...], dict[tuple[str, ...], str], list[tuple[str, ...]]]:
-    """The machines to start, why others are not by their GPU types, and those that the limit alone keeps back."""
+    """The machines to start, obstacles by GPU types, and the GPU types of work that only the limit keeps back."""
     start: list[Start] = []
     over_limit: list[tuple[str, ...]] = []
     blocked: dict[tuple[str, ...], str] = {}
@@ -175,13 +176,13 @@ def _starts(
 
 
 def _idle(machines: Sequence[Machine], used: frozenset[str]) -> Sequence[Machine]:
-    """Machines with nothing to do and nobody to wait for them, the longest idle first."""
+    """Machines that are idle and that no work is to use, the longest idle first."""
     idle = [machine for machine in machines if machine.state is MachineState.WARM and machine.machine_id not in used]
     return latest_first(idle)[::-1]
 
 
 def _giving_way(idle: Sequence[Machine], pool: Pool, limits: Limits, over_limit: int) -> tuple[str, ...]:
-    """Idle machines that go because there are too many, or because others are waited for and the limit is reached."""
+    """Idle machines that go because there are too many, or because the limit is reached and others are waited for."""
     leaving = len(pool.machines) - len(pool.live)
     too_many = max(0, len(pool.live) - limits.max_machines)
     count = too_many + max(0, over_limit - leaving)
@@ -191,7 +192,7 @@ def _giving_way(idle: Sequence[Machine], pool: Pool, limits: Limits, over_limit:
 def _timed_out(
     idle: Sequence[Machine], staying: Pool, floor: Mapping[str, int], retention: Retention, now: datetime
 ) -> tuple[str, ...]:
-    """Idle machines whose time is over, the longest idle first, down to what the schedule keeps."""
+    """Idle machines whose time is over, the longest idle first, down to the number that the schedule keeps."""
     present = Counter(machine.gpu_type for machine in staying.live)
     release_times = retention.release_times(idle, now)
     timed_out: list[str] = []

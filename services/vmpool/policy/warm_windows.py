@@ -1,9 +1,9 @@
-"""When how many machines are to be ready whether or not jobs wait: windows of the week, on a wall clock.
+"""The keep-warm schedule: windows of the week in which machines are kept ready even if no jobs wait.
 
     VMPOOL_KEEP_WARM="Mon-Fri 08:00-18:00 Europe/Berlin MI300X=1; Sat,Sun 22:00-02:00 UTC MI300X=1 MI210=2"
 
-A window goes by what a wall clock in its time zone shows, so that it follows daylight saving time. One that ends before
-it begins runs past midnight, and belongs to the day on which it begins.
+A window follows the wall clock of its time zone, and so daylight saving time. A window that ends before it begins runs
+past midnight, and belongs to the day on which it begins.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ _COUNT = re.compile(r"([^=]+)=(\d{1,9})")
 
 @dataclass(frozen=True)
 class WarmWindow:
-    """Hours of some days of the week; `days` count from 0, Monday, and minutes from midnight, `end_minute` to 1440.
+    """A window on some days of the week. `days` count from 0, Monday; minutes from midnight, `end_minute` to 1440.
 
-    `counts` are GPU types with how many machines of each.
+    `counts` are pairs of a GPU type and a number of machines.
     """
 
     days: frozenset[int]
@@ -46,7 +46,7 @@ class WarmWindow:
     counts: tuple[tuple[str, int], ...]
 
     def is_open(self, now: datetime) -> bool:
-        """The wall clock shows a time in the window."""
+        """True if the wall clock shows a time in the window."""
         local = now.astimezone(self.zone)
         minute = local.hour * 60 + local.minute
         if self.start_minute < self.end_minute:
@@ -58,7 +58,7 @@ class WarmWindow:
 
 
 def machines_to_keep(windows: Iterable[WarmWindow], now: datetime) -> dict[str, int]:
-    """By GPU type, how many machines are to be ready; where windows overlap, the largest number counts."""
+    """Number of machines to keep ready, by GPU type. If windows overlap, the largest number counts."""
     floor: dict[str, int] = {}
     for window in windows:
         if window.is_open(now):
@@ -68,7 +68,7 @@ def machines_to_keep(windows: Iterable[WarmWindow], now: datetime) -> dict[str, 
 
 
 def parse_keep_warm(text: str, gpu_types: Sequence[str]) -> tuple[WarmWindow, ...]:
-    """The windows, with semicolons between; InvalidFieldError names what is wrong and the nearest legal value."""
+    """Parse windows, separated by semicolons; InvalidFieldError names the fault."""
     return tuple(_window(part.strip(), gpu_types) for part in text.split(";") if part.strip())
 
 

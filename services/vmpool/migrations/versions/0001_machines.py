@@ -63,7 +63,7 @@ def _create_leases() -> None:
         sa.Column("end_time", sa.BigInteger),
         sa.UniqueConstraint("machine_id", "fencing_token"),
     )
-    # What the code above guarantees, guaranteed once more: one lease for an attempt, one for a slot.
+    # The database enforces it too: one lease for an attempt, one for a slot.
     for name, columns in (
         ("leases_of_attempt", ["job_id", "attempt"]),
         ("leases_of_slot", ["machine_id", "gpu", "first_eighth"]),

@@ -1,4 +1,4 @@
-"""What a machine was ordered as, how it is billed, and what went wrong with it."""
+"""Columns for a machine's order, billing and fault."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _REQUESTED = sa.text("request_id <> ''")
 
 
 def upgrade() -> None:
-    """Machines that are there already were ordered without limits and billed by the microsecond."""
+    """Add the columns. Existing machines count as ordered without limits and billed by the microsecond."""
     texts = ("backend", "region", "request_id", "fault")
     numbers = (("minimum_billed_us", 0), ("billing_increment_us", 1), ("max_price_micros_per_hour", 0))
     for name in texts:
@@ -22,7 +22,7 @@ def upgrade() -> None:
     _add(sa.Column("origin", sa.Text, nullable=False, server_default="demand"))
     _add(sa.Column("spot", sa.Boolean, nullable=False, server_default=sa.false()))
     _add(sa.Column("exit_status", sa.Integer))
-    # A request that is repeated finds the machine of the first.
+    # A repeated request finds the machine of the first.
     op.create_index(
         "machines_of_request",
         "machines",

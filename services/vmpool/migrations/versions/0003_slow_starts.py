@@ -1,4 +1,4 @@
-"""What nine tenths of the starts before an event's machine did not exceed."""
+"""Adds to each event the time within which nine tenths of earlier starts were ready."""
 
 from __future__ import annotations
 
@@ -10,5 +10,5 @@ down_revision = "0002"
 
 
 def upgrade() -> None:
-    """Events that are there already were written without it."""
+    """Add the column, which stays empty for existing events."""
     op.add_column("machine_events", sa.Column("estimate_p90_us", sa.BigInteger))

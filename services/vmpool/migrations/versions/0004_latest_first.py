@@ -1,4 +1,4 @@
-"""The latest starts and leases are looked for often: by index, however many there were."""
+"""Indexes for the latest starts and leases, which are looked for often."""
 
 from __future__ import annotations
 
@@ -9,6 +9,6 @@ down_revision = "0003"
 
 
 def upgrade() -> None:
-    """Make the indexes."""
+    """Create the indexes."""
     op.create_index("machines_create_time", "machines", ["create_time"])
     op.create_index("leases_end_time", "leases", ["end_time"])

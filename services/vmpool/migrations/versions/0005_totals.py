@@ -12,7 +12,7 @@ _SUMS = ("machines", "idle_us", "cost_micros", "cold_starts", "warm_reuses")
 
 
 def upgrade() -> None:
-    """Of machines that are there already nobody knows whether they were rented: they cost what they did."""
+    """Add the columns. Existing machines count as rented, because nobody knows: they cost as much as before."""
     op.add_column("machines", sa.Column("rented", sa.Boolean, nullable=False, server_default=sa.true()))
     columns = [sa.Column(name, sa.BigInteger, nullable=False) for name in _SUMS]
     totals = op.create_table("pool_totals", sa.Column("totals_id", sa.Integer, primary_key=True), *columns)

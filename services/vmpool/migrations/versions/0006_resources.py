@@ -1,4 +1,4 @@
-"""What a machine is called at its provider, whatever the pool is called by then."""
+"""The name of a machine at its provider, whatever the pool is called by then."""
 
 from __future__ import annotations
 
@@ -10,6 +10,6 @@ down_revision = "0005"
 
 
 def upgrade() -> None:
-    """Machines that are there already are found by the pool's present name until they are seen."""
+    """Add the columns. Existing machines are found by the pool's present name until they are seen."""
     for name in ("resource_name", "resource_id"):
         op.add_column("machines", sa.Column(name, sa.Text, nullable=False, server_default=""))

@@ -1,4 +1,4 @@
-"""When renting from a source was resumed after machines of no use."""
+"""Times at which renting from a source was resumed after machines of no use."""
 
 from __future__ import annotations
 
@@ -12,6 +12,6 @@ down_revision = "0006"
 
 
 def upgrade() -> None:
-    """Nothing was resumed so far."""
+    """Create the empty table."""
     key = [sa.Column(name, sa.Text, primary_key=True) for name in ("provider", "backend", "gpu_type")]
     op.create_table("resumes", *key, sa.Column("time", Instant, nullable=False))

@@ -23,7 +23,7 @@ _OVER = {"machines": "NEW.state IN ('stopped', 'failed', 'lost')", "leases": "NE
 
 
 def upgrade() -> None:
-    """A row that is over has an end; no other has."""
+    """Refuse illegal moves, and rows that are over without an end or have an end before they are over."""
     allow_moves("machines", _MACHINES)
     allow_moves("leases", _LEASES)
     for table, is_over in _OVER.items():
