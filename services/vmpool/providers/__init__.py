@@ -1,1 +1,1 @@
-"""Where machines come from: one protocol, and a folder for each adapter; `ssh/` is how machines are reached."""
+"""Providers of machines: one protocol, and a folder for each adapter. `ssh/` connects to machines."""

@@ -1,4 +1,4 @@
-"""What a provider may do beyond its duties: look for whatever keeps it from making machines."""
+"""An optional ability of a provider: to look for faults that keep it from making machines."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ProviderFinding:
-    """What came of looking at one thing; `remedy` says what to do, where there is something to do."""
+    """The result of one check; `remedy` is the advice, if there is any."""
 
     check: str
-    """What was looked at, in a word or two."""
+    """Name of the check, in a word or two."""
     ok: bool
     message: str
     remedy: str = ""
@@ -22,11 +22,11 @@ class ProviderFinding:
 
 @runtime_checkable
 class Diagnosable(Protocol):
-    """A provider that can say what is wrong with it."""
+    """A provider that can look for its own faults."""
 
     async def diagnose(self) -> Sequence[ProviderFinding]:
-        """Look at everything that making machines needs, and change nothing.
+        """Check everything that making machines needs, and change nothing.
 
-        A fault is a finding; what is raised all the same (ProviderError, OSError) is reported as one.
+        A fault is a finding. If ProviderError or OSError is raised, it is reported as a finding too.
         """
         ...

@@ -1,4 +1,4 @@
-"""The end of what an executor printed, which says why it ended."""
+"""The end of an executor's output, which says why it ended."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ LAST_LOG_LINES = 2
 
 
 def last_words(printed: bytes) -> str:
-    """The last lines that are not empty, on one; empty where there are none. Of log records, what they say."""
+    """The last lines that are not empty, joined into one; empty if there are none. Log records give their message."""
     lines = [line.strip() for line in printed.decode(errors="replace").splitlines() if line.strip()]
     return " | ".join(map(_said, lines[-LAST_LOG_LINES:]))
 
 
 def _said(line: str) -> str:
-    """The message of a record of `servicekit.logging`, with its error; another line as it is."""
+    """The message of a `servicekit.logging` record, with its error; any other line as it is."""
     try:
         record = json.loads(line)
     except ValueError:

@@ -1,7 +1,7 @@
 """Providers are plug-ins: entry points of the group `wavepool.providers`.
 
-Each names a callable that takes a PoolContext and gives a MachineProvider (`provider.py` says what that has to do). It
-reads settings of its own, by custom from `VMPOOL_<ITS NAME>_…`, and says what is wrong with them in its exception.
+Each names a callable that takes a PoolContext and returns a MachineProvider (see `provider.py`). It reads its own
+settings, by custom from `VMPOOL_<ITS NAME>_…`, and explains a wrong one in its exception.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ PROVIDERS = PluginGroup(
 
 @dataclass(frozen=True)
 class PoolContext:
-    """What every provider is told of its pool: a fact that the pool has a setting for is no provider's setting.
+    """The pool's settings that every provider gets. A provider has no settings of its own for the same facts.
 
-    `pool_name` tells this pool's machines from those of others in the same account; `idle_timeout` is for backstops
-    that are to come later than the pool's own. `offers` says what is taken of what a provider offers, and `gpu_counts`
-    how many GPUs a machine may have, the usual number first.
+    `pool_name` tells this pool's machines from those of others in the same account. `idle_timeout` is for backstops,
+    which are to come later than the pool's own. `offers` says which of a provider's offers are taken. `gpu_counts` are
+    the numbers of GPUs that a machine may have, the usual one first.
     """
 
     pool_name: str
@@ -45,5 +45,5 @@ class PoolContext:
 
 
 def open_providers(names: Sequence[str], context: PoolContext) -> ProviderSet:
-    """The providers, made and not started; raises UnknownPluginError, BrokenPluginError."""
+    """The providers, made but not started; raises UnknownPluginError or BrokenPluginError."""
     return ProviderSet([cast("MachineProvider", PROVIDERS.make(name, context)) for name in names])

@@ -1,4 +1,4 @@
-"""The providers of a pool, by name, and which of them have refused to start."""
+"""A pool's providers by name, including those that have refused to start."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ log = get_logger(__name__)
 START_SECONDS = 30.0
 """A provider that has not started by then counts as refused, so that the others need not wait for it."""
 HANG_SECONDS = 60.0
-"""After this a question to a provider without an answer is given up, and the next one asks again."""
+"""A question that a provider has not answered by then is given up, and the next one asks again."""
 RETRIES = Backoff(first=timedelta(seconds=10), longest=timedelta(minutes=5))
 
 
@@ -37,15 +37,15 @@ class _Refusal:
 
     @property
     def retry_seconds(self) -> float:
-        """When to try again, on the monotonic clock."""
+        """Time of the next try, on the monotonic clock."""
         return self.monotonic_seconds + RETRIES.pause(self.count).total_seconds()
 
 
 class ProviderSet:
     """Starts its providers on entry, in order, and closes all of them on exit.
 
-    A provider that refuses keeps no other from its machines: it makes no offers, and is tried again. Machines that it
-    has are looked at and released all the same.
+    A provider that refuses to start holds up no other. It makes no offers, and is tried again. The machines that it has
+    are still observed and released.
     """
 
     name = "provider starts"
@@ -59,17 +59,17 @@ class ProviderSet:
         self._entered = AsyncExitStack()
 
     def __iter__(self) -> Iterator[MachineProvider]:
-        """The providers, in the order of the settings, which is the order of preference."""
+        """The providers in the order of the settings, which is the order of preference."""
         return iter(self._providers.values())
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Their names."""
+        """The names of the providers."""
         return tuple(self._providers)
 
     @property
     def refusals(self) -> Mapping[str, str]:
-        """By the names of those that have refused to start, why, and when they are tried again."""
+        """By name of each provider that has refused to start, the reason and the time of the next try."""
         now = self._monotonic_seconds()
         return {
             name: f"it refused to start: {refused.reason}; tried again in {max(0.0, refused.retry_seconds - now):.0f} s"
@@ -77,7 +77,7 @@ class ProviderSet:
         }
 
     def named(self, name: str) -> MachineProvider:
-        """The provider of that name; ProviderError for one that was taken out of the settings with machines left."""
+        """The provider of that name; raises ProviderError if it was taken out of the settings with machines left."""
         try:
             return self._providers[name]
         except KeyError:
@@ -88,13 +88,13 @@ class ProviderSet:
             ) from None
 
     async def run_once(self) -> None:
-        """Try again those that have refused, if it is time."""
+        """Start the providers that have refused again, if it is time."""
         now = self._monotonic_seconds()
         due = [name for name, refused in self._refusals.items() if now >= refused.retry_seconds]
         await asyncio.gather(*(self.start(name) for name in due))
 
     async def start(self, name: str) -> None:
-        """Start a provider, or note why it refuses."""
+        """Start a provider, or record why it refuses."""
         try:
             async with asyncio.timeout(START_SECONDS):
                 await self._providers[name].start()
@@ -103,7 +103,7 @@ class ProviderSet:
         except (ProviderError, OSError) as error:
             self._note_refusal(name, str(error) or type(error).__name__)
         except Exception:
-            # A plug-in's own fault, which must not keep the pool from the machines of the others.
+            # A fault of a plug-in must not keep the pool from the machines of the others.
             log.exception("a provider broke at its start", extra={"provider": name})
             self._note_refusal(name, "see vmpool's log")
         else:

@@ -1,9 +1,9 @@
-"""What an executor on a rented machine, or in a container of ours, is told.
+"""The environment of an executor on a rented machine, or in a container of ours.
 
-Of vmpool's own environment it gets the settings of submissions' sandboxes, unless the provider's setting `environment`
-has them. If neither names a sandbox, it must have a real one: a weaker one holds back less than we promise to those
-whose code runs side by side. A machine that cannot make one is refused when its executor starts, and ends as a failed
-machine with the reason.
+Of vmpool's own environment it gets the sandbox settings, unless the provider's setting `environment` has them. If
+neither names a sandbox, it must have a real one, because a weaker one holds back less than we promise to those whose
+code runs side by side. If a machine cannot make one, its executor refuses to start, and the machine fails for that
+reason.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ ExecutorEnvironment = Annotated[dict[str, SecretStr], AfterValidator(_checked)]
 
 
 def executor_environment(own: Mapping[str, SecretStr], ambient: Mapping[str, str] = os.environ) -> dict[str, str]:
-    """The variables: `own`, and from `ambient` the settings of sandboxes that `own` has by none of their names."""
+    """The variables: `own`, and the sandbox settings of `ambient` that `own` has under none of their names."""
     given = {name: value.get_secret_value() for name, value in own.items()}
     for names in SANDBOX_VARIABLES:
         if given.keys().isdisjoint(names):
@@ -45,7 +45,7 @@ def executor_environment(own: Mapping[str, SecretStr], ambient: Mapping[str, str
 
 
 def check_privileges(setting: str, environment_setting: str, own: Mapping[str, SecretStr]) -> None:
-    """Raises ValueError where a container without privileges is to make a real sandbox, which it cannot."""
+    """Raises ValueError if a container without privileges is to make a real sandbox, which it cannot."""
     if sandbox_settings_of(executor_environment(own)).sandbox == "required":
         raise ValueError(
             f"{setting} is false, and a container without privileges makes no real sandbox: leave it true, or accept a "

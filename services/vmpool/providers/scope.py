@@ -1,4 +1,4 @@
-"""What a provider may tell beyond its duties: all that it could ever have, so that nobody waits for anything else."""
+"""An optional ability of a provider: to say all that it could ever offer, so that nobody waits for anything else."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Protocol, runtime_checkable
 
 @dataclass(frozen=True)
 class Scope:
-    """By the provider's settings, whatever can be had of it now."""
+    """All that a provider could ever offer by its settings, whatever it has now."""
 
     gpu_counts: tuple[int, ...]
-    """GPUs of a machine."""
+    """GPU counts of a machine."""
     backends: tuple[str, ...] = ()
 
 
@@ -21,5 +21,5 @@ class Scoped(Protocol):
 
     @property
     def scope(self) -> Scope:
-        """The numbers of GPUs and the backends that it could ever offer."""
+        """The GPU counts and the backends that it could ever offer."""
         ...

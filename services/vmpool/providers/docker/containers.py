@@ -1,4 +1,4 @@
-"""What an executor's container is made like, and what its state means."""
+"""Describes an executor's container to the engine, and reads the state of the container."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ COMMAND_NOT_RUN = frozenset({126, 127})
 _SANDBOX_MAKER = (
     # Mounts and namespaces, and the loopback device of an empty network.
     *("SYS_ADMIN", "NET_ADMIN"),
-    # A user for each sandbox, its files, and an end to its processes.
+    # A user for each sandbox, the ownership of its files, and the end of its processes.
     *("SETUID", "SETGID", "SETPCAP", "CHOWN", "FOWNER", "DAC_OVERRIDE", "KILL"),
 )
-"""The capabilities that making sandboxes takes; without root's in its user namespace, /proc cannot be mounted."""
+"""Capabilities that making sandboxes needs. Without root's in its user namespace, a sandbox cannot mount /proc."""
 
 _ON_THE_WAY = frozenset({"created", "restarting"})
 _OVER = frozenset({"exited", "dead", "removing"})
@@ -38,7 +38,7 @@ _OVER = frozenset({"exited", "dead", "removing"})
 
 @dataclass(frozen=True)
 class ContainerPlan:
-    """What every container of a pool has; `settings.py` says what the fields mean."""
+    """The properties of all containers of a pool; `settings.py` describes the fields."""
 
     pool_name: str
     image: str
@@ -57,11 +57,11 @@ class ContainerPlan:
     stop_grace: timedelta = timedelta(seconds=15)
 
     def name(self, machine_id: str) -> str:
-        """The container's name by the present settings; no two machines share one."""
+        """The container's name by the present settings. Each machine has another one."""
         return f"{self.pool_name}-{machine_id}"
 
     def arguments(self, order: Order) -> dict[str, Any]:
-        """What the engine's client is to create."""
+        """The arguments for the engine client's `create`."""
         life_seconds = math.ceil((order.max_duration or self.max_duration).total_seconds())
         return {
             "image": self.image,
@@ -84,12 +84,12 @@ class ContainerPlan:
         }
 
     def _guard(self, life_seconds: int) -> Sequence[str]:
-        """Ends the executor after its longest life whether or not vmpool is alive: engines have no such limit."""
+        """Command prefix that ends the executor after its longest life without vmpool. Engines have no such limit."""
         grace_seconds = math.ceil(self.stop_grace.total_seconds())
         return ["timeout", f"--kill-after={grace_seconds}", str(life_seconds)] if life_seconds else []
 
     def _environment(self, order: Order) -> dict[str, str]:
-        # In this order: what makes it this machine's executor is not the operator's to change.
+        # In this order: the operator cannot change the variables that make it this machine's executor.
         return {
             **(self.environment or {}),
             "EXECUTOR_HOST": "0.0.0.0",  # noqa: S104 - inside the container; what is published is another matter
@@ -113,7 +113,7 @@ class ContainerPlan:
 
 
 def observed(attributes: Mapping[str, Any], port: int, reach_address: str) -> Observation:
-    """What the engine's answer to `inspect` means; words of newer engines that we do not know mean UNKNOWN."""
+    """The meaning of the engine's answer to `inspect`. A word that we do not know, of a newer engine, means UNKNOWN."""
     resource = Resource(str(attributes.get("Name", "")).removeprefix("/"), str(attributes.get("Id", "")))
     return replace(_state(attributes, port, reach_address), resource=resource)
 
@@ -134,7 +134,7 @@ def _state(attributes: Mapping[str, Any], port: int, reach_address: str) -> Obse
 
 
 def order_in(attributes: Mapping[str, Any], machine_id: str, gpu_count: int) -> Order | None:
-    """The order that a container's labels and environment tell of; None where they do not."""
+    """The order in a container's labels and environment; None if they are incomplete."""
     config: Mapping[str, Any] = attributes.get("Config") or {}
     labels = _labels(attributes)
     environment = dict(str(line).split("=", 1) for line in config.get("Env") or () if "=" in str(line))

@@ -31,14 +31,14 @@ T = TypeVar("T")
 CONFLICT_STATUS = 409
 REFUSED_FROM, REFUSED_TO = 400, 500
 CALL_THREADS = 16
-"""Calls at a time; an engine that hangs holds each for the timeout."""
+"""Calls at a time. If the engine hangs, each call takes a thread until the timeout."""
 LOG_THREADS = 64
-"""People who follow a log hold one each, and nobody else up."""
+"""Threads for people who follow a log. They have threads of their own, so that they hold up nobody else."""
 
 
 @dataclass(frozen=True)
 class DockerConfig:
-    """Where the engine is, and how its containers are offered; `settings.py` says what the fields mean."""
+    """The engine's address, and the terms of its containers; `settings.py` describes the fields."""
 
     host: str
     reach_address: str
@@ -53,7 +53,7 @@ class DockerConfig:
 
 
 class DockerProvider:
-    """Runs executors in containers. The engine's client blocks, so each call has a thread for its time."""
+    """Runs executors in containers. The engine's client blocks, so each call runs in a thread."""
 
     name = "docker"
 
@@ -66,21 +66,21 @@ class DockerProvider:
 
     @property
     def ends_with_pool(self) -> bool:
-        """As the settings say."""
+        """True if containers are removed when vmpool stops."""
         return self._config.ends_with_pool
 
     @property
     def start_timeout(self) -> timedelta:
-        """As the settings say."""
+        """Time that a machine may take from being asked for to a ready executor."""
         return self._config.start_timeout
 
     @property
     def scope(self) -> Scope:
-        """As the settings say."""
+        """The GPU count of the settings; every machine has it."""
         return Scope(gpu_counts=(self._config.gpu_count,))
 
     async def start(self) -> None:
-        """Look for the engine and its image; ProviderError where the engine is there and the image is not."""
+        """Look for the engine and its image; raises ProviderError if the engine answers and has no such image."""
         try:
             await self._ask(lambda client: client.images.get(self._plan.image))
         except ProviderError as error:
@@ -100,7 +100,7 @@ class DockerProvider:
             self._client.close()  # type: ignore[no-untyped-call]
 
     async def offers(self) -> Sequence[Offer]:
-        """Any GPU type, as the operator says what the host has; none available while the host is full."""
+        """An offer for each GPU type of the settings; none is available while the host is full."""
         available = len(await self._containers()) < self._config.max_containers
         price = self._config.price_micros_per_hour
         return [
@@ -109,7 +109,7 @@ class DockerProvider:
         ]
 
     def resource_name(self, machine_id: str) -> str:
-        """Its container's."""
+        """The name of its container."""
         return self._plan.name(machine_id)
 
     async def provision(self, order: Order) -> None:
@@ -126,7 +126,7 @@ class DockerProvider:
         await self._ask(create_and_start)
 
     async def observe(self, machine_id: str, resource: Resource = UNNAMED) -> Observation:
-        """What the engine says; a container that ended is reported with the end of its log."""
+        """The engine's view of the container; if it has ended, with the end of its log."""
         try:
             container = await self._ask(lambda client: self._find(client, machine_id, resource))
         except _NotThereError:
@@ -138,7 +138,7 @@ class DockerProvider:
         return replace(seen, reason=f"{seen.reason}; its log ends: {last_words(reported) or '(empty)'}")
 
     async def release(self, machine_id: str, resource: Resource = UNNAMED) -> None:
-        """Ask the executor to end, then remove its container with its volumes."""
+        """Ask the executor to end, then remove its container and the container's volumes."""
         grace_seconds = int(self._config.stop_grace.total_seconds())
 
         def stop_and_remove(client: docker.DockerClient) -> None:
@@ -152,13 +152,13 @@ class DockerProvider:
             return
 
     async def list_all(self) -> Sequence[str]:
-        """The containers with this pool's label, running or not."""
-        # Typed only as far as `Any` by the client.
+        """Ids of the machines that have a container with this pool's label, running or not."""
+        # The client types this only as `Any`.
         labels = [cast("dict[str, str]", container.labels) for container in await self._containers()]  # pyright: ignore[reportUnknownMemberType]
         return sorted(of_container[MACHINE_LABEL] for of_container in labels)
 
     async def order_of(self, machine_id: str) -> Order | None:
-        """What the container's labels and environment tell."""
+        """The order in the container's labels and environment."""
         try:
             container = await self._ask(lambda client: self._find(client, machine_id, UNNAMED))
         except _NotThereError:
@@ -166,7 +166,7 @@ class DockerProvider:
         return order_in(container.attrs, machine_id, self._config.gpu_count)
 
     async def logs(self, machine_id: str, resource: Resource = UNNAMED, *, follow: bool) -> AsyncIterator[bytes]:
-        """What the container printed, both streams in one."""
+        """The container's output, with both streams in one."""
 
         def read(client: docker.DockerClient) -> CancellableStream[bytes]:
             return self._find(client, machine_id, resource).logs(stream=True, follow=follow)
@@ -176,7 +176,7 @@ class DockerProvider:
             while (piece := await self._ask(lambda _: next(pieces, None), self._log_threads)) is not None:
                 yield piece
         finally:
-            # A thread that still waits for the next piece ends with this.
+            # This ends a thread that still waits for the next piece.
             pieces.close()
 
     async def _containers(self) -> Sequence[Container]:
@@ -187,14 +187,14 @@ class DockerProvider:
 
     def _find(self, client: docker.DockerClient, machine_id: str, resource: Resource) -> Container:
         found = client.containers.get(resource.resource_id or resource.name or self._plan.name(machine_id))
-        # Typed only as far as `Any` by the client.
+        # The client types this only as `Any`.
         labels = cast("dict[str, str]", found.labels)  # pyright: ignore[reportUnknownMemberType]
         if labels.get(MACHINE_LABEL) != machine_id:
             raise _NotThereError(f"container {found.name} has machine {machine_id}'s name, and is not that machine")
         return found
 
     async def _ask(self, question: Callable[[docker.DockerClient], T], threads: ThreadPoolExecutor | None = None) -> T:
-        """Ask in a thread; ProviderError where the engine refuses, OSError where it does not answer."""
+        """Ask in a thread; raises ProviderError if the engine refuses, OSError if it does not answer."""
         try:
             loop = asyncio.get_running_loop()
             return await loop.run_in_executor(threads or self._threads, lambda: question(self._connected()))

@@ -30,55 +30,56 @@ _HOST = re.compile(r"unix:///\S+|(?:tcp|https?)://[^\s/:]+:\d{1,5}(?:/\S*)?|ssh:
 
 
 class DockerSettings(Settings):
-    """Read from `VMPOOL_DOCKER_*`; durations are in seconds, lists have commas between."""
+    """Settings, read from `VMPOOL_DOCKER_*`. Durations are in seconds; lists are separated by commas."""
 
     model_config = SettingsConfigDict(env_prefix="VMPOOL_DOCKER_")
 
     host: str = "unix:///var/run/docker.sock"
-    """The engine: `unix:///path`, `tcp://host:port` or `ssh://user@host`."""
+    """Address of the engine: `unix:///path`, `tcp://host:port` or `ssh://user@host`."""
     image: str = "wavepool"
-    """What `docker compose build` makes."""
+    """Image with the executor, as `docker compose build` makes it."""
     command: tuple[str, ...] = ("python", "-m", "services.executor")
-    """Runs the executor in the image; as JSON."""
+    """Command that runs the executor in the image, as JSON."""
     executor_port: Annotated[int, Field(gt=0, le=65535)] = USUAL_PORTS["executor"]
-    """Where it listens in its container."""
+    """Port on which the executor listens in its container."""
     publish_address: str = "127.0.0.1"
-    """The engine's host's address that the executor's port is published on. Anything but loopback can be reached by
-    others, whom only the machine's token keeps out."""
+    """Address of the engine's host that the executor's port is published on. Others can reach any address but loopback,
+    and only the machine's token keeps them out."""
     reach_address: str = ""
-    """By which that address is reached from here; empty: the same."""
+    """Address by which we reach the published port; empty: the same."""
     devices: CommaSeparated[str] = ()
     """Device nodes of the host that a container gets: `/dev/kfd,/dev/dri` for AMD GPUs."""
     groups: CommaSeparated[str] = ()
-    """Groups that may use them, such as `video,render`; numbers are safest."""
+    """Groups that may use the devices, such as `video,render`; numbers are safest."""
     environment: ExecutorEnvironment = Field(default_factory=dict[str, SecretStr])
-    """Settings for the executor, as JSON: `{"EXECUTOR_DEVICE": "rocm"}`. Without them, those of sandboxes are as in our
-    own environment; with neither, `EXECUTOR_SANDBOX` is `required`."""
+    """Settings for the executor, as JSON: `{"EXECUTOR_DEVICE": "rocm"}`. Sandbox settings that are missing come from
+    our own environment; if both name no sandbox, `EXECUTOR_SANDBOX` is `required`."""
     volumes: CommaSeparated[str] = ()
-    """`/on/the/host:/in/the/container:ro`"""
+    """Volumes of a container: `/on/the/host:/in/the/container:ro`."""
     memory_mib: Annotated[int, Field(ge=0)] = 0
-    """The most that a container may use; 0: no limit."""
+    """Memory that a container may use, in MiB; 0: no limit."""
     privileged_boxes: bool = True
-    """Lets executors make real sandboxes in their containers (bubblewrap): they run as root with the capabilities that
-    this takes, CAP_SYS_ADMIN among them, and without the engine's seccomp and AppArmor profiles. Sandboxes have none
-    of it."""
+    """Lets executors make real sandboxes (bubblewrap) in their containers. They run as root with the capabilities for
+    this, including CAP_SYS_ADMIN, and without the engine's seccomp and AppArmor profiles. The sandboxes get none of
+    these privileges."""
     init: bool = True
-    """Runs the engine's small init in front of the executor, which reaps what runs leave behind."""
+    """Runs the engine's small init in front of the executor, to reap processes that runs leave behind."""
     max_containers: Annotated[int, Field(ge=1)] = 1
-    """How many this host can hold; containers share the devices, and two on one GPU would spoil each other's times."""
+    """Number of containers that this host can hold. They share the devices, and two on one GPU would spoil each other's
+    timings."""
     hourly_rate: Annotated[Decimal, Field(ge=0)] = Decimal(0)
     """Dollars that an hour of a container costs its operator."""
     start_timeout: Positive = timedelta(seconds=180)
     stop_grace: Positive = timedelta(seconds=15)
-    """Between asking an executor to end and killing it."""
+    """Time between asking an executor to end and killing it."""
     request_timeout: Positive = timedelta(seconds=20)
-    """For one call to the engine."""
+    """Time limit of one call to the engine."""
     max_duration: NotNegative = timedelta(0)
-    """The longest life of a container, which ends by itself then, whatever became of us; 0: none but the order's."""
+    """Longest life of a container, which then ends by itself even without vmpool; 0: only the order's limit."""
     orphan_timeout: NotNegative = timedelta(minutes=15)
-    """An executor that no pool has asked for so long ends by itself; 0: never."""
+    """An executor that no pool has asked for this long ends by itself; 0: never."""
     ends_with_pool: bool = True
-    """Whether containers are removed when vmpool is stopped; else the next vmpool takes them over."""
+    """If true, containers are removed when vmpool stops; if false, the next vmpool takes them over."""
 
     @field_validator("host")
     @classmethod
@@ -106,11 +107,11 @@ class DockerSettings(Settings):
         return self
 
     def price_micros_per_hour(self) -> int:
-        """The price of a container, in micro-dollars an hour."""
+        """The price of a container, in micro-dollars per hour."""
         return micros_of(self.hourly_rate)
 
     def plan(self, pool_name: str) -> ContainerPlan:
-        """The plan that containers are made by."""
+        """The plan for making containers."""
         return ContainerPlan(
             pool_name=pool_name,
             image=self.image,

@@ -1,4 +1,4 @@
-"""Gives the dstack project AMD Developer Cloud's backend, if the settings have the key for it."""
+"""Adds AMD Developer Cloud's backend to the dstack project, if the settings have its key."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ _FORBIDDEN = 403
 
 
 async def present_backends(client: DstackClient, config: DstackConfig) -> set[str]:
-    """The names of the backends that the project has."""
+    """The names of the project's backends."""
     project = cast("Mapping[str, Any]", await client.ask(f"/api/projects/{config.server.project}/get"))
     return {str(backend["name"]) for backend in cast("list[Mapping[str, Any]]", project.get("backends") or [])}
 
 
 async def ensure_amddevcloud(client: DstackClient, config: DstackConfig) -> bool:
-    """Create the backend if it is wanted, missing, and we have its key; whether it was created.
+    """Create the backend if it is wanted and missing and we have its key; True if it was created.
 
-    A backend that is there stays as it is, whatever key it has. ProviderError says what to do if the server refuses.
+    An existing backend stays as it is, whatever its key. Raises ProviderError with the remedy if the server refuses.
     """
     key = config.server.amddevcloud_key
     if not key or AMD not in config.market.backends or AMD in await present_backends(client, config):
@@ -37,10 +37,10 @@ async def ensure_amddevcloud(client: DstackClient, config: DstackConfig) -> bool
     try:
         await client.ask_project("backends/create", body)
     except RefusedError as error:
-        # Another vmpool of the project may have made it in between.
+        # Another vmpool of the project may have made it meanwhile.
         if AMD in await present_backends(client, config):
             return False
-        # Without the cause: the server's words may repeat what it was sent.
+        # Without the cause, because the server's words may repeat our request.
         raise ProviderError(_refused(error, config.server.project), Fault.MISCONFIGURED) from None
     return True
 

@@ -1,7 +1,7 @@
-"""Asks dstack's server, by way of dstack's own client.
+"""Asks dstack's server through dstack's own client.
 
-That client blocks and sets no timeout. Here every request has one, and runs on a thread of a small pool. Answers are
-given as JSON: dstack's models refuse words that they do not know, and a newer server has such words.
+That client blocks and sets no timeout. Here every request has a timeout, and runs on a thread of a small pool. Answers
+are returned as JSON, because dstack's models refuse unknown words, and a newer server has such words.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from services.vmpool.providers.dstack.config import Server
 
 THREADS = 8
-"""Requests at a time; a hung server holds each for the timeout."""
+"""Requests at a time. If the server hangs, each takes a thread until the timeout."""
 
 
 class _Session(APIClient):
@@ -54,7 +54,7 @@ class _TimeoutAdapter(HTTPAdapter):
 
 
 class DstackClient:
-    """One project of one server."""
+    """A client of one project of one server."""
 
     def __init__(self, server: Server) -> None:
         self._server = server
@@ -62,15 +62,18 @@ class DstackClient:
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="dstack")
 
     async def ask_project(self, path: str, body: str | None = None) -> Any:  # noqa: ANN401 - JSON
-        """POST to a path of the project; the answer's JSON, None where there is none."""
+        """POST to a path of the project; returns the answer's JSON, or None if it has none."""
         return await self.ask(f"/api/project/{self._server.project}/{path}", body)
 
     async def ask(self, path: str, body: str | None = None) -> Any:  # noqa: ANN401 - JSON
-        """POST; RefusedError where the server refuses, OSError (TimeoutError too) where it does not answer."""
+        """POST to a path; returns the answer's JSON, or None if it has none.
+
+        Raises RefusedError if the server refuses, and OSError (also TimeoutError) if it does not answer.
+        """
         return await asyncio.get_running_loop().run_in_executor(self._threads, self._ask, path, body)
 
     async def close(self) -> None:
-        """Close connections; a request under way ends by its timeout."""
+        """Close connections. A request under way ends by its timeout."""
         self._threads.shutdown(wait=False, cancel_futures=True)
         self._session.close()
 

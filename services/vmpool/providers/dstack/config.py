@@ -1,4 +1,4 @@
-"""The configuration of the dstack provider: dstack's server, the machines to rent there, and what runs on them."""
+"""The configuration of the dstack provider: dstack's server, the machines to rent there, and the executor on them."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ if TYPE_CHECKING:
 
 
 CPU, MEMORY, DISK = "x86:4..", "32GB..", f"{2 * IMAGE_GB}GB.."
-"""What a machine has at least. A run may use 4 CPUs and 16 GB, and the judge holds its answers beside it. The system
-and builds have as much of the disk as the image; dstack's own 100 GB would leave them nothing."""
+"""The least that a machine must have. A run may use 4 CPUs and 16 GB, and the judge holds its answers besides. The
+system and builds get as much of the disk as the image; dstack's own 100 GB would leave them nothing."""
 
 
 @dataclass(frozen=True)
 class Server:
-    """Where dstack answers, and as whom we ask; `timeout` is for every request.
+    """The address of dstack's server, and our project and token there; `timeout` is for every request.
 
-    `amddevcloud_key` is AMD Developer Cloud's, for a project that does not have that backend yet.
+    `amddevcloud_key` is a key of AMD Developer Cloud, for a project that does not have that backend yet.
     """
 
     url: str
@@ -37,7 +37,7 @@ class Server:
 
 @dataclass(frozen=True)
 class Agent:
-    """What runs on a machine: our executor in a container on the host's network, which listens on its loopback.
+    """The executor on a machine: a container on the host's network, which listens on the host's loopback.
 
     It ends by itself after `orphan_timeout` without a pool; 0: never.
     """
@@ -53,7 +53,7 @@ class Agent:
 
 @dataclass(frozen=True)
 class Market:
-    """Which machines may be rented; prices in micro-dollars, 0 for no limit; sizes are ranges in dstack's words."""
+    """Limits on machines to rent. Prices are in micro-dollars, 0 for no limit; sizes are ranges in dstack's words."""
 
     backends: tuple[str, ...]
     regions: tuple[str, ...]
@@ -68,21 +68,21 @@ class Market:
     disk: str = DISK
 
     def max_price_micros_per_hour(self, gpu_count: int) -> int:
-        """The limit for a whole machine with so many GPUs."""
+        """The price limit for a whole machine with that many GPUs."""
         return self.max_price_micros_per_gpu_hour * gpu_count
 
     def minimum_of(self, backend: str) -> timedelta:
-        """What is billed at least of a machine there."""
+        """The least time that the backend bills for a machine."""
         return self.minimum_billed.get(backend, timedelta(0))
 
     def increment_of(self, backend: str) -> timedelta:
-        """The steps in which a machine's time is billed there."""
+        """The step in which the backend bills a machine's time."""
         return self.billing_increment.get(backend, MICROSECOND)
 
 
 @dataclass(frozen=True)
 class Fleet:
-    """dstack's fleet that holds the machines; `create` lets us make it where it is missing."""
+    """dstack's fleet that holds the machines; `create` lets us make it if it is missing."""
 
     name: str
     size: int
@@ -92,7 +92,7 @@ class Fleet:
 
 @dataclass(frozen=True)
 class Timeouts:
-    """How often to look, and how long to wait."""
+    """The poll interval, and the time limits."""
 
     poll_interval: timedelta
     start_timeout: timedelta
@@ -102,7 +102,7 @@ class Timeouts:
 
 @dataclass(frozen=True)
 class DstackConfig:
-    """All of it; `max_duration` is the longest life of a machine, the last guard against leaks."""
+    """The whole configuration; `max_duration` is the longest life of a machine, the last guard against leaks."""
 
     pool_name: str
     data_dir: Path

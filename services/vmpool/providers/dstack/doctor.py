@@ -1,4 +1,4 @@
-"""What keeps dstack from making machines for us, and what to do about it."""
+"""Finds faults that keep dstack from making machines for us, with their remedies."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ HAS_MINIMUM = frozenset({"hotaisle"})
 
 
 def version_finding(server_version: str | None) -> ProviderFinding:
-    """Client and server must share major and minor version; a server built from source has none."""
+    """Check that client and server have the same major and minor version; a server built from source has none."""
     ours, theirs = _release(client_version or ""), _release(server_version or "")
     message = f"server {server_version or 'of no version'}, client {client_version}"
     if not ours or not theirs or ours == theirs:
@@ -40,13 +40,13 @@ def version_finding(server_version: str | None) -> ProviderFinding:
 
 
 def user_finding(user: Json, project: str) -> ProviderFinding:
-    """Whose token it is; that the server took it is known by then."""
+    """Name the user of the token, which the server has already accepted."""
     return ProviderFinding("token", ok=True, message=f"the token is user {user.get('username')}'s, of {project!r}")
 
 
 def backends_finding(wanted: Sequence[str], present: Collection[str]) -> ProviderFinding:
-    """A backend whose credentials are wrong when the server starts is silently absent."""
-    # An SSH fleet's hosts are no backend of the server's configuration.
+    """Check that the project has the backends. The server silently drops one if its credentials are wrong."""
+    # The hosts of an SSH fleet are no backend of the server's configuration.
     missing = [backend for backend in wanted if backend not in present and backend != "remote"]
     message = f"the project has {', '.join(sorted(present)) or 'none'}"
     if not missing:
@@ -63,7 +63,7 @@ def backends_finding(wanted: Sequence[str], present: Collection[str]) -> Provide
 
 
 def fleet_finding(fleet: Json | None, config: DstackConfig) -> ProviderFinding:
-    """Whether our fleet is there, or will be made, and takes the machines that we are to order."""
+    """Check that our fleet exists, or will be made, and takes the machines that we are to order."""
     if fleet is None:
         made = config.fleet.create
         message = f"there is no fleet {config.fleet.name!r}" + (", it is made at the first order" if made else "")
@@ -84,7 +84,7 @@ def fleet_finding(fleet: Json | None, config: DstackConfig) -> ProviderFinding:
 
 
 def fleet_problems(configuration: Json, config: DstackConfig) -> list[str]:
-    """In what the fleet is narrower than our settings; an SSH fleet has the hosts that it has."""
+    """The ways in which the fleet is narrower than our settings. An SSH fleet is not checked: its hosts are given."""
     if configuration.get("ssh_config"):
         return []
     problems: list[str] = []
@@ -105,7 +105,7 @@ def fleet_problems(configuration: Json, config: DstackConfig) -> list[str]:
 
 
 def _too_large(resources: Json, market: Market) -> list[str]:
-    """What the fleet asks for more of than the settings do."""
+    """The resources of which the fleet demands more than the settings."""
     ours = ResourcesSpec.model_validate({"cpu": market.cpu, "memory": market.memory, "disk": market.disk})
     wanted = {"cpu": ours.cpu.count.min, "memory": ours.memory.min, "disk": ours.disk.size.min if ours.disk else None}
     ranges = {
@@ -122,7 +122,7 @@ def _too_large(resources: Json, market: Market) -> list[str]:
 
 
 def offers_finding(offers: Sequence[Offer], config: DstackConfig) -> ProviderFinding:
-    """What can be had, and for how much."""
+    """Check that a machine can be had, and list the prices."""
     market = config.market
     available = [offer for offer in offers if offer.available]
     if available:
@@ -144,7 +144,7 @@ def offers_finding(offers: Sequence[Offer], config: DstackConfig) -> ProviderFin
 
 
 def billing_finding(config: DstackConfig) -> ProviderFinding:
-    """Whether the minimum of a backend that has one is known, without which costs are reported too low."""
+    """Check that the settings have the least billed time of a backend that has one; else reported costs are too low."""
     unknown = sorted(b for b in config.market.backends if b in HAS_MINIMUM and b not in config.market.minimum_billed)
     if not unknown:
         return ProviderFinding("billing", ok=True, message="minimum billed times are as in the settings")
@@ -157,7 +157,7 @@ def billing_finding(config: DstackConfig) -> ProviderFinding:
 
 
 def unreachable_finding(error: OSError) -> ProviderFinding:
-    """The server does not answer."""
+    """Report that the server does not answer."""
     return ProviderFinding(
         "server",
         ok=False,

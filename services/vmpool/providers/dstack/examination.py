@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Examination:
-    """Looks, and changes nothing; `offers` asks for those of our fleet or, if False, of the backends."""
+    """Looks, and changes nothing. `offers` takes True for our fleet's offers, or False for those of the backends."""
 
     def __init__(
         self,
@@ -37,13 +37,13 @@ class Examination:
         self._offers = offers
 
     async def require(self) -> None:
-        """ProviderError with what to do for the first fault of the settings; OSError where the server is not there."""
+        """Raises ProviderError with the remedy for the first fault, or OSError if the server does not answer."""
         async for finding in self._settings():
             if not finding.ok:
                 raise ProviderError(f"{finding.message}: {finding.remedy}", Fault.MISCONFIGURED)
 
     async def findings(self) -> Sequence[ProviderFinding]:
-        """Everything that was looked at, up to the first thing without which there is nothing more to see."""
+        """All findings, up to the first fault that leaves nothing more to see."""
         found: list[ProviderFinding] = []
         try:
             found += [finding async for finding in self._settings()]

@@ -1,4 +1,4 @@
-"""dstack's fleet that holds a pool's machines. Without one, every run ends for want of capacity."""
+"""dstack's fleet that holds a pool's machines. Without one, every run ends for lack of capacity."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _GONE_STATUSES = frozenset({"terminated"})
 
 @dataclass(frozen=True)
 class Instance:
-    """A machine as the fleet has it, with or without a run. `status` is dstack's word."""
+    """A machine in a fleet, with or without a run. `status` is dstack's word."""
 
     instance_id: str
     number: int
@@ -48,12 +48,12 @@ class Instance:
 
     @property
     def is_idle(self) -> bool:
-        """No run has it; it costs all the same."""
+        """True if no run has it. It costs money all the same."""
         return self.status == "idle"
 
     @property
     def is_ssh_host(self) -> bool:
-        """A host of an SSH fleet: somebody's own, never deleted."""
+        """True if it is a host of an SSH fleet: it is somebody's own, and never deleted."""
         return self.backend == _SSH_BACKEND
 
 
@@ -65,7 +65,7 @@ class Fleets:
         self._config = config
 
     async def ours(self) -> Json | None:
-        """Our fleet's JSON; None where it is missing."""
+        """Our fleet's JSON; None if it is missing."""
         body = GetFleetRequest(name=self._config.fleet.name).model_dump_json()
         try:
             return cast("Json", await self._client.ask_project("fleets/get", body))
@@ -75,7 +75,7 @@ class Fleets:
             raise
 
     async def ensure(self) -> None:
-        """Make our fleet where it is missing; ProviderError where the settings forbid it."""
+        """Make our fleet if it is missing; raises ProviderError if the settings forbid it."""
         if await self.ours() is not None:
             return
         if not self._config.fleet.create:
@@ -83,12 +83,12 @@ class Fleets:
         try:
             await self._client.ask_project("fleets/apply", create_request(self._config))
         except RefusedError:
-            # Another vmpool of the same pool may have made it in between.
+            # Another vmpool of the same pool may have made it meanwhile.
             if await self.ours() is None:
                 raise
 
     async def instances(self) -> Sequence[Instance]:
-        """Everything that exists in any fleet of the project."""
+        """All instances in any fleet of the project, except those that are gone."""
         answer = await self._client.ask_project("fleets/list", ListProjectFleetsRequest().model_dump_json())
         return [
             instance
@@ -98,13 +98,13 @@ class Fleets:
         ]
 
     async def delete_instance(self, instance: Instance) -> None:
-        """Have the server end a machine; RefusedError that is_busy where it cannot do so at this moment."""
+        """Have the server end a machine; raises RefusedError, with `is_busy` if the server cannot do so now."""
         body = DeleteFleetInstancesRequest(name=instance.fleet, instance_nums=[instance.number])
         await self._client.ask_project("fleets/delete_instances", body.model_dump_json())
 
 
 def instance_from_json(answer: Json, fleet: str) -> Instance:
-    """An element of a fleet's `instances`."""
+    """The instance that an element of a fleet's `instances` describes."""
     return Instance(
         instance_id=str(answer.get("id", "")),
         number=int(answer.get("instance_num") or 0),
@@ -117,7 +117,7 @@ def instance_from_json(answer: Json, fleet: str) -> Instance:
 
 
 def fleet_configuration(config: DstackConfig) -> FleetConfiguration:
-    """A fleet that holds none to `size` machines, each for as long as it has a run, and then a little longer."""
+    """A fleet of up to `size` machines, each of which is kept while it has a run, and a little longer."""
     market = config.market
     counts = f"{min(market.gpu_counts)}..{max(market.gpu_counts)}"
     return FleetConfiguration.model_validate(
@@ -136,7 +136,7 @@ def fleet_configuration(config: DstackConfig) -> FleetConfiguration:
 
 
 def create_request(config: DstackConfig) -> str:
-    """The body of `fleets/apply` that makes it; it is refused where one has the name."""
+    """The body of `fleets/apply` that makes the fleet; the server refuses if the name is taken."""
     spec = FleetSpec(configuration=fleet_configuration(config), profile=Profile(name="wavepool"))
     plan = ApplyFleetPlanInput(spec=spec, current_resource=None)
     body = ApplyFleetPlanRequest(plan=plan, force=False)
@@ -144,7 +144,7 @@ def create_request(config: DstackConfig) -> str:
 
 
 def missing_fleet(config: DstackConfig) -> str:
-    """What to tell the operator where our fleet is missing and may not be made."""
+    """The message for the operator if our fleet is missing and may not be made."""
     return (
         f"dstack's project {config.server.project!r} has no fleet {config.fleet.name!r}: make one with "
         f"`nodes: 0..{config.fleet.size}`, or set VMPOOL_DSTACK_CREATE_FLEET=true"

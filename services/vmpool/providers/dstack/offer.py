@@ -1,4 +1,4 @@
-"""What dstack offers, from the plan that it makes for a run: pure functions of its JSON."""
+"""Reads dstack's offers in its plan for a run: pure functions of the JSON."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     Json = Mapping[str, Any]
 
 AVAILABILITIES: Mapping[str, bool] = {
-    # The cloud does not say; asking is the only way to find out.
+    # The cloud does not say; only an order shows it.
     "unknown": True,
     "available": True,
     "not_available": False,
@@ -26,14 +26,14 @@ AVAILABILITIES: Mapping[str, bool] = {
     "idle": True,
     "busy": False,
 }
-"""dstack's words for whether there is one now."""
+"""dstack's words for the availability of a machine; True if there is one now."""
 
 _EXISTING = "busy"
-"""Said of a machine that somebody has already; it is no offer."""
+"""Availability of a machine that somebody has already; it is no offer."""
 
 
 def offers_from_plan(plan: Json, market: Market) -> list[Offer]:
-    """What the plan lists and the market allows, in the plan's order."""
+    """The offers of the plan that the market allows, in the plan's order."""
     job_plans = cast("list[Json]", plan.get("job_plans") or [])
     listed = cast("list[Json]", job_plans[0].get("offers") or []) if job_plans else []
     offers = (_offer(each, market) for each in listed if each.get("availability") != _EXISTING)
@@ -41,7 +41,7 @@ def offers_from_plan(plan: Json, market: Market) -> list[Offer]:
 
 
 def best_offers(offers: Iterable[Offer], market: Market) -> Sequence[Offer]:
-    """One offer of each kind, the cheapest that is available; cheapest first, then in the settings' order."""
+    """The cheapest offer of each kind, if possible an available one; sorted by price, then by the settings' order."""
     ranks = {backend: rank for rank, backend in enumerate(market.backends)}
     best: dict[tuple[object, ...], Offer] = {}
     for offer in sorted(offers, key=lambda offer: (not offer.available, offer.price_micros_per_hour)):
@@ -58,7 +58,7 @@ def _offer(listed: Json, market: Market) -> Offer | None:
     name = str(gpus[0].get("name", ""))
     return Offer(
         provider="dstack",
-        # Ours, where it is one of the pool's types in another spelling.
+        # The pool's spelling, if it is one of the pool's types.
         gpu_type=next((known for known in market.gpu_types if known.casefold() == name.casefold()), name),
         gpu_count=len(gpus),
         price_micros_per_hour=micros_of(listed.get("price", 0)),

@@ -1,4 +1,4 @@
-"""Machines that dstack rents: one run of dstack for each, whose container is our executor."""
+"""Machines that dstack rents. Each is one run of dstack, whose container is our executor."""
 
 from __future__ import annotations
 
@@ -54,55 +54,55 @@ class DstackProvider:
 
     @property
     def ends_with_pool(self) -> bool:
-        """As the settings say."""
+        """True if machines are released when vmpool stops."""
         return self._config.ends_with_pool
 
     @property
     def start_timeout(self) -> timedelta:
-        """As the settings say."""
+        """Time that a machine may take from being asked for to a ready executor."""
         return self._config.timeouts.start_timeout
 
     @property
     def poll_interval(self) -> timedelta:
-        """As the settings say."""
+        """Time between two polls of one machine."""
         return self._config.timeouts.poll_interval
 
     @property
     def scope(self) -> Scope:
-        """As the settings say."""
+        """The GPU counts and backends of the settings."""
         return Scope(self._config.market.gpu_counts, self._config.market.backends)
 
     async def start(self) -> None:
-        """Check version, token, project, backends and fleet; one that cannot be asked now is checked when it can."""
+        """Check version, token, project, backends and fleet. If the server does not answer, they are checked later."""
         try:
             await self._examine()
         except OSError as error:
             log.warning("dstack cannot be checked yet", extra={"error": str(error)})
 
     async def close(self) -> None:
-        """Let go of connections; machines stay as they are."""
+        """Close connections. Machines stay as they are."""
         await self._reach.close()
         await self._client.close()
 
     async def diagnose(self) -> Sequence[ProviderFinding]:
-        """Look at everything that making machines needs."""
+        """Check everything that making machines needs."""
         return await self._examination.findings()
 
     async def offers(self) -> Sequence[Offer]:
-        """What dstack plans for runs of ours."""
+        """The offers in dstack's plans for our runs."""
         await self._examine()
         await self._fleets.ensure()
         offers = await self._ask_for_offers(True)
-        # A server that was started again has dropped the backends that its configuration file does not name.
+        # A restarted server has dropped the backends that its configuration file does not name.
         self._examined = bool(offers)
         return offers
 
     def resource_name(self, machine_id: str) -> str:
-        """Its run's."""
+        """The name of its run."""
         return run_name(self._config.pool_name, machine_id)
 
     async def provision(self, order: Order) -> None:
-        """Submit the machine's run; a run of its name with its mark, active or over, is that machine already."""
+        """Submit the machine's run, unless there is a run, active or over, with its name and its mark."""
         await self._examine()
         if await self._is_ordered(order):
             return
@@ -110,12 +110,12 @@ class DstackProvider:
         try:
             await self._runs.submit(order, self._reach.public_key)
         except RefusedError:
-            # A request that timed out before may have come through in between.
+            # An earlier request that timed out may have succeeded meanwhile.
             if not await self._is_ordered(order):
                 raise
 
     async def observe(self, machine_id: str, resource: Resource = UNNAMED) -> Observation:
-        """How the machine is; UNKNOWN if the server does not know its run and the machine may be there all the same."""
+        """The machine's state; UNKNOWN if the server does not know its run but the machine may still be there."""
         self._reach.resume(machine_id)
         run = await self._runs.of_machine(machine_id, resource)
         if run is None:
@@ -128,7 +128,7 @@ class DstackProvider:
         return replace(seen, endpoint=self._reach.endpoint(machine_id, run.job.address, run.job.proxy))
 
     async def release(self, machine_id: str, resource: Resource = UNNAMED) -> None:
-        """Stop the run, delete the machine, and wait until it is gone; one without its run is ended all the same."""
+        """Stop the run, delete the machine, and wait until it is gone. A machine without its run is ended too."""
         found = await self._release.release(machine_id, resource)
         if not found and (host := await self._forgotten_host(machine_id)):
             raise ProviderError(
@@ -138,7 +138,7 @@ class DstackProvider:
         await self._reach.drop(machine_id)
 
     async def list_all(self) -> Sequence[str]:
-        """Runs with our name and token, and machines of ours whose run was deleted."""
+        """Ids of the runs with our name and token, and of machines of ours whose run was deleted."""
         runs = await self._runs.list_all()
         known = [run for run in runs if not run.deleted]
         ours = [machine_id for run in known if (machine_id := run.machine_id(self._config.pool_name))]
@@ -146,14 +146,14 @@ class DstackProvider:
         return [*ours, *await self._without_run({run.name for run in known}, deleted)]
 
     async def order_of(self, machine_id: str) -> Order | None:
-        """What the run's tags tell; None for a machine whose run was deleted."""
+        """The order in the run's tags; None for a machine whose run was deleted."""
         run = await self._runs.of_machine(machine_id)
         if run is None:
             return None
         return ordered_as(machine_id, run.tags, run.token)
 
     async def logs(self, machine_id: str, resource: Resource = UNNAMED, *, follow: bool) -> AsyncIterator[bytes]:
-        """What the executor printed; kept here when the machine is released."""
+        """The executor's output; it is kept here when the machine is released."""
         async for piece in self._logs.read(machine_id, resource, follow=follow):
             yield piece
 
@@ -165,14 +165,14 @@ class DstackProvider:
             self._examined = True
 
     async def _is_ordered(self, order: Order) -> bool:
-        """Whether the machine's run is there; ProviderError if somebody else's has its name."""
+        """True if the machine's run is there; raises ProviderError if somebody else's run has its name."""
         run = await self._runs.get(self._runs.name_of(order.machine_id, Resource(order.name)))
         if run is not None and not (run.is_machine(order.machine_id) and run.token == order.token):
             raise ProviderError(f"dstack has a run {run.name!r} that is not ours: delete it, or rename the pool")
         return run is not None
 
     async def _look_without_run(self, machine_id: str, resource: Resource) -> Observation:
-        """A machine may well be there without its run: deleted by hand, or lost by the server."""
+        """Look for a machine whose run is gone, because it was deleted by hand or lost by the server."""
         unknown = "dstack's server knows no such run"
         if left := await self._release.left_without_run(machine_id, resource):
             names = ", ".join(f"{each.fleet}-{each.number}" for each in left)
@@ -182,7 +182,7 @@ class DstackProvider:
         return Observation(ProviderState.GONE, reason=unknown)
 
     async def _forgotten_host(self, machine_id: str) -> str:
-        """The host of a machine that the server lost with its record and that answers all the same; else empty."""
+        """The host of a machine that the server has lost but that still answers; else empty."""
         host = self._reach.answering_host(machine_id)
         if not host or any(instance.hostname == host for instance in await self._fleets.instances()):
             return ""
@@ -197,13 +197,13 @@ class DstackProvider:
         return best_offers((offer for plan in plans for offer in offers_from_plan(plan, market)), market)
 
     async def _without_run(self, known: set[str], deleted: Sequence[Run]) -> Sequence[str]:
-        """Idle machines in whatever fleet, whose only runs were deleted and had our mark."""
+        """Idle machines in any fleet whose only runs were deleted and had our mark."""
         left: list[str] = []
         for instance in await self._fleets.instances() if deleted else ():
             if not instance.is_idle or instance.is_ssh_host:
                 continue
             names = await self._runs.run_names_on(instance.instance_id)
-            # Another's run may have had the name of one of ours, so the name alone proves nothing.
+            # Somebody else's run may have had the name of one of ours, so the name alone proves nothing.
             named = [] if names & known else [run for run in deleted if run.name in names]
             if any([instance.instance_id in await self._runs.instance_ids(run.run_id) for run in named]):
                 left.append(f"{INSTANCE_PREFIX}{instance.instance_id}")

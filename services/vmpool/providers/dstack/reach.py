@@ -1,4 +1,4 @@
-"""How executors on dstack's machines are reached: over SSH, with a key that dstack lets into machines of our runs."""
+"""Reaches executors on dstack's machines over SSH, with a key that dstack lets into machines of our runs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Reach:
-    """Tunnels to the executors of running machines; made at first use, for that is what needs the key."""
+    """Tunnels to the executors of running machines. They are made at first use, because they need the key."""
 
     def __init__(self, config: DstackConfig) -> None:
         self._folder = config.data_dir.resolve() / "dstack"
@@ -31,13 +31,13 @@ class Reach:
         return public_line(self._key)
 
     def endpoint(self, machine_id: str, address: Address, proxy: Address | None) -> str:
-        """Where the executor of a running machine is reached from here."""
+        """The endpoint by which we reach the executor of a running machine."""
         target = self._target(address, proxy)
         self._known.keep(machine_id, target)
         return self._tunnels.open(machine_id, target)
 
     def resume(self, machine_id: str) -> None:
-        """Reach a machine where an earlier process did, as dstack's server may be away when a pool starts."""
+        """Reach a machine as an earlier process did, because dstack's server may be away when a pool starts."""
         if machine_id in self._resumed:
             return
         self._resumed.add(machine_id)
@@ -46,12 +46,12 @@ class Reach:
             self._tunnels.open(machine_id, target)
 
     def answering_host(self, machine_id: str) -> str:
-        """The machine's host, if it answers or nothing is known to the contrary yet; else empty."""
+        """The machine's host, if it answers or the first try to reach it is under way; else empty."""
         self.resume(machine_id)
         return self._tunnels.answering_host(machine_id)
 
     async def drop(self, machine_id: str) -> None:
-        """The machine is over."""
+        """Forget a machine that is over, and close its tunnel."""
         self._known.forget(machine_id)
         self._resumed.discard(machine_id)
         await self._tunnels.drop(machine_id)

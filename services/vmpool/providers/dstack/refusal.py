@@ -1,4 +1,4 @@
-"""What it means that dstack's server refuses a request."""
+"""Explains why dstack's server refuses a request."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 NOT_FOUND_CODE = "resource_not_exists"
 
-# A machine or fleet that the server works on at this moment: the same request will do in a while.
+# The server is working on a machine or fleet right now; the same request will succeed later.
 _BUSY_PHRASES = ("in use", "active run", "being processed", "is provisioning", "resource has been changed")
 
 _FAULTS_BY_CODE: Mapping[str, Fault] = {
@@ -33,7 +33,7 @@ _BAD_REQUEST = 400
 
 
 class RefusedError(ProviderError):
-    """The server answered, and refused; `code` is its own word, `status` that of HTTP."""
+    """The server refused the request; `code` is its own word, `status` is the HTTP status."""
 
     def __init__(self, path: str, status: int, code: str, message: str) -> None:
         self.status = status
@@ -45,30 +45,30 @@ class RefusedError(ProviderError):
 
     @property
     def is_not_found(self) -> bool:
-        """Whether dstack says that the named thing does not exist."""
+        """True if dstack says that the named thing does not exist."""
         return self.code == NOT_FOUND_CODE
 
     @property
     def is_busy(self) -> bool:
-        """The same request may do later."""
+        """True if the same request may succeed later."""
         return self.status == _BAD_REQUEST and any(phrase in str(self).casefold() for phrase in _BUSY_PHRASES)
 
 
 def refusal(path: str, status: int, body: object) -> RefusedError:
-    """The refusal that an answer of that status and JSON (None: it was none) makes."""
+    """The error for an answer with that status and JSON body; `body` None: it was not JSON."""
     code, message = _detail(body)
     return RefusedError(path, status, code, message)
 
 
 def fault_of_refusal(status: int, code: str, message: str) -> Fault:
-    """The fault that tells the pool how to react to a refusal."""
+    """The fault that decides how the pool reacts to a refusal."""
     if status in _ADVICE or "incompatible with the server version" in message:
         return Fault.MISCONFIGURED
     return _FAULTS_BY_CODE.get(code, Fault.PROVIDER)
 
 
 def _detail(body: object) -> tuple[str, str]:
-    """The `detail` of an answer is a list of `{code, msg}`, one `{code, msg}`, or a sentence."""
+    """The code and message in an answer's `detail`: a list of `{code, msg}`, one `{code, msg}`, or a sentence."""
     detail: Any = cast("dict[str, Any]", body).get("detail") if isinstance(body, dict) else None
     details = cast("list[Any]", detail if isinstance(detail, list) else [detail])
     first = details[0] if details else None

@@ -1,8 +1,9 @@
 """Gives a machine back for good.
 
-Stopping a run leaves its machine idle, and paid for, until the fleet's idle duration is over. So: stop, wait for the
-final state, delete the instance, wait until that is gone, and only then let the server forget the run, because its name
-is what the machine is found by. Each step may be repeated; whoever comes back after a fault begins at the first.
+A machine whose run was stopped stays idle, and is paid for, until the fleet's idle duration is over. So the steps are:
+stop the run, wait for its final state, delete the instance, wait until that is gone, and only then let the server
+forget the run, because the machine is found by the run's name. Each step may be repeated; after a fault, the next
+release begins at the first.
 """
 
 from __future__ import annotations
@@ -28,10 +29,10 @@ if TYPE_CHECKING:
 log = get_logger(__name__)
 
 INSTANCE_PREFIX = "dstack-instance:"
-"""Before the server's id of a machine that has no run any more, where others have the pool's id."""
+"""Prefix of the server's id of a machine whose run is gone; other machines have the pool's id."""
 
 STOP_MARGIN_SECONDS = 15.0
-"""What a run may take to its final state beyond its executor's grace; then it is aborted."""
+"""Time that a run may take to its final state, beyond its executor's grace; then it is aborted."""
 
 _OCCUPIED = frozenset({"busy", "pending", "provisioning"})
 
@@ -49,9 +50,9 @@ class Release:
         self._poll_seconds = config.timeouts.poll_interval.total_seconds()
 
     async def release(self, machine_id: str, resource: Resource) -> bool:
-        """End the machine; False where the server knows none.
+        """End the machine; False if the server knows none.
 
-        TimeoutError where it takes too long, to be called again.
+        Raises TimeoutError if it takes too long; call it again then.
         """
         seconds = self._config.timeouts.release_timeout.total_seconds()
         step = ["finding it"]
@@ -61,14 +62,14 @@ class Release:
                     return await self._end_instance(machine_id.removeprefix(INSTANCE_PREFIX), step)
                 return await self._end_run(machine_id, resource, step)
         except TimeoutError as error:
-            # A request's own timeout tells more than ours.
+            # A request's own timeout says more than ours.
             text = str(error) or f"not within {seconds:g} s"
             raise TimeoutError(f"machine {machine_id} is not released yet, {step[0]}: {text}") from error
 
     async def left_without_run(self, machine_id: str, resource: Resource) -> Sequence[Instance]:
-        """The instances that a machine's run had, that run being unknown by now, and that no other run has since.
+        """The instances of a machine whose run is no longer known, except those that another run has taken since.
 
-        SSH fleets' hosts are left out: they are never deleted.
+        Hosts of SSH fleets are left out, because they are never deleted.
         """
         listed = [each for each in await self._fleets.instances() if not each.is_ssh_host]
         if not listed:
@@ -79,7 +80,7 @@ class Release:
         return [each for each in listed if each.instance_id in ids and not await self._is_taken_over(each)]
 
     async def _ids_by_name(self, machine_id: str, resource: Resource, listed: Sequence[Instance]) -> frozenset[str]:
-        """For a run that was deleted before its id was seen: its name proves nothing, its tags do."""
+        """Instance ids for a run that was deleted before its id was seen: its name proves nothing, but its tags do."""
         name = self._runs.name_of(machine_id, resource)
         is_ours = any(run.name == name and run.is_machine(machine_id) for run in await self._runs.list_all())
         if not is_ours:
@@ -127,13 +128,13 @@ class Release:
             run = await self._runs.get(name)
             if run is None or run.status in FINAL_RUN_STATUSES:
                 return
-            # Not only once: the server forgets a stop that comes while it writes down that the run has started.
+            # More than once, because the server forgets a stop that comes while it records the start of the run.
             if run.status != TERMINATING:
                 await self._runs.stop(name, abort=False)
             await asyncio.sleep(self._poll_seconds)
 
     async def _instances_of(self, run: Run) -> Sequence[Instance]:
-        """By the server's events; by address for a server that keeps none, though addresses are given out again."""
+        """The run's instances by the server's events, or by address if it keeps none, though addresses are reused."""
         ids = await self._runs.instance_ids(run.run_id)
         host = run.job.address.host if run.job and run.job.address else ""
         return [
@@ -143,7 +144,7 @@ class Release:
         ]
 
     async def _delete(self, instance: Instance) -> None:
-        """Have it deleted once nobody has it, and wait until it is; an SSH fleet's host stays, and is waited for."""
+        """Delete an instance once no run has it, and wait until it is gone. An SSH fleet's host is only waited for."""
         while (now := await self._look(instance)) is not None:
             if instance.is_ssh_host and now.status not in _OCCUPIED:
                 return
@@ -167,7 +168,7 @@ class Release:
                 ) from error
 
     async def _is_taken_over(self, instance: Instance) -> bool:
-        """Whether another run got the machine while it was idle: then it is that one's, and so is its cost."""
+        """True if another run got the machine while it was idle. Then the machine and its cost are that run's."""
         for name in await self._runs.run_names_on(instance.instance_id):
             run = await self._runs.get(name)
             if run is not None and run.status not in FINAL_RUN_STATUSES:

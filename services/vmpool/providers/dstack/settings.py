@@ -32,10 +32,10 @@ if TYPE_CHECKING:
     from services.vmpool.providers.plugins import PoolContext
 
 BACKENDS = tuple(sorted(backend.value for backend in BackendType))
-"""Those of the dstack client that is installed; `remote` are SSH fleets."""
+"""Backends that the installed dstack client knows; `remote` means SSH fleets."""
 
 USUAL_BACKENDS = ("amddevcloud", "hotaisle")
-"""Where machines are rented if nobody says."""
+"""Backends to rent from if no setting names one."""
 
 LIMITS_OF_THE_POOL = {
     "VMPOOL_DSTACK_BACKENDS": "VMPOOL_BACKENDS",
@@ -43,16 +43,17 @@ LIMITS_OF_THE_POOL = {
     "VMPOOL_DSTACK_MAX_HOURLY_PRICE": "VMPOOL_MAX_PRICE (dollars of one GPU)",
     "VMPOOL_DSTACK_SPOT_POLICY": "VMPOOL_SPOT_POLICY",
 }
-"""Settings of earlier versions that said what may be rented, with what says it now."""
+"""Settings of earlier versions that limited renting, with those that replace them."""
 
 RENTED_GPU = {"EXECUTOR_DEVICE": "rocm"}
-"""Nobody is to rent GPUs and get what the executor has without a word, which is the processor."""
+"""Executor settings for rented GPUs. Without a setting the executor uses the processor, and nobody is to rent a GPU for
+that."""
 
 _SIZES = TypeAdapter(Range[Memory])
 _CPUS = TypeAdapter(CPUSpec)
 _LARGEST_GB = 100_000
 _MOST_CPUS = 1024
-"""Of a machine; more is a slip of the pen, and no cloud would ever have it."""
+"""Limits on a machine's size. More is surely a typing error, and no cloud would ever have it."""
 
 Positive = Annotated[timedelta, Field(gt=timedelta(0))]
 NotNegative = Annotated[timedelta, Field(ge=timedelta(0))]
@@ -60,71 +61,73 @@ DurationByBackend = Annotated[dict[str, timedelta], NoDecode]
 
 
 class DstackSettings(Settings):
-    """Read from `VMPOOL_DSTACK_*`; durations are in seconds, lists have commas between."""
+    """Settings, read from `VMPOOL_DSTACK_*`. Durations are in seconds; lists are separated by commas."""
 
     model_config = SettingsConfigDict(env_prefix="VMPOOL_DSTACK_", hide_input_in_errors=True, populate_by_name=True)
 
     server_url: Annotated[str, Field(pattern=r"^https?://[^\s/]+(/\S*)?$")] = "http://127.0.0.1:3000"
     project: Annotated[str, Field(pattern=r"^[a-zA-Z0-9][a-zA-Z0-9_-]*$")] = "main"
     token: Annotated[SecretStr, Field(validate_default=True)] = SecretStr("")
-    """dstack's user token; `dstack server` prints the admin's when it starts."""
+    """A user's token; `dstack server` prints the admin's when it starts."""
     older_backends: CommaSeparated[str] = Field(default=(), validation_alias=AliasChoices("DSTACK_BACKEND"))
-    """Where machines may be rented, if VMPOOL_BACKENDS names no backend of dstack's."""
+    """Backends to rent from, if VMPOOL_BACKENDS names no backend of dstack's."""
     amddevcloud_api_key: SecretStr = Field(
         default=SecretStr(""),
         validation_alias=AliasChoices("VMPOOL_DSTACK_AMDDEVCLOUD_API_KEY", "DSTACK_AMDDEVCLOUD_API_KEY"),
     )
-    """AMD Developer Cloud's: handed to the dstack server if its project lacks that backend, and kept by nobody else."""
+    """Key of AMD Developer Cloud. It goes to the dstack server if its project lacks that backend, and is kept nowhere
+    else."""
     regions: CommaSeparated[str] = ()
-    """Empty: all of the backends'."""
+    """Regions to rent in; empty: all regions of the backends."""
     fleet_name: Annotated[str, Field(pattern=r"^([a-z][a-z0-9-]{1,40})?$")] = ""
-    """The fleet that holds the machines; empty: called like the pool. An SSH fleet's hosts are used, never deleted."""
+    """The fleet that holds the machines; empty: the pool's name. An SSH fleet's hosts are used but never deleted."""
     fleet_size: Annotated[int, Field(ge=1)] = 8
-    """The most machines that a fleet of our making may hold, whatever the pool's own limit."""
+    """Most machines that a fleet of our making may hold, whatever the pool's own limit is."""
     create_fleet: bool = True
-    """Whether a missing fleet is made."""
+    """Makes the fleet if it is missing."""
     cpu: str = config.CPU
-    """CPUs of a machine, as dstack writes ranges: `8..`, `x86:8..64`; `x86` unless an architecture is given."""
+    """CPUs of a machine, in dstack's form of ranges: `8..`, `x86:8..64`; `x86` unless an architecture is given."""
     memory: str = config.MEMORY
     """Memory of a machine: `64GB..`, `64GB..512GB`."""
     disk: str = config.DISK
     """Disk of a machine, which holds the image: `200GB..`."""
     max_duration: Positive = timedelta(hours=12)
-    """The longest life of a machine: dstack ends it by itself, whatever became of us."""
+    """Longest life of a machine. dstack ends it by itself, even without vmpool."""
     idle_duration: NotNegative = timedelta(seconds=300)
-    """How long dstack keeps a machine whose executor is over, should we not release it."""
+    """Time for which dstack keeps a machine whose executor has ended, if we do not release it."""
     image: Annotated[str, Field(min_length=1)] = "wavepool"
-    """What the machine pulls: an image of `deploy/Dockerfile` in a registry that the cloud reaches."""
+    """Image that the machine pulls: an image of `deploy/Dockerfile` in a registry that the cloud reaches."""
     commands: tuple[str, ...] = ("exec python -m services.executor",)
-    """Shell commands that end in the executor; as JSON."""
+    """Shell commands of which the last runs the executor, as JSON."""
     user: Annotated[str, Field(min_length=1)] = "root"
-    """In the container; without it dstack asks the registry for the image's own on every plan."""
+    """User in the container. Without it, dstack asks the registry for the image's own user on every plan."""
     environment: ExecutorEnvironment = Field(default_factory=dict[str, SecretStr])
-    """Settings for the executor, as JSON. Without them, `EXECUTOR_DEVICE` is `rocm`, and those of sandboxes are as in
-    our own environment; with neither, `EXECUTOR_SANDBOX` is `required`."""
+    """Settings for the executor, as JSON. `EXECUTOR_DEVICE` is `rocm` by default. Sandbox settings that are missing
+    come from our own environment; if both name no sandbox, `EXECUTOR_SANDBOX` is `required`."""
     privileged: bool = True
-    """Without it no executor can make a real sandbox (bubblewrap) in its container."""
+    """An executor needs it to make real sandboxes (bubblewrap) in its container."""
     executor_port: Annotated[int, Field(gt=0, le=65535)] = 50051
-    """On the machine's loopback. Not the usual port: the container has its host's network, and a Wavepool of the host's
-    own may have that port."""
+    """Port on the machine's loopback. It is not the usual port, because the container has its host's network, and a
+    Wavepool of the host's own may use that port."""
     orphan_timeout: NotNegative = timedelta(minutes=15)
-    """An executor that no pool has asked for so long ends by itself, and `idle_duration` its machine; 0: never."""
+    """An executor that no pool has asked for this long ends by itself, and its machine after `idle_duration`; 0:
+    never."""
     minimum_billed: DurationByBackend = Field(default_factory=dict[str, timedelta])
-    """What a backend bills at least of a machine: `hotaisle=7200`."""
+    """Least time that a backend bills for a machine, in seconds: `hotaisle=7200`."""
     billing_increment: DurationByBackend = Field(default_factory=dict[str, timedelta])
-    """The steps in which a backend bills: `hotaisle=60`."""
+    """Step in which a backend bills, in seconds: `hotaisle=60`."""
     request_timeout: Positive = timedelta(seconds=15)
-    """For one request to dstack's server."""
+    """Time limit of one request to dstack's server."""
     poll_interval: Positive = timedelta(seconds=2)
-    """Between two looks at one machine."""
+    """Time between two polls of one machine."""
     start_timeout: Positive = timedelta(minutes=20)
-    """From asking for a machine to a ready executor; a new machine boots and pulls the image."""
+    """Time from asking for a machine to a ready executor; a new machine boots and pulls the image."""
     stop_grace: Positive = timedelta(seconds=15)
-    """What the executor has between being asked to end and being killed."""
+    """Time between asking the executor to end and killing it."""
     release_timeout: Positive = timedelta(minutes=3)
-    """How long one attempt to release a machine may take."""
+    """Time limit for one try to release a machine."""
     ends_with_pool: bool = True
-    """Whether machines are released when vmpool is stopped; else the next vmpool takes them over."""
+    """If true, machines are released when vmpool stops; if false, the next vmpool takes them over."""
 
     @field_validator("minimum_billed", "billing_increment", mode="before")
     @classmethod
@@ -170,7 +173,7 @@ class DstackSettings(Settings):
 
     @model_validator(mode="after")
     def _no_limit_is_lost(self) -> Self:
-        """Refuse to rent without a limit that somebody has set by the name that it had in an earlier version."""
+        """Refuse to rent if a limit is set by the name of an earlier version, because it would be ignored."""
         for old, new in LIMITS_OF_THE_POOL.items():
             if old in os.environ:
                 raise ValueError(f"{old} is read no more: set {new} instead, which limits what every provider rents")
@@ -195,7 +198,7 @@ class DstackSettings(Settings):
         )
 
     def market(self, context: PoolContext) -> config.Market:
-        """Which machines may be rented, as the pool's settings say."""
+        """Limits on the machines to rent, from the pool's settings."""
         return config.Market(
             backends=_rented_backends(context.offers.backends) or self.older_backends or USUAL_BACKENDS,
             regions=self.regions,
@@ -211,7 +214,7 @@ class DstackSettings(Settings):
         )
 
     def timeouts(self) -> config.Timeouts:
-        """How often to look, and how long to wait."""
+        """The poll interval, and the time limits."""
         return config.Timeouts(
             poll_interval=self.poll_interval,
             start_timeout=self.start_timeout,
@@ -220,12 +223,12 @@ class DstackSettings(Settings):
         )
 
     def server(self) -> config.Server:
-        """Whom to ask."""
+        """The server, and our token there."""
         token, key = self.token.get_secret_value(), self.amddevcloud_api_key.get_secret_value()
         return config.Server(self.server_url, self.project, token, self.request_timeout, key)
 
     def config(self, context: PoolContext) -> config.DstackConfig:
-        """All of it, for that pool."""
+        """The whole configuration for that pool."""
         return config.DstackConfig(
             pool_name=context.pool_name,
             data_dir=context.data_dir,
@@ -242,7 +245,7 @@ class DstackSettings(Settings):
 
 
 def _rented_backends(preferred: Sequence[str]) -> tuple[str, ...]:
-    """The backends of dstack's that VMPOOL_BACKENDS names, by their own names or as `dstack/NAME`."""
+    """The backends of dstack that VMPOOL_BACKENDS names, as `NAME` or as `dstack/NAME`."""
     named = [name.removeprefix(f"{DstackProvider.name}/") for name in preferred]
     return tuple(dict.fromkeys(name for name in named if name in BACKENDS))
 
@@ -253,7 +256,7 @@ def open_dstack(context: PoolContext) -> DstackProvider:
 
 
 def _range(value: str, read: Callable[[str], Range[Any]], most: float, expected: str) -> str:
-    """The value without blanks, if dstack reads it as a range of more than 0 and at most `most`; ValueError."""
+    """The value without blanks; raises ValueError unless dstack reads a range of more than 0 and at most `most`."""
     try:
         found = read(value)
         legal = all(0 < end <= most for end in (found.min, found.max) if end is not None)

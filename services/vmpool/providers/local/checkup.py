@@ -1,4 +1,4 @@
-"""Whether this host can be a machine of the pool."""
+"""Checks that this host can be a machine of the pool."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 MIB = 1024 * 1024
 LEAST_DISK_MIB = 512
-"""Logs and builds of a day's work."""
+"""Room for the logs and builds of a day's work."""
 
 
 def findings_on(config: LocalConfig, least_disk_mib: int = LEAST_DISK_MIB) -> Sequence[ProviderFinding]:
-    """What a local machine needs: a program, a place for its files, and a port."""
+    """Check everything that a local machine needs: a program, a folder for its files, and a port."""
     return [_program(config.command), _folder(config.data_dir.resolve(), least_disk_mib), _port(config.preferred_port)]
 
 
@@ -50,5 +50,5 @@ def _port(preferred_port: int) -> ProviderFinding:
     name = "executor port"
     if preferred_port == 0 or is_free(preferred_port):
         return ProviderFinding(name, ok=True, message=f"{preferred_port or 'any'} is free")
-    # As every machine but the first, the next one takes another.
+    # Like every machine but the first, the next one takes another port.
     return ProviderFinding(name, ok=True, message=f"{preferred_port} is in use; the next machine takes a free one")

@@ -1,4 +1,4 @@
-"""What the local provider is set up with."""
+"""The configuration of the local provider."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class LocalConfig:
-    """Where machines keep their files, and what their executors are started as."""
+    """The folder of the machines' files, and the settings of their executors."""
 
     data_dir: Path
     command: Sequence[str]

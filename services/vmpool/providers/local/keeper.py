@@ -1,16 +1,16 @@
-"""Runs a local machine's executor and answers for it: `python -m services.vmpool.providers.local.keeper FOLDER`.
+"""Runs a local machine's executor and watches over it: `python -m services.vmpool.providers.local.keeper FOLDER`.
 
-vmpool may be killed at any moment, and two things must hold all the same: an executor that works goes on working for
-the next vmpool, and no executor is left over when there is none. So each executor has a keeper that is nobody's child.
+vmpool may be killed at any moment, and two things must still hold: a working executor goes on for the next vmpool, and
+no executor is left over if there is none. So each executor has a keeper that is nobody's child.
 
-- The keeper holds a lock on its machine's folder, and so does the executor, which inherits it: the machine exists
-  exactly as long as the lock is held, whoever was killed. A second keeper for the same folder ends at once.
-- The keeper ends the executor when it is told to (SIGTERM), and when the folder's `observed` file has not been touched
-  for the orphan timeout: the pool touches it whenever it looks at the machine.
+- The keeper holds a lock on its machine's folder, and so does the executor, which inherits it. So the machine exists
+  exactly as long as the lock is held, whichever process was killed. A second keeper for the same folder ends at once.
+- The keeper ends the executor on SIGTERM, and if nobody has touched the folder's `observed` file for the orphan
+  timeout. The pool touches it whenever it looks at the machine.
 - The executor dies with its keeper, by the kernel's parent-death signal.
-- `process.json` tells the port and the process ids, `exit.json` how the executor ended.
+- `process.json` has the endpoint and the process ids; `exit.json` says how the executor ended.
 
-It forks once: the first process ends as soon as the lock is held, so that its exit status tells whether it is.
+The keeper forks once. The first process ends as soon as the lock is held, and its exit status says whether it is.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ LOCK_HELD_STATUS = 75
 
 @dataclass(frozen=True)
 class Job:
-    """What `job.json` in the machine's folder asks for."""
+    """The request in `job.json` of the machine's folder."""
 
     command: list[str]
     preferred_port: int
@@ -55,7 +55,7 @@ class Keeper:
         self._lock = lock
 
     def run(self) -> None:
-        """Start the executor, watch over it, and write down how it ended."""
+        """Start the executor, watch it, and record how it ended."""
         job = Job(**json.loads((self._folder / "job.json").read_text()))
         signal.pthread_sigmask(signal.SIG_BLOCK, WAKING_SIGNALS)
         port = executor_port(job.preferred_port)
@@ -110,7 +110,7 @@ class Keeper:
 
 
 def take_lock(folder: Path) -> int | None:
-    """Take the machine's lock; its open file, or None where it is held."""
+    """Take the machine's lock; returns its open file, or None if the lock is held."""
     lock = os.open(folder / "lock", os.O_RDWR | os.O_CREAT, 0o600)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -121,14 +121,14 @@ def take_lock(folder: Path) -> int | None:
 
 
 def executor_port(preferred: int) -> int:
-    """The preferred port where it and its metrics port are free, else any free one."""
+    """The preferred port if it and its metrics port are free, else any free port."""
     if preferred and all(is_free(port) for port in (preferred, preferred + METRICS_PORT_OFFSET)):
         return preferred
     return free_port()
 
 
 def start_ticks(pid: int) -> int | None:
-    """When a process began, in kernel ticks since boot, which with its id tells it from every other; None: no such."""
+    """Start of a process in kernel ticks since boot, which with its id is unique; None if there is no such process."""
     try:
         return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19])
     except (FileNotFoundError, ProcessLookupError):
@@ -136,12 +136,12 @@ def start_ticks(pid: int) -> int | None:
 
 
 def write_json(path: Path, content: dict[str, object]) -> None:
-    """Write a file of the machine's folder. Not forced to the disk: no process of a host that crashed is left."""
+    """Write a file of the machine's folder. It is not forced to the disk: a host that crashed has no process left."""
     write_whole(path, json.dumps(content).encode(), durable=False)
 
 
 def main() -> None:
-    """Detach and keep; exit status 75 says that another keeper holds the lock."""
+    """Detach and keep the executor; exit status 75 says that another keeper holds the lock."""
     folder = Path(sys.argv[1])
     lock = take_lock(folder)
     if lock is None:
@@ -154,7 +154,7 @@ def main() -> None:
 
 
 def _end(process: subprocess.Popen[bytes], grace_seconds: float) -> None:
-    """End the executor, then whatever is left of its process group; it is reaped last, so that its id stays its own."""
+    """End the executor, then the rest of its process group. It is reaped last, so that its id is not reused before."""
     # Popen.terminate would reap it.
     os.kill(process.pid, signal.SIGTERM)
     deadline = time.monotonic() + grace_seconds

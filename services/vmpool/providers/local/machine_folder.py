@@ -1,4 +1,4 @@
-"""A local machine's folder, as its provider reads it: lock, files and keeper. `local_keeper` says what they mean."""
+"""A local machine's folder, as its provider reads it: lock, files and keeper. `keeper.py` explains them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 STARTED_POLL_SECONDS = 0.02
 LAST_LOG_BYTES = 4096
-"""A traceback ends with its message, and what log lines end with is the latest."""
+"""Bytes of a log's end: a traceback has its message there, and a log its latest lines."""
 
 
 def stop_keeper(folder: Path, timeout_seconds: float) -> None:
@@ -31,7 +31,7 @@ def stop_keeper(folder: Path, timeout_seconds: float) -> None:
     except ProcessLookupError:
         return
     try:
-        # The descriptor pins a process; the start time shows that it is the keeper and not a later one with its id.
+        # The descriptor pins a process; the start time shows that it is the keeper, not a later process with its id.
         if local_keeper.start_ticks(int(running["keeper_pid"])) == running["keeper_start"]:
             signal.pidfd_send_signal(keeper, signal.SIGTERM)
             select.select([keeper], [], [], timeout_seconds)
@@ -42,7 +42,7 @@ def stop_keeper(folder: Path, timeout_seconds: float) -> None:
 
 
 def _wait_until_started(folder: Path, timeout_seconds: float) -> dict[str, Any] | None:
-    """What `process.json` says, once the keeper has written it; None where there is no keeper."""
+    """The contents of `process.json`, once the keeper has written it; None if there is no keeper."""
     deadline = time.monotonic() + timeout_seconds
     while is_locked(folder) and time.monotonic() < deadline:
         if running := read_json(folder / "process.json"):
@@ -52,7 +52,7 @@ def _wait_until_started(folder: Path, timeout_seconds: float) -> dict[str, Any] 
 
 
 def is_locked(folder: Path) -> bool:
-    """Whether its keeper or executor lives: both hold the lock."""
+    """True if the machine's keeper or executor lives, because both hold the lock."""
     try:
         lock = os.open(folder / "lock", os.O_RDWR)
     except FileNotFoundError:
@@ -67,12 +67,12 @@ def is_locked(folder: Path) -> bool:
 
 
 def touch(folder: Path) -> None:
-    """Tell the keeper that somebody still looks."""
+    """Show the keeper that a pool still looks at the machine."""
     (folder / "observed").touch()
 
 
 def read_json(path: Path) -> dict[str, Any] | None:
-    """A file of the folder; None where it is not written yet."""
+    """The contents of a JSON file of the folder; None if it is not written yet."""
     try:
         return json.loads(path.read_text())
     except FileNotFoundError:
@@ -80,7 +80,7 @@ def read_json(path: Path) -> dict[str, Any] | None:
 
 
 def tail(log: Path) -> str:
-    """The last lines of a log, in one."""
+    """The last lines of a log, joined into one."""
     try:
         return last_words(log.read_bytes()[-LAST_LOG_BYTES:])
     except OSError:

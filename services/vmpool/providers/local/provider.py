@@ -1,4 +1,4 @@
-"""Machines on this very host: an executor process for each, with a keeper beside it (see `local_keeper`)."""
+"""Machines on this host: an executor process for each, with a keeper beside it (see `keeper.py`)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from services.vmpool.providers.local.config import LocalConfig
 
 STOP_MARGIN_SECONDS = 5.0
-"""What a keeper may take beyond the grace that it gives its executor, on a host under load."""
+"""Time that a keeper may take beyond its executor's grace, on a host under load."""
 
 ORDER_FILE = "order.json"
 LOG_PIECE_BYTES = 65536
@@ -47,7 +47,7 @@ class LocalProvider:
 
     @property
     def start_timeout(self) -> timedelta:
-        """As the settings say."""
+        """Time that a machine may take from being asked for to a ready executor."""
         return self._config.start_timeout
 
     @property
@@ -56,22 +56,22 @@ class LocalProvider:
         return Scope(gpu_counts=(1,))
 
     async def start(self) -> None:
-        """Nothing to get ready."""
+        """Does nothing: there is nothing to prepare."""
 
     async def close(self) -> None:
-        """Nothing is held; executors go on until the pool or their orphan timeout ends them."""
+        """Does nothing. Executors go on until the pool or their orphan timeout ends them."""
 
     async def offers(self) -> Sequence[Offer]:
-        """Any GPU type: this host stands in for all of them."""
+        """An offer for every GPU type, because this host stands in for all of them."""
         price = self._config.price_micros_per_hour
         return [Offer(self.name, gpu_type, 1, price) for gpu_type in self._config.gpu_types]
 
     def resource_name(self, machine_id: str) -> str:
-        """Its folder's, which no setting changes."""
+        """The name of its folder, which no setting changes."""
         return machine_id
 
     async def provision(self, order: Order) -> None:
-        """Start a keeper; one that finds its machine kept already ends at once."""
+        """Start a keeper. If the machine has a keeper already, the new one ends at once."""
         self._prepare(order)
         status = await self._start_keeper(order)
         if status not in {0, local_keeper.LOCK_HELD_STATUS}:
@@ -80,25 +80,25 @@ class LocalProvider:
             )
 
     async def observe(self, machine_id: str, resource: Resource = UNNAMED) -> Observation:  # noqa: ARG002 - the protocol's
-        """What the machine's folder and lock tell; looking keeps the machine alive."""
+        """The state that the machine's folder and lock show. Looking keeps the machine alive."""
         return self._observe(machine_id)
 
     async def release(self, machine_id: str, resource: Resource = UNNAMED) -> None:  # noqa: ARG002 - the protocol's
-        """Have the keeper end the executor, wait for both, and remove the machine's folder; its log stays."""
+        """Have the keeper end the executor, wait for both, and remove the machine's folder. Its log stays."""
         await asyncio.to_thread(self._release, machine_id)
 
     async def list_all(self) -> Sequence[str]:
-        """Every folder: also those of machines that ended have to be released."""
+        """Ids of all machines with a folder, because ended ones have to be released too."""
         return sorted(folder.name for folder in self._machines.glob("*"))
 
     async def logs(self, machine_id: str, resource: Resource = UNNAMED, *, follow: bool) -> AsyncIterator[bytes]:  # noqa: ARG002 - the protocol's
-        """The machine's log file, and what is added to it until the machine is over."""
+        """The machine's log file and, with `follow`, later additions until the machine is over."""
         path = self._log(machine_id)
         if not path.exists():
             raise ProviderError(f"this host has no log of machine {machine_id}")
         with path.open("rb") as log:
             while True:
-                # In this order: what was written before the machine ended is read after.
+                # In this order: everything written before the machine ended is read afterwards.
                 goes_on = follow and machine_folder.is_locked(self._folder(machine_id))
                 while piece := log.read(LOG_PIECE_BYTES):
                     yield piece
@@ -107,11 +107,11 @@ class LocalProvider:
                 await asyncio.sleep(LOG_POLL_SECONDS)
 
     async def diagnose(self) -> Sequence[ProviderFinding]:
-        """Whether executors can be started here."""
+        """Check that executors can be started here."""
         return await asyncio.to_thread(findings_on, self._config)
 
     async def order_of(self, machine_id: str) -> Order | None:
-        """What the machine's folder keeps of the order."""
+        """The order, as far as the machine's folder keeps it."""
         kept = machine_folder.read_json(self._folder(machine_id) / ORDER_FILE)
         return None if kept is None else Order(machine_id, kept["gpu_type"], kept["gpu_count"], kept["token"])
 
@@ -136,7 +136,7 @@ class LocalProvider:
         folder = self._folder(machine_id)
         if not folder.exists():
             return Observation(ProviderState.GONE, reason="this host has no such machine")
-        # In this order: a keeper writes down how the executor ended before it lets go of the lock.
+        # In this order: a keeper records how the executor ended before it lets go of the lock.
         locked = machine_folder.is_locked(folder)
         if ended := machine_folder.read_json(folder / "exit.json"):
             return Observation(
@@ -165,7 +165,7 @@ class LocalProvider:
 
     async def _start_keeper(self, order: Order) -> int:
         environment = {
-            # What is told to us alone has secrets of the pool and of clouds in it, and untrusted code runs over there.
+            # Our own settings have secrets of the pool and of clouds in them, and untrusted code runs over there.
             **{name: value for name, value in os.environ.items() if not name.startswith(("VMPOOL_", "DSTACK_"))},
             "EXECUTOR_HOST": "127.0.0.1",
             "EXECUTOR_DATA_DIR": str(self._config.data_dir.resolve()),

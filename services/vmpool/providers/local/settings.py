@@ -23,25 +23,25 @@ Positive = Annotated[timedelta, Field(gt=timedelta(0))]
 
 
 class LocalSettings(Settings):
-    """Read from `VMPOOL_LOCAL_*`; durations are in seconds."""
+    """Settings, read from `VMPOOL_LOCAL_*`. Durations are in seconds."""
 
     model_config = SettingsConfigDict(env_prefix="VMPOOL_LOCAL_")
 
     executor_command: tuple[str, ...] = (sys.executable, "-m", "services.executor")
     executor_port: Annotated[int, Field(ge=0, le=64535)] = USUAL_PORTS["executor"]
-    """Where the first local machine's executor listens, so that people find it; others take free ports, and so does it
-    where this one is taken. 0: any free port."""
+    """Port of the first local machine's executor, so that people find it. Others take free ports, and so does the first
+    if this port is taken. 0: any free port."""
     hourly_rate: Annotated[Decimal, Field(ge=0)] = Decimal(0)
-    """Dollars that an hour of this host costs its operator. What users pay is billing's matter."""
+    """Dollars that an hour of this host costs its operator. Billing decides the price for users."""
     start_timeout: Positive = timedelta(seconds=120)
-    """From starting a keeper to a ready executor."""
+    """Time from starting a keeper to a ready executor."""
     orphan_timeout: Positive = timedelta(seconds=60)
-    """How long local executors go on without a pool, so that one that is restarted finds them at work."""
+    """Time for which local executors go on without a pool, so that a restarted pool finds them at work."""
     stop_grace: Positive = timedelta(seconds=5)
-    """Between asking a local executor to end and killing it; it lets its runs finish in a little less."""
+    """Time between asking a local executor to end and killing it; it lets its runs finish in a little less."""
 
     def price_micros_per_hour(self) -> int:
-        """What a local machine costs an hour."""
+        """The price of a local machine, in micro-dollars per hour."""
         return micros_of(self.hourly_rate)
 
 

@@ -31,14 +31,14 @@ def public_line(key: asyncssh.SSHKey) -> str:
 class HostKeyPins:
     """The host key of each machine, pinned when it is first seen.
 
-    Whoever answers for a machine at the first contact is believed; from then on nobody else is, over restarts too.
+    The first host that answers for a machine is trusted. From then on no other is, even after restarts.
     """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def accepts(self, machine_id: str, key: asyncssh.SSHKey) -> bool:
-        """Whether it is the machine's key; the first one that is shown is."""
+        """True if it is the machine's key; the first key that is shown becomes it."""
         path = self._path(machine_id)
         shown = key.export_public_key()
         try:
@@ -49,7 +49,7 @@ class HostKeyPins:
             return True
 
     def forget(self, machine_id: str) -> None:
-        """The machine is over, and so are the keys of the hosts on the way to it, which are named after it."""
+        """Forget a machine that is over, and the keys of the hosts on the way to it, which are named after it."""
         for path in self._folder.glob(f"{escape(machine_id)}.*"):
             path.unlink(missing_ok=True)
 

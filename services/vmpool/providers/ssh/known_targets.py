@@ -1,4 +1,4 @@
-"""Where machines were last reached, kept on the disk, so that a new process need not wait for the provider to tell."""
+"""Keeps the last target of each machine on disk, so that a new process need not wait for the provider."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ if TYPE_CHECKING:
 
 
 class KnownTargets:
-    """One file for each machine."""
+    """Keeps one file for each machine."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._kept: dict[str, SshTarget] = {}
 
     def keep(self, machine_id: str, target: SshTarget) -> None:
-        """The machine is reached there; written down where that is news."""
+        """Write down the machine's target, if it is new."""
         if self._kept.get(machine_id) != target:
             self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             write_whole(self._path(machine_id), json.dumps(asdict(target)).encode())
             self._kept[machine_id] = target
 
     def of(self, machine_id: str) -> SshTarget | None:
-        """Where the machine was last; None where nothing sound was kept of it."""
+        """The machine's last target; None if no valid one is kept."""
         try:
             return _target(json.loads(self._path(machine_id).read_bytes()))
         except (FileNotFoundError, ValueError, KeyError, TypeError):
             return None
 
     def forget(self, machine_id: str) -> None:
-        """The machine is over."""
+        """Forget a machine that is over."""
         self._kept.pop(machine_id, None)
         self._path(machine_id).unlink(missing_ok=True)
 

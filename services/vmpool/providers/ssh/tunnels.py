@@ -1,9 +1,9 @@
 """Tunnels over SSH from sockets of this host to the executors of distant machines.
 
-An executor listens on its machine's loopback alone. Each machine has one SSH connection, made anew whenever it breaks,
-that forwards a unix socket here to the executor's port there; the socket's path stays the same for the machine's life,
-so that a lease's endpoint does too. While the connection is down there is nobody at the socket, and gRPC calls end with
-UNAVAILABLE.
+An executor listens only on its machine's loopback. Each machine has one SSH connection, which is made anew whenever it
+breaks, and forwards a unix socket here to the executor's port there. The socket's path stays the same for the machine's
+life, and so does a lease's endpoint. While the connection is down, nobody listens at the socket, and gRPC calls end
+with UNAVAILABLE.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ if TYPE_CHECKING:
 
 log = get_logger(__name__)
 
-# It tells of every connection and channel, and every call has one.
+# asyncssh logs every connection and channel, and every call has one.
 asyncssh.set_log_level("WARNING")
 
 CONNECT_SECONDS = 10.0
 KEEPALIVE_SECONDS = 3.0
 KEEPALIVES_MISSED = 3
-"""A connection that is silent for so many keepalives is made anew; our heartbeat has noticed by then too."""
+"""After this many unanswered keepalives a connection is made anew; our heartbeat has noticed by then too."""
 BACKOFF = Backoff(first=timedelta(seconds=0.2), longest=timedelta(seconds=5))
 LONGEST_SOCKET_NAME = 50
 LONGEST_SOCKET_PATH = 107
@@ -46,7 +46,7 @@ _CONNECTING = "connecting over SSH"
 
 @dataclass(frozen=True)
 class SshTarget:
-    """Where an executor is: on the loopback of the host that SSH reaches, by way of `jump` where there is one."""
+    """The address of an executor: on the loopback of the host that SSH reaches, through `jump` if there is one."""
 
     host: str
     ssh_port: int
@@ -81,7 +81,7 @@ class _Tunnel:
 
 
 class _PinningClient(asyncssh.SSHClient):
-    """Believes the machine's pinned host key only."""
+    """Trusts only the machine's pinned host key."""
 
     def __init__(self, machine_id: str, pins: HostKeyPins) -> None:
         self._machine_id = machine_id
@@ -98,7 +98,7 @@ class _PinningClient(asyncssh.SSHClient):
 
 
 class SshTunnels:
-    """Endpoints of distant machines; all its methods belong to one event loop."""
+    """The endpoints of distant machines; all methods belong to one event loop."""
 
     def __init__(self, folder: Path, key: asyncssh.SSHKey, pins: HostKeyPins) -> None:
         self._sockets = _short_folder(folder)
@@ -107,9 +107,9 @@ class SshTunnels:
         self._tunnels: dict[str, _Tunnel] = {}
 
     def open(self, machine_id: str, target: SshTarget) -> str:
-        """The gRPC target that reaches the machine's executor; connects behind the scenes.
+        """The gRPC target that reaches the machine's executor; connects in the background.
 
-        Asking again changes nothing, unless the machine moved: then its connection is made anew.
+        A repeated call changes nothing, unless the machine has moved: then its connection is made anew.
         """
         known = self._tunnels.get(machine_id)
         if known is None or known.target != target:
@@ -118,7 +118,7 @@ class SshTunnels:
         return f"unix:{self._socket(machine_id)}"
 
     def trouble(self, machine_id: str) -> str:
-        """Why the machine cannot be reached now; empty while it can."""
+        """Why the machine cannot be reached now; empty if it can."""
         tunnel = self._tunnels.get(machine_id)
         return "it has no tunnel" if tunnel is None else tunnel.trouble
 
@@ -132,7 +132,7 @@ class SshTunnels:
         await self._tunnels[machine_id].up.wait()
 
     async def drop(self, machine_id: str) -> None:
-        """Close the machine's connection and forget its host key; a machine without one is no error."""
+        """Close the machine's connection and forget its host key; an unknown machine is no error."""
         await self._end(machine_id)
         self._pins.forget(machine_id)
 
@@ -185,7 +185,7 @@ class SshTunnels:
             username=target.username,
             client_keys=[self._key],
             client_factory=lambda: _PinningClient(machine_id, self._pins),
-            # None of the account's own: neither its keys nor its known hosts nor its configuration.
+            # Use nothing of the account's own: no keys, no known hosts, no configuration.
             known_hosts=([], [], []),
             agent_path=None,
             config=None,
@@ -200,7 +200,10 @@ class SshTunnels:
 
 
 def _short_folder(folder: Path) -> Path:
-    """The folder, or one of ours with a shorter name where sockets in it would have names too long for the kernel."""
+    """The folder, or a shorter one of ours if socket paths in it would be too long for the kernel.
+
+    Raises PermissionError if the shorter one belongs to somebody else or is open to others.
+    """
     folder = folder.resolve()
     if len(bytes(folder)) + LONGEST_SOCKET_NAME <= LONGEST_SOCKET_PATH:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)

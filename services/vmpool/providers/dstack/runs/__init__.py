@@ -1,1 +1,1 @@
-"""Runs of dstack, each of which is a machine: what is asked for, what the server says of them, and what that means."""
+"""dstack's runs, each of which is a machine: our requests, the server's answers, and their meaning."""

@@ -1,7 +1,7 @@
-"""What dstack's words for a run's end mean to the pool.
+"""The faults that dstack's words for a run's end mean to the pool.
 
-The words are dstack 0.22's `JobTerminationReason` and `RunTerminationReason`; a newer one's unknown words are
-Fault.PROVIDER, kept, counted and logged.
+The words are dstack 0.22's `JobTerminationReason` and `RunTerminationReason`. An unknown word of a newer version means
+Fault.PROVIDER; it is kept, counted and logged.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 log = get_logger(__name__)
 
 JOB_FAULTS: Mapping[str, Fault] = {
-    # Also said of a missing or full fleet, and of a cloud that refuses to create the machine.
+    # dstack says this of a missing or full fleet too, and of a cloud that refuses to create the machine.
     "failed_to_start_due_to_no_capacity": Fault.NO_CAPACITY,
     "interrupted_by_no_capacity": Fault.INTERRUPTED,
     "instance_unreachable": Fault.UNREACHABLE,
@@ -54,7 +54,7 @@ RUN_FAULTS: Mapping[str, Fault] = {
 
 
 def fault_of(job_reason: str, run_reason: str) -> Fault:
-    """What went wrong; the job's reason says more than the run's, where both are there."""
+    """The fault of a run. If there are both reasons, the job's counts, because it says more than the run's."""
     if job_reason:
         return _fault("job termination reason", job_reason, JOB_FAULTS)
     if run_reason:
@@ -63,7 +63,7 @@ def fault_of(job_reason: str, run_reason: str) -> Fault:
 
 
 def note_unknown_word(kind: str, word: str) -> None:
-    """Count and log a word that we do not know: a newer dstack's, to be added here."""
+    """Count and log a word that we do not know. It comes from a newer dstack and should be added here."""
     metrics.provider_words_unknown.labels("dstack", kind).inc()
     log.warning("dstack says something that we do not know", extra={"kind": kind, "word": word})
 

@@ -1,4 +1,4 @@
-"""What executors on dstack's machines printed: from the server while it knows the run, then from a file of ours."""
+"""Logs of executors on dstack's machines: from the server while it knows the run, then from a file of ours."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 log = get_logger(__name__)
 
 LONGEST_KEPT_BYTES = 4 * 1024 * 1024
-"""Of a log that is kept after release, its end."""
+"""Bytes of a log's end that are kept after the release."""
 
 
 class Logs:
@@ -34,13 +34,13 @@ class Logs:
         self._folder = config.data_dir.resolve() / "logs"
 
     async def read(self, machine_id: str, resource: Resource, *, follow: bool) -> AsyncIterator[bytes]:
-        """In pieces, oldest first; ProviderError where there is none of that machine."""
+        """The log in pieces, oldest first; raises ProviderError if there is none."""
         if (run := await self._runs.of_machine(machine_id, resource)) is None:
             yield self._kept(machine_id)
             return
         after: str | None = None
         while run is not None:
-            # In this order: what is printed before the final state is there once that is seen.
+            # In this order: the output before the final state is there once that state is seen.
             is_over = run.status in FINAL_RUN_STATUSES
             while (printed := await self._runs.log(run, after))[0]:
                 piece, after = printed
@@ -51,7 +51,7 @@ class Logs:
             run = await self._runs.of_machine(machine_id, resource)
 
     async def last_words(self, run: Run) -> str:
-        """The last lines that a run printed, on one; empty where they cannot be had."""
+        """The last lines of a run's output, joined into one; empty if they cannot be had."""
         try:
             return last_words(await self._runs.log_end(run))
         except (ProviderError, OSError) as error:
@@ -59,7 +59,7 @@ class Logs:
             return ""
 
     async def keep(self, machine_id: str, run: Run) -> None:
-        """Write the log down before the server forgets the run; one that cannot be had holds up no release."""
+        """Write the log down before the server forgets the run. A log that cannot be had holds up no release."""
         try:
             printed = await self._whole(run)
         except (ProviderError, OSError) as error:

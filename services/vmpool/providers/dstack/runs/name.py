@@ -1,7 +1,8 @@
-"""How machines of ours are named and marked in dstack, so that they are found again and told from everybody else's.
+"""Names and marks of our machines in dstack, which tell them from everybody else's.
 
 A machine is one run. Its name is made from the pool's name and the machine's id, so that it can be asked for by the id
-alone; its tags hold the pool's name, the id, and a digest of the machine's token, which only who made it knows.
+alone. Its tags hold the pool's name, the id, and a digest of the machine's token, which only the maker of the machine
+knows.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ _READABLE = re.compile(r"[a-z0-9]+")
 
 
 def run_name(pool_name: str, machine_id: str) -> str:
-    """The name of the machine's run: readable where that fits and cannot clash, else with a digest of the id."""
+    """The name of the machine's run: readable if that fits and cannot clash, else with a digest of the id."""
     readable = machine_id.removeprefix(_ID_PREFIX).lower()
     name = f"{pool_name}-{readable}"
     if _READABLE.fullmatch(readable) and len(name) <= LONGEST_RUN_NAME:
@@ -39,7 +40,7 @@ def run_name(pool_name: str, machine_id: str) -> str:
 
 
 def tags_of(pool_name: str, order: Order) -> dict[str, str]:
-    """What marks the machine's run, and its machine in clouds that have tags."""
+    """The tags that mark the machine's run, and its machine in clouds that have tags."""
     return {
         POOL_TAG: pool_name,
         MACHINE_TAG: order.machine_id,
@@ -50,7 +51,7 @@ def tags_of(pool_name: str, order: Order) -> dict[str, str]:
 
 
 def ordered_as(machine_id: str, tags: Mapping[str, str], token: str) -> Order | None:
-    """What the machine was ordered as, as far as its tags tell."""
+    """The order of the machine, from its tags; None if they are incomplete."""
     count = tags.get(GPU_COUNT_TAG, "")
     if GPU_TYPE_TAG not in tags or not count.isdecimal():
         return None
@@ -58,12 +59,12 @@ def ordered_as(machine_id: str, tags: Mapping[str, str], token: str) -> Order | 
 
 
 def token_digest(token: str) -> str:
-    """What the token tag holds: it shows who knows the token, and tells nobody else."""
+    """The value of the token tag. It shows who knows the token, and reveals it to nobody."""
     return _digest(token)[:32]
 
 
 def marked_machine_id(tags: Mapping[str, str], token: str) -> str:
-    """The machine that a run with those tags and that executor's token was made for; empty: for none of any pool."""
+    """Id of the machine that a run with those tags and that executor's token was made for; empty if it is no pool's."""
     is_marked = bool(token) and tags.get(TOKEN_TAG) == token_digest(token)
     return tags.get(MACHINE_TAG, "") if is_marked else ""
 

@@ -1,4 +1,4 @@
-"""A run as dstack's server tells it: read from its JSON, which is kept as words so that no new one breaks us."""
+"""A run as dstack's server describes it. Its words are kept as strings, so that a new one breaks nothing."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TOKEN_VARIABLE = "EXECUTOR_TOKEN"  # noqa: S105 - the name of a variable
 
 @dataclass(frozen=True)
 class Address:
-    """An SSH server."""
+    """The address of an SSH server."""
 
     host: str
     port: int
@@ -26,9 +26,9 @@ class Address:
 
 @dataclass(frozen=True)
 class Job:
-    """The latest try of the run's only job; `address` once it has one, `proxy` where that is behind another server.
+    """The latest try of the run's only job; `proxy` is set if `address` is behind another server.
 
-    `price_dollars` is an hour of the machine.
+    `price_dollars` is the price of the machine per hour.
     """
 
     submission_id: str
@@ -59,18 +59,18 @@ class Run:
     deleted: bool = False
 
     def machine_id(self, pool_name: str) -> str | None:
-        """Which machine of the pool it is; None: none of ours."""
+        """The id of the pool's machine that it is; None if it is none of ours."""
         is_of_pool = self.tags.get(POOL_TAG) == pool_name
         machine_id = marked_machine_id(self.tags, self.token)
         return machine_id if is_of_pool and machine_id and run_name(pool_name, machine_id) == self.name else None
 
     def is_machine(self, machine_id: str, run_id: str = "") -> bool:
-        """Whether it was made for that machine, under whatever name of the pool; by its id too, if that is known."""
+        """True if it was made for that machine, whatever the pool's name, and has the `run_id` if one is given."""
         return marked_machine_id(self.tags, self.token) == machine_id and run_id in {"", self.run_id}
 
 
 def run_from_json(answer: Json) -> Run:
-    """The run of an answer of `runs/get` or of an element of `runs/list`."""
+    """The run in an answer of `runs/get` or in an element of `runs/list`."""
     spec = _part(answer, "run_spec")
     configuration = _part(spec, "configuration")
     submission = _part(answer, "latest_job_submission") or _latest_submission(answer)

@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 log = get_logger(__name__)
 
 PAGE = 100
-"""The most that the server lists at a time."""
+"""The most runs that the server lists at a time."""
 ENDED_PAGES = 5
-"""How far back runs that are over are looked for; ours are deleted when they are released."""
+"""Pages of ended runs that are looked through. Ours are deleted when they are released."""
 EVENTS = 100
 LOG_LINES = 1000
 LAST_LOG_PIECES = 20
-"""Of a job that ended; a line may come in several."""
+"""Pieces to read of the log's end of an ended job; a line may come in several."""
 
 
 class Runs:
@@ -45,7 +45,7 @@ class Runs:
         self._config = config
 
     async def get(self, name: str) -> Run | None:
-        """The run as it is now; None where the server knows none of that name."""
+        """The run as it is now; None if the server knows none of that name."""
         try:
             answer = await self._client.ask_project("runs/get", GetRunRequest(run_name=name).model_dump_json())
         except RefusedError as error:
@@ -55,19 +55,19 @@ class Runs:
         return run_from_json(cast("Json", answer))
 
     async def submit(self, order: Order, public_key: str) -> None:
-        """Make the machine's run; the server refuses where an active one has its name."""
+        """Make the machine's run; the server refuses if an active run has its name."""
         await self._client.ask_project("runs/apply", submit_request(self._config, order, public_key))
 
     async def stop(self, name: str, *, abort: bool) -> None:
-        """Ask for the run's end; an unknown one is no error."""
+        """Ask for the run's end; an unknown run is no error."""
         await self._client.ask_project("runs/stop", StopRunsRequest(runs_names=[name], abort=abort).model_dump_json())
 
     async def delete(self, name: str) -> None:
-        """Have the server forget a run that is over; an unknown one is no error."""
+        """Have the server forget a run that is over; an unknown run is no error."""
         await self._client.ask_project("runs/delete", DeleteRunsRequest(runs_names=[name]).model_dump_json())
 
     async def of_machine(self, machine_id: str, resource: Resource = UNNAMED) -> Run | None:
-        """The machine's run as it is now; None if the server knows none, or one of that name that is not ours."""
+        """The machine's run as it is now; None if the server knows none, or if the run of that name is not ours."""
         run = await self.get(self.name_of(machine_id, resource))
         if run is None or run.is_machine(machine_id, resource.resource_id):
             return run
@@ -75,28 +75,28 @@ class Runs:
         return None
 
     def name_of(self, machine_id: str, resource: Resource = UNNAMED) -> str:
-        """What the machine's run is called."""
+        """The name of the machine's run."""
         return resource.name or run_name(self._config.pool_name, machine_id)
 
     async def list_all(self) -> Sequence[Run]:
-        """All active runs of the project, and the latest that are over, those among them that were deleted too."""
+        """All active runs of the project, and the latest ended ones, including deleted ones."""
         active = await self._pages(only_active=True, most=None)
         latest = await self._pages(only_active=False, most=ENDED_PAGES)
         return list({run.run_id: run for run in (*latest, *active)}.values())
 
     async def instance_ids(self, run_id: str) -> frozenset[str]:
-        """The instances that the run's job ever had: the server's events are the one place that tells."""
+        """Ids of all instances that the run's job ever had. Only the server's events tell."""
         targets = await self._event_targets(within_runs=[run_id])
         return frozenset(str(target["id"]) for target in targets if target.get("type") == "instance")
 
     async def run_names_on(self, instance_id: str) -> frozenset[str]:
         """The names of the runs that the instance ever had."""
         targets = await self._event_targets(target_instances=[instance_id])
-        # A job is called after its run, with the numbers of replica and job.
+        # A job's name is its run's, followed by the numbers of replica and job.
         return frozenset(str(target["name"]).rsplit("-", 2)[0] for target in targets if target.get("type") == "job")
 
     async def log(self, run: Run, after: str | None) -> tuple[bytes, str | None]:
-        """What the job printed after that moment of the server's, in part, and the moment to go on from."""
+        """The next part of the job's output after a time of the server's clock, and the time to go on from."""
         if run.job is None:
             return b"", after
         body = PollLogsRequest.model_validate(
@@ -108,7 +108,7 @@ class Runs:
         return printed, str(lines[-1]["timestamp"]) if lines else after
 
     async def log_end(self, run: Run) -> bytes:
-        """The last that the job printed; not every store of logs that dstack can have tells it (ProviderError)."""
+        """The end of the job's output; raises ProviderError if dstack's store of logs cannot give it."""
         if run.job is None:
             return b""
         body = PollLogsRequest.model_validate(
@@ -144,7 +144,7 @@ class Runs:
         return [run_from_json(answer) for answer in found]
 
     async def _event_targets(self, **where: object) -> list[Json]:
-        """What the latest events of that place are about."""
+        """The targets of the latest events that match the filter."""
         body = ListEventsRequest.model_validate({"limit": EVENTS, **where})
         answer = await self._client.ask("/api/events/list", body.model_dump_json())
         events = cast("list[Json]", answer)

@@ -1,4 +1,4 @@
-"""What a run of dstack is to the pool: a pure function of what the server says."""
+"""Maps a run of dstack to a machine's state: a pure function of the server's answer."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 _S = ProviderState
 
-# A run or job that is terminating is over for us: its executor is being ended, and dstack has written down why. The
-# machine itself is still there, which `release` deals with.
+# A run or job that is terminating is over for us: its executor is being ended, and dstack has written down the reason.
+# The machine itself is still there, and `release` deals with it.
 RUN_STATES: Mapping[str, ProviderState] = {
     "pending": _S.PENDING,
     "submitted": _S.PENDING,
@@ -43,20 +43,20 @@ JOB_STATES: Mapping[str, ProviderState] = {
 }
 
 TERMINATING = "terminating"
-"""dstack's word for runs, jobs and instances on their way to the end."""
+"""dstack's word for runs, jobs and instances that are on their way to the end."""
 
 FINAL_RUN_STATUSES = frozenset({"terminated", "failed", "done"})
-"""No run leaves these; `terminated` is where stopped and aborted ones end."""
+"""Statuses that no run leaves; stopped and aborted runs end in `terminated`."""
 
 
 _STOPPED_RUN_WORDS = frozenset({"done", "terminated", "all_jobs_done", "stopped_by_user", "aborted_by_user"})
-"""Statuses and termination reasons of runs that nothing is wrong with."""
+"""Statuses and termination reasons of runs that ended without a fault."""
 
 _STOPPED_JOB_REASONS = frozenset({"done_by_runner", "terminated_by_user", "aborted_by_user"})
 
 
 def observation(run: Run) -> Observation:
-    """How the machine is; a RUNNING one is still without its endpoint."""
+    """The machine's state. A RUNNING machine does not have its endpoint yet."""
     return replace(_observed(run), resource=Resource(run.name, run.run_id))
 
 
@@ -83,12 +83,12 @@ def _observed(run: Run) -> Observation:
 
 
 def is_rented(run: Run) -> bool:
-    """Whether a cloud ever gave the run a machine: dstack then knows where it is, and at what price."""
+    """True if a cloud ever gave the run a machine: dstack then knows its place and price."""
     return run.job is not None and bool(run.job.backend or run.job.price_dollars is not None or run.job.address)
 
 
 def billed(seen: Observation, market: Market) -> Observation:
-    """With how the backend counts its time, as the operator wrote it down, once it is known which backend it is."""
+    """The observation with the backend's billing rules from the settings, if the backend is known."""
     if not seen.backend:
         return seen
     minimum, increment = market.minimum_of(seen.backend), market.increment_of(seen.backend)
@@ -96,7 +96,7 @@ def billed(seen: Observation, market: Market) -> Observation:
 
 
 def story(run: Run) -> str:
-    """How the run ended, in dstack's own words, on one line."""
+    """The end of the run in dstack's own words, on one line."""
     job = run.job
     reason = (job.termination_reason if job else "") or run.termination_reason or f"{run.status}, it gives no reason"
     message = " ".join(((job.message if job else "") or run.message).split())
@@ -105,9 +105,10 @@ def story(run: Run) -> str:
 
 
 def _was_stopped(run: Run) -> bool:
-    """Whether it ended well or on purpose; the run's status says so once it is final, before that its reason does.
+    """True if it ended well or on purpose. Its status says so once it is final; before that, its reason does.
 
-    dstack calls a run that reached its longest life failed; to the pool, which has the same limit, it is stopped.
+    dstack says that a run which reached its longest life has failed. The pool has the same limit, and counts it as
+    stopped.
     """
     job_reason = run.job.termination_reason if run.job else ""
     if job_reason == "max_duration_exceeded":
@@ -120,7 +121,7 @@ def _was_stopped(run: Run) -> bool:
 
 
 def _state(run: Run) -> tuple[ProviderState, str]:
-    """The run's state, or the job's where that is further; the stage is the more telling of the two words."""
+    """The run's state, or the job's if that is further on. The stage is the more telling of the two words."""
     of_run = _known("run status", run.status, RUN_STATES)
     if of_run in {_S.ENDED, _S.UNKNOWN}:
         return of_run, run.status

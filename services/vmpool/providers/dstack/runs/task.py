@@ -26,9 +26,10 @@ MOST_OFFERS = 1000
 
 
 def plan_request(config: DstackConfig, gpu_count: int, *, in_fleet: bool = True) -> str:
-    """The body of `runs/get_plan` that lists what the market has, of machines with so many GPUs.
+    """The body of `runs/get_plan` that lists the market's machines with that many GPUs.
 
-    A run gets what its fleet may have; where that does not exist yet, the plan is for what the backends have.
+    A run gets only machines that its fleet may have. If the fleet does not exist yet, set `in_fleet` to False for a
+    plan over the backends.
     """
     market = config.market
     task = _task(
@@ -46,14 +47,14 @@ def plan_request(config: DstackConfig, gpu_count: int, *, in_fleet: bool = True)
 
 
 def submit_request(config: DstackConfig, order: Order, public_key: str) -> str:
-    """The body of `runs/apply` that makes the machine; it is refused where an active run has the name."""
+    """The body of `runs/apply` that makes the machine; the server refuses if an active run has the name."""
     plan = ApplyRunPlanInput(run_spec=_spec(machine_task(config, order), public_key), current_resource=None)
     body = ApplyRunPlanRequest(plan=plan, force=False)
     return body.model_dump_json(exclude=get_apply_plan_excludes(plan))
 
 
 def machine_task(config: DstackConfig, order: Order) -> TaskConfiguration:
-    """What makes the machine: no retry of dstack's own, since the pool retries, and a longest life."""
+    """The task that makes the machine. It has a longest life, and no retry by dstack, because the pool retries."""
     market = config.market
     return _task(
         config,
@@ -92,7 +93,7 @@ def _task(config: DstackConfig, *, gpu: dict[str, object], **more: object) -> Ta
 def _environment(config: DstackConfig, order: Order) -> dict[str, str]:
     return {
         **config.agent.environment,
-        # The container shares the host's network: any other address would be the internet's.
+        # The container shares the host's network, so any other address could be reached from the internet.
         "EXECUTOR_HOST": "127.0.0.1",
         "EXECUTOR_PORT": str(config.agent.executor_port),
         "EXECUTOR_GPU_COUNT": str(order.gpu_count),
@@ -108,12 +109,12 @@ def _spec(task: TaskConfiguration, public_key: str | None) -> RunSpec:
 
 
 def resources(market: Market, gpu: dict[str, object]) -> dict[str, object]:
-    """What machines have at least, of which ours are; the fleet's and the run's alike."""
+    """The least that machines must have, for the fleet and the run alike."""
     return {"cpu": market.cpu, "memory": market.memory, "disk": market.disk, "gpu": gpu}
 
 
 def gpu_spec(names: Sequence[str], count: int | str) -> dict[str, object]:
-    """GPUs of these types; so many, or a range such as `1..8`."""
+    """GPUs of these types; `count` is a number, or a range such as `1..8`."""
     return {"name": list(names), "count": count}
 
 
@@ -122,5 +123,5 @@ def _price(micros: int) -> float | None:
 
 
 def _lower_limit(one: int, other: int) -> int:
-    """The lower of two limits of which 0 is none."""
+    """The lower of two limits; 0 means none."""
     return min(one, other) if one and other else one or other
