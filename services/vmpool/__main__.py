@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-# Keepers are started by fork and exec. grpc's fork handlers have no use there, and would complain each time.
+# Keepers are started by fork and exec. grpc's fork handlers are useless there, and would complain each time.
 os.environ.setdefault("GRPC_ENABLE_FORK_SUPPORT", "0")
 
 from servicekit.server import run

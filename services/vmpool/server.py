@@ -65,7 +65,7 @@ if TYPE_CHECKING:
 log = logging.get_logger(__name__)
 
 USAGE_PASS = timedelta(seconds=5)
-"""Between two looks for facts to write down and send; a machine's own interval is a setting."""
+"""Time between two looks for facts to write down and send; a machine's own interval is a setting."""
 PRUNE_PASS = timedelta(hours=1)
 
 ERROR_MAP: ErrorMap = {
@@ -85,7 +85,7 @@ ERROR_MAP: ErrorMap = {
 
 @dataclass(frozen=True)
 class VmPool:
-    """The service in parts, so that tests can take steps one by one."""
+    """The parts of the service, so that tests can take steps one by one."""
 
     server: ServiceServer
     pool: Pool
@@ -96,7 +96,7 @@ class VmPool:
     wakes: tuple[asyncio.Event, asyncio.Event]
 
     async def run(self, settings: VmPoolSettings, leadership: LeaderLease) -> None:
-        """Serve, with the loops beside, until SIGTERM or SIGINT; a machine's move wakes reconciler and sizer.
+        """Serve, and run the loops, until SIGTERM or SIGINT. A change of a machine wakes reconciler and sizer.
 
         Raises DatabaseTakenError if another process has taken the leader lease.
         """
@@ -112,13 +112,13 @@ class VmPool:
         )
 
     async def close(self) -> None:
-        """Stop the machines that end with the pool, and tell billing so if it is still there."""
+        """Stop the machines that end with the pool, and report it to billing if billing is still there."""
         await self.reconciler.close()
         await self.usage.run_once()
 
 
 def configured_providers(settings: VmPoolSettings) -> ProviderSet:
-    """The providers that the settings name; raises UnknownPluginError, BrokenPluginError."""
+    """The providers that the settings name; raises UnknownPluginError or BrokenPluginError."""
     context = PoolContext(
         pool_name=settings.pool_name,
         data_dir=settings.data_dir,
@@ -139,7 +139,7 @@ async def build(
     clock: Clock,
     funding: Funding | None = None,
 ) -> AsyncGenerator[VmPool]:
-    """The service on a database with its schema, by default funded by billing; connections are closed at the end."""
+    """Build the service on a migrated database, by default funded by billing; connections are closed at the end."""
     events, moves = Feed(), Feed()
     machines, leases = MachineStore(db, clock, events, moves), LeaseStore(db, clock, events, new_id)
     history, usage_store = HistoryStore(db), UsageStore(db, clock)
@@ -186,7 +186,7 @@ def _server(settings: VmPoolSettings, pool: Pool) -> ServiceServer:
 
 
 def checked_providers(settings: VmPoolSettings) -> ProviderSet:
-    """The providers, if they take their settings, and ours suit them; raises WrongSettingsError, ValidationError."""
+    """The providers, if their settings and ours are right; raises WrongSettingsError or ValidationError."""
     SandboxSettings()
     try:
         providers = configured_providers(settings)
@@ -197,14 +197,14 @@ def checked_providers(settings: VmPoolSettings) -> ProviderSet:
 
 
 def check_settings() -> None:
-    """Raises WrongSettingsError, or ValidationError, where `main` would not serve."""
+    """Raises WrongSettingsError or ValidationError if `main` would not serve."""
     checked_providers(VmPoolSettings())
 
 
 async def main() -> None:
-    """Serve until SIGTERM or SIGINT, then stop what ends with the pool.
+    """Serve until SIGTERM or SIGINT, then stop the machines that end with the pool.
 
-    Raises WrongSettingsError; SystemExit if the database or a provider lets us not begin.
+    Raises WrongSettingsError, and SystemExit if the database or a provider keeps us from starting.
     """
     settings = VmPoolSettings()
     logging.configure("vmpool", settings.log_level)
@@ -216,7 +216,7 @@ async def main() -> None:
 
 
 async def serve(settings: VmPoolSettings, providers: ProviderSet) -> None:
-    """Serve with these providers, as the one process that serves the database."""
+    """Serve with these providers, as the only process that serves the database."""
     db = database.Database(settings.resolved_database_url("vmpool"))
     try:
         async with leader_lease(db, "vmpool", settings.takeover_timeout) as leadership, providers:
@@ -235,7 +235,7 @@ async def _serve_on(
             try:
                 await vmpool.run(settings, leadership)
             except DatabaseTakenError:
-                # The machines are that one's now.
+                # The machines belong to the other process now.
                 raise
             except BaseException:
                 await vmpool.close()

@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Pool:
-    """The parts of the pool that the RPCs ask."""
+    """The parts of the pool that the RPCs use."""
 
     settings: VmPoolSettings
     machines: MachineStore
@@ -72,13 +72,13 @@ class Pool:
 
 
 class VmPoolServicer(vmpool_pb2_grpc.VmPoolServiceServicer):
-    """The service's RPCs; what they mean stands in `vmpool.proto`."""
+    """Serves the RPCs; `vmpool.proto` describes them."""
 
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
 
     async def AcquireLease(self, request: pb.AcquireLeaseRequest, context: Context) -> pb.AcquireLeaseResponse:
-        """Take slots for a job."""
+        """Take a slot for a job."""
         wanted = lease_request_from_proto(request, self._pool.settings)
         lease, machine = await self._pool.leasing.acquire(wanted)
         return pb.AcquireLeaseResponse(
@@ -92,7 +92,7 @@ class VmPoolServicer(vmpool_pb2_grpc.VmPoolServiceServicer):
         return pb.RenewLeaseResponse(expire_time=instant_to_proto(lease.expire_time))
 
     async def ReleaseLease(self, request: pb.ReleaseLeaseRequest, context: Context) -> pb.ReleaseLeaseResponse:
-        """Give slots back."""
+        """Give a slot back."""
         reason = request.reason or "released"
         await self._pool.leases.release(
             request.lease_id, reason, drain_machine=request.machine_suspect, unfit_reason=request.unfit_reason
@@ -100,7 +100,7 @@ class VmPoolServicer(vmpool_pb2_grpc.VmPoolServiceServicer):
         return pb.ReleaseLeaseResponse()
 
     async def ReportDemand(self, request: pb.ReportDemandRequest, context: Context) -> pb.ReportDemandResponse:
-        """Take note of what waits."""
+        """Record the work that waits, and start machines for it."""
         demands = demands_from_proto(request, self._pool.settings.gpu_types)
         self._pool.demand.report(demands, self._pool.clock.now())
         starting, plan = await self._pool.sizer.resize()
@@ -141,14 +141,14 @@ class VmPoolServicer(vmpool_pb2_grpc.VmPoolServiceServicer):
         return pb.DrainMachineResponse(machine=machine_to_proto(machine, self._pool.clock.now()))
 
     async def StopMachine(self, request: pb.StopMachineRequest, context: Context) -> pb.StopMachineResponse:
-        """Stop a machine at once, its leases ended; one that is over stays as it is."""
+        """Stop a machine at once and end its leases; one that is over stays as it is."""
         machine = await self._pool.machines.halt(request.machine_id, Halt(request.reason or "asked to stop"))
         return pb.StopMachineResponse(machine=machine_to_proto(machine, self._pool.clock.now()))
 
     async def GetMachineLogs(
         self, request: pb.GetMachineLogsRequest, context: Context
     ) -> AsyncIterator[pb.GetMachineLogsResponse]:
-        """Stream what a machine's executor printed."""
+        """Stream the output of a machine's executor."""
         tail_lines = check_tail_lines(request.tail_lines)
         log = self._pool.logs.read(request.machine_id, follow=request.follow, tail_lines=tail_lines)
         async with aclosing(log):
@@ -156,12 +156,12 @@ class VmPoolServicer(vmpool_pb2_grpc.VmPoolServiceServicer):
                 yield pb.GetMachineLogsResponse(data=piece)
 
     async def ListOffers(self, request: pb.ListOffersRequest, context: Context) -> pb.ListOffersResponse:
-        """Ask the providers what can be had."""
+        """Ask the providers for their offers."""
         gpu_type = check_gpu_type(request.gpu_type, self._pool.settings.gpu_types) if request.gpu_type else ""
         return offering_to_proto(await offering_of(self._pool.providers), gpu_type)
 
     async def ResumeRenting(self, request: pb.ResumeRentingRequest, context: Context) -> pb.ResumeRentingResponse:
-        """Rent again from what was stopped."""
+        """Rent again from stopped sources."""
         gpu_type = check_gpu_type(request.gpu_type, self._pool.settings.gpu_types) if request.gpu_type else ""
         resumed = await self._pool.sizer.resume(gpu_type)
         return pb.ResumeRentingResponse(resumed_sources=stopped_to_proto(resumed, self._pool.clock.now()))
@@ -169,7 +169,7 @@ class VmPoolServicer(vmpool_pb2_grpc.VmPoolServiceServicer):
     async def DiagnoseProviders(
         self, request: pb.DiagnoseProvidersRequest, context: Context
     ) -> pb.DiagnoseProvidersResponse:
-        """Have the providers look for faults; those that are well may be tried again."""
+        """Have the providers look for faults. Providers without any may be tried again."""
         findings = await findings_of(self._pool.providers)
         for provider, found in findings.items():
             if all(finding.ok for finding in found):
@@ -178,7 +178,7 @@ class VmPoolServicer(vmpool_pb2_grpc.VmPoolServiceServicer):
         return findings_to_proto({name: [*found, *stopped.get(name, ())] for name, found in findings.items()})
 
     async def GetPoolMetrics(self, request: pb.GetPoolMetricsRequest, context: Context) -> pb.GetPoolMetricsResponse:
-        """Sum the pool up."""
+        """Add up the pool's figures."""
         machines = await self._pool.machines.all(include_ended=True)
         leases, forgotten = await self._pool.leases.counts(), await self._pool.history.totals()
         return pool_metrics_to_proto(machines, leases, forgotten, self._pool.clock.now())

@@ -1,1 +1,1 @@
-"""What vmpool keeps in its database, one subject a file."""
+"""The database of vmpool, one subject per file."""

@@ -1,4 +1,4 @@
-"""The log of what happened to machines, numbered over all of them, without gaps but for what `pruner` forgot."""
+"""The log of changes of machines. Its numbers run over all machines, with gaps only for events that `pruner` forgot."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ BATCH = 500
 _NEXT_SEQ = update(event_counter).values(seq=event_counter.c.seq + 1).returning(event_counter.c.seq)
 _INSERT_EVENT = insert(machine_events)
 STARTS_LOOKED_AT = 200
-"""How far back the starts of one backend are looked for among those of its provider."""
+"""Number of a provider's latest starts among which those of one backend are looked for."""
 
 
 @dataclass(frozen=True)
 class MachineEvent:
-    """A machine after a change; `estimate` is set while it is on its way and there is history to judge by."""
+    """A machine after a change; `estimate` is set if the machine is on its way and there is history to judge by."""
 
     seq: int
     time: datetime
@@ -42,7 +42,7 @@ class MachineEvent:
 
     @property
     def is_last(self) -> bool:
-        """Nothing more will happen to the machine: it is over, and its provider has taken it back."""
+        """True if nothing more will happen to the machine: it is over, and its provider has taken it back."""
         return self.machine.release_time is not None
 
 
@@ -61,7 +61,7 @@ class EventLog:
         return await self._events(_after(seq).where(machine_events.c.machine_id == machine_id))
 
     async def last_of(self, machine_id: str) -> MachineEvent:
-        """The machine's last event; MachineNotFoundError where there is no such machine."""
+        """The machine's last event; raises MachineNotFoundError if there is no such machine."""
         query = select(machine_events).where(machine_events.c.machine_id == machine_id)
         found = await self._events(query.order_by(machine_events.c.seq.desc()).limit(1))
         if not found:
@@ -93,7 +93,7 @@ class EventLog:
 async def append_event(
     connection: AsyncConnection, now: datetime, previous_state: MachineState, reason: str, machine: Machine
 ) -> None:
-    """Write down what became of a machine, in the transaction that changes it."""
+    """Record a machine's change, in the transaction that makes it."""
     seq = await connection.scalar(_NEXT_SEQ)
     estimate = await start_estimate_of(connection, machine) if machine.state in ON_THE_WAY else None
     row: dict[str, Any] = {
@@ -110,7 +110,7 @@ async def append_event(
 
 
 async def start_estimate_of(connection: AsyncConnection, machine: Machine) -> StartEstimate | None:
-    """How long such a machine takes from being wanted to being ready."""
+    """The estimated time of such a machine from wanted to ready; None if there is no history."""
     query = (
         select(machines.c.backend, machines.c.create_time, machines.c.ready_time)
         .where(
@@ -143,6 +143,6 @@ def _event_from_row(row: Row[Any]) -> MachineEvent:
 def _estimate_from_row(row: Row[Any]) -> StartEstimate | None:
     if row.estimate_us is None:
         return None
-    # Events of before the second figure was kept have the first alone.
+    # Events from before the second figure was kept have only the first.
     p90_us = row.estimate_us if row.estimate_p90_us is None else row.estimate_p90_us
     return StartEstimate(row.estimate_us * MICROSECOND, p90_us * MICROSECOND)

@@ -1,4 +1,4 @@
-"""Rows that only grow old. What machines and leases came to is summed up when they are forgotten."""
+"""Forgets old rows. The sums of machines and leases are kept."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
     from servicekit.database import Database
 
 BATCH = 2000
-"""Rows of one transaction, which keeps other writers from waiting long."""
+"""Rows of one transaction: few, so that other writers do not wait long."""
 MACHINES_BATCH = 200
-"""Machines of one, each of which has more rows."""
+"""Machines of one transaction; each of them has more rows."""
 LATEST_KEPT = 200
-"""Machines and leases that stay however old they are: those that estimates and paces are measured by."""
+"""Latest machines and leases that stay however old they are, because estimates and paces are measured by them."""
 
 
 class HistoryStore:
-    """Forgets, and knows what it forgot."""
+    """Forgets old rows, and keeps sums of them."""
 
     def __init__(
         self,
@@ -45,16 +45,16 @@ class HistoryStore:
         self._latest_kept = latest_kept
 
     async def totals(self) -> PoolTotals:
-        """What forgotten machines and leases came to."""
+        """The sums over forgotten machines and leases."""
         async with self._database.reading() as connection:
             row = (await connection.execute(select(pool_totals))).one()
         idle = timedelta(microseconds=row.idle_us)
         return PoolTotals(row.machines, idle, row.cost_micros, row.cold_starts, row.warm_reuses)
 
     async def forget_events(self, before: datetime) -> int:
-        """Forget what happened before, but for the last event of each machine, which tells how it is or ended.
+        """Forget older events, except the last one of each machine, which shows how the machine is or ended.
 
-        Numbers are never given out again: the log has gaps then, all of them in the past.
+        Numbers are never used again: the log then has gaps, all of them in the past.
         """
         later = machine_events.alias()
         overtaken = (
@@ -66,7 +66,7 @@ class HistoryStore:
         return await self._in_batches(delete(machine_events).where(machine_events.c.seq.in_(old)))
 
     async def forget_facts(self, before: datetime) -> int:
-        """Forget intervals that billing has taken, but for the last of each machine, where its next one begins."""
+        """Forget older intervals that billing has taken, except each machine's last, at whose end the next begins."""
         later = usage_facts.alias()
         overtaken = (
             select(later.c.sequence)
@@ -80,7 +80,7 @@ class HistoryStore:
         return await self._in_batches(delete(usage_facts).where(tuple_(*key).in_(old)))
 
     async def forget_leases(self, before: datetime) -> int:
-        """Forget leases that ended before, but for the latest."""
+        """Forget leases that ended before, except the latest."""
         ended = select(leases.c.lease_id).where(leases.c.end_time.is_not(None))
         latest = ended.order_by(leases.c.end_time.desc()).limit(self._latest_kept)
         old = (
@@ -100,9 +100,9 @@ class HistoryStore:
                 return forgotten
 
     async def forget_machines(self, before: datetime) -> int:
-        """Forget machines that were released before, with all that is reported of them, but for the latest.
+        """Forget machines that were released before, with their events and usage facts, except the latest.
 
-        One whose last interval billing has not taken stays, and so does one that a remembered lease is on.
+        A machine stays if billing has not taken its last interval, or if it has a lease that is not forgotten.
         """
         forgotten = 0
         while True:

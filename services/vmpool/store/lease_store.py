@@ -43,15 +43,16 @@ class LeaseStore:
         self._new_id = new_id
 
     async def acquire(self, request: LeaseRequest) -> tuple[Lease, Machine] | None:
-        """A slot on the most recently used machine that fits, so that the others go cold; None where none fits.
+        """Take a slot on the most recently used machine that fits, so that the others go cold; None if none fits.
 
-        Asking again for the same attempt of a job gives the same lease while it stands. LeaseConflictError where that
-        one has other content or has expired, MachineNotFoundError where the machine that is asked for does not exist.
+        A repeated call for the same attempt of a job returns the same lease while it stands. Raises LeaseConflictError
+        if that lease has other content or has expired, and MachineNotFoundError if the machine that is asked for does
+        not exist.
         """
         try:
             return await self._acquire(request)
         except IntegrityError:
-            # The same attempt asked twice at the same time, and the other call was faster: its lease stands now.
+            # The same attempt asked twice at the same time, and the other call was faster: its lease now stands.
             return await self._acquire(request)
 
     async def _acquire(self, request: LeaseRequest) -> tuple[Lease, Machine] | None:
@@ -71,7 +72,7 @@ class LeaseStore:
         return taken
 
     async def renew(self, lease_id: str, duration: timedelta) -> Lease:
-        """Move the expiry; LeaseEndedError once it has expired or ended, LeaseNotFoundError where there is none."""
+        """Extend a lease; raises LeaseEndedError if it has expired or ended, LeaseNotFoundError if there is none."""
         async with self._database.transaction() as connection:
             lease = await _locked_lease(connection, lease_id)
             renewed = lease.renew(self._clock.now(), duration)
@@ -79,9 +80,10 @@ class LeaseStore:
         return renewed
 
     async def release(self, lease_id: str, reason: str, *, drain_machine: bool = False, unfit_reason: str = "") -> None:
-        """Free the slot; what is over already stays as it is. Optionally the machine takes no further lease.
+        """Free the slot; a lease that is over stays as it is. With `drain_machine` the machine takes no further lease.
 
-        With an `unfit_reason` its executor took no run for that reason: then the machine has failed by it.
+        An `unfit_reason` says why the executor took no run: then the machine drains as unfit. Raises LeaseNotFoundError
+        if there is no such lease.
         """
         async with self._database.transaction() as connection:
             lease = await _read_lease(connection, lease_id)
@@ -103,7 +105,7 @@ class LeaseStore:
     async def expire_due(self) -> Sequence[Lease]:
         """Mark the leases that were not renewed in time; their slots stay taken for now."""
         is_due = (leases.c.state == LeaseState.ACTIVE.value, leases.c.expire_time <= self._clock.now())
-        # Nearly always there is none, and a look keeps no other writer waiting.
+        # There is nearly always none, and a read keeps no other writer waiting.
         async with self._database.reading() as connection:
             if await connection.scalar(select(leases.c.lease_id).where(*is_due).limit(1)) is None:
                 return []
@@ -121,7 +123,7 @@ class LeaseStore:
             return [_lease_from_row(row) for row in await connection.execute(query)]
 
     async def counts(self) -> dict[StartKind, int]:
-        """How many leases there are of each kind of start, standing and ended, that are not forgotten."""
+        """Number of leases of each kind of start, standing and ended, that are not forgotten."""
         query = select(leases.c.start_kind, func.count()).group_by(leases.c.start_kind)
         async with self._database.reading() as connection:
             counted = {StartKind(kind): int(count) for kind, count in await connection.execute(query)}
@@ -168,7 +170,7 @@ async def _candidates(connection: AsyncConnection, request: LeaseRequest) -> Seq
         .where(machines.c.state.in_([state.value for state in READY]), machines.c.gpu_type.in_(request.gpu_types))
         .order_by(machines.c.machine_id)
     )
-    # Locked in an order that never changes, so that no two callers wait for each other.
+    # Lock in an order that never changes, so that no two callers wait for each other.
     locked = await locked_machines(connection, query)
     latest_first = sorted(locked, key=lambda machine: machine.last_used_time or machine.create_time, reverse=True)
     return sorted(latest_first, key=lambda machine: request.gpu_types.index(machine.gpu_type))

@@ -1,4 +1,4 @@
-"""Machines to and from rows and JSON."""
+"""Converts machines to and from rows and JSON."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _LATER = {
     "fault": Fault.NONE,
     "exit_status": None,
 }
-"""What snapshots do not have that were written before these columns came."""
+"""Values for snapshots that were written before these columns came."""
 
 
 def machine_to_row(machine: Machine) -> dict[str, Any]:
@@ -55,7 +55,7 @@ def machine_to_row(machine: Machine) -> dict[str, Any]:
 
 
 def machine_from_row(row: RowMapping | Mapping[Any, Any]) -> Machine:
-    """The machine that `machine_to_row` took apart."""
+    """The machine in a row of `machine_to_row`."""
     values = {name: row[name] for name in _PLAIN}
     values |= {name: row[f"{name}_us"] * MICROSECOND for name in _SPANS}
     values["state"] = MachineState(row["state"])
@@ -74,7 +74,7 @@ def machine_to_json(machine: Machine) -> str:
 
 
 def machine_from_json(text: str) -> Machine:
-    """The machine of a snapshot, its secrets empty."""
+    """The machine of a snapshot, with empty secrets."""
     row: dict[str, Any] = _LATER | orjson.loads(text)
     for name in _MOMENTS:
         row[name] = None if row[name] is None else datetime.fromisoformat(row[name]).astimezone(UTC)

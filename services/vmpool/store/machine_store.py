@@ -1,4 +1,4 @@
-"""Machines as rows. A change is one row update that compares the revision before, and one event, in one transaction."""
+"""Machines as rows. A change is one row update that compares the revision, and one event, in one transaction."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from services.vmpool.policy.failures import Failures
 
 FAILURE_HISTORY = 50
-"""How far back a run of failed starts at one source is counted: far beyond what the longest back-off needs."""
+"""Number of latest starts at one source that are searched for failures: far more than the longest back-off needs."""
 
-# Put together once: each lease needs them twice, and making them takes longer than executing them.
+# Built once: each lease needs them twice, and building them takes longer than executing them.
 _LOCKED_MACHINE = select(machines).where(machines.c.machine_id == bindparam("machine_id")).with_for_update()
 _SOURCE = (machines.c.provider, machines.c.backend, machines.c.gpu_type)
 _PLACE = func.row_number().over(partition_by=_SOURCE, order_by=machines.c.create_time.desc()).label("place")
@@ -41,7 +41,7 @@ _NUMBERED = (
     .where(machines.c.ready_time.is_not(None) | (machines.c.fault != Fault.NONE.value))
     .subquery()
 )
-# Of each, as failures of one must not push those of another out of sight.
+# By source, because failures of one must not push those of another out of sight.
 _RECENT_OF_EACH_SOURCE = (
     select(machines)
     .join(_NUMBERED, machines.c.machine_id == _NUMBERED.c.machine_id)
@@ -57,7 +57,7 @@ _WRITE_MACHINE = (
 
 
 class MachineStore:
-    """Keeps machines; followers of `events` hear of every change, as those of `moves` do of every change made here."""
+    """Keeps machines. Followers of `events` hear of every change, followers of `moves` only of changes made here."""
 
     def __init__(self, database: Database, clock: Clock, events: Feed, moves: Feed) -> None:
         self._database = database
@@ -65,20 +65,20 @@ class MachineStore:
         self._feeds = (events, moves)
 
     async def add(self, machine: Machine, reason: str, *, most: int | None = None) -> Machine:
-        """A machine is wanted; PoolLimitError where more than `most` would be there, whoever else adds one now."""
+        """Add a machine; raises PoolLimitError if that makes more than `most`, even if others add one at once."""
         async with self._database.transaction() as connection:
             await connection.execute(insert(machines).values(machine_to_row(machine)))
             await append_event(connection, self._clock.now(), machine.state, reason, machine)
-            # After the event: its counter's lock lets in one at a time, who sees what those before have added.
+            # After the event: the lock of its counter lets in one writer at a time, who sees all earlier additions.
             if most is not None and await _count_unreleased(connection) > most:
                 raise PoolLimitError(f"the limit of {most} machines was reached just now")
         self._notify()
         return machine
 
     async def change(self, before: Machine, after: Machine, reason: str = "") -> Machine:
-        """Make `before` into `after`, for a reason that is reported if it is not the new state's own.
+        """Change `before` into `after`; a `reason` is reported in place of the new state's own.
 
-        Leases end with their machine. StaleMachineError where it has changed since.
+        Leases end with their machine. Raises StaleMachineError if the machine has changed since it was read.
         """
         async with self._database.transaction() as connection:
             changed = await write_machine(connection, self._clock, before, after, reason or after.reason)
@@ -99,7 +99,7 @@ class MachineStore:
         return drained
 
     async def halt(self, machine_id: str, halt: Halt) -> Machine:
-        """Stop a machine at once, its leases ended; one that is over, or drains without leases, stays as it is."""
+        """Stop a machine at once and end its leases; one that is over, or drains without leases, stays as it is."""
         async with self._database.transaction() as connection:
             machine = await locked_machine(connection, machine_id)
             drained = machine.state is MachineState.DRAINING and not any(machine.occupied)
@@ -112,7 +112,7 @@ class MachineStore:
         return halted
 
     async def get(self, machine_id: str) -> Machine:
-        """The machine; MachineNotFoundError where there is none."""
+        """The machine; raises MachineNotFoundError if there is none."""
         async with self._database.reading() as connection:
             found = await _select(connection, select(machines).where(machines.c.machine_id == machine_id))
         if not found:
@@ -120,19 +120,19 @@ class MachineStore:
         return found[0]
 
     async def of_request(self, request_id: str) -> Machine | None:
-        """The machine that was started for a request, also after it is over."""
+        """The machine that was started for a request, even if it is over; None if there is none."""
         async with self._database.reading() as connection:
             found = await _select(connection, select(machines).where(machines.c.request_id == request_id))
         return found[0] if found else None
 
     async def unreleased(self) -> Sequence[Machine]:
-        """Machines that exist at their provider, or may: all that are not released, oldest first."""
+        """All machines that are not released, oldest first: they exist at their provider, or may."""
         query = select(machines).where(machines.c.release_time.is_(None)).order_by(machines.c.create_time)
         async with self._database.reading() as connection:
             return await _select(connection, query)
 
     async def all(self, *, include_ended: bool) -> Sequence[Machine]:
-        """Machines, those that are over last, otherwise newest first."""
+        """Machines, newest first, but those that are over come last."""
         query = select(machines).order_by(machines.c.end_time.is_not(None), machines.c.create_time.desc())
         if not include_ended:
             query = query.where(machines.c.end_time.is_(None))
@@ -140,7 +140,7 @@ class MachineStore:
             return await _select(connection, query)
 
     async def failures(self) -> Mapping[Source, Failures]:
-        """By source, the starts that failed since the last one that succeeded."""
+        """Failures by source, since its last successful start."""
         async with self._database.reading() as connection:
             recent = await _select(connection, _RECENT_OF_EACH_SOURCE)
             rows = await connection.execute(select(resumes))
@@ -148,7 +148,7 @@ class MachineStore:
         return failures_in_a_row(recent, resumed)
 
     async def resume(self, sources: Iterable[Source]) -> None:
-        """What failed at these sources so far counts no more."""
+        """Forget the failures at these sources so far."""
         async with self._database.transaction() as connection:
             for source in sources:
                 key = {"provider": source.provider, "backend": source.backend, "gpu_type": source.gpu_type}
@@ -164,7 +164,7 @@ class MachineStore:
 async def write_machine(
     connection: AsyncConnection, clock: Clock, before: Machine, after: Machine, reason: str
 ) -> Machine:
-    """The compare-and-set with its event, inside the caller's transaction."""
+    """Compare and set the row, and add the event, inside the caller's transaction; raises StaleMachineError."""
     changed = replace(after, revision=before.revision + 1)
     compared = {"machine_id": before.machine_id, "revision": before.revision, "state": before.state.value}
     parameters = {f"before_{name}": value for name, value in compared.items()}
@@ -181,7 +181,7 @@ async def locked_machines(connection: AsyncConnection, query: Select[Any]) -> li
 
 
 async def locked_machine(connection: AsyncConnection, machine_id: str) -> Machine:
-    """One machine, locked; MachineNotFoundError where there is none."""
+    """One machine, locked; raises MachineNotFoundError if there is none."""
     row = (await connection.execute(_LOCKED_MACHINE, {"machine_id": machine_id})).mappings().one_or_none()
     if row is None:
         raise MachineNotFoundError(machine_id)

@@ -1,4 +1,4 @@
-"""How long jobs hold a machine and how long machines take to be ready, measured from the rows."""
+"""Measures from the rows how long jobs hold a machine, and how long machines take to be ready."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from servicekit.database import Database
 
 HISTORY = 200
-"""How many of the latest leases and starts count, over all GPU types."""
+"""Number of the latest leases and of the latest starts that count, over all GPU types."""
 
 LIFETIME = timedelta(seconds=10)
-"""How long an answer serves: paces change over hours."""
+"""Time for which a measurement is used. Paces change over hours."""
 
 
 class PaceStore:
@@ -38,7 +38,7 @@ class PaceStore:
         self._read_time: datetime | None = None
 
     async def paces(self) -> Mapping[str, Pace]:
-        """By GPU type: the mean time of a lease, which is what a queue moves at, and the median start."""
+        """Paces by GPU type: the mean time of a lease, at which a queue moves, and the median time of a start."""
         now = self._clock.now()
         if self._read_time is None or abs(now - self._read_time) >= LIFETIME:
             job_times = await self._spans(_latest_leases())

@@ -59,7 +59,7 @@ resumes = Table(
     Column("gpu_type", Text, primary_key=True),
     Column("time", Instant, nullable=False),
 )
-"""When an administrator last said that machines from a source are to be rented again."""
+"""Times at which an administrator last allowed renting from a source again."""
 
 leases = Table(
     "leases",
@@ -88,7 +88,7 @@ event_counter = Table(
     Column("counter_id", Integer, primary_key=True),
     Column("seq", BigInteger, nullable=False),
 )
-"""One row. Its lock makes events visible in the order of their numbers, and its rollback leaves no gap: a follower
+"""One row. Its lock makes events visible in the order of their numbers, and its rollback leaves no gap. So a follower
 that has seen number n has seen all before it."""
 
 machine_events = Table(
@@ -115,7 +115,7 @@ pool_totals = Table(
     Column("cold_starts", BigInteger, nullable=False),
     Column("warm_reuses", BigInteger, nullable=False),
 )
-"""One row: what was forgotten of machines and leases, so that the pool's figures stay what they were."""
+"""One row: sums over forgotten machines and leases, so that the pool's figures stay the same."""
 
 usage_facts = Table(
     "usage_facts",

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class UsageStore:
-    """An outbox."""
+    """An outbox of usage facts."""
 
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database = database
@@ -42,7 +42,7 @@ class UsageStore:
                     await connection.execute(insert(usage_facts).values(_fact_to_row(fact)))
 
     async def unsettled(self) -> Sequence[Machine]:
-        """Machines whose whole cost billing does not have yet: those that exist, and released ones for seconds."""
+        """Machines whose whole cost billing does not have yet: unreleased ones, and released ones for seconds."""
         settled = select(usage_facts.c.machine_id).where(usage_facts.c.final, usage_facts.c.sent)
         owes = machines.c.provision_time.is_not(None) & machines.c.machine_id.not_in(settled)
         query = select(machines).where(machines.c.release_time.is_(None) | owes).order_by(machines.c.create_time)
@@ -50,7 +50,7 @@ class UsageStore:
             return [machine_from_row(row) for row in (await connection.execute(query)).mappings()]
 
     async def unsent(self) -> Sequence[tuple[UsageFact, Machine]]:
-        """What billing has not taken, each machine's facts in order."""
+        """The facts that billing has not taken, in order for each machine."""
         facts = (
             select(usage_facts).where(~usage_facts.c.sent).order_by(usage_facts.c.machine_id, usage_facts.c.sequence)
         )
@@ -65,7 +65,7 @@ class UsageStore:
         ]
 
     async def sent(self, fact: UsageFact) -> None:
-        """Billing has taken a fact."""
+        """Mark a fact as taken by billing."""
         async with self._database.transaction() as connection:
             await connection.execute(
                 update(usage_facts)

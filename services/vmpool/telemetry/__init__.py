@@ -1,1 +1,1 @@
-"""What is reported of machines: events, logs, faults of providers, and costs."""
+"""Reports on machines: events, logs, faults of providers, and costs."""

@@ -1,4 +1,4 @@
-"""Asks providers what is wrong with them."""
+"""Asks providers for their faults."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 log = get_logger(__name__)
 
 DIAGNOSIS_SECONDS = 20.0
-"""A provider that takes longer is reported as one that does not answer; people wait for this."""
+"""A provider that takes longer is reported as not answering, because people wait for this."""
 
 
 _RESUME = "see what its machines say (`wavepool machines --all`, `wavepool machines logs ID`), then resume"
@@ -30,13 +30,13 @@ _RESUME = "see what its machines say (`wavepool machines --all`, `wavepool machi
 async def findings_of(
     providers: ProviderSet, seconds: float = DIAGNOSIS_SECONDS
 ) -> Mapping[str, Sequence[ProviderFinding]]:
-    """What each provider found, by its name, all asked at once."""
+    """Each provider's findings, by its name; all are asked at once."""
     asked = await asyncio.gather(*(_findings(provider, providers, seconds) for provider in providers))
     return dict(zip(providers.names, asked, strict=True))
 
 
 def stopped_findings(stopped: Mapping[Source, Failures], now: datetime) -> Mapping[str, Sequence[ProviderFinding]]:
-    """What nothing is rented from any more, by provider."""
+    """A finding for each source from which nothing is rented any more, by provider."""
     found: dict[str, list[ProviderFinding]] = {}
     for source, failed in stopped.items():
         message = f"{source}: {failed.outlook(now)}"
@@ -51,7 +51,7 @@ async def _findings(provider: MachineProvider, providers: ProviderSet, seconds: 
     try:
         async with asyncio.timeout(seconds):
             if provider.name in providers.refusals:
-                # Whoever asks may just have mended it.
+                # Somebody may just have corrected the settings.
                 await providers.start(provider.name)
             if refusal := providers.refusals.get(provider.name):
                 remedy = "correct what it names; it is tried again by itself, and machines of other providers go on"
@@ -70,7 +70,7 @@ async def _findings(provider: MachineProvider, providers: ProviderSet, seconds: 
 
 
 async def _offers(provider: MachineProvider) -> ProviderFinding:
-    """What every provider can be asked: whether there is anything to be had."""
+    """Check that any machine can be had, which every provider can be asked."""
     available = [offer for offer in await provider.offers() if offer.available]
     if available:
         kinds = ", ".join(sorted({f"{offer.gpu_type}:{offer.gpu_count}" for offer in available}))

@@ -1,4 +1,4 @@
-"""Reads what machines' executors print."""
+"""Reads the output of machines' executors."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from services.vmpool.store.machine_store import MachineStore
 
 PIECE_BYTES = 64 * 1024
-"""Well below what a gRPC message may hold."""
+"""Well below the limit of a gRPC message."""
 
 
 class LogReader:
@@ -29,9 +29,9 @@ class LogReader:
         self._providers = providers
 
     async def read(self, machine_id: str, *, follow: bool, tail_lines: int) -> AsyncGenerator[bytes]:
-        """The log in pieces, the first at once even if it is empty; with `follow` also what comes until its end.
+        """The log in pieces, the first at once even if it is empty; with `follow`, also later output until its end.
 
-        MachineNotFoundError, LogNotFoundError, ProviderUnreachableError.
+        Raises MachineNotFoundError, LogNotFoundError or ProviderUnreachableError.
         """
         machine = await self._machines.get(machine_id)
         read_bytes = 0
@@ -65,13 +65,13 @@ class LogReader:
 
 
 def _cut(data: bytes) -> Iterator[bytes]:
-    """Pieces of a size that can be sent; at least one."""
+    """Pieces that are small enough to send; at least one."""
     for begin in range(0, max(1, len(data)), PIECE_BYTES):
         yield data[begin : begin + PIECE_BYTES]
 
 
 async def _beyond(pieces: AsyncGenerator[bytes], read_bytes: int) -> AsyncGenerator[bytes]:
-    """What follows the first `read_bytes`."""
+    """The bytes after the first `read_bytes`."""
     async for piece in pieces:
         new = piece[read_bytes:]
         read_bytes = max(0, read_bytes - len(piece))

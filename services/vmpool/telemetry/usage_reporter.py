@@ -1,4 +1,4 @@
-"""The loop that tells billing what machines cost."""
+"""The loop that reports machines' costs to billing."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ CALL_SECONDS = 2.0
 
 
 class UsageReporter:
-    """Sends facts in order, each until it is taken; billing counts each (machine, sequence) once."""
+    """Sends facts in order, each until billing has taken it; billing counts each (machine, sequence) once."""
 
     name = "usage reporter"
 
@@ -35,7 +35,7 @@ class UsageReporter:
         self._interval = interval
 
     async def run_once(self) -> None:
-        """Write down what is due, and send what is not sent."""
+        """Write down the facts that are due, and send those that are unsent."""
         await self._usage.write_due(self._interval)
         unsent = await self._usage.unsent()
         metrics.usage_unsent.set(len(unsent))
@@ -51,9 +51,9 @@ class UsageReporter:
                         "billing takes no usage facts now", extra={"unsent": len(unsent), "error": error.details()}
                     )
                     return
-                # One machine's facts, which no repetition mends, hold up no other's.
+                # Repeating one machine's facts mends nothing, but they hold up no other's.
                 refused.add(fact.machine_id)
-                log.error(  # noqa: TRY400 - where in our code is of no interest
+                log.error(  # noqa: TRY400 - the traceback is of no interest
                     "billing refuses a usage fact", extra={"machine_id": fact.machine_id, "error": error.details()}
                 )
             else:

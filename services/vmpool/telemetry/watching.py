@@ -23,8 +23,8 @@ class Watching:
     async def follow(self, after_seq: int) -> AsyncIterator[MachineEvent]:
         """Events after a number, then new ones as they come, for ever.
 
-        From 0 on, and from a number that this log has not reached (it was begun anew since), the stream begins with
-        the last event of every machine that is not over; all of these have numbers that one can resume after.
+        If `after_seq` is 0, or a number that this log has not reached because it was begun anew, the stream begins with
+        the last event of every machine that is not over. A follower can resume after any of their numbers.
         """
         _check(after_seq)
         with self._feed.follow() as news:
@@ -32,7 +32,7 @@ class Watching:
             if seq == 0 or seq > await self._events.last_seq():
                 seq = await self._events.last_seq()
                 for event in await self._events.present():
-                    # What happened since the number was read comes below.
+                    # Events since the number was read come below.
                     if event.seq <= seq:
                         yield event
             while True:
@@ -46,7 +46,7 @@ class Watching:
     async def follow_machine(self, machine_id: str, after_seq: int) -> AsyncIterator[MachineEvent]:
         """One machine's events after a number, then new ones as they come, until nothing more will happen to it.
 
-        MachineNotFoundError where there is none.
+        Raises MachineNotFoundError if there is no such machine.
         """
         _check(after_seq)
         seq = after_seq

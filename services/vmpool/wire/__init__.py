@@ -1,1 +1,1 @@
-"""To and from vmpool's proto messages: leases and demand, machines, and what operators ask."""
+"""Conversions to and from vmpool's proto messages: leases and demand, machines, and operators' requests."""

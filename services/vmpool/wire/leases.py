@@ -1,4 +1,4 @@
-"""Leases, demand and figures to and from vmpool's proto messages."""
+"""Converts leases, demand and figures to and from vmpool's proto messages."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from services.vmpool.policy.sizing import Plan
 
 MAX_DEMANDS = 1000
-"""Far more than there are kinds of work; a report beyond it is a bug of the caller."""
+"""Far more than there are kinds of work; a larger report is a bug of the caller."""
 
 _START_KINDS = {kind: pb.StartKind.Value(f"START_KIND_{kind.name}") for kind in StartKind}
 
 
 def lease_to_proto(lease: Lease, machine: Machine) -> pb.Lease:
-    """A lease with what its holder needs to reach the executor."""
+    """A lease with everything that its holder needs to reach the executor."""
     return pb.Lease(
         lease_id=lease.lease_id,
         machine_id=lease.machine_id,
@@ -49,7 +49,7 @@ def lease_to_proto(lease: Lease, machine: Machine) -> pb.Lease:
 
 
 def lease_request_from_proto(request: pb.AcquireLeaseRequest, settings: VmPoolSettings) -> LeaseRequest:
-    """What a job asks for; refuses bad values by field."""
+    """A job's request for a lease; raises InvalidFieldError."""
     check_job(request.job_id, request.attempt)
     gpu_type = check_gpu_type(request.gpu_type, settings.gpu_types)
     return LeaseRequest(
@@ -66,7 +66,7 @@ def lease_request_from_proto(request: pb.AcquireLeaseRequest, settings: VmPoolSe
 def lease_duration_from_proto(
     request: pb.AcquireLeaseRequest | pb.RenewLeaseRequest, settings: VmPoolSettings
 ) -> timedelta:
-    """How long a lease is to hold; the usual time where nothing is said."""
+    """The duration of a lease; the usual one if the request has none."""
     if not request.HasField("duration"):
         return settings.lease_duration
     try:
@@ -77,7 +77,7 @@ def lease_duration_from_proto(
 
 
 def demands_from_proto(request: pb.ReportDemandRequest, gpu_types: Sequence[str]) -> Sequence[Demand]:
-    """All waiting work; refuses bad values by field."""
+    """All waiting work; raises InvalidFieldError."""
     if len(request.demands) > MAX_DEMANDS:
         raise InvalidFieldError("demands", f"must be at most {MAX_DEMANDS}; sum up jobs of one kind")
     return [
@@ -87,7 +87,7 @@ def demands_from_proto(request: pb.ReportDemandRequest, gpu_types: Sequence[str]
 
 
 def plan_to_proto(starting_machines: int, plan: Plan) -> pb.ReportDemandResponse:
-    """What the pool makes of the work that waits."""
+    """The pool's answer to the reported demand."""
     return pb.ReportDemandResponse(
         starting_machines=starting_machines,
         blocked_reason=plan.blocked_reason,
@@ -100,7 +100,7 @@ def plan_to_proto(starting_machines: int, plan: Plan) -> pb.ReportDemandResponse
 def pool_metrics_to_proto(
     machines: Sequence[Machine], leases: Mapping[StartKind, int], forgotten: PoolTotals, now: datetime
 ) -> pb.GetPoolMetricsResponse:
-    """The pool in numbers, over what the record has and what it has forgotten."""
+    """The pool's figures, over remembered and forgotten machines and leases."""
     idle = sum((machine.idle_until(now) for machine in machines), forgotten.idle)
     return pb.GetPoolMetricsResponse(
         total_machines=forgotten.machines + len(machines),

@@ -1,4 +1,4 @@
-"""Machines and what becomes of them, as vmpool's proto messages."""
+"""Converts machines and their events to vmpool's proto messages."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _FAULTS = {fault: pb.MachineFault.Value(f"MACHINE_FAULT_{fault.name}") for fault
 
 
 def inventory_to_proto(details: str) -> inventory_pb2.Inventory | None:
-    """What an executor said once, without the fields that we do not know; None where it makes no sense to us."""
+    """An executor's inventory without the fields that we do not know; None if it cannot be parsed."""
     try:
         return json_format.Parse(details, inventory_pb2.Inventory(), ignore_unknown_fields=True)
     except json_format.ParseError:
@@ -60,7 +60,7 @@ def machine_to_proto(machine: Machine, now: datetime) -> pb.Machine:
 
 
 def event_to_proto(event: MachineEvent) -> pb.WatchMachinesResponse:
-    """An event; elapsed counts from the moment at which the machine was wanted."""
+    """An event. Its `elapsed` counts from the moment at which the machine was wanted."""
     machine = event.machine
     message = pb.MachineEvent(
         seq=event.seq,
@@ -77,7 +77,7 @@ def event_to_proto(event: MachineEvent) -> pb.WatchMachinesResponse:
 
 
 def _inventory_fields(inventory: Inventory) -> dict[str, Any]:
-    """What its executor says that it runs on."""
+    """The fields that the executor reports."""
     return {
         "device": inventory.device,
         "device_title": inventory.device_title,
@@ -91,7 +91,7 @@ def _inventory_fields(inventory: Inventory) -> dict[str, Any]:
 
 
 def _order_fields(machine: Machine) -> dict[str, Any]:
-    """What was ordered, how it is billed, and how it ended where it ended badly."""
+    """The fields of the order, of its billing and, if it ended badly, of its end."""
     return {
         "backend": machine.backend,
         "region": machine.region,

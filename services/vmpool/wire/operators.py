@@ -1,4 +1,4 @@
-"""What operators ask for, from and to vmpool's proto messages."""
+"""Converts operators' requests and their answers from and to vmpool's proto messages."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _SPOT_POLICIES: Mapping[int, SpotPolicy] = {
 
 
 def machine_request_from_proto(request: pb.RequestMachineRequest) -> MachineRequest:
-    """What is asked for, in shape and not checked yet."""
+    """The request as a value, not checked yet."""
     return MachineRequest(
         gpu_type=request.gpu_type,
         gpu_count=request.gpu_count if request.HasField("gpu_count") else 1,
@@ -63,7 +63,7 @@ def _max_duration(request: pb.RequestMachineRequest) -> timedelta:
 
 
 def offering_to_proto(offering: Offering, gpu_type: str) -> pb.ListOffersResponse:
-    """What can be had of a GPU type, empty for all, cheapest first; and who made no offers."""
+    """Offers of a GPU type (empty: all), available ones first and then by price, and the providers that made none."""
     wanted = [offer for offer in offering.offers if not gpu_type or offer.gpu_type == gpu_type]
     cheapest_first = sorted(
         wanted, key=lambda offer: (not offer.available, offer.price_micros_per_hour / offer.gpu_count)
@@ -75,12 +75,12 @@ def offering_to_proto(offering: Offering, gpu_type: str) -> pb.ListOffersRespons
 
 
 def failures_to_proto(failures: Mapping[str, str]) -> list[pb.ProviderFailure]:
-    """Words of providers, by name."""
+    """The providers' words, by provider."""
     return [pb.ProviderFailure(provider=name, message=words) for name, words in failures.items()]
 
 
 def stopped_to_proto(stopped: Mapping[Source, Failures], now: datetime) -> list[pb.StoppedSource]:
-    """Sources that nothing is rented from."""
+    """The sources from which nothing is rented."""
     return [
         pb.StoppedSource(
             provider=source.provider, backend=source.backend, gpu_type=source.gpu_type, message=failed.outlook(now)
