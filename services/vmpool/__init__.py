@@ -1,1 +1,1 @@
-"""Machines: rented, kept warm, given out under leases, handed back."""
+"""Rents machines, keeps them warm, gives them out under leases, and hands them back."""

@@ -20,7 +20,7 @@ class Fault(StrEnum):
     EXPIRED = "expired"
     """It reached its longest life: get a new one."""
     EXECUTOR_EXITED = "executor_exited"
-    """Its executor ended by itself; the exit status and the logs tell how."""
+    """Its executor ended by itself; the exit status and the logs say how."""
     UNFIT = "unfit"
     """Its executor answers but takes no runs: no device, a driver that is too old, or a GPU that hangs. Get another."""
     MISCONFIGURED = "misconfigured"

@@ -76,7 +76,7 @@ class Requesting:
             return await self._started(asked), True
 
     async def _standing(self, asked: MachineRequest) -> Machine | None:
-        """An idle machine that fits, whose idle time begins anew, or else one on its way; None if there is neither."""
+        """An idle machine that fits, with its idle time restarted, or else one on its way; None if there is neither."""
         fitting = [m for m in await self._machines.unreleased() if m.state in _STANDING and asked.is_met_by(m)]
         by_use = sorted(fitting, key=lambda m: m.last_used_time or m.create_time, reverse=True)
         for machine in by_use:

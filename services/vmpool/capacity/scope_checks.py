@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def check_preferences(backends: Sequence[str], gpu_count: int, providers: ProviderSet) -> None:
-    """Raises InvalidFieldError if no provider has one of the backends, or machines with that many GPUs."""
+    """Raises InvalidFieldError for a backend that no provider has, or if none has machines with that many GPUs."""
     check_scope_gpu_count(gpu_count, providers, field="VMPOOL_GPUS_PER_MACHINE")
     scopes = _scopes(providers.names, providers)
     if scopes is not None:
@@ -24,7 +24,10 @@ def check_preferences(backends: Sequence[str], gpu_count: int, providers: Provid
 
 
 def check_scope_gpu_count(gpu_count: int, providers: ProviderSet, provider: str = "", field: str = "gpu_count") -> None:
-    """Raises InvalidFieldError if `provider` (empty: any provider) can never have a machine with that many GPUs."""
+    """Raises InvalidFieldError if `provider` can never have a machine with that many GPUs.
+
+    If `provider` is empty, it is enough that one of the providers can.
+    """
     scopes = _scopes([provider] if provider else providers.names, providers)
     if scopes is not None:
         check_gpu_count(gpu_count, field, sorted({count for scope in scopes.values() for count in scope.gpu_counts}))

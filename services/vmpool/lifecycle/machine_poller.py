@@ -36,7 +36,7 @@ WAIT_SECONDS = 1.5
 class _Poll:
     answer: asyncio.Task[Observation]
     old_seconds: float | None = None
-    """Time at which the answer is too old, on the monotonic clock; None if nobody has had it yet."""
+    """Time on the monotonic clock at which the answer is too old; None if no caller has had it yet."""
 
 
 class MachinePoller:

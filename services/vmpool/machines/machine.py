@@ -196,7 +196,7 @@ class Machine:
         return replace(moved, occupied=occupied, jobs_run=self.jobs_run + served, last_used_time=now)
 
     def keep(self, now: datetime) -> Machine:
-        """Begin its idle time anew, because somebody asked for it."""
+        """Restart its idle time, because somebody asked for it."""
         return replace(self, last_used_time=now, reason="asked for")
 
     def drain(self, now: datetime, reason: str) -> Machine:

@@ -22,7 +22,7 @@ FIRST_BACKOFF = timedelta(seconds=2)
 LONGEST_BACKOFF = timedelta(minutes=5)
 FIRST_SETTINGS_BACKOFF = timedelta(minutes=10)
 LONGEST_SETTINGS_BACKOFF = timedelta(hours=6)
-"""Longest back-off for faults that need the operator: another try is likely to fail too, and may cost a cloud's least
+"""Longest back-off for faults that need the operator: another try is likely to fail too, and may cost a cloud's minimum
 charge."""
 _NO_FAILURE = frozenset({Fault.NONE, Fault.EXPIRED})
 

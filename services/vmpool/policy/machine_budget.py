@@ -58,7 +58,7 @@ def funds_left(budget_micros: int, spent_micros: int, unsettled: Iterable[Machin
 
 
 def held_micros(machine: Machine, now: datetime) -> int:
-    """The money that a machine holds. A released one costs no more than so far, and one that was never made nothing."""
+    """The money that a machine holds: its cost so far and an hour more, or its final cost once it is released."""
     if machine.release_time is not None or not machine.rented:
         return machine.cost_until(now)
     so_far = max(machine.cost_until(now), machine.tariff.cost_micros(machine.tariff.minimum))

@@ -66,7 +66,7 @@ class OfferPolicy:
 
 @dataclass(frozen=True)
 class OfferTimes:
-    """Times for which an answer is as good as new, is used if no newer one comes, and is waited for."""
+    """Times after which an answer is asked for again, is too old to use, and is no longer waited for."""
 
     fresh: timedelta
     usable: timedelta = timedelta(minutes=5)

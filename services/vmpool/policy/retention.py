@@ -33,7 +33,7 @@ class Retention:
     release_margin: timedelta = timedelta(seconds=60)
 
     def timeout_of(self, gpu_type: str, rank: int = 0) -> timedelta:
-        """Time for which an idle machine is kept that comes after `rank` others of its type."""
+        """Time for which an idle machine is kept if `rank` machines of its type were used after it."""
         return self.idle_timeouts.get(gpu_type, self.idle_timeout) * self.surplus_share**rank
 
     def release_times(self, idle: Iterable[Machine], now: datetime) -> Mapping[str, datetime]:

@@ -31,9 +31,9 @@ PROVIDERS = PluginGroup(
 class PoolContext:
     """The pool's settings that every provider gets. A provider has no settings of its own for the same facts.
 
-    `pool_name` tells this pool's machines from those of others in the same account. `idle_timeout` is for backstops,
-    which are to come later than the pool's own. `offers` says which of a provider's offers are taken. `gpu_counts` are
-    the numbers of GPUs that a machine may have, the usual one first.
+    `pool_name` distinguishes this pool's machines from those of others in the same account. `idle_timeout` is for
+    backstops, which are to come later than the pool's own. `offers` says which of a provider's offers are taken.
+    `gpu_counts` are the numbers of GPUs that a machine may have, the usual one first.
     """
 
     pool_name: str

@@ -69,7 +69,7 @@ class ProviderSet:
 
     @property
     def refusals(self) -> Mapping[str, str]:
-        """By name of each provider that has refused to start, the reason and the time of the next try."""
+        """Providers that have refused to start, by name, with the reason and the time of the next try."""
         now = self._monotonic_seconds()
         return {
             name: f"it refused to start: {refused.reason}; tried again in {max(0.0, refused.retry_seconds - now):.0f} s"
@@ -88,7 +88,7 @@ class ProviderSet:
             ) from None
 
     async def run_once(self) -> None:
-        """Start the providers that have refused again, if it is time."""
+        """Try again to start the providers that have refused, if it is time."""
         now = self._monotonic_seconds()
         due = [name for name, refused in self._refusals.items() if now >= refused.retry_seconds]
         await asyncio.gather(*(self.start(name) for name in due))

@@ -52,7 +52,7 @@ class HistoryStore:
         return PoolTotals(row.machines, idle, row.cost_micros, row.cold_starts, row.warm_reuses)
 
     async def forget_events(self, before: datetime) -> int:
-        """Forget older events, except the last one of each machine, which shows how the machine is or ended.
+        """Forget older events, except the last one of each machine, which shows its present or final state.
 
         Numbers are never used again: the log then has gaps, all of them in the past.
         """

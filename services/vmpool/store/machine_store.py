@@ -140,7 +140,7 @@ class MachineStore:
             return await _select(connection, query)
 
     async def failures(self) -> Mapping[Source, Failures]:
-        """Failures by source, since its last successful start."""
+        """Failed starts by source, since the source's last successful start."""
         async with self._database.reading() as connection:
             recent = await _select(connection, _RECENT_OF_EACH_SOURCE)
             rows = await connection.execute(select(resumes))

@@ -42,7 +42,7 @@ class UsageStore:
                     await connection.execute(insert(usage_facts).values(_fact_to_row(fact)))
 
     async def unsettled(self) -> Sequence[Machine]:
-        """Machines whose whole cost billing does not have yet: unreleased ones, and released ones for seconds."""
+        """Machines whose whole cost billing does not have yet: unreleased ones, and released ones for a few seconds."""
         settled = select(usage_facts.c.machine_id).where(usage_facts.c.final, usage_facts.c.sent)
         owes = machines.c.provision_time.is_not(None) & machines.c.machine_id.not_in(settled)
         query = select(machines).where(machines.c.release_time.is_(None) | owes).order_by(machines.c.create_time)

@@ -51,7 +51,7 @@ class UsageReporter:
                         "billing takes no usage facts now", extra={"unsent": len(unsent), "error": error.details()}
                     )
                     return
-                # Repeating one machine's facts mends nothing, but they hold up no other's.
+                # Sending these facts again is useless, but they must not hold up another machine's.
                 refused.add(fact.machine_id)
                 log.error(  # noqa: TRY400 - the traceback is of no interest
                     "billing refuses a usage fact", extra={"machine_id": fact.machine_id, "error": error.details()}

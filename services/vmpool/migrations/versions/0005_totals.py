@@ -12,7 +12,7 @@ _SUMS = ("machines", "idle_us", "cost_micros", "cold_starts", "warm_reuses")
 
 
 def upgrade() -> None:
-    """Add the columns. Existing machines count as rented, because nobody knows: they cost as much as before."""
+    """Add the columns. Existing machines count as rented, as nothing else is known: they cost as much as before."""
     op.add_column("machines", sa.Column("rented", sa.Boolean, nullable=False, server_default=sa.true()))
     columns = [sa.Column(name, sa.BigInteger, nullable=False) for name in _SUMS]
     totals = op.create_table("pool_totals", sa.Column("totals_id", sa.Integer, primary_key=True), *columns)

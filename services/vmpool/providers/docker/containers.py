@@ -57,7 +57,7 @@ class ContainerPlan:
     stop_grace: timedelta = timedelta(seconds=15)
 
     def name(self, machine_id: str) -> str:
-        """The container's name by the present settings. Each machine has another one."""
+        """The container's name by the present settings. No two machines share one."""
         return f"{self.pool_name}-{machine_id}"
 
     def arguments(self, order: Order) -> dict[str, Any]:
@@ -113,7 +113,7 @@ class ContainerPlan:
 
 
 def observed(attributes: Mapping[str, Any], port: int, reach_address: str) -> Observation:
-    """The meaning of the engine's answer to `inspect`. A word that we do not know, of a newer engine, means UNKNOWN."""
+    """A machine's state by the engine's answer to `inspect`. An unknown word, of a newer engine, means UNKNOWN."""
     resource = Resource(str(attributes.get("Name", "")).removeprefix("/"), str(attributes.get("Id", "")))
     return replace(_state(attributes, port, reach_address), resource=resource)
 

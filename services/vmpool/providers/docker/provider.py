@@ -33,7 +33,7 @@ REFUSED_FROM, REFUSED_TO = 400, 500
 CALL_THREADS = 16
 """Calls at a time. If the engine hangs, each call takes a thread until the timeout."""
 LOG_THREADS = 64
-"""Threads for people who follow a log. They have threads of their own, so that they hold up nobody else."""
+"""Threads for following logs. They are separate, so that followers hold up no other call."""
 
 
 @dataclass(frozen=True)

@@ -54,7 +54,7 @@ class _TimeoutAdapter(HTTPAdapter):
 
 
 class DstackClient:
-    """A client of one project of one server."""
+    """Client for one project of one server."""
 
     def __init__(self, server: Server) -> None:
         self._server = server

@@ -46,8 +46,8 @@ LIMITS_OF_THE_POOL = {
 """Settings of earlier versions that limited renting, with those that replace them."""
 
 RENTED_GPU = {"EXECUTOR_DEVICE": "rocm"}
-"""Executor settings for rented GPUs. Without a setting the executor uses the processor, and nobody is to rent a GPU for
-that."""
+"""Executor settings for rented GPUs. Without a setting the executor uses the processor, which nobody would rent a GPU
+for."""
 
 _SIZES = TypeAdapter(Range[Memory])
 _CPUS = TypeAdapter(CPUSpec)
@@ -98,14 +98,14 @@ class DstackSettings(Settings):
     image: Annotated[str, Field(min_length=1)] = "wavepool"
     """Image that the machine pulls: an image of `deploy/Dockerfile` in a registry that the cloud reaches."""
     commands: tuple[str, ...] = ("exec python -m services.executor",)
-    """Shell commands of which the last runs the executor, as JSON."""
+    """Shell commands, as JSON; the last one runs the executor."""
     user: Annotated[str, Field(min_length=1)] = "root"
     """User in the container. Without it, dstack asks the registry for the image's own user on every plan."""
     environment: ExecutorEnvironment = Field(default_factory=dict[str, SecretStr])
     """Settings for the executor, as JSON. `EXECUTOR_DEVICE` is `rocm` by default. Sandbox settings that are missing
     come from our own environment; if both name no sandbox, `EXECUTOR_SANDBOX` is `required`."""
     privileged: bool = True
-    """An executor needs it to make real sandboxes (bubblewrap) in its container."""
+    """Gives the container the privileges that an executor needs to make real sandboxes (bubblewrap)."""
     executor_port: Annotated[int, Field(gt=0, le=65535)] = 50051
     """Port on the machine's loopback. It is not the usual port, because the container has its host's network, and a
     Wavepool of the host's own may use that port."""

@@ -56,10 +56,10 @@ class LocalProvider:
         return Scope(gpu_counts=(1,))
 
     async def start(self) -> None:
-        """Does nothing: there is nothing to prepare."""
+        """Do nothing: there is nothing to prepare."""
 
     async def close(self) -> None:
-        """Does nothing. Executors go on until the pool or their orphan timeout ends them."""
+        """Do nothing. Executors go on until the pool or their orphan timeout ends them."""
 
     async def offers(self) -> Sequence[Offer]:
         """An offer for every GPU type, because this host stands in for all of them."""

@@ -35,7 +35,7 @@ asyncssh.set_log_level("WARNING")
 CONNECT_SECONDS = 10.0
 KEEPALIVE_SECONDS = 3.0
 KEEPALIVES_MISSED = 3
-"""After this many unanswered keepalives a connection is made anew; our heartbeat has noticed by then too."""
+"""A connection is replaced after this many unanswered keepalives; our heartbeat has noticed by then too."""
 BACKOFF = Backoff(first=timedelta(seconds=0.2), longest=timedelta(seconds=5))
 LONGEST_SOCKET_NAME = 50
 LONGEST_SOCKET_PATH = 107

@@ -1,4 +1,4 @@
-"""Names and marks of our machines in dstack, which tell them from everybody else's.
+"""Names and marks of our machines in dstack, which distinguish them from everybody else's.
 
 A machine is one run. Its name is made from the pool's name and the machine's id, so that it can be asked for by the id
 alone. Its tags hold the pool's name, the id, and a digest of the machine's token, which only the maker of the machine
@@ -64,7 +64,7 @@ def token_digest(token: str) -> str:
 
 
 def marked_machine_id(tags: Mapping[str, str], token: str) -> str:
-    """Id of the machine that a run with those tags and that executor's token was made for; empty if it is no pool's."""
+    """Id of the machine that a run with those tags and that token was made for; empty if it has no such mark."""
     is_marked = bool(token) and tags.get(TOKEN_TAG) == token_digest(token)
     return tags.get(MACHINE_TAG, "") if is_marked else ""
 

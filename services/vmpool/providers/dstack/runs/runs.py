@@ -34,7 +34,7 @@ ENDED_PAGES = 5
 EVENTS = 100
 LOG_LINES = 1000
 LAST_LOG_PIECES = 20
-"""Pieces to read of the log's end of an ended job; a line may come in several."""
+"""Pieces to read from the end of an ended job's log; a line may come in several."""
 
 
 class Runs:
@@ -85,7 +85,7 @@ class Runs:
         return list({run.run_id: run for run in (*latest, *active)}.values())
 
     async def instance_ids(self, run_id: str) -> frozenset[str]:
-        """Ids of all instances that the run's job ever had. Only the server's events tell."""
+        """Ids of all instances that the run's job ever had. Only the server's events record them."""
         targets = await self._event_targets(within_runs=[run_id])
         return frozenset(str(target["id"]) for target in targets if target.get("type") == "instance")
 
