@@ -1,1 +1,1 @@
-"""Turns a process into a gRPC service; knows no business word."""
+"""Turns a process into a gRPC service; contains no business logic."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 LEAST_MEMORY_MIB, MOST_MEMORY_TIB = 256, 16
-"""A runner with its channel fits in the least; no machine has the most."""
+"""A runner with its channel fits in the least amount; no machine has the most."""
 LEAST_CORES, MOST_CORES = 0.1, 1024.0
 _UNITS = {"": 1, "b": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 _MEMORY = re.compile(r"(\d+(?:\.\d+)?) ?([bkmgt]?)(?:i?b)?", re.IGNORECASE)
@@ -13,7 +13,7 @@ _CORES = re.compile(r"\d+(?:\.\d+)?")
 
 
 def mib_of(text: str) -> int:
-    """MiB of an amount of memory such as `16g`, `16GB` or `512m`, in powers of 1024 as Docker has it; ValueError."""
+    """MiB of an amount of memory such as `16g`, `16GB` or `512m` (powers of 1024, like Docker); raises ValueError."""
     found = _MEMORY.fullmatch(text.strip())
     mib = int(float(found[1]) * _UNITS[found[2].lower()]) >> 20 if found else 0
     if not LEAST_MEMORY_MIB <= mib <= MOST_MEMORY_TIB << 20:
@@ -25,7 +25,7 @@ def mib_of(text: str) -> int:
 
 
 def cores_of(text: str) -> float:
-    """A number of processors such as `4` or `2.5`; raises ValueError."""
+    """Number of processors from text such as `4` or `2.5`; raises ValueError."""
     cores = float(text) if _CORES.fullmatch(text.strip()) else 0.0
     if not LEAST_CORES <= cores <= MOST_CORES:
         raise ValueError(

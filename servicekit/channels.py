@@ -81,7 +81,7 @@ class _Stream(_Metadata, grpc.aio.UnaryStreamClientInterceptor):
 
 
 def open_channel(target: str, *, token: str | None = None) -> grpc.aio.Channel:
-    """A channel to a service, e.g. `127.0.0.1:50061`; with `token` every call carries it as `authorization`.
+    """Opens a channel to a service such as `127.0.0.1:50061`; every call sends `token` as `authorization`.
 
     The channel connects when it is first used and reconnects by itself. Close it when done.
     """

@@ -1,4 +1,4 @@
-"""The present moment and fresh ids, passed in wherever a decision depends on them."""
+"""The current time and fresh ids, passed in so that decisions do not depend on globals."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ SHOWN_CHARACTERS = 6
 
 
 class Clock(Protocol):
-    """Tells the time."""
+    """A source of the current time."""
 
     def now(self) -> datetime:
-        """The present moment, aware, in UTC."""
+        """The current time, aware, in UTC."""
         ...
 
 
@@ -24,22 +24,22 @@ class SystemClock:
     """The machine's clock."""
 
     def now(self) -> datetime:
-        """The present moment, aware, in UTC."""
+        """The current time, aware, in UTC."""
         return datetime.now(UTC)
 
 
 class ManualClock:
-    """A clock that moves only when it is told to."""
+    """A clock that moves only when told to."""
 
     def __init__(self, start: datetime) -> None:
         self._now = start
 
     def now(self) -> datetime:
-        """The moment that it was last moved to."""
+        """The time that it was last set to."""
         return self._now
 
     def advance(self, by: timedelta) -> None:
-        """Move forward."""
+        """Moves the clock forward."""
         self._now += by
 
 
@@ -54,7 +54,7 @@ def new_id(prefix: str) -> str:
 
 
 def short_id(long_id: str) -> str:
-    """An id as sentences show it, such as `mach_…7Q2F9X`: the end tells ids apart."""
+    """Shortens an id for messages, such as `mach_…7Q2F9X`; its end tells ids apart."""
     prefix, separator, code = long_id.rpartition("_")
     return f"{prefix}{separator}…{code[-SHOWN_CHARACTERS:]}" if len(code) > SHOWN_CHARACTERS else long_id
 

@@ -1,4 +1,4 @@
-"""The settings that every service has; a service adds its own in a subclass with its prefix."""
+"""Settings that all services share; each service adds its own in a subclass with its prefix."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ T = TypeVar("T")
 
 
 def split_at_commas(value: object) -> object:
-    """The items of a text with commas between; anything else as it is."""
+    """Splits a text at its commas; any other value stays as it is."""
     return [item.strip() for item in value.split(",") if item.strip()] if isinstance(value, str) else value
 
 
 CommaSeparated = Annotated[tuple[T, ...], NoDecode, BeforeValidator(split_at_commas)]
-"""A list that stands in the environment as `one,two` and not as JSON."""
+"""A list that the environment holds as `one,two` instead of JSON."""
 
 
 class Settings(BaseSettings):
-    """Settings whose durations may be given in seconds. A variable that is empty counts as not set."""
+    """Settings whose durations may be given in seconds. An empty variable counts as not set."""
 
     model_config = SettingsConfigDict(env_ignore_empty=True)
 
     @field_validator("*", mode="before")
     @classmethod
     def _seconds(cls, value: object, info: ValidationInfo) -> object:
-        """Read `600` as seconds where a duration is wanted: pydantic takes only ISO 8601 from the environment."""
+        """Reads `600` as seconds if a duration is expected: pydantic takes only ISO 8601 from the environment."""
         is_duration = cls.model_fields[str(info.field_name)].annotation is timedelta
         if is_duration and isinstance(value, str):
             try:
@@ -48,7 +48,7 @@ class Settings(BaseSettings):
 
 
 def settings_faults(error: Exception, environment: Mapping[str, str] = os.environ) -> str:
-    """What is wrong with which variables, in one line and without their values; empty where no settings were read.
+    """Faults of the settings in one line, without their values; empty if the error is not about settings.
 
     A setting with several names is reported under the one that `environment` has.
     """
@@ -65,7 +65,7 @@ def settings_faults(error: Exception, environment: Mapping[str, str] = os.enviro
         message = fault["msg"].removeprefix("Value error, ")
         field, *within = map(str, fault["loc"] or [""])
         if not field and message.partition(": ")[0] in _names_of_fields(kind):
-            # A check of several settings together says itself which of them is wrong.
+            # A check of several settings names the wrong one itself.
             field, _, message = message.partition(": ")
         names = _names_of_fields(kind).get(field, ())
         variable = next((name for name in names if environment.get(name)), names[0] if names else field)
@@ -74,7 +74,7 @@ def settings_faults(error: Exception, environment: Mapping[str, str] = os.enviro
 
 
 def _no_json(error: SettingsError, environment: Mapping[str, str]) -> str:
-    """The library names the field alone: what is reported are the variables of that name that are set."""
+    """The library names only the field, so this reports the variables for that field that are set."""
     field = re.search(r'field "(\w+)"', str(error))
     names = (_names_of_fields(kind).get(field[1], ()) for kind in _kinds_below(Settings)) if field else ()
     found = sorted({name for choices in names for name in choices if environment.get(name)})
@@ -82,7 +82,7 @@ def _no_json(error: SettingsError, environment: Mapping[str, str]) -> str:
 
 
 def _names_of_fields(kind: type[Settings]) -> dict[str, tuple[str, ...]]:
-    """The variables that a field is read from, by each name that pydantic may call the field."""
+    """The variables that a field is read from, by each name that pydantic may use for the field."""
     found: dict[str, tuple[str, ...]] = {}
     for name, field in kind.model_fields.items():
         alias = field.validation_alias
@@ -99,34 +99,34 @@ def _kinds_below(kind: type[Settings]) -> Iterator[type[Settings]]:
 
 
 class ServiceSettings(Settings):
-    """Read from the environment: `SCHEDULER_PORT` is `port` of the subclass whose `env_prefix` is `SCHEDULER_`."""
+    """Settings from the environment: `SCHEDULER_PORT` is `port` of the subclass with `env_prefix` `SCHEDULER_`."""
 
     host: str = "127.0.0.1"
     port: int
-    """0 takes a free port."""
+    """Port of the service; 0 takes a free port."""
     metrics_port: int | None = None
-    """Where Prometheus reads; unset: `port` + 1000. 0 takes a free port."""
+    """Port for Prometheus. Unset: `port` + 1000. 0 takes a free port."""
     data_dir: Path = Path(".wavepool")
     database_url: str | None = None
-    """An SQLAlchemy URL of an async driver; unset: an SQLite file in `data_dir`."""
+    """SQLAlchemy URL of an async driver. Unset: an SQLite file in `data_dir`."""
     log_level: str = "INFO"
     drain: timedelta = timedelta(seconds=10)
-    """How long calls in flight may go on after SIGTERM."""
+    """Longest time that calls in flight may go on after SIGTERM."""
 
     def resolved_metrics_port(self) -> int:
-        """The port for metrics; free where the service's own port is."""
+        """Port for metrics; 0 (a free port) if the service's own port is 0."""
         if self.metrics_port is not None:
             return self.metrics_port
         return self.port + METRICS_PORT_OFFSET if self.port else 0
 
     def state_folder(self) -> Path:
-        """Where what is kept in files lies: the data folder, or that of an SQLite file elsewhere."""
+        """The folder of stored files: the data folder, or the folder of an SQLite file elsewhere."""
         if self.database_url and self.database_url.startswith("sqlite"):
             return Path(self.database_url.partition(":///")[2]).parent
         return self.data_dir
 
     def resolved_database_url(self, service: str) -> str:
-        """The database's URL; makes the data folder where the default is used."""
+        """The database's URL; creates the data folder if the default is used."""
         if self.database_url:
             return self.database_url
         self.data_dir.mkdir(parents=True, exist_ok=True)

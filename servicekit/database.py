@@ -35,30 +35,30 @@ class Instant(TypeDecorator[datetime]):
     cache_ok = True
 
     def process_bind_param(self, value: datetime | None, dialect: Dialect) -> int | None:
-        """To the database; a naive datetime is a bug and raises TypeError."""
+        """Converts a value for the database; raises TypeError for a naive datetime, which is a bug."""
         del dialect
         return None if value is None else (value - EPOCH) // MICROSECOND
 
     def process_result_value(self, value: Any | None, dialect: Dialect) -> datetime | None:  # noqa: ANN401 - the base's
-        """From the database."""
+        """Converts a value from the database."""
         del dialect
         return None if value is None else EPOCH + int(value) * MICROSECOND
 
 
 class Database:
-    """Connections to one database; make it once in `server.py` and close it at the end."""
+    """Connections to one database; create it once in `server.py` and close it at the end."""
 
     def __init__(self, url: str) -> None:
         self._engine = _create_engine(url)
 
     @property
     def engine(self) -> AsyncEngine:
-        """For migrations and tests."""
+        """SQLAlchemy's engine, for migrations, locks and tests."""
         return self._engine
 
     @property
     def dialect_name(self) -> str:
-        """`sqlite` or `postgresql`."""
+        """Name of the dialect: `sqlite` or `postgresql`."""
         return self._engine.dialect.name
 
     @asynccontextmanager
@@ -75,14 +75,14 @@ class Database:
             yield connection
 
     async def close(self) -> None:
-        """Close all connections."""
+        """Closes all connections."""
         await self._engine.dispose()
 
 
 async def migrate(database: Database, location: str) -> None:
-    """Bring the schema up to date with the alembic versions in `location`, e.g. `services.billing:migrations`.
+    """Brings the schema up to date with the alembic versions in `location`, such as `services.billing:migrations`.
 
-    Safe to call at every start and from several processes: on PostgreSQL an advisory lock, on SQLite the write lock
+    Safe to call at every start and from several processes: an advisory lock on PostgreSQL, or the write lock on SQLite,
     lets one in at a time.
     """
     package, folder = location.split(":")
@@ -113,7 +113,7 @@ def _create_engine(url: str) -> AsyncEngine:
 
 
 def _connect_sqlite(dialect: object, record: object, arguments: list[Any], options: dict[str, Any]) -> None:
-    """Have the connections made by our own class; what it is made with stays as SQLAlchemy wants it."""
+    """Makes connections of our own class; the options stay as SQLAlchemy sets them."""
     del dialect, record, arguments
     options["async_creator_fn"] = SqliteConnection
 

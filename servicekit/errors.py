@@ -1,8 +1,8 @@
-"""The one place where exceptions become gRPC statuses, and statuses become exceptions again.
+"""The one place that turns exceptions into gRPC statuses, and statuses back into exceptions.
 
-A service's pure modules raise their own exceptions; its `server.py` hands an ErrorMap to the interceptor. What is not
-in the map is our fault: the caller gets a neutral sentence with the request id, and the log gets everything. A full
-disk is the one fault of ours that every service answers alike: UNAVAILABLE, and when to try again.
+A service's pure modules raise their own exceptions; its `server.py` hands an ErrorMap to the interceptor. An exception
+that is not in the map is our fault: the caller gets a neutral sentence with the request id, and the log gets the
+details. Only a full disk has an answer of its own, the same in every service: UNAVAILABLE with a time to try again.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 ErrorMap = dict[type[Exception], grpc.StatusCode]
 FULL_DISK_RETRY = timedelta(seconds=30)
-"""Somebody has to make room."""
+"""Time to try again; somebody must first make room."""
 
 
 _to_status = cast("Callable[[status_pb2.Status], grpc.Status]", cast("Any", rpc_status).to_status)
@@ -32,7 +32,7 @@ _to_status = cast("Callable[[status_pb2.Status], grpc.Status]", cast("Any", rpc_
 
 @dataclass(frozen=True)
 class RpcFailure:
-    """What a failed call said: the code, one sentence, the fields at fault, and when to try again if it knows."""
+    """Content of a failed call: the code, one sentence, the wrong fields, and when to try again if known."""
 
     code: grpc.StatusCode
     message: str
@@ -41,7 +41,7 @@ class RpcFailure:
 
 
 def failure_of(error: Exception, error_map: Mapping[type[Exception], grpc.StatusCode]) -> RpcFailure | None:
-    """What the caller is to be told of `error`; None where the map knows no class of it."""
+    """The failure to report for `error`; None if the map has no class of it."""
     code = next((error_map[kind] for kind in type(error).__mro__ if kind in error_map), None)
     if code is None:
         return full_disk_failure() if says_full(error) else None
@@ -50,13 +50,13 @@ def failure_of(error: Exception, error_map: Mapping[type[Exception], grpc.Status
 
 
 def full_disk_failure() -> RpcFailure:
-    """What the caller is told where nothing can be written."""
+    """The failure to report if the disk is full."""
     message = "The service has no room left on its disk, so nothing was changed. Try again later."
     return RpcFailure(grpc.StatusCode.UNAVAILABLE, message, retry_after=FULL_DISK_RETRY)
 
 
 def neutral_failure() -> RpcFailure:
-    """What the caller is told of a fault of ours."""
+    """The failure to report for a fault of ours."""
     return RpcFailure(
         grpc.StatusCode.INTERNAL,
         f"something went wrong on our side; the logs have it as request {current_request_id()}",
@@ -64,7 +64,7 @@ def neutral_failure() -> RpcFailure:
 
 
 def status_of(failure: RpcFailure) -> grpc.Status:
-    """The failure as a status with google.rpc details."""
+    """Converts a failure to a status with google.rpc details."""
     details: list[any_pb2.Any] = []
     if failure.violations:
         bad_request = error_details_pb2.BadRequest(
@@ -83,7 +83,7 @@ def status_of(failure: RpcFailure) -> grpc.Status:
 
 
 def rpc_failure(error: grpc.aio.AioRpcError) -> RpcFailure:
-    """What a call of ours failed with; details that cannot be read are left out."""
+    """The failure of one of our calls; details that cannot be read are left out."""
     violations: tuple[tuple[str, str], ...] = ()
     retry_after: timedelta | None = None
     for detail in _details(error):

@@ -1,4 +1,4 @@
-"""Tells followers in this process that there is something new to read, without any of them polling."""
+"""Tells followers in this process that there is something new to read, so that none of them polls."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ if TYPE_CHECKING:
 
 
 class Feed:
-    """A bell: every follower has an event of its own, which `notify` sets."""
+    """A bell: every follower has its own event, which `notify` sets."""
 
     def __init__(self) -> None:
         self._followers: set[asyncio.Event] = set()
 
     def notify(self) -> None:
-        """There is something new."""
+        """Wakes all followers."""
         for follower in self._followers:
             follower.set()
 
     @contextmanager
     def follow(self) -> Generator[asyncio.Event]:
-        """An event to wait for; clear it before reading, so that nothing falls between."""
+        """Yields an event to wait for; clear it before reading, so that no change is missed."""
         follower = asyncio.Event()
         self._followers.add(follower)
         try:

@@ -1,4 +1,4 @@
-"""What happens around every RPC: request id, log line, metrics, and errors turned into statuses."""
+"""Wraps every RPC: request id, log line, metrics, and errors turned into statuses."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ log = get_logger(__name__)
 
 QUIET_SERVICES = ("/grpc.health.", "/grpc.reflection.")
 HEARTBEATS = frozenset({"/wavepool.executor.v1.ExecutorService/GetCapabilities"})
-"""Asked every few seconds for as long as a machine lives: only failures are worth a line."""
+"""Methods called every few seconds while a machine lives; only failures are logged."""
 
 
 class Observer(grpc.aio.ServerInterceptor):
-    """Wraps the handler of every RPC, whichever of the four shapes it has."""
+    """Wraps the handler of every RPC, in any of the four shapes."""
 
     def __init__(self, error_map: Mapping[type[Exception], grpc.StatusCode]) -> None:
         self._error_map = error_map
@@ -36,7 +36,7 @@ class Observer(grpc.aio.ServerInterceptor):
         continuation: Callable[[grpc.HandlerCallDetails], Awaitable[Any]],
         handler_call_details: grpc.HandlerCallDetails,
     ) -> Any:  # noqa: ANN401 - the handler of any RPC
-        """Called by grpc for each RPC."""
+        """Wraps the handler; grpc calls this for each RPC."""
         handler = await continuation(handler_call_details)
         if handler is None:
             return None

@@ -31,7 +31,7 @@ log = get_logger(__name__)
 
 POLL_SECONDS = 0.2
 KEEP_SECONDS = 5.0
-"""Between two checks of a lock that is held."""
+"""Interval between two checks of a lock that is held."""
 
 _TRY_LOCK = text("SELECT pg_try_advisory_lock(hashtextextended(:name, 0))")
 _STILL_THERE = text("SELECT 1")
@@ -56,14 +56,14 @@ class _Lock(Protocol):
 
 
 class LeaderLease:
-    """A service's right to be the only one that serves its database, once it is taken."""
+    """A service's right to be the only one that serves its database."""
 
     def __init__(self, lock: _Lock, service: str) -> None:
         self._lock = lock
         self._service = service
 
     async def take(self, takeover_timeout: timedelta) -> None:
-        """Take the lease; raises DatabaseTakenError if another process still has it after `takeover_timeout`."""
+        """Takes the lease; raises DatabaseTakenError if another process still has it after `takeover_timeout`."""
         if await self._lock.take():
             return
         log.warning("waiting for another process that serves this database to end")
@@ -75,18 +75,18 @@ class LeaderLease:
             raise DatabaseTakenError(self._service) from None
 
     async def keep(self) -> None:
-        """Renew the lease for ever; raises DatabaseTakenError once another process has it."""
+        """Renews the lease for ever; raises DatabaseTakenError once another process has it."""
         while True:
             await asyncio.sleep(KEEP_SECONDS)
             await self.check()
 
     async def check(self) -> None:
-        """Take the lease again if the connection broke; raises DatabaseTakenError if another process has it."""
+        """Takes the lease again if the connection broke; raises DatabaseTakenError if another process has it."""
         try:
             if await self._lock.is_held() or await self._lock.take():
                 return
         except (DBAPIError, OSError) as error:
-            # Nobody can reach the database now, so nobody else can take the lease either.
+            # The database cannot be reached, so nobody else can take the lease either.
             log.warning("the leader lease is lost until the database answers", extra={"error": str(error)})
             return
         raise DatabaseTakenError(self._service)
@@ -94,10 +94,10 @@ class LeaderLease:
 
 @asynccontextmanager
 async def leader_lease(database: Database, service: str, takeover_timeout: timedelta) -> AsyncGenerator[LeaderLease]:
-    """Hold the leader lease of the database.
+    """Holds the leader lease of the database.
 
-    Raises DatabaseTakenError if another process still has it after `takeover_timeout`.
-    An SQLite database in memory needs no lock: no other process can open it.
+    Raises DatabaseTakenError if another process still has it after `takeover_timeout`. An SQLite database in memory
+    needs no lock: no other process can open it.
     """
     lock = _lock_of(database, service)
     held = LeaderLease(lock, service)
@@ -166,7 +166,7 @@ class _AdvisoryLock:
         return True
 
     async def end(self) -> None:
-        """The connection is closed and not given back: the lock is its own."""
+        """Closes the connection instead of returning it to the pool, because the lock belongs to the connection."""
         connection, self._connection = self._connection, None
         if connection is not None:
             await connection.invalidate()

@@ -1,4 +1,4 @@
-"""Structured logs: one JSON object a line, up to WARNING on stdout, ERROR and worse on stderr."""
+"""Structured logs: one JSON object a line; up to WARNING on stdout, ERROR and above on stderr."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class JsonFormatter(logging.Formatter):
         self._service = service
 
     def format(self, record: logging.LogRecord) -> str:
-        """The record as one line of JSON."""
+        """Formats the record as one line of JSON."""
         line: dict[str, Any] = {
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname,
@@ -44,7 +44,7 @@ class _BelowError(logging.Filter):
 
 
 def configure(service: str, level: str) -> None:
-    """Send all logs of this process through the JSON formatter; `level` is a name such as `INFO`."""
+    """Sends all logs of this process through the JSON formatter; `level` is a name such as `INFO`."""
     formatter = JsonFormatter(service)
     to_stdout = logging.StreamHandler(sys.stdout)
     to_stdout.addFilter(_BelowError())

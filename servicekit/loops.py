@@ -1,4 +1,4 @@
-"""Background loops: one object with `run_once`, run for ever, woken by an event or by its interval."""
+"""Background loops: an object with `run_once`, run for ever, woken by an event or by its interval."""
 
 from __future__ import annotations
 
@@ -18,29 +18,30 @@ LONGEST_PAUSE = timedelta(seconds=30)
 
 
 class Loop(Protocol):
-    """A background duty."""
+    """A background task."""
 
     @property
     def name(self) -> str:
-        """Its name in logs and metrics."""
+        """Name in logs and metrics."""
         ...
 
     async def run_once(self) -> None:
-        """Do all that is due now."""
+        """Does everything that is due now."""
         ...
 
 
 async def run_loop(loop: Loop, interval: timedelta, wake: asyncio.Event | None = None) -> None:
-    """Run `loop` for ever: after each pass it waits for `wake` or `interval`, whichever is first.
+    """Runs `loop` for ever: after each pass it waits for `wake` or `interval`, whichever is first.
 
-    An error is logged and counted, and the next pass waits longer each time, up to 30 s. Ends only by cancellation.
+    An error is logged and counted, and the pause grows with each failure in a row, up to 30 s. Ends only by
+    cancellation.
     """
     seconds = interval.total_seconds()
     backoff = Backoff(first=2 * min(interval, timedelta(seconds=1)), longest=LONGEST_PAUSE)
     failed = 0
     wake = wake or asyncio.Event()
     while True:
-        # A pass that never waits, woken by itself, must not keep everything else from running.
+        # A pass that never waits and wakes itself must not starve other tasks.
         await asyncio.sleep(0)
         wake.clear()
         pause = seconds

@@ -22,19 +22,19 @@ RPC_SECONDS_BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 
 
 
 def counter(name: str, documentation: str, labels: Sequence[str] = ()) -> Counter:
-    """A counter in the process's registry; `name` without the `_total` that Prometheus adds."""
+    """Creates a counter in the process's registry; `name` without the `_total` that Prometheus adds."""
     return Counter(name, documentation, labels, registry=registry)
 
 
 def gauge(name: str, documentation: str, labels: Sequence[str] = ()) -> Gauge:
-    """A gauge in the process's registry."""
+    """Creates a gauge in the process's registry."""
     return Gauge(name, documentation, labels, registry=registry)
 
 
 def histogram(
     name: str, documentation: str, labels: Sequence[str] = (), buckets: Sequence[float] = RPC_SECONDS_BUCKETS
 ) -> Histogram:
-    """A histogram in the process's registry; buckets in the unit of the name."""
+    """Creates a histogram in the process's registry; buckets are in the unit of the name."""
     return Histogram(name, documentation, labels, buckets=buckets, registry=registry)
 
 
@@ -52,9 +52,9 @@ class _QuietHandler(WSGIRequestHandler):
 
 
 def serve_metrics(host: str, port: int) -> tuple[int, Callable[[], None]]:
-    """Serve the registry over HTTP; gives the bound port and a function that stops serving.
+    """Serves the registry over HTTP; gives the bound port and a function that stops serving.
 
-    Not prometheus_client's own server, which takes half a second to stop.
+    This is not prometheus_client's own server, which takes half a second to stop.
     """
     server = make_server(host, port, cast("WSGIApplication", make_wsgi_app(registry)), _Server, _QuietHandler)
     thread = Thread(target=server.serve_forever, args=(STOP_POLL_SECONDS,), name="metrics", daemon=True)

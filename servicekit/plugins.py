@@ -1,7 +1,6 @@
 """Plug-ins: entry points of a group, ours and other people's alike.
 
-An entry point names a callable that makes the plug-in. A distribution that has one only needs to be installed beside
-ours.
+An entry point names a callable that makes the plug-in. To add one, install its distribution beside ours.
 """
 
 from __future__ import annotations
@@ -21,23 +20,23 @@ class UnknownPluginError(ValueError):
 
 
 class BrokenPluginError(Exception):
-    """A plug-in is installed, and gives nothing of use; the message names it and what is wrong."""
+    """A plug-in is installed but cannot be used; the message names it and the fault."""
 
 
 @dataclass(frozen=True)
 class PluginGroup:
-    """The plug-ins of one entry point group. `kind` is the word for one of them, `methods` what each must have."""
+    """The plug-ins of one entry point group. `kind` is the word for one of them; each must have the `methods`."""
 
     group: str
     kind: str
     methods: tuple[str, ...]
 
     def names(self) -> tuple[str, ...]:
-        """Those that are installed."""
+        """Names of the installed plug-ins, sorted."""
         return tuple(sorted({point.name for point in entry_points(group=self.group)}))
 
     def make(self, name: str, *arguments: object) -> object:
-        """The plug-in, imported only now and made with `arguments`; raises UnknownPluginError, BrokenPluginError."""
+        """Imports the plug-in and makes it with `arguments`; raises UnknownPluginError, BrokenPluginError."""
         points = list(entry_points(group=self.group, name=name))
         if not points:
             known = ", ".join(self.names())

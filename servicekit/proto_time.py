@@ -1,4 +1,4 @@
-"""Instants and durations as protobuf's well-known types."""
+"""Converts instants and durations to protobuf's well-known types."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def instant_to_proto(instant: datetime | None) -> Timestamp | None:
-    """A timestamp for an aware instant; None leaves the field unset."""
+    """The timestamp of an aware instant; None leaves the field unset."""
     if instant is None:
         return None
     timestamp = Timestamp()
@@ -29,7 +29,7 @@ def duration_to_proto(duration: timedelta | None) -> Duration | None: ...
 
 
 def duration_to_proto(duration: timedelta | None) -> Duration | None:
-    """A duration; None leaves the field unset."""
+    """The message for a duration; None leaves the field unset."""
     if duration is None:
         return None
     message = Duration()

@@ -1,4 +1,4 @@
-"""The settings of submissions' sandboxes: executors read them, and vmpool hands them to the machines that it rents."""
+"""Settings of the sandboxes of submissions: executors read them, and vmpool passes them to rented machines."""
 
 from __future__ import annotations
 
@@ -21,26 +21,26 @@ _SANDBOX = re.compile(r"auto|required|bubblewrap|docker(:.+)?|process")
 
 
 class SandboxSettings(Settings):
-    """Read from `EXECUTOR_*`, or by an older name."""
+    """Settings from `EXECUTOR_*` variables or their older names."""
 
     model_config = SettingsConfigDict(env_prefix="EXECUTOR_", populate_by_name=True)
 
     sandbox: str = Field(default="auto", validation_alias=AliasChoices("EXECUTOR_SANDBOX", "AMD_CONTAINER_ISOLATION"))
-    """`auto`, `required`, `bubblewrap`, `docker`, `docker:RUNTIME` or `process`.
+    """Kind of sandbox: `auto`, `required`, `bubblewrap`, `docker`, `docker:RUNTIME` or `process`.
 
-    The older name's `true` means `required`, `false` `auto`.
+    The older variable's `true` means `required`, and its `false` means `auto`.
     """
     box_memory: int | None = Field(
         default=None, validation_alias=AliasChoices("EXECUTOR_BOX_MEMORY", "AMD_CONTAINER_MEMORY_LIMIT")
     )
-    """MiB that a submission's sandbox may use, set with a unit as Docker takes it: `16g`, `512m`.
+    """MiB that a submission's sandbox may use, given with a unit as for Docker: `16g`, `512m`.
 
-    By default 16 GiB; on `cpu` and `sim` no more than three quarters of the machine's memory.
+    The default is 16 GiB; on `cpu` and `sim`, at most three quarters of the machine's memory.
     """
     box_cores: float | None = Field(
         default=None, validation_alias=AliasChoices("EXECUTOR_BOX_CORES", "AMD_CONTAINER_CPU_LIMIT")
     )
-    """Processors that a submission's sandbox may fill, such as `4` or `2.5`; by default 4, on `cpu` and `sim` all."""
+    """Processors that a submission's sandbox may use, such as `4` or `2.5`; by default 4, on `cpu` and `sim` all."""
 
     @field_validator("sandbox", mode="before")
     @classmethod
@@ -63,7 +63,7 @@ class SandboxSettings(Settings):
 
 
 class GivenSandboxSettings(SandboxSettings):
-    """The same, of the variables that it is made with alone, not of our environment."""
+    """Sandbox settings that are read only from the variables passed in, not from our environment."""
 
     @classmethod
     def settings_customise_sources(
@@ -73,12 +73,12 @@ class GivenSandboxSettings(SandboxSettings):
         *_: PydanticBaseSettingsSource,
         **__: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """What it is made with."""
+        """Uses only the values that the object is made with."""
         return (init_settings,)
 
 
 def variables_of(field: str) -> list[str]:
-    """Those that a setting of sandboxes is read from; the first of them wins."""
+    """The variables that a sandbox setting is read from; the first one that is set wins."""
     return [str(name) for name in cast("AliasChoices", SandboxSettings.model_fields[field].validation_alias).choices]
 
 

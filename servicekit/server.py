@@ -1,4 +1,4 @@
-"""A gRPC server with what every service of ours has: health, reflection, metrics, interceptors, and a graceful stop."""
+"""A gRPC server with the parts that all our services share: health, reflection, metrics, interceptors, graceful end."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ OPTIONS: tuple[tuple[str, int], ...] = (
 
 
 CHECK_SETTINGS = "--check-settings"
-"""The option of a service that is not to serve, but to say whether it would take its settings."""
+"""Option of a service: check the settings and exit instead of serving."""
 
 
 class PortTakenError(Exception):
@@ -50,11 +50,11 @@ class PortTakenError(Exception):
 
 
 class WrongSettingsError(Exception):
-    """The settings are wrong together, or name what there is not; the message names the variable."""
+    """The settings contradict each other, or name something that does not exist; the message names the variable."""
 
 
 class ServiceServer:
-    """One service's server. Register servicers on `grpc`, `expose` their names, then `run_until_signalled`."""
+    """One service's server. Register servicers on `grpc`, `expose` their names, then call `run_until_signalled`."""
 
     def __init__(
         self, name: str, settings: ServiceSettings, error_map: Mapping[type[Exception], grpc.StatusCode]
@@ -71,11 +71,11 @@ class ServiceServer:
         self._stop_metrics: Callable[[], None] | None = None
 
     def expose(self, service_name: str) -> None:
-        """Tell health and reflection of a registered service, e.g. `wavepool.billing.v1.BillingService`."""
+        """Adds a registered service to health and reflection, such as `wavepool.billing.v1.BillingService`."""
         self._names.append(service_name)
 
     async def start(self) -> None:
-        """Bind, serve and report healthy; raises PortTakenError."""
+        """Binds the ports, serves and reports healthy; raises PortTakenError."""
         settings = self._settings
         cast("Any", health_pb2_grpc).add_HealthServicer_to_server(self._health, self.grpc)
         reflection.enable_server_reflection([*self._names, health.SERVICE_NAME, reflection.SERVICE_NAME], self.grpc)
@@ -96,7 +96,7 @@ class ServiceServer:
         log.info("serving", extra={"host": settings.host, "port": self.port, "metrics_port": self.metrics_port})
 
     async def stop(self, drain: timedelta | None = None) -> None:
-        """Report not serving, refuse new calls, let calls in flight finish within `drain`, then end them."""
+        """Reports not serving, refuses new calls, lets calls in flight finish within `drain`, then ends them."""
         await self._report(health_pb2.HealthCheckResponse.NOT_SERVING)
         await self.grpc.stop((self._settings.drain if drain is None else drain).total_seconds())
         if self._stop_metrics:
@@ -104,9 +104,9 @@ class ServiceServer:
         log.info("stopped")
 
     async def run_until_signalled(self, *background: Coroutine[Any, Any, Any]) -> None:
-        """Start, run `background` beside the server, and stop on SIGTERM or SIGINT.
+        """Starts, runs `background` beside the server, and stops on SIGTERM or SIGINT.
 
-        A background coroutine that ends with an error stops the server and the error is raised.
+        If a background coroutine ends with an error, the server stops and the error is raised.
         """
         signalled = _signals()
         await self.start()
@@ -123,7 +123,7 @@ class ServiceServer:
                 await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _check(self, request: Any, context: Any) -> Any:  # noqa: ANN401 - grpc_health has no types
-        """Health's answer, for which a service that can write nothing does not serve."""
+        """Answers a health check; a service that cannot write to its disk reports not serving."""
         if not await asyncio.to_thread(has_room, self._settings.state_folder()):
             return health_pb2.HealthCheckResponse(status=health_pb2.HealthCheckResponse.NOT_SERVING)
         return await self._check_process(request, context)
@@ -134,9 +134,9 @@ class ServiceServer:
 
 
 def run(main: Callable[[], Awaitable[None]], check: Callable[[], object]) -> None:
-    """Run a service's main coroutine function on uvloop until it ends; with `--check-settings` only `check`.
+    """Runs a service's main coroutine function on uvloop until it ends; with `--check-settings` only `check`.
 
-    Wrong settings end either with a line on stderr and exit status 78 (EX_CONFIG): starting again would not help.
+    Wrong settings end the process with a line on stderr and exit status 78 (EX_CONFIG): a restart would not help.
     """
 
     async def body() -> None:
@@ -146,7 +146,7 @@ def run(main: Callable[[], Awaitable[None]], check: Callable[[], object]) -> Non
         if CHECK_SETTINGS in sys.argv[1:]:
             check()
             return
-        # What was imported lives as long as the process. To look through it for garbage stops everything for 50 ms.
+        # Imported objects live as long as the process. Collecting garbage among them stops everything for 50 ms.
         gc.freeze()
         uvloop.run(body())
     except (ValueError, WrongSettingsError) as error:

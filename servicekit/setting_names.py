@@ -1,7 +1,7 @@
-"""Environment variables that look like settings of ours and that nothing reads: misspelt ones, mostly.
+"""Finds environment variables that look like our settings but that nothing reads, most of them misspelt.
 
-Which names are read is taken from the source of the classes of settings, so that a service knows the names of all
-others without importing them. `python -m servicekit.setting_names` prints the warnings as a JSON list of texts.
+The known names come from the source of the settings classes, so a service knows the names of all others without
+importing them. `python -m servicekit.setting_names` prints the warnings as a JSON list of texts.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ SOURCES = (
 PREFIXES = ("AMD_", "WAVEPOOL_", "VMPOOL_", "EXECUTOR_", "SCHEDULER_", "BILLING_", "GATEWAY_")
 
 _ALIKE = 0.7
-"""Of difflib's likeness, 0 to 1: a letter wrong in a short word, or two words changed over in a long name."""
+"""Similarity by difflib, 0 to 1: allows one wrong letter in a short word, or two swapped words in a long name."""
 
 OTHERS_OF_OURS = frozenset(
     {
@@ -46,7 +46,7 @@ OTHERS_OF_OURS = frozenset(
         *("WAVEPOOL_LIVE_DSTACK", "WAVEPOOL_TEST_CACHE"),
     }
 )
-"""Read by programs of ours without a class of settings."""
+"""Variables that programs of ours read without a settings class."""
 
 RENAMED = {
     "EXECUTOR_RUN_LIMIT": "SCHEDULER_LONGEST_RUN",
@@ -58,7 +58,7 @@ RENAMED = {
     "VMPOOL_DSTACK_OFFERS_LIFETIME": "VMPOOL_OFFER_LIFETIME",
     "VMPOOL_DSTACK_SPOT_POLICY": "VMPOOL_SPOT_POLICY",
 }
-"""Settings of earlier versions that nothing reads any more, with what to set instead."""
+"""Settings of earlier versions that nothing reads any more, each with its replacement."""
 
 FOREIGN = re.compile(
     r"""
@@ -76,12 +76,12 @@ FOREIGN = re.compile(
     """,
     re.VERBOSE,
 )
-"""Names under our prefixes that belong to others, with where they say so."""
+"""Names with our prefixes that belong to other programs; each comment names its source."""
 
 
 @cache
 def read_names() -> Mapping[str, str]:
-    """The names that classes of settings read, each with the provider whose own it is, or nothing."""
+    """The names that settings classes read, each with the provider that owns it, or an empty text."""
     common = _class_named("ServiceSettings", ROOT / "servicekit" / "config.py")
     found: dict[str, str] = {}
     for source in sorted(path for pattern in SOURCES for path in ROOT.glob(pattern)):
@@ -95,7 +95,7 @@ def read_names() -> Mapping[str, str]:
 
 
 def setting_warnings(environment: Mapping[str, str]) -> list[str]:
-    """What is wrong with the names in `environment`, a sentence each and never with a value."""
+    """A warning for each wrong name in `environment`: one sentence, never with a value."""
     known = read_names()
     used = {name.strip() for name in environment.get("VMPOOL_PROVIDERS", "local").split(",")}
     warnings: list[str] = []
@@ -113,13 +113,13 @@ def setting_warnings(environment: Mapping[str, str]) -> list[str]:
 
 
 def warn_of_settings(log: logging.Logger) -> None:
-    """Log what is wrong with the names in this process's environment."""
+    """Logs a warning for each wrong name in this process's environment."""
     for warning in setting_warnings(os.environ):
         log.warning(warning)
 
 
 def is_unknown(name: str) -> bool:
-    """Whether a name has a prefix of ours, and neither we nor anybody whom we know of reads it."""
+    """True if a name has one of our prefixes, and no program that we know of reads it."""
     if not name.startswith(PREFIXES) or name in read_names() or name in OTHERS_OF_OURS or FOREIGN.fullmatch(name):
         return False
     plugins = (point.name.upper() for point in entry_points(group="wavepool.providers"))
@@ -128,7 +128,7 @@ def is_unknown(name: str) -> bool:
 
 
 def _nearest(name: str, known: Sequence[str]) -> str:
-    """The known name of the same prefix that is like it in what follows; empty if none is."""
+    """The most similar known name with the same prefix; empty if none is similar enough."""
     prefix = next(prefix for prefix in PREFIXES if name.startswith(prefix))
     after = {other.removeprefix(prefix): other for other in known if other.startswith(prefix)}
     return after.get(nearest_name(name.removeprefix(prefix), list(after), _ALIKE), "")

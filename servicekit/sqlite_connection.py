@@ -1,12 +1,12 @@
-"""aiosqlite's connection, mended and with fewer visits to its thread.
+"""aiosqlite's connection, with a fix and fewer trips to its thread.
 
-SQLAlchemy closes a connection whose task was cancelled; where that task is cancelled once more, it also stops it. Each
-of the two asks the connection's thread to end, the thread ends at the first, nobody answers the second, and the event
-loop cannot be closed any more (aiosqlite 0.22.1, SQLAlchemy 2.1.9). Here both wait for the same end.
+SQLAlchemy closes a connection whose task was cancelled; if that task is cancelled again, it also stops the connection.
+Both ask the connection's thread to end. The thread ends at the first request, nobody answers the second, and the event
+loop can no longer be closed (aiosqlite 0.22.1, SQLAlchemy 2.1.9). Here both wait for the same end.
 
-A visit to the thread costs as much as a short statement. aiosqlite makes four for each: a cursor, the statement, its
-rows, the cursor's end. Here the statement brings its rows along, and what waits for no lock and no disk is done on the
-spot, as long as the thread is idle.
+A trip to the thread costs as much as a short statement. aiosqlite makes four for each statement: create the cursor,
+execute, fetch the rows, close the cursor. Here `execute` also fetches the rows, and calls that wait for no lock and no
+disk are made directly if the thread is idle.
 """
 
 from __future__ import annotations
@@ -23,45 +23,45 @@ if TYPE_CHECKING:
 
 _ROWS_AT_A_TIME = 64
 _TAKES_NO_LOCK = "BEGIN"
-"""It only says that what follows belongs together; the first statement after it takes what it needs."""
+"""The statement that begins a transaction for reading; it takes no lock, the first statement after it does."""
 
 
 class SqliteConnection(aiosqlite.Connection):
-    """May be stopped more than once."""
+    """A connection that may be stopped more than once."""
 
     def __init__(self, database: str, **options: Any) -> None:  # noqa: ANN401 - sqlite3.connect's own
         super().__init__(self._open, _ROWS_AT_A_TIME)
         self._database, self._options = database, options
         self._opened: sqlite3.Connection | None = None
-        # Where nobody closes it, it must not keep the process from ending.
+        # If nobody closes the connection, its thread must not keep the process from ending.
         self._thread.daemon = True
         self._stopping: asyncio.Future[Any] | None = None
         self._was_stopped = False
-        # Each counter has one thread that changes it.
+        # Only one thread changes each counter.
         self._visits_begun = 0
         self._visits_over = 0
 
     @property
     def is_idle(self) -> bool:
-        """Whether the thread has nothing to do, so that SQLite may be used from outside of it."""
+        """True if the thread has nothing to do, so that SQLite may be used from outside of it."""
         return self._visits_begun == self._visits_over and not self._was_stopped
 
     def cursor(self) -> SqliteCursor:  # pyright: ignore[reportIncompatibleMethodOverride] - aiosqlite's can be awaited
-        """A cursor, made on the spot: SQLite is not asked for it."""
+        """Creates a cursor directly, because that does not call SQLite."""
         return SqliteCursor(self, self._conn.cursor())
 
     async def rollback(self) -> None:
-        """Roll the transaction back, where there is one; with the write-ahead log that waits for nothing."""
+        """Rolls back the transaction, if there is one; with the write-ahead log this waits for nothing."""
         if self.is_idle:
             self._conn.rollback()
         else:
             await super().rollback()
 
     def stop(self) -> asyncio.Future[Any] | None:
-        """End the thread after what it was asked before; later calls answer the same as the first."""
+        """Ends the thread after its earlier requests; later calls give the same answer as the first."""
         if not self._was_stopped:
             self._was_stopped = True
-            # aiosqlite leaves out what its futures hold.
+            # aiosqlite leaves out the type of its futures.
             self._tx.put_nowait((None, self._close_opened))  # pyright: ignore[reportUnknownMemberType] - aiosqlite's queue has no type
             self._stopping = super().stop()  # pyright: ignore[reportUnknownMemberType] - nor has this
         return self._stopping
@@ -71,12 +71,12 @@ class SqliteConnection(aiosqlite.Connection):
         return self._opened
 
     def _close_opened(self) -> None:
-        """Also where a cancelled task never took what the thread opened for it; closing twice does no harm."""
+        """Closes SQLite's connection even if a cancelled task never received it; closing twice is harmless."""
         if self._opened is not None:
             self._opened.close()
 
     async def visit(self, call: Callable[..., Any], *arguments: Any) -> Any:  # noqa: ANN401 - any call
-        """Have the thread make a call, and wait for what it gives; a call that was begun ends, whoever is cancelled."""
+        """Makes a call in the thread and gives its result; a call that has begun ends even if the task is cancelled."""
         return await self._execute(call, *arguments)
 
     async def _execute(self, fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - any call
@@ -91,7 +91,7 @@ class SqliteConnection(aiosqlite.Connection):
 
 
 class SqliteCursor(aiosqlite.Cursor):
-    """Its statement brings all rows along in one visit; SQLAlchemy would read all of them anyway."""
+    """A cursor whose statement fetches all rows in one trip; SQLAlchemy would read all of them anyway."""
 
     def __init__(self, connection: SqliteConnection, cursor: sqlite3.Cursor) -> None:
         super().__init__(connection, cursor)
@@ -105,7 +105,7 @@ class SqliteCursor(aiosqlite.Cursor):
         await self.close()
 
     async def execute(self, sql: str, parameters: Iterable[Any] | None = None) -> Self:
-        """Execute a statement and read its rows."""
+        """Executes a statement and reads its rows."""
         if sql == _TAKES_NO_LOCK and self._connection.is_idle:
             self._cursor.execute(sql)
         else:
@@ -113,21 +113,21 @@ class SqliteCursor(aiosqlite.Cursor):
         return self
 
     async def fetchone(self) -> Any | None:  # noqa: ANN401 - a row
-        """The next row."""
+        """The next row; None if there is none."""
         return self._rows.popleft() if self._rows else None
 
     async def fetchmany(self, size: int | None = None) -> list[Any]:
-        """The next rows."""
+        """Up to `size` next rows."""
         return [self._rows.popleft() for _ in range(min(size or self._cursor.arraysize, len(self._rows)))]
 
     async def fetchall(self) -> list[Any]:
-        """All rows that are left."""
+        """All remaining rows."""
         rows = list(self._rows)
         self._rows.clear()
         return rows
 
     async def close(self) -> None:
-        """Forget the statement; its rows were read, so nothing is waited for."""
+        """Closes the cursor; its rows were already read, so this waits for nothing if the thread is idle."""
         if self._connection.is_idle:
             self._cursor.close()
         else:

@@ -1,4 +1,4 @@
-"""A full disk: whether there is room where state is kept, and which errors say that there is none."""
+"""Full disks: checks for free space, and recognises the errors of a full disk."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 NEEDED_BYTES = 256 << 10
-"""A service with less room is not ready: some pages of a database and of its log."""
+"""Least free space of a service that is ready: some pages of a database and of its log."""
 IMAGE_GB = 100
-"""What has to be free where an image with ROCm or CUDA is pulled: it unpacks to tens of GB, and its packed layers lie
-beside it until the pull ends. An estimate; no pull was measured."""
+"""Free GB needed to pull an image with ROCm or CUDA: it unpacks to tens of GB, and its packed layers stay beside it
+until the pull ends. An estimate; no pull was measured."""
 _FULL_ERRNOS = frozenset({errno.ENOSPC, errno.EDQUOT})
 _POSTGRESQL_DISK_FULL = "53100"
 
 
 def has_room(folder: Path, needed_bytes: int = NEEDED_BYTES) -> bool:
-    """Whether our user can write so much more into `folder`; True for a folder that cannot be looked at."""
+    """True if our user can write this many bytes into `folder`, or if the folder cannot be examined."""
     try:
         status = os.statvfs(folder)
     except OSError:
@@ -32,7 +32,7 @@ def has_room(folder: Path, needed_bytes: int = NEEDED_BYTES) -> bool:
 
 
 def says_full(error: BaseException) -> bool:
-    """Whether an error, or one that it wraps, is of a disk that is full: ours, SQLite's or PostgreSQL's."""
+    """True if the error, or one that it wraps, is caused by a full disk: ours, SQLite's or PostgreSQL's."""
     return any(map(_is_full, _with_causes(error)))
 
 

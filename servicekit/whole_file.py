@@ -1,4 +1,4 @@
-"""Files of which there is never half: written beside their place, and put there when they are complete."""
+"""Writes files atomically: to a temporary name first, renamed when complete."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ if TYPE_CHECKING:
 
 
 def write_whole(path: Path, content: bytes, *, durable: bool = True) -> None:
-    """Write a file that only its owner may read, so that readers see all of the old content or all of the new.
+    """Writes a file that only its owner may read; readers see all of the old content or all of the new.
 
-    `durable`: it also outlives a crash of the host, which costs the time that the disk takes.
+    If `durable`, the file also survives a crash of the host, at the cost of waiting for the disk.
     """
     partial = path.with_name(f"{path.name}.partial")
     try:
@@ -30,7 +30,7 @@ def write_whole(path: Path, content: bytes, *, durable: bool = True) -> None:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Without this a crash may take back the new name."""
+    """Syncs the folder; otherwise a crash may undo the rename."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(descriptor)

@@ -1,1 +1,1 @@
-"""What a person sends (wavepool.submission.v1.Submission): its modes in words, and the one check of it."""
+"""Submissions (wavepool.submission.v1.Submission): the names of their modes, and the one check of them."""

@@ -1,4 +1,4 @@
-"""Whether a submission can be run: the one check of its fields, pure, with the fix in every refusal.
+"""The one check of a submission's fields: pure, with the fix in every refusal.
 
 SubmissionError
 ├── InvalidSubmissionError
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 MAX_NAME_CHARACTERS = 100
 LANGUAGE = "hip"
-# What front ends send for HIP; Tensara's calls a HIP kernel's language by its C++ dialect.
+# Front ends send these for HIP; Tensara's uses the C++ dialect of a HIP kernel.
 LANGUAGE_ALIASES = frozenset({"", "hip", "hipcc", "hip-cpp", "hip_cpp", "hipc++", "hip-c++", "rocm", "rocm-hip"})
 LANGUAGE_FIXES = {
     "cuda": "Translate the source with hipify-perl and send it as language 'hip'",
@@ -47,10 +47,10 @@ MOST_BYTES: dict[Literal["source", "launch_plan", "problem_definition"], int] = 
     "launch_plan": MAX_PLAN_BYTES,
     "problem_definition": MAX_DEFINITION_BYTES,
 }
-"""The large texts of a submission, and what each may have, in UTF-8."""
+"""The large texts of a submission, each with its limit in bytes of UTF-8."""
 
 Violations = list[tuple[str, str]]
-"""A field's name, and what is wrong with it and how to mend it."""
+"""Pairs of a field's name and a text with its fault and the fix."""
 
 
 class SubmissionError(ValueError):
@@ -58,7 +58,7 @@ class SubmissionError(ValueError):
 
 
 class InvalidSubmissionError(SubmissionError):
-    """Fields of a submission are wrong; `violations` has all of them by their names, each with its first fault."""
+    """Fields of a submission are wrong; `violations` has all of them by name, each with its first fault."""
 
     def __init__(self, violations: Violations) -> None:
         first = dict(reversed(violations))
@@ -75,9 +75,9 @@ class UnknownProblemError(SubmissionError):
 
 
 def checked(submission: Submission, problems: Mapping[str, Problem]) -> Submission:
-    """The submission with every name in its one spelling; `problems` has the catalogue's, by slug.
+    """Gives the submission with every name in its one spelling; `problems` maps slugs to the catalogue's problems.
 
-    Raises UnknownProblemError, or InvalidSubmissionError with everything else that is wrong at once.
+    Raises UnknownProblemError, or InvalidSubmissionError with all other faults at once.
     """
     mode = MODES.get(submission.mode)
     slug = _slug(submission, problems)
@@ -96,7 +96,7 @@ def checked(submission: Submission, problems: Mapping[str, Problem]) -> Submissi
 
 
 def unreadable(submission: Submission) -> Violations:
-    """What is too large for anybody, or has a number that is newer than this program: all that the executor asks."""
+    """Texts that are too large, and enum numbers that this program does not know; the executor checks only these."""
     wrong = _too_large(submission)
     if submission.mode not in MODES:
         wrong.append(("mode", f"give one of {', '.join(mode.name for mode in Mode)}"))
@@ -106,7 +106,7 @@ def unreadable(submission: Submission) -> Violations:
 
 
 def _too_large(submission: Submission) -> Violations:
-    """The texts that have too many bytes."""
+    """Faults of the texts that have too many bytes."""
     wrong: Violations = []
     for field, most in MOST_BYTES.items():
         text: str = getattr(submission, field)
@@ -116,7 +116,7 @@ def _too_large(submission: Submission) -> Violations:
 
 
 def _slug(submission: Submission, problems: Mapping[str, Problem]) -> str:
-    """The slug in the catalogue, or the author's own name for the definition that came along."""
+    """Slug of the problem in the catalogue, or the author's own name for a problem definition."""
     name = submission.problem.strip()
     if submission.mode == Mode.SANDBOX.number:
         return ""
@@ -144,7 +144,7 @@ def _wrong_in_program(submission: Submission) -> Violations:
 
 
 def _wrong_in_solution(submission: Submission, slug: str, problems: Mapping[str, Problem]) -> Violations:
-    """The class of a problem definition is for the executor's sandbox to look at."""
+    """Faults of the definition's text and the launch plan; the executor's sandbox checks the definition's class."""
     wrong: Violations = []
     definition = submission.problem_definition
     if definition and ("\0" in definition or not definition.strip()):

@@ -1,4 +1,4 @@
-"""What a submission can be run for, and how it can be timed: the words that people use, and the protos' numbers."""
+"""Modes and timing modes of a submission: the words that people use, and the numbers of the protos."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from wavepool.submission.v1 import submission_pb2
 
 
 class Mode(StrEnum):
-    """Which stages a run has."""
+    """The mode of a run, which determines its stages."""
 
     CHECK = "check"
     """Compile, then check every case."""
@@ -19,38 +19,39 @@ class Mode(StrEnum):
     SAMPLE = "sample"
     """Compile, then show one small case with its input, output and expected output."""
     SANDBOX = "sandbox"
-    """Compile a whole program with its own `main`, run it, and stream what it prints."""
+    """Compile a whole program with its own `main`, run it, and stream its output."""
 
     @property
     def number(self) -> submission_pb2.RunMode.ValueType:
-        """The mode in a message."""
+        """The proto's number of the mode."""
         return submission_pb2.RunMode.Value(f"RUN_MODE_{self.name}")
 
 
 class TimingMode(StrEnum):
-    """In which state of the device a benchmark times calls (docs/timing.md)."""
+    """The state of the device in which a benchmark times calls (docs/timing.md)."""
 
     COLD = "cold"
-    """After a warm-up, with the caches swept before each call: the default on GPUs."""
+    """After a warm-up, with the caches swept before each call; the default on GPUs."""
     HOT = "hot"
-    """After a warm-up, with the caches as the new inputs left them: the default on the cpu device."""
+    """After a warm-up, with the caches as the new inputs left them; the default on the cpu device."""
     FIRST_CALL = "first-call"
-    """The first call of a fresh process, one for each sample: modules load, kernels are found, pools are empty."""
+    """The first call of a fresh process, one for each sample: modules are loaded, kernels are looked up, pools are
+    empty."""
 
     @property
     def number(self) -> submission_pb2.TimingMode.ValueType:
-        """The timing mode in a message."""
+        """The proto's number of the timing mode."""
         return submission_pb2.TimingMode.Value(f"TIMING_MODE_{self.name}")
 
 
 TIMED_MODES = (Mode.BENCHMARK, Mode.FULL)
-"""Those that time calls."""
+"""The modes that time calls."""
 MODES = {mode.number: mode for mode in Mode}
-"""By their numbers; 0, and numbers of newer programs, are none."""
+"""Modes by their proto numbers; 0 and the numbers of newer programs are missing."""
 TIMING_MODES = {submission_pb2.TIMING_MODE_UNSPECIFIED: None, **{mode.number: mode for mode in TimingMode}}
-"""By their numbers; None is the device's own way."""
+"""Timing modes by their proto numbers; None is the device's default."""
 
 
 def timing_number(mode: TimingMode | None) -> submission_pb2.TimingMode.ValueType:
-    """The timing mode in a message; None is the device's own way."""
+    """The proto's number of the timing mode; None is the device's default."""
     return mode.number if mode else submission_pb2.TIMING_MODE_UNSPECIFIED

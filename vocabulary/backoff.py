@@ -9,23 +9,23 @@ if TYPE_CHECKING:
     from datetime import datetime, timedelta
 
 _MOST_DOUBLINGS = 20
-"""Beyond every longest pause that is in use: a power of two without a limit would end in an overflow."""
+"""Limit of the exponent, beyond every longest pause in use; without a limit the power of two would overflow."""
 
 
 @dataclass(frozen=True)
 class Backoff:
-    """The pause after the first failure is doubled with each further one, up to the longest."""
+    """Doubles the pause after each failure in a row, up to the longest."""
 
     first: timedelta
     longest: timedelta
 
     def pause(self, failures: int) -> timedelta:
-        """How long to wait after so many failures in a row, from 1."""
+        """The pause after this many failures in a row, from 1."""
         return min(self.first * 2 ** min(failures - 1, _MOST_DOUBLINGS), self.longest)
 
 
 class Retries:
-    """Counts failures in a row, and gives up when nothing succeeded for as long as `window`."""
+    """Counts failures in a row, and gives up if nothing succeeds for as long as `window`."""
 
     def __init__(self, backoff: Backoff, window: timedelta) -> None:
         self._backoff = backoff
@@ -34,12 +34,12 @@ class Retries:
         self._failures = 0
 
     def reset(self) -> None:
-        """Something succeeded: the window begins again with the next failure."""
+        """Notes a success: the window begins again with the next failure."""
         self._failing_since = None
         self._failures = 0
 
     def pause(self, now: datetime) -> timedelta | None:
-        """How long to wait before the next try, after one that failed `now`; None: give up.
+        """Notes a failure and gives the pause before the next try; None: give up.
 
         The window runs from the first failure, not from the first try: a connection to a host that is gone takes long
         to fail.

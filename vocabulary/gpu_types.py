@@ -1,7 +1,7 @@
-"""GPU types: which may be asked for is one setting, VMPOOL_GPU_TYPES, of which this is the default.
+"""GPU types. The setting VMPOOL_GPU_TYPES says which can be asked for; this is its default.
 
-vmpool makes machines of these types, and billing's price list has them with their prices: the scheduler, the gateway,
-the page and the command ask there.
+vmpool makes machines of these types, and billing's price list has their prices. The scheduler, the gateway, the page
+and the command read that list.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ GPU_TYPES = ("MI300X", "MI300A", "MI250X", "MI210")
 
 
 def default_first(gpu_types: Sequence[str], default: str) -> tuple[str, ...]:
-    """The types with the default one first, each once; an empty `default` is the first. Raises ValueError."""
+    """Gives each type once, the default one first; an empty `default` means the first type. Raises ValueError."""
     first = known_name(default, gpu_types) if default.strip() else gpu_types[0]
     if not first:
         raise ValueError(none_of(default, gpu_types))

@@ -1,18 +1,18 @@
-"""Limits and defaults that several programs keep to."""
+"""Limits and defaults that several programs share."""
 
 from __future__ import annotations
 
 from datetime import timedelta
 
 MAX_SOURCE_BYTES = 1 << 20
-"""Of a submission's source."""
+"""Limit for a submission's source."""
 MAX_DEFINITION_BYTES = 256 << 10
-"""Of a problem definition that comes with a submission."""
+"""Limit for a problem definition that comes with a submission."""
 MAX_PLAN_BYTES = 64 << 10
-"""Of a launch plan, as JSON."""
+"""Limit for a launch plan, as JSON."""
 DEFAULT_DTYPE = "float32"
-"""The element type of submissions that name none."""
+"""Element type of submissions that name none."""
 MAX_LISTING_BYTES = 256 << 10
-"""Of the ISA of a submission as text."""
+"""Limit for the ISA listing of a submission, as text."""
 LONGEST_RUN = timedelta(minutes=15)
-"""Of one run, unless SCHEDULER_LONGEST_RUN says otherwise."""
+"""Limit for one run, unless SCHEDULER_LONGEST_RUN sets another."""

@@ -1,4 +1,4 @@
-"""Money: integer micro-dollars, and the one formula for what time costs (docs/decisions/0014-money.md).
+"""Money: integer micro-dollars, and the one formula for the price of time (docs/decisions/0014-money.md).
 
 Every product of time and price is exact and is rounded up once, to the next micro-dollar. So no time is free, a longer
 time never costs less, and the parts of a time cost no less than the whole: at most one micro-dollar more for each cut.
@@ -24,7 +24,7 @@ def price_of(duration: timedelta, price_micros_per_hour: int) -> int:
 
 @dataclass(frozen=True)
 class Tariff:
-    """How a provider bills a machine: at least `minimum`, then in whole `increment`s, at a price per hour.
+    """A provider's tariff for a machine: at least `minimum`, then whole `increment`s, at a price per hour.
 
     The price is the whole machine's, in micro-dollars.
     """
@@ -34,7 +34,7 @@ class Tariff:
     increment: timedelta = MICROSECOND
 
     def billed(self, duration: timedelta) -> timedelta:
-        """The time that is paid for when the machine is used for `duration`; none if it was never used."""
+        """Billed time of a machine used for `duration`; zero if it was never used."""
         if duration <= _NOTHING:
             return _NOTHING
         return max(self.minimum, -(-duration // self.increment) * self.increment)
@@ -44,22 +44,22 @@ class Tariff:
         return self.price_of(self.billed(duration))
 
     def price_of(self, billed: timedelta) -> int:
-        """Micro-dollars for time that is billed as it is."""
+        """Micro-dollars for billed time."""
         return price_of(billed, self.price_micros_per_hour)
 
 
 def micros_of(dollars: Decimal | float) -> int:
-    """Dollars in micro-dollars, to the nearest. The decimal digits of a float count, not its binary fraction."""
+    """Converts dollars to micro-dollars, rounded to the nearest. A float counts by its decimal digits."""
     return int((Decimal(str(dollars)) * MICROS_PER_DOLLAR).to_integral_value())
 
 
 def dollars_of(micros: int) -> float:
-    """Micro-dollars in dollars, for interfaces that take numbers."""
+    """Converts micro-dollars to dollars, for interfaces that take numbers."""
     return micros / MICROS_PER_DOLLAR
 
 
 def dollars_text(micros: int) -> str:
-    """An amount for people, such as `$1.99` or `-$0.000004`: at least cents, and no digit lost."""
+    """Formats an amount for people, such as `$1.99` or `-$0.000004`: at least cents, and no digit lost."""
     whole, fraction = divmod(abs(micros), MICROS_PER_DOLLAR)
     digits = f"{fraction:06d}".rstrip("0").ljust(2, "0")
     return f"{'-' if micros < 0 else ''}${whole:,}.{digits}"

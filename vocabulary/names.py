@@ -1,4 +1,4 @@
-"""Names that people type: found in any case, and refused with the legal ones and the nearest."""
+"""Names that people type: matched in any case; a refusal lists the legal names and the nearest."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 LONGEST_QUOTE = 40
-"""Characters of what was typed that a refusal repeats."""
+"""Longest part of the typed text that a refusal repeats, in characters."""
 
 
 def known_name(name: str, names: Iterable[str]) -> str:
-    """The name in its one spelling, whatever the case and the blanks around it; empty if it is none of them."""
+    """The name in its one spelling, whatever its case and surrounding blanks; empty if it is not one of `names`."""
     key = name.strip().casefold()
     return next((known for known in names if known.casefold() == key), "")
 
 
 def nearest_name(name: str, names: Sequence[str], likeness: float = 0.0) -> str:
-    """The name that is most like `name`; empty if none is, by difflib's measure from 0 (any) to 1 (the same)."""
+    """The name most similar to `name`, by difflib from 0 (any) to 1 (equal); empty if none is similar enough."""
     by_key = {known.casefold(): known for known in reversed(names)}
     found = get_close_matches(name.strip().casefold()[:LONGEST_QUOTE], by_key, n=1, cutoff=likeness)
     return by_key[found[0]] if found else ""
 
 
 def none_of(name: str, names: Sequence[str], likeness: float = 0.0) -> str:
-    """What to say of a name that is none of `names`; if none is as like as `likeness`, the first counts as nearest."""
+    """Refusal of a name that is not one of `names`; if none is as similar as `likeness`, the first is the nearest."""
     legal, nearest = ", ".join(names), nearest_name(name, names, likeness) or names[0]
     return f"must be one of {legal}; it is {name[:LONGEST_QUOTE]!r}, and the nearest is {nearest}"

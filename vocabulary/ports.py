@@ -1,4 +1,4 @@
-"""Which ports services usually have, and which are free on the loopback."""
+"""Usual ports of the services, and free ports on the loopback."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ import socket
 
 LOOPBACK = "127.0.0.1"
 METRICS_PORT_OFFSET = 1000
-"""From the port on which a service serves to that of its metrics."""
+"""Difference between a service's port and the port of its metrics."""
 USUAL_PORTS = {"gateway": 8080, "scheduler": 50061, "vmpool": 50062, "executor": 50063, "billing": 50064}
-"""Where each service serves, unless its settings say otherwise; the gateway HTTP, the others gRPC."""
+"""Port of each service, unless its settings say otherwise: HTTP for the gateway, gRPC for the others."""
 
 
 def usual_target(service: str) -> str:
-    """The gRPC target of a service of this host, on its usual port."""
+    """The gRPC target of a service on this host, on its usual port."""
     return f"{LOOPBACK}:{USUAL_PORTS[service]}"
 
 
 RANGE = range(20_000, 32_000)
-"""Below those that the kernel gives to outgoing connections (32768 to 60999 on Linux): such a port may be taken by any
-client between the moment it is found free and the moment the server listens."""
+"""Below the ports that the kernel gives to outgoing connections (32768 to 60999 on Linux): any client could take such a
+port after it is found free and before the server listens."""
 
 
 def is_free(port: int) -> bool:
-    """Whether somebody could listen on the port now; a server of ours that has just ended does not count."""
+    """True if somebody could listen on the port now; a server of ours that has just ended does not count."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:

@@ -1,7 +1,7 @@
-"""What a verdict means: the one table from verdicts to the statuses that people see, and whose matter a verdict is.
+"""Verdicts: the one table from verdicts to statuses, and which verdicts are about the submission.
 
 Verdicts are the names of wavepool.executor.v1.Verdict without `VERDICT_`, modes are words such as `check`. A verdict
-that stands in no table comes from a newer program: it is our error, never a pass, and is not about the submission.
+that is in no table comes from a newer program: it is our error, never a pass, and is not about the submission.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ CANCELLED = "CANCELLED"
 INFRA_ERROR = "INFRA_ERROR"
 UNSPECIFIED = "UNSPECIFIED"
 OUR_STATUS = "ERROR"
-"""The status of what is our fault, and of three verdicts about the submission that have no status of their own."""
+"""Status of our own faults, and of three verdicts about the submission that have no status of their own."""
 
 STATUS_OF_ACCEPTED_MODE = {
     "check": "CHECKED",
@@ -21,7 +21,7 @@ STATUS_OF_ACCEPTED_MODE = {
     "sandbox": "SANDBOX_SUCCESS",
 }
 SUCCESSES = frozenset(STATUS_OF_ACCEPTED_MODE.values())
-"""The statuses of accepted submissions; no other verdict has one of them."""
+"""Statuses of accepted submissions; no other verdict leads to one of them."""
 
 STATUS_OF_VERDICT = {
     "COMPILE_ERROR": "COMPILE_ERROR",
@@ -45,7 +45,7 @@ STATUS_OF_VERDICT = {
     "INFRA_ERROR": "ERROR",
     "UNSPECIFIED": "ERROR",
 }
-"""Every verdict but ACCEPTED."""
+"""Status of every verdict except ACCEPTED."""
 
 STATUS_OF_SANDBOX_VERDICT = {
     "RUNTIME_ERROR": "SANDBOX_ERROR",
@@ -54,13 +54,13 @@ STATUS_OF_SANDBOX_VERDICT = {
     "TIME_LIMIT_EXCEEDED": "SANDBOX_TIMEOUT",
     "OUTPUT_LIMIT_EXCEEDED": "SANDBOX_OUTPUT_LIMIT",
 }
-"""How a whole program ended, if mode `sandbox` has a word of its own for it."""
+"""Statuses of a whole program that mode `sandbox` has its own words for."""
 
 NOT_ABOUT_THE_SUBMISSION = frozenset({"CANCELLED", "INFRA_ERROR", "UNSPECIFIED"})
 
 
 def status_of(verdict: str, mode: str) -> str:
-    """The status that a run of that mode ends with."""
+    """The status at the end of a run of that mode."""
     if verdict == ACCEPTED:
         return STATUS_OF_ACCEPTED_MODE.get(mode, ACCEPTED)
     status = STATUS_OF_VERDICT.get(verdict, OUR_STATUS)
@@ -72,5 +72,5 @@ def status_of(verdict: str, mode: str) -> str:
 
 
 def is_about_the_submission(verdict: str) -> bool:
-    """Whether the verdict is the submission's own: not ours, not a cancellation, and known."""
+    """True if the verdict is about the submission: not our fault, not a cancellation, and known."""
     return verdict == ACCEPTED or (verdict in STATUS_OF_VERDICT and verdict not in NOT_ABOUT_THE_SUBMISSION)

@@ -1,7 +1,7 @@
-"""Triggers by which the database itself refuses a row whose state is unknown, or that makes an illegal move.
+"""Triggers that make the database refuse a row with an unknown state or an illegal move.
 
-The code has its own table of moves and asks it first; this is for the day on which the code is wrong. A migration
-freezes the table as it was then, so that a change of the code's table needs a new migration; tests compare the two.
+The code checks its own table of moves first; the triggers catch its bugs. A migration freezes the table as it was then,
+so a change of the code's table needs a new migration; tests compare the two.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def allow_moves(table: str, moves: Mapping[str, tuple[str, ...]], column: str = "state") -> None:
-    """Let `column` of a table hold the keys of `moves` alone, and change from each only to those that it names."""
+    """Allows `column` of a table only the keys of `moves`, and from each only a change to the states that it lists."""
     unknown = f"NEW.{column} NOT IN ({_list(moves)})"
     legal = " OR ".join(
         f"(OLD.{column} = '{old}' AND NEW.{column} IN ({_list(new)}))" for old, new in moves.items() if new
@@ -31,7 +31,7 @@ def allow_moves(table: str, moves: Mapping[str, tuple[str, ...]], column: str = 
 
 
 def refuse(action: str, table: str, name: str, condition: str, message: str) -> None:
-    """A trigger that ends a statement with `message` if `condition` holds for a row, which may name NEW and OLD."""
+    """Creates a trigger that fails a statement with `message` if `condition` holds for a row (NEW and OLD)."""
     if op.get_bind().dialect.name == "sqlite":
         op.execute(
             f"CREATE TRIGGER {name} BEFORE {action} ON {table} WHEN {condition} "

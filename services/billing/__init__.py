@@ -1,1 +1,1 @@
-"""Who may spend what: accounts, API tokens, the ledger, prices, budgets, and what machines cost the operator."""
+"""Billing: accounts, API tokens, the ledger, prices, budgets, and the operator's costs of machines."""

@@ -1,4 +1,4 @@
-"""`python -m services.billing`."""
+"""`python -m services.billing`: runs the billing service."""
 
 from __future__ import annotations
 

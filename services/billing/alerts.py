@@ -1,4 +1,4 @@
-"""What operators see as money moves: metrics, and one log line when an account passes its budget's threshold."""
+"""Metrics of money for operators, and one log line when an account passes its budget's threshold."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ machine_cost = counter("wavepool_billing_machine_cost_micros", "Micro-dollars th
 
 
 class Alerts:
-    """Logs and counts."""
+    """Logs and counts movements of money."""
 
     def settled(self, receipt: Receipt) -> None:
-        """A hold was settled; a repeated call counts nothing."""
+        """Counts a settled hold; a repeated call counts nothing."""
         if receipt.repeated or receipt.balance is None:
             return
         charged.inc(receipt.movement.amount_micros)
@@ -37,6 +37,6 @@ class Alerts:
             )
 
     def machine_used(self, usage: MachineUsage, *, new: bool) -> None:
-        """An interval of a machine was reported."""
+        """Counts the cost of a machine's interval, if it is new."""
         if new:
             machine_cost.labels(usage.provider).inc(usage.cost_micros)

@@ -1,8 +1,8 @@
 """API tokens: `wpt_` and 43 characters that encode 256 random bits.
 
-Only the SHA-256 of a token is kept. Slow, salted hashes exist to protect secrets that people choose and that can be
-guessed; 256 random bits cannot be, so a fast hash loses nothing, is looked up by a unique index, and costs
-microseconds where a password hash would cost every request a tenth of a second.
+Only the SHA-256 of a token is stored. Slow, salted hashes protect secrets that people choose and that can be guessed.
+256 random bits cannot be guessed, so a fast hash is safe. It is looked up by a unique index and takes microseconds; a
+password hash would cost every request a tenth of a second.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 _SECRET_BYTES = 32
 _PREFIX_CHARACTERS = 10
-"""`wpt_` and six more: enough to tell tokens apart, and 220 bits stay secret."""
+"""Characters of a token that may be shown: `wpt_` and six more. They tell tokens apart, and 220 bits stay secret."""
 
 _MAX_NAME_CHARACTERS = 64
 
 
 @dataclass(frozen=True)
 class ApiToken:
-    """A token as it is kept: without its secret."""
+    """A stored token, without its secret."""
 
     token_id: str
     account_id: str
@@ -37,12 +37,12 @@ class ApiToken:
 
 
 def new_secret() -> str:
-    """A token that nobody has seen yet."""
+    """A fresh random token."""
     return f"wpt_{secrets.token_urlsafe(_SECRET_BYTES)}"
 
 
 def secret_hash(secret: str) -> str:
-    """What is kept of a secret, in hexadecimal."""
+    """The stored hash of a secret, in hexadecimal."""
     return hashlib.sha256(secret.encode()).hexdigest()
 
 
@@ -52,7 +52,7 @@ def secret_prefix(secret: str) -> str:
 
 
 def check_name(name: str) -> str:
-    """The token's name, or a refusal where it is too long or not printable."""
+    """Gives the token's name back; raises InvalidFieldError if it is too long or not printable."""
     if len(name) > _MAX_NAME_CHARACTERS or not name.isprintable():
         raise InvalidFieldError("name", f"must have at most {_MAX_NAME_CHARACTERS} printable characters, e.g. 'laptop'")
     return name

@@ -1,6 +1,6 @@
-"""The first account of a new installation, and the file in which its owner finds a token.
+"""Creates the first account of a new installation, and the file with a token for its owner.
 
-Every step may be repeated, and a start that was killed half way is completed by the next one.
+Every step may be repeated, so the next start completes one that was killed half way.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Bootstrap:
         self._token_file = token_file
 
     async def run(self, name: str, grant_micros: int) -> None:
-        """Make what is missing; what is there stays. An existing account gets no second grant, whatever its size."""
+        """Creates the missing parts and keeps the others; an existing account with a grant gets no second one."""
         account = await self._account(check_name(name))
         if grant_micros and account.balance.granted_micros == 0:
             await self._ledger.grant(

@@ -1,4 +1,4 @@
-"""When an account's spending deserves a warning."""
+"""Decides when an account's spending deserves a warning."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ if TYPE_CHECKING:
 
 
 class AlertChange(StrEnum):
-    """What a movement of credit does to an account's alert."""
+    """Effect of a movement of credit on an account's alert."""
 
     NONE = "none"
     FIRE = "fire"
     REARM = "rearm"
-    """Credit was added and the share spent is below the threshold again: the next crossing is news."""
+    """Credit was added, so the share spent is below the threshold again and the next crossing will be announced."""
 
 
 @dataclass(frozen=True)
 class Budget:
-    """The share of the granted credit, in thousandths, whose spending is announced once."""
+    """A share of the granted credit, in thousandths; when it is spent, that is announced once."""
 
     threshold_permille: int
 
     def is_exceeded(self, balance: Balance) -> bool:
-        """Charged credit has reached the threshold. Holds do not count: most of a hold comes back."""
+        """True if the charged credit has reached the threshold. Holds do not count: most of a hold comes back."""
         spent = balance.charged_micros * 1000
         return spent > 0 and spent >= balance.granted_micros * self.threshold_permille
 
     def alert_change(self, balance: Balance, *, fired: bool) -> AlertChange:
-        """Whether the alert fires now, is armed again, or stays as it is."""
+        """Says if the alert fires now, is armed again, or stays as it is."""
         exceeded = self.is_exceeded(balance)
         if exceeded and not fired:
             return AlertChange.FIRE

@@ -18,20 +18,20 @@ from vocabulary.ports import USUAL_PORTS
 
 
 class BillingSettings(ServiceSettings):
-    """Read from `BILLING_*`; names with an `AMD_` alias are also read by that older name. Dollars are decimal."""
+    """Settings from `BILLING_*`; those with an `AMD_` alias are also read by that older name. Dollars are decimal."""
 
     model_config = SettingsConfigDict(env_prefix="BILLING_", populate_by_name=True)
 
     port: int = USUAL_PORTS["billing"]
     bootstrap_account: str = "local"
-    """The account that a new database begins with; empty: none."""
+    """The account that a new database begins with; none if empty."""
     grant_credits_total: Annotated[Decimal, Field(ge=0)] = Field(
         default=Decimal("1400.00"),
         validation_alias=AliasChoices("BILLING_GRANT_CREDITS_TOTAL", "AMD_GRANT_CREDITS_TOTAL"),
     )
     """Dollars that the first account is granted."""
     machine_budget: Annotated[Decimal, Field(ge=0)] | None = None
-    """Dollars that machines may cost the operator in all; vmpool starts none beyond it. Unset: the granted total."""
+    """Dollars that machines may cost the operator in total; beyond it vmpool starts none. Unset: the granted total."""
     cost_alert_threshold: Annotated[Decimal, Field(gt=0, le=1)] = Field(
         default=Decimal("0.8"),
         validation_alias=AliasChoices("BILLING_COST_ALERT_THRESHOLD", "AMD_COST_ALERT_THRESHOLD"),
@@ -42,14 +42,14 @@ class BillingSettings(ServiceSettings):
     )
     """Dollars per MI300X hour."""
     hourly_rates: dict[str, Annotated[Decimal, Field(ge=0)]] = Field(default_factory=dict[str, Decimal])
-    """Dollars per hour of other GPU types, as JSON, e.g. `{"MI210": 1.10}`. A type that is left out costs what an
-    MI300X does: no provider has quoted us a price for it yet, and this one is surely enough."""
+    """Dollars per hour of other GPU types, as JSON such as `{"MI210": 1.10}`. A type that is left out costs as much as
+    an MI300X: no provider has quoted us a price for it yet, and this one is surely enough."""
     gpu_types: Annotated[CommaSeparated[str], Field(min_length=1)] = Field(
         default=GPU_TYPES, validation_alias=AliasChoices("VMPOOL_GPU_TYPES")
     )
-    """What may be asked for: the pool's setting, which makes the price list."""
+    """GPU types that can be asked for. This is the pool's setting; the price list is made from it."""
     default_gpu: str = Field(default="", validation_alias=AliasChoices("VMPOOL_DEFAULT_GPU", "AMD_DEFAULT_GPU"))
-    """The GPU type of whoever names none; the pool's setting, too."""
+    """GPU type of a request that names none; also the pool's setting."""
 
     @model_validator(mode="after")
     def _known_gpu_types(self) -> Self:
@@ -65,14 +65,14 @@ class BillingSettings(ServiceSettings):
         return self
 
     def prices(self) -> PriceList:
-        """The price of every GPU type that may be asked for."""
+        """The price of every GPU type that can be asked for, the default type first."""
         default = micros_of(self.mi300x_hourly_rate)
         gpu_types = default_first(self.gpu_types, self.default_gpu)
         rates = {known_name(gpu_type, gpu_types): micros_of(rate) for gpu_type, rate in self.hourly_rates.items()}
         return PriceList({gpu_type: rates.get(gpu_type, default) for gpu_type in gpu_types})
 
     def budget(self) -> Budget:
-        """When accounts are warned."""
+        """The threshold at which accounts are warned."""
         return Budget(threshold_permille=int(self.cost_alert_threshold * 1000))
 
     def machine_budget_micros(self) -> int:
@@ -80,5 +80,5 @@ class BillingSettings(ServiceSettings):
         return micros_of(self.grant_credits_total if self.machine_budget is None else self.machine_budget)
 
     def grant_micros(self) -> int:
-        """The first account's grant."""
+        """The first account's grant, in micro-dollars."""
         return micros_of(self.grant_credits_total)

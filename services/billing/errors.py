@@ -1,4 +1,4 @@
-"""Why billing refuses.
+"""Errors of billing.
 
 BillingError
 ├── InvalidFieldError
@@ -25,7 +25,7 @@ class BillingError(Exception):
 
 
 class InvalidFieldError(BillingError):
-    """A field of a request is wrong; `violations` holds its name, and what is wrong and how to mend it."""
+    """A field of a request is wrong; `violations` has its name, with the fault and the fix."""
 
     def __init__(self, field: str, description: str) -> None:
         super().__init__(f"{field}: {description}")
@@ -51,7 +51,7 @@ class InsufficientCreditError(BillingError):
 
 
 class LastAdministratorTokenError(BillingError):
-    """The token is the only one of all administrators' accounts that still works."""
+    """The token is the last working token of all administrators' accounts."""
 
     def __init__(self, token_id: str) -> None:
         super().__init__(
@@ -61,32 +61,32 @@ class LastAdministratorTokenError(BillingError):
 
 
 class NotFoundError(BillingError):
-    """Something that the request names does not exist."""
+    """The request names something that does not exist."""
 
 
 class AccountNotFoundError(NotFoundError):
-    """No such account."""
+    """There is no such account."""
 
     def __init__(self, account_id: str) -> None:
         super().__init__(f"There is no account {account_id!r}.")
 
 
 class HoldNotFoundError(NotFoundError):
-    """No such hold."""
+    """There is no such hold."""
 
     def __init__(self, hold_id: str) -> None:
         super().__init__(f"There is no hold {hold_id!r}.")
 
 
 class TokenNotFoundError(NotFoundError):
-    """No such token."""
+    """There is no such token."""
 
     def __init__(self, token_id: str) -> None:
         super().__init__(f"There is no token {token_id!r}.")
 
 
 class ConflictError(BillingError):
-    """What is asked for contradicts what is recorded, and the record stands."""
+    """The request contradicts a record, and the record stands."""
 
 
 class AccountNameTakenError(ConflictError):
@@ -104,7 +104,7 @@ class IdempotencyKeyReusedError(ConflictError):
 
 
 class HoldSettledError(ConflictError):
-    """The hold is settled already with another amount or key."""
+    """The hold is already settled with another amount or key."""
 
     def __init__(self, hold_id: str, charged_micros: int) -> None:
         super().__init__(

@@ -1,10 +1,10 @@
 """The double-entry ledger: every movement of credit leaves one book of an account and enters another.
 
-An account has four books. GRANTED is where credit comes from, so its balance is minus all that was ever granted;
-AVAILABLE is what may still be spent; HELD is put aside for jobs under way; CHARGED is spent. The four always sum to
-zero. A hold is settled once: the whole hold is released, then the charge is taken from what is available. A charge may
-exceed its hold, and even drive the available credit below zero: the machine time is spent by then, and a debt that
-shows is better than a loss that does not. Nothing new can be held until the debt is made good.
+An account has four books. GRANTED is the source of credit, so its balance is minus the sum of all grants; AVAILABLE can
+still be spent; HELD is put aside for jobs under way; CHARGED is spent. The four always sum to zero. A hold is settled
+once: the whole hold is released, then the charge is taken from AVAILABLE. A charge may exceed its hold, and even take
+AVAILABLE below zero: the machine time is already spent, and a visible debt is better than a hidden loss. Nothing new
+can be held until the debt is paid.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 MAX_AMOUNT_MICROS = 10**15
-"""One billion dollars: far above any real amount, and far below what overflows a 64-bit sum."""
+"""One billion dollars: far above any real amount, and far below an overflow of a 64-bit sum."""
 
 MAX_KEY_CHARACTERS = 200
-"""Room for a subject, an id and an attempt; the database indexes it."""
+"""Space for a subject, an id and an attempt; the database indexes the key."""
 
 
 MAX_DESCRIPTION_CHARACTERS = 500
@@ -38,7 +38,7 @@ class Book(StrEnum):
 
 
 class PostingKind(StrEnum):
-    """Why credit moved."""
+    """The reason for a movement of credit."""
 
     GRANT = "grant"
     HOLD = "hold"
@@ -65,7 +65,7 @@ class Posting:
 
 @dataclass(frozen=True)
 class Balance:
-    """What an account's postings sum to."""
+    """The sums of an account's postings."""
 
     granted_micros: int = 0
     charged_micros: int = 0
@@ -73,11 +73,11 @@ class Balance:
 
     @property
     def available_micros(self) -> int:
-        """What may still be held; below zero when charges exceeded their holds by more than was left."""
+        """Credit that can still be held; negative if charges exceeded their holds by more than the rest."""
         return self.granted_micros - self.charged_micros - self.held_micros
 
     def after(self, postings: Iterable[Posting]) -> Balance:
-        """The balance once `postings` are made."""
+        """The balance after `postings`."""
         change = dict.fromkeys(Book, 0)
         for posting in postings:
             change[posting.book] += posting.amount_micros
@@ -89,13 +89,13 @@ class Balance:
 
 
 def grant(amount_micros: int) -> tuple[Posting, ...]:
-    """The postings that add credit; refuses an amount that is not positive."""
+    """The postings that add credit; raises InvalidFieldError if the amount is not positive."""
     _check_amount(amount_micros, least=1)
     return _movement(PostingKind.GRANT, amount_micros)
 
 
 def hold(balance: Balance, amount_micros: int) -> tuple[Posting, ...]:
-    """The postings that put credit aside; refuses more than is available."""
+    """The postings that put credit aside; raises InsufficientCreditError if it exceeds the available credit."""
     _check_amount(amount_micros, least=0)
     if amount_micros > balance.available_micros:
         raise InsufficientCreditError(amount_micros, balance.available_micros)
@@ -103,13 +103,13 @@ def hold(balance: Balance, amount_micros: int) -> tuple[Posting, ...]:
 
 
 def settle(held_micros: int, amount_micros: int) -> tuple[Posting, ...]:
-    """The postings that give a hold of `held_micros` back and take the charge that is due."""
+    """The postings that release a hold of `held_micros` and take the charge."""
     _check_amount(amount_micros, least=0)
     return _movement(PostingKind.RELEASE, held_micros) + _movement(PostingKind.CHARGE, amount_micros)
 
 
 def check_key(key: str) -> str:
-    """The idempotency key, or a refusal where it is empty, too long or not printable."""
+    """Gives the idempotency key back; raises InvalidFieldError if it is empty, too long or not printable."""
     if not 0 < len(key) <= MAX_KEY_CHARACTERS or not key.isprintable():
         raise InvalidFieldError(
             "idempotency_key",
@@ -119,7 +119,7 @@ def check_key(key: str) -> str:
 
 
 def description_text(description: str) -> str:
-    """A description that can be kept and shown: without unprintable characters, cut to a sane length."""
+    """A description fit to store and show: without unprintable characters, and at most 500 characters long."""
     return "".join(character for character in description if character.isprintable())[:MAX_DESCRIPTION_CHARACTERS]
 
 

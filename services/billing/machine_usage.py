@@ -1,4 +1,4 @@
-"""What machines cost the operator, as vmpool reports it."""
+"""The operator's costs of machines, as vmpool reports them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
 LONGEST_BILLED = timedelta(days=400)
-"""Beyond every reservation that providers sell by the machine."""
+"""Longer than every reservation that providers sell by the machine."""
 
 
 @dataclass(frozen=True)
@@ -40,14 +40,14 @@ class MachineUsage:
 
     @property
     def cost_micros(self) -> int:
-        """What the interval adds to the machine's cost; the intervals of a machine add up to it exactly."""
+        """The interval's share of the machine's cost; the intervals of a machine sum to its cost exactly."""
         tariff = Tariff(self.price_micros_per_hour, self.minimum_billed, self.billing_increment)
         before, until = self.start_time - self.machine_start_time, self.end_time - self.machine_start_time
         return tariff.cost_micros(until) - tariff.cost_micros(before)
 
 
 def check_usage(usage: MachineUsage) -> MachineUsage:
-    """The same usage, or a refusal that names the field that is wrong."""
+    """Gives the usage back; raises InvalidFieldError with the name of a wrong field."""
     if not usage.machine_id:
         raise InvalidFieldError("machine_id", "must not be empty")
     if usage.sequence < 1:

@@ -11,6 +11,6 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class PriceList:
-    """Micro-dollars per hour of one whole GPU, by GPU type: those that may be asked for, the default one first."""
+    """Micro-dollars per hour of one whole GPU, for each GPU type that can be asked for, the default type first."""
 
     micros_per_hour: Mapping[str, int]

@@ -38,7 +38,7 @@ ERROR_MAP: ErrorMap = {
 
 
 def build_stores(db: database.Database, settings: BillingSettings) -> Stores:
-    """The stores on one database."""
+    """Builds the stores on one database."""
     clock = SystemClock()
     return Stores(
         accounts=AccountStore(db, clock, new_id),
@@ -50,7 +50,7 @@ def build_stores(db: database.Database, settings: BillingSettings) -> Stores:
 
 
 def build_server(settings: BillingSettings, stores: Stores) -> ServiceServer:
-    """The server with its servicer."""
+    """Builds the server with its servicer."""
     servicer = BillingServicer(stores, settings.prices(), settings.budget(), settings.machine_budget_micros(), Alerts())
     server = ServiceServer("billing", settings, ERROR_MAP)
     billing_pb2_grpc.add_BillingServiceServicer_to_server(servicer, server.grpc)
@@ -59,7 +59,7 @@ def build_server(settings: BillingSettings, stores: Stores) -> ServiceServer:
 
 
 async def prepare(db: database.Database, stores: Stores, settings: BillingSettings) -> None:
-    """Bring the schema up to date, audit the ledger, and open the first account."""
+    """Brings the schema up to date, audits the ledger, and opens the first account."""
     await database.migrate(db, "services.billing:migrations")
     for account_id, kept, summed in await stores.postings.mismatches():
         log.error(
@@ -72,7 +72,7 @@ async def prepare(db: database.Database, stores: Stores, settings: BillingSettin
 
 
 async def main() -> None:
-    """Serve until SIGTERM or SIGINT."""
+    """Serves until SIGTERM or SIGINT."""
     settings = BillingSettings()
     logging.configure("billing", settings.log_level)
     warn_of_settings(log)

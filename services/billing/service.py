@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Stores:
-    """Everything that billing keeps."""
+    """All stores of billing."""
 
     accounts: AccountStore
     tokens: TokenStore
@@ -37,7 +37,7 @@ class Stores:
 
 
 class BillingServicer(billing_pb2_grpc.BillingServiceServicer):
-    """The service's RPCs; what they mean stands in `billing.proto`."""
+    """The RPCs of the service; `billing.proto` documents them."""
 
     def __init__(
         self, stores: Stores, prices: PriceList, budget: Budget, machine_budget_micros: int, alerts: Alerts
@@ -55,14 +55,14 @@ class BillingServicer(billing_pb2_grpc.BillingServiceServicer):
     async def AuthenticateToken(
         self, request: pb.AuthenticateTokenRequest, context: Context
     ) -> pb.AuthenticateTokenResponse:
-        """Tell whose token it is."""
+        """Finds the owner of a token."""
         owner, token_id = await self._tokens.authenticate(request.token)
         return pb.AuthenticateTokenResponse(
             account_id=owner.account_id, account_name=owner.name, token_id=token_id, admin=owner.admin
         )
 
     async def ReserveCredit(self, request: pb.ReserveCreditRequest, context: Context) -> pb.ReserveCreditResponse:
-        """Put credit aside."""
+        """Puts credit aside."""
         key = ledger.check_key(request.idempotency_key)
         receipt = await self._ledger.hold(request.account_id, request.amount_micros, key, request.description)
         return pb.ReserveCreditResponse(
@@ -70,7 +70,7 @@ class BillingServicer(billing_pb2_grpc.BillingServiceServicer):
         )
 
     async def SettleCharge(self, request: pb.SettleChargeRequest, context: Context) -> pb.SettleChargeResponse:
-        """Replace a hold by its charge."""
+        """Replaces a hold by its charge."""
         key = ledger.check_key(request.idempotency_key)
         receipt = await self._ledger.settle(request.hold_id, request.amount_micros, key, request.description)
         self._alerts.settled(receipt)
@@ -79,25 +79,25 @@ class BillingServicer(billing_pb2_grpc.BillingServiceServicer):
         )
 
     async def ListPrices(self, request: pb.ListPricesRequest, context: Context) -> pb.ListPricesResponse:
-        """List the GPU types with their prices."""
+        """Lists the GPU types with their prices."""
         listed = self._prices.micros_per_hour.items()
         return pb.ListPricesResponse(
             prices=[pb.Price(gpu_type=gpu_type, price_micros_per_hour=price) for gpu_type, price in listed]
         )
 
     async def GetBalance(self, request: pb.GetBalanceRequest, context: Context) -> pb.GetBalanceResponse:
-        """Tell an account's credit."""
+        """Gets an account's credit."""
         return wire.balance_to_proto(await self._accounts.get(request.account_id), self._budget)
 
     async def ListPostings(self, request: pb.ListPostingsRequest, context: Context) -> pb.ListPostingsResponse:
-        """List an account's lines."""
+        """Lists an account's postings."""
         page_size = wire.page_size_from_proto(request.page_size)
         before_seq = wire.page_token_from_proto(request.account_id, request.page_token)
         lines = await self._postings.lines(request.account_id, before_seq=before_seq, limit=page_size + 1)
         return wire.page_to_proto(request.account_id, lines, page_size)
 
     async def CreateAccount(self, request: pb.CreateAccountRequest, context: Context) -> pb.CreateAccountResponse:
-        """Open an account."""
+        """Opens an account."""
         name = account.check_name(request.name)
         grant_micros = account.check_first_grant(request.grant_micros)
         opened = await self._accounts.create(name, admin=request.admin)
@@ -108,30 +108,30 @@ class BillingServicer(billing_pb2_grpc.BillingServiceServicer):
         return pb.CreateAccountResponse(account_id=opened.account_id)
 
     async def GrantCredit(self, request: pb.GrantCreditRequest, context: Context) -> pb.GrantCreditResponse:
-        """Add credit."""
+        """Adds credit."""
         key = ledger.check_key(request.idempotency_key)
         receipt = await self._ledger.grant(request.account_id, request.amount_micros, key, request.description)
         return pb.GrantCreditResponse(available_micros=receipt.available_micros)
 
     async def CreateToken(self, request: pb.CreateTokenRequest, context: Context) -> pb.CreateTokenResponse:
-        """Make a token."""
+        """Creates a token."""
         token, secret = await self._tokens.create(request.account_id, api_token.check_name(request.name))
         return pb.CreateTokenResponse(token_id=token.token_id, token=secret)
 
     async def ListTokens(self, request: pb.ListTokensRequest, context: Context) -> pb.ListTokensResponse:
-        """List tokens."""
+        """Lists an account's tokens."""
         tokens = await self._tokens.list_of(request.account_id)
         return pb.ListTokensResponse(tokens=[wire.token_to_proto(token) for token in tokens])
 
     async def RevokeToken(self, request: pb.RevokeTokenRequest, context: Context) -> pb.RevokeTokenResponse:
-        """End a token."""
+        """Revokes a token."""
         await self._tokens.revoke(request.token_id)
         return pb.RevokeTokenResponse()
 
     async def RecordMachineUsage(
         self, request: pb.RecordMachineUsageRequest, context: Context
     ) -> pb.RecordMachineUsageResponse:
-        """Keep what a machine cost."""
+        """Records the cost of a machine's interval."""
         interval = machine_usage.check_usage(wire.usage_from_proto(request))
         self._alerts.machine_used(interval, new=await self._usage.record(interval))
         return pb.RecordMachineUsageResponse()
@@ -139,6 +139,6 @@ class BillingServicer(billing_pb2_grpc.BillingServiceServicer):
     async def GetMachineBudget(
         self, request: pb.GetMachineBudgetRequest, context: Context
     ) -> pb.GetMachineBudgetResponse:
-        """Tell what machines may cost and have cost."""
+        """Gets the budget for machines and their cost so far."""
         spent_micros = await self._usage.total_cost_micros(request.besides_machine_ids)
         return pb.GetMachineBudgetResponse(budget_micros=self._machine_budget_micros, spent_micros=spent_micros)

@@ -1,4 +1,4 @@
-"""Billing's proto messages to and from its own terms."""
+"""Converts billing's proto messages to and from its own types."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _KINDS = {
 
 
 def balance_to_proto(account: Account, budget: Budget) -> pb.GetBalanceResponse:
-    """An account's credit."""
+    """An account's credit as a proto."""
     balance = account.balance
     return pb.GetBalanceResponse(
         account_id=account.account_id,
@@ -53,7 +53,7 @@ def balance_to_proto(account: Account, budget: Budget) -> pb.GetBalanceResponse:
 
 
 def line_to_proto(line: AccountLine) -> pb.Posting:
-    """One line of an account."""
+    """One line of an account as a proto."""
     return pb.Posting(
         posting_id=line.posting_id,
         create_time=instant_to_proto(line.create_time),
@@ -65,7 +65,7 @@ def line_to_proto(line: AccountLine) -> pb.Posting:
 
 
 def page_to_proto(account_id: str, lines: Sequence[AccountLine], page_size: int) -> pb.ListPostingsResponse:
-    """A page, out of one line more than fits where there are more pages."""
+    """A page of `page_size` lines; if `lines` has one more, the page has a token for the next."""
     shown = lines[:page_size]
     more = len(lines) > page_size
     return pb.ListPostingsResponse(
@@ -75,14 +75,14 @@ def page_to_proto(account_id: str, lines: Sequence[AccountLine], page_size: int)
 
 
 def page_size_from_proto(page_size: int) -> int:
-    """How many lines a page has."""
+    """Number of lines in a page; raises InvalidFieldError if it is negative."""
     if page_size < 0:
         raise InvalidFieldError("page_size", f"must be from 0 to {MAX_PAGE_SIZE}; it is {page_size}")
     return min(page_size or DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE)
 
 
 def page_token_from_proto(account_id: str, page_token: str) -> int | None:
-    """The line before which the page begins; refuses a token of another account or of nobody's making."""
+    """Sequence number before which the page begins; None for the first. A foreign token raises InvalidFieldError."""
     if not page_token:
         return None
     try:
@@ -99,7 +99,7 @@ def _page_token(account_id: str, seq: int) -> str:
 
 
 def token_to_proto(token: ApiToken) -> pb.Token:
-    """A token without its secret."""
+    """A token as a proto, without its secret."""
     return pb.Token(
         token_id=token.token_id,
         name=token.name,
@@ -110,7 +110,7 @@ def token_to_proto(token: ApiToken) -> pb.Token:
 
 
 def usage_from_proto(request: pb.RecordMachineUsageRequest) -> MachineUsage:
-    """An interval of a machine."""
+    """An interval of a machine from its proto."""
     start_time = _instant_from_proto("start_time", request.start_time)
     has_start, has_increment = request.HasField("machine_start_time"), request.HasField("billing_increment")
     return MachineUsage(

@@ -1,1 +1,1 @@
-"""The scheduler: takes jobs, decides what runs next and where, runs them on leased machines, keeps every event."""
+"""The scheduler: accepts jobs, orders the queue, runs jobs on leased machines and stores every event."""

@@ -15,7 +15,7 @@ from vocabulary.ports import USUAL_PORTS, usual_target
 
 
 class SchedulerSettings(ServiceSettings):
-    """Read from `SCHEDULER_*`; durations are seconds or ISO 8601."""
+    """Settings from `SCHEDULER_*` variables; durations are seconds or ISO 8601."""
 
     model_config = SettingsConfigDict(env_prefix="SCHEDULER_", populate_by_name=True)
 
@@ -23,31 +23,31 @@ class SchedulerSettings(ServiceSettings):
     vmpool_target: str = usual_target("vmpool")
     billing_target: str = usual_target("billing")
     problems_dir: Path | None = None
-    """The catalogue's folder; unset: the one that Wavepool comes with."""
+    """Folder of the catalogue; the one that comes with Wavepool if unset."""
     max_jobs_in_flight: Annotated[int, Field(ge=1)] = 20
-    """Of one account."""
+    """Limit for each account."""
     max_attempts: Annotated[int, Field(ge=1)] = 3
-    """Of one job, before it fails."""
+    """Attempts at one job before it fails."""
     waiting_per_priority_point: Annotated[timedelta, Field(ge=timedelta(0))] = timedelta(seconds=9)
-    """How much waiting one point of priority is worth; 0: priorities count for nothing.
+    """The waiting time that one point of priority is worth; 0 if priorities do not count.
 
-    With 9 seconds, priority 100 goes before jobs that came up to 15 minutes earlier: as long as the longest run, so at
-    the worst an urgent job costs a waiting one what a run ahead of it may cost. Nothing that comes 30 minutes later
-    (from -100 to 100) goes before a job, whatever the priorities.
+    With 9 seconds, a job of priority 100 goes before jobs that came up to 15 minutes earlier. That is the time of the
+    longest run, so an urgent job delays a waiting one by at most about one run. A job that comes 30 minutes later (the
+    range from -100 to 100) never goes before an earlier one, whatever the priorities.
     """
     lease_duration: timedelta = timedelta(seconds=30)
-    """How long a machine stays ours when we fall silent; renewed every third of it."""
+    """Term of a lease. It is renewed after every third of this time, and ends by itself if we stop."""
     longest_run: timedelta = LONGEST_RUN
-    """Of one attempt: what a job is put on hold for. Executors are told, and end runs by themselves then."""
+    """Longest time of one attempt. The hold of a job covers it. Executors receive it and end a run that exceeds it."""
     overrun_grace: timedelta = timedelta(minutes=1)
-    """After the longest run, a run that has not ended is given up."""
+    """Time after the longest run before a run that has not ended is given up."""
     reattach_window: timedelta = timedelta(seconds=10)
-    """How long an executor may be out of reach before its run is given up."""
+    """Longest time that an executor may be out of reach before its run is given up."""
     cancel_grace: timedelta = timedelta(seconds=10)
-    """How long an executor may take to end a cancelled run."""
+    """Longest time that an executor may take to end a cancelled run."""
     submission_timeout: timedelta = timedelta(seconds=30)
-    """After which a submission that is not in the queue counts as dead."""
+    """Age at which a submission that is not in the queue yet counts as dead."""
     sweep_interval: timedelta = timedelta(seconds=5)
-    """Between two passes of the rescuer."""
+    """Interval between two passes of the rescuer."""
     poll_interval: timedelta = timedelta(seconds=1)
-    """Between two looks for events that another process wrote, and for machines that nobody reported."""
+    """Interval between two looks for events that another process wrote and for changes that were not announced."""

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from problems.kit.definition import CatalogueEntry
 
 MIGRATIONS = "services.scheduler:migrations"
-# A stream of machines that broke is opened again after this.
+# Delay before a broken stream of machines is opened again.
 REFOLLOW_INTERVAL = timedelta(milliseconds=200)
 
 ERROR_MAP: dict[type[Exception], grpc.StatusCode] = {
@@ -66,7 +66,7 @@ ERROR_MAP: dict[type[Exception], grpc.StatusCode] = {
 
 
 class SchedulerServer(ServiceServer):
-    """Ends the streams that follow jobs before it waits for calls in flight: they would last as long as the jobs."""
+    """The gRPC server. On stop it ends the streams that follow jobs first: they would last as long as the jobs."""
 
     def __init__(self, settings: SchedulerSettings, servicer: SchedulerServicer, hub: EventHub) -> None:
         super().__init__("scheduler", settings, ERROR_MAP)
@@ -75,14 +75,14 @@ class SchedulerServer(ServiceServer):
         self._hub = hub
 
     async def stop(self, drain: timedelta | None = None) -> None:
-        """Stop serving; see ServiceServer."""
+        """Stops serving; see ServiceServer."""
         self._hub.close()
         await super().stop(drain)
 
 
 @dataclass
 class Scheduler:
-    """Everything that makes a scheduler, wired together; the database is its maker's to close."""
+    """All parts of a scheduler, wired together; the caller of `build` closes the database."""
 
     server: ServiceServer
     waiting: WaitingJobs
@@ -92,11 +92,11 @@ class Scheduler:
     channels: list[grpc.aio.Channel]
 
     def background(self) -> list[Coroutine[object, object, None]]:
-        """The loops, to be run beside the server."""
+        """The loops that run beside the server."""
         return [run_loop(loop, interval, wake) for loop, interval, wake in self.duties]
 
     async def close(self) -> None:
-        """Put running jobs down and close the channels."""
+        """Drops running jobs as they are and closes the channels."""
         await self.runner.stop()
         await self.executors.close()
         for channel in self.channels:
@@ -109,7 +109,7 @@ async def build(
     problems: Mapping[str, CatalogueEntry],
     clock: Clock,
 ) -> Scheduler:
-    """A scheduler on a database whose schema is up to date."""
+    """Builds a scheduler on a database whose schema is up to date."""
     vmpool_channel, billing_channel = open_channel(settings.vmpool_target), open_channel(settings.billing_target)
     hub, waiting, inventory = EventHub(), WaitingJobs(settings.waiting_per_priority_point), Inventory()
     store, reader = JobStore(database, hub.announce), JobReader(database)
@@ -143,7 +143,7 @@ def _policy(settings: SchedulerSettings, problems: Mapping[str, CatalogueEntry])
 
 
 async def main() -> None:
-    """Serve until SIGTERM or SIGINT."""
+    """Serves until SIGTERM or SIGINT."""
     settings = SchedulerSettings()
     logging.configure("scheduler", settings.log_level)
     warn_of_settings(logging.get_logger(__name__))

@@ -33,7 +33,7 @@ RUNNING_STATES = IN_FLIGHT_STATES - WAITING_STATES - UNSEEN_STATES
 
 
 class SchedulerServicer(scheduler_pb2_grpc.SchedulerServiceServicer):
-    """Every method may be called at any time; the interceptor turns what they raise into statuses."""
+    """The servicer. Every method may be called at any time; the interceptor maps its errors to statuses."""
 
     def __init__(
         self,
@@ -54,19 +54,19 @@ class SchedulerServicer(scheduler_pb2_grpc.SchedulerServiceServicer):
     async def SubmitJob(
         self, request: scheduler_pb2.SubmitJobRequest, context: object
     ) -> scheduler_pb2.SubmitJobResponse:
-        """Put a job in the queue."""
+        """Puts a job in the queue."""
         del context
         job = await self._admission.submit(request)
         return scheduler_pb2.SubmitJobResponse(job=await self._whole(job))
 
     async def GetJob(self, request: scheduler_pb2.GetJobRequest, context: object) -> scheduler_pb2.GetJobResponse:
-        """Get a job with its source."""
+        """Gets a job with its source."""
         del context
         job = await self._job(request.account_id, request.job_id)
         return scheduler_pb2.GetJobResponse(job=await self._whole(job))
 
     async def ListJobs(self, request: scheduler_pb2.ListJobsRequest, context: object) -> scheduler_pb2.ListJobsResponse:
-        """List jobs, newest first."""
+        """Lists jobs, newest first."""
         del context
         _check_text("problem", request.problem)
         states = frozenset(wire.state_from_proto(state) for state in request.states)
@@ -83,7 +83,7 @@ class SchedulerServicer(scheduler_pb2_grpc.SchedulerServiceServicer):
     async def WatchJob(
         self, request: scheduler_pb2.WatchJobRequest, context: object
     ) -> AsyncIterator[scheduler_pb2.WatchJobResponse]:
-        """Stream a job's events."""
+        """Streams a job's events."""
         del context
         job = await self._job(request.account_id, request.job_id)
         if not 0 <= request.after_seq <= job.last_seq:
@@ -95,7 +95,7 @@ class SchedulerServicer(scheduler_pb2_grpc.SchedulerServiceServicer):
     async def CancelJob(
         self, request: scheduler_pb2.CancelJobRequest, context: object
     ) -> scheduler_pb2.CancelJobResponse:
-        """End a job."""
+        """Ends a job."""
         del context
         job = await self._job(request.account_id, request.job_id)
         return scheduler_pb2.CancelJobResponse(job=wire.job_to_proto(await self._canceller.cancel(job)))
@@ -103,7 +103,7 @@ class SchedulerServicer(scheduler_pb2_grpc.SchedulerServiceServicer):
     async def ListProblems(
         self, request: scheduler_pb2.ListProblemsRequest, context: object
     ) -> scheduler_pb2.ListProblemsResponse:
-        """List the catalogue."""
+        """Lists the problems of the catalogue."""
         del request, context
         summaries = [wire.summary_to_proto(entry.problem) for _, entry in sorted(self._problems.items())]
         return scheduler_pb2.ListProblemsResponse(problems=summaries)
@@ -111,7 +111,7 @@ class SchedulerServicer(scheduler_pb2_grpc.SchedulerServiceServicer):
     async def GetProblem(
         self, request: scheduler_pb2.GetProblemRequest, context: object
     ) -> scheduler_pb2.GetProblemResponse:
-        """Get a problem with its texts."""
+        """Gets a problem with its texts."""
         del context
         slug = resolved_slug(request.slug, self._problems)
         if slug is None:
@@ -124,7 +124,7 @@ class SchedulerServicer(scheduler_pb2_grpc.SchedulerServiceServicer):
     async def GetQueueMetrics(
         self, request: scheduler_pb2.GetQueueMetricsRequest, context: object
     ) -> scheduler_pb2.GetQueueMetricsResponse:
-        """Sum the queue up."""
+        """Counts the jobs in the queue, running and ended."""
         del request, context
         counts = await self._reader.counts()
         return scheduler_pb2.GetQueueMetricsResponse(
@@ -145,6 +145,6 @@ class SchedulerServicer(scheduler_pb2_grpc.SchedulerServiceServicer):
 
 
 def _check_text(field: str, value: str) -> None:
-    # PostgreSQL keeps no NUL character, not even to compare with.
+    # PostgreSQL accepts no NUL character, not even in a comparison.
     if "\0" in value:
         raise InvalidFieldError(field, "has a NUL character; send plain text")

@@ -1,1 +1,1 @@
-"""What billing keeps in its database, one subject a file."""
+"""Billing's database, one subject a file."""

@@ -26,7 +26,7 @@ _LOCKED_ACCOUNT = _ACCOUNT.with_for_update()
 
 
 class AccountStore:
-    """Opens and reads accounts; their credit is moved by the LedgerStore alone."""
+    """Opens and reads accounts; only the LedgerStore moves their credit."""
 
     def __init__(self, database: Database, clock: Clock, new_id: Callable[[str], str]) -> None:
         self._database = database
@@ -34,7 +34,7 @@ class AccountStore:
         self._new_id = new_id
 
     async def create(self, name: str, *, admin: bool) -> Account:
-        """Open an account without credit; AccountNameTakenError where the name is in use."""
+        """Opens an account without credit; raises AccountNameTakenError if the name is in use."""
         account = Account(self._new_id("acct"), name, admin, self._clock.now(), Balance())
         row = {
             "account_id": account.account_id,
@@ -53,19 +53,19 @@ class AccountStore:
         return account
 
     async def get(self, account_id: str) -> Account:
-        """The account; AccountNotFoundError where there is none."""
+        """Gets an account; raises AccountNotFoundError if there is none."""
         async with self._database.reading() as connection:
             return await read_account(connection, account_id)
 
     async def find_by_name(self, name: str) -> Account | None:
-        """The account of that name, if there is one."""
+        """The account with this name; None if there is none."""
         async with self._database.reading() as connection:
             row = (await connection.execute(select(accounts).where(accounts.c.name == name))).one_or_none()
         return None if row is None else _account_from_row(row)
 
 
 async def read_account(connection: AsyncConnection, account_id: str, *, lock: bool = False) -> Account:
-    """The account, its row locked until the transaction ends where asked; AccountNotFoundError where there is none."""
+    """Reads an account; `lock` locks its row until the transaction ends. Raises AccountNotFoundError."""
     query = _LOCKED_ACCOUNT if lock else _ACCOUNT
     row = (await connection.execute(query, {"account_id": account_id})).one_or_none()
     if row is None:

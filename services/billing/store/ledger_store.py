@@ -1,7 +1,7 @@
 """The ledger as rows.
 
-Each movement is one transaction: it locks its account, asks the pure ledger, and writes down the postings, the running
-sums and the answer that a repeated key will get.
+Each movement is one transaction: it locks its account, asks the pure ledger, and writes the postings, the running sums
+and the answer for a repeated key.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from services.billing.account import Account
     from services.billing.budget import Budget
 
-# Put together once: every job needs them, and making them takes longer than executing them.
+# Built once: every job needs them, and building them takes longer than executing them.
 _INSERT_HOLD, _INSERT_TRANSACTION, _INSERT_POSTINGS = insert(holds), insert(transactions), insert(postings)
 _EARLIER = select(transactions).where(transactions.c.idempotency_key == bindparam("idempotency_key"))
 _SETTLE_HOLD = (
@@ -55,7 +55,7 @@ class TransactionKind(StrEnum):
 
 @dataclass(frozen=True)
 class Movement:
-    """A request to move credit. The description is for people, and no part of what a repeated key is compared by."""
+    """A request to move credit. The description is for people and does not count when a repeated key is compared."""
 
     kind: TransactionKind
     account_id: str
@@ -67,7 +67,7 @@ class Movement:
 
 @dataclass(frozen=True)
 class Receipt:
-    """What came of a movement; `alert_fired` is True for the one movement that fired the budget alert."""
+    """The result of a movement; `alert_fired` is True only for the movement that fired the budget alert."""
 
     movement: Movement
     available_micros: int
@@ -77,7 +77,7 @@ class Receipt:
 
 
 class LedgerStore:
-    """Moves credit, each idempotency key once."""
+    """Moves credit, once for each idempotency key."""
 
     def __init__(self, database: Database, clock: Clock, new_id: Callable[[str], str], budget: Budget) -> None:
         self._database = database
@@ -86,7 +86,7 @@ class LedgerStore:
         self._budget = budget
 
     async def grant(self, account_id: str, amount_micros: int, key: str, description: str) -> Receipt:
-        """Add credit."""
+        """Adds credit."""
         wanted = Movement(
             TransactionKind.GRANT, account_id, amount_micros, key, None, ledger.description_text(description)
         )
@@ -97,7 +97,7 @@ class LedgerStore:
             return await self._record(connection, account, wanted, ledger.grant(amount_micros))
 
     async def hold(self, account_id: str, amount_micros: int, key: str, description: str) -> Receipt:
-        """Put credit aside; the receipt's movement names the hold."""
+        """Puts credit aside; the receipt's movement names the hold."""
         wanted = Movement(
             TransactionKind.HOLD,
             account_id,
@@ -121,7 +121,7 @@ class LedgerStore:
             return await self._record(connection, account, wanted, lines)
 
     async def settle(self, hold_id: str, amount_micros: int, key: str, description: str) -> Receipt:
-        """Replace a hold by its charge, once."""
+        """Replaces a hold by its charge, once."""
         async with self._database.transaction() as connection:
             held = (await connection.execute(_SETTLE_HOLD, {"settled_hold_id": hold_id})).one_or_none()
             if held is None:
@@ -174,7 +174,7 @@ class LedgerStore:
         try:
             await connection.execute(_INSERT_TRANSACTION, row)
         except IntegrityError as error:
-            # The account is locked and its own use of the key was looked for: another account or hold has it.
+            # The account is locked and has not used the key itself, so another account or hold has it.
             raise IdempotencyKeyReusedError(movement.idempotency_key) from error
         if lines:
             await connection.execute(_INSERT_POSTINGS, [self._posting_row(movement, line) for line in lines])

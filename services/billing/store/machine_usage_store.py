@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
 
 class MachineUsageStore:
-    """Keeps what machines cost the operator."""
+    """Stores the operator's costs of machines."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def record(self, usage: MachineUsage) -> bool:
-        """Keep an interval; the first report of (machine, sequence) stands, and only it gives True."""
+        """Stores an interval; True if it is the first report of (machine, sequence), which stands."""
         dialect = postgresql if self._database.dialect_name == "postgresql" else sqlite
         statement = (
             dialect.insert(machine_usage)
@@ -37,7 +37,7 @@ class MachineUsageStore:
             return (await connection.execute(statement)).one_or_none() is not None
 
     async def total_cost_micros(self, besides: Collection[str] = ()) -> int:
-        """What all machines besides those cost so far."""
+        """Cost of all machines so far, without the machines `besides`, in micro-dollars."""
         query = select(func.sum(machine_usage.c.cost_micros)).where(machine_usage.c.machine_id.not_in(besides))
         async with self._database.reading() as connection:
             total = await connection.scalar(query)

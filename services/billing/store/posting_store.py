@@ -1,4 +1,4 @@
-"""The ledger as it is read: an account's lines, and the audit of its sums."""
+"""Reads the ledger: an account's lines, and the audit of its sums."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class AccountLine:
-    """A change of an account's available credit: added is positive, held or spent is negative."""
+    """A change of an account's available credit: positive if added, negative if held or spent."""
 
     seq: int
     posting_id: str
@@ -38,7 +38,7 @@ class PostingStore:
         self._database = database
 
     async def lines(self, account_id: str, *, before_seq: int | None, limit: int) -> Sequence[AccountLine]:
-        """An account's lines, newest first, those before `before_seq` where it is given."""
+        """An account's lines, newest first; only those before `before_seq` if it is given."""
         query = (
             select(postings, transactions.c.create_time, transactions.c.description)
             .join(transactions, postings.c.idempotency_key == transactions.c.idempotency_key)

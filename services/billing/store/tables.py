@@ -64,9 +64,9 @@ transactions = Table(
     Column("amount_micros", BigInteger, nullable=False),
     Column("description", Text, nullable=False),
     Column("create_time", Instant, nullable=False),
-    # What was answered, so that a repeated key gets the same answer.
+    # The answer, so that a repeated key gets the same one.
     Column("available_micros", BigInteger, nullable=False),
-    # One hold and one settlement for each hold, whatever the code above does.
+    # One hold and one settlement for each hold, even if the code has a bug.
     Index("transactions_hold_kind", "hold_id", "kind", unique=True),
 )
 

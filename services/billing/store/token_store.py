@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from services.billing.account import Account
 
 
-# Locked in an order that never changes: of two transactions that revoke the last two, one waits, then sees one left.
+# Locked in a fixed order: if two transactions revoke the last two tokens, one waits and then sees one left.
 _WORKING_ADMIN_TOKENS = (
     select(tokens.c.token_id)
     .join(accounts, accounts.c.account_id == tokens.c.account_id)
@@ -30,7 +30,7 @@ _WORKING_ADMIN_TOKENS = (
 
 
 class TokenStore:
-    """Makes, finds and revokes API tokens."""
+    """Creates, finds and revokes API tokens."""
 
     def __init__(self, database: Database, clock: Clock, new_id: Callable[[str], str]) -> None:
         self._database = database
@@ -38,7 +38,7 @@ class TokenStore:
         self._new_id = new_id
 
     async def create(self, account_id: str, name: str) -> tuple[ApiToken, str]:
-        """A new token and its secret, which is not kept."""
+        """Creates a token; gives it with its secret, which is not stored."""
         secret = new_secret()
         token = ApiToken(self._new_id("tok"), account_id, name, secret_prefix(secret), self._clock.now())
         async with self._database.transaction() as connection:
@@ -56,7 +56,7 @@ class TokenStore:
         return token, secret
 
     async def authenticate(self, secret: str) -> tuple[Account, str]:
-        """Whose token it is, and the token's id; InvalidTokenError where it is unknown or revoked."""
+        """The owner and the id of a token; raises InvalidTokenError if the token is unknown or revoked."""
         query = select(tokens.c.token_id, tokens.c.account_id).where(
             tokens.c.secret_hash == secret_hash(secret), tokens.c.revoke_time.is_(None)
         )
@@ -67,7 +67,7 @@ class TokenStore:
             return await read_account(connection, row.account_id), row.token_id
 
     async def list_of(self, account_id: str) -> Sequence[ApiToken]:
-        """An account's tokens, oldest first, revoked ones included."""
+        """An account's tokens, oldest first, including revoked ones."""
         query = (
             select(tokens).where(tokens.c.account_id == account_id).order_by(tokens.c.create_time, tokens.c.token_id)
         )
@@ -80,9 +80,10 @@ class TokenStore:
         ]
 
     async def revoke(self, token_id: str) -> None:
-        """End a token; the first revocation's time stays.
+        """Revokes a token; the time of the first revocation stays.
 
-        TokenNotFoundError if there is no such token, LastAdministratorTokenError if no administrator would have one.
+        Raises TokenNotFoundError if there is no such token, and LastAdministratorTokenError if it is the last working
+        token of all administrators.
         """
         async with self._database.transaction() as connection:
             working_admin_tokens = set(await connection.scalars(_WORKING_ADMIN_TOKENS))

@@ -1,1 +1,1 @@
-"""What may become a job, and what a job is: its states and moves, what it asks for, its cost, its end. Pure."""
+"""Jobs and their admission: states and moves, specification, wait, retries and end. All code here is pure."""

@@ -1,4 +1,4 @@
-"""Why the scheduler refuses, and what can happen to a job under its hands.
+"""Errors of the scheduler: refused requests, and jobs that changed or cannot make a move.
 
 SchedulerError
 ├── InvalidRequestError
@@ -28,7 +28,7 @@ class SchedulerError(Exception):
 
 
 class InvalidRequestError(SchedulerError):
-    """Fields of a request are wrong; `violations` holds each field's name, and what is wrong and how to mend it."""
+    """Fields of a request are wrong; `violations` has each field's name with its fault and the fix."""
 
     def __init__(self, violations: Sequence[tuple[str, str]]) -> None:
         super().__init__("; ".join(f"{field}: {description}" for field, description in violations))
@@ -43,7 +43,7 @@ class InvalidFieldError(InvalidRequestError):
 
 
 class JobNotFoundError(SchedulerError):
-    """No such job in that account."""
+    """The account has no such job."""
 
     def __init__(self, job_id: str) -> None:
         super().__init__(f"There is no job {job_id[:80]!r} in this account.")
@@ -59,7 +59,7 @@ class IdempotencyKeyReusedError(SchedulerError):
 
 
 class PriorityNotAllowedError(SchedulerError):
-    """The priority needs a right that the account does not have; `violations` as in InvalidSubmissionError."""
+    """The priority needs a right that the account lacks; `violations` as in InvalidRequestError."""
 
     def __init__(self, priority: int, most: int) -> None:
         description = (
@@ -70,11 +70,11 @@ class PriorityNotAllowedError(SchedulerError):
 
 
 class CreditRefusedError(SchedulerError):
-    """The credit does not cover the worst case; the message is billing's."""
+    """The credit does not cover the most that the job can cost; the message comes from billing."""
 
 
 class TooManyJobsError(SchedulerError):
-    """The account has as many jobs in flight as it may."""
+    """The account has reached its limit of jobs in flight."""
 
     def __init__(self, limit: int, retry_after: timedelta) -> None:
         super().__init__(f"{limit} jobs of this account are in flight, which is the limit. Wait until one is over.")
@@ -89,21 +89,21 @@ class BillingUnreachableError(SchedulerError):
 
 
 class StoppingError(SchedulerError):
-    """The scheduler stops; jobs go on when it is back."""
+    """The scheduler is stopping; jobs go on when it is back."""
 
     def __init__(self) -> None:
         super().__init__("The scheduler is stopping. Nothing is lost: watch again from the last event that you have.")
 
 
 class IllegalMoveError(SchedulerError):
-    """The table of legal moves has no such move: a bug."""
+    """The table of legal moves has no such move, which is a bug."""
 
     def __init__(self, job_id: str, before: str, after: str) -> None:
         super().__init__(f"Job {job_id} cannot go from {before} to {after}.")
 
 
 class StaleJobError(SchedulerError):
-    """The row changed since it was read: read it again and decide again."""
+    """The row has changed since it was read. Read it again and decide again."""
 
     def __init__(self, job_id: str) -> None:
         super().__init__(f"Job {job_id} has changed meanwhile.")

@@ -1,4 +1,4 @@
-"""How long a job will wait, from how long the last runs took; nothing is said without history."""
+"""Estimates how long a job will wait, from the times of the last runs; gives no estimate without history."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import timedelta
 
-# Fewer runs say too little about the slowest tenth.
+# Fewer runs say too little about the slowest tenth of them.
 LEAST_HISTORY = 3
 
 
 @dataclass(frozen=True)
 class WaitEstimate:
-    """The wait that half, and nine tenths, of such jobs do not exceed."""
+    """The waits that 50 % and 90 % of such jobs do not exceed."""
 
     p50: timedelta
     p90: timedelta
 
 
 def wait_estimate(position: int, slots: int, free_slots: int, run_times: Sequence[timedelta]) -> WaitEstimate | None:
-    """The wait of the job at `position` (from 1) for `slots` machines of which `free_slots` are free.
+    """Estimate of the wait of the job at `position` (from 1) for `slots` machines, `free_slots` of them free.
 
-    Each full round of the slots ahead of it takes one run: the median run for p50, the 90th percentile for p90.
-    None while there is no machine or too little history.
+    Each full round of the slots ahead of it takes one run: the median run for p50, the 90th percentile for p90. None if
+    there is no machine or too little history.
     """
     if slots < 1 or len(run_times) < LEAST_HISTORY:
         return None
@@ -34,6 +34,6 @@ def wait_estimate(position: int, slots: int, free_slots: int, run_times: Sequenc
 
 
 def percentile(values: Sequence[timedelta], percent: int) -> timedelta:
-    """The nearest-rank percentile of values that are not empty."""
+    """Nearest-rank percentile of values that are not empty."""
     ordered = sorted(values)
     return ordered[max(0, -(-len(ordered) * percent // 100) - 1)]

@@ -1,6 +1,6 @@
-"""Which GPU types a job may run on: the wanted one, then those that its user allows in its place.
+"""Checks which GPU types a job may run on: the wanted one, then the fallbacks that its user allows.
 
-`gpu_types` are those that may be asked for, the default one first.
+`gpu_types` are the types that can be asked for, the default one first.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ if TYPE_CHECKING:
 FIELD = "spec.gpu_type"
 FALLBACKS_FIELD = "spec.fallback_gpu_types"
 _ALIKE = 0.6
-"""Below it a name was not misspelt: it is of another kind, and the default GPU type is as near as any."""
+"""A name below this similarity is not a misspelling; the message then gives the default GPU type as the nearest."""
 
 
 def wanted_gpu_type(asked: str, gpu_types: Sequence[str]) -> str:
-    """The GPU type in its one spelling, the default if none is asked for; empty if it is unknown."""
+    """The GPU type in its one spelling; the default if none is asked for, empty if it is unknown."""
     return known_name(asked, gpu_types) if asked.strip() else gpu_types[0]
 
 
 def wrong_gpu_types(wanted: str, fallbacks: Sequence[str], gpu_types: Sequence[str]) -> list[tuple[str, str]]:
-    """What is wrong with the choice: for each field, the first fault with its fix."""
+    """The faults of the choice: for each field, its name and the first fault with its fix."""
     first = wanted_gpu_type(wanted, gpu_types)
     wrong = [] if first else [(FIELD, none_of(wanted, gpu_types, _ALIKE))]
     taken = [first]

@@ -1,4 +1,4 @@
-"""Which jobs a list has, and where its pages begin."""
+"""The filter of a list of jobs, and the position at which its next page begins."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class JobFilter:
-    """Empty fields select all."""
+    """Filter for a list; an empty field selects all jobs."""
 
     account_id: str = ""
     states: frozenset[JobState] = frozenset()

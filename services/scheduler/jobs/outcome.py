@@ -1,4 +1,4 @@
-"""How an attempt's verdict ends a job."""
+"""Maps an attempt's verdict to the end of its job."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from services.scheduler.jobs.job import JobState
 from vocabulary.verdicts import CANCELLED, is_about_the_submission
 
 MISSING_TORCH = "missing_torch"
-"""The reason of an infrastructure error: the machine is well, and cannot evaluate problem definitions."""
+"""Reason of an infrastructure error: the machine is healthy but cannot evaluate problem definitions."""
 DEVICE_FAULT = "device_fault"
-"""The reason of an infrastructure error that a submission might have forged: the executor tests its device itself."""
+"""Reason of an infrastructure error that a submission might have forged; the executor tests its device itself."""
 
 
 @dataclass(frozen=True)
 class Ending:
-    """The state that a job ends in, its verdict, and what its author reads."""
+    """The final state of a job, its verdict, and the message for its author."""
 
     state: JobState
     verdict: str
@@ -23,7 +23,7 @@ class Ending:
 
 
 def ending_of(verdict: str, *, cancel_requested: bool) -> JobState | None:
-    """The state that the job ends in; None if the attempt is lost: our fault, or ended by nobody that we know.
+    """Final state of the job, or None if the attempt is lost: by our fault, or cancelled without a request.
 
     A run that was over before a cancellation reached it keeps its verdict.
     """

@@ -1,4 +1,4 @@
-"""Which lost attempts are tried again, and how a job ends whose attempt is not."""
+"""Decides whether a lost attempt is retried, and how the job ends otherwise."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ NO_TORCH = (
 def ending_after_loss(
     job: Job, reason: str, max_attempts: int, *, excused: bool = False, needs_torch_in_vain: bool = False
 ) -> Ending | None:
-    """How a job ends whose attempt is lost for `reason`; None if it is tried again.
+    """End of a job whose attempt was lost for `reason`; None if it is retried.
 
-    An `excused` loss is not held against the job. `needs_torch_in_vain`: only a machine with torch could run it, and
-    there is none.
+    An `excused` loss does not count against the job. `needs_torch_in_vain` is true if only a machine with torch can run
+    the job and there is none.
     """
     if job.cancel_time:
         return Ending(JobState.CANCELLED, CANCELLED, "Cancelled; nothing is charged because the run was lost.")

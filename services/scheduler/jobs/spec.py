@@ -1,4 +1,4 @@
-"""What a job runs, once `admit` has accepted it: every name in its one spelling."""
+"""The specification of an admitted job: every name in its one spelling."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class JobSpec:
-    """What to run, and on what."""
+    """The submission and the GPU types of a job."""
 
     submission: Submission
     """Without its texts: they are large, and only a run and its author need them."""
     gpu_type: str
     priority: int = 0
     fallback_gpu_types: tuple[str, ...] = ()
-    """Where no machine of `gpu_type` is free, these will do, in this order."""
+    """GPU types that will do, in this order, if no machine of `gpu_type` is free."""
 
     @property
     def gpu_types(self) -> tuple[str, ...]:
-        """What it may run on, the wanted one first."""
+        """All allowed GPU types, the wanted one first."""
         return (self.gpu_type, *self.fallback_gpu_types)
 
 
 def without_texts(submission: Submission) -> Submission:
-    """A copy that has neither source nor launch plan nor problem definition."""
+    """Copies the submission without source, launch plan and problem definition."""
     rest = Submission()
     rest.CopyFrom(submission)
     for field in MOST_BYTES:
@@ -40,13 +40,13 @@ def without_texts(submission: Submission) -> Submission:
 
 
 def texts_of(submission: Submission) -> Submission:
-    """A copy that has nothing else: merged with the rest, it is the submission again."""
+    """Copies only the texts; merged with the rest, they give the submission again."""
     return Submission(**{field: getattr(submission, field) for field in MOST_BYTES})
 
 
 @dataclass(frozen=True)
 class Lease:
-    """Slots of a machine, as vmpool gave them out."""
+    """Slots of a machine, as vmpool leased them."""
 
     lease_id: str
     machine_id: str
@@ -55,8 +55,8 @@ class Lease:
     fencing_token: int
     eighths: int
     expire_time: datetime
-    """Unless it is renewed."""
+    """The lease expires then if it is not renewed."""
     gpu: int | None = None
-    """The machine's GPU that the eighths are of; None where vmpool did not tell."""
+    """Index of the GPU that the eighths belong to; None if vmpool did not say."""
     first_eighth: int | None = None
-    """The first of the eighths on that GPU."""
+    """Index of the first of the eighths on that GPU."""

@@ -1,4 +1,4 @@
-"""Whether what was sent may become a job: the check of its submission, and of what a job has besides."""
+"""Checks whether a request may become a job: its submission, its caller, its GPU types and its priority."""
 
 from __future__ import annotations
 
@@ -27,11 +27,10 @@ MAX_PRIORITY_FOR_EVERYBODY = 0
 
 
 def admit(request: SubmitJobRequest, problems: Mapping[str, Problem], gpu_types: Sequence[str]) -> JobSpec:
-    """The spec of the job that the request asks for; its submission is whole.
+    """The spec of the requested job; its submission is whole.
 
-    `problems` has the catalogue's, by slug; `gpu_types` are those that may be asked for, the default one first.
-
-    Raises UnknownProblemError, or InvalidRequestError with everything else that is wrong at once.
+    `problems` maps slugs to the problems of the catalogue; `gpu_types` are the types that can be asked for, the default
+    one first. Raises UnknownProblemError, or InvalidRequestError with all other faults at once.
     """
     asked = request.spec
     submission, wrong = asked.submission, _wrong_caller(request)
@@ -52,9 +51,9 @@ def admit(request: SubmitJobRequest, problems: Mapping[str, Problem], gpu_types:
 
 
 def fingerprint(spec: JobSpec) -> str:
-    """What tells two jobs under one idempotency key apart; the spec has its whole submission.
+    """Hash that tells apart two jobs with the same idempotency key; the spec has its whole submission.
 
-    What is left out has no part in it, so that a key is still known after an update that brought something new to ask.
+    Fields that are not set do not count, so that a key stays valid after an update that adds a field.
     """
     said = {field.name: value for field, value in spec.submission.ListFields()}
     content = json.dumps([said, spec.gpu_types, spec.priority], sort_keys=True).encode()

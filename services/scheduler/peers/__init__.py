@@ -1,1 +1,1 @@
-"""What the scheduler asks of billing, vmpool and executors."""
+"""Clients of billing, vmpool and executors."""

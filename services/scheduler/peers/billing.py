@@ -1,4 +1,4 @@
-"""What the scheduler asks of billing: prices, rights, holds and settlements."""
+"""Client of billing: prices, rights, holds and settlements."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ PRICE_LIFETIME = timedelta(minutes=1)
 
 
 class Billing:
-    """The service's client."""
+    """Client of the billing service."""
 
     def __init__(self, channel: grpc.aio.Channel) -> None:
         self._stub = billing_pb2_grpc.BillingServiceStub(channel)
@@ -37,7 +37,7 @@ class Billing:
         self._read_at = float("-inf")
 
     async def prices_micros_per_hour(self) -> Mapping[str, int]:
-        """What each GPU type costs that may be asked for, the default one first; raises BillingUnreachableError."""
+        """Price of each GPU type that can be asked for, the default type first; raises BillingUnreachableError."""
         if time.monotonic() - self._read_at >= PRICE_LIFETIME.total_seconds():
             with _translated("gpu_type"):
                 answer = await self._stub.ListPrices(billing_pb2.ListPricesRequest(), timeout=CALL_SECONDS)
@@ -46,13 +46,13 @@ class Billing:
         return self._prices
 
     async def is_administrator(self, account_id: str) -> bool:
-        """Whether the account is an administrator's; raises InvalidFieldError (none such), BillingUnreachableError."""
+        """True if it is an administrator's account; raises InvalidFieldError (unknown), BillingUnreachableError."""
         request = billing_pb2.GetBalanceRequest(account_id=account_id)
         with _translated("account_id"):
             return (await self._stub.GetBalance(request, timeout=CALL_SECONDS)).admin
 
     async def reserve(self, job: Job) -> str:
-        """Put the job's worst case on hold, once however often it is called; gives the hold's id.
+        """Puts the most that the job can cost on hold; gives the hold's id. Repeated calls make one hold.
 
         Raises CreditRefusedError, InvalidFieldError (no such account), BillingUnreachableError.
         """
@@ -69,9 +69,9 @@ class Billing:
         return answer.hold_id
 
     async def settle(self, job: Job, hold_id: str, amount_micros: int) -> int:
-        """Replace the hold by a charge, once however often it is called; gives what was charged.
+        """Replaces the hold by a charge; gives the amount charged. Repeated calls charge once.
 
-        What billing refuses for good is logged and costs nothing: no try of ours could change it. Raises
+        If billing refuses for good, that is logged and the job costs nothing: another try could not change it. Raises
         BillingUnreachableError.
         """
         request = billing_pb2.SettleChargeRequest(

@@ -1,4 +1,4 @@
-"""What the scheduler asks of executors: runs on leased machines. One channel for each machine is kept open."""
+"""Client of executors: runs on leased machines. One channel for each machine is kept open."""
 
 from __future__ import annotations
 
@@ -26,32 +26,32 @@ if TYPE_CHECKING:
     from services.scheduler.jobs.spec import Lease
 
 CALL_SECONDS = 5.0
-# More than a pool has machines; beyond it the channel that was used least recently is closed.
+# More than the machines of a pool. Beyond it, the least recently used channel is closed.
 MAX_CHANNELS = 256
 
 
 class ExecutorError(Exception):
-    """An executor did not do what was asked; the message is its own."""
+    """An executor failed to carry out a request; the message is the executor's."""
 
 
 class RunInterruptedError(ExecutorError):
-    """The stream broke, or all slots are taken: the run may go on, and attaching again may work."""
+    """The stream broke, or all slots are taken. The run may go on, and attaching again may work."""
 
 
 class RunRefusedError(ExecutorError):
-    """It will not run the job, or has lost the run."""
+    """The executor will not run the job, or has lost the run."""
 
 
 class MachineUnfitError(ExecutorError):
-    """Its machine takes no more runs."""
+    """The machine takes no more runs."""
 
 
 class RunUnknownError(ExecutorError):
-    """It has no such run."""
+    """The executor has no such run."""
 
 
 class Executors:
-    """The clients of all executors."""
+    """Client of all executors."""
 
     def __init__(self, longest_run: timedelta) -> None:
         self._longest_run = Duration()
@@ -61,10 +61,10 @@ class Executors:
     async def run(
         self, job: Job, lease: Lease, submission: Submission, expire_time: datetime
     ) -> AsyncIterator[run_event_pb2.RunEvent]:
-        """Begin the job's run, or attach to it after the last event that is stored.
+        """Begins the job's run, or attaches to it after the last stored event.
 
-        Raises RunInterruptedError when the stream breaks, RunRefusedError when there is no point in trying again, and
-        MachineUnfitError when that is so for every run.
+        Raises RunInterruptedError if the stream breaks, RunRefusedError if another try is pointless, and
+        MachineUnfitError if the machine refuses all runs.
         """
         request = executor_pb2.RunRequest(
             run_id=job.run_id,
@@ -83,13 +83,13 @@ class Executors:
                 yield answer.event
 
     async def cancel(self, job: Job, lease: Lease) -> None:
-        """End the job's run; raises RunUnknownError, RunInterruptedError, RunRefusedError."""
+        """Ends the job's run; raises RunUnknownError, RunInterruptedError, RunRefusedError, MachineUnfitError."""
         request = executor_pb2.CancelRunRequest(run_id=job.run_id)
         with _translated(RunUnknownError):
             await (await self._stub(lease)).CancelRun(request, metadata=_authorization(lease), timeout=CALL_SECONDS)
 
     async def renew(self, job: Job, lease: Lease, expire_time: datetime) -> None:
-        """Let the run live until `expire_time`; raises RunUnknownError, RunInterruptedError, RunRefusedError."""
+        """Extends the run's lease to `expire_time`; raises RunUnknownError, RunInterruptedError, RunRefusedError."""
         request = executor_pb2.RenewRunLeaseRequest(
             run_id=job.run_id, fencing_token=lease.fencing_token, lease_expire_time=instant_to_proto(expire_time)
         )
@@ -97,7 +97,7 @@ class Executors:
             await (await self._stub(lease)).RenewRunLease(request, metadata=_authorization(lease), timeout=CALL_SECONDS)
 
     async def close(self) -> None:
-        """Close all channels."""
+        """Closes all channels."""
         while self._channels:
             await self._channels.popitem()[1].close()
 
@@ -123,7 +123,7 @@ def _translated(not_found: type[ExecutorError]) -> Generator[None]:
         failure = rpc_failure(error)
         said = f"{failure.code.name}: {failure.message}"
         if failure.code is grpc.StatusCode.ABORTED:
-            # gRPC itself never says that, so it is the executor's own word.
+            # gRPC itself never uses this code, so the executor sent it.
             raise MachineUnfitError(failure.message) from error
         if failure.code in UNREACHABLE or failure.code is grpc.StatusCode.RESOURCE_EXHAUSTED:
             raise RunInterruptedError(said) from error

@@ -1,4 +1,4 @@
-"""What the scheduler asks of vmpool: leases, and what becomes of machines."""
+"""Client of vmpool: leases, demand and the states of machines."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ CALL_SECONDS = 5.0
 
 
 class PoolError(Exception):
-    """vmpool did not do what was asked; the message is its own."""
+    """vmpool failed to carry out a request; the message is vmpool's."""
 
 
 class PoolBusyError(PoolError):
@@ -33,11 +33,11 @@ class PoolBusyError(PoolError):
 
 
 class JobHasLeaseError(PoolError):
-    """The job has a lease with other content, until that expires."""
+    """The job has a lease with other content until that lease expires."""
 
 
 class PoolRefusalError(PoolError):
-    """It will never do that."""
+    """vmpool will never do it."""
 
 
 class LeaseGoneError(PoolError):
@@ -45,13 +45,13 @@ class LeaseGoneError(PoolError):
 
 
 class PoolUnreachableError(PoolError):
-    """It does not answer."""
+    """vmpool does not answer."""
 
 
 _ACQUIRE_ERRORS: dict[grpc.StatusCode, type[PoolError]] = {
     grpc.StatusCode.RESOURCE_EXHAUSTED: PoolBusyError,
     grpc.StatusCode.FAILED_PRECONDITION: PoolBusyError,
-    # The machine went away since it was told of.
+    # The machine has gone since it was reported.
     grpc.StatusCode.NOT_FOUND: PoolBusyError,
     grpc.StatusCode.ALREADY_EXISTS: JobHasLeaseError,
 }
@@ -63,7 +63,7 @@ _LEASE_ERRORS: dict[grpc.StatusCode, type[PoolError]] = {
 
 @dataclass(frozen=True)
 class Placed:
-    """A job's lease with what is known of the machine."""
+    """A job's lease with the state of its machine."""
 
     lease: Lease
     machine: vmpool_pb2.Machine
@@ -71,13 +71,13 @@ class Placed:
 
 
 class Pool:
-    """The service's client."""
+    """Client of the vmpool service."""
 
     def __init__(self, channel: grpc.aio.Channel) -> None:
         self._stub = vmpool_pb2_grpc.VmPoolServiceStub(channel)
 
     async def acquire(self, job: Job, machine_id: str | None, eighths: int, lease_duration: timedelta) -> Placed:
-        """Take slots for the job's present attempt, once however often it is called.
+        """Leases slots for the job's present attempt. Repeated calls give the same lease.
 
         Raises PoolBusyError, JobHasLeaseError, PoolRefusalError, PoolUnreachableError.
         """
@@ -95,7 +95,7 @@ class Pool:
         return Placed(_lease_from_proto(answer.lease), answer.machine, answer.lease.start_kind)
 
     async def renew(self, lease_id: str, lease_duration: timedelta) -> datetime:
-        """Keep a lease; gives its new expiry. Raises LeaseGoneError, PoolRefusalError, PoolUnreachableError."""
+        """Renews a lease; gives its new expiry. Raises LeaseGoneError, PoolRefusalError, PoolUnreachableError."""
         request = vmpool_pb2.RenewLeaseRequest(lease_id=lease_id, duration=duration_to_proto(lease_duration))
         with _translated(_LEASE_ERRORS):
             answer = await self._stub.RenewLease(request, timeout=CALL_SECONDS)
@@ -104,7 +104,7 @@ class Pool:
     async def release(
         self, lease_id: str, *, machine_suspect: bool = False, reason: str = "", unfit_reason: str = ""
     ) -> None:
-        """Give slots back; raises LeaseGoneError where it is gone already, PoolRefusalError, PoolUnreachableError."""
+        """Gives slots back; raises LeaseGoneError (gone already), PoolRefusalError, PoolUnreachableError."""
         request = vmpool_pb2.ReleaseLeaseRequest(
             lease_id=lease_id, machine_suspect=machine_suspect, reason=reason, unfit_reason=unfit_reason
         )
@@ -114,9 +114,9 @@ class Pool:
     async def report_demand(
         self, jobs_by_gpu_types: Mapping[tuple[str, ...], int], eighths: int
     ) -> dict[tuple[str, ...], str]:
-        """Tell all waiting work by the GPU types that it may run on, the wanted one first.
+        """Reports all waiting jobs by the GPU types that they may run on, the wanted one first.
 
-        Gives what stands in the way of a machine, by the same, where something does, and what is tried instead.
+        Gives the reason for each tuple of types whose demand is blocked, with the next step that vmpool tries.
         """
         demands = [
             vmpool_pb2.Demand(gpu_type=wanted, fallback_gpu_types=fallbacks, eighths=eighths, jobs=jobs)
@@ -129,7 +129,7 @@ class Pool:
         return {tuple(blocked.gpu_types): blocked.reason for blocked in answer.blocked_demands}
 
     async def watch_machines(self) -> AsyncIterator[vmpool_pb2.MachineEvent]:
-        """The present machines, then every transition, for as long as vmpool answers; PoolUnreachableError then."""
+        """Streams the present machines, then every transition; raises PoolUnreachableError if the stream breaks."""
         with _translated({}):
             async for answer in self._stub.WatchMachines(vmpool_pb2.WatchMachinesRequest()):
                 yield answer.event

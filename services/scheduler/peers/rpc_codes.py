@@ -1,4 +1,4 @@
-"""Which statuses say that the other side may not have been reached: the call may, or may not, have taken effect."""
+"""Statuses after which it is unknown whether the call reached the other side and took effect."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Submissions taken in, and jobs that wait: their order, their machines, and what is asked of the pool for them."""
+"""Admission of submissions, and jobs that wait: their order, their machines and their demand on the pool."""

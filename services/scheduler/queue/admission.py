@@ -1,7 +1,7 @@
 """Turns submissions into jobs in the queue.
 
-A submission is a row before its credit is put on hold, so a hold that nobody uses is always found: the same caller's
-next try goes on with the row, or the rescuer gives the hold back and forgets it.
+A submission is a row before its credit is put on hold, so an unused hold is always found: the caller's next try
+continues with the row, or the rescuer gives the hold back and deletes the row.
 """
 
 from __future__ import annotations
@@ -43,14 +43,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class AdmissionPolicy:
-    """What submissions are accepted, and how many."""
+    """The submissions that are accepted, and the limits that apply to them."""
 
     problems: Mapping[str, Problem]
-    """By slug."""
+    """Problems of the catalogue by slug."""
     max_jobs_in_flight: int
-    """Of one account."""
+    """Limit for each account."""
     longest_run: timedelta
-    """The credit that is put on hold for a job."""
+    """The time that a job's hold pays for."""
 
 
 class Admission:
@@ -73,7 +73,7 @@ class Admission:
         self._policy = policy
 
     async def submit(self, request: SubmitJobRequest) -> Job:
-        """The job in the queue, or the earlier one of the same key; goes through with it when the caller hangs up.
+        """The job in the queue, or the earlier job with the same key; finishes even if the caller hangs up.
 
         Raises the errors of `admit`, PriorityNotAllowedError, IdempotencyKeyReusedError, TooManyJobsError,
         CreditRefusedError, BillingUnreachableError.
@@ -102,7 +102,7 @@ class Admission:
         )
 
     async def _check_priority(self, request: SubmitJobRequest) -> None:
-        # Billing knows the accounts: a caller's word for a right would be the right of every caller.
+        # Billing knows the accounts. A right that callers could claim themselves would be everybody's.
         if not await self._billing.is_administrator(request.account_id):
             raise PriorityNotAllowedError(request.spec.priority, MAX_PRIORITY_FOR_EVERYBODY)
 
@@ -137,6 +137,6 @@ class Admission:
     async def _enqueued_by_another(self, job: Job) -> Job:
         row = await self._store.get(job.job_id)
         if row is None or row.state in UNSEEN_STATES:
-            # The rescuer took the first try for dead. Another one finds the key free.
+            # The rescuer gave the first try up. Another try finds the key free.
             raise BillingUnreachableError
         return row

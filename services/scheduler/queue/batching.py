@@ -1,4 +1,4 @@
-"""A stream in batches: while one batch is dealt with, the next one gathers."""
+"""Reads a stream in batches: while one batch is processed, the next one gathers."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-# When so many wait, the stream is not read any further: its sender is slowed down.
+# If this many items wait, the stream is not read further, which slows its sender down.
 MAX_WAITING = 256
 
 
 async def batches(stream: AsyncIterator[T]) -> AsyncGenerator[list[T]]:
-    """All that has arrived, each time it is asked for; ends, or raises, as the stream does after its last item."""
+    """Yields all items that have arrived since the last batch; ends, or raises, as the stream does."""
     waiting: list[T] = []
     arrived, room = asyncio.Event(), asyncio.Event()
 

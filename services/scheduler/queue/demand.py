@@ -1,4 +1,4 @@
-"""Tells the pool how much work waits, so that it starts machines."""
+"""Reports to the pool how much work waits, so that it starts machines."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 log = get_logger(__name__)
 
-# The pool may have forgotten it by a restart.
+# The pool may forget it when it restarts.
 REPEAT_SECONDS = 5.0
 
 
 class DemandReporter:
-    """Reports what has changed, and from time to time what has not."""
+    """Reports changed demand at once, and unchanged demand from time to time."""
 
     def __init__(self, pool: Pool, waiting: WaitingJobs) -> None:
         self._pool = pool
@@ -29,11 +29,11 @@ class DemandReporter:
         self._reported: dict[tuple[str, ...], int] = {}
         self._reported_at = 0.0
         self.blocked: Mapping[tuple[str, ...], str] = {}
-        """By the GPU types that work may run on, what stands in the way of a machine for it, and what is tried instead,
-        as the pool said last; empty where demand is met."""
+        """Reasons for blocked demand, by the GPU types that a job may run on, as the pool last gave them; a reason also
+        names the next step. Empty if demand is met."""
 
     async def report(self) -> None:
-        """Tell the pool, if there is news; raises PoolError."""
+        """Reports to the pool if there is news; raises PoolError."""
         demand = self._waiting.jobs_by_gpu_types()
         stale = bool(demand) and time.monotonic() - self._reported_at >= REPEAT_SECONDS
         if demand == self._reported and not stale:

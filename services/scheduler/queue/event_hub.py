@@ -1,4 +1,4 @@
-"""Hands the events of each commit to those in this process who follow the job.
+"""Hands the events of each commit to the followers of the job in this process.
 
 It is not a `servicekit.feed.Feed`, because it carries the events, so that a follower need not read the rows again.
 """
@@ -23,7 +23,7 @@ MAX_PENDING_EVENTS = 512
 
 
 class Subscription:
-    """One follower's ear: events as they are committed, and a bell that also rings when rows are to be read again."""
+    """One follower's queue of committed events, with a bell that also rings if rows must be read again."""
 
     def __init__(self) -> None:
         self._pending: deque[JobEvent] = deque(maxlen=MAX_PENDING_EVENTS)
@@ -31,28 +31,28 @@ class Subscription:
         self._rows_due = False
         self._closed = False
         self.last_seq = 0
-        """The last event that was announced."""
+        """Sequence number of the last event that was announced."""
 
     def announce(self, events: Sequence[JobEvent]) -> None:
-        """These are committed; when too many wait, the oldest are dropped, which leaves a gap that the reader sees."""
+        """Queues committed events; if too many wait, the oldest are dropped, and the reader sees the gap."""
         self._pending.extend(events)
         self.last_seq = max(self.last_seq, events[-1].seq)
         self._bell.set()
 
     def ring(self) -> None:
-        """There are rows that nobody announced."""
+        """Wakes the follower to read rows that were not announced."""
         self._rows_due = True
         self._bell.set()
 
     def close(self) -> None:
-        """Nothing will be announced any more."""
+        """Ends the subscription: nothing is announced any more."""
         self._closed = True
         self._bell.set()
 
     async def next(self) -> list[JobEvent] | None:
-        """What was announced since the last call; waits for something. None when the rows are to be read instead.
+        """Waits for events and gives those since the last call; None if the rows must be read instead.
 
-        Raises StoppingError once the scheduler stops.
+        Raises StoppingError once the scheduler is stopping.
         """
         await self._bell.wait()
         if self._closed:
@@ -65,7 +65,7 @@ class Subscription:
 
 
 class EventHub:
-    """Who follows which job."""
+    """The subscriptions of this process, by job."""
 
     def __init__(self) -> None:
         self._subscriptions: defaultdict[str, set[Subscription]] = defaultdict(set)
@@ -73,7 +73,7 @@ class EventHub:
 
     @contextmanager
     def subscription(self, job_id: str) -> Generator[Subscription]:
-        """An ear for one job's events from now on."""
+        """Subscribes to one job's events from now on."""
         subscription = Subscription()
         if self._closed:
             subscription.close()
@@ -86,7 +86,7 @@ class EventHub:
                 del self._subscriptions[job_id]
 
     def close(self) -> None:
-        """End all subscriptions, and those that are still to come."""
+        """Ends all subscriptions, including later ones."""
         self._closed = True
         for subscriptions in self._subscriptions.values():
             for subscription in subscriptions:
@@ -94,22 +94,22 @@ class EventHub:
 
     @property
     def followers(self) -> int:
-        """How many subscriptions there are."""
+        """Number of subscriptions."""
         return sum(len(subscriptions) for subscriptions in self._subscriptions.values())
 
     def followed(self) -> list[str]:
-        """The jobs that anybody follows."""
+        """The IDs of the jobs that have a follower."""
         return list(self._subscriptions)
 
     def announce(self, events: Sequence[JobEvent]) -> None:
-        """Tell the followers; call it after the commit, and in order for each job."""
+        """Passes events to their followers; call it after the commit, and in order for each job."""
         for job_id, of_job in groupby(events, key=lambda event: event.job_id):
             batch = list(of_job)
             for subscription in self._subscriptions.get(job_id, ()):
                 subscription.announce(batch)
 
     def ring(self, last_seqs: Mapping[str, int]) -> None:
-        """Wake the followers that have not been told of events up to these."""
+        """Wakes the followers that have not received events up to these sequence numbers."""
         for job_id, last_seq in last_seqs.items():
             for subscription in self._subscriptions.get(job_id, ()):
                 if subscription.last_seq < last_seq:

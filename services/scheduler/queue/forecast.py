@@ -1,4 +1,4 @@
-"""Where a job stands in the queue, and how long it will wait there."""
+"""Forecasts a job's place in the queue and its wait."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ if TYPE_CHECKING:
     from services.scheduler.queue.inventory import Inventory
     from services.scheduler.queue.waiting import WaitingJobs
 
-# The present mix of jobs matters, not last month's.
+# Only recent runs say how long the present mix of jobs takes.
 RUNS_REMEMBERED = 200
 RETRY_WITHOUT_HISTORY = timedelta(seconds=5)
 
 
 @dataclass(frozen=True)
 class Standing:
-    """A job's place from 1, and its wait where there is history to tell."""
+    """A job's position from 1, and its wait if there is enough history."""
 
     position: int
     wait: WaitEstimate | None
 
 
 class Forecast:
-    """Answers from the queue, the machines, and how long the last runs held theirs."""
+    """Forecasts from the queue, the machines and the times of the last runs."""
 
     def __init__(self, waiting: WaitingJobs, inventory: Inventory) -> None:
         self._waiting = waiting
@@ -38,15 +38,15 @@ class Forecast:
         self._run_times: deque[timedelta] = deque(maxlen=RUNS_REMEMBERED)
 
     def remember(self, run_times: Iterable[timedelta]) -> None:
-        """These runs are over."""
+        """Adds the times of runs that are over."""
         self._run_times.extend(run_times)
 
     def standing(self, job: Job) -> Standing:
-        """Of a job that waits, or is about to."""
+        """Position and wait of a job that waits, or is about to."""
         position = self._waiting.position(job)
         slots, free_slots = self._inventory.slots(job.spec.gpu_types)
         return Standing(position, wait_estimate(position, slots, free_slots, self._run_times))
 
     def next_end(self) -> timedelta:
-        """When one of an account's jobs is likely to be over."""
+        """Time until one of an account's jobs is likely to end."""
         return percentile(self._run_times, 50) if self._run_times else RETRY_WITHOUT_HISTORY

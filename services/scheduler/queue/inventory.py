@@ -26,18 +26,18 @@ ENDED_STATES = frozenset(
 )
 
 ENDS_REMEMBERED = 100
-"""Of machines that are over: jobs ask for them within one pass of the dispatcher."""
+"""Number of ended machines whose reason is kept: jobs ask for it within one pass of the dispatcher."""
 
 
 def holds_nobody(machine: Machine) -> bool:
-    """Whoever had a lease of it has lost it: it is over, or it stops without waiting for anybody."""
+    """True if nobody can hold a lease of the machine any more: it is over, or it stops without waiting."""
     if machine.state == vmpool_pb2.MACHINE_STATE_DRAINING:
         return machine.HasField("leased_eighths") and not machine.leased_eighths
     return machine.state in ENDED_STATES
 
 
 class Inventory:
-    """The last event of each machine that is not over, and why the latest ones ended."""
+    """The last event of each machine that is not over, and the reasons why the latest ones ended."""
 
     def __init__(self) -> None:
         self._events: dict[str, MachineEvent] = {}
@@ -45,7 +45,7 @@ class Inventory:
         self._ends: dict[str, str] = {}
 
     def apply(self, event: MachineEvent) -> None:
-        """A machine has changed."""
+        """Takes in a change of a machine."""
         machine_id = event.machine.machine_id
         if event.machine.state not in ENDED_STATES:
             self._events[machine_id] = event
@@ -59,15 +59,15 @@ class Inventory:
             del self._ends[next(iter(self._ends))]
 
     def request_reason(self, machine_id: str) -> str:
-        """What a machine is started for, and what stood in the way of another; empty if nobody said."""
+        """Why a machine was started, and why not another one; empty if no reason was given."""
         return self._requests.get(machine_id, "")
 
     def end_reason(self, machine_id: str) -> str:
-        """Why a machine is over, in the words of its provider; empty where it is not, or nobody knows."""
+        """Why a machine ended, in its provider's words; empty if it has not ended or the reason is unknown."""
         return self._ends.get(machine_id, "")
 
     def clear(self) -> None:
-        """What is known may be out of date; vmpool tells all of it again."""
+        """Forgets the machines, because vmpool is about to report all of them again."""
         self._events.clear()
 
     def event_of(self, machine_id: str) -> MachineEvent:
@@ -75,11 +75,11 @@ class Inventory:
         return self._events[machine_id]
 
     def offers(self) -> list[MachineOffer]:
-        """The machines as placement sees them."""
+        """All machines, in the form that placement uses."""
         return [_offer(event.machine) for event in self._events.values()]
 
     def slots(self, gpu_types: Collection[str]) -> tuple[int, int]:
-        """How many whole GPUs of these types there are or will be, and how many of them are free now."""
+        """Number of whole GPUs of these types, those being started included, and how many of them are free now."""
         offers = [
             offer for offer in self.offers() if offer.gpu_type in gpu_types and offer.stage is not MachineStage.CLOSED
         ]

@@ -1,8 +1,8 @@
-"""Which waiting job comes first: the one that has waited longest, with each point of priority worth some waiting.
+"""Orders waiting jobs: the longest wait first, with each point of priority worth some waiting time.
 
-All jobs age at the same pace, so the order of two jobs never changes: a job of higher priority stands where it would
-stand had it come so much earlier. What comes later than the whole range of priorities is worth comes after a job
-whatever its priority, so no job waits for ever behind urgent ones.
+All jobs age at the same pace, so the order of two jobs never changes: a higher priority has the effect of an earlier
+submission. A job that comes later than the whole range of priorities is worth goes behind, whatever its priority, so no
+job waits for ever behind urgent ones.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ Rank = tuple["datetime", str]
 
 
 def rank(job: Job, waiting_per_point: timedelta) -> Rank:
-    """Smaller runs earlier; the id makes the order total."""
+    """Sort key of a job: a smaller one runs earlier; the id makes the order total."""
     return (job.create_time - job.spec.priority * waiting_per_point, job.job_id)
 
 
 def in_order(jobs: Iterable[Job], waiting_per_point: timedelta) -> list[Job]:
-    """The jobs, next one first."""
+    """Sorts the jobs, the next one first."""
     return sorted(jobs, key=lambda job: rank(job, waiting_per_point))
 
 
 def position(job: Job, waiting: Iterable[Job], waiting_per_point: timedelta) -> int:
-    """The job's place, from 1, among the waiting jobs that may run on a GPU type that it may run on."""
+    """The job's position, from 1, among the waiting jobs that share a GPU type with it."""
     own, gpu_types = rank(job, waiting_per_point), set(job.spec.gpu_types)
     ahead = (other for other in waiting if rank(other, waiting_per_point) < own)
     return 1 + sum(1 for other in ahead if not gpu_types.isdisjoint(other.spec.gpu_types))

@@ -1,4 +1,4 @@
-"""Which machine a job goes to, and which starting machine each waiting job waits for."""
+"""Chooses the machine for a job, and the starting machine that each waiting job can count on."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ WHOLE_GPU_EIGHTHS = 8
 
 
 class MachineStage(StrEnum):
-    """A machine's state as far as placement cares."""
+    """A machine's state, as far as it matters to placement."""
 
     STARTING = "starting"
     READY = "ready"
     CLOSED = "closed"
-    """It takes no new lease."""
+    """The machine takes no new lease."""
 
 
 @dataclass(frozen=True)
@@ -35,14 +35,14 @@ class MachineOffer:
     create_time: datetime
     last_used_time: datetime
     has_torch: bool = False
-    """It can evaluate problem definitions."""
+    """True if it can evaluate problem definitions."""
 
 
 def machine_for(job: Job, offers: Iterable[MachineOffer], eighths: int = WHOLE_GPU_EIGHTHS) -> str | None:
     """The ready machine that fits and was used last: its caches are warm, and the others may idle out.
 
-    None where no offer of the wanted GPU type fits. Offers may be late, so the pool has the last word. It also chooses
-    the fallback: it knows for sure that there is nothing of the wanted type.
+    None if no offer of the wanted GPU type fits. Offers may be out of date, so the pool decides. It also chooses the
+    fallback, because it knows for sure whether a machine of the wanted type is free.
     """
     fitting = [
         offer
@@ -54,10 +54,10 @@ def machine_for(job: Job, offers: Iterable[MachineOffer], eighths: int = WHOLE_G
 
 
 def machine_with_torch(job: Job, offers: Iterable[MachineOffer], eighths: int = WHOLE_GPU_EIGHTHS) -> str | None:
-    """The machine for a job that comes with a problem definition: the best that has torch, also while it is in use.
+    """The machine for a job with a problem definition: the best one with torch, even if it is in use.
 
-    None if the job has no definition, or if no ready machine that it may run on has torch: any machine will do then,
-    and it uses the catalogue's problem or refuses.
+    None if the job has no definition, or if no ready machine that it may run on has torch. Any machine will do then; it
+    uses the catalogue's problem or refuses.
     """
     if not job.has_definition:
         return None
@@ -74,7 +74,7 @@ def machine_with_torch(job: Job, offers: Iterable[MachineOffer], eighths: int = 
 
 
 def awaited_machines(in_order: Sequence[Job], offers: Iterable[MachineOffer]) -> dict[str, MachineOffer]:
-    """The starting machine that each waiting job can count on, by job id: first job, first machine asked for."""
+    """The starting machine that each waiting job can count on, by job id; the first job gets the oldest request."""
     starting: dict[str, list[MachineOffer]] = {}
     for offer in sorted(offers, key=lambda offer: (offer.create_time, offer.machine_id)):
         if offer.stage is MachineStage.STARTING:

@@ -29,10 +29,11 @@ if TYPE_CHECKING:
 
 STATE_PREFIX = "MACHINE_STATE_"
 REPORTED_AT_ONCE = 50
-"""How many of the first jobs hear what stands in the way: what keeps them back keeps those behind them back too."""
+"""Number of jobs, from the front of the queue, that are told why no machine starts. The same reason usually applies to
+the jobs behind them."""
 
 _NUMBER = re.compile(r"(?<![\d:])\d+(?![\d:])")
-"""Not a part of a time of day."""
+"""Matches a number that is not part of a time of day."""
 
 
 class ProvisioningReporter:
@@ -50,7 +51,7 @@ class ProvisioningReporter:
         self._reported_blocked: dict[str, str] = {}
 
     async def report(self, blocked: Mapping[tuple[str, ...], str]) -> None:
-        """Tell every job for which there is news since the last time; `blocked`: what is in the way, by GPU types."""
+        """Tells every job its news since the last call; `blocked` has, by GPU types, why no machine starts."""
         in_order = self._waiting.in_order()
         awaited = awaited_machines(in_order, self._inventory.offers())
         events = {job_id: self._inventory.event_of(offer.machine_id) for job_id, offer in awaited.items()}
@@ -66,7 +67,7 @@ class ProvisioningReporter:
     async def _tell(self, job: Job, event: MachineEvent, last: MachineEvent | None) -> None:
         machine_id = event.machine.machine_id
         known = last is not None and last.machine.machine_id == machine_id
-        # Whatever step it is at by now: only its request tells what stood in the way of another.
+        # Only the machine's request says why no other machine starts, whatever step this one has reached.
         why = "" if known else self._inventory.request_reason(machine_id)
         after = job.provision() if job.state is JobState.QUEUED else job
         await self._move(job, after, payloads.provisioning(_starting(event, why)))
@@ -78,9 +79,10 @@ class ProvisioningReporter:
         await self._queued(job, job.requeue(), message)
 
     async def _tell_blocked(self, unserved: Sequence[Job], reasons: Mapping[tuple[str, ...], str]) -> None:
-        """A job that no machine there is could take hears what stands in the way, once for each reason.
+        """Tells jobs that no existing machine could take why none starts, once for each reason.
 
-        Numbers make no other reason, because they count down; times of day do: they tell when the next try is.
+        A changed number is not a new reason, because numbers count down. A changed time of day is one: it says when the
+        next try is.
         """
         heard, self._reported_blocked = self._reported_blocked, {}
         reported = [job for job in unserved if job.spec.gpu_types in reasons and self._may_hear(job)]
@@ -102,12 +104,12 @@ class ProvisioningReporter:
         try:
             self._waiting.put(await self._store.move(job, after, [payload], self._clock.now()))
         except StaleJobError:
-            # Cancelled meanwhile: whoever did that takes it off the queue.
+            # Cancelled in the meantime; the canceller takes it off the queue.
             return
 
 
 def placed_payload(placed: Placed, wanted_gpu_type: str) -> bytes:
-    """The job has its machine."""
+    """Event for a job that has got its machine."""
     machine = placed.machine
     instead = f", {machine.gpu_type} in place of {wanted_gpu_type}" if machine.gpu_type != wanted_gpu_type else ""
     cold = placed.start_kind == vmpool_pb2.START_KIND_COLD_START
@@ -123,7 +125,7 @@ def placed_payload(placed: Placed, wanted_gpu_type: str) -> bytes:
 
 
 def start_kind_name(kind: vmpool_pb2.StartKind.ValueType) -> str:
-    """For metrics: `cold` or `warm`."""
+    """Label for metrics: `cold` or `warm`."""
     return "cold" if kind == vmpool_pb2.START_KIND_COLD_START else "warm"
 
 

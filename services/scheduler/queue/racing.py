@@ -1,4 +1,4 @@
-"""Coroutines and cancellation: races that the first decides, and work that must not be cut in half."""
+"""Races between coroutines, and work that a cancellation must not interrupt."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 
 async def first_result(*duties: Coroutine[Any, Any, T]) -> T:
-    """What the first duty to end gives or raises, the earlier argument where several have ended; ends the others."""
+    """Gives or raises the result of the first duty to end (the earlier argument in a tie); ends the others."""
     tasks = [asyncio.ensure_future(duty) for duty in duties]
     try:
         await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
@@ -25,7 +25,7 @@ async def first_result(*duties: Coroutine[Any, Any, T]) -> T:
 
 
 async def uncut(work: Coroutine[Any, Any, T]) -> T:
-    """What `work` gives; a cancellation waits until it is done."""
+    """Gives the result of `work`; a cancellation waits until `work` is done."""
     task = asyncio.ensure_future(work)
     try:
         return await asyncio.shield(task)

@@ -1,4 +1,4 @@
-"""The jobs that wait, in memory: rebuilt from the rows at start, and kept up with every move."""
+"""The waiting jobs in memory: read from the rows at start, and updated with every move."""
 
 from __future__ import annotations
 
@@ -27,28 +27,28 @@ class WaitingJobs:
         self.changed = asyncio.Event()
 
     def put(self, job: Job) -> None:
-        """The job waits, or its row has changed while it does."""
+        """Adds a waiting job, or updates it after its row has changed."""
         if self._jobs.get(job.job_id) != job:
             self._jobs[job.job_id] = job
             self.changed.set()
         metrics.jobs_waiting.set(len(self._jobs))
 
     def remove(self, job_id: str) -> None:
-        """It waits no longer."""
+        """Removes a job that waits no longer."""
         self._jobs.pop(job_id, None)
         self.changed.set()
         metrics.jobs_waiting.set(len(self._jobs))
 
     def in_order(self) -> list[Job]:
-        """The next one first."""
+        """All waiting jobs, the next one first."""
         return ordering.in_order(self._jobs.values(), self._waiting_per_point)
 
     def position(self, job: Job) -> int:
-        """The job's place, from 1, among those that may take its machine."""
+        """The job's position, from 1, among the jobs that may take its machine."""
         return ordering.position(job, self._jobs.values(), self._waiting_per_point)
 
     def jobs_by_gpu_types(self) -> dict[tuple[str, ...], int]:
-        """How many wait, by the GPU types that they may run on, the wanted one first."""
+        """Number of waiting jobs by the GPU types that they may run on, the wanted one first."""
         return dict(Counter(job.spec.gpu_types for job in self._jobs.values()))
 
     def __contains__(self, job_id: str) -> bool:

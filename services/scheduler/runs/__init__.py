@@ -1,1 +1,1 @@
-"""Jobs that have a machine: dispatched, followed, tried again, cancelled, settled; and jobs that nobody attends to."""
+"""Jobs that have a machine: dispatch, runs, retries, cancellation and settlement; also the rescue of orphaned jobs."""

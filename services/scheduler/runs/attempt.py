@@ -1,8 +1,8 @@
-"""One attempt at a job: follows its run on a leased machine until the run, or the attempt, is over.
+"""One attempt at a job: follows its run on a leased machine until the run ends or the attempt is lost.
 
-Four duties race, and the first that ends decides: the follower ends with the run's last event; the others end only by
+Five duties race, and the first to end decides. The follower ends with the run's last event; the others end only by
 declaring the attempt lost. Each batch of events is a commit that first compares the row with what this attempt last
-wrote, so an attempt that was taken over by another process can write nothing more.
+wrote, so an attempt that another process has taken over can write nothing more.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ REATTACH_BACKOFF = Backoff(first=timedelta(seconds=0.05), longest=timedelta(seco
 
 
 class AttemptLostError(Exception):
-    """The attempt ended through no fault of the submission; an `excused` one through nobody's, and counts as none."""
+    """The attempt ended through no fault of the submission; an `excused` one does not count against the job either."""
 
     def __init__(
         self,
@@ -61,13 +61,13 @@ class AttemptLostError(Exception):
         self.machine_suspect = machine_suspect
         self.excused = excused
         self.lacks_torch = lacks_torch
-        """Only a machine with torch can run the job."""
+        """True if only a machine with torch can run the job."""
         self.unfit_reason = unfit_reason
-        """Why the machine takes no runs, in its own words, if that is so."""
+        """Why the machine takes no runs, in its own words; empty if it takes runs."""
 
 
 class Attempt:
-    """Takes a job that is RUNNING to SETTLING, or raises AttemptLostError."""
+    """Takes a RUNNING job to SETTLING, or raises AttemptLostError."""
 
     def __init__(
         self,
@@ -94,17 +94,17 @@ class Attempt:
             self._cancel.set()
 
     def cancel(self) -> None:
-        """Someone wants the job to end."""
+        """Asks the attempt to end the job's run."""
         self._cancel.set()
 
     def machine_gone(self, reason: str, *, stopped: bool) -> None:
-        """Vmpool has given the machine up or, when `stopped`, ends it at once because it was told to."""
+        """Notes that vmpool has given the machine up, or, if `stopped`, ends it at once by request."""
         if not self._machine_gone.done():
             text = f"its machine is gone ({reason})" if reason else "its machine is gone"
             self._machine_gone.set_result(AttemptLostError(text, excused=stopped))
 
     async def run(self, *, resumed: bool) -> Job:
-        """Begin the run or, when `resumed`, attach to it; gives the job in SETTLING. Raises AttemptLostError."""
+        """Begins the run, or attaches to it if `resumed`; gives the job in SETTLING. Raises AttemptLostError."""
         if resumed:
             await self._renew()
         return await first_result(
@@ -181,7 +181,7 @@ class Attempt:
         except PoolError as error:
             if self._clock.now() >= self._expire_time:
                 raise AttemptLostError(f"its lease expired while vmpool could not be reached ({error})") from error
-        # A run that cannot be reached is the follower's business, and one that is not known here has not begun.
+        # The follower handles a run that cannot be reached. A run that the executor does not know has not begun.
         with suppress(RunInterruptedError, RunUnknownError):
             try:
                 await self._executors.renew(self.job, self.lease, self._expire_time)
@@ -195,7 +195,7 @@ class Attempt:
         with suppress(TimeoutError):
             async with asyncio.timeout(grace):
                 while True:
-                    # Also after it was accepted: a run that was begun a moment later must end too.
+                    # Repeat even after success: a run that begins a moment later must end too.
                     with suppress(ExecutorError):
                         await self._executors.cancel(self.job, self.lease)
                     await asyncio.sleep(CANCEL_PAUSE_SECONDS)

@@ -1,4 +1,4 @@
-"""Ends jobs on request, wherever they are."""
+"""Ends jobs on request, whatever their state."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MESSAGE = "Cancelled before it ran; nothing is charged."
 
 
 class Canceller:
-    """CancelJob."""
+    """Carries out CancelJob."""
 
     def __init__(self, store: JobStore, waiting: WaitingJobs, runner: JobRunner, clock: Clock) -> None:
         self._store = store
@@ -30,7 +30,7 @@ class Canceller:
         self._clock = clock
 
     async def cancel(self, job: Job) -> Job:
-        """The job as it is now: settling, asked to end, or as it was because it is over."""
+        """Cancels the job and gives it as it is now: settling, asked to end, or unchanged if it is over."""
         while True:
             try:
                 return await uncut(self._cancel(job))

@@ -38,10 +38,10 @@ log = get_logger(__name__)
 
 
 class Dispatcher:
-    """The loop.
+    """The loop that places waiting jobs.
 
-    A lease is taken before the row says so: one that no row tells of is acquired again by the same job and attempt, or
-    expires.
+    A lease is acquired before the row records it. A lease that no row records is acquired again by the same job and
+    attempt, or expires.
     """
 
     name = "dispatcher"
@@ -69,7 +69,7 @@ class Dispatcher:
         self._lease_duration = lease_duration
 
     async def run_once(self) -> None:
-        """Place what can be placed, report what cannot, and tell those who wait for a machine."""
+        """Places the jobs that can be placed, reports the rest to the pool, and tells those who wait for a machine."""
         try:
             await self._place_all()
             await self._demand.report()
@@ -80,7 +80,7 @@ class Dispatcher:
     async def _place_all(self) -> None:
         full: set[str] = set()
         for job in self._waiting.in_order():
-            # The first that finds no machine holds those behind it that could take no other.
+            # A job that finds no machine holds up the jobs behind it that need the same GPU types.
             if not full.issuperset(job.spec.gpu_types) and not await self._place(job):
                 full.update(job.spec.gpu_types)
 
@@ -90,10 +90,10 @@ class Dispatcher:
         try:
             placed = await self._acquire(job, with_torch)
         except PoolBusyError:
-            # Who waits for a machine with torch keeps no other machine from those behind.
+            # A job that waits for a machine with torch does not hold up the jobs behind it.
             return with_torch is not None
         except JobHasLeaseError:
-            # Expired, and its run may still be dying; the pool will say when that is over.
+            # The lease has expired, and its run may still be ending; the pool reports when it is over.
             return True
         except PoolRefusalError as error:
             await self._refuse(job, str(error))
@@ -104,8 +104,8 @@ class Dispatcher:
     async def _acquire(self, job: Job, with_torch: str | None) -> Placed:
         machine_id = with_torch or machine_for(job, self._inventory.offers())
         if machine_id:
-            # The offer may be out of date, and a lease of before a restart may be on another machine. No other machine
-            # will do for who needs torch.
+            # The offer may be out of date, or a lease from before a restart may be on another machine. A job that needs
+            # torch takes no other machine.
             with suppress(JobHasLeaseError, *([] if with_torch else [PoolBusyError])):
                 return await self._pool.acquire(job, machine_id, WHOLE_GPU_EIGHTHS, self._lease_duration)
         return await self._pool.acquire(job, None, WHOLE_GPU_EIGHTHS, self._lease_duration)
@@ -137,7 +137,7 @@ class Dispatcher:
 
     async def _give_back(self, job: Job, placed: Placed) -> None:
         row = await self._look_again(job)
-        # The pool answers one attempt with one lease: when the row has it already, it is in use.
+        # The pool gives one lease to one attempt: if the row has it already, it is in use.
         if row is None or row.lease is None or row.lease.lease_id != placed.lease.lease_id:
             with suppress(PoolError):
                 await self._pool.release(placed.lease.lease_id, reason="the job did not wait for it")

@@ -1,4 +1,4 @@
-"""Runs and settles jobs that were started: one task for each, until the job is over or waits again."""
+"""Runs and settles started jobs: one task for each, until the job is over or waits again."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ if TYPE_CHECKING:
 
 log = get_logger(__name__)
 
-# A machine that is given up is asked to stop its run, but not waited for.
+# A machine that is given up is asked to stop its run, but we do not wait longer than this.
 FAREWELL_SECONDS = 2.0
 
 
 class JobRunner:
-    """At most one task a job; `run` is safe to call again at any time."""
+    """Runs at most one task for each job; `run` is safe to call again at any time."""
 
     def __init__(
         self,
@@ -60,7 +60,7 @@ class JobRunner:
         self._attempts: dict[str, Attempt] = {}
 
     def run(self, job: Job, *, resumed: bool = False) -> None:
-        """Take a RUNNING or SETTLING job on; `resumed` when another process may have begun its run."""
+        """Takes on a RUNNING or SETTLING job; `resumed` if another process may have begun its run."""
         if job.job_id in self._tasks:
             return
         task = asyncio.create_task(self._run(job, resumed=resumed), name=f"run {job.job_id}")
@@ -69,22 +69,22 @@ class JobRunner:
         task.add_done_callback(lambda done: self._put_down(job.job_id, done))
 
     def has(self, job_id: str) -> bool:
-        """The job has a task."""
+        """True if the job has a task."""
         return job_id in self._tasks
 
     def cancel(self, job_id: str) -> None:
-        """The row says that the job is to end."""
+        """Passes on that the job's row asks for its end."""
         if attempt := self._attempts.get(job_id):
             attempt.cancel()
 
     def machine_gone(self, machine_id: str, reason: str, *, stopped: bool) -> None:
-        """Vmpool has given the machine up or `stopped` it, and every run on it."""
+        """Ends every run on a machine that vmpool has given up or `stopped`."""
         for attempt in self._attempts.values():
             if attempt.lease.machine_id == machine_id:
                 attempt.machine_gone(reason, stopped=stopped)
 
     async def stop(self) -> None:
-        """Put all jobs down as they are; the runs go on, and the next process attaches to them."""
+        """Drops all jobs as they are; the runs go on, and the next process attaches to them."""
         tasks = list(self._tasks.values())
         for task in tasks:
             task.cancel()

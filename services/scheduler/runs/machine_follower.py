@@ -1,4 +1,4 @@
-"""Follows vmpool's machines, so that what happens to one reaches the queue and the runs on it at once."""
+"""Follows vmpool's machines, so that the queue and the runs learn of a change at once."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ log = get_logger(__name__)
 
 
 class MachineFollower:
-    """The loop: one pass lasts as long as the stream."""
+    """The loop that follows the stream of machines; one pass lasts as long as the stream."""
 
     name = "machine-follower"
 
@@ -31,7 +31,7 @@ class MachineFollower:
         self._runner = runner
 
     async def run_once(self) -> None:
-        """Take the present machines over, then every change, until the stream breaks."""
+        """Takes in the present machines, then every change, until the stream breaks."""
         self._inventory.clear()
         try:
             async for event in self._pool.watch_machines():

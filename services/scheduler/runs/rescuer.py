@@ -1,4 +1,4 @@
-"""Finds what nobody looks after: at start everything that the last process left, later whatever fell through."""
+"""Finds jobs that nothing works on: at start all those of the last process, later any that were dropped."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ UNFINISHED_STATES = IN_FLIGHT_STATES | UNSEEN_STATES
 
 
 class Rescuer:
-    """The loop: its first pass is how a scheduler starts."""
+    """The loop that rescues jobs; its first pass is how a scheduler starts."""
 
     name = "rescuer"
 
@@ -44,7 +44,7 @@ class Rescuer:
         self._submission_timeout = submission_timeout
 
     async def run_once(self) -> None:
-        """Take on every job that is not in hand."""
+        """Takes on every job that has no task and is not in the queue."""
         states = await self._store.ids_in_states(UNFINISHED_STATES)
         async for job in self._store.by_ids([job_id for job_id in states if not self._in_hand(job_id)]):
             if self._in_hand(job.job_id):
@@ -74,7 +74,7 @@ class Rescuer:
             await self._store.delete(job)
 
     async def _release_hold(self, job: Job) -> None:
-        # Billing answers a repeated key as it did the first time; that is how the hold, if there is one, is found.
+        # Billing gives a repeated key its first answer, which finds the hold if there is one.
         try:
             hold_id = await self._billing.reserve(job)
         except (CreditRefusedError, InvalidFieldError):

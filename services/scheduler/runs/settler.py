@@ -30,12 +30,12 @@ log = get_logger(__name__)
 T = TypeVar("T")
 
 BACKOFF = Backoff(first=timedelta(seconds=0.05), longest=timedelta(seconds=5))
-# A job's end waits this long for its lease to be given back; after that the release goes on beside other work.
+# A job's end waits this long for its lease to be given back; then the release goes on in the background.
 RELEASE_SECONDS = 1.0
 
 
 class Settler:
-    """Both settlements are idempotent, so a settler that died is followed by another that does all of it again."""
+    """Settles jobs. Charge and release are idempotent, so another settler can repeat all of a dead one's work."""
 
     def __init__(self, store: JobStore, billing: Billing, pool: Pool, forecast: Forecast, clock: Clock) -> None:
         self._store = store
@@ -46,7 +46,7 @@ class Settler:
         self._releases: set[asyncio.Task[None]] = set()
 
     async def settle(self, job: Job) -> Job:
-        """Settle charge and lease, and end the job; tries until billing answers."""
+        """Settles charge and lease, and ends the job; retries until billing answers."""
         charged_micros, _ = await asyncio.gather(self._charge(job), self.release(job.lease))
         over = job.finish(charged_micros, self._clock.now())
         over = await self._store.move(job, over, [payloads.ended(over)], self._clock.now())
@@ -60,9 +60,9 @@ class Settler:
     async def release(
         self, lease: Lease | None, *, machine_suspect: bool = False, reason: str = "", unfit_reason: str = ""
     ) -> None:
-        """Give a lease back; returns after RELEASE_SECONDS at most, but tries until vmpool answers.
+        """Gives a lease back; returns after RELEASE_SECONDS at most, but retries until vmpool answers.
 
-        Without that, a machine whose job ended while vmpool was down would stand idle until the lease expires.
+        Without the retries, a machine whose job ended while vmpool was down would stand idle until the lease expires.
         """
         if lease is None:
             return
@@ -74,7 +74,7 @@ class Settler:
         await asyncio.wait({release}, timeout=RELEASE_SECONDS)
 
     async def stop(self) -> None:
-        """Give up the releases that still go on; those leases expire."""
+        """Gives up the releases that are still in progress; those leases expire."""
         releases = list(self._releases)
         for release in releases:
             release.cancel()
@@ -104,7 +104,7 @@ class Settler:
 
 
 async def _until_reached(call: Callable[[], Awaitable[T]], unreachable: type[Exception]) -> T:
-    """What `call` answers, called again after a pause for as long as it raises `unreachable`."""
+    """Gives the answer of `call`, retried after a pause for as long as it raises `unreachable`."""
     failures = 0
     while True:
         try:

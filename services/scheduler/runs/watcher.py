@@ -1,4 +1,4 @@
-"""Follows a job's log: first the rows, then what is announced, and rows again wherever the two do not meet."""
+"""Follows a job's log: first the rows, then announced events, and rows again if there is a gap."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Watcher:
         self._hub = hub
 
     async def follow(self, job_id: str, after_seq: int) -> AsyncGenerator[JobEvent]:
-        """The events; ends after the last one, also when that is not after `after_seq`."""
+        """Yields the events; ends after the last one, even if that is not after `after_seq`."""
         with self._hub.subscription(job_id) as subscription:
             if await self._ended_by(job_id, after_seq):
                 return
@@ -50,7 +50,7 @@ class Watcher:
             for event in rows:
                 yield event
                 seen = event.seq
-            # What was committed since is announced.
+            # Events committed since then are announced.
             rows_left = len(rows) == EVENTS_IN_A_READ
 
     async def _ended_by(self, job_id: str, seq: int) -> bool:
@@ -59,7 +59,7 @@ class Watcher:
 
 
 class UnannouncedEvents:
-    """The loop that looks for events that another process wrote: one question for all followed jobs."""
+    """The loop that looks for events that another process wrote, with one query for all followed jobs."""
 
     name = "unannounced-events"
 
@@ -68,6 +68,6 @@ class UnannouncedEvents:
         self._hub = hub
 
     async def run_once(self) -> None:
-        """Wake the followers of jobs whose log has grown without a word."""
+        """Wakes the followers of jobs whose log has grown without an announcement."""
         if followed := self._hub.followed():
             self._hub.ring(await self._reader.last_seqs(followed))

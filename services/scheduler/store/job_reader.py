@@ -1,4 +1,4 @@
-"""Reads jobs and their logs for callers: pages, events after a sequence number, sums."""
+"""Reads jobs and their logs for callers: pages, events after a sequence number, counts."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ IDS_IN_A_QUERY = 1000
 
 
 class JobReader:
-    """Reads; it never waits for writers."""
+    """Reads jobs without waiting for writers."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -63,13 +63,13 @@ class JobReader:
         return last
 
     async def counts(self) -> dict[JobState, int]:
-        """How many jobs are in each state that has any."""
+        """Number of jobs in each state that has any."""
         query = select(jobs.c.state, func.count().label("jobs")).group_by(jobs.c.state)
         async with self._database.reading() as connection:
             return {JobState(row.state): row.jobs for row in await connection.execute(query)}
 
     async def run_times(self, states: Collection[JobState], limit: int) -> list[timedelta]:
-        """How long the last jobs that ended in these states held their machine, oldest first."""
+        """Times for which the last jobs that ended in these states held their machines, oldest first."""
         query = (
             select(jobs.c.start_time, jobs.c.end_time)
             .where(jobs.c.state.in_(states), jobs.c.start_time.is_not(None))

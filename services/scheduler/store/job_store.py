@@ -1,6 +1,6 @@
 """Writes jobs: each move is written only if the row is as the move found it, in one transaction with its events.
 
-What a transaction wrote is announced only after its commit, so nobody sees an event that is not a row.
+Events are announced only after their commit, so nobody sees an event that is not a row.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ IDS_IN_A_QUERY = 500
 
 
 class JobStore:
-    """The jobs. `announce` is told of the events of each transaction right after its commit."""
+    """The stored jobs. `announce` is called with the events of each transaction right after its commit."""
 
     def __init__(self, database: Database, announce: Callable[[Sequence[JobEvent]], None]) -> None:
         self._database = database
@@ -41,10 +41,10 @@ class JobStore:
         self._recent_texts = RecentTexts()
 
     async def insert(self, job: Job, max_in_flight: int) -> Job | None:
-        """Store a new job whose spec has its whole submission.
+        """Stores a new job whose spec has its whole submission.
 
-        Gives the job without its texts, or the earlier one of the same account and key. None, with nothing stored, when
-        the account has `max_in_flight` jobs in flight already.
+        Gives the job without its texts, or the earlier job with the same account and key. Stores nothing and gives None
+        if the account has `max_in_flight` jobs in flight already.
         """
         texts = texts_of(job.spec.submission)
         job = replace(job, spec=replace(job.spec, submission=without_texts(job.spec.submission)))
@@ -63,9 +63,9 @@ class JobStore:
         return job
 
     async def move(self, before: Job, after: Job, payloads: Sequence[bytes], now: datetime) -> Job:
-        """Write what the move changed and append its events; gives the row as it now is.
+        """Writes the columns that the move changed and appends its events; gives the new row.
 
-        Raises StaleJobError, with nothing written, when the row has left the state, attempt or run event of `before`.
+        Raises StaleJobError, with nothing written, if the row has left the state, attempt or run event of `before`.
         """
         async with self._database.transaction() as connection:
             moved = await self._compare_and_set(connection, before, after, len(payloads))
@@ -77,33 +77,33 @@ class JobStore:
         return moved
 
     async def delete(self, job: Job) -> None:
-        """Forget a job that nobody has seen; nothing happens when it has moved on."""
+        """Deletes a job that nobody has seen; does nothing if it has moved on."""
         unmoved = (jobs.c.job_id == job.job_id, jobs.c.state == job.state)
         async with self._database.transaction() as connection:
             await connection.execute(delete(jobs).where(*unmoved))
 
     async def get(self, job_id: str) -> Job | None:
-        """A job in any state."""
+        """Gets a job in any state; None if there is none."""
         async with self._database.reading() as connection:
             row = (await connection.execute(statements.JOB, {"job_id": job_id})).mappings().one_or_none()
         return job_from_row(row) if row else None
 
     async def whole_submission(self, job: Job) -> Submission:
-        """What was sent, as it was admitted."""
+        """The submission as it was admitted, with its texts."""
         return _merged(job, self._recent_texts.look(job.job_id) or await self._stored_texts(job.job_id))
 
     async def submission_to_run(self, job: Job) -> Submission:
-        """The same, for the job's run: after it the texts are seldom asked for."""
+        """The whole submission, for the job's run; its texts then leave memory, as they are seldom needed again."""
         return _merged(job, self._recent_texts.take(job.job_id) or await self._stored_texts(job.job_id))
 
     async def ids_in_states(self, states: Collection[JobState]) -> dict[str, JobState]:
-        """The state of every job that is in one of these."""
+        """The IDs of all jobs in these states, with their state."""
         query = select(jobs.c.job_id, jobs.c.state).where(jobs.c.state.in_(states))
         async with self._database.reading() as connection:
             return {row.job_id: JobState(row.state) for row in await connection.execute(query)}
 
     async def by_ids(self, job_ids: Sequence[str]) -> AsyncGenerator[Job]:
-        """These jobs as they now are; those that are gone are left out."""
+        """Yields these jobs as they now are; deleted jobs are left out."""
         for start in range(0, len(job_ids), IDS_IN_A_QUERY):
             chosen = jobs.c.job_id.in_(job_ids[start : start + IDS_IN_A_QUERY])
             async with self._database.reading() as connection:
@@ -124,7 +124,7 @@ class JobStore:
         return job_from_row(row)
 
     async def _standing(self, connection: AsyncConnection, job: Job) -> tuple[int, str | None]:
-        """How many jobs the account has in flight, and which of its jobs has the key already."""
+        """Number of jobs that the account has in flight, and the id of its earlier job with the same key."""
         parameters = {"account_id": job.account_id, "idempotency_key": job.idempotency_key}
         row = (await connection.execute(statements.STANDING, parameters)).mappings().one()
         return row["jobs"], row["earlier_id"]

@@ -1,4 +1,4 @@
-"""Several values in one column."""
+"""Column type for several values in one column."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ class JsonTuple(TypeDecorator[tuple[Any, ...]]):
     cache_ok = True
 
     def process_bind_param(self, value: tuple[Any, ...] | None, dialect: Dialect) -> str | None:
-        """To the database."""
+        """Converts a value for the database."""
         del dialect
         return None if value is None else json.dumps(value)
 
     def process_result_value(self, value: Any | None, dialect: Dialect) -> tuple[Any, ...] | None:  # noqa: ANN401 - the base's
-        """From the database."""
+        """Converts a value from the database."""
         del dialect
         return None if value is None else tuple(json.loads(value))

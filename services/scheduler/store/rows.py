@@ -1,4 +1,4 @@
-"""Jobs and events to rows and back."""
+"""Converts jobs and events to rows and back."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _JOB_COLUMNS = tuple(field.name for field in fields(Job) if field.name not in {"
 
 
 def job_to_row(job: Job) -> dict[str, Any]:
-    """Every column."""
+    """The row of a job, with every column."""
     row: dict[str, Any] = {name: getattr(job, name) for name in _JOB_COLUMNS}
     row |= {name: getattr(job.spec, name) for name in _SPEC_COLUMNS}
     row |= {"submission": job.spec.submission.SerializeToString(), "problem": job.spec.submission.problem}
@@ -28,7 +28,7 @@ def job_to_row(job: Job) -> dict[str, Any]:
 
 
 def changed_columns(before: Job, after: Job) -> dict[str, Any]:
-    """The columns that a move writes."""
+    """The columns that a move changes, with their new values."""
     old = job_to_row(before)
     return {name: value for name, value in job_to_row(after).items() if value != old[name]}
 
@@ -49,7 +49,7 @@ def job_from_row(row: RowMapping) -> Job:
 
 
 def event_to_row(event: JobEvent) -> dict[str, Any]:
-    """Every column."""
+    """The row of an event, with every column."""
     return {field.name: getattr(event, field.name) for field in fields(JobEvent)}
 
 

@@ -1,4 +1,4 @@
-"""The statements of a job's way through the queue, put together once: that takes longer than to execute them."""
+"""Statements of a job's way through the queue, built once: building them takes longer than executing them."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ INSERT_JOB = insert(jobs)
 INSERT_TEXTS = insert(job_texts)
 INSERT_EVENTS = insert(job_events)
 JOB = select(jobs).where(jobs.c.job_id == bindparam("job_id"))
-"""By `job_id`."""
+"""Selects the job with `job_id`."""
 EVENTS = (
     select(job_events)
     .where(job_events.c.job_id == bindparam("job_id"), job_events.c.seq > bindparam("after_seq"))
     .order_by(job_events.c.seq)
     .limit(bindparam("most"))
 )
-"""Of `job_id`, the first `most` after `after_seq`."""
+"""Selects the first `most` events of `job_id` after `after_seq`."""
 _COMPARED = ("job_id", "state", "attempt", "run_seq")
 
 
@@ -41,11 +41,11 @@ def _standing() -> Select[int, Any]:
 
 
 STANDING = _standing()
-"""Of `account_id`: how many `jobs` it has in flight, and the id of the one with `idempotency_key`."""
+"""For `account_id`, selects the number of `jobs` in flight and the id of the job with `idempotency_key`."""
 
 
 def move_of(before: Job, changed: Mapping[str, Any], new_events: int) -> tuple[ReturningUpdate[Any], dict[str, Any]]:
-    """The move of a job, for a row that is as `before` in all that moves change, with its parameters."""
+    """The update of a job whose row is still as `before` in all columns that moves change, with its parameters."""
     compared = {f"before_{name}": getattr(before, name) for name in _COMPARED}
     written = {f"after_{name}": value for name, value in changed.items()}
     return _move_of(tuple(changed)), {**compared, **written, "new_events": new_events}
@@ -53,7 +53,7 @@ def move_of(before: Job, changed: Mapping[str, Any], new_events: int) -> tuple[R
 
 @cache
 def _move_of(changed: tuple[str, ...]) -> ReturningUpdate[Any]:
-    """There are as many as there are kinds of moves."""
+    """Builds the statement; there are as many of them as there are kinds of moves."""
     values: dict[str, Any] = {name: bindparam(f"after_{name}", type_=jobs.c[name].type) for name in changed}
     values["last_seq"] = jobs.c.last_seq + bindparam("new_events")
     unmoved = (jobs.c[name] == bindparam(f"before_{name}") for name in _COMPARED)

@@ -30,7 +30,7 @@ jobs = Table(
     # Null once the submission was abandoned: the key is then free again.
     Column("idempotency_key", Text),
     Column("fingerprint", Text, nullable=False),
-    # A wavepool.submission.v1.Submission without its texts, and again its problem, which lists are filtered by.
+    # A wavepool.submission.v1.Submission without its texts; its problem also has a column, which lists filter by.
     Column("submission", LargeBinary, nullable=False),
     Column("problem", Text, nullable=False),
     Column("gpu_type", Text, nullable=False),
@@ -73,7 +73,7 @@ jobs = Table(
     Index("jobs_state", "state"),
 )
 
-# The rest of the message, apart from its job, so that a move does not rewrite it.
+# The texts of the message, in a table of their own, so that a move does not rewrite them.
 job_texts = Table(
     "job_texts",
     metadata,

@@ -1,1 +1,1 @@
-"""Jobs and events between protos and the scheduler's own types."""
+"""Conversion of jobs and events between protos and the scheduler's own types."""

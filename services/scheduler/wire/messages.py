@@ -1,4 +1,4 @@
-"""Jobs, events and problems to protos and back."""
+"""Converts jobs, events and problems to protos and back."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _VERDICT_NAMES: dict[int, str] = {
 
 
 def job_to_proto(job: Job, whole: Submission | None = None) -> scheduler_pb2.Job:
-    """The job; lists leave the texts of its submission out."""
+    """The job as a proto; without `whole`, as in lists, its submission has no texts."""
     message = scheduler_pb2.Job(
         job_id=job.job_id,
         account_id=job.account_id,
@@ -67,7 +67,7 @@ def _spec_to_proto(spec: JobSpec, submission: Submission) -> scheduler_pb2.JobSp
 
 
 def event_to_proto(event: JobEvent) -> scheduler_pb2.JobEvent:
-    """The event with its place in the log."""
+    """The event as a proto, with its place in the log."""
     message = scheduler_pb2.JobEvent.FromString(event.payload)
     message.job_id = event.job_id
     message.seq = event.seq
@@ -78,12 +78,12 @@ def event_to_proto(event: JobEvent) -> scheduler_pb2.JobEvent:
 
 
 def state_to_proto(state: JobState) -> scheduler_pb2.JobState.ValueType:
-    """The state; those that nobody sees have no number."""
+    """The state as a proto; the states that nobody sees have no number."""
     return _STATES[state]
 
 
 def state_from_proto(number: int) -> JobState:
-    """A state that a list is filtered by; raises InvalidFieldError."""
+    """The state that a list is filtered by; raises InvalidFieldError."""
     if number not in _STATES_BY_NUMBER:
         raise InvalidFieldError(
             "states", f"{number} is no job state; give {', '.join(state.name for state in _STATES)}"
@@ -92,12 +92,12 @@ def state_from_proto(number: int) -> JobState:
 
 
 def verdict_name(number: int) -> str:
-    """A verdict's name without its prefix; a number that we do not know is UNSPECIFIED."""
+    """A verdict's name without its prefix; UNSPECIFIED for an unknown number."""
     return _VERDICT_NAMES.get(number, UNKNOWN_VERDICT)
 
 
 def verdict_to_proto(name: str) -> run_event_pb2.Verdict.ValueType:
-    """A verdict by its name without prefix."""
+    """The verdict with this name without prefix."""
     return run_event_pb2.Verdict.Value(f"{VERDICT_PREFIX}{name or UNKNOWN_VERDICT}")
 
 

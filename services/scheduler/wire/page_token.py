@@ -1,4 +1,4 @@
-"""Where the next page of a list begins, as text that callers hand back; it fits only the list that it came from."""
+"""Page tokens: the position of a list's next page, as text that callers hand back; valid for that list only."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def page_token(end: PageEnd, wanted: JobFilter) -> str:
 
 
 def page_end(token: str, wanted: JobFilter) -> PageEnd | None:
-    """Where to go on; None for the first page. Raises InvalidFieldError for a token that we did not give out."""
+    """Decodes a token; None for the first page. Raises InvalidFieldError if we did not give the token out."""
     if not token:
         return None
     try:

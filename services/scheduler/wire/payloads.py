@@ -1,4 +1,4 @@
-"""What happened to a job, as the bytes that its log keeps: a JobEvent with only its `event` set."""
+"""Events of a job, as the bytes in its log: a JobEvent with only its `event` set."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def queued(position: int, wait: WaitEstimate | None, message: str) -> bytes:
-    """The job waits at a position from 1."""
+    """Event: the job waits at a position from 1."""
     event = scheduler_pb2.Queued(position=position, message=message)
     if wait is not None:
         event.eta_p50.FromTimedelta(wait.p50)
@@ -26,22 +26,22 @@ def queued(position: int, wait: WaitEstimate | None, message: str) -> bytes:
 
 
 def provisioning(event: scheduler_pb2.Provisioning) -> bytes:
-    """The job is getting a machine."""
+    """Event: the job is getting a machine."""
     return scheduler_pb2.JobEvent(provisioning=event).SerializeToString()
 
 
 def run(event: run_event_pb2.RunEvent) -> bytes:
-    """A step on the machine."""
+    """Event: a step of the run on the machine."""
     return scheduler_pb2.JobEvent(run=event).SerializeToString()
 
 
 def retrying(reason: str) -> bytes:
-    """The attempt is lost and the job goes back to the queue."""
+    """Event: the attempt is lost, and the job goes back to the queue."""
     return scheduler_pb2.JobEvent(retrying=scheduler_pb2.Retrying(reason=reason)).SerializeToString()
 
 
 def ended(job: Job) -> bytes:
-    """The job is over."""
+    """Event: the job is over."""
     event = scheduler_pb2.Ended(
         state=state_to_proto(job.state), cost_micros=job.cost_micros, machine_gpu_type=job.machine_gpu_type
     )
@@ -50,6 +50,6 @@ def ended(job: Job) -> bytes:
 
 
 def outcome(ending: Ending, details: str = "") -> Outcome:
-    """The end of a job that has no result of a run, and costs nothing; `details` are for who looks into it."""
+    """Outcome of a job that has no result of a run and costs nothing; `details` are for an operator."""
     finished = run_event_pb2.Finished(verdict=verdict_to_proto(ending.verdict), message=ending.message, details=details)
     return Outcome(ending.state, ending.verdict, ending.message, finished.SerializeToString(), cost_micros=0)

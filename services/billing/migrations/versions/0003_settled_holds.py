@@ -1,4 +1,4 @@
-"""The database knows that a settled hold stays settled."""
+"""Makes the database refuse to reopen a settled hold."""
 
 from __future__ import annotations
 
@@ -9,6 +9,6 @@ down_revision = "0002"
 
 
 def upgrade() -> None:
-    """HELD becomes SETTLED, and nothing becomes HELD again."""
+    """A hold may become settled; a settled one may not become open again."""
     is_reopened = "OLD.settled AND NOT NEW.settled"
     refuse("UPDATE OF settled", "holds", "holds_settled_moves", is_reopened, "holds: illegal move of settled")

@@ -8,7 +8,7 @@ from alembic import op
 revision = "0001"
 down_revision = None
 
-# The database checks what the code promises, whatever the code does.
+# The database checks the promises of the code, in case the code breaks them.
 _STATES = "'reserving', 'abandoned', 'queued', 'provisioning', 'running', 'settling', 'finished', 'cancelled', 'failed'"
 _CHECKS = {
     "jobs_state_known": f"state IN ({_STATES})",

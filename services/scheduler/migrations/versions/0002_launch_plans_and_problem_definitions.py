@@ -1,4 +1,4 @@
-"""What jobs are written in besides their source: launch plans and problem definitions."""
+"""Adds launch plans and problem definitions to jobs."""
 
 from __future__ import annotations
 
@@ -10,6 +10,6 @@ down_revision = "0001"
 
 
 def upgrade() -> None:
-    """Jobs of before have neither."""
+    """Earlier jobs have neither."""
     for name in ("launch_plan", "problem_def"):
         op.add_column("job_sources", sa.Column(name, sa.Text, nullable=False, server_default=""))

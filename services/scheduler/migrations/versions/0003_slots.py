@@ -1,4 +1,4 @@
-"""Where on its machine a job's lease lies, so that the executor can fence it off by its slot."""
+"""Adds the slot of a job's lease, so that the executor can fence by slot."""
 
 from __future__ import annotations
 
@@ -10,6 +10,6 @@ down_revision = "0002"
 
 
 def upgrade() -> None:
-    """Leases of before did not tell."""
+    """Earlier leases did not say."""
     for name in ("gpu", "first_eighth"):
         op.add_column("jobs", sa.Column(name, sa.Integer))

@@ -1,4 +1,4 @@
-"""How a job's calls are timed."""
+"""Adds the timing mode of a job's calls."""
 
 from __future__ import annotations
 
@@ -10,5 +10,5 @@ down_revision = "0003"
 
 
 def upgrade() -> None:
-    """Jobs of before left it to the device, as those without one do."""
+    """Earlier jobs left it to the device, as jobs without one still do."""
     op.add_column("jobs", sa.Column("timing_mode", sa.Text))

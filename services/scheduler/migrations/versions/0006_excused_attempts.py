@@ -1,4 +1,4 @@
-"""Attempts that were lost because somebody stopped the machine do not count against a job."""
+"""Adds the number of excused attempts, which were lost because somebody stopped the machine."""
 
 from __future__ import annotations
 
@@ -10,5 +10,5 @@ down_revision = "0005"
 
 
 def upgrade() -> None:
-    """Of attempts of before nobody knows any more."""
+    """Earlier attempts count as not excused, because the reason was not stored."""
     op.add_column("jobs", sa.Column("attempts_excused", sa.Integer, nullable=False, server_default="0"))

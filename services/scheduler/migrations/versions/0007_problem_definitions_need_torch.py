@@ -1,4 +1,4 @@
-"""Jobs say whether they come with a problem definition, which only machines with torch can evaluate."""
+"""Adds a flag for jobs with a problem definition, which only machines with torch can evaluate."""
 
 from __future__ import annotations
 
@@ -10,5 +10,5 @@ down_revision = "0006"
 
 
 def upgrade() -> None:
-    """Jobs of before take any machine, as they did."""
+    """Earlier jobs take any machine, as before."""
     op.add_column("jobs", sa.Column("has_definition", sa.Boolean, nullable=False, server_default=sa.false()))

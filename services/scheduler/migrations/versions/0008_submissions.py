@@ -1,4 +1,4 @@
-"""What a job runs is one message, a wavepool.submission.v1.Submission, in place of a column for each field of it."""
+"""Stores a job's submission as one wavepool.submission.v1.Submission instead of one column for each field."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _TEXTS_OF_JOBS = sa.table("job_texts", sa.column("job_id"), sa.column("texts"))
 
 
 def upgrade() -> None:
-    """Put the messages together from the columns, which then go."""
+    """Build the messages from the columns, then drop the columns."""
     op.add_column("jobs", sa.Column("submission", sa.LargeBinary, nullable=False, server_default=sa.text("''")))
     op.create_table(
         "job_texts",
@@ -61,7 +61,7 @@ def _texts(row: RowMapping) -> Submission:
 
 
 def _fingerprint(said: dict[str, Any], row: RowMapping) -> str:
-    """As `jobs/submission_checks.py` has it, so that the keys of these jobs are still known."""
+    """Computes the fingerprint as `jobs/submission_checks.py` does, so that the keys of these jobs stay valid."""
     gpu_types = [row["gpu_type"], *json.loads(row["fallback_gpu_types"])]
     content = json.dumps([said, gpu_types, row["priority"]], sort_keys=True).encode()
     return hashlib.sha256(content).hexdigest()

@@ -1,4 +1,4 @@
-"""The database knows the legal moves of jobs; their states it knows already."""
+"""Makes the database check the legal moves of jobs; it already checks their states."""
 
 from __future__ import annotations
 
@@ -21,5 +21,5 @@ _MOVES = {
 
 
 def upgrade() -> None:
-    """Jobs of before made no others."""
+    """Earlier jobs made only these moves."""
     allow_moves("jobs", _MOVES)
