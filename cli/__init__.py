@@ -1,1 +1,1 @@
-"""The subcommands of `wavepool` that work on this machine, and `make demo`. The rest is in wavepool_client."""
+"""The subcommands of `wavepool` that work on this machine, and `make demo`. The others are in wavepool_client."""

@@ -1,7 +1,7 @@
-"""`make demo`: a whole Wavepool on free ports, one right and one wrong kernel over HTTP, both results, and the end.
+"""`make demo`: starts a Wavepool on free ports, submits a right and a wrong kernel over HTTP, and shows both results.
 
-The last line is one JSON object: `{"accepted": {...}, "wrong": {...}, "metrics": {...}}`. The exit status is 0 only
-when the right kernel was accepted and the wrong one found wrong.
+The last line is one JSON object: `{"accepted": {...}, "wrong": {...}, "metrics": {...}}`. The exit status is 0 only if
+the right kernel is accepted and the wrong one is found wrong.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ WRONG = Path(__file__).with_name("demo_wrong.hip")
 
 @dataclass(frozen=True)
 class Attempt:
-    """One kernel, and the status that it ought to end with."""
+    """One kernel, and the status that it should end with."""
 
     name: str
     kernel: Path
@@ -59,17 +59,17 @@ ATTEMPTS = (Attempt("accepted", RIGHT, "ACCEPTED"), Attempt("wrong", WRONG, "WRO
 
 
 class Demo:
-    """Submits by the seed-compatible route, whose own answer is the event stream."""
+    """Submits by the seed-compatible route, which answers with the event stream."""
 
     def __init__(self, connection: Connection) -> None:
         self._transport = Transport(connection)
 
     def close(self) -> None:
-        """End `run`, wherever it is."""
+        """Ends `run` at any point."""
         self._transport.close()
 
     def run(self) -> dict[str, Any]:
-        """Submit everything, show what came of it, and return the object that the last line shows."""
+        """Submits all kernels, shows the results, and returns the object for the last line."""
         outcomes: dict[str, Result] = {}
         seconds: dict[str, float] = {}
         for attempt in ATTEMPTS:
@@ -93,7 +93,7 @@ class Demo:
         events: list[Event] = []
 
         def open_stream(after: int) -> Iterator[Event]:
-            """The idempotency key makes asking again safe, as long as no event told the submission's id."""
+            """Submits again until an event brings the id, which is safe with the idempotency key; then resumes."""
             if not events:
                 return self._transport.stream("POST", "/api/amd/submit", body=body)
             return self._transport.stream("GET", f"/api/v1/submissions/{events[0].data['id']}/events", after=after)
@@ -133,7 +133,7 @@ def _print_table(outcomes: dict[str, Result], seconds: dict[str, float]) -> None
 
 
 def _summary(result: Result) -> dict[str, Any]:
-    """The result without the single samples, which fill screens."""
+    """The result without the single samples, which would fill screens."""
     fields = result.as_json()
     return {key: _without_samples(value) for key, value in fields.items() if value not in ("", None)}
 
@@ -163,7 +163,7 @@ async def _main(data_dir: Path) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Run the demo; its data folder, with all logs, is kept where something went wrong."""
+    """Runs the demo; keeps its data folder, with all logs, if something went wrong."""
     data_dir = Path(tempfile.mkdtemp(prefix="wavepool-demo-"))
     try:
         report = asyncio.run(_main(data_dir))

@@ -1,4 +1,4 @@
-"""What the whole of Wavepool adds to the client's `wavepool`, which finds it by the entry point `wavepool.commands`."""
+"""Commands that the whole of Wavepool adds to the client's `wavepool`, by the entry point `wavepool.commands`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def add_to(app: typer.Typer) -> None:
-    """Add the commands that need the services or the core on this machine."""
+    """Adds the commands that need the services or the core on this machine."""
     app.command(
         epilog=examples("wavepool up", "wavepool up --port 9000 --data-dir /tmp/pool", "wavepool up --free-ports")
     )(up)

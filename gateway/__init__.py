@@ -1,1 +1,1 @@
-"""The way in: HTTP and event streams for people, browsers and scripts. It keeps nothing and decides nothing."""
+"""The gateway: HTTP and event streams for people, browsers and scripts. It stores nothing and makes no decisions."""

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 async def main() -> None:
-    """Serve until SIGTERM or SIGINT; open streams end then, and their clients resume."""
+    """Serves until SIGTERM or SIGINT; then open streams end, and their clients resume."""
     settings = GatewaySettings()
     logging.configure("gateway", settings.log_level)
     warn_of_settings(logging.get_logger("gateway"))
@@ -40,7 +40,7 @@ def _serve_metrics(settings: GatewaySettings) -> Callable[[], None]:
 
 
 def _without_colours(record: LogRecord) -> bool:
-    """The HTTP server says some things twice, once for terminals."""
+    """Removes the coloured copy that the HTTP server adds to some messages for terminals."""
     vars(record).pop("color_message", None)
     return True
 

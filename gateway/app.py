@@ -44,7 +44,7 @@ Failures are problem documents (RFC 9457); those of the seed-compatible routes a
 
 
 def create_app(settings: GatewaySettings) -> FastAPI:
-    """The application; its connections open and close with its lifespan."""
+    """Builds the application; its connections open and close with its lifespan."""
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncGenerator[None]:

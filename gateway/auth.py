@@ -1,4 +1,4 @@
-"""Whose request it is: a bearer token, looked up in billing and remembered for seconds."""
+"""Authenticates requests: looks bearer tokens up in billing and remembers the answers for some seconds."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MAX_TOKEN_LENGTH = 512
 
 @dataclass(frozen=True)
 class Account:
-    """Who asks."""
+    """The account and the token of a request."""
 
     account_id: str
     account_name: str
@@ -35,7 +35,7 @@ class Account:
 
 
 class Authenticator:
-    """Turns tokens into accounts. Tokens are kept as hashes only, rejected ones too."""
+    """Turns tokens into accounts. Remembers hashes of tokens only, also of rejected ones."""
 
     def __init__(
         self,
@@ -49,7 +49,7 @@ class Authenticator:
         self._remembered: OrderedDict[bytes, tuple[float, Account | None]] = OrderedDict()
 
     async def account(self, token: str) -> Account:
-        """The token's account; raises ProblemError (401) where there is none."""
+        """The token's account; raises ProblemError (401) if the token is missing, unknown or revoked."""
         if not token or len(token) > MAX_TOKEN_LENGTH:
             raise _unauthorized("Send your API token as `Authorization: Bearer <token>`.")
         account = await self._looked_up(token)

@@ -14,7 +14,7 @@ from vocabulary.ports import USUAL_PORTS, usual_target
 
 
 class GatewaySettings(ServiceSettings):
-    """Read from the environment: `GATEWAY_PORT`, `GATEWAY_SCHEDULER_TARGET`, ..."""
+    """Settings from environment variables: `GATEWAY_PORT`, `GATEWAY_SCHEDULER_TARGET`, ..."""
 
     model_config = SettingsConfigDict(env_prefix="GATEWAY_")
 
@@ -25,12 +25,12 @@ class GatewaySettings(ServiceSettings):
     web_dir: Path = Path(__file__).resolve().parents[1] / "web"
     heartbeat: timedelta = timedelta(seconds=10)
     send_timeout: timedelta = timedelta(seconds=30)
-    """A client that takes no byte for so long is disconnected."""
+    """A client that reads nothing for this long is disconnected."""
     head_deadline: Annotated[timedelta, Field(gt=timedelta(0))] = timedelta(seconds=10)
-    """For a request's first line and headers, from the moment at which the connection is open for them."""
+    """Limit for a request's first line and headers, from the moment at which the connection can take them."""
     body_deadline: Annotated[timedelta, Field(gt=timedelta(0))] = timedelta(seconds=30)
-    """For a request's body, from its head on: a source of 1 MiB needs 280 kbit/s."""
+    """Limit for a request's body, from the end of its headers. A source of 1 MiB needs 280 kbit/s."""
     token_cache: timedelta = timedelta(seconds=5)
-    """How long a revoked token may go on working."""
+    """Longest time that a revoked token may go on working."""
     stream_window_bytes: int = 1024 * 1024
-    """How far a client may fall behind the fastest client of the same job before it is dropped (it then resumes)."""
+    """Bytes that a client may fall behind the fastest client of the same job before it is dropped; it then resumes."""

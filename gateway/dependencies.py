@@ -1,4 +1,4 @@
-"""What route handlers ask for: the gateway's parts, and the account behind a request."""
+"""Dependencies of route handlers: the gateway's parts, and the account behind a request."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ bearer = HTTPBearer(auto_error=False, description="An API token; `wavepool up` p
 
 @dataclass(frozen=True)
 class Gateway:
-    """Everything that handlers use."""
+    """All objects that handlers use."""
 
     settings: GatewaySettings
     upstreams: Upstreams
@@ -40,7 +40,7 @@ class Gateway:
     recent_jobs: RecentJobs = field(default_factory=RecentJobs)
 
     def close(self) -> None:
-        """End every stream in good order; their clients resume elsewhere."""
+        """Ends every stream cleanly; the clients resume elsewhere."""
         self.hub.close()
         self.calls.close()
 
@@ -72,7 +72,7 @@ def _visible_jobs(account: TheAccount, gateway: TheGateway) -> VisibleJobs:
 
 
 TheVisibleJobs = Annotated[VisibleJobs, Depends(_visible_jobs)]
-"""Only for those who may ask at all, as TheAccount is."""
+"""Requires a valid token, like TheAccount."""
 
 
 def _admin(account: TheAccount) -> Account:

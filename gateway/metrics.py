@@ -1,4 +1,4 @@
-"""What the gateway counts for Prometheus."""
+"""The gateway's Prometheus metrics."""
 
 from __future__ import annotations
 

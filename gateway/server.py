@@ -1,4 +1,4 @@
-"""The HTTP server, which ends open event streams in good order when it is told to stop."""
+"""The HTTP server, which ends open event streams cleanly when it stops."""
 
 from __future__ import annotations
 
@@ -40,17 +40,17 @@ class GatewayServer(uvicorn.Server):
             )
         )
         self._app = app
-        # It would cut streams off in the middle; `shutdown` ends them.
+        # The automatic drain would cut streams off in the middle; `shutdown` ends them.
         AppStatus.disable_automatic_graceful_drain()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """End the streams, then wait for the other requests."""
+        """Ends the streams, then waits for the other requests."""
         self._app.state.gateway.close()
         await super().shutdown(sockets)
 
     @contextmanager
     def capture_signals(self) -> Generator[None]:
-        """Stop on SIGTERM and SIGINT, and exit with 0 then: being told to stop is no failure."""
+        """Stops on SIGTERM and SIGINT and exits with 0, because a requested stop is no failure."""
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, self.handle_exit, number, None)

@@ -1,4 +1,4 @@
-"""The services behind the gateway, as typed clients."""
+"""Typed clients of the services behind the gateway."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from gateway.config import GatewaySettings
 
 CALL_TIMEOUT_SECONDS = 10.0
-"""The deadline of every unary call; people wait for the answer."""
+"""Deadline of every unary call; people wait for the answer."""
 
 
 @dataclass(frozen=True)
 class Upstreams:
-    """One client for each service, and each one's health by name."""
+    """One client for each service, and the health stub of each by name."""
 
     scheduler: SchedulerServiceAsyncStub
     vmpool: VmPoolServiceAsyncStub
@@ -38,7 +38,7 @@ class Upstreams:
 
 @asynccontextmanager
 async def open_upstreams(settings: GatewaySettings) -> AsyncGenerator[Upstreams]:
-    """Open the channels, which connect when they are first used, and close them at the end."""
+    """Opens the channels, which connect when they are first used, and closes them at the end."""
     targets = {
         "scheduler": settings.scheduler_target,
         "vmpool": settings.vmpool_target,

@@ -1,4 +1,4 @@
-"""`wavepool core`, `certify` and `problems lint`: the core's own command line, under the name of the command."""
+"""`wavepool core`, `certify` and `problems lint`, which call the core's own command line."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ COMMANDS = {
 }
 CERTIFY = "Find out what works on this machine, with figures: a JSON and a page."
 AS_GIVEN = {"allow_extra_args": True, "ignore_unknown_options": True, "allow_interspersed_args": False}
-"""All words go to the core, `--help` too: its options have one home."""
+"""Settings that pass all words on to the core, even `--help`, so that its options are defined only there."""
 
 
 def add_to(app: typer.Typer) -> None:
-    """Add `core` with its commands, `certify`, and `problems lint`."""
+    """Adds `core` with its commands, `certify`, and `problems lint`."""
     group = typer.Typer(help="The compile, check and benchmark core alone: no services, no queue, no account.")
     for name, explanation in COMMANDS.items():
         _pass_on(group, name, explanation)
@@ -47,8 +47,8 @@ def _pass_on(app: typer.Typer, name: str, explanation: str) -> None:
 
 
 def _status_of(command: Sequence[str]) -> int:
-    """The exit status of a command, as a shell tells it. Ctrl-C is the command's alone, which may have much to end."""
-    # Not SIG_IGN, which the command would inherit.
+    """Runs a command and gives its exit status, like a shell. Ctrl-C goes only to the command, which may clean up."""
+    # Not SIG_IGN, because the command would inherit that.
     before = signal.signal(signal.SIGINT, lambda _number, _frame: None)
     try:
         status = subprocess.run(command, check=False).returncode  # noqa: S603 - our own program
@@ -60,7 +60,7 @@ def _status_of(command: Sequence[str]) -> int:
 def lint(context: typer.Context) -> None:
     """Check problem folders, and prove them with kernels: the solution passes, lazy ones fail.
 
-    Takes slugs, or all where none is given. Needs no running Wavepool.
+    Takes slugs; checks all problems if there are none. Needs no running Wavepool.
     """
     worst = 0
     for words in (("problems.library.lint",), ("services.executor.core", "lint")):

@@ -37,9 +37,9 @@ def doctor(
     fix: Annotated[bool, typer.Option("--fix", help="Install what is missing and needs no root: torch.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Look for whatever could keep Wavepool from working on this machine, and say what to do about it.
+    """Look for anything that could keep Wavepool from working on this machine, and show how to fix it.
 
-    Compiles and runs a small kernel in its sandbox. Exit status 1 when anything is broken.
+    Compiles and runs a small kernel in its sandbox. Exit status 1 if anything is broken.
     """
     findings = _findings(data_dir, endpoint, token)
     fixed = [checkup.fixed(finding) for finding in findings if fix and finding.fix]

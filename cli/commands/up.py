@@ -50,7 +50,7 @@ def up(
         raise UnreachableError(f"the code made from {', '.join(stale)} is out of date: {REMEDY}")
     for warning in setting_warnings():
         notes.print(warning)
-    # Of all programs it alone starts later, when a job waits for it.
+    # Only the executor starts later, when a job waits for it.
     if fault := check_settings(EXECUTOR).fault:
         raise InputError(fault)
     ports = Ports.free(port) if free_ports else Ports.usual(port)
@@ -109,7 +109,7 @@ def _announce(stack: Stack, supervisor: Supervisor) -> None:
 
 
 def command_for(data_dir: Path) -> str:
-    """What to type in this folder for `wavepool`, if the Wavepool of that data folder is meant."""
+    """The command to type in this folder instead of `wavepool` for the Wavepool of that data folder."""
     command = shlex.quote("wavepool" if shutil.which("wavepool") else str(Path(sys.executable).with_name("wavepool")))
     if data_dir == DEFAULT_DATA_DIR.resolve():
         return command

@@ -1,1 +1,1 @@
-"""A whole Wavepool on this machine: its processes started, watched over and stopped."""
+"""Starts, supervises and stops the processes of a whole Wavepool on this machine."""

@@ -1,4 +1,4 @@
-"""What `wavepool doctor` looks at: one function for each question, each with what to do about a fault."""
+"""The checks of `wavepool doctor`: one function for each question, with a remedy for each fault."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 OLDEST_PYTHON = (3, 11)
 MIB = 1024 * 1024
 LEAST_DISK_MIB = 512
-"""Databases, logs and builds of a day's work; the compiler's cache is filled before."""
+"""Space for the databases, logs and builds of a day's work; the compiler's cache is already filled."""
 TRIAL_SECONDS = 300
 TRIAL_KERNEL = Path(__file__).parents[2] / "problems" / "catalogue" / "vector-addition" / "solution.hip"
 TRIAL = ("-m", "services.executor.core", "bench", str(TRIAL_KERNEL), "--problem", "vector-addition", "--mode", "check")
@@ -42,14 +42,14 @@ DEVICE_LIBRARY_REMEDY = (
 TORCH = ("-m", "services.executor.core.problem_host")
 GPU_CHECKUP = ("-m", "services.executor.devices.checkup")
 DRIVER_NODES = {"rocm": Path("/dev/kfd"), "nvidia": Path("/dev/nvidia0")}
-"""What is there if a device's driver has found a GPU."""
+"""Device nodes that exist if a device's driver has found a GPU."""
 EXECUTOR = "services.executor"
 SERVICES = (EXECUTOR, "services.vmpool", "services.scheduler", "services.billing", "gateway")
 SETTING_NAMES = ("-m", "servicekit.setting_names")
 SETUP_TORCH = Path(__file__).parents[2] / "deploy" / "setup-torch"
 GAP = "does not hold back: "
 UNCOUNTED = ("memory is read every", "a sandbox can fill all processors")
-"""How the gaps begin that come of having no control group, or none with the cpu controller."""
+"""Beginnings of the gaps that come from a missing control group, or one without the cpu controller."""
 CONTROL_GROUP_REMEDY = (
     "for memory and processors run as root, or have systemd delegate a control group: "
     "`systemd-run --user --scope -p Delegate=yes wavepool up`"
@@ -57,7 +57,7 @@ CONTROL_GROUP_REMEDY = (
 
 
 class Health(StrEnum):
-    """How a question was answered."""
+    """The result of a check."""
 
     OK = "ok"
     NOTE = "note"
@@ -67,7 +67,7 @@ class Health(StrEnum):
 
 @dataclass(frozen=True)
 class Finding:
-    """An answer; `remedy` says what to do, if there is something to do, and `fix` is a program that does it."""
+    """The answer to a check; `remedy` is a step for the user, if there is one, and `fix` a program that takes it."""
 
     name: str
     health: Health
@@ -77,21 +77,21 @@ class Finding:
 
 
 def python_version() -> Finding:
-    """Whether this Python is new enough."""
+    """Checks that this Python is new enough."""
     if sys.version_info >= OLDEST_PYTHON:
         return Finding("Python", Health.OK, f"{platform.python_version()} at {sys.executable}")
     return Finding("Python", Health.FAULT, platform.python_version(), "install Python 3.11 or newer and run make setup")
 
 
 def generated_code() -> Finding:
-    """Whether the code made from the protos is up to date."""
+    """Checks that the code made from the protos is up to date."""
     if stale := stale_protos():
         return Finding("generated code", Health.FAULT, f"older than {', '.join(stale)}", REMEDY)
     return Finding("generated code", Health.OK, "as new as the protos")
 
 
 def setting_warnings() -> list[str]:
-    """What is wrong with the names of settings in the environment, in sentences."""
+    """Warnings about names of settings in the environment, one sentence each."""
     asked = subprocess.run(  # noqa: S603 - our own program
         [sys.executable, *SETTING_NAMES], capture_output=True, text=True, timeout=TRIAL_SECONDS, check=False
     )
@@ -102,14 +102,14 @@ def setting_warnings() -> list[str]:
 
 @dataclass(frozen=True)
 class SettingsCheck:
-    """What a service says of its settings: what is wrong with them, if anything, or what they come to."""
+    """A service's check of its settings: a fault, or a report of their values."""
 
     fault: str
     reported: str = ""
 
 
 def check_settings(service: str) -> SettingsCheck:
-    """Ask a service whether it would take the settings in the environment."""
+    """Asks a service to check the settings in the environment."""
     asked = subprocess.run(  # noqa: S603 - our own program
         [sys.executable, "-m", service, "--check-settings"],
         capture_output=True,
@@ -125,13 +125,13 @@ def check_settings(service: str) -> SettingsCheck:
 
 
 def check_all_settings() -> dict[str, SettingsCheck]:
-    """What each service says of its settings."""
+    """The checks of settings by all services."""
     with ThreadPoolExecutor() as pool:
         return dict(zip(SERVICES, pool.map(check_settings, SERVICES), strict=True))
 
 
 def settings(checks: Mapping[str, SettingsCheck]) -> list[Finding]:
-    """Whether every variable that looks like a setting of ours is one, and the services take their values."""
+    """Checks that all variables that look like our settings are known, and that services accept their values."""
     where = "or take it out; docs/operations.md lists the settings"
     found = [Finding("settings", Health.NOTE, warning, f"correct the name, {where}") for warning in setting_warnings()]
     reported: list[str] = []
@@ -146,7 +146,7 @@ def settings(checks: Mapping[str, SettingsCheck]) -> list[Finding]:
 
 
 def disk_space(data_dir: Path, least_mib: int = LEAST_DISK_MIB) -> Finding:
-    """Whether the data folder's disk has room."""
+    """Checks that the data folder's disk has free space."""
     existing = next(folder for folder in (data_dir, *data_dir.resolve().parents) if folder.exists())
     free_mib = shutil.disk_usage(existing).free // MIB
     if free_mib >= least_mib:
@@ -160,7 +160,7 @@ def disk_space(data_dir: Path, least_mib: int = LEAST_DISK_MIB) -> Finding:
 
 
 def ports(wanted: Ports, data_dir: Path) -> Finding:
-    """Whether the usual ports are free, or ours already."""
+    """Checks that the usual ports are free, or are already ours."""
     running = holder_of_folder(data_dir)
     if running:
         return Finding("ports", Health.OK, f"held by `wavepool up`, process {running}")
@@ -172,16 +172,17 @@ def ports(wanted: Ports, data_dir: Path) -> Finding:
 
 
 def gpu_device() -> str:
-    """The GPU device that EXECUTOR_DEVICE names; else the one whose driver's node is here, or none."""
+    """The GPU device that EXECUTOR_DEVICE names, or else the one whose driver's node exists; empty if there is none."""
     if named := os.environ.get("EXECUTOR_DEVICE"):
         return named if named in DRIVER_NODES else ""
     return next((device for device, node in DRIVER_NODES.items() if node.exists()), "")
 
 
 def gpu(device: str) -> list[Finding]:
-    """Whether this machine's GPU is used, and can be.
+    """Checks that this machine's GPU is used, and that it can be.
 
-    Looks at its nodes and the right to them, the driver and what it shows, the compiler, and room for an image.
+    Checks the device nodes and the permission to use them, the driver and its GPUs, the compiler, and space for an
+    image.
     """
     found: list[Finding] = []
     if not os.environ.get("EXECUTOR_DEVICE"):
@@ -209,9 +210,9 @@ def _health(found: dict[str, Any]) -> Health:
 
 
 def trial_run(executor: SettingsCheck, device: str = "") -> list[Finding]:
-    """Whether a kernel compiles, runs in its sandbox and is checked, and what the sandbox does not hold back.
+    """Checks that a kernel compiles, runs in its sandbox and is checked, and reports the sandbox's gaps.
 
-    With the executor's settings, and on its device, unless another is named.
+    Uses the executor's settings, and its device unless another is named.
     """
     if executor.fault:
         why = "not run, as the executor refuses its settings"
@@ -254,7 +255,7 @@ def _judged(trial: subprocess.CompletedProcess[str]) -> Iterator[Finding]:
 
 
 def _remedy(gaps: list[str]) -> str:
-    """What closes them: another sandbox, or for what only the kernel can count, a control group of our own."""
+    """Steps that close the gaps: another sandbox, or a control group for resources that only the kernel counts."""
     uncounted = [gap for gap in gaps if gap.startswith(UNCOUNTED)]
     steps = [CONTROL_GROUP_REMEDY] if uncounted else []
     if len(uncounted) < len(gaps):
@@ -263,7 +264,7 @@ def _remedy(gaps: list[str]) -> str:
 
 
 def mi300x_report() -> Finding:
-    """Whether reports for the MI300X can be made here, and with which mathematics."""
+    """Checks that reports for the MI300X can be made here, and with which device library."""
     program = [sys.executable, "-m", "services.executor.core", "isa", str(TRIAL_KERNEL), "--json"]
     try:
         said = _last_object(
@@ -280,7 +281,7 @@ def mi300x_report() -> Finding:
 
 
 def problem_definitions() -> Finding:
-    """Whether problems that come with submissions can be evaluated here, as the executor would."""
+    """Checks that problem definitions of submissions can be evaluated here, as the executor would do it."""
     name = "definitions"
     try:
         asked = subprocess.run(  # noqa: S603 - our own program
@@ -296,12 +297,12 @@ def problem_definitions() -> Finding:
 
 
 def fixed(finding: Finding) -> bool:
-    """Run the finding's fix, which may take minutes and prints what it does; whether it succeeded."""
+    """Runs the finding's fix, which may take minutes and prints its progress; True if it succeeds."""
     return subprocess.run(finding.fix, stdout=sys.stderr, check=False).returncode == 0  # noqa: S603 - our own program
 
 
 def services(transport: Transport, connection: Connection) -> list[Finding]:
-    """Whether a Wavepool runs at the endpoint, all of it, and takes our token."""
+    """Checks that a complete Wavepool runs at the endpoint and accepts our token."""
     try:
         readiness = transport.readiness()
     except WavepoolError as error:

@@ -1,4 +1,4 @@
-"""The data folder of a running Wavepool: one `up` at a time, and a note for other commands where it listens."""
+"""The data folder of a running Wavepool: a lock for one `up` at a time, and its endpoint for other commands."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LARGEST_LOG_BYTES = 16 * 1024 * 1024
 
 @contextmanager
 def claimed(data_dir: Path, endpoint: str) -> Generator[None]:
-    """Hold the folder; raises InputError when another `up` has it."""
+    """Holds the folder; raises InputError if another `up` holds it."""
     try:
         (data_dir / "logs").mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -42,7 +42,7 @@ def claimed(data_dir: Path, endpoint: str) -> Generator[None]:
 
 
 def holder(data_dir: Path) -> int | None:
-    """The process id of the `up` that holds the folder; None where none does."""
+    """The process id of the `up` that holds the folder; None if there is none."""
     try:
         with (data_dir / LOCK_FILE).open("r+", encoding="utf-8") as lock:
             try:
@@ -56,7 +56,7 @@ def holder(data_dir: Path) -> int | None:
 
 
 def rotate_logs(logs: Path, largest_bytes: int = LARGEST_LOG_BYTES) -> None:
-    """Put long log files aside, one generation."""
+    """Renames large log files; keeps one older generation."""
     for log in logs.glob("*.log"):
         if log.stat().st_size > largest_bytes:
             log.replace(log.with_suffix(".log.1"))

@@ -1,4 +1,4 @@
-"""Whether the code that is made from the protos is there and as new as they are."""
+"""Checks that the code made from the protos exists and is as new as they are."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ REMEDY = "run `make setup`"
 
 
 def stale_protos(folder: Path = PROTOS) -> list[str]:
-    """The protos that changed after their Python code was made, as after a `git pull`, or that have none.
+    """The protos that changed after their Python code was made, for example by a `git pull`, or that have no code.
 
-    Empty for an installed package, which brings the code and no protos.
+    Empty for an installed package, which contains the code but no protos.
     """
     return [str(proto.relative_to(folder)) for proto in sorted(folder.rglob("*.proto")) if _is_stale(proto)]
 

@@ -1,4 +1,4 @@
-"""Asks running processes whether they are ready: gRPC health for services, `/readyz` for the gateway.
+"""Asks running processes if they are ready: gRPC health for services, `/readyz` for the gateway.
 
 `python -m cli.local.health ADDRESS` asks one, for health checks of containers.
 """
@@ -18,7 +18,7 @@ OPTIONS = (("grpc.enable_http_proxy", 0),)
 
 
 async def grpc_is_serving(address: str) -> bool:
-    """Whether the service at `host:port` reports SERVING."""
+    """True if the service at `host:port` reports SERVING."""
     async with grpc.aio.insecure_channel(address, options=OPTIONS) as channel:
         stub = cast("Any", health_pb2_grpc).HealthStub(channel)
         try:
@@ -29,7 +29,7 @@ async def grpc_is_serving(address: str) -> bool:
 
 
 async def http_is_ready(endpoint: str) -> bool:
-    """Whether the gateway at `http://host:port` says that it and what it needs are ready."""
+    """True if the gateway at `http://host:port` reports that it and the services behind it are ready."""
     async with httpx.AsyncClient(trust_env=False, timeout=TIMEOUT_SECONDS) as client:
         try:
             response = await client.get(f"{endpoint}/readyz")
@@ -39,7 +39,7 @@ async def http_is_ready(endpoint: str) -> bool:
 
 
 def main() -> None:
-    """Exit with 0 when what is at the address that is given, `host:port` or a gateway's URL, is ready; else with 1."""
+    """Exits with 0 if the service at the given `host:port`, or the gateway at the given URL, is ready; else with 1."""
     address = sys.argv[1]
     probe = http_is_ready if address.startswith("http") else grpc_is_serving
     sys.exit(0 if asyncio.run(probe(address)) else 1)

@@ -1,4 +1,4 @@
-"""A program that `up` runs, and the rules by which it is started again."""
+"""A program that `up` runs, and the rules for its restarts."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ RESTARTS = Backoff(first=timedelta(seconds=0.2), longest=timedelta(seconds=10))
 STABLE_SECONDS = 30.0
 """A program that ran this long starts again as quickly as one that never died."""
 STARTS_BEFORE_READY = 3
-"""A program that dies this often without having been ready once is broken, and starting it again will not help."""
+"""A program that dies this often without having been ready once is broken, and a restart will not help."""
 WRONG_SETTINGS = os.EX_CONFIG
-"""With this exit status a service refuses its settings: starting it again will not help either."""
+"""The exit status of a service that refuses its settings; a restart will not help either."""
 TAIL_LINES = 15
 TAIL_BYTES = 16_384
 
@@ -31,7 +31,7 @@ class StartError(Exception):
 
 @dataclass(frozen=True)
 class Program:
-    """What to run. `is_ready` asks the running program itself; `address` is for people."""
+    """A program to run. `is_ready` asks the running program itself; `address` is for people."""
 
     name: str
     arguments: Sequence[str]
@@ -42,17 +42,17 @@ class Program:
 
 
 def restart_delay(crashes: int) -> float:
-    """Seconds to wait before the start that follows the given number of crashes in a row (from 1)."""
+    """Seconds to wait before the start that follows this number of crashes in a row (from 1)."""
     return RESTARTS.pause(crashes).total_seconds()
 
 
 def crashes_in_a_row(before: int, ran_seconds: float) -> int:
-    """The count that includes a crash just now, of a program that ran for `ran_seconds`."""
+    """The number of crashes in a row, including one just now of a program that ran for `ran_seconds`."""
     return 1 if ran_seconds >= STABLE_SECONDS else before + 1
 
 
 def how_it_ended(return_code: int) -> str:
-    """The end of a process in words; negative codes are signals, as subprocess gives them."""
+    """The end of a process in words; negative codes are signals, as in subprocess."""
     if return_code >= 0:
         return f"exit status {return_code}"
     try:
@@ -62,7 +62,7 @@ def how_it_ended(return_code: int) -> str:
 
 
 def tail(log: Path, begin_bytes: int = 0) -> str:
-    """The last lines of a log after its first `begin_bytes`; empty where there is none."""
+    """The last lines of a log after its first `begin_bytes`; empty if the file does not exist."""
     try:
         with log.open("rb") as file:
             file.seek(0, 2)

@@ -1,4 +1,4 @@
-"""What `wavepool doctor` learns of the pool's machines and of where they come from."""
+"""The checks of `wavepool doctor` on the pool's providers and machines."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SANDBOXES = "sandboxes"
 
 
 def providers(transport: Transport) -> list[Finding]:
-    """What each provider of the running pool found when it looked; a gateway without this question has no answer."""
+    """The findings of each provider of the running pool; none if the gateway does not support the question."""
     try:
         answer = transport.call("GET", "/api/v1/providers/diagnosis")
     except NotFoundError:
@@ -35,9 +35,9 @@ def _finding(found: dict[str, Any]) -> Finding:
 
 
 def sandboxes(transport: Transport) -> list[Finding]:
-    """What the sandbox of each machine that is there does not hold back; a machine that says nothing of it is not told.
+    """The sandbox gaps of each rented machine that is running and reports any.
 
-    A rented one is at fault: other people pay for it. That this host has a weaker one is said by the trial kernel.
+    A gap of a rented machine is a fault. The trial kernel reports the gaps of this host.
     """
     try:
         answer = transport.call("GET", "/api/v1/machines")

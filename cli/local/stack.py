@@ -1,4 +1,4 @@
-"""The processes of a Wavepool on this machine: which programs, on which ports, told what.
+"""The processes of a Wavepool on this machine: their programs, ports and environments.
 
 The executor is missing here on purpose: vmpool starts one for each machine of its local provider.
 """
@@ -23,19 +23,19 @@ if TYPE_CHECKING:
 
 GATEWAY = "gateway"
 PROCESSES = ("billing", "vmpool", "scheduler", GATEWAY)
-"""In the order in which they start."""
+"""The processes, in the order in which they start."""
 CALLS = {"vmpool": ("billing",), "scheduler": ("vmpool", "billing"), GATEWAY: ("scheduler", "vmpool", "billing")}
-"""Whom each process calls."""
+"""The services that each process calls."""
 
 
 @dataclass(frozen=True)
 class Ports:
-    """Where each process listens, and where it serves metrics, by process name."""
+    """Ports of the processes and of their metrics, by process name."""
 
     serving: Mapping[str, int]
     metrics: Mapping[str, int]
     executor: int
-    """Where vmpool is to start its first executor, if that is free then; 0: anywhere."""
+    """Port for vmpool's first executor, if it is free then; 0: any port."""
 
     @classmethod
     def usual(cls, gateway: int | None = None) -> Ports:
@@ -54,7 +54,7 @@ class Ports:
         return cls(serving, dict(zip(names, ports[len(names) :], strict=True)), executor=0)
 
     def check(self) -> None:
-        """Raises InputError naming each port that is taken, who has it, and what to do."""
+        """Raises InputError that names each taken port with its holder, and the fix."""
         named = {f"{name} port {port}": port for name, port in self.serving.items()}
         named |= {f"{name} metrics port {port}": port for name, port in self.metrics.items()}
         taken = {name: f"held by {holder(port)}" for name, port in named.items() if not is_free(port)}
@@ -64,7 +64,7 @@ class Ports:
 
 
 def holder(port: int) -> str:
-    """The process that listens on a port, in words, as far as we may know."""
+    """The process that listens on a port, in words, if we may see it."""
     for connection in psutil.net_connections(kind="tcp"):
         address = connection.laddr
         if address and address.port == port and connection.status == psutil.CONN_LISTEN and connection.pid:
@@ -90,7 +90,7 @@ class Stack:
         return self.data_dir / "logs"
 
     def programs(self) -> list[Program]:
-        """What to run, in starting order."""
+        """The programs to run, in starting order."""
         return [self._program(name) for name in self.ports.serving]
 
     def _program(self, name: str) -> Program:

@@ -1,4 +1,4 @@
-"""One program of a Supervisor: running, dying, starting again, stopping."""
+"""One program of a Supervisor: runs it, restarts it if it dies, and stops it."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ class SupervisedProgram:
 
     @property
     def process_id(self) -> int | None:
-        """The process id while the program runs."""
+        """The process id while the program runs, else None."""
         running = self._process is not None and self._process.returncode is None
         return self._process.pid if running and self._process else None
 
     async def keep_running(self) -> None:
-        """Run the program again and again until `stop`; raises StartError when it never gets ready."""
+        """Runs the program again and again until `stop`; raises StartError if it never gets ready."""
         loop, crashes = asyncio.get_running_loop(), 0
         while not self._stopping.is_set():
             start = loop.time()
@@ -63,7 +63,7 @@ class SupervisedProgram:
             await self._wait_for_stop(delay)
 
     async def wait_until_ready(self, timeout_seconds: float) -> None:
-        """Wait until the program says that it is ready; raises StartError when that takes too long."""
+        """Waits until the program reports that it is ready; raises StartError if that takes too long."""
         try:
             async with asyncio.timeout(timeout_seconds):
                 while self.process_id is None or not await self.program.is_ready():  # noqa: ASYNC110 - another process gives no event
@@ -73,7 +73,7 @@ class SupervisedProgram:
         self._ready.set()
 
     async def stop(self, grace_seconds: float, hurry: asyncio.Event) -> None:
-        """Ask the program to end, and kill it when it has not after its grace or once `hurry` is set."""
+        """Asks the program to end, and kills it after its grace or once `hurry` is set."""
         self._stopping.set()
         process = self._process
         if process is None or process.returncode is not None:

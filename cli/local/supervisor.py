@@ -1,7 +1,7 @@
-"""Keeps a set of programs running: starts them, starts them again when they die, stops them in order.
+"""Keeps a set of programs running: starts them, restarts them if they die, stops them in order.
 
-Each program dies with this process (`tether`), and whatever it leaves behind is swept up (`sweep`), even if this
-process is killed with SIGKILL.
+Each program dies with this process (`tether`), and its leftovers are swept up (`sweep`), even if this process is killed
+with SIGKILL.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ SWEEP = Path(sweep.__file__)
 
 
 class Supervisor:
-    """Runs programs; `notify` gets one sentence for everything that a person should know.
+    """Runs programs; `notify` gets one sentence for each event that a person should know of.
 
     Programs start in the given order, without waiting for each other, and stop in the reverse order.
     """
@@ -41,7 +41,7 @@ class Supervisor:
         self._sweeper: asyncio.subprocess.Process | None = None
 
     async def start(self) -> None:
-        """Start everything."""
+        """Starts all programs."""
         self._sweeper = await asyncio.create_subprocess_exec(
             sys.executable, "-S", str(SWEEP), self.mark, stdin=asyncio.subprocess.PIPE, start_new_session=True
         )
@@ -50,7 +50,7 @@ class Supervisor:
         ]
 
     async def wait_until_ready(self, timeout_seconds: float) -> None:
-        """Wait until all programs are ready.
+        """Waits until all programs are ready.
 
         Raises StartError for a program that keeps dying before it is ready, or is not ready in time.
         """
@@ -71,15 +71,15 @@ class Supervisor:
             pending -= done
 
     async def wait(self) -> None:
-        """Wait for ever; raises what a program's supervision failed with."""
+        """Waits for ever; raises the error of a program that could not be kept running."""
         await asyncio.gather(*self._tasks)
 
     def hurry(self) -> None:
-        """Cut the grace short: whatever still runs is killed."""
+        """Cuts the grace short: programs that still run are killed."""
         self._hurry.set()
 
     async def stop(self) -> None:
-        """Stop everything, each program with its grace, then sweep up."""
+        """Stops all programs, each with its grace, then sweeps up."""
         for program in reversed(self._programs):
             await program.stop(self._grace_seconds, self._hurry)
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -88,7 +88,7 @@ class Supervisor:
             await self._sweeper.wait()
 
     def process_id(self, name: str) -> int | None:
-        """The process id of a program while it runs."""
+        """The process id of a program while it runs, else None."""
         return next((p.process_id for p in self._programs if p.program.name == name), None)
 
 
@@ -96,7 +96,7 @@ class Supervisor:
 async def running(
     programs: Sequence[Program], notify: Callable[[str], None], grace_seconds: float
 ) -> AsyncGenerator[Supervisor]:
-    """Programs that are started on entry and stopped on exit, however it is left."""
+    """Starts programs on entry and stops them on exit, even after an error."""
     supervisor = Supervisor(programs, notify, grace_seconds)
     try:
         await supervisor.start()

@@ -1,10 +1,10 @@
-"""Ends whatever an `up` left behind: every process that carries its mark in the environment.
+"""Ends the processes that an `up` left behind: all that have its mark in their environment.
 
 Services start processes of their own (machines of the local provider) that may outlive them. All inherit the mark, so
-they are found wherever they were re-parented to.
+they are found even after they get another parent.
 
-Run as a program, `python -S sweep.py MARK`, this waits until standard input closes, which happens when `up` is gone,
-however it went, and then sweeps. `up` starts one beside the services.
+Run as a program, `python -S sweep.py MARK`, this waits until standard input closes, which happens when `up` ends, even
+by a crash, and then sweeps. `up` starts one beside the services.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ ROUNDS = 100
 
 
 def marked_processes(mark: str) -> list[int]:
-    """The ids of all processes with this mark but our own; processes that we may not read are not ours."""
+    """The ids of all processes with this mark except our own; processes that we may not read are not ours."""
     needle = f"{MARK_VARIABLE}={mark}".encode()
     return [pid for pid in _process_ids() if pid != os.getpid() and needle in _environment(pid)]
 
 
 def sweep(mark: str) -> int:
-    """Kill all marked processes and wait until they are gone; returns how many are left, 0 if all went well."""
+    """Kills all marked processes and waits until they are gone; returns the number that are left, 0 on success."""
     for _ in range(ROUNDS):
         remaining = marked_processes(mark)
         if not remaining:
@@ -56,7 +56,7 @@ def _kill(pid: int) -> None:
 
 
 def main() -> None:
-    """Wait for the end of `up`, then sweep."""
+    """Waits for the end of `up`, then sweeps."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     sys.stdin.buffer.read()
     sys.exit(1 if sweep(sys.argv[1]) else 0)

@@ -1,1 +1,1 @@
-"""How HTTP is spoken here: connections, bodies, errors, event streams."""
+"""HTTP of the gateway: connections, bodies, errors, event streams."""

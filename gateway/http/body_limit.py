@@ -1,4 +1,4 @@
-"""Refuses large bodies as they arrive, whether or not their length was reported beforehand."""
+"""Refuses large bodies as they arrive, even if their length was not reported beforehand."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 MAX_BODY_BYTES = 2 * 1024 * 1024
-"""A source of 1 MiB fits, however its JSON escapes it in practice."""
+"""A source of 1 MiB fits, even with the escapes of practical JSON."""
 TOO_LARGE = f"The body is larger than {MAX_BODY_BYTES} bytes; a source may have 1 MiB."
 
 
 class BodyLimit:
-    """An ASGI application around another."""
+    """An ASGI application that wraps another and limits bodies."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve the request, or answer 413."""
+        """Serves the request, or answers 413."""
         if scope["type"] == "http":
             if _reported_length(scope) > MAX_BODY_BYTES:
                 await problem_response(body_problem(413, TOO_LARGE), scope["path"])(scope, receive, send)
@@ -47,7 +47,7 @@ def _counted(receive: Receive) -> Receive:
         message = await receive()
         received_bytes += len(message.get("body", b""))
         if received_bytes > MAX_BODY_BYTES:
-            # The framework passes this one on from inside its body parser, as it is.
+            # The framework's body parser lets this exception through unchanged.
             raise HTTPException(413, TOO_LARGE)
         return message
 

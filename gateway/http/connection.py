@@ -1,8 +1,8 @@
-"""One client's connection: what a request may look like, and by when it must be there.
+"""One client's connection, with limits for the form and the arrival of each request.
 
-The HTTP server by itself waits for ever for the rest of a request that was begun, and takes a head of any size that
-arrives at once. Here a client has a deadline for the head of each request and one for its body, however it spreads its
-bytes; a head is limited in size and in headers, and must leave no doubt about where its body ends.
+The HTTP server by itself waits for ever for the rest of a request, and takes headers of any size that arrive at once.
+Here a client has a deadline for the headers of each request and one for its body, however it spreads the bytes. The
+headers are limited in size and number, and must leave no doubt about the end of the body.
 """
 
 from __future__ import annotations
@@ -30,19 +30,19 @@ if TYPE_CHECKING:
 log = get_logger(__name__)
 
 MAX_HEAD_BYTES = 16 * 1024
-"""Of a request's first line and headers; what other servers commonly take."""
+"""Limit for a request's first line and headers; other servers commonly use the same."""
 MAX_HEADERS = 100
 HEAD_TOO_LARGE = f"Send at most {MAX_HEAD_BYTES} bytes of headers (with the URL), and at most {MAX_HEADERS} headers."
 CAN_ANSWER = (h11.IDLE, h11.SEND_RESPONSE)
 
 
 class StrictParser(h11.Connection):
-    """Reads requests, and refuses those that the limits exclude; `violation` is what was wrong with the last one."""
+    """Reads requests and refuses those beyond the limits; `violation` is the fault of the last refused one."""
 
     violation: h11.RemoteProtocolError | None = None
 
     def next_event(self) -> Any:  # noqa: ANN401 - events, and classes that stand for none
-        """What the client did next; raises h11.RemoteProtocolError."""
+        """The next event from the client; raises h11.RemoteProtocolError."""
         try:
             event = super().next_event()
             if isinstance(event, h11.Request):
@@ -54,7 +54,7 @@ class StrictParser(h11.Connection):
 
 
 class HttpConnection(H11Protocol):
-    """The server makes one for each connection."""
+    """The protocol of one connection; the server makes one for each."""
 
     def __init__(self, settings: GatewaySettings, **server: Any) -> None:  # noqa: ANN401 - passed through
         super().__init__(**server)
@@ -67,29 +67,29 @@ class HttpConnection(H11Protocol):
         self._deadline: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: Any) -> None:  # noqa: ANN401 - the base narrows what asyncio's protocols take
-        """The first request is awaited from now on."""
+        """Starts the deadline of the first request."""
         super().connection_made(transport)
         self._await_rest()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Nothing is awaited any more."""
+        """Cancels the deadline."""
         self._set_deadline(None)
         super().connection_lost(exc)
 
     def handle_events(self) -> None:
-        """Take what has arrived, and await what is missing."""
+        """Handles the data that has arrived, and sets the deadline for the rest."""
         super().handle_events()
         self._await_rest()
 
     def send_400_response(self, msg: str) -> None:
-        """Refuse what cannot be read, and close."""
+        """Refuses a request that cannot be read, and closes the connection."""
         violation = self.conn.violation if isinstance(self.conn, StrictParser) else None
         status = violation.error_status_hint if violation else HTTPStatus.BAD_REQUEST
         is_too_large = status == HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE
         self._refuse(status, HEAD_TOO_LARGE if is_too_large else f"The request cannot be read: {violation or msg}.")
 
     def _await_rest(self) -> None:
-        """A deadline counts from the moment at which the client owes a head, or a body, and no byte moves it."""
+        """Starts a deadline when the client owes headers or a body; further bytes do not move it."""
         awaited = (self.conn.their_state, self.cycle)
         if awaited != self._awaited:
             self._awaited = awaited
@@ -109,16 +109,16 @@ class HttpConnection(H11Protocol):
             )
 
     def _refuse(self, status: int, detail: str) -> None:
-        """Answer with a problem, unless an answer has begun, and close."""
+        """Answers with a problem, unless an answer has begun, and closes the connection."""
         set_request_id(None)
         log.info("a connection is closed", extra={"status": status, "reason": detail, "client": self.client})
-        # There is none before the first request.
+        # The cycle is None before the first request.
         cycle = cast("RequestResponseCycle | None", self.cycle)
         in_request = cycle is not None and not cycle.response_complete
         if self.conn.our_state in CAN_ANSWER:
             self._answer(Problem(status, detail), self.scope["path"] if in_request else "")
         if cycle is not None:
-            # The application hears that the client is gone, and what it still says is dropped.
+            # The application learns that the client is gone, and further output is dropped.
             cycle.disconnected = True
             cycle.message_event.set()
         self.transport.close()
@@ -137,5 +137,5 @@ def _check_head(request: h11.Request) -> None:
     if size_bytes > MAX_HEAD_BYTES or len(names) > MAX_HEADERS:
         raise h11.RemoteProtocolError(HEAD_TOO_LARGE, HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE)
     if b"content-length" in names and b"transfer-encoding" in names:
-        # Two servers in a row that read such a request differently take its body for the next request.
+        # If two servers in a row read such a request differently, one takes its body for the next request.
         raise h11.RemoteProtocolError("it has Content-Length and Transfer-Encoding; send one of them")

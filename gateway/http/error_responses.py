@@ -1,4 +1,4 @@
-"""Writes problems out: RFC 9457 for our own routes, the seed's plain JSON for the seed-compatible ones."""
+"""Writes problems: RFC 9457 for our own routes, the seed's plain JSON for the seed-compatible ones."""
 
 from __future__ import annotations
 
@@ -50,11 +50,11 @@ FIXES = {
     "bool_parsing": "must be true or false",
     "bool_type": "must be true or false",
 }
-"""By the validator's kind of error."""
+"""Fixes by the validator's kind of error."""
 
 
 def install(app: FastAPI) -> None:
-    """Make every failure of a request a problem."""
+    """Makes every failure of a request a problem."""
     app.add_exception_handler(ProblemError, _on_problem)
     app.add_exception_handler(RequestValidationError, _on_invalid_request)
     app.add_exception_handler(HTTPException, _on_http_exception)
@@ -73,7 +73,7 @@ def problem_response(problem: Problem, path: str) -> Response:
 
 
 def problem_of_validation(error: RequestValidationError) -> Problem:
-    """The problem that names each field that is wrong."""
+    """The problem that names each wrong field."""
     details = cast("Sequence[Mapping[str, Any]]", error.errors())
     broken = next((detail for detail in details if detail["type"] == "json_invalid"), None)
     if broken is not None:
@@ -124,7 +124,7 @@ def _field_error(detail: Mapping[str, Any]) -> FieldError:
 
 
 def _fix(detail: Mapping[str, Any]) -> str:
-    """What to do about a field, where the validator's own words tell only what is wrong with it."""
+    """The fix for a field, if the validator's message says only that the field is wrong."""
     if detail["type"] == "enum":
         return f"must be one of {detail['ctx']['expected']}"
     words = str(detail["msg"]).removeprefix("Value error, ")
@@ -132,7 +132,7 @@ def _fix(detail: Mapping[str, Any]) -> str:
 
 
 def _allowed_methods(request: Request) -> str:
-    """Of all routes at the request's path: the framework's own answer knows of the first alone."""
+    """The methods of all routes at the request's path; the framework's own answer has only those of the first."""
     routes = cast("FastAPI", request.app).router.routes
     asked = ({**request.scope, "method": method} for method in METHODS)
     return ", ".join(

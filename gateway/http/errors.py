@@ -1,4 +1,4 @@
-"""What went wrong with a request, as HTTP says it."""
+"""Failures of requests, in terms of HTTP."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from servicekit.request_id import current_request_id
 
 PROBLEM_MEDIA_TYPE = "application/problem+json"
 SEED_PREFIXES = ("/api/amd/", "/api/submissions/")
-"""Below these, failures are plain JSON, as their clients know them."""
+"""Below these paths, failures are plain JSON, as their clients expect."""
 
 
 @dataclass(frozen=True)
 class FieldError:
-    """A field of the request that is wrong, and what to do about it."""
+    """A wrong field of the request, with the fix."""
 
     field: str
     message: str
@@ -39,7 +39,7 @@ class Problem:
 
     @property
     def headers(self) -> dict[str, str]:
-        """Headers that the status calls for."""
+        """Headers that the status needs."""
         headers: dict[str, str] = {}
         if self.status == HTTPStatus.UNAUTHORIZED:
             headers["WWW-Authenticate"] = 'Bearer realm="wavepool"'
@@ -64,5 +64,5 @@ class ProblemError(Exception):
 
 
 def our_fault() -> Problem:
-    """The problem that says nothing but where to look."""
+    """The problem for a fault of ours; it says only that the logs have more."""
     return Problem(500, f"Something went wrong on our side; the logs have it as request {current_request_id()}.")

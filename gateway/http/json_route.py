@@ -1,4 +1,4 @@
-"""Routes that take JSON bodies and nothing else."""
+"""Routes that take only JSON bodies."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ METHODS_WITH_BODY = frozenset({"POST", "PUT", "PATCH"})
 
 
 class JsonRoute(APIRoute):
-    """A route that answers 415 to a body of another kind, before it reads it."""
+    """A route that answers 415 to a body that is not JSON, before it reads it."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """The handler with the check in front."""
+        """The handler, with the check in front."""
         handle = super().get_route_handler()
         takes_body = self.body_field is not None
 

@@ -1,4 +1,4 @@
-"""What surrounds every request: its id, a log line, a metric, and headers that keep browsers careful."""
+"""Wraps every request: its id, a log line, a metric, and security headers for browsers."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ SECURITY_HEADERS = {
     "X-Content-Type-Options": "nosniff",
 }
 CLIENT_WENT_AWAY = 499
-"""The log's word for a request whose answer never began."""
+"""The logged status of a request whose answer never began."""
 
 
 class RequestScope:
-    """An ASGI application around another."""
+    """An ASGI application that wraps another."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve the request."""
+        """Serves the request."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return

@@ -1,4 +1,4 @@
-"""What the interface's documentation says of failures."""
+"""Documents the failures of routes in the OpenAPI document."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Responses = dict[int | str, dict[str, Any]]
 
 
 class FieldProblem(BaseModel):
-    """A field that is wrong, and what to do about it."""
+    """A wrong field, with the fix."""
 
     field: str
     message: str
@@ -64,7 +64,7 @@ MEANINGS = {
     504: "A service behind the gateway did not answer in time. Try again.",
 }
 WITH_A_TOKEN = (401, 500, 503, 504)
-"""What any request that needs a token may be answered, beside what its route names."""
+"""Statuses that every request with a token may get, besides those that its route names."""
 WITH_A_BODY = (400, 408, 413, 415, 422)
 WITH_PARAMETERS = (422,)
 
@@ -91,12 +91,12 @@ NOTHING_LEFT: Responses = {204: {"description": "It is over, and you have seen i
 
 
 def problems(*statuses: int) -> Responses:
-    """The `responses` of a route that may fail with these statuses, beside those that `describe` sees by itself."""
+    """The `responses` of a route that may fail with these statuses, besides those that `describe` adds."""
     return {status: {"description": MEANINGS[status]} for status in statuses}
 
 
 def describe(app: FastAPI) -> None:
-    """Make the application's OpenAPI document say of failures what is so, instead of what the framework would say."""
+    """Makes the application's OpenAPI document describe our failures instead of the framework's."""
 
     def document() -> dict[str, Any]:
         if app.openapi_schema is None:
@@ -123,9 +123,9 @@ def _with_problems(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def _add_problems(path: str, operation: dict[str, Any]) -> None:
-    """The failures that follow from what the operation takes, and for all its failures the form of their bodies."""
+    """Adds the failures that follow from the operation's inputs, and the form of all its failures."""
     responses = operation["responses"]
-    # The framework's own, which is of another form.
+    # The framework's own response has another form.
     if "application/json" in responses.get("422", {}).get("content", {}):
         del responses["422"]
     for key, statuses in (("security", WITH_A_TOKEN), ("requestBody", WITH_A_BODY), ("parameters", WITH_PARAMETERS)):

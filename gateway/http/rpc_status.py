@@ -1,4 +1,4 @@
-"""The one place where gRPC statuses become HTTP statuses."""
+"""The one place that turns gRPC statuses into HTTP statuses."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ HTTP_STATUS: Mapping[grpc.StatusCode, int] = {
     grpc.StatusCode.DEADLINE_EXCEEDED: 504,
 }
 DEFAULT_RETRY_SECONDS = 1.0
-"""What a client is told to wait when the service behind does not say."""
+"""Wait that a client is told if the service behind the gateway does not say."""
 
 
 def problem_of_rpc(
@@ -39,17 +39,17 @@ def problem_of_rpc(
     statuses: Mapping[grpc.StatusCode, int] | None = None,
     seed_errors: Mapping[grpc.StatusCode, str] | None = None,
 ) -> Problem:
-    """The problem that a failed call makes of the request.
+    """The problem for a failed call to a service.
 
-    `field_names` translates proto fields into the request's own; `statuses` says what a code means for this call
-    where that is more than the code itself; `seed_errors` is the sentence for the seed-compatible form.
+    `field_names` maps proto fields to the request's own; `statuses` overrides the HTTP status of a code for this call;
+    `seed_errors` has sentences for the seed-compatible form.
     """
     failure = rpc_failure(error)
     status = (statuses or {}).get(failure.code) or HTTP_STATUS.get(failure.code, 500)
     errors = _field_errors(failure, field_names or {})
     return Problem(
         status=status,
-        # The services' own sentence names fields of protos, which the client has never seen.
+        # The services' own message names fields of protos, which the client does not know.
         detail="; ".join(f"{error.field}: {error.message}" for error in errors) or _detail(failure, status),
         errors=errors,
         retry_after_seconds=_retry_after_seconds(failure, status),
@@ -73,9 +73,9 @@ def _field_errors(failure: RpcFailure, field_names: Mapping[str, str]) -> tuple[
 
 
 def _field_of(path: str) -> str:
-    """The client's part of a proto's path: of `spec.submission.source` and `spec.gpu_type` the last word.
+    """The client's part of a proto's path: the last word of `spec.submission.source` and `spec.gpu_type`.
 
-    What is wrong within a field that is itself a structure has a path of its own, which is the client's too.
+    A fault within a field that is itself a structure has a longer path, and the client knows that path too.
     """
     for message in ("spec.submission.", "spec."):
         if path.startswith(message):

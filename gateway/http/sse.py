@@ -1,4 +1,4 @@
-"""The event stream's transport: heartbeats, headers, resume points, and an end for clients that stopped reading."""
+"""Transport of event streams: heartbeats, headers, resume points, and a timeout for clients that stop reading."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 log = get_logger(__name__)
 
 RETRY = b"retry: 2000\n\n"
-"""How long a client waits before it connects again, in milliseconds."""
+"""Milliseconds that a client waits before it connects again."""
 HEADERS = {"Cache-Control": "no-cache, no-transform"}
 
 
 class EventStream(EventSourceResponse):
-    """A response that streams frames, with a heartbeat beside them."""
+    """A response that streams frames, with heartbeats between them."""
 
     def __init__(
         self,
@@ -37,7 +37,7 @@ class EventStream(EventSourceResponse):
         headers: Mapping[str, str] | None = None,
         submission_id: str = "",
     ) -> None:
-        """`submission_id` goes into every heartbeat, if the stream is that of a submission."""
+        """Adds `submission_id` to every heartbeat, if the stream is that of a submission."""
         super().__init__(  # pyright: ignore[reportUnknownMemberType] - its annotation has a bare dict
             _opened(frames),
             headers={**HEADERS, **(headers or {})},
@@ -48,7 +48,7 @@ class EventStream(EventSourceResponse):
         )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Stream until the last frame, or until the client is gone or has stopped reading."""
+        """Streams until the last frame, or until the client is gone or has stopped reading."""
         try:
             await super().__call__(scope, receive, send)
         except SendTimeoutError:
@@ -56,16 +56,16 @@ class EventStream(EventSourceResponse):
 
 
 def heartbeat(submission_id: str = "") -> ServerSentEvent:
-    """Tells a client that the connection lives; it has no id, so it moves no resume point."""
+    """An event that shows that the connection lives; it has no id, so it moves no resume point."""
     identity = {"submission_id": submission_id} if submission_id else {}
     data = {"status": "heartbeat", **identity, "timestamp": time.time_ns() // 1_000_000}
     return ServerSentEvent(to_json(data).decode(), event="heartbeat", sep="\n")
 
 
 def resume_point(last_event_id: str | None, after: str | None) -> int:
-    """The sequence number after which a client wants events; the header is newer than the query of the same URL.
+    """The sequence number after which a client wants events; the header wins, because it is newer than the query.
 
-    Raises ProblemError when it is not a whole number from 0.
+    Raises ProblemError if it is not a whole number from 0.
     """
     field, text = ("Last-Event-ID", last_event_id) if last_event_id else ("after", after)
     if not text:

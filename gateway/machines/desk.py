@@ -1,4 +1,4 @@
-"""Asks vmpool for machines, and opens their streams."""
+"""Orders machines from vmpool, and opens their streams."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ SPOT_POLICIES = {
     SpotChoice.AUTO: vmpool_pb2.SPOT_POLICY_AUTO,
 }
 LOG_HEADERS = {"Cache-Control": "no-cache, no-transform", "X-Accel-Buffering": "no"}
-"""Pieces are to go through as they come."""
+"""Headers that make proxies pass pieces on at once."""
 
 
 async def order(
     vmpool: VmPoolServiceAsyncStub, body: MachineOrder, request_id: str
 ) -> vmpool_pb2.RequestMachineResponse:
-    """Ask for a machine. Raises ProblemError, in the words of the body."""
+    """Orders a machine. Raises ProblemError, with the body's names of fields."""
     duration = Duration()
     duration.FromTimedelta(timedelta(seconds=body.max_duration_seconds))
     request = vmpool_pb2.RequestMachineRequest(
@@ -71,7 +71,7 @@ async def order(
 async def frames(
     vmpool: VmPoolServiceAsyncStub, calls: OpenCalls, jobs: VisibleJobs, machine_id: str, after_seq: int
 ) -> AsyncGenerator[bytes]:
-    """A machine's encoded frames after `after_seq`, until its provider has taken it back; they name `jobs` alone."""
+    """A machine's encoded frames after `after_seq`, until its release; their texts name only visible jobs."""
     request = vmpool_pb2.WatchMachinesRequest(machine_id=machine_id, after_seq=after_seq)
     async for answer in calls.answers(vmpool.WatchMachines(request)):
         event = answer.event
@@ -81,7 +81,7 @@ async def frames(
 
 
 async def listed(encoded: Iterable[bytes]) -> AsyncGenerator[bytes]:
-    """Frames that are there already."""
+    """Yields frames that have been read already."""
     for frame in encoded:
         yield frame
 
@@ -89,7 +89,7 @@ async def listed(encoded: Iterable[bytes]) -> AsyncGenerator[bytes]:
 async def log_text(
     vmpool: VmPoolServiceAsyncStub, calls: OpenCalls, request: vmpool_pb2.GetMachineLogsRequest
 ) -> Response:
-    """A machine's log as a response that begins once it is known that there is one. Raises AioRpcError."""
+    """A machine's log as a response, which begins once the log is found. Raises AioRpcError."""
     pieces = calls.answers(vmpool.GetMachineLogs(request))
     first = await anext(pieces, vmpool_pb2.GetMachineLogsResponse())
 

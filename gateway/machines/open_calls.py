@@ -1,4 +1,4 @@
-"""Streaming calls to services that live as long as a client's request does."""
+"""Streaming calls to services, which last as long as a client's request."""
 
 from __future__ import annotations
 
@@ -19,28 +19,28 @@ T = TypeVar("T")
 
 
 class StreamingCall(Protocol[T_co]):
-    """What gRPC gives for an RPC with a stream of answers."""
+    """gRPC's object for an RPC with a stream of answers."""
 
     def __aiter__(self) -> AsyncIterator[T_co]:
         """The answers as they come."""
         ...
 
     def cancel(self) -> bool:
-        """End it."""
+        """Ends the call."""
         ...
 
 
 class OpenCalls:
-    """Ends all of them when the gateway stops, so that their clients' streams end in good order."""
+    """All open calls. They end when the gateway stops, so that their clients' streams end cleanly."""
 
     def __init__(self) -> None:
         self._calls: set[StreamingCall[object]] = set()
         self._is_closed = False
 
     async def answers(self, call: StreamingCall[T]) -> AsyncGenerator[T]:
-        """A call's answers until it ends or the gateway stops; raises AioRpcError where it fails at once.
+        """A call's answers until it ends or the gateway stops; raises AioRpcError if it fails before the first.
 
-        One that breaks later just ends: its client has the beginning, and asks for the rest.
+        If it fails later, the stream just ends: the client has the beginning, and asks for the rest.
         """
         begun = False
         self._calls.add(call)
@@ -62,7 +62,7 @@ class OpenCalls:
             call.cancel()
 
     def close(self) -> None:
-        """End all calls."""
+        """Ends all calls, and later ones too."""
         self._is_closed = True
         for call in self._calls:
             call.cancel()

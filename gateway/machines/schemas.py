@@ -1,4 +1,4 @@
-"""The bodies of the machines' part of our HTTP interface."""
+"""Bodies of the machine routes of our HTTP interface."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from gateway.words.gpu_type_field import GpuType
 MOST_USD = 1_000_000
 LONGEST_SECONDS = 10**11
 MOST_GPUS = 2**31 - 1
-"""Far beyond what is sensible: the pool says what is, and with which values nearby. These keep numbers in range."""
+"""Limits that only keep numbers in range. They are far beyond sensible values, which the pool checks."""
 
 
 class SpotChoice(StrEnum):
-    """Whether a machine may be one that its provider can take away."""
+    """The choice between on-demand machines and spot machines, which their provider may take away."""
 
     ON_DEMAND = "on-demand"
     SPOT = "spot"
@@ -74,14 +74,14 @@ class Machine(BaseModel):
 
 
 class ProviderFailure(BaseModel):
-    """A provider that made no offers, or did not start, and why, in its own words."""
+    """A provider that made no offers or did not start, with the reason in its own words."""
 
     provider: str
     message: str
 
 
 class StoppedSource(BaseModel):
-    """Where nothing is rented any more, as too many machines in a row cost money and ran nothing."""
+    """A source that nothing is rented from any more, as too many machines in a row cost money and ran nothing."""
 
     provider: str
     backend: str
@@ -90,13 +90,13 @@ class StoppedSource(BaseModel):
 
 
 class ResumedRenting(BaseModel):
-    """The providers, backends and GPU types that machines may be rented of again."""
+    """The sources (provider, backend and GPU type) that machines may be rented from again."""
 
     resumed_sources: list[StoppedSource]
 
 
 class MachineList(BaseModel):
-    """The pool; machines that are over come last."""
+    """The machines of the pool; those that are over come last."""
 
     machines: list[Machine]
     refused_providers: Annotated[
@@ -108,7 +108,7 @@ class MachineList(BaseModel):
 
 
 class MachineOrder(BaseModel):
-    """A machine to ask for. What is left out is the pool's choice."""
+    """An order for a machine. The pool chooses the values that are left out."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -136,7 +136,7 @@ class MachineOrder(BaseModel):
 
 
 class OrderedMachine(BaseModel):
-    """The machine that an order came to."""
+    """The machine that was found or started for an order."""
 
     machine: Machine
     started: Annotated[bool, Field(description="False: it stood ready, or was on its way, for others.")]
@@ -159,14 +159,14 @@ class Offer(BaseModel):
 
 
 class OfferList(BaseModel):
-    """What can be had, cheapest per GPU first."""
+    """Kinds of machines that can be had, cheapest per GPU first."""
 
     offers: list[Offer]
     failures: list[ProviderFailure]
 
 
 class ProviderFinding(BaseModel):
-    """What a provider found when it looked at one thing."""
+    """A provider's finding from one check."""
 
     provider: str
     check: str
@@ -176,6 +176,6 @@ class ProviderFinding(BaseModel):
 
 
 class ProviderDiagnosis(BaseModel):
-    """All that the providers looked at."""
+    """All findings of the providers."""
 
     findings: list[ProviderFinding]

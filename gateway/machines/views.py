@@ -1,4 +1,4 @@
-"""vmpool's messages as the bodies and frames of our HTTP interface."""
+"""Converts vmpool's messages to the bodies and frames of our HTTP interface."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 
 def machine_path(machine_id: str) -> str:
-    """Where a machine is to be found."""
+    """URL path of a machine."""
     return f"/api/v1/machines/{machine_id}"
 
 
 def machine_of(machine: vmpool_pb2.Machine) -> schemas.Machine:
-    """A machine of the pool."""
+    """A machine of the pool as JSON."""
     return schemas.Machine(
         **machine_figures(machine),
         state=machine_state_name(machine.state),
@@ -52,7 +52,7 @@ def machine_of(machine: vmpool_pb2.Machine) -> schemas.Machine:
 
 
 def machine_frame(event: vmpool_pb2.MachineEvent) -> Frame:
-    """What became of a machine; the last one says that its provider has taken it back."""
+    """The frame of a machine's event; the last one is its release by its provider."""
     fields: dict[str, Any] = {
         "timestamp": milliseconds_of(event.time),
         "previous_state": machine_state_name(event.previous_state),
@@ -91,12 +91,12 @@ def offers_of(answer: vmpool_pb2.ListOffersResponse) -> schemas.OfferList:
 
 
 def failures_of(failures: Iterable[vmpool_pb2.ProviderFailure]) -> list[schemas.ProviderFailure]:
-    """What providers said of why there is nothing to be had."""
+    """The failures of providers as JSON, in their own words."""
     return [schemas.ProviderFailure(provider=failure.provider, message=failure.message) for failure in failures]
 
 
 def stopped_of(stopped: Iterable[vmpool_pb2.StoppedSource]) -> list[schemas.StoppedSource]:
-    """The providers, backends and GPU types that nothing is rented of, as JSON."""
+    """The sources that nothing is rented from any more, as JSON."""
     return [
         schemas.StoppedSource(
             provider=source.provider, backend=source.backend, gpu_type=source.gpu_type, message=source.message

@@ -1,4 +1,4 @@
-"""`/api/v1/me` and `/api/v1/costs`: who asks, and what it has cost them."""
+"""`/api/v1/me` and `/api/v1/costs`: the caller's account and its costs."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Costs(BaseModel):
 
 
 class Me(BaseModel):
-    """Whose token this is."""
+    """The account and the token of the request."""
 
     account_id: str
     account_name: str
@@ -57,7 +57,7 @@ class Me(BaseModel):
 
 
 class TokenRequest(BaseModel):
-    """A token to make."""
+    """The name of a new token, and its account."""
 
     model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"name": "laptop"}]})
 
@@ -66,7 +66,7 @@ class TokenRequest(BaseModel):
 
 
 class NewToken(BaseModel):
-    """A new token; `token` is shown this once."""
+    """A new token; `token` is shown only this once."""
 
     id: str
     token: str
@@ -90,7 +90,7 @@ class TokenList(BaseModel):
 
 @router.get("/me")
 async def get_me(account: TheAccount) -> Me:
-    """Whose token this is."""
+    """Get the account that your token belongs to."""
     return Me(**asdict(account))
 
 
@@ -101,7 +101,7 @@ async def get_costs(
     page_size: Annotated[int, Query(ge=1, le=500)] = 50,
     page_token: Annotated[str, Query(max_length=500, description="The `next_page_token` of the page before.")] = "",
 ) -> Costs:
-    """Your credit, and a page of your ledger, newest first."""
+    """Get your credit, and a page of your ledger, newest first."""
     billing, account_id = gateway.upstreams.billing, account.account_id
     page = ListPostingsRequest(account_id=account_id, page_size=page_size, page_token=page_token)
     balance, postings = await asyncio.gather(

@@ -1,4 +1,4 @@
-"""`POST /api/amd/submit`, as scripts for the AMD runner speak it: the answer is the stream itself."""
+"""`POST /api/amd/submit`, as scripts for the AMD runner use it: the answer is the stream itself."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`/api/v1/problems` and `/api/v1/gpu-types`: what can be solved, and on what."""
+"""`/api/v1/problems` and `/api/v1/gpu-types`: the problems, and the GPU types with their prices."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ router = APIRouter(tags=["problems"])
 
 
 class GpuPrice(BaseModel):
-    """A GPU type that may be asked for."""
+    """A GPU type that can be asked for."""
 
     gpu_type: str
     price_usd_per_hour: Annotated[float, Field(description="Of one whole GPU.")]
 
 
 class GpuTypes(BaseModel):
-    """GPU types that a submission may ask for, with their prices."""
+    """GPU types that a submission can ask for, with their prices."""
 
     gpu_types: Annotated[list[GpuPrice], Field(description="The first is that of whoever names none.")]
 
@@ -62,21 +62,21 @@ class ProblemList(BaseModel):
 
 @router.get("/problems")
 async def list_problems(_: TheAccount, gateway: TheGateway) -> ProblemList:
-    """The catalogue, by slug."""
+    """List the problems of the catalogue, by slug."""
     answer = await gateway.upstreams.scheduler.ListProblems(ListProblemsRequest(), timeout=CALL_TIMEOUT_SECONDS)
     return ProblemList(problems=[problem_summary_of(problem) for problem in answer.problems])
 
 
 @router.get("/problems/{slug}", responses=problems(404))
 async def get_problem(slug: str, _: TheAccount, gateway: TheGateway, dtype: DtypeQuery = "") -> ProblemDetail:
-    """One problem with its statement and a source to begin from."""
+    """Get one problem with its statement and a source to begin from."""
     request = GetProblemRequest(slug=slug, dtype=dtype)
     return problem_detail_of(await gateway.upstreams.scheduler.GetProblem(request, timeout=CALL_TIMEOUT_SECONDS))
 
 
 @router.get("/gpu-types")
 async def list_gpu_types(_: TheAccount, gateway: TheGateway) -> GpuTypes:
-    """The GPU types that may be asked for, and what each costs."""
+    """List the GPU types that can be asked for, with their prices."""
     return gpu_types_of(await gateway.upstreams.billing.ListPrices(ListPricesRequest(), timeout=CALL_TIMEOUT_SECONDS))
 
 

@@ -1,4 +1,4 @@
-"""`/healthz`: this process answers. `/readyz`: so do the services behind it."""
+"""`/healthz` reports on this process, `/readyz` also on the services behind it."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ SERVING = HealthCheckResponse.SERVING
 @router.head("/healthz", include_in_schema=False)
 @router.get("/healthz")
 async def get_health() -> dict[str, str]:
-    """Whether the process is alive."""
+    """Report that the process is alive."""
     return {"status": "ok"}
 
 
 @router.head("/readyz", include_in_schema=False)
 @router.get("/readyz", responses=NOT_READY)
 async def get_readiness(response: Response, gateway: TheGateway) -> dict[str, Any]:
-    """Whether every service behind the gateway serves."""
+    """Report if every service behind the gateway is serving."""
     health = gateway.upstreams.health
     answers = await asyncio.gather(*(_state(stub) for stub in health.values()))
     states = dict(zip(health, answers, strict=True))

@@ -1,4 +1,4 @@
-"""`/api/v1/machines`: the pool. Everybody may look; administrators ask for machines, read their logs and end them."""
+"""`/api/v1/machines`: the pool. Everybody may look; administrators order machines, read their logs and end them."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ async def list_machines(
     gateway: TheGateway,
     include_ended: Annotated[bool, Query(description="Also machines that are over.")] = False,  # noqa: FBT002 - a query parameter
 ) -> MachineList:
-    """The machines of the pool, with what each has cost up to now."""
+    """List the machines of the pool, with the cost of each so far."""
     request = ListMachinesRequest(include_ended=include_ended)
     answer = await gateway.upstreams.vmpool.ListMachines(request, timeout=CALL_TIMEOUT_SECONDS)
     return MachineList(
@@ -54,7 +54,7 @@ async def request_machine(
         str, Header(max_length=100, description="A repeated key with the same content gives the first machine.")
     ] = "",
 ) -> OrderedMachine:
-    """Ask for a machine that no submission waits for. Follow it at the `events_url` of the answer."""
+    """Order a machine that no submission waits for. Follow it at the `events_url` of the answer."""
     answer = await machine_desk.order(gateway.upstreams.vmpool, body, idempotency_key)
     path = machine_path(answer.machine.machine_id)
     response.headers["Location"] = path
@@ -63,7 +63,7 @@ async def request_machine(
 
 @router.get("/{machine_id}", responses=problems(404))
 async def get_machine(machine_id: MachineId, jobs: TheVisibleJobs, gateway: TheGateway) -> Machine:
-    """One machine, with what it has cost up to now."""
+    """Get one machine, with its cost so far."""
     request = GetMachineRequest(machine_id=machine_id)
     answer = await gateway.upstreams.vmpool.GetMachine(request, timeout=CALL_TIMEOUT_SECONDS)
     return machine_of(await jobs.hide_others(answer.machine))
@@ -81,7 +81,7 @@ async def follow_machine(
     last_event_id: Annotated[str | None, Header(description="Resume after the event with this id.")] = None,
     after: Annotated[str | None, Query(description="The same, where headers cannot be set.")] = None,
 ) -> Response:
-    """Stream a machine's events from its first, until its provider has taken it back."""
+    """Stream a machine's events from the first one until its release by its provider."""
     after_seq = resume_point(last_event_id, after)
     request = GetMachineRequest(machine_id=machine_id)
     machine = (await gateway.upstreams.vmpool.GetMachine(request, timeout=CALL_TIMEOUT_SECONDS)).machine
@@ -89,7 +89,7 @@ async def follow_machine(
     if machine.HasField("release_time") and after_seq:
         left = [frame async for frame in frames]
         if not left:
-            # It tells a browser's EventSource to stop connecting again.
+            # 204 tells a browser's EventSource to stop reconnecting.
             return Response(status_code=204, media_type="text/event-stream")
         frames = machine_desk.listed(left)
     return EventStream(frames, gateway.settings.heartbeat, gateway.settings.send_timeout)
@@ -97,14 +97,14 @@ async def follow_machine(
 
 @router.post("/{machine_id}/drain", responses=problems(403, 404))
 async def drain_machine(machine_id: MachineId, _: TheAdmin, gateway: TheGateway, reason: Reason = "") -> Machine:
-    """Let a machine finish what runs on it, and stop it then. One that drains or is over stays as it is."""
+    """Let a machine finish its runs, then stop it. A machine that already drains or is over stays as it is."""
     request = DrainMachineRequest(machine_id=machine_id, reason=reason)
     return machine_of((await gateway.upstreams.vmpool.DrainMachine(request, timeout=CALL_TIMEOUT_SECONDS)).machine)
 
 
 @router.post("/{machine_id}/stop", responses=problems(403, 404))
 async def stop_machine(machine_id: MachineId, _: TheAdmin, gateway: TheGateway, reason: Reason = "") -> Machine:
-    """Stop a machine at once: what runs on it starts again elsewhere. One that is over stays as it is."""
+    """Stop a machine at once; its runs start again elsewhere. A machine that is over stays as it is."""
     request = StopMachineRequest(machine_id=machine_id, reason=reason)
     return machine_of((await gateway.upstreams.vmpool.StopMachine(request, timeout=CALL_TIMEOUT_SECONDS)).machine)
 
@@ -117,6 +117,6 @@ async def get_machine_logs(
     follow: Annotated[bool, Query(description="Go on with what comes, until the machine is over.")] = False,  # noqa: FBT002 - a query parameter
     tail: Annotated[int, Query(ge=0, le=10_000, description="Only so many of the last lines; 0: all.")] = 0,
 ) -> Response:
-    """What a machine's executor printed, as text."""
+    """Get the output of a machine's executor, as text."""
     request = GetMachineLogsRequest(machine_id=machine_id, follow=follow, tail_lines=tail)
     return await machine_desk.log_text(gateway.upstreams.vmpool, gateway.calls, request)

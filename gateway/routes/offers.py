@@ -1,4 +1,4 @@
-"""`/api/v1/offers` and `/api/v1/providers`: where machines come from."""
+"""`/api/v1/offers` and `/api/v1/providers`: the sources of machines."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gateway.upstreams import CALL_TIMEOUT_SECONDS
 router = APIRouter(tags=["machines"])
 
 PROVIDERS_TIMEOUT_SECONDS = 25.0
-"""Providers are asked, and clouds take their time."""
+"""Longer than for other calls, because clouds are slow to answer."""
 
 
 @router.get("/offers")
@@ -25,14 +25,14 @@ async def list_offers(
     gateway: TheGateway,
     gpu_type: Annotated[str, Query(max_length=40, description="Only machines with this GPU.")] = "",
 ) -> OfferList:
-    """What machines can be had now, cheapest per GPU first."""
+    """List the machines that can be had now, cheapest per GPU first."""
     request = ListOffersRequest(gpu_type=gpu_type)
     return offers_of(await gateway.upstreams.vmpool.ListOffers(request, timeout=PROVIDERS_TIMEOUT_SECONDS))
 
 
 @router.get("/providers/diagnosis", responses=problems(403))
 async def diagnose_providers(_: TheAdmin, gateway: TheGateway) -> ProviderDiagnosis:
-    """What keeps the pool's providers from making machines, and what to do about it."""
+    """Find out why the pool's providers cannot make machines, and how to fix it."""
     request = DiagnoseProvidersRequest()
     return diagnosis_of(await gateway.upstreams.vmpool.DiagnoseProviders(request, timeout=PROVIDERS_TIMEOUT_SECONDS))
 
@@ -43,7 +43,7 @@ async def resume_renting(
     gateway: TheGateway,
     gpu_type: Annotated[str, Query(max_length=40, description="Empty: all.")] = "",
 ) -> ResumedRenting:
-    """Rent machines again where nothing is rented any more, once what was wrong with them is mended."""
+    """Rent machines again from stopped sources, after their fault is fixed."""
     request = ResumeRentingRequest(gpu_type=gpu_type)
     answer = await gateway.upstreams.vmpool.ResumeRenting(request, timeout=CALL_TIMEOUT_SECONDS)
     return ResumedRenting(resumed_sources=stopped_of(answer.resumed_sources))

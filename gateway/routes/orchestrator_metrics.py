@@ -1,4 +1,4 @@
-"""Credit, work and pool in numbers: `GET /api/v1/metrics`, and the seed's `GET /api/amd/metrics`."""
+"""Figures of credit, work and the pool: `GET /api/v1/metrics`, and the seed's `GET /api/amd/metrics`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ router = APIRouter(tags=["metrics"])
 @router.get("/api/amd/metrics")
 @router.get("/api/v1/metrics")
 async def get_metrics(account: TheAccount, gateway: TheGateway) -> OrchestratorMetrics:
-    """Your credit, the queue and the pool. Prometheus reads the services' own metrics ports instead."""
+    """Get figures of your credit, the queue and the pool. Prometheus reads the services' own metrics ports instead."""
     to, timeout = gateway.upstreams, CALL_TIMEOUT_SECONDS
     balance, queue, pool, machines = await asyncio.gather(
         to.billing.GetBalance(GetBalanceRequest(account_id=account.account_id), timeout=timeout),

@@ -1,4 +1,4 @@
-"""The web page, and the interface's documentation as a page that needs no other host."""
+"""The web page, and the documentation of the interface as a page that needs no other host."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PAGES = {"/": "index.html", "/api/docs": "docs.html"}
 
 
 class Assets(StaticFiles):
-    """Files that browsers ask about again each time, so that a new version shows at once."""
+    """Static files that browsers revalidate each time, so that a new version shows at once."""
 
     async def get_response(self, path: str, scope: Scope) -> Response:
         """The file, or 304."""
@@ -29,7 +29,7 @@ class Assets(StaticFiles):
 
 
 def pages(web_dir: Path) -> APIRouter:
-    """Routes for the pages of a folder, and for what they load."""
+    """Routes for the pages of a folder, and for the files that they load."""
     router = APIRouter(include_in_schema=False)
     for path, name in PAGES.items():
         router.add_api_route(path, _page(web_dir / name), methods=["GET", "HEAD"])

@@ -1,4 +1,4 @@
-"""`/api/submissions/*`, as Tensara's web application speaks them."""
+"""`/api/submissions/*`, as Tensara's web application uses them."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ async def list_submissions(
     page_token: Annotated[str, Query(max_length=500, description="The `next_page_token` of the page before.")] = "",
     problem: Annotated[str, Query(max_length=100, description="Only submissions for this problem.")] = "",
 ) -> SubmissionPage:
-    """Your submissions, newest first."""
+    """List your submissions, newest first."""
     request = ListJobsRequest(
         account_id=account.account_id, page_size=page_size, page_token=page_token, problem=problem
     )
@@ -66,7 +66,7 @@ async def list_submissions(
 
 @router.get("/{submission_id}", responses=problems(404))
 async def get_submission(submission_id: str, account: TheAccount, gateway: TheGateway) -> SubmissionDetail:
-    """One submission with its code, and its result once it is over."""
+    """Get one submission with its code, and its result once it is over."""
     return submission_detail_of(await account_jobs.job_of(gateway.upstreams, account, submission_id))
 
 
@@ -85,14 +85,14 @@ async def follow_submission(
         return gateway.stream(recent, after_seq)
     job = await account_jobs.job_of(gateway.upstreams, account, submission_id)
     if is_over(job) and after_seq >= job.last_seq:
-        # 204 tells a browser's EventSource to stop connecting again.
+        # 204 tells a browser's EventSource to stop reconnecting.
         return Response(status_code=204, media_type="text/event-stream")
     return gateway.stream(job, after_seq)
 
 
 @router.get("/{submission_id}/isa", responses=problems(404))
 async def get_isa(submission_id: str, account: TheAccount, gateway: TheGateway) -> SubmissionIsa:
-    """The MI300X's instructions for a submission that was compiled, with source lines, and a report on each kernel."""
+    """Get the MI300X's instructions for a compiled submission, with source lines, and a report on each kernel."""
     job = await account_jobs.job_of(gateway.upstreams, account, submission_id)
     compiled = await compiled_of(gateway.upstreams, account, job)
     if compiled is None:
@@ -103,7 +103,7 @@ async def get_isa(submission_id: str, account: TheAccount, gateway: TheGateway) 
 
 @router.get("/{submission_id}/report", response_class=Response, responses=REPORT | problems(404))
 async def get_report(submission_id: str, account: TheAccount, gateway: TheGateway) -> Response:
-    """The signed report of a submission that is over: a DSSE envelope, which `wavepool verify` checks."""
+    """Get the signed report of a submission that is over: a DSSE envelope, which `wavepool verify` checks."""
     job = await account_jobs.job_of(gateway.upstreams, account, submission_id)
     if not job.result.signed_report:
         raise ProblemError(Problem(404, f"Submission {submission_id} has no report: {_why_no_report(job)}."))
@@ -112,7 +112,7 @@ async def get_report(submission_id: str, account: TheAccount, gateway: TheGatewa
 
 @router.post("/{submission_id}/cancel", status_code=202, responses=problems(404))
 async def cancel_submission(submission_id: str, account: TheAccount, gateway: TheGateway) -> Submission:
-    """End a submission wherever it is; it may take a moment. One that is over stays as it is."""
+    """End a submission in any state, which may take a moment. One that is over stays as it is."""
     return submission_of(await account_jobs.cancel(gateway.upstreams, account, submission_id))
 
 

@@ -1,4 +1,4 @@
-"""`/api/v1/tokens`: for administrators."""
+"""`/api/v1/tokens`: API tokens, for administrators."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ router = APIRouter(prefix="/tokens", tags=["tokens"], route_class=JsonRoute)
 
 @router.post("", status_code=201, responses=problems(403, 404))
 async def create_token(body: TokenRequest, admin: TheAdmin, gateway: TheGateway) -> NewToken:
-    """Make a token. The answer is the only place where its secret ever stands."""
+    """Create a token. Only this answer ever contains its secret."""
     request = CreateTokenRequest(account_id=body.account_id or admin.account_id, name=body.name)
     answer = await gateway.upstreams.billing.CreateToken(request, timeout=CALL_TIMEOUT_SECONDS)
     return NewToken(id=answer.token_id, token=answer.token)
@@ -30,7 +30,7 @@ async def list_tokens(
     gateway: TheGateway,
     account_id: Annotated[str, Query(max_length=100, description="Your own account where empty.")] = "",
 ) -> TokenList:
-    """An account's tokens, without secrets."""
+    """List an account's tokens, without secrets."""
     request = ListTokensRequest(account_id=account_id or admin.account_id)
     answer = await gateway.upstreams.billing.ListTokens(request, timeout=CALL_TIMEOUT_SECONDS)
     return TokenList(tokens=[token_of(token) for token in answer.tokens])
@@ -38,7 +38,7 @@ async def list_tokens(
 
 @router.delete("/{token_id}", status_code=204, responses=problems(403, 404, 409))
 async def revoke_token(token_id: str, _: TheAdmin, gateway: TheGateway) -> Response:
-    """End a token for good; it may go on working for some seconds. The last one of all administrators stays."""
+    """Revoke a token for good; it may work for some more seconds. The last one of all administrators stays."""
     request = RevokeTokenRequest(token_id=token_id)
     await gateway.upstreams.billing.RevokeToken(request, timeout=CALL_TIMEOUT_SECONDS)
     return Response(status_code=204)

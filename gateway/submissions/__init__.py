@@ -1,1 +1,1 @@
-"""Submissions over HTTP: taken in, followed, and shown."""
+"""Submissions over HTTP: accepted, followed, and shown."""

@@ -1,4 +1,4 @@
-"""Hands submissions to the scheduler, for all routes that take them."""
+"""Passes submissions to the scheduler, for all routes that take them."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ async def submit(
     field_names: Mapping[str, str],
     idempotency_key: str = "",
 ) -> Job:
-    """Submit a job; without a key of the client's own, a fresh one makes our own retries safe.
+    """Submits a job; if the client sends no key, a fresh one makes our own retries safe.
 
-    `field_names` says what the client calls the fields of the messages. Raises ProblemError.
+    `field_names` maps the messages' fields to the client's names. Raises ProblemError.
     """
     key = idempotency_key or str(uuid.uuid4())
     request = SubmitJobRequest(account_id=account.account_id, spec=spec, idempotency_key=key)
@@ -53,7 +53,7 @@ async def submit(
 
 
 async def job_of(upstreams: Upstreams, account: Account, job_id: str) -> Job:
-    """One of the account's jobs. Raises ProblemError."""
+    """Gets one of the account's jobs. Raises ProblemError."""
     request = GetJobRequest(account_id=account.account_id, job_id=job_id)
     try:
         return (await upstreams.scheduler.GetJob(request, timeout=CALL_TIMEOUT_SECONDS)).job
@@ -62,7 +62,7 @@ async def job_of(upstreams: Upstreams, account: Account, job_id: str) -> Job:
 
 
 async def cancel(upstreams: Upstreams, account: Account, job_id: str) -> Job:
-    """Cancel one of the account's jobs; one that is over stays as it is. Raises ProblemError."""
+    """Cancels one of the account's jobs; one that is over stays as it is. Raises ProblemError."""
     request = CancelJobRequest(account_id=account.account_id, job_id=job_id)
     try:
         return (await upstreams.scheduler.CancelJob(request, timeout=CALL_TIMEOUT_SECONDS)).job

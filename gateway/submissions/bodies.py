@@ -1,4 +1,4 @@
-"""The bodies that submissions come in, ours and those of the seed-compatible routes, and the job that each asks for."""
+"""Bodies of submissions, of our own and the seed-compatible routes, and their conversion to jobs."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ extern "C" void solution(const float* a, const float* b, float* c, size_t n) {
 
 
 class Endpoint(StrEnum):
-    """The seed's words for modes."""
+    """The seed's names of modes."""
 
     CHECKER = "checker"
     BENCHMARK = "benchmark"
@@ -41,7 +41,7 @@ class Endpoint(StrEnum):
 
     @property
     def mode(self) -> Mode:
-        """Our word."""
+        """Our mode of that name."""
         return Mode.CHECK if self is Endpoint.CHECKER else Mode(self.value)
 
 
@@ -54,7 +54,7 @@ def _checked_definition(definition: str) -> str:
 
 
 def _checked_size(text: str, most_bytes: int) -> str:
-    """Refused here already, as larger texts are not worth the way to the scheduler."""
+    """Raises ValueError if the text is too large, so that it does not travel to the scheduler first."""
     size_bytes = len(text.encode())
     if size_bytes > most_bytes:
         raise ValueError(f"is {size_bytes} bytes long; at most {most_bytes} are taken")
@@ -73,7 +73,7 @@ def _plan_text(plan: dict[str, Any] | None) -> str:
 
 
 def _named_unless_sandbox(problem: str, info: ValidationInfo) -> str:
-    """Neither sandbox nor definition has a problem. Those fields come first; where one is wrong, nothing is known."""
+    """Requires a problem unless the mode is sandbox or a definition comes along; those fields are validated first."""
     how = info.data.get("mode", info.data.get("endpoint"))
     if (
         not problem
@@ -86,7 +86,7 @@ def _named_unless_sandbox(problem: str, info: ValidationInfo) -> str:
 
 
 def _checked_timing(timing: object) -> object:
-    """Empty is left out, as for other fields; anything else that is no mode is refused with the nearest."""
+    """Treats an empty text as left out; raises ValueError with the nearest name if it is no timing mode."""
     if timing is None or timing == "":
         return None
     if isinstance(timing, str) and timing in set(TimingMode):
@@ -120,21 +120,21 @@ _FallbackGpuTypes = Annotated[
 
 
 class _Body(BaseModel):
-    """What every body of a submission may have."""
+    """Fields that every body of a submission may have."""
 
     field_names: ClassVar[dict[str, str]] = {
         "source": "code",
         "problem_definition": "problem_def",
         "timing_mode": "timing",
     }
-    """What a client calls the fields of the messages, if it is not the same."""
+    """The client's names of the messages' fields, if they differ."""
 
     gpu_type: GpuType = ""
     fallback_gpu_types: _FallbackGpuTypes = []
     language: _Word = LANGUAGE
 
     def job_spec(self, mode: Mode, source: str, problem: str = "", priority: int = 0) -> JobSpec:
-        """The job that is asked for."""
+        """The job for this body."""
         return JobSpec(
             submission=Submission(
                 mode=mode.number, source=source, problem=problem, language=self.language, **self._for_a_solution()
@@ -149,7 +149,7 @@ class _Body(BaseModel):
 
 
 class _SolutionBody(_Body):
-    """What a body may have besides unless it is for whole programs alone."""
+    """Fields of all bodies except the ones only for whole programs."""
 
     problem_def: _Definition = ""
     launch_plan: Annotated[
@@ -203,12 +203,12 @@ class SubmissionRequest(_SolutionBody):
 
     @property
     def spec(self) -> JobSpec:
-        """The job that is asked for."""
+        """The job for this body."""
         return self.job_spec(self.mode, self.code, self.problem, self.priority)
 
 
 class AmdSubmitRequest(_SolutionBody):
-    """A submission as the AMD runner takes it; fields that we do not know are let through, as they were."""
+    """A submission in the form of the AMD runner; unknown fields are ignored, as they were there."""
 
     model_config = ConfigDict(
         json_schema_extra={"examples": [{"solution_code": EXAMPLE_SOURCE, "problem": "vector-addition"}]}
@@ -227,10 +227,10 @@ class AmdSubmitRequest(_SolutionBody):
 
     @property
     def spec(self) -> JobSpec:
-        """The job that is asked for."""
+        """The job for this body."""
         spec = self.job_spec(self.endpoint.mode, self.solution_code, self.problem)
         if self.endpoint is Endpoint.SANDBOX:
-            # Scripts send the definition of whatever problem is at hand along with a whole program, too.
+            # Scripts send some problem's definition even with a whole program.
             spec.submission.ClearField("problem_definition")
         return spec
 
@@ -243,7 +243,7 @@ _TENSARA_NAMES = _Body.field_names | {
 
 
 class DirectSubmitRequest(_SolutionBody):
-    """A submission as Tensara's web application takes it; fields that we do not know are let through."""
+    """A submission in the form of Tensara's web application; unknown fields are ignored."""
 
     field_names: ClassVar[dict[str, str]] = _TENSARA_NAMES
 
@@ -254,7 +254,7 @@ class DirectSubmitRequest(_SolutionBody):
 
 
 class SandboxRequest(_Body):
-    """A whole program as Tensara's web application sends it."""
+    """A whole program in the form of Tensara's web application."""
 
     field_names: ClassVar[dict[str, str]] = _TENSARA_NAMES
 

@@ -1,4 +1,4 @@
-"""What the compilers made of a submission, from the events that it has so far."""
+"""Finds the compilers' results for a submission in its events so far."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 async def compiled_of(upstreams: Upstreams, account: Account, job: Job) -> Compiled | None:
-    """The COMPILED event of the job's last attempt, None where it has none yet. Raises ProblemError."""
+    """The COMPILED event of the job's last attempt; None if there is none yet. Raises ProblemError."""
     found: Compiled | None = None
     if job.last_seq == 0:
         return found
@@ -42,7 +42,7 @@ async def compiled_of(upstreams: Upstreams, account: Account, job: Job) -> Compi
 
 
 def listing_of(compiled: Compiled) -> str:
-    """The ISA listing as text, cut off after MAX_LISTING_BYTES; empty where there is none, or none that can be read."""
+    """The ISA listing as text, cut off after MAX_LISTING_BYTES; empty if it is missing or cannot be read."""
     try:
         data = zlib.decompressobj().decompress(compiled.isa_listing_zlib, MAX_LISTING_BYTES)
     except zlib.error:

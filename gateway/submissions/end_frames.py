@@ -1,4 +1,4 @@
-"""The last frame of a job, by how it was asked to run and what came of it."""
+"""The last frame of a job, which depends on its mode and its result."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def _sample_fields(result: Finished) -> dict[str, Any]:
 
 
 def _outputs(text: str) -> Any:  # noqa: ANN401 - JSON has no narrower type
-    """The one output's value; several outputs as `{multi, names, values}`."""
+    """The value of a single output; several outputs as `{multi, names, values}`."""
     parsed = from_json(text)
     if not isinstance(parsed, dict):
         return parsed
@@ -97,7 +97,7 @@ def _outputs(text: str) -> Any:  # noqa: ANN401 - JSON has no narrower type
 
 
 def debug_info(wrong: WrongAnswer, message: str) -> dict[str, Any]:
-    """How the outputs differ; the first mismatches are keyed by their index, such as "(3, 17)"."""
+    """The differences of the outputs; the first mismatches are keyed by their index, such as "(3, 17)"."""
     differences: dict[str, dict[str, Any]] = {}
     for mismatch in wrong.first_mismatches:
         key = _index_key(mismatch.index)

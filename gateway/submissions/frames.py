@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def frame_of(event: JobEvent, setting: Setting) -> Frame | None:
-    """The frame that shows an event; None where it shows nothing, as for kinds that are newer than this gateway."""
+    """The frame for an event; None if it shows nothing, as for kinds that are newer than this gateway."""
     frame = _frame(event, setting)
     if frame is None:
         return None
@@ -31,7 +31,7 @@ def frame_of(event: JobEvent, setting: Setting) -> Frame | None:
 
 
 def encode(seq: int | None, frame: Frame) -> bytes:
-    """The frame as it goes over the wire; without `seq` it has no id, and a client resumes before it."""
+    """The frame as bytes for the stream; without `seq` it has no id, and a client resumes before it."""
     identity = b"" if seq is None else b"id: %d\n" % seq
     data = to_json({"status": frame.status, **frame.fields})
     return b"event: %s\n%sdata: %s\n\n" % (frame.status.encode(), identity, data)

@@ -1,4 +1,4 @@
-"""Fans jobs' events out: one upstream watch for each job that anybody follows."""
+"""Fans out the events of jobs: one upstream watch for each job that has followers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 log = get_logger(__name__)
 
 RETRIES = Backoff(first=timedelta(milliseconds=500), longest=timedelta(seconds=4))
-"""Between attempts to reach the scheduler again; the channel itself retries faster."""
+"""Pauses between attempts to reach the scheduler again; the channel itself retries faster."""
 
 
 @dataclass
@@ -36,7 +36,7 @@ class _Channel:
 
 
 class Hub:
-    """Gives each client of a job that job's frames."""
+    """Gives each client the frames of its job."""
 
     def __init__(self, scheduler: SchedulerServiceAsyncStub, window_bytes: int) -> None:
         self._scheduler = scheduler
@@ -46,11 +46,11 @@ class Hub:
 
     @property
     def jobs_followed(self) -> int:
-        """Jobs that somebody follows now."""
+        """Number of jobs that somebody follows now."""
         return len(self._channels)
 
     async def frames(self, job: Job, after_seq: int) -> AsyncGenerator[bytes]:
-        """The job's encoded frames after `after_seq`, until its last, or until this client has fallen behind."""
+        """The job's encoded frames after `after_seq`, until the last one or until this client falls behind."""
         if self._is_closed:
             return
         key = (job.account_id, job.job_id)
@@ -68,7 +68,7 @@ class Hub:
             self._leave(key, channel)
 
     def close(self) -> None:
-        """End every stream in good order; its clients resume at another gateway, or at this one's successor."""
+        """Ends every stream cleanly; the clients resume at another gateway or after a restart."""
         self._is_closed = True
         for channel in self._channels.values():
             channel.reader.cancel()

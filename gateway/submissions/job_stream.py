@@ -1,13 +1,13 @@
 """One job's frames, read once from the scheduler and followed by any number of clients.
 
 Theory of operation. A reader task watches the job from its first event, encodes each event once and appends it to a
-list that all clients share; a client is only a place in that list, so a thousand of them cost a thousand integers.
-The list is bounded: the reader keeps pace with the fastest client, and never runs more than a window ahead of it;
-frames that the fastest client has read are let go once they fill the window. A client that needs one of those has
-fallen behind: its stream ends, and it resumes with `Last-Event-ID`. Reading from the first event on, also when every
-client resumes later, makes the frames of a resumed stream the same bytes as those of the first.
+list that all clients share. A client is only a position in that list, so a thousand clients cost a thousand integers.
+The list is bounded: the reader never runs more than a window ahead of the fastest client, and frames that the fastest
+client has read are dropped once they fill the window. A client that needs a dropped frame has fallen behind: its stream
+ends, and it resumes with `Last-Event-ID`. The reader starts at the first event even if every client resumes later, so a
+resumed stream has exactly the bytes of the first one.
 
-When the scheduler goes away the reader tries again from the last event that it has, for as long as anybody follows.
+If the scheduler goes away, the reader retries from the last event that it has, for as long as anybody follows.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from vocabulary.backoff import Backoff
 
     WatchEvents = Callable[[int], AsyncGenerator[JobEvent]]
-    """Streams a job's events after a sequence number, and may end at any time."""
+    """Streams a job's events after a sequence number; may end at any time."""
 
 log = get_logger(__name__)
 
@@ -44,11 +44,11 @@ FINAL_CODES = frozenset(
         grpc.StatusCode.UNIMPLEMENTED,
     }
 )
-"""Trying again changes nothing about these."""
+"""Codes after which another try is pointless."""
 
 
 class FellBehindError(Exception):
-    """A client needs a frame that is no longer kept."""
+    """A client needs a frame that was dropped."""
 
 
 class JobStream:
@@ -72,11 +72,11 @@ class JobStream:
         self._has_room = asyncio.Event()
 
     def can_serve(self, after_seq: int) -> bool:
-        """Whether every frame after `after_seq` is still to be had here."""
+        """True if every frame after `after_seq` is still here."""
         return self._dropped_seq <= after_seq
 
     async def run(self) -> None:
-        """Read until the job's last event."""
+        """Reads until the job's last event."""
         try:
             failures = 0
             while not self._is_over:
@@ -90,12 +90,12 @@ class JobStream:
             self._end_with_error("The stream broke through a fault of ours; the submission goes on.")
 
     def end(self) -> None:
-        """End the stream here, in good order: clients get what was read, and resume elsewhere."""
+        """Ends the stream cleanly: clients get the frames that were read, and resume elsewhere."""
         self._is_over = True
         self._changed.notify()
 
     async def follow(self, after_seq: int) -> AsyncGenerator[bytes]:
-        """The encoded frames after `after_seq`, until the last. Raises FellBehindError when one is no longer kept."""
+        """Yields the encoded frames after `after_seq`, until the last. Raises FellBehindError if one was dropped."""
         if not self.can_serve(after_seq):
             raise FellBehindError
         place = self._first
@@ -159,5 +159,5 @@ class JobStream:
     def _end_with_error(self, message: str) -> None:
         self._is_over = True
         fields = {"submission_id": self._job_id, "verdict": "INFRA_ERROR", "message": message, "details": ""}
-        # No id: the job has no such event, and a client that resumes must not skip one.
+        # No id: the job has no such event, and a client that resumes must not skip a real one.
         self._append(self._last_seq + 1, encode(None, Frame("ERROR", fields)))

@@ -1,4 +1,4 @@
-"""Jobs that were submitted here a moment ago: whoever submits one follows it at once, without having it looked up."""
+"""Jobs that were just submitted here, so that their submitters can follow them without a lookup."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ MOST_JOBS = 1000
 
 
 class RecentJobs:
-    """Of each job what never changes and its stream needs: whose it is, and how it runs."""
+    """The fields of each job that never change and that its stream needs: its account and its mode."""
 
     def __init__(self, most: int = MOST_JOBS) -> None:
         self._most = most
         self._jobs: OrderedDict[tuple[str, str], Job] = OrderedDict()
 
     def put(self, job: Job) -> None:
-        """The scheduler has just taken it in."""
+        """Remembers a job that the scheduler has just taken in."""
         kept = Job(job_id=job.job_id, account_id=job.account_id)
         kept.spec.submission.mode = job.spec.submission.mode
         self._jobs[(job.account_id, job.job_id)] = kept
@@ -25,5 +25,5 @@ class RecentJobs:
             self._jobs.popitem(last=False)
 
     def find(self, account_id: str, job_id: str) -> Job | None:
-        """The account's job of that id, without what may have changed since."""
+        """The account's job with that id, without fields that may have changed since; None if it is not here."""
         return self._jobs.get((account_id, job_id))

@@ -1,4 +1,4 @@
-"""Frames of the steps that happen on the machine, and the parts that they share with a job's last frame."""
+"""Frames of the steps on the machine, and the parts that they share with a job's last frame."""
 
 from __future__ import annotations
 
@@ -36,23 +36,23 @@ TENSARAS_NAMES: dict[Literal["clock_mhz", "temperature_celsius"], str] = {
     "temperature_celsius": "temp_c",
 }
 MAX_RUNS_SHOWN = 100
-"""A case may have 2,000 samples; a frame shows at most so many of them, evenly spaced."""
+"""Most samples that a frame shows, evenly spaced; a case may have 2,000."""
 NO_SAMPLE_STEPS = frozenset({"compiled", "checking", "test_result", "checked"})
-"""Front ends expect of a sample run IN_QUEUE, COMPILING and then its result."""
+"""Steps hidden in a sample run, of which front ends expect IN_QUEUE, COMPILING and the result."""
 
 
 @dataclass(frozen=True)
 class Setting:
-    """What a frame needs to know from before its event: how the job runs, and on what."""
+    """Facts from earlier events that a frame needs: the job's mode, its device and its timing mode."""
 
     mode: int
     device: str = ""
     device_title: str = ""
     timing_mode: str = ""
-    """How calls are timed, once that has begun."""
+    """Timing mode of the calls, once the benchmark has begun."""
 
     def after(self, event: JobEvent) -> Setting:
-        """The setting for the events that follow."""
+        """The setting after this event."""
         if event.HasField("provisioning") and event.provisioning.HasField("machine"):
             machine = event.provisioning.machine
             return replace(self, device=machine.device, device_title=machine.device_title)
@@ -62,25 +62,25 @@ class Setting:
 
     @property
     def labels(self) -> dict[str, Any]:
-        """Names the hardware that a result is from, so that a CPU's times pass for nothing else."""
+        """Names of the hardware that a result is from, so that a CPU's times are not mistaken for a GPU's."""
         return {"device": self.device or None, "device_title": self.device_title or None}
 
 
 @dataclass(frozen=True)
 class Frame:
-    """One event of the stream, before it is written out."""
+    """One event of the stream, before it is encoded."""
 
     status: str
     fields: dict[str, Any]
 
 
 def test_entry(result: TestResult) -> dict[str, Any]:
-    """One test case's outcome."""
+    """The outcome of one test case."""
     return {"test_id": result.test_id, "name": result.name, "status": "PASSED" if result.passed else "FAILED"}
 
 
 def test_entries(results: Iterable[TestResult]) -> list[dict[str, Any]]:
-    """All test cases' outcomes."""
+    """The outcomes of all test cases."""
     return [test_entry(result) for result in results]
 
 
@@ -95,7 +95,7 @@ def compiled_fields(compiled: Compiled) -> dict[str, Any]:
 
 
 def isa_fields(isa: IsaReport) -> dict[str, Any]:
-    """What the MI300X's compiler makes of the source, with or without such a GPU."""
+    """The MI300X compiler's report on the source, whether or not it runs on such a GPU."""
     return {
         "isa": {kernel.name: kernel_entry(kernel) for kernel in isa.kernels},
         "isa_toolchain": isa.toolchain or None,
@@ -104,7 +104,7 @@ def isa_fields(isa: IsaReport) -> dict[str, Any]:
 
 
 def kernel_entry(kernel: KernelReport) -> dict[str, Any]:
-    """What one kernel needs of a compute unit, and what its author could do better."""
+    """One kernel's use of a compute unit's resources, with advice for its author."""
     return {
         "vgpr": kernel.vgpr,
         "sgpr": kernel.sgpr,
@@ -166,7 +166,7 @@ def benchmark_entry(result: BenchmarkResult, max_runs: int = 0) -> dict[str, Any
 
 
 def spread_fields(result: BenchmarkResult, max_runs: int) -> dict[str, Any]:
-    """How the samples of a case lie, and how sure its time is."""
+    """The spread of a case's samples, and the precision of its time."""
     shown = _evenly_spaced(result.sample_ns, max_runs)
     return {
         "ci": {
@@ -187,7 +187,7 @@ def spread_fields(result: BenchmarkResult, max_runs: int) -> dict[str, Any]:
 
 
 def evidence_fields(result: BenchmarkResult) -> dict[str, Any]:
-    """What bears a case's time out, and in which state the device was."""
+    """The evidence for a case's time, and the state of the device."""
     metrics = {name: _band(getattr(result, name)) for name in INSTRUMENTS if result.HasField(name)}
     return {
         "audit_ratio": _known(result, "audit_ratio"),
@@ -223,7 +223,7 @@ def benchmarked_fields(benchmarked: Benchmarked, results_key: str) -> dict[str, 
 
 
 def _known(result: BenchmarkResult, name: str) -> float | None:
-    # The stubs know each field by its own literal.
+    # The stubs type each field's name as a literal.
     return getattr(result, name) if cast("Any", result).HasField(name) else None
 
 
@@ -232,12 +232,12 @@ def _milliseconds(ns: float | None) -> float | None:
 
 
 def _band(band: Band) -> dict[str, float]:
-    # Events of before means were kept have the median alone.
+    # Events from before means were stored have only the median.
     return {"low": band.low, "median": band.median, "high": band.high, "mean": band.mean or band.median}
 
 
 def _flat_metrics(result: BenchmarkResult) -> dict[str, float]:
-    """The same by the names that charts of Tensara's front ends read."""
+    """The same figures under the names that the charts of Tensara's front ends read."""
     flat: dict[str, float] = {}
     for name, theirs in TENSARAS_NAMES.items():
         if result.HasField(name):
@@ -268,7 +268,7 @@ def run_frame(event: RunEvent, setting: Setting) -> Frame | None:
 
 
 def _is_hidden(kind: str, mode: int) -> bool:
-    """Whether the job's last frame says it all again, or this mode has no such step for people."""
+    """True if the job's last frame repeats the step, or if people expect no such step in this mode."""
     if kind == "checked" and mode == RUN_MODE_CHECK:
         return True
     if kind == "benchmarked" and mode != RUN_MODE_FULL:
@@ -277,7 +277,7 @@ def _is_hidden(kind: str, mode: int) -> bool:
 
 
 def _reading_problem(_: RunEvent, setting: Setting) -> Frame:
-    """COMPILING already: a client that knows the status alone sees that its submission is under way."""
+    """Uses COMPILING already, so that a client that knows only the status sees that its submission is under way."""
     message = "Reading the problem definition and choosing its test cases"
     return Frame("COMPILING", {"toolchain": "", "cached": False, "message": message, **setting.labels})
 
@@ -308,7 +308,7 @@ def _benchmarking(event: RunEvent, _: Setting) -> Frame:
 
 
 def _benchmark_progress(event: RunEvent, setting: Setting) -> Frame:
-    """BENCHMARKING again, with how far it has come: who knows the status alone sees that it goes on."""
+    """BENCHMARKING again, with the progress; a client that knows only the status sees that it goes on."""
     step = event.benchmark_progress
     stage = benchmark_stage_name(step.stage)
     session = f"session {step.session} of {step.sessions}, " if stage == "MEASURING" else ""

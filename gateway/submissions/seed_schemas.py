@@ -1,4 +1,4 @@
-"""What the seed-compatible routes take and give besides submissions; unknown fields are let through, as they were."""
+"""Other bodies of the seed-compatible routes; unknown fields are ignored, as they were there."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class CancelRequest(BaseModel):
 
 
 class CancelAnswer(BaseModel):
-    """Whether the submission was cancelled."""
+    """The answer to a cancellation."""
 
     success: bool
     id: str
@@ -23,7 +23,7 @@ class CancelAnswer(BaseModel):
 
 
 class VmPoolEntry(BaseModel):
-    """A machine in the pool's figures."""
+    """A machine in the figures of the pool."""
 
     id: str
     state: str
@@ -35,7 +35,7 @@ class VmPoolEntry(BaseModel):
 
 
 class OrchestratorMetrics(BaseModel):
-    """Credit, work and pool in numbers."""
+    """Figures of credit, work and the pool."""
 
     total_cost_usd: float
     remaining_credits_usd: float

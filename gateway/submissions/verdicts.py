@@ -9,7 +9,7 @@ from vocabulary.verdicts import CANCELLED, OUR_STATUS, status_of
 
 
 def final_status(mode: int, state: int, verdict: int) -> str:
-    """What `vocabulary.verdicts` says of the verdict, unless the job was cancelled or has failed."""
+    """The verdict's status in `vocabulary.verdicts`, unless the job was cancelled or has failed."""
     if state == JOB_STATE_CANCELLED:
         return CANCELLED
     if state == JOB_STATE_FAILED:

@@ -78,7 +78,7 @@ class SubmissionDetail(Submission):
 
 
 class SubmissionIsa(BaseModel):
-    """What the MI300X's compiler makes of a submission, on whatever it ran."""
+    """The MI300X compiler's output for a submission, whatever device it ran on."""
 
     id: str
     isa: Annotated[dict[str, Any], Field(description="By kernel: registers, memory, occupancy, hints.")]
@@ -95,12 +95,12 @@ class SubmissionPage(BaseModel):
 
 
 def is_over(job: scheduler_pb2.Job) -> bool:
-    """Whether the job has come to its end."""
+    """True if the job is over."""
     return job.state in OVER
 
 
 def submission_path(job_id: str) -> str:
-    """Where a submission is to be found."""
+    """URL path of a submission."""
     return f"/api/v1/submissions/{job_id}"
 
 

@@ -1,4 +1,4 @@
-"""Whose jobs a text may name: what the pool says of its machines has the ids of everybody's jobs in it."""
+"""Hides the ids of other accounts' jobs: the pool's texts about machines contain the ids of all jobs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ HIDDEN = "(of another account)"
 
 
 class VisibleJobs:
-    """The jobs whose ids an account may see: its own; all of them for an administrator."""
+    """The jobs whose ids an account may see: its own, or all of them for an administrator."""
 
     def __init__(self, upstreams: Upstreams, account: Account) -> None:
         self._upstreams = upstreams
@@ -27,7 +27,7 @@ class VisibleJobs:
         self._visible: dict[str, bool] = {}
 
     async def shown(self, text: str) -> str:
-        """The text with every other job's id hidden."""
+        """The text, with the id of every other job hidden."""
         if self._account.admin:
             return text
         for job_id in set(JOB_ID.findall(text)):
@@ -36,7 +36,7 @@ class VisibleJobs:
         return text
 
     async def hide_others(self, machine: Machine) -> Machine:
-        """The same machine, whose words name no job of another account any more."""
+        """Hides other accounts' jobs in the machine's reason; changes the machine and gives it back."""
         machine.reason = await self.shown(machine.reason)
         return machine
 
@@ -45,7 +45,7 @@ class VisibleJobs:
             try:
                 await account_jobs.job_of(self._upstreams, self._account, job_id)
             except ProblemError:
-                # Also if the scheduler is away: an id that may be another's stays hidden.
+                # Also if the scheduler is away: an id that may belong to another account stays hidden.
                 self._visible[job_id] = False
             else:
                 self._visible[job_id] = True

@@ -1,1 +1,1 @@
-"""The words of the interface: names of enums, instants, figures of a machine, the field for a GPU type."""
+"""Vocabulary of the HTTP interface: names of enums, instants, figures of a machine, the field for a GPU type."""

@@ -1,4 +1,4 @@
-"""The words that HTTP uses for the numbers of the protos' enums; numbers of newer peers become `UNKNOWN_<number>`."""
+"""HTTP's names for the enum numbers of the protos; unknown numbers of newer peers become `UNKNOWN_<number>`."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ timing_name = partial(enum_name, Timing.Name, "TIMING_")
 
 
 def timing_mode_word(number: int) -> str | None:
-    """The HTTP word for a timing mode: `cold`, `hot`, `first-call`; None for the device's own way."""
+    """HTTP's name for a timing mode: `cold`, `hot`, `first-call`; None for the device's default."""
     return enum_name(TimingMode.Name, "TIMING_MODE_", number).lower().replace("_", "-") if number else None
 
 
 def mode_name(number: int) -> str:
-    """The HTTP word for a run mode: `check`, `benchmark`, `full`, `sample`, `sandbox`."""
+    """HTTP's name for a run mode: `check`, `benchmark`, `full`, `sample`, `sandbox`."""
     return enum_name(RunMode.Name, "RUN_MODE_", number).lower()

@@ -1,4 +1,4 @@
-"""The field that bodies of submissions and of machines share."""
+"""The GPU type field, which bodies of submissions and of machines share."""
 
 from __future__ import annotations
 

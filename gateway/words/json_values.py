@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 MAX_EXACT_INTEGER = 2**53
-"""JavaScript reads every number as a double, which holds integers exactly up to here."""
+"""Largest integer up to which a double, JavaScript's only number, is exact."""
 
 
 def json_safe(value: object) -> Any:  # noqa: ANN401 - JSON has no narrower type
@@ -33,7 +33,7 @@ def to_json(value: object) -> bytes:
 
 
 def from_json(text: str) -> Any:  # noqa: ANN401 - JSON has no narrower type
-    """The parsed text, or the text itself where it is not JSON."""
+    """The parsed text, or the text itself if it is not JSON."""
     try:
         return orjson.loads(text)
     except orjson.JSONDecodeError:

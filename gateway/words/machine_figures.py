@@ -1,4 +1,4 @@
-"""What people see of a machine, in frames and in `GET /machines` alike."""
+"""Figures of a machine that frames and `GET /machines` share."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def machine_figures(machine: Machine) -> dict[str, Any]:
-    """What a machine is: identity, hardware and price."""
+    """Identity, hardware and price of a machine."""
     return {
         "id": machine.machine_id,
         "provider": machine.provider,

@@ -1,4 +1,4 @@
-"""Instants and durations of the protos as JSON shows them; values out of range are shown, never raised on."""
+"""Instants and durations of the protos for JSON; values out of range never raise."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def milliseconds_of(instant: Timestamp) -> int:
 
 
 def instant_of(instant: Timestamp) -> datetime | None:
-    """The instant; None where it is not set (or outside of what a datetime holds)."""
+    """The instant; None if it is not set or out of a datetime's range."""
     if not instant.seconds and not instant.nanos:
         return None
     try:
