@@ -1,12 +1,12 @@
-"""Our compile stage beside the bare compiler, on the same files in one run: `python benchmarks/compile.py [file...]`.
+"""Compares our compile stage with the bare compiler, on the same files: `python benchmarks/compile.py [file...]`.
 
 - bare: clang's two passes over the file (host side and kernels, each to an object at -O2, headers parsed from text) and
   the link, one after the other, as compiler drivers do; no sandbox, no checks, no harness.
 - ours, cold: the whole compile stage of a run with an empty cache: a sandbox, both passes, the join of the two sides,
-  the harness, the link, what is checked, and beside all that the MI300X report.
+  the harness, the link, the checks, and the MI300X report beside them.
 - ours, hit: the same stage when the build is in the cache.
 
-Goals: cold at most 1.1 times bare; a hit at most 10 ms. Exit status 1 where a goal is missed.
+Goals: cold at most 1.1 times bare; a hit at most 10 ms. The exit status is 1 if a goal is missed.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from services.executor.sandboxes.sandbox import Sandbox
 
 _SLUGS = ("leaky-relu", "matrix-multiplication", "softmax", "histogram", "layer-norm")
-# What clang's own wrapper for HIP includes before every file, as far as our headers need it.
+# The headers that clang's own wrapper for HIP includes before every file, as far as our headers need them.
 _WRAPPER = """#include <__new/global_new_delete.h>
 #pragma clang force_cuda_host_device begin
 #include <algorithm>
@@ -56,7 +56,7 @@ _COLD_RATIO_GOAL, _HIT_MS_GOAL = 1.1, 10.0
 
 
 async def main() -> int:
-    """Print the table."""
+    """Prints the table; the exit status is 1 if a goal is missed."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("slugs", nargs="*", default=_SLUGS, help="problems, whose solution.hip is compiled")
     parser.add_argument("--repeats", type=int, default=5)

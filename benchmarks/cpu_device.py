@@ -1,4 +1,4 @@
-"""Kernels on the `cpu` device beside the same loops in plain C++: `python benchmarks/cpu_device.py`.
+"""Compares kernels on the `cpu` device with the same loops in plain C++: `python benchmarks/cpu_device.py`.
 
 Both are in one program, compiled by the same compiler at -O3 for this processor, and run on one core. The ratio is the
 C++ loop's processor time over the kernel's: 1.0 means that the kernel is as fast.
@@ -21,7 +21,7 @@ _WORST_ERROR = 1e-3
 
 
 def main() -> int:
-    """Print the table; a row says where its goal is missed. The exit status is 1 where a result is wrong."""
+    """Prints the table and marks rows below their goal; the exit status is 1 if a result is wrong."""
     prepare()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

@@ -1,53 +1,53 @@
-"""What a submission at GPU sizes costs its host: CPU seconds, wall time, bytes copied and memory, for every problem.
+"""Computes the host's cost of a submission at GPU sizes, per problem: CPU and wall seconds, bytes copied, memory.
 
 `python benchmarks/gpu_session.py` measures the steps of a call as the judge makes them, at the largest size up to 64
-MiB and in CPU seconds of this machine: D inputs are drawn and copied; R they are made again as a device drew them; L
-memory of their size is copied; C a whole output is copied back and compared with the fp64 reference; T an output is
-copied alone. These are scaled by bytes to the GPU sizes, as is G, the digest of an output, measured at 16 MiB. A is
-what an answer costs to compare: C, and R if the device drew its inputs; or, if the problem has parts
-(`problems/kit/parts.py`), what a part of the GPU case itself takes, measured. What the device draws is not loaded. For
-each GPU case, in CPU seconds, one step after the other:
+MiB and in CPU seconds of this machine: D draws the inputs and copies them; R makes them again as a device drew them; L
+copies memory of their size; C copies a whole output back and compares it with the fp64 reference; T copies an output
+alone. These are scaled by bytes to the GPU sizes, and so is G, the digest of an output, measured at 16 MiB. A is the
+cost of comparing an answer: C, and also R if the device drew its inputs; or, if the problem has parts
+(`problems/kit/parts.py`), the measured cost of a part of the GPU case itself. Inputs that the device draws are not
+loaded. For each GPU case, in CPU seconds, one step after the other:
 
     to record     3 D; none if the sizes are known without the values
-    to check      D + C, and T for a second call with the same inputs, if the problem is deterministic. All threads
+    to check      D + C, and T for a second call with the same inputs if the problem is deterministic. All threads
                   share D of inputs of 16 Mi elements that the device could draw too, and C if the problem has parts
                   that make up the whole, or is a product that is checked by its factors
-    repeatedly    n (D + L + T + A), n as many as fit into a quarter of a second, at least 3 and at most 9, or 40 by
-                  the number of cases; one, with 3 D, if each takes over 2 s
-    3 sessions    if the device draws the inputs, A and 2 (L + T) for the first call, the latter of those pages alone
-                  that it is judged by, and P for each of 110 calls of a nondeterministic problem, which is what it
-                  takes to choose an excerpt, measured; if it cannot, D + L + T + A for each of 10 calls to warm up, or
-                  what fits into 1 s, and of n samples, and D for what was drawn ahead; n is 100, or what fits into the
-                  profile's `max_wall_seconds`, at least 10
-    to replay     if the device draws the inputs, 8 (A + G + 2 T) for each session, or 8 (A + 2 T) + 32 P if the problem
-                  is nondeterministic, T for those pages alone that the answer is judged by, and A once more to know
-                  what answers may be off
+    repeatedly    n (D + L + T + A); n calls fit into a quarter of a second, at least 3 and at most max(9, 40 / number
+                  of cases); one call, with 3 D, if each takes over 2 s
+    3 sessions    if the device draws the inputs: A and 2 (L + T) for the first call, the latter only for the pages
+                  that it is judged by, and P, the measured time to choose an excerpt, for each of 110 calls of a
+                  nondeterministic problem. If it cannot: D + L + T + A for each of 10 calls to warm up, or as many as
+                  fit into 1 s, and for each of n samples, and D for calls drawn ahead; n is 100, or as many as fit
+                  into the profile's `max_wall_seconds`, at least 10
+    to replay     if the device draws the inputs: 8 (A + G + 2 T) for each session, or 8 (A + 2 T) + 32 P if the
+                  problem is nondeterministic, with T only for the pages that the answer is judged by, and A once more
+                  to know which answers may be off
     1 chain       D for it and once for two empty ones, if the device cannot draw the inputs; A + T + G for each of 32
-                  links, or of 9 where the arrays of all take over 256 MiB, or of fewer if so many outputs would take
-                  over 16 GiB
+                  links, or of 9 if the arrays of all links take over 256 MiB, or of fewer if so many outputs would
+                  take over 16 GiB
 
-Steps of several calls are done side by side (`core/check/side_by_side.py`): D and A of calls that the host draws, of
-the repeated ones, and A and G of replayed calls and of links. Where there are fewer calls than threads, these share G,
-R of whole inputs, and D of inputs as above; all of them share R of a session's first call. On the 8 cores of the aim
-k = min(8, 4 GiB / bytes of the case) are at once (3 of the repeated ones, one of cases below 1 MiB), which divides the
-wall time of each k by 1 + (k - 1) E. E is measured here: how much faster two threads draw and compare two calls of this
-problem than one thread does, less 1. That eight share memory as well as two is not known. The machine runs no more.
+Steps of several calls run side by side (`core/check/side_by_side.py`): D and A of calls that the host draws and of
+repeated calls, and A and G of replayed calls and of links. If there are fewer calls than threads, the threads share G,
+R of whole inputs, and D of inputs as above; all threads share R of a session's first call. On the 8 cores of the aim, k
+= min(8, 4 GiB / bytes of the case) calls run at once (3 of the repeated ones, one of cases below 1 MiB), which divides
+the wall time of each k by 1 + (k - 1) E. E is measured here: two threads that draw and compare two calls of this
+problem are 1 + E times as fast as one thread. It is not known whether eight threads share memory as well as two. The
+machine runs nothing else.
 
-    kernel s    = sum over the GPU cases of calls * max(floor, bytes / bandwidth, operations / peak) on an MI300X; calls
-                  are 3 (10 + 100), fewer if a session's take over 1 s, after which a steady one is looked at every
-                  twenty, the links, and those replayed (24 of a session, fewer if they take over 2 s); and written
-                  bytes / bandwidth for the digest of each call of a session and each replayed one, if the problem is
-                  deterministic. What the device takes to draw inputs is not counted
+    kernel s    = sum over the GPU cases of calls * max(floor, bytes / bandwidth, operations / peak) on an MI300X. The
+                  calls are 3 (10 + 100), fewer if a session's take over 1 s (a steady one is then examined every
+                  twenty), the links, and the replayed ones (24 of a session, fewer if they take over 2 s). If the
+                  problem is deterministic, also written bytes / bandwidth for the digest of each call of a session and
+                  each replayed one. The device's time to draw inputs is not counted
     wall s      = the steps, divided so, + kernel s
 
 Run it with OPENBLAS_NUM_THREADS=1: threads that wait for a processor count as work.
 
-The column "all checked" has every call of the sessions drawn and compared whole, one after the other, as it would be
-without any of this.
+The column "all checked" is the cost if every call of the sessions were drawn and compared whole, one after the other.
 
-Scaling by bytes is too kind to references whose work grows faster than their data. Products that are checked by their
-factors at GPU sizes are measured so. Memory is the most that numpy held during a whole call, scaled alike, for each
-call at once, and the outputs that are fetched at once. The aims are for the whole submission: 60 CPU s at the
+Scaling by bytes underestimates references whose work grows faster than their data. Products that are checked by their
+factors at GPU sizes are measured that way. Memory is the most that numpy held during a whole call, scaled alike, for
+each call at once, plus the outputs that are fetched at once. The aims are for the whole submission: 60 CPU s at the
 median problem; 30 s of wall time at the median and 90 s at the worst.
 """
 
@@ -113,7 +113,7 @@ class Call:
     memory_bytes: float
 
     def scaled(self, factor: float) -> Call:
-        """The same for so many bytes."""
+        """The steps of a call with this many bytes."""
         return Call(*(getattr(self, one.name) * factor for one in fields(self)))
 
 
@@ -132,12 +132,12 @@ class Cost:
 
     @property
     def wall_seconds(self) -> float:
-        """The host's part and the GPU's, one after the other."""
+        """Wall time of the host's part and the GPU's, one after the other."""
         return self.spent.wall + self.kernel_seconds
 
 
 def calls_of(call_seconds: float) -> float:
-    """How many calls a session makes if each takes it so long."""
+    """Number of calls in a session if each takes this long."""
     fitting = call_seconds or 1e-9
     warm_up = max(1.0, min(GPU_PROFILE.warm_up_calls, GPU_PROFILE.warm_up_cap_seconds / fitting))
     samples = max(GPU_PROFILE.fewest_samples, min(GPU_PROFILE.min_samples, GPU_PROFILE.max_wall_seconds / fitting))
@@ -145,19 +145,19 @@ def calls_of(call_seconds: float) -> float:
 
 
 def at_once(size_bytes: float) -> int:
-    """How many calls of a case are drawn and compared side by side."""
+    """Number of calls of a case that are drawn and compared side by side."""
     return share_of(int(size_bytes), HOST_CORES, 1) if size_bytes >= USUAL_RULE.side_by_side_bytes else 1
 
 
 def repeated_calls(problem: Problem, call_seconds: float) -> int:
-    """How often a case is called before it is timed, if each takes so long."""
+    """Number of calls of a case before it is timed, if each takes this long."""
     most = most_repeated(len(problem.sizes.gpu))
     return next((calls for calls in range(1, most) if is_enough(calls, calls * call_seconds)), most)
 
 
 @dataclass(frozen=True)
 class Spent:
-    """Seconds of a processor, and of wall time where they are spent on several."""
+    """Seconds of processor time, and of wall time if several processors share the work."""
 
     cpu: float = 0.0
     wall: float = 0.0
@@ -170,12 +170,12 @@ class Spent:
 
 
 def alone(seconds: float) -> Spent:
-    """One thread's work."""
+    """Work of one thread."""
     return Spent(seconds, seconds)
 
 
 def all_checked_seconds(problem: Problem, call: Call) -> float:
-    """CPU seconds for a case if every call of the sessions was drawn and compared whole; `call` is of this case."""
+    """CPU seconds for a case if every call of the sessions were drawn and compared whole; `call` is of this case."""
     one = call.draw + call.load + call.copy + call.compare
     again = 0.0 if problem.nondeterministic else call.copy
     untimed = call.draw + call.compare + again + repeated_calls(problem, one) * one
@@ -185,20 +185,20 @@ def all_checked_seconds(problem: Problem, call: Call) -> float:
 
 @dataclass(frozen=True)
 class SideBySide:
-    """Work of which at most so many pieces are done at once; a second thread adds `gain` to what a first one does."""
+    """Work in pieces, at most `threads` at once; each further thread adds `gain` times the speed of the first."""
 
     threads: int
     gain: float
 
     def spent(self, seconds: float, pieces: int, shared: float = 0.0) -> Spent:
-        """On so many pieces, of so many seconds each, and of `shared` ones that threads without a piece help with."""
+        """Time for pieces of `seconds` each, plus `shared` seconds for each piece that idle threads help with."""
         whole, rest = divmod(pieces, self.threads)
         wall = whole * self.threads / self._speed(self.threads) + rest / self._speed(rest)
         all_threads = self.threads * max(1, HOST_CORES // self.threads)
         return Spent((seconds + shared) * pieces, seconds * wall + shared * pieces / self._speed(all_threads))
 
     def all_of(self, seconds: float) -> Spent:
-        """On one piece of work that all threads share."""
+        """Time for one piece of work that all threads share."""
         return Spent(seconds, seconds / self._speed(self.threads))
 
     def _speed(self, threads: int) -> float:
@@ -206,7 +206,7 @@ class SideBySide:
 
 
 def case_spent(problem: Problem, case: Case, call: Call, gain: float) -> Spent:
-    """What the host spends on one case, by the formula above; `call` is of this case, `gain` is E."""
+    """The host's time for one case, by the formula above; `call` is of this case, `gain` is E."""
     together = SideBySide(at_once(problem.bytes(case)), gain)
     is_redrawn = _is_redrawn(problem, case)
     part = None if problem.bytes(case) <= USUAL_RULE.large_bytes else part_seconds(problem, case)
@@ -219,7 +219,7 @@ def case_spent(problem: Problem, case: Case, call: Call, gain: float) -> Spent:
     is_shared = is_redrawn and _is_drawn_in_stretches(problem, case)
     spent += _repeatedly_spent(problem, call, compared_by_host, together, is_shared=is_shared)
     digest = digest_seconds_a_byte() * work_of(problem, case, "float32").written_bytes
-    # What threads help each other with: making a whole case again, and digests.
+    # Threads help each other to make a whole case again, and with digests.
     helped = call.redraw if is_redrawn and part is None else 0.0
     answer = compared - helped
     if is_redrawn:
@@ -241,7 +241,7 @@ def case_spent(problem: Problem, case: Case, call: Call, gain: float) -> Spent:
 
 
 def _redrawn_session_spent(problem: Problem, case: Case, call: Call, compared: Spent) -> Spent:
-    """Of copying, of choosing excerpts, and of comparing answers."""
+    """Time of a session to copy, to choose excerpts, and to compare answers."""
     first, again = fetched_shares(problem, case)
     spent = alone(2 * (first * (call.load + call.copy) + USUAL_RULE.compared_answers * again * call.copy)) + compared
     if not problem.nondeterministic:
@@ -251,7 +251,7 @@ def _redrawn_session_spent(problem: Problem, case: Case, call: Call, compared: S
 
 
 def _checked_spent(problem: Problem, case: Case, call: Call, spread: SideBySide) -> Spent:
-    """Of drawing and comparing the whole case, with all threads where they can share it."""
+    """Time to draw and compare the whole case, with all threads if they can share it."""
     is_spread = _is_redrawn(problem, case) and _is_drawn_in_stretches(problem, case)
     drawn = spread.all_of(call.draw) if is_spread else alone(call.draw)
     in_stretches = _is_compared_in_stretches(problem, case)
@@ -259,7 +259,7 @@ def _checked_spent(problem: Problem, case: Case, call: Call, spread: SideBySide)
 
 
 def _repeatedly_spent(problem: Problem, call: Call, compared: float, together: SideBySide, *, is_shared: bool) -> Spent:
-    """Of calls whose answers take the host so many seconds; `is_shared` says that threads share the drawing."""
+    """Time of repeated calls whose answers take the host so many seconds; `is_shared` if threads share the drawing."""
     few, moved = replace(together, threads=min(together.threads, FEWEST_REPEATED)), alone(call.load + call.copy)
     own, shared = (0.0, call.draw) if is_shared else (call.draw, 0.0)
     calls = repeated_calls(problem, few.spent(compared + own, few.threads, shared).wall / few.threads + moved.wall)
@@ -269,7 +269,7 @@ def _repeatedly_spent(problem: Problem, call: Call, compared: float, together: S
 
 @cache
 def digest_seconds_a_byte() -> float:
-    """CPU seconds, the second of two."""
+    """CPU seconds to digest one byte, the second of two measurements."""
     output = np.arange(DIGESTED_BYTES, dtype=np.uint8)
     digest_of([(0, output)], 1)
     begin = time.process_time()
@@ -278,7 +278,7 @@ def digest_seconds_a_byte() -> float:
 
 
 def excerpt_seconds(problem: Problem, case: Case) -> float:
-    """CPU seconds to choose the places of an excerpt, the second of two."""
+    """CPU seconds to choose the places of an excerpt, the second of two measurements."""
     judge = CaseJudge(problem, case, RunSeed(""), 0)
     loaded = judge.undrawn(1)
     if loaded is None:
@@ -292,7 +292,7 @@ def excerpt_seconds(problem: Problem, case: Case) -> float:
 
 
 def fetched_shares(problem: Problem, case: Case) -> tuple[float, float]:
-    """What is copied back of the arrays of a session's first call, and of the outputs of a call that is made again."""
+    """Shares that are copied back: of the arrays of a session's first call, and of the outputs of a replayed call."""
     judge = CaseJudge(problem, case, RunSeed(""), 0)
     loaded = judge.undrawn(1)
     if loaded is None:
@@ -327,7 +327,7 @@ def _compared_part_seconds(problem: Problem, case: Case, part: Part) -> float:
     for name in part.places.keys() & drawn.keys():
         places = part.places[name]
         if rules:
-            # Memory that nobody touches: a device would have it.
+            # This memory is never touched: a device would have it.
             unmade = cast("Unmade", sized[name])
             untouched = np.empty(unmade.shape, unmade.dtype)
             inputs[name] = remade_at(untouched, rules[name], 1, 0, places)
@@ -342,7 +342,7 @@ def _compared_part_seconds(problem: Problem, case: Case, part: Part) -> float:
 
 
 def _is_redrawn(problem: Problem, case: Case) -> bool:
-    """Whether the device draws its inputs; the distribution of an input is the same at any size."""
+    """True if the device draws the inputs; the distribution of an input is the same at any size."""
     if problem.bytes(case) <= USUAL_RULE.large_bytes:
         return False
     return CaseJudge(problem, case, RunSeed(""), 0).undrawn(1) is not None
@@ -364,7 +364,7 @@ def _is_checked_wholly(problem: Problem, case: Case) -> bool:
 
 
 def links_of(problem: Problem, case: Case) -> int:
-    """How many calls a chain has, whose outputs are all kept."""
+    """Number of calls in a chain, whose outputs are all kept."""
     return int(min(GPU_CHAINS.links, GPU_CHAINS.most_bytes // work_of(problem, case, "float32").written_bytes))
 
 
@@ -384,7 +384,7 @@ def _fetched_bytes(problem: Problem, case: Case) -> float:
 
 
 def measured_case(problem: Problem, most_bytes: int = MEASURED_BYTES) -> Case:
-    """The largest of those up to 64 MiB, hidden ones too: what a call costs however small is not to be scaled."""
+    """The largest case up to 64 MiB, also a hidden one: the fixed cost of a call must not be scaled up."""
     random = np.random.default_rng(0)
     hidden = [problem.hidden_case(SizeSet.GPU, random) for _ in range(8)]
     fitting = [case for case in (*problem.sizes.gpu, *hidden) if problem.bytes(case) <= most_bytes]
@@ -392,7 +392,7 @@ def measured_case(problem: Problem, most_bytes: int = MEASURED_BYTES) -> Case:
 
 
 def measured_call(problem: Problem) -> Call:
-    """One call, the second of two, so that nothing is looked up for the first time."""
+    """Measures one call, the second of two, so that first-time costs do not count."""
     case = measured_case(problem)
     judge = CaseJudge(problem, case, RunSeed(""), 0)
     steps = [_steps(problem, judge, number) for number in (1, 2)][-1]
@@ -404,7 +404,7 @@ def measured_call(problem: Problem) -> Call:
 
 
 def _steps(problem: Problem, judge: CaseJudge, number: int) -> Call:
-    """What the judge does for a whole call. The outputs are the reference; comparing computes it once more."""
+    """Makes the judge's steps of a whole call. The outputs are the reference; comparing computes it once more."""
     begin = time.process_time()
     trial = judge.draw(number)
     for value in trial.inputs.values():
@@ -439,14 +439,14 @@ def _steps(problem: Problem, judge: CaseJudge, number: int) -> Call:
 
 
 def _is_large_product(problem: Problem) -> bool:
-    """Whether its GPU cases would take too long to compute wholly, if it has factors."""
+    """True if the problem has factors and its GPU cases would take too long to compute whole."""
     return statistics.median(problem.flops(case) for case in problem.sizes.gpu) > USUAL_RULE.wholly_compared_flops
 
 
 def gain_of_a_thread(problem: Problem) -> float:
-    """How much faster two threads draw and compare two calls than one thread does, less 1; the best of three tries.
+    """Gain in speed of two threads that draw and compare two calls over one thread, less 1; the best of three tries.
 
-    The first has memory that nobody used before.
+    The first try uses fresh memory.
     """
     judge = CaseJudge(problem, measured_case(problem, MEASURED_BYTES // 2), RunSeed(""), 0)
 
@@ -468,7 +468,7 @@ def gain_of_a_thread(problem: Problem) -> float:
 
 
 def cost_of(problem: Problem, roofs: Roofs, gain: float | None = None) -> Cost:
-    """Measure a call, and E if no `gain` is given, and scale it to all GPU cases."""
+    """Measures a call, and E if no `gain` is given, and scales it to all GPU cases."""
     of_byte, all_checked, spent, kernel_seconds = measured_call(problem), 0.0, Spent(), 0.0
     gain = gain_of_a_thread(problem) if gain is None else gain
     sizes_bytes = [problem.bytes(case) for case in problem.sizes.gpu]
@@ -501,7 +501,7 @@ def cost_of(problem: Problem, roofs: Roofs, gain: float | None = None) -> Cost:
 
 
 def _samples_of(kernel_seconds: float) -> float:
-    """How many a session has of a steady kernel; a slow one is looked at every twenty."""
+    """Number of samples of a steady kernel in a session; a slow kernel is examined every twenty samples."""
     slow = max(1, math.ceil(GPU_PROFILE.slow_device_seconds / kernel_seconds / GPU_PROFILE.check_every))
     most = max(GPU_PROFILE.fewest_samples, GPU_PROFILE.max_device_seconds / kernel_seconds)
     return min(GPU_PROFILE.min_samples, slow * GPU_PROFILE.check_every, most)
@@ -514,7 +514,7 @@ def _kernel_seconds(problem: Problem, case: Case, roofs: Roofs) -> float:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Print a line for each problem, and the aims."""
+    """Prints a line for each problem, and the aims."""
     parser = argparse.ArgumentParser(description="Compute what a submission at GPU sizes costs its host.")
     parser.add_argument("slugs", nargs="*", help="problems; all where none is given")
     parser.add_argument("--gain", type=float, help="E, on a machine that is too busy to measure it, such as 0.5")

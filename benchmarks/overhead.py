@@ -1,4 +1,4 @@
-"""What Wavepool adds to a submission: a warm submit to the user's first instruction and to the last event.
+"""Measures the time that Wavepool adds to a warm submission, to the user's first instruction and to the last event.
 
 Starts a Wavepool of its own on this machine (SQLite, local provider, `cpu` device) and submits the same kernel again
 and again, so that machine and compile cache are warm. The kernel prints the monotonic clock, which all processes of a
@@ -8,10 +8,11 @@ machine share, when its code is first reached and whenever a call of it ends.
     submit -> last event          client's clock at the last frame, less the time within the user's calls
     gateway / direct gRPC         the same read of one job, through HTTP and straight from the scheduler
 
-`--stages` also tells where the time went, from the services' logs. `--pause` waits between submissions: without it each
-comes while the executor still makes judges and sandboxes for the next, as under load; with it the machine is at rest.
+`--stages` also shows the time of each stage, from the services' logs. `--pause` waits between submissions. Without it
+each submission comes while the executor still prepares judges and sandboxes for the next, as under load; with it the
+machine is at rest.
 
-Compile time is left out by the cache: `compiled` frames say `cached`, and the program checks that they do.
+Compile time is excluded by the cache: `compiled` frames say `cached`, and the program checks that they do.
 """
 
 from __future__ import annotations
@@ -70,7 +71,7 @@ extern "C" void solution(const float* input, float alpha, float* output, size_t 
 
 @contextmanager
 def running_wavepool() -> Generator[tuple[httpx.Client, Path]]:
-    """A Wavepool on free ports; gives a client with its token, and its data folder."""
+    """Runs a Wavepool on free ports; gives a client with its token, and its data folder."""
     with tempfile.TemporaryDirectory() as folder:
         data_dir = Path(folder)
         command = [sys.executable, "-m", "wavepool_client.main", "up", "--free-ports", "--data-dir", folder]
@@ -102,16 +103,16 @@ def ready_endpoint(data_dir: Path) -> str:
 
 @dataclass(frozen=True)
 class Submission:
-    """One warm submission; what Wavepool added to it, in milliseconds."""
+    """One warm submission; the times that Wavepool added to it, in milliseconds."""
 
     to_first_instruction_ms: float
     to_last_event_ms: float
-    """Less the time within the user's calls."""
+    """Without the time within the user's calls."""
     measured: Measured
 
 
 def submission(client: httpx.Client) -> Submission:
-    """Submit once, and follow to the end."""
+    """Submits once, and follows to the end."""
     unix_ns = time.time_ns() - time.monotonic_ns()
     start_ns = time.monotonic_ns()
     taken = client.post("/api/v1/submissions", json={"problem": "leaky-relu", "code": KERNEL, "mode": "check"})
@@ -164,7 +165,7 @@ def row(name: str, values: Sequence[float], unit: str = "ms") -> str:
 
 
 def main() -> None:
-    """Measure and print."""
+    """Measures and prints."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--submissions", type=int, default=50, help="warm submissions to measure (default 50)")
     parser.add_argument("--reads", type=int, default=500, help="reads to compare gateway and gRPC by (default 500)")
@@ -188,20 +189,20 @@ def main() -> None:
 
 
 def paused_submission(client: httpx.Client, pause_seconds: float) -> Submission:
-    """A submission to a machine that was left alone for a while."""
+    """A submission to a machine that was idle for a while."""
     time.sleep(pause_seconds)
     return submission(client)
 
 
 def stage_table(data_dir: Path, submissions: Sequence[Measured]) -> str:
-    """What the logs of that Wavepool tell of these submissions."""
+    """The stages of these submissions, from the logs of that Wavepool."""
     lines = [line for log in (data_dir / "logs").glob("*.log") for line in log.read_text().splitlines()]
     spans = spans_by_request(lines)
     return table([stages_of(one, spans[one.request_id]) for one in submissions])
 
 
 def cold_then_warm(client: httpx.Client) -> None:
-    """Submit once without looking at the times: starts the machine and fills the cache."""
+    """Submits once without measuring: starts the machine and fills the cache."""
     job = client.post("/api/v1/submissions", json={"problem": "leaky-relu", "code": KERNEL, "mode": "check"}).json()
     with client.stream("GET", job["events_url"]) as response:
         for _ in response.iter_lines():
@@ -209,7 +210,7 @@ def cold_then_warm(client: httpx.Client) -> None:
 
 
 def scheduler_target(data_dir: Path) -> str:
-    """Where the scheduler of that Wavepool listens, as it logged."""
+    """Address of that Wavepool's scheduler, from its log."""
     for line in (data_dir / "logs" / "scheduler.log").read_text().splitlines():
         if '"serving"' in line:
             entry = json.loads(line)

@@ -1,17 +1,17 @@
-"""What a day of jobs costs and how long they wait, under several policies of keeping machines warm.
+"""Compares policies of keeping machines warm: the cost of a day of jobs, and their waits.
 
 `python benchmarks/pool_policy.py` replays made-up days (office hours, chains of edits, sweeps) or, with `--arrivals`,
-recorded ones, in simulated time. Ours is the product's own code, with all its defaults but the idle timeout, which is
-the knob between cost and wait for every policy.
+recorded ones, in simulated time. Ours is the product's own code, with all its defaults except the idle timeout, which
+trades cost for wait in every policy.
 
 - machine per job: every job has a machine of its own, released when it ends.
-- fixed N min: a machine for every waiting job that none is free for, up to the limit; each is released when it has
-  been idle for N minutes. It knows neither the tariff nor how long jobs and starts take.
+- fixed N min: a machine for every waiting job that finds none free, up to the limit; each is released after N idle
+  minutes. It knows neither the tariff nor how long jobs and starts take.
 - ours N min: `services/vmpool/policy/sizing.py` with an idle timeout of N minutes.
 
-They are compared at equal wait: against each fixed timeout stands the cheapest of ours whose mean wait is no longer.
-The mean, because half of the jobs of nearly every policy wait for nothing, and the 95th percentile of all of them is
-the time of one cold start.
+They are compared at equal wait: each fixed timeout with the cheapest of ours whose mean wait is no longer. The mean
+counts, because with nearly every policy half of the jobs do not wait, and the 95th percentile is the time of one cold
+start.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ PER_JOB = "machine per job"
 
 @dataclass(frozen=True)
 class Summary:
-    """All days of one policy together; waits in seconds, cost and cold starts for one day."""
+    """All days of one policy; waits in seconds, cost and cold starts for one day."""
 
     name: str
     cost_micros: float
@@ -66,7 +66,7 @@ class Summary:
 
 
 def fixed(minutes: float, max_machines: int) -> Policy:
-    """A plain idle timeout."""
+    """A policy with a plain idle timeout."""
     retention = Retention(timedelta(minutes=minutes), surplus_share=1, release_margin=timedelta(0))
     return Policy(f"fixed {minutes:g} min", Limits(max_machines, retention), knows_tariff=False, knows_paces=False)
 
@@ -77,12 +77,12 @@ def ours(minutes: float, max_machines: int) -> Policy:
 
 
 def kept_warm(policy: Policy) -> Policy:
-    """With one machine ready in office hours besides."""
+    """The policy with one more machine kept ready in office hours."""
     return replace(policy, name=f"{policy.name}, 1 kept 8-18 h", limits=replace(policy.limits, keep_warm=KEPT_WARM))
 
 
 def replayed(policy: Policy | None, cloud: Cloud, days: Sequence[Sequence[Arrival]]) -> list[Outcome]:
-    """What becomes of each day; None is a machine for each job."""
+    """The outcome of each day; None means a machine for each job."""
     draws = [Random(day) for day in range(len(days))]  # noqa: S311 - a simulation
     if policy is None:
         return [machine_per_job(cloud, day, draw) for day, draw in zip(days, draws, strict=True)]
@@ -90,7 +90,7 @@ def replayed(policy: Policy | None, cloud: Cloud, days: Sequence[Sequence[Arriva
 
 
 def summary(name: str, outcomes: Sequence[Outcome], tariff: Tariff) -> Summary:
-    """The days in numbers."""
+    """The figures of these days."""
     waits = sorted(wait for outcome in outcomes for wait in outcome.waits)
     return Summary(
         name,
@@ -104,13 +104,13 @@ def summary(name: str, outcomes: Sequence[Outcome], tariff: Tariff) -> Summary:
 
 
 def cheapest_at_equal_wait(other: Summary, candidates: Sequence[Summary]) -> Summary | None:
-    """The cheapest whose mean wait is no longer; None where there is none."""
+    """The cheapest candidate whose mean wait is no longer; None if there is none."""
     able = [mine for mine in candidates if mine.mean <= other.mean]
     return min(able, key=lambda mine: mine.cost_micros, default=None)
 
 
 def print_table(summaries: Sequence[Summary], per_job: Summary) -> None:
-    """One line for each policy."""
+    """Prints one line for each policy."""
     print(f"{'policy':30}{'cost $':>9}{'saved':>8}{'cold':>7}{'p50 s':>8}{'p95 s':>8}{'mean s':>8}{'most':>6}")
     for line in summaries:
         saved = 1 - line.cost_micros / per_job.cost_micros
@@ -121,7 +121,7 @@ def print_table(summaries: Sequence[Summary], per_job: Summary) -> None:
 
 
 def print_comparison(fixed_ones: Sequence[Summary], our_ones: Sequence[Summary]) -> None:
-    """What ours saves against each fixed timeout, at equal wait."""
+    """Prints the savings of ours over each fixed timeout, at equal wait."""
     for line in fixed_ones:
         mine = cheapest_at_equal_wait(line, our_ones)
         if mine is None:
@@ -133,7 +133,7 @@ def print_comparison(fixed_ones: Sequence[Summary], our_ones: Sequence[Summary])
 
 
 def read_options() -> argparse.Namespace:
-    """The command line."""
+    """Parses the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--days", type=int, default=5, help="made-up days, of the seeds 1, 2, ... (default 5)")
     parser.add_argument("--load", type=float, default=1.0, help="times as many sittings (default 1)")
@@ -145,7 +145,7 @@ def read_options() -> argparse.Namespace:
 
 
 def main() -> None:
-    """Print a table for each tariff."""
+    """Prints a table for each tariff."""
     options = read_options()
     days = arrivals_of(options)
     print(f"{len(days)} days, {fmean(map(len, days)):.0f} jobs a day, {options.start_seconds:g} s to start a machine")
@@ -154,7 +154,7 @@ def main() -> None:
     our_policies.append(kept_warm(ours(DEFAULT_MINUTES, options.max_machines)))
     plain = Cloud(TARIFFS["by the second"], options.start_seconds)
     with ProcessPoolExecutor() as pool:
-        # What does not know the tariff does the same under each.
+        # Policies that do not know the tariff do the same under each.
         blind = list(pool.map(replayed, [None, *plain_ones], repeat(plain), repeat(days)))
         for name, tariff in TARIFFS.items():
             cloud = replace(plain, tariff=tariff)

@@ -1,14 +1,14 @@
-"""How many references and honest kernels our own runner can launch: `python -m benchmarks.recordable`.
+"""Counts the references and honest kernels that our own runner can launch: `python -m benchmarks.recordable`.
 
 Each source is built for the `cpu` device, with `--device rocm` by hipcc for an MI300X, or with `--device nvidia` by
-nvcc for an H100, neither of which need be here, and recorded for its public cases. The sources that do not compile or
-cannot be recorded are listed with the reason and the line. For GPUs these include sources that ask for the GPU's
-properties, as none is asked here. On `cpu` the exit status is 1 if anything is listed but the kernels that
-tests/honest/not_recordable.toml names, or if one of these can be recorded.
-`ROCM_PATH=.cache/rocm6/usr` has the hipcc of `.ci/rocm`.
+nvcc for an H100 (no GPU is needed), and recorded for its public cases. Sources that do not compile or cannot be
+recorded are listed with the reason and the line. For GPUs these include sources that ask for the GPU's properties, as
+none is asked here. On `cpu` the exit status is 1 if anything is listed except the kernels that
+tests/honest/not_recordable.toml names, or if one of these can be recorded. `ROCM_PATH=.cache/rocm6/usr` has the hipcc
+of `.ci/rocm`.
 
 With `--benchmark` each source is benchmarked on `cpu` instead, and those are listed that are not ACCEPTED, or whose
-time is not VALID: on a quiet machine only those that cannot be recorded.
+time is not VALID; on a quiet machine these are only the ones that cannot be recorded.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ async def _main(names: list[str], device: str, *, benchmarks: bool) -> int:
 
 
 def main() -> int:
-    """Count, and list what cannot be recorded."""
+    """Counts the sources, and lists those that cannot be recorded."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", help="slugs and names of honest kernels; all if none is given")
     parser.add_argument("--device", choices=["cpu", *_ABSENT], default="cpu")

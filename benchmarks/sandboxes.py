@@ -1,7 +1,7 @@
-"""How long a sandbox takes to its program's first instruction: started cold, and prepared ahead; and until it is gone.
+"""Measures the time of a sandbox to its program's first instruction, started cold and prepared ahead, and to its end.
 
 Each figure is the median of `--sandboxes` (20) sandboxes, beside a bare fork and exec in the same round, on the same
-machine; the ratio to that is what carries over to other machines. Sandboxes run a program that does nothing.
+machine; the ratio to that carries over to other machines. Sandboxes run a program that does nothing.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ COLUMNS = ("sandbox", "cold", "prepared", "making", "end", "cold/bare", "prepare
 
 
 def bare_ms() -> float:
-    """Fork, exec and first output without a sandbox."""
+    """Milliseconds to fork, exec and get the first output, without a sandbox."""
     begin = time.perf_counter()
     with subprocess.Popen(PROGRAM, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None  # noqa: S101  PIPE was asked for
@@ -37,23 +37,23 @@ def bare_ms() -> float:
 
 
 class FirstWord:
-    """Hears the first output of a sandbox."""
+    """Notices the first output of a sandbox."""
 
     def __init__(self) -> None:
         self._heard = asyncio.Event()
 
     def listen(self, _stream: Stream, _piece: bytes) -> None:
-        """What the sandbox is given."""
+        """The callback for the sandbox's output."""
         self._heard.set()
 
     async def since(self, begin: float) -> float:
-        """Milliseconds from `begin` to it."""
+        """Milliseconds from `begin` to the first output."""
         await self._heard.wait()
         return (time.perf_counter() - begin) * 1e3
 
 
 async def cold_ms(sandbox: Sandbox, command: Command) -> float:
-    """From the wish for a sandbox to the program's first output."""
+    """Milliseconds from the request for a sandbox to the program's first output."""
     word, begin = FirstWord(), time.perf_counter()
     process = await sandbox.start(command, LIMITS, word.listen)
     taken = await word.since(begin)
@@ -62,7 +62,7 @@ async def cold_ms(sandbox: Sandbox, command: Command) -> float:
 
 
 async def prepared_ms(sandbox: Sandbox, command: Command) -> tuple[float, float, float]:
-    """How long the sandbox takes to be made, from its start to the first output, and from that to its end."""
+    """Milliseconds to prepare the sandbox, from its start to the first output, and from that to its end."""
     begin = time.perf_counter()
     prepared = await sandbox.prepare(command, LIMITS)
     made_ms = (time.perf_counter() - begin) * 1e3
@@ -98,7 +98,7 @@ async def measure(kind: str, sandboxes: int) -> str:
 
 
 async def main() -> None:
-    """Print the table."""
+    """Prints the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sandboxes", type=int, default=20)
     parser.add_argument("--kinds", nargs="*", default=KINDS)

@@ -1,17 +1,17 @@
-"""How much a measured time depends on luck: three stopping rules on four noise models.
+"""Simulates how much a measured time depends on luck: three stopping rules on four noise models.
 
-`python benchmarks/stopping_rule.py` simulates many submissions of one and the same kernel, and prints for each rule the
-standard deviation of its times from run to run, and what somebody gains who submits twenty times and keeps the best
-(the mean, over all ways to draw twenty of the runs, of how far the best is below the mean of all). Ours is the
-product's own code: `stopping.py`, `sample_replacement.py` and `sessions.py`.
+`python benchmarks/stopping_rule.py` simulates many submissions of one and the same kernel. For each rule it prints the
+standard deviation of its times from run to run, and the gain from submitting twenty times and keeping the best (the
+mean, over all ways to draw twenty of the runs, of how far the best is below the mean of all). Ours is the product's own
+code: `stopping.py`, `sample_replacement.py` and `sessions.py`.
 
-The other rules, as their sources have them:
+The other rules, from their sources:
 - KernelBot, https://github.com/gpu-mode/reference-kernels, problems/amd/eval.py, commit 1db4a42: after at least three
   runs it stops once the standard error of the mean is below 0.1 % of the mean, at 100 runs, or after 30 seconds; the
   mean counts. Warm-up: the same rule with 10 ms on the first case, so none on the others.
 - nvbench, https://github.com/NVIDIA/nvbench, nvbench/detail/stdrel_criterion.cxx, commit 182c77e, and its defaults: at
-  least 10 samples and 0.5 s of GPU time; then it stops once the relative standard deviation is below 0.5 %, or, looked
-  at every 16 samples, has changed by less than 5 % over the last 512; the mean counts. One warm-up call.
+  least 10 samples and 0.5 s of GPU time; then it stops once the relative standard deviation is below 0.5 %, or, checked
+  every 16 samples, has changed by less than 5 % over the last 512; the mean counts. One warm-up call.
 """
 
 from __future__ import annotations
@@ -50,14 +50,14 @@ _NVBENCH_WINDOW, _NVBENCH_FEWEST, _NVBENCH_STEADY = 512, 64, 0.05
 
 @dataclass(frozen=True)
 class Run:
-    """One submission: its time in seconds, None where there is none, and the samples that it took."""
+    """One submission: its time in seconds, None if it has none, and its number of samples."""
 
     seconds: float | None
     samples: int
 
 
 def kernelbot(noise: Callable[[Random], Iterator[float]], draw: Random) -> Run:
-    """The mean, once its standard error is small."""
+    """The rule of KernelBot: the mean, once its standard error is small."""
     total = squares = 0.0
     count = 0
     for count, factor in enumerate(islice(noise(draw), _KERNELBOT_RUNS), start=1):
@@ -72,7 +72,7 @@ def kernelbot(noise: Callable[[Random], Iterator[float]], draw: Random) -> Run:
 
 
 def nvbench(noise: Callable[[Random], Iterator[float]], draw: Random) -> Run:
-    """The mean, once the spread is small or no longer changes."""
+    """The rule of nvbench: the mean, once the spread is small or no longer changes."""
     total = squares = 0.0
     count = 0
     spreads: deque[float] = deque(maxlen=_NVBENCH_WINDOW)
@@ -100,7 +100,7 @@ def _has_settled(spreads: deque[float], count: int) -> bool:
 
 
 def ours(noise: Callable[[Random], Iterator[float]], draw: Random) -> Run:
-    """The median of the medians of sessions, each as long as its interval of the median is wide."""
+    """Our rule: the median of the medians of sessions, each lasting until the interval of its median is narrow."""
     medians: list[float] = []
     samples = 0
     while (state := agreement(medians, GPU_PROFILE.sessions)) is Agreement.MORE:
@@ -120,7 +120,7 @@ def _session(factors: Iterator[float]) -> list[float]:
         samples.append(next(times))
         if rule.add(samples[-1], len(samples) * _KERNEL_SECONDS):
             break
-    # The simulated clock is read with each sample, as a device with a clock that can be read would have it.
+    # The simulated clock is read with each sample, as on a device with a readable clock.
     level = statistics.median(samples)
     readings = [Reading(clock_mhz=2100 / (STEP_FACTOR if sample > 1.03 * level else 1)) for sample in samples]
     for index in replaceable(readings):
@@ -132,7 +132,7 @@ RULES = {"KernelBot": kernelbot, "nvbench": nvbench, "ours": ours}
 
 
 def best_of(times: list[float], count: int) -> float:
-    """The expected least of `count` of `times`, drawn without putting them back."""
+    """Expected minimum of `count` of the `times`, drawn without replacement."""
     ordered, total = sorted(times), len(times)
     ways = [math.comb(total - 1 - index, count - 1) for index in range(total)]
     return math.fsum(value * way for value, way in zip(ordered, ways, strict=True)) / math.comb(total, count)
@@ -151,7 +151,7 @@ class Row:
 
 
 def simulate(noise: str, rule: str, runs: int, seed: int) -> Row:
-    """Run one rule often."""
+    """Runs one rule many times."""
     results = [RULES[rule](MODELS[noise], Random(f"{seed} {noise} {rule} {run}")) for run in range(runs)]  # noqa: S311
     times = [result.seconds for result in results if result.seconds is not None]
     mean = statistics.mean(times)
@@ -166,7 +166,7 @@ def simulate(noise: str, rule: str, runs: int, seed: int) -> Row:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Print the table; answers 1 where our rule misses its aim."""
+    """Prints the table; returns 1 if our rule misses its aim."""
     parser = argparse.ArgumentParser(description="Simulate stopping rules on noise models.")
     parser.add_argument("--runs", type=int, default=120, help="submissions for each rule and model")
     parser.add_argument("--seed", type=int, default=1)

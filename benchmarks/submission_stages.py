@@ -1,6 +1,6 @@
-"""Where the time of submissions went, read from the services' logs by their request ids.
+"""Finds the time of each stage of submissions in the services' logs, by request ids.
 
-Logs tell when a call ended, to a millisecond, and how long it took; so a stage's length is right to about as much.
+A log line has the end of a call, to a millisecond, and its duration, so the length of a stage is about as precise.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Measured:
 
 @dataclass(frozen=True)
 class Span:
-    """When something began and ended, in Unix milliseconds."""
+    """Begin and end of a call, in Unix milliseconds."""
 
     begin_ms: float
     end_ms: float
@@ -48,7 +48,7 @@ Spans = dict[str, Span]
 
 
 def spans_by_request(lines: Iterable[str]) -> Mapping[str, Spans]:
-    """The calls that are told of in log lines, by request id and by name: a key of CALLS, or RUN_BEGINS."""
+    """The calls in the log lines, by request id and by name: a key of CALLS, or RUN_BEGINS."""
     found: defaultdict[str, Spans] = defaultdict(dict)
     for line in lines:
         entry: dict[str, Any] = json.loads(line) if line.startswith("{") else {}
@@ -61,7 +61,7 @@ def spans_by_request(lines: Iterable[str]) -> Mapping[str, Spans]:
 
 
 def stages_of(measured: Measured, spans: Spans) -> dict[str, float]:
-    """Milliseconds of each stage in order, which add up to the whole; raises KeyError where a call was not logged."""
+    """Milliseconds of each stage in order, which add up to the whole; raises KeyError if a call was not logged."""
     marks = [
         ("to the gateway", spans["POST"].begin_ms),
         ("gateway reads the request", spans["SubmitJob"].begin_ms),
@@ -83,7 +83,7 @@ def stages_of(measured: Measured, spans: Spans) -> dict[str, float]:
 
 
 def table(rows: Sequence[Mapping[str, float]]) -> str:
-    """Each stage's p50 and p99 over several submissions, in milliseconds."""
+    """A table of each stage's p50 and p99 over several submissions, in milliseconds."""
     lines = [f"{'stage, ms':<34} {'p50':>9} {'p99':>9}"]
     for name in rows[0]:
         cuts = statistics.quantiles([row[name] for row in rows], n=100, method="inclusive")

@@ -1,6 +1,6 @@
-"""How hard the tree is to find one's way in: the counts that `docs/measurements.md` compares over time.
+"""Counts how hard it is to find one's way in the tree; `docs/measurements.md` compares the counts over time.
 
-`python benchmarks/tree_shape.py` prints one table of the files that git tracks. No service and no network is needed.
+`python benchmarks/tree_shape.py` prints one table of the files that git tracks. It needs no service and no network.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ FIELDS = ("timing_mode", "launch_plan")
 """Fields of a submission that travel from the request to the verdict."""
 CODE = {".cpp", ".css", ".h", ".hip", ".hpp", ".html", ".js", ".proto", ".py", ".sh"}
 DEVICES_WITH_IR = ("hipcpu/", "services/executor/devices/gfx942/")
-"""Where LLVM's intermediate representation and assembly are read."""
+"""Folders that read LLVM's intermediate representation and assembly."""
 WAYS = {"in (Submission)": "submission_pb2", "back (RunEvent)": "run_event_pb2"}
-"""What travels, and the module of its message."""
+"""The two directions, and the module of the message that travels each way."""
 _IMPORT = re.compile(r"^\s*(?:from \S+ )?import |^from ", re.MULTILINE)
 _PATTERN = re.compile(r"\bre\.(?:compile|match|fullmatch|search|sub|subn|findall|finditer|split)\(")
 _RULES = re.compile(r"^\[+tool\.importlinter.*?(?=^\[tool\.(?!importlinter)|\Z)", re.MULTILINE | re.DOTALL)
 
 
 def main() -> None:
-    """Print the table."""
+    """Prints the table."""
     tracked = [PurePosixPath(line) for line in _git("ls-files").splitlines()]
     texts = {path: _text(path) for path in tracked if path.suffix in CODE}
     ours = {path: text for path, text in texts.items() if path.parts[0] != "tests"}

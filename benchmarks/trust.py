@@ -1,17 +1,17 @@
-"""How near claimed times are to true ones, and what resubmitting gains, for honest kernels whose true time is known.
+"""Compares claimed times with true ones, for honest kernels whose true time is known, and the gain of resubmitting.
 
 `python benchmarks/trust.py` runs kernels of 1 us to 10 ms through the whole core, eight times each, on a simulated GPU
-and on `cpu`. For each it prints the median of claimed over true time, the farthest of the runs from the truth, their
-standard deviation, what the best of them is below their mean, and whether the aims are met:
+and on `cpu`. For each it prints the median of claimed over true time, the largest error of a run, the standard
+deviation of the runs, how far the best run is below their mean, and whether the aims are met:
 
     within 1 % of the truth from 20 us on     simulated GPU alone: `cpu` has no idle processor to promise
     sd at most 0.3 %, gain of the best at most 0.3 %
 
-On the simulated GPU the truth is the time that the source asks for, under a noise with slow first calls, a clock that
-ramps up and jitter; nothing of it takes that long, so the load of this machine does not show. On `cpu` a thread of the
-kernel waits until the processor's counter says that the time has passed, and the load of this machine is in all
-figures. Both are of one small case, as what the judge does for each call is the same for a large one. Our own runner
-launches the kernels, so that their times are VALID. The exit status is 1 if the simulated GPU misses an aim.
+On the simulated GPU the true time is the one that the source asks for, with noise from slow first calls, a clock that
+ramps up, and jitter. Nothing really takes that long, so the load of this machine has no effect. On `cpu` a thread of
+the kernel waits until the processor's counter says that the time has passed, so the load of this machine affects all
+figures. Both use one small case, as the judge does the same for each call of a large one. Our own runner launches the
+kernels, so that their times are VALID. The exit status is 1 if the simulated GPU misses an aim.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from services.executor.devices.sim.sim_device import SimulatedGpu
 
 
 def line_of(row: Row) -> str:
-    """The row of the table."""
+    """The row as a line of the table."""
     aims = "met" if not row.missed else f"missed: {', '.join([*row.missed, *row.unlike])}"
     return (
         f"{row.device:<8}{row.true_us:>10g}{row.ratio:>12.4f}{row.farthest_percent:>11.2f}{row.spread_percent:>8.2f}"
@@ -42,7 +42,7 @@ def line_of(row: Row) -> str:
 
 
 async def compare(devices: list[str], runs: int, most_us: float) -> list[Row]:
-    """Print a line for each kernel and device as it comes."""
+    """Prints a line for each kernel and device as it is measured."""
     print(
         f"{'device':<8}{'true us':>10}{'claimed/true':>12}{'farthest %':>11}{'sd %':>8}{'gain %':>8}{'calls':>7}  aims"
     )
@@ -58,7 +58,7 @@ async def compare(devices: list[str], runs: int, most_us: float) -> list[Row]:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Print the table; answers 1 where the simulated GPU misses an aim."""
+    """Prints the table; returns 1 if the simulated GPU misses an aim."""
     parser = argparse.ArgumentParser(description="Compare claimed times with true ones.")
     parser.add_argument("--runs", type=int, default=8, help="submissions of each kernel (default 8)")
     parser.add_argument("--device", choices=["sim", "cpu"], help="both by default")

@@ -1,13 +1,13 @@
-"""How long a job waits for a warm machine: from asking for a lease to an executor that has answered.
+"""Measures the wait of a job for a warm machine, from the request for a lease to an answer of the executor.
 
 Starts a vmpool of its own (SQLite, local provider, the real executor on `cpu`), warms one machine, and then in turns
 
     lease -> healthy executor   AcquireLease, then GetCapabilities at the endpoint and with the token of the lease
     bare round trip             GetCapabilities of the same executor, over a channel that is open
 
-and prints p50 and p99 of both and their ratio. A lease commits twice to the database in that time (it is released
-outside of it); a fresh channel to the executor is opened for each lease with `--fresh-channel`, as a scheduler does
-that has never met the machine.
+and prints p50 and p99 of both and their ratio. In that time a lease commits twice to the database (its release is not
+included). With `--fresh-channel` each lease opens a fresh channel to the executor, like a scheduler that has never used
+the machine.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ WARM_UP = 20
 
 @contextmanager
 def running_vmpool() -> Generator[str]:
-    """A vmpool on a free port; gives its target. Its machines end with it."""
+    """Runs a vmpool on a free port; gives its target. Its machines end with it."""
     with tempfile.TemporaryDirectory(prefix="warm-reuse-") as folder:
         port = free_port()
         settings = {
@@ -69,7 +69,7 @@ class Measurement:
         self._jobs = 0
 
     def lease(self) -> tuple[vmpool_pb2.Lease, float]:
-        """One lease, and the milliseconds until its executor had answered."""
+        """Acquires a lease; gives it with the milliseconds until its executor answered."""
         self._jobs += 1
         request = vmpool_pb2.AcquireLeaseRequest(job_id=f"job{self._jobs}", attempt=1, gpu_type="MI300X", eighths=8)
         start = time.perf_counter_ns()
@@ -84,11 +84,11 @@ class Measurement:
         return (time.perf_counter_ns() - start) / 1e6
 
     def release(self, lease: vmpool_pb2.Lease) -> None:
-        """Give the machine back."""
+        """Gives the machine back."""
         self._pool.ReleaseLease(vmpool_pb2.ReleaseLeaseRequest(lease_id=lease.lease_id), timeout=CALL_SECONDS)
 
     def first_lease(self) -> None:
-        """Wait for the machine."""
+        """Waits for the machine."""
         deadline = time.monotonic() + READY_SECONDS
         while True:
             try:
@@ -120,13 +120,13 @@ class Measurement:
 
 
 def percentiles(values: Sequence[float]) -> tuple[float, float]:
-    """p50 and p99."""
+    """The p50 and p99 of the values."""
     cuts = statistics.quantiles(values, n=100, method="inclusive")
     return cuts[49], cuts[98]
 
 
 def main() -> None:
-    """Measure and print."""
+    """Measures and prints."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--leases", type=int, default=300, help="how many of each (default 300)")
     parser.add_argument("--fresh-channel", action="store_true", help="open a channel to the executor for each lease")
@@ -145,7 +145,7 @@ def main() -> None:
 
 
 def report(leased: Sequence[float], bare: Sequence[float]) -> None:
-    """The table."""
+    """Prints the table."""
     (leased_p50, leased_p99), (bare_p50, bare_p99) = percentiles(leased), percentiles(bare)
     print(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores; {len(leased)} of each, in turns")
     print(f"{'':<32}{'p50 ms':>10}{'p99 ms':>10}")

@@ -1,1 +1,1 @@
-"""A day of arrivals replayed through vmpool's policy in simulated time."""
+"""Replays a day of arrivals through vmpool's policy in simulated time."""

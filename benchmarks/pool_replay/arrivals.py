@@ -1,4 +1,4 @@
-"""When jobs arrive and how long each holds a machine: made up from a seed, or read from a file."""
+"""Arrivals of jobs and the time that each holds a machine: made up from a seed, or read from a file."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _OFFICE_HOURS = (8.0, 18.0)
 
 @dataclass(frozen=True)
 class Arrival:
-    """A job: when it comes, from the start of the day, and how long it will hold its machine."""
+    """A job: its arrival, from the start of the day, and the time that it will hold its machine."""
 
     seconds: float
     duration_seconds: float
@@ -25,7 +25,7 @@ class Arrival:
 
 @dataclass(frozen=True)
 class Habits:
-    """How people and their agents submit. Rates are sittings per hour, in and out of office hours.
+    """Habits of people and their agents. Rates are sittings per hour, in and out of office hours.
 
     A person's sitting is a chain of edits, each submitted after a pause; an agent's is a sweep of variants at once.
     """
@@ -42,15 +42,15 @@ class Habits:
 
 
 def day_of_arrivals(draw: Random, habits: Habits, hours: float = DAY_HOURS) -> list[Arrival]:
-    """The jobs of that many hours from midnight on, in order."""
+    """The jobs of this many hours from midnight on, in order."""
     arrivals = [arrival for start in _sittings(draw, habits, hours) for arrival in _sitting(draw, habits, start)]
     return sorted(arrivals, key=lambda arrival: arrival.seconds)
 
 
 def read_arrivals(path: Path, duration_seconds: float) -> list[Arrival]:
-    """Lines of a timestamp in seconds and, after white space or a comma, a duration in seconds where it is known.
+    """Reads lines with a timestamp and, after white space or a comma, an optional duration, both in seconds.
 
-    Times count from the first line's. ValueError names the line that is wrong.
+    Times count from the first line's. Raises ValueError that names a wrong line.
     """
     arrivals: list[Arrival] = []
     for number, line in enumerate(path.read_text().splitlines(), 1):
@@ -76,7 +76,7 @@ def _sittings(draw: Random, habits: Habits, hours: float) -> Iterator[float]:
     hour = draw.expovariate(highest)
     while hour < hours:
         in_office = _OFFICE_HOURS[0] <= hour % DAY_HOURS < _OFFICE_HOURS[1]
-        # Thinning: a Poisson process of a rate that changes.
+        # Thinning gives a Poisson process with a changing rate.
         if draw.random() < (habits.office_rate if in_office else habits.other_rate) / highest:
             yield hour * HOUR_SECONDS
         hour += draw.expovariate(highest)

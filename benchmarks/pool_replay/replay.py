@@ -1,7 +1,7 @@
 """Replays arrivals through the product's own decisions: `sizing`, `packing`, `retention`, `Machine` and `Tariff`.
 
-Time is simulated: it jumps from one event to the next. What the loop does besides is what vmpool's stores do: jobs get
-machines in order, the most recently used first, and the paces are measured from what happened so far.
+Time is simulated: it jumps from one event to the next. The loop also does the work of vmpool's stores: it gives
+machines to jobs in order, the most recently used first, and measures paces from the events so far.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ DAY_START = datetime(2026, 3, 2, tzinfo=UTC)
 GPU_TYPE = "MI300X"
 PACE_HISTORY = 200
 LOOK_SECONDS = 15.0
-"""Between two looks at a queue while nothing happens; vmpool itself looks every second."""
+"""Interval between two looks at a queue if nothing happens; vmpool itself looks every second."""
 
 SCHEDULE_SECONDS = 60.0
-"""Between two looks at a keep-warm schedule, which is followed to the end of the day."""
+"""Interval between two looks at a keep-warm schedule, which is followed to the end of the day."""
 
 DAY_SECONDS = 86400.0
 _WHOLE_GPU = Slot(0, 0, EIGHTHS_PER_GPU)
@@ -47,7 +47,7 @@ _WHOLE_GPU = Slot(0, 0, EIGHTHS_PER_GPU)
 
 @dataclass(frozen=True)
 class Cloud:
-    """How machines are billed, how long they take to be ready (log-normal), and how long a release takes."""
+    """A cloud: the tariff, the time until a machine is ready (log-normal), and the time of a release."""
 
     tariff: Tariff
     start_median_seconds: float = 150.0
@@ -57,7 +57,7 @@ class Cloud:
 
 @dataclass(frozen=True)
 class Policy:
-    """`limits` as the product has them. The tariff and the measured paces may be kept from it, to be a plainer one."""
+    """`limits` as in the product. A plainer policy may not know the tariff or the measured paces."""
 
     name: str
     limits: Limits
@@ -67,7 +67,7 @@ class Policy:
 
 @dataclass
 class Outcome:
-    """What a day came to: each job's wait in seconds, and the time that each machine was held for."""
+    """The outcome of a day: each job's wait in seconds, and the time that each machine was held for."""
 
     waits: list[float] = field(default_factory=list[float])
     held: list[timedelta] = field(default_factory=list[timedelta])
@@ -75,7 +75,7 @@ class Outcome:
     most_machines: int = 0
 
     def cost_micros(self, tariff: Tariff) -> int:
-        """What the machines cost."""
+        """Cost of all machines, in micro-dollars."""
         return sum(tariff.cost_micros(held) for held in self.held)
 
 
@@ -103,7 +103,7 @@ class Replay:
             self._at(step * SCHEDULE_SECONDS, lambda _: None)
 
     def run(self) -> Outcome:
-        """Go on until every job is done and every machine is released."""
+        """Goes on until every job is done and every machine is released."""
         while self._events:
             seconds, _, event = heapq.heappop(self._events)
             now = DAY_START + timedelta(seconds=seconds)
@@ -125,7 +125,7 @@ class Replay:
             free = [machine for machine in self._machines.values() if machine.state is MachineState.WARM]
             if not free:
                 return
-            # As LeaseStore does: the most recently used first.
+            # The most recently used first, as in LeaseStore.
             machine = max(free, key=lambda machine: machine.last_used_time or machine.create_time)
             job = self._queue.popleft()
             self.outcome.cold_starts += start_kind(machine, now) is StartKind.COLD_START
@@ -189,7 +189,7 @@ class Replay:
 
 
 def _looks_at_schedule(arrivals: Sequence[Arrival]) -> int:
-    """Whole days, at least one; a sitting that goes on for some time after midnight begins no other."""
+    """Number of looks in whole days, at least one; a sitting that goes on past midnight begins no other day."""
     last = max((arrival.seconds for arrival in arrivals), default=0.0)
     return int(max(1, round(last / DAY_SECONDS)) * DAY_SECONDS / SCHEDULE_SECONDS)
 
@@ -206,7 +206,7 @@ def _offer(tariff: Tariff) -> Offer:
 
 
 def machine_per_job(cloud: Cloud, arrivals: Sequence[Arrival], draw: Random) -> Outcome:
-    """What it comes to where every job has a machine of its own that goes with it."""
+    """The outcome of a day if every job has a machine of its own, which ends with it."""
     outcome = Outcome(cold_starts=len(arrivals))
     for arrival in arrivals:
         start = draw.lognormvariate(log(cloud.start_median_seconds), cloud.start_spread)

@@ -1,4 +1,4 @@
-"""The Python client: submits kernels, follows them, and reads what the gateway tells.
+"""The Python client: submits kernels, follows them, and reads results from the gateway.
 
 >>> from wavepool_client import Client
 >>> with Client("http://127.0.0.1:8080", token) as client:
@@ -30,8 +30,8 @@ ENDED_STATES = frozenset({"FINISHED", "CANCELLED", "FAILED"})
 class Client:
     """A synchronous client of one gateway. Methods raise WavepoolError; `wavepool_client.errors` shows the tree.
 
-    Without `endpoint` and `token` they come from WAVEPOOL_ENDPOINT and WAVEPOOL_TOKEN, then from what `wavepool up`
-    left in `.wavepool/`.
+    If `endpoint` and `token` are not given, they come from WAVEPOOL_ENDPOINT and WAVEPOOL_TOKEN, then from the files of
+    `wavepool up` in `.wavepool/`.
     """
 
     def __init__(self, endpoint: str | None = None, token: str | None = None) -> None:
@@ -45,7 +45,7 @@ class Client:
         self.close()
 
     def close(self) -> None:
-        """Close the connections; submissions go on."""
+        """Closes the connections; submissions go on."""
         self._transport.close()
 
     def submit_hip_kernel(
@@ -62,15 +62,14 @@ class Client:
         fallback_gpu_types: Sequence[str] = (),
         on_event: Callable[[Event], None] | None = None,
     ) -> Result:
-        """Submit `code` for `problem`, wait for the end and return the result; `on_event` sees every step.
+        """Submits `code` for `problem`, waits for the end and returns the result; `on_event` receives every step.
 
-        With a `launch_plan`, `code` is kernels only; `problem_def` is the Python source of a problem class that takes
-        the place of the catalogue's problem (docs/contracts.md has both). `timing` is "cold", "hot" or "first-call";
-        without it the device times in its own way (docs/timing.md). An empty `gpu_type` is the operator's default,
-        an empty `dtype` the problem's first element type.
-        Where no machine of `gpu_type` is free, one of the `fallback_gpu_types` is taken, in their order, and the charge
-        goes by its price.
-        A broken connection is resumed where it broke. Leaving early (an exception, Ctrl-C) cancels nothing.
+        With a `launch_plan`, `code` is kernels only; `problem_def` is the Python source of a problem class that
+        replaces the catalogue's problem (docs/contracts.md has both). `timing` is "cold", "hot" or "first-call";
+        without it the device uses its default (docs/timing.md). An empty `gpu_type` is the operator's default, an empty
+        `dtype` the problem's first element type. If no machine of `gpu_type` is free, one of the `fallback_gpu_types`
+        is taken, in their order, and its price applies. A broken connection is resumed at the same event. Leaving early
+        (an exception, Ctrl-C) cancels nothing.
         """
         submission = Submission(
             code,
@@ -87,14 +86,14 @@ class Client:
         return self.wait_for(submission_id, on_event)
 
     def get_orchestrator_metrics(self) -> dict[str, Any]:
-        """Costs, credits, task counts and machines, as `GET /api/amd/metrics` tells them."""
+        """Costs, credits, task counts and machines, from `GET /api/amd/metrics`."""
         return self._transport.call("GET", "/api/amd/metrics")
 
     def submit(self, submission: Submission) -> str:
-        """Hand in a submission and return its id at once.
+        """Submits a kernel and returns the id of the submission at once.
 
-        Where the answer got lost, or a service was just being started again, it is asked for again for a while; the
-        idempotency key keeps that to one submission.
+        If the answer is lost, or a service is just restarting, this retries for a while; the idempotency key makes sure
+        that there is only one submission.
         """
         key, body = {"Idempotency-Key": uuid.uuid4().hex}, submission.as_json()
         retries = Retries(SUBMIT_GIVE_UP_SECONDS)
@@ -107,7 +106,7 @@ class Client:
                 retries.pause(error)
 
     def wait_for(self, submission_id: str, on_event: Callable[[Event], None] | None = None) -> Result:
-        """Follow a submission to its end."""
+        """Follows a submission to its end and returns the result."""
         events: list[Event] = []
         for event in self.events(submission_id):
             events.append(event)
@@ -116,7 +115,7 @@ class Client:
         return result_of(submission_id, events)
 
     def events(self, submission_id: str, after: int = 0, retries: Retries | None = None) -> Iterator[Event]:
-        """The events that follow number `after`, as they come, until the submission is over."""
+        """Yields the events after number `after`, as they come, until the submission is over."""
         path = f"{self._path(submission_id)}/events"
         return follow(
             lambda seq: self._transport.stream("GET", path, after=seq),
@@ -135,19 +134,19 @@ class Client:
         return list(self._transport.call("GET", SUBMISSIONS, query=query)["submissions"])
 
     def cancel(self, submission_id: str) -> dict[str, Any]:
-        """End a submission wherever it is; cancelling one that is over changes nothing."""
+        """Ends a submission in any state; cancelling one that is over changes nothing."""
         return self._transport.call("POST", f"{self._path(submission_id)}/cancel")
 
     def gpu_types(self) -> list[dict[str, Any]]:
-        """The GPU types that may be asked for, the default one first, with what an hour of each costs."""
+        """The GPU types that can be asked for, the default one first, each with its price per hour."""
         return list(self._transport.call("GET", "/api/v1/gpu-types")["gpu_types"])
 
     def problems(self) -> list[dict[str, Any]]:
-        """The catalogue."""
+        """The problems of the catalogue."""
         return list(self._transport.call("GET", "/api/v1/problems")["problems"])
 
     def problem(self, slug: str, dtype: str = "") -> dict[str, Any]:
-        """One problem with its statement, and with signature and starter in an element type, its first if empty."""
+        """One problem with its statement; signature and starter are in `dtype`, or its first element type if empty."""
         query = f"?dtype={quote(dtype, safe='')}" if dtype else ""
         return self._transport.call("GET", f"/api/v1/problems/{quote(slug, safe='')}{query}")
 
@@ -156,7 +155,7 @@ class Client:
         return self._transport.call("GET", f"{self._path(submission_id)}/report")
 
     def isa(self, submission_id: str) -> dict[str, Any]:
-        """What the MI300X's compiler makes of a submission that was compiled; `listing` has the instructions."""
+        """The MI300X compiler's report on a submission that was compiled; `listing` has the instructions."""
         return self._transport.call("GET", f"{self._path(submission_id)}/isa")
 
     def machines(self, *, include_ended: bool = False) -> list[dict[str, Any]]:
@@ -165,7 +164,7 @@ class Client:
         return list(self._transport.call("GET", f"/api/v1/machines{query}")["machines"])
 
     def costs(self) -> dict[str, Any]:
-        """The account's balance and what it spent."""
+        """The account's balance and its postings."""
         return self._transport.call("GET", "/api/v1/costs")
 
     def _path(self, submission_id: str) -> str:

@@ -1,7 +1,7 @@
-"""What can go wrong between the client and the gateway.
+"""Errors of the client.
 
 WavepoolError
-├── InputError            the request is at fault; `fields` names what to correct
+├── InputError            the request is at fault; `fields` names the faults and their fixes
 │   └── NotFoundError     no such problem, submission or file
 ├── AuthenticationError   the token is missing, wrong or revoked
 ├── RateLimitedError      too much at once; `retry_after_seconds` says when to come back
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class WavepoolError(Exception):
-    """Anything that the client raises; the message says what to do."""
+    """Base of all errors that the client raises; the message says how to proceed."""
 
     exit_code: ClassVar[ExitCode] = ExitCode.UNAVAILABLE
 
@@ -39,7 +39,7 @@ class InputError(WavepoolError):
 
 
 class NotFoundError(InputError):
-    """There is no such thing."""
+    """The requested thing does not exist."""
 
 
 class AuthenticationError(WavepoolError):
@@ -66,4 +66,4 @@ class NotListeningError(UnreachableError):
 
 
 class ServerError(WavepoolError):
-    """The other side failed."""
+    """The gateway failed, or its answer is not Wavepool's."""

@@ -1,4 +1,4 @@
-"""What the `wavepool` command's exit status says, for scripts."""
+"""Exit statuses of the `wavepool` command, for scripts."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from enum import IntEnum
 
 
 class ExitCode(IntEnum):
-    """The exit statuses of every command; `--help` and the README list them in these words."""
+    """The exit statuses of all commands; `--help` and the README list them."""
 
     ACCEPTED = 0
-    """The command did what it was asked; a submission was accepted."""
+    """The command succeeded; a submission was accepted."""
     NOT_ACCEPTED = 1
     """The verdict is about the submission: wrong answer, compile error, time limit and the like."""
     USAGE = 2
@@ -19,7 +19,7 @@ class ExitCode(IntEnum):
     AUTHENTICATION = 4
     """The token is missing, wrong or revoked."""
     NOT_VALID = 5
-    """Accepted, but its time is not VALID; with `--require-valid` alone."""
+    """Accepted, but the time is not VALID; only with `--require-valid`."""
     INTERRUPTED = 130
     """Ctrl-C."""
 

@@ -1,4 +1,4 @@
-"""The `wavepool` command: its subcommands put together, and its exit statuses."""
+"""The `wavepool` command: adds its subcommands, and sets its exit status."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ _add_commands()
 
 
 def main() -> None:
-    """Run the command and exit with its status."""
+    """Runs the command and exits with its status."""
     try:
         app()
     except WavepoolError as error:

@@ -1,4 +1,4 @@
-"""How a submission ended, as scripts and people need it."""
+"""The end of a submission, for scripts and people."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ if TYPE_CHECKING:
 
     from wavepool_client.http.event_stream import Event
 
-# The client stands alone: `vocabulary/verdicts.py` has the table, and its test compares what is read here.
+# The client imports nothing of Wavepool. `vocabulary/verdicts.py` has the table; its test compares these copies.
 SUCCESSES = frozenset({"ACCEPTED", "CHECKED", "BENCHMARKED", "PASSED", "SANDBOX_SUCCESS"})
 OUR_FAULTS = frozenset({"ERROR", "RATE_LIMIT_EXCEEDED"})
 AUTHORS_VERDICTS = frozenset({"TIMING_INVALID", "UNSTABLE", "PROBLEM_ERROR"})
-"""Verdicts about the submission whose status is ERROR all the same."""
+"""Verdicts about the submission although their status is ERROR."""
 
 
 @dataclass(frozen=True)
 class Result:
     """The end of a submission.
 
-    `status` is the name of the last event, e.g. ACCEPTED, WRONG_ANSWER or COMPILE_ERROR; `verdict` is our finer name
-    for it. Times are None where the submission was not benchmarked.
+    `status` is the name of the last event, for example ACCEPTED, WRONG_ANSWER or COMPILE_ERROR; `verdict` is our more
+    precise name. Times are None if the submission was not benchmarked.
     """
 
     id: str
@@ -34,8 +34,8 @@ class Result:
     message: str
     details: str = ""
     timing: str | None = None
-    """Whether its time ranks, beside the verdict on its answers: VALID alone does; else INVALID, UNSTABLE, UNPROVEN, or
-    a word of a newer gateway."""
+    """Tells if the time ranks; it is separate from the verdict on the answers. Only VALID ranks; the others are
+    INVALID, UNSTABLE, UNPROVEN, or a name from a newer gateway."""
     avg_runtime_ms: float | None = None
     avg_gflops: float | None = None
     cost_usd: float | None = None
@@ -44,16 +44,16 @@ class Result:
     passed_tests: int | None = None
     total_tests: int | None = None
     data: dict[str, Any] = field(default_factory=dict[str, Any])
-    """Everything that the last event carried."""
+    """All data of the last event."""
 
     @property
     def accepted(self) -> bool:
-        """Whether every stage that was asked for passed."""
+        """True if every requested stage passed."""
         return self.status in SUCCESSES
 
     @property
     def exit_code(self) -> ExitCode:
-        """The exit status that tells a script the same."""
+        """The exit status for this result."""
         if self.accepted:
             return ExitCode.ACCEPTED
         is_ours = self.status in OUR_FAULTS and self.verdict not in AUTHORS_VERDICTS
@@ -61,7 +61,7 @@ class Result:
 
     @property
     def is_valid(self) -> bool:
-        """Whether its time may be called valid; one that has its interval in place of the word may not."""
+        """True if the time may be called valid; false if its interval is shown instead."""
         return self.accepted and timing_text(self.data) == "VALID"
 
     def as_json(self) -> dict[str, Any]:
@@ -71,7 +71,7 @@ class Result:
 
 
 def result_of_submission(job: dict[str, Any]) -> Result | None:
-    """The result of a submission as the gateway keeps it; None while it is not over."""
+    """The result of a submission from the gateway's record; None if it is not over."""
     data: dict[str, Any] | None = job.get("result")
     if not job.get("status") or data is None:
         return None
@@ -80,7 +80,7 @@ def result_of_submission(job: dict[str, Any]) -> Result | None:
 
 
 def result_of(submission_id: str, events: Sequence[Event]) -> Result:
-    """The result that the events of a finished submission tell; costs and times may stand in earlier ones."""
+    """The result from the events of a finished submission; costs and times may come from earlier events."""
     seen: dict[str, Any] = {}
     for event in events:
         seen.update({key: value for key, value in event.data.items() if value is not None})
@@ -89,7 +89,7 @@ def result_of(submission_id: str, events: Sequence[Event]) -> Result:
 
 
 def _result(submission_id: str, status: str, reported: dict[str, Any], facts: dict[str, Any]) -> Result:
-    """`reported` is what came with the verdict; costs and times are among the `facts`."""
+    """`reported` is the data that came with the verdict; costs and times are among the `facts`."""
     return Result(
         id=submission_id,
         status=status,

@@ -1,4 +1,4 @@
-"""The Python client of the pool: looks at machines, asks for them, follows them, and ends them.
+"""The Python client of the pool: lists machines, asks for them, follows them, and ends them.
 
 >>> from wavepool_client.pool_client import PoolClient
 >>> with PoolClient("http://127.0.0.1:8080", token) as pool:
@@ -28,8 +28,8 @@ ORDER_GIVE_UP_SECONDS = 10.0
 class PoolClient:
     """A synchronous client of one gateway's machines. Methods raise WavepoolError (`wavepool_client.errors`).
 
-    Endpoint and token are found as `wavepool_client.Client` finds them. Asking for machines, ending them and reading
-    their logs takes an administrator's token.
+    Endpoint and token are found in the same way as for `wavepool_client.Client`. Asking for machines, ending them and
+    reading their logs takes an administrator's token.
     """
 
     def __init__(self, endpoint: str | None = None, token: str | None = None) -> None:
@@ -51,13 +51,13 @@ class PoolClient:
         return dict(self._transport.call("GET", MACHINES, query=query))
 
     def machine(self, machine_id: str) -> dict[str, Any]:
-        """One machine, with what it has cost up to now."""
+        """One machine, with its cost so far."""
         return self._transport.call("GET", _path(machine_id))
 
     def request(self, order: Mapping[str, Any], key: str = "") -> dict[str, Any]:
-        """Ask for a machine, as the body of `POST /machines`: gives `machine` and whether it was `started` for this.
+        """Asks for a machine, as in `POST /machines`; returns `machine`, and `started`: true if it is a new one.
 
-        Where the answer got lost it is asked for again for a while; the key keeps that to one machine.
+        If the answer is lost, this retries for a while; the key makes sure that only one machine is ordered.
         """
         headers = {"Idempotency-Key": key or uuid.uuid4().hex}
         retries = Retries(ORDER_GIVE_UP_SECONDS)
@@ -70,20 +70,20 @@ class PoolClient:
                 retries.pause(error)
 
     def drain(self, machine_id: str, reason: str = "") -> dict[str, Any]:
-        """Let a machine finish what runs on it, and stop it then."""
+        """Lets a machine finish its runs, then stops it."""
         return self._transport.call("POST", f"{_path(machine_id)}/drain", query={"reason": reason})
 
     def stop(self, machine_id: str, reason: str = "") -> dict[str, Any]:
-        """Stop a machine at once; what runs on it starts again elsewhere."""
+        """Stops a machine at once; its runs start again elsewhere."""
         return self._transport.call("POST", f"{_path(machine_id)}/stop", query={"reason": reason})
 
     def resume(self, gpu_type: str = "") -> list[dict[str, Any]]:
-        """Rent machines again where nothing is rented any more; gives what was stopped."""
+        """Rents machines again from stopped sources; returns these sources."""
         query = {"gpu_type": gpu_type} if gpu_type else None
         return list(self._transport.call("POST", "/api/v1/providers/resume", query=query)["resumed_sources"])
 
     def events(self, machine_id: str, after: int = 0) -> Iterator[Event]:
-        """What becomes of a machine after event number `after`, until its provider has taken it back."""
+        """Yields the events of a machine after number `after`, until its release by its provider."""
         return follow(
             lambda seq: self._transport.stream("GET", f"{_path(machine_id)}/events", after=seq),
             lambda: bool(self.machine(machine_id).get("release_time")),
@@ -92,12 +92,12 @@ class PoolClient:
         )
 
     def log(self, machine_id: str, *, following: bool = False, tail: int = 0) -> Iterator[bytes]:
-        """What the machine's executor printed, in pieces; `following` goes on until the machine is over."""
+        """Yields the output of the machine's executor, in pieces; `following` goes on until the machine is over."""
         query = {"follow": "true" if following else "false", "tail": tail}
         return self._transport.pieces(f"{_path(machine_id)}/logs", query)
 
     def offers(self, gpu_type: str = "") -> dict[str, Any]:
-        """What machines can be had now, as `offers`, and who made none, as `failures`."""
+        """Machines that can be had now, as `offers`, and providers that made none, as `failures`."""
         return self._transport.call("GET", "/api/v1/offers", query={"gpu_type": gpu_type} if gpu_type else None)
 
 

@@ -1,4 +1,4 @@
-"""What a person hands in."""
+"""A submission, as the client sends it."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Any
 
 
 class Mode(StrEnum):
-    """How far a submission goes."""
+    """The mode of a submission, which determines its stages."""
 
     FULL = "full"
     """Check every test case, then benchmark."""
     CHECK = "check"
     """Check every test case."""
     BENCHMARK = "benchmark"
-    """Benchmark; a check comes first."""
+    """Check every test case, then benchmark."""
     SAMPLE = "sample"
     """One small case, with the values shown."""
     SANDBOX = "sandbox"
@@ -26,7 +26,7 @@ TIMED_MODES = frozenset({Mode.FULL, Mode.BENCHMARK})
 
 
 class TimingMode(StrEnum):
-    """In which state of the device calls are timed; docs/timing.md."""
+    """The state of the device in which calls are timed; see docs/timing.md."""
 
     COLD = "cold"
     """After a warm-up, with the caches swept before each call."""
@@ -38,23 +38,23 @@ class TimingMode(StrEnum):
 
 @dataclass(frozen=True)
 class Submission:
-    """A kernel and what to do with it; `problem` is empty for Mode.SANDBOX."""
+    """A kernel and the way to run it; `problem` is empty for Mode.SANDBOX."""
 
     code: str
     problem: str
     mode: Mode = Mode.FULL
     gpu_type: str = ""
-    """Empty: the operator's default."""
+    """If empty, the operator's default."""
     dtype: str = ""
-    """Empty: the problem's first."""
+    """If empty, the problem's first element type."""
     launch_plan: dict[str, Any] | None = None
-    """Where there is one, the code is kernels only (docs/contracts.md)."""
+    """If there is a plan, the code is kernels only (docs/contracts.md)."""
     problem_def: str = ""
-    """Python source of a problem class, in place of the catalogue's problem."""
+    """Python source of a problem class that replaces the catalogue's problem."""
     timing: TimingMode | None = None
-    """None: the device's own way, cold on GPUs. For Mode.BENCHMARK and Mode.FULL only."""
+    """None: the device's default, which is cold on GPUs. For Mode.BENCHMARK and Mode.FULL only."""
     fallback_gpu_types: tuple[str, ...] = ()
-    """What will do, in this order, where no machine of `gpu_type` is free; the charge goes by the type that it gets."""
+    """GPU types that will do, in this order, if no machine of `gpu_type` is free; the price of the one used applies."""
 
     def as_json(self) -> dict[str, Any]:
         """The body of `POST /api/v1/submissions`."""

@@ -1,6 +1,6 @@
-"""Checks a signed report: that a known machine signed it, and that the revealed seed is the one it was bound to.
+"""Checks a signed report: a known machine signed it, and the revealed seed matches its commitment.
 
-Needs nothing but the file and a key; docs/signed-reports.md describes the form, so that others can check it too.
+Needs only the file and a key; docs/signed-reports.md describes the format, so that others can check it too.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ _KEY_HEX_DIGITS = 64
 
 
 class NotVerifiedError(Exception):
-    """The file is a signed report, but not one to believe; the message says why."""
+    """The file is a signed report that must not be believed; the message says why."""
 
 
 @dataclass(frozen=True)
 class SignedReport:
-    """An envelope, taken apart and not believed yet."""
+    """An envelope, decoded but not yet verified."""
 
     payload: bytes
     signatures: Mapping[str, bytes]
-    """By key id, which is the public key in hex."""
+    """Signatures by key id, which is the public key in hex."""
 
 
 def parse(text: str) -> SignedReport:
-    """The envelope of a file; raises InputError for what is none."""
+    """Parses the envelope of a file; raises InputError if it is not one."""
     envelope = _object(text, "the file")
     if envelope.get("payloadType") != PAYLOAD_TYPE:
         raise InputError(f"payloadType: is {envelope.get('payloadType')!r}; a signed report has {PAYLOAD_TYPE!r}")
@@ -55,7 +55,7 @@ def parse(text: str) -> SignedReport:
 
 
 def verify(signed: SignedReport, trusted: Iterable[str]) -> tuple[str, dict[str, Any]]:
-    """The key that vouches for it, and the statement; raises NotVerifiedError."""
+    """Verifies the report; returns the key that signed it, and the statement. Raises NotVerifiedError."""
     known = [key for key in trusted if key in signed.signatures]
     if not known:
         raise NotVerifiedError(f"it is signed by {', '.join(signed.signatures)}, which is no key that you trust")
@@ -87,7 +87,7 @@ def check_source(report: Mapping[str, Any], source: bytes) -> None:
 
 
 def key_from(text: str) -> str:
-    """A public key as people give it; raises InputError."""
+    """Parses a public key that a person gave; raises InputError."""
     key = text.strip().lower()
     if len(key) != _KEY_HEX_DIGITS or not set(key) <= set("0123456789abcdef"):
         raise InputError(f"--key: {text[:80]!r} is no Ed25519 public key; give its {_KEY_HEX_DIGITS} hex digits")

@@ -1,9 +1,9 @@
 """Makes one file that certifies a machine without a network: `make certify-kit`.
 
-In it are the tree that `wavepool certify` needs, the core's packages as uv.lock has them for Python 3.11 to 3.13, and
-the one compiled part that judges load. There is no compiler in it: the ROCm or CUDA of the machine compiles kernels.
-Packages are unpacked, and files that are the same in several of them are stored once: in one stream they take a
-third of what their wheels take.
+It contains the tree that `wavepool certify` needs, the core's packages as in uv.lock for Python 3.11 to 3.13, and the
+one compiled part, which judges load. It contains no compiler: the ROCm or CUDA of the machine compiles kernels.
+Packages are unpacked, and files that are the same in several of them are stored once: in one stream they take a third
+of the size of their wheels.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ _PACKAGES = (
     "amdsmi",
     "nvidia-ml-py",
 )
-"""What problems, submissions, the core, its devices and sandboxes import. What these depend on comes along."""
+"""Packages that problems, submissions, the core, its devices and sandboxes import. Their dependencies are added."""
 _PYTHONS = ("cp311", "cp312", "cp313")
 _RECORDER = ("ziglang", "llvmlite")
-"""Left out for their size; `recorder.txt` has their versions."""
+"""Left out because of their size; `recorder.txt` has their versions."""
 _TREE = (
     "LICENSE",
     "docs/certify.md",
@@ -63,7 +63,7 @@ _MANYLINUX = ("2_28", "2_27", "2_17", "2014", "2_12", "2010")
 
 
 def main() -> int:
-    """Make the kit; the exit status is 1 if it is too large."""
+    """Makes the kit; the exit status is 1 if it is too large."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--output", type=Path, default=ROOT / "dist" / "wavepool-certify.pyz")
     parser.add_argument("--wheels", type=Path, default=ROOT / ".cache" / "certify-kit", help="where wheels are kept")
@@ -84,7 +84,7 @@ def _locked() -> dict[str, dict[str, Any]]:
 
 
 def _closure(locked: dict[str, dict[str, Any]]) -> list[str]:
-    """The packages, and those that they need on Linux with any of the Pythons."""
+    """The packages with all their dependencies on Linux, for any of the Pythons."""
     wanted, found = list(_PACKAGES), set[str]()
     while wanted:
         name = wanted.pop()
@@ -95,14 +95,14 @@ def _closure(locked: dict[str, dict[str, Any]]) -> list[str]:
 
 
 def _wheels(folder: Path) -> dict[str, list[Path]]:
-    """Wheels by `any` or Python, downloaded by pip if they are not in the folder, with the lock's hashes."""
+    """Wheels by `any` or Python, downloaded by pip if they are not in the folder; checks the lock's hashes."""
     locked = _locked()
     names = _closure(locked)
     chosen: dict[str, dict[str, str]] = {kind: {} for kind in ("any", *_PYTHONS)}
     for name in names:
         wheels = {wheel["url"].rpartition("/")[2]: wheel["hash"] for wheel in locked[name]["wheels"]}
         fitting = {file: kind for file in wheels if (kind := _kind_of(file))}
-        # As pip does: one that is compiled, if there is one, before one that runs anywhere.
+        # Like pip, prefer a compiled wheel to one that runs anywhere.
         compiled = {file: kind for file, kind in fitting.items() if not file.endswith("-any.whl")}
         for file, kind in (compiled or fitting).items():
             chosen[kind][file] = wheels[file].removeprefix("sha256:")
@@ -121,7 +121,7 @@ def _wheels(folder: Path) -> dict[str, list[Path]]:
 
 
 def _kind_of(file: str) -> str:
-    """Where a wheel belongs; empty if it is for another machine or Python."""
+    """The group of a wheel, `any` or a Python; empty if it is for another machine or Python."""
     *_, python, abi, platform = file.removesuffix(".whl").split("-")
     if platform == "any":
         return "any"
@@ -162,7 +162,7 @@ def _download(packages: list[dict[str, Any]], python: str, folder: Path) -> None
 
 
 def _files(wheels: dict[str, list[Path]]) -> dict[str, bytes]:
-    """Everything that is unpacked, by its place."""
+    """All files of the kit, by path."""
     found: dict[str, bytes] = {}
     for kind, paths in wheels.items():
         for path in paths:
@@ -182,7 +182,7 @@ def _files(wheels: dict[str, list[Path]]) -> dict[str, bytes]:
 
 
 def _distribution() -> dict[str, bytes]:
-    """What makes the tree an installed package, as devices are found by entry points."""
+    """The metadata of an installed package, because devices are found by entry points."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     points = "".join(
         f"[{group}]\n" + "".join(f"{name} = {place}\n" for name, place in entries.items())
@@ -195,7 +195,7 @@ def _distribution() -> dict[str, bytes]:
 
 
 def _compressed(files: dict[str, bytes], preset: int) -> bytes:
-    """One stream, in which files of one name, which are much alike, are neighbours."""
+    """One compressed stream, in which files of the same name are neighbours, because they are much alike."""
     filters = [{"id": lzma.FILTER_X86}, {"id": lzma.FILTER_LZMA2, "preset": preset, "dict_size": _DICTIONARY_BYTES}]
     packed, first_of = io.BytesIO(), dict[bytes, str]()
     with lzma.open(packed, "wb", filters=filters) as stream, tarfile.open(fileobj=stream, mode="w|") as archive:

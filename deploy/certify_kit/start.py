@@ -1,8 +1,8 @@
-"""What a kit does when it is run: unpacks itself beside, once, and certifies. Needs Python 3.11 to 3.13 and no network.
+"""Main program of a kit: unpacks itself once and certifies. Needs Python 3.11 to 3.13 and no network.
 
-`python3 wavepool-certify.pyz --device rocm` takes all options of `wavepool certify`, and `--unpack FOLDER`: where to
-unpack to, `wavepool-certify` in the working folder by default. What is unpacked lies in a folder of its own until it is
-whole. The file `unpacked` names the kit that it is from, and while it is being replaced says so.
+`python3 wavepool-certify.pyz --device rocm` takes all options of `wavepool certify`, and `--unpack FOLDER`, the target
+folder (by default `wavepool-certify` in the working folder). Files are unpacked to a temporary folder until they are
+complete. The file `unpacked` names the kit that they are from, or says that they are being replaced.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _BAD_USAGE, _NO_ROOM = 2, 3
 
 
 def main(arguments: list[str]) -> int:
-    """Unpack, and become certify; answers only if that cannot be."""
+    """Unpacks the kit and becomes certify; returns an exit status only if that fails."""
     if not _OLDEST <= sys.version_info[:2] <= _NEWEST or (platform.system(), platform.machine()) != ("Linux", "x86_64"):
         found = f"Python {platform.python_version()} on {platform.system()} {platform.machine()}"
         print(f"this kit needs Python 3.11 to 3.13 on x86-64 Linux, and this is {found}; run it with python3.12, say")
@@ -45,16 +45,16 @@ def main(arguments: list[str]) -> int:
     except (OSError, EOFError, tarfile.TarError, lzma.LZMAError, zipfile.BadZipFile) as error:
         print(f"the kit cannot be unpacked to {folder}: {error}; start it again when that is mended", file=sys.stderr)
         return _NO_ROOM
-    # No file of the working folder is taken for a module of ours.
+    # Keeps files of the working folder from being imported as our modules.
     environment = {**os.environ, "PYTHONSAFEPATH": "1"}
     certify = [str(python), "-m", "services.executor.core", "certify", *arguments]
     return os.execve(python, certify, environment)  # noqa: S606 - our own program
 
 
 def unpack(kit: Path, folder: Path) -> str:
-    """All of the kit's files, unless they are there, in the place of an older kit's and of nothing else.
+    """Unpacks the kit's files unless they are there; replaces only the files of an older kit.
 
-    Answers the name of what is in the way and of no kit.
+    Returns the name of an entry in the way that belongs to no kit; empty on success.
     """
     done = folder / _DONE
     with zipfile.ZipFile(kit) as archive:
@@ -88,12 +88,12 @@ def _replace(folder: Path, payload: bytes) -> None:
 
 
 def make_environment(folder: Path) -> Path:
-    """A virtual environment of this Python with the kit's packages and tree; answers its interpreter."""
+    """Makes a virtual environment of this Python with the kit's packages and tree; returns its interpreter."""
     version = f"{sys.version_info.major}{sys.version_info.minor}"
     environment = folder / f"python{version}"
     python = environment / "bin" / "python"
     if not python.exists():
-        # pip would take a package that Debian and Ubuntu keep apart.
+        # With pip, Debian and Ubuntu would need a separate package.
         venv.create(environment, symlinks=True, with_pip=False)
     [packages] = environment.glob("lib/python*/site-packages")
     shown = (folder / "packages" / "any", folder / "packages" / f"cp{version}", folder / "tree")

@@ -82,13 +82,13 @@ ALIASES: dict[str, tuple[str, ...]] = {
     "vector-addition": ("vector-add", "vec-add", "add-vectors", "vadd"),
     "vector-multiply-ff": ("vector-mul-ff", "vec-multiply-ff"),
 }
-"""By slug. A name that stands for another problem elsewhere, with other parameters, is not here (`gemm`, for one)."""
+"""Aliases by slug. A name that means another problem elsewhere, with other parameters, is left out (such as `gemm`)."""
 
 MOST_NEAREST = 3
 
 
 def squeezed(name: str) -> str:
-    """A name without case, hyphens, underscores and blanks: `Conv2D` and `conv-2d` are one."""
+    """A name without case, hyphens, underscores and blanks, so that `Conv2D` and `conv-2d` are equal."""
     return re.sub(r"[-_\s]+", "", name).lower()
 
 
@@ -96,7 +96,7 @@ _SLUGS = {squeezed(alias): slug for slug, aliases in ALIASES.items() for alias i
 
 
 def resolved_slug(name: str, known: Collection[str]) -> str | None:
-    """The one of the `known` slugs that a name stands for; None if it stands for none."""
+    """The known slug that a name stands for; None if there is none."""
     if name in known:
         return name
     key = squeezed(name)

@@ -1,4 +1,4 @@
-"""What the linter runs: the cases of a problem, its reference, and the nine lazy kernels against it."""
+"""The part of the linter that runs code: the cases of a problem, its reference, and the nine lazy kernels."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MAX_REFERENCE_SECONDS = 2.0
 """Processor time for inputs, reference and condition of all CPU cases together: the judge makes them for every call."""
 
 NEVER_RIGHT = frozenset({"zero", "constant", "input copy", "mean", "stale memory", "previous call's answer"})
-"""Lazy kernels that must fail every case; the others must fail a case, as what they skip is small."""
+"""Lazy kernels that must fail every case; the others must fail at least one, as they skip little work."""
 
 _HBM_BYTES_PER_SECOND = 5.3e12
 _FP32_FLOPS = 163.4e12
@@ -37,7 +37,7 @@ _DRAWN_SEEDS = range(2)
 
 
 def lint_cases(problem: Problem, max_reference_seconds: float = MAX_REFERENCE_SECONDS) -> Iterator[Finding]:
-    """Findings about a problem's cases; the lazy kernels have their turn once the cases are in order."""
+    """Findings about a problem's cases; the lazy kernels run only if the cases are in order."""
     form = [*_public_cases(problem), *_hidden_cases(problem)]
     for case in problem.sizes.cpu:
         form += _inputs(problem, case)
@@ -66,18 +66,18 @@ def lint_variant(variant: Problem) -> Iterator[Finding]:
 
 
 def _overflows(call: Call) -> Iterator[Finding]:
-    """Where the exact result lies beyond the type's range, right kernels may differ about infinity."""
+    """Findings about values near the type's largest number, at which correct kernels may differ about infinity."""
     for parameter in call.problem.parameters:
         if parameter.pointer and is_floating(parameter.dtype):
             values = call.expected[parameter.name] if parameter.output else call.inputs[parameter.name]
-            # As floats: numpy compares some of the types without its warnings, others with them.
+            # Compare as floats, because numpy warns for some of the types and not for others.
             if not (np.abs(values.astype(np.float64)) < largest_finite(parameter.dtype) / 2).all():
                 message = f"`{call.case.name}`: `{parameter.name}` comes near the type's largest number"
                 yield Finding(call.problem.slug, "inputs", message)
 
 
 def _drawn(problem: Problem) -> tuple[list[Call], float]:
-    # Libraries that a reference imports on its first call are not what is measured.
+    # Do not measure imports of libraries on a reference's first call.
     Call.draw(problem, problem.sizes.cpu[0], np.random.default_rng(11))
     started = process_time()
     calls = [Call.draw(problem, case, np.random.default_rng(11)) for case in problem.sizes.cpu]
@@ -97,7 +97,7 @@ def _public_cases(problem: Problem) -> Iterator[Finding]:
 
 
 def _figures(problem: Problem, case: Case) -> Iterator[Finding]:
-    """Shapes, operations and bytes; and a physical floor that a call can reach in time."""
+    """Findings about shapes, operations and bytes, and about a physical floor above the time limit."""
     shapes = problem.output_shapes(case)
     if set(shapes) != set(problem.outputs) or not all(prod(shape) for shape in shapes.values()):
         yield Finding(problem.slug, "cases", f"`{case.name}`: output shapes {shapes}; give each output some elements")
@@ -137,7 +137,7 @@ def _inputs(problem: Problem, case: Case) -> Iterator[Finding]:
 
 
 def _outside(problem: Problem, case: Case, inputs: Mapping[str, Any]) -> Iterator[Finding]:
-    """Where a domain is none of an array of floats, or does not hold for what the problem itself draws."""
+    """Findings about domains of inputs that are not arrays of floats, or that the problem's own inputs leave."""
     for name, domain in problem.domains.items():
         array = np.asarray(inputs.get(name, 0))
         if not array.ndim or not is_floating(array.dtype):

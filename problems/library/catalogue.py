@@ -22,16 +22,16 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 FILES = ("problem.py", "statement.md", "starter.hip", "solution.hip")
-"""What every problem folder has."""
+"""Files of every problem folder."""
 
 ON_SIZES = (
     "Sizes need not be multiples of anything, unless it is said above: odd ones are among the cases. So check every "
     "index against the sizes, and load vectors of 8 or 16 bytes (`float2`, `float4`) only from addresses that are "
     "multiples of as many."
 )
-"""In every statement of a problem with odd sizes."""
+"""Text in every statement of a problem with odd sizes."""
 FOLDER = Path(__file__).parents[1] / "catalogue"
-"""Where a folder is a problem."""
+"""Folder whose subfolders are the problems."""
 _HIDDEN_SEEDS = range(4)
 _SHORTEST_SIZE = 17
 """Strides, sides of windows and numbers of dimensions are smaller."""
@@ -41,7 +41,7 @@ _DEFINITION = re.compile(r'extern\s+"C"\s+void\s+solution\s*\(([^)]*)\)')
 
 
 class CatalogueError(Exception):
-    """What is wrong with the catalogue, or with a question to it."""
+    """The catalogue is broken, or cannot answer a question."""
 
 
 class BrokenProblemError(CatalogueError):
@@ -52,7 +52,7 @@ class BrokenProblemError(CatalogueError):
 
 
 class UnknownProblemError(CatalogueError):
-    """No problem has this slug; `nearest` are slugs that look like it."""
+    """No problem has this slug; `nearest` has slugs that look like it."""
 
     def __init__(self, slug: str, nearest: tuple[str, ...]) -> None:
         hint = f"; did you mean {' or '.join(nearest)}?" if nearest else "; `wavepool problems` lists them all"
@@ -69,7 +69,7 @@ class Catalogue:
 
     @classmethod
     def load(cls, folder: Path | None = None) -> Catalogue:
-        """Load every problem folder under `folder`, by default those of `problems/catalogue`.
+        """Loads every problem folder under `folder`, by default those of `problems/catalogue`.
 
         Raises BrokenProblemError for the first folder that is not a problem.
         """
@@ -78,7 +78,7 @@ class Catalogue:
         return cls({path.name: load_problem(path) for path in folders})
 
     def get(self, slug: str) -> CatalogueEntry:
-        """The problem of a slug or an alias; raises UnknownProblemError, which names the nearest slugs."""
+        """The problem with this slug or alias; raises UnknownProblemError, which names the nearest slugs."""
         known = resolved_slug(slug, self.problems)
         if known is None:
             raise UnknownProblemError(slug, tuple(nearest_slugs(slug, self.problems)))
@@ -90,7 +90,7 @@ class Catalogue:
 
 
 def load_problem(folder: Path) -> CatalogueEntry:
-    """Load one problem folder; raises BrokenProblemError."""
+    """Loads one problem folder; raises BrokenProblemError."""
     missing = [name for name in FILES if not (folder / name).is_file()]
     if missing:
         raise BrokenProblemError(folder, f"{', '.join(missing)} missing; a problem has {', '.join(FILES)}")
@@ -106,7 +106,7 @@ def load_problem(folder: Path) -> CatalogueEntry:
 
 
 def has_odd_sizes(problem: Problem, size_set: SizeSet, statement: str) -> bool:
-    """Whether a run has a case, public or hidden, with an odd size: a long one that the statement does not call odd."""
+    """True if a public or hidden case has an odd size, among the long sizes that the statement does not call odd."""
     names = {p.name for p in problem.parameters if p.valid_on_host or not (p.pointer or is_floating(p.dtype))}
     names -= {name for name in names if re.search(rf"^- `{name}`: .*\bodd\b", statement, re.MULTILINE)}
     hidden = (problem.hidden_case(size_set, np.random.default_rng(seed)) for seed in _HIDDEN_SEEDS)
@@ -116,7 +116,7 @@ def has_odd_sizes(problem: Problem, size_set: SizeSet, statement: str) -> bool:
 
 
 def _with_sizes(statement: str, problem: Problem) -> str:
-    """The statement with what it says about sizes, if this is so on every device."""
+    """The statement with the text on sizes, if it applies on every device."""
     if not all(has_odd_sizes(problem, size_set, statement) for size_set in SizeSet):
         return statement
     return statement.replace("\n## Tolerance", f"\n{ON_SIZES}\n\n## Tolerance", 1)

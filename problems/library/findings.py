@@ -1,4 +1,4 @@
-"""What the linter says."""
+"""Findings of the linter."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Finding:
-    """One fault of a problem: which check found it, and what to do about it."""
+    """One fault of a problem: the check that found it, and the fault with its fix."""
 
     slug: str
     check: str

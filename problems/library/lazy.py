@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Call:
-    """One call of a solution: what goes in, and what should come out."""
+    """One call of a solution: its inputs and its expected outputs."""
 
     problem: Problem
     case: Case
@@ -35,7 +35,7 @@ class Call:
 
     @classmethod
     def draw(cls, problem: Problem, case: Case, rng: np.random.Generator) -> Call:
-        """A call with fresh inputs, as the judge gives them."""
+        """Draws a call with fresh inputs, like those of the judge."""
         inputs = planted(problem, problem.inputs(case, rng), rng)
         return cls(problem, case, inputs, problem.reference(case, inputs))
 
@@ -46,19 +46,19 @@ class Call:
             if parameter.output:
                 expected = self.expected[parameter.name]
                 values = np.empty(expected.shape, parameter.dtype)
-                # Filling an integer output with a fraction, or a float with the bits of an infinity, is the point.
+                # An integer filled with a fraction, or a float with the bits of an infinity, is intended here.
                 with np.errstate(all="ignore"):
                     values[...] = np.asarray(fill(parameter, expected)).astype(parameter.dtype)
                 filled[parameter.name] = values
         return filled
 
     def answer(self, inputs: Mapping[str, Any]) -> Outputs:
-        """What an honest kernel would make of other inputs."""
+        """The outputs of an honest kernel for other inputs."""
         reference = self.problem.reference(self.case, inputs)
         return self.outputs(lambda parameter, _: reference[parameter.name])
 
     def main_input(self) -> tuple[str, NDArray[Any]]:
-        """The largest input array: the one whose reading is the work."""
+        """The largest input array, whose reading is the main work."""
         arrays = [
             (parameter.name, self.inputs[parameter.name])
             for parameter in self.problem.parameters
@@ -67,11 +67,11 @@ class Call:
         return max(arrays, key=lambda item: item[1].size)
 
     def has_many_outputs(self) -> bool:
-        """Whether an output has more elements than one, whose median and mean are the right answer."""
+        """True if an output has more than one element; else its median and mean are the right answer."""
         return any(values.size > 1 for values in self.expected.values())
 
     def without(self, places: slice) -> Mapping[str, Any]:
-        """The inputs, with those elements of the main input not read (taken as 0)."""
+        """The inputs, with these elements of the main input not read (taken as 0)."""
         name, values = self.main_input()
         partial = values.copy()
         partial.reshape(-1)[places] = 0
@@ -79,14 +79,14 @@ class Call:
 
 
 def untouched(parameter: Parameter, size: int, rng: np.random.Generator) -> NDArray[Any]:
-    """What an output holds that nobody writes."""
+    """The content of an output that nobody has written."""
     if parameter.initial is Initial.ZERO:
         return np.zeros(size, parameter.dtype)
     return np.frombuffer(rng.bytes(size * parameter.dtype.itemsize), parameter.dtype)
 
 
 def lazy_answers(call: Call, rng: np.random.Generator) -> Answers:
-    """Each lazy answer with its name; some of the nine come in several variants."""
+    """Each lazy answer with its name; some of the nine have several variants."""
     for name, answers in _LAZY.items():
         for variant, outputs in answers(call, rng):
             yield f"{name} ({variant})" if variant else name, outputs
@@ -154,7 +154,7 @@ def _with_tail_untouched(call: Call, rng: np.random.Generator, count: Callable[[
 
 
 def _rounded(values: NDArray[Any], narrow: np.dtype[Any]) -> NDArray[Any]:
-    """To the nearest value of a narrower type, its largest finite one at most."""
+    """Rounds to the nearest value of a narrower type, limited to its largest finite one."""
     largest = values.dtype.type(min(largest_finite(narrow), largest_finite(values.dtype)))
     return np.clip(values, -largest, largest).astype(narrow).astype(values.dtype)
 
@@ -164,7 +164,7 @@ _NARROWER = {
     "float16": ("bfloat16", "float8_e4m3fn"),
     "bfloat16": ("float8_e4m3fn",),
 }
-"""What a kernel may be tempted to compute in, by the type that it should compute in."""
+"""Narrower types that a kernel may be tempted to compute in, by its element type."""
 
 _LAZY: dict[str, Callable[[Call, np.random.Generator], Answers]] = {
     "zero": _zero,

@@ -1,7 +1,7 @@
 """The linter: proves a problem fit for the catalogue, with numpy alone.
 
-`python -m problems.library.lint [slug...]` prints what it finds, and exits with status 1 if that is
-anything, with 2 for an unknown slug; where it has got to is said on stderr.
+`python -m problems.library.lint [slug...]` prints its findings. It exits with status 1 if there are any, and with 2 for
+an unknown slug; it reports its progress on stderr.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ BAD_USAGE = 2
 
 
 def lint(entry: CatalogueEntry) -> list[Finding]:
-    """Everything that is wrong with a problem; empty for a good one."""
+    """All findings about a problem; empty for a good one."""
     findings = [*lint_texts(entry), *lint_cases(entry.problem)]
     if not findings:
         findings = [finding for variant in variants_of(entry.problem) for finding in lint_variant(variant)]
@@ -32,7 +32,7 @@ def lint(entry: CatalogueEntry) -> list[Finding]:
 
 
 def main(slugs: Sequence[str]) -> int:
-    """Lint the problems named, or all of them; answers the exit status."""
+    """Lints the problems with these slugs, or all of them; returns the exit status."""
     try:
         catalogue = Catalogue.load()
         entries = [catalogue.get(slug) for slug in slugs] or catalogue.entries()

@@ -1,4 +1,4 @@
-"""What the linter reads: signature, statement and sources."""
+"""The part of the linter that reads texts: signature, statement and sources."""
 
 from __future__ import annotations
 
@@ -56,11 +56,11 @@ def _signature(problem: Problem) -> Iterator[Finding]:
 
 
 def _constants(entry: CatalogueEntry) -> Iterator[Finding]:
-    """Constants that a statement names and that neither the reference nor an alternative has: rounded ones."""
+    """Findings about constants in a statement that neither the reference nor an alternative has: they are rounded."""
     known = constants_of(entry.problem)
     definition = _CODE.sub("", entry.statement.partition("## Tolerance")[0])
     for text in dict.fromkeys(_CONSTANT.findall(definition)):
-        # Those that a float holds exactly are not rounded.
+        # A constant that a float holds exactly is not rounded.
         if float(np.float32(text)) != float(text) and float(text) not in known:
             message = f"names {text}, which no formula has: give all digits, or an alternative with that constant"
             yield Finding(entry.problem.slug, "constants", message)

@@ -1,9 +1,9 @@
-"""Problems in other element types than float: the same numbers rounded, judged by one more rule.
+"""Problems in other element types than float: the same numbers, rounded, judged by one more rule.
 
 A variant takes the float32 problem as it is. Its inputs are that problem's, rounded to the type; its reference is that
 problem's fp64 reference of the rounded inputs. An output may then be off by
 
-    1 unit of eps(type) * |expected|  +  what the float32 problem grants, with float32's eps,
+    1 unit of eps(type) * |expected|  +  the tolerance of the float32 problem, with float32's eps,
 
 one rounding of the right value to the type (truncation included), after a computation in float: sums accumulate in
 float, in any order. Exact problems stay exact.
@@ -65,7 +65,7 @@ def variant_of(problem: Problem, dtype: str) -> Problem:
 
 
 def tolerance_of(tolerance: Tolerance, element: ElementType) -> Tolerance:
-    """What a variant in `element` grants."""
+    """The tolerance of a variant in `element`."""
     if tolerance.units == 0:
         return tolerance
     rule = f"1 unit of eps({element.name}) * |expected| for the last rounding, and of the computation in float: "
@@ -73,7 +73,7 @@ def tolerance_of(tolerance: Tolerance, element: ElementType) -> Tolerance:
 
 
 class _Rounded(Problem):
-    """Comes before the original class, whose methods see and give float32 and float64."""
+    """Precedes the original class in a variant, whose methods take and return float32 and float64."""
 
     float_tolerance: Tolerance
 
@@ -112,7 +112,7 @@ class _Rounded(Problem):
 
     @property
     def _share(self) -> float:
-        """What the float32 problem grants, in units of this type."""
+        """The tolerance of the float32 problem, in units of this type."""
         return self.float_tolerance.units * _FLOAT_EPS / ELEMENT_TYPES[self.dtype].eps
 
     def _elements(self) -> list[Parameter]:
@@ -125,12 +125,12 @@ class _Rounded(Problem):
 
 
 def variants_of(problem: Problem) -> list[Problem]:
-    """The problem in each of its element types but the default."""
+    """The problem in each of its element types except the default."""
     return [variant_of(problem, dtype) for dtype in problem.dtypes if dtype != DEFAULT_DTYPE]
 
 
 def section_on_variants(problem: Problem) -> str:
-    """What a statement says about the other element types; nothing where there are none."""
+    """A statement's section on the other element types; empty if there are none."""
     elements = [ELEMENT_TYPES[dtype] for dtype in problem.dtypes if dtype != DEFAULT_DTYPE]
     if not elements:
         return ""

@@ -1,1 +1,1 @@
-"""The subcommands of `wavepool` that a gateway answers, a file for each group."""
+"""The subcommands of `wavepool` that call a gateway, a file for each group."""

@@ -13,7 +13,7 @@ AMOUNTS = {"granted": "granted_usd", "spent": "charged_usd", "held": "held_usd",
 
 
 def costs(*, endpoint: EndpointOption = None, token: TokenOption = None, as_json: JsonOption = False) -> None:
-    """Show the account's credit and what was spent."""
+    """Show the account's credit and spending."""
     with connect(endpoint, token) as client:
         answer = client.costs()
     if as_json:

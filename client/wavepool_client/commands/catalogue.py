@@ -66,6 +66,6 @@ def show(
 def starter(
     slug: SlugArgument, *, dtype: DtypeOption = "", endpoint: EndpointOption = None, token: TokenOption = None
 ) -> None:
-    """Print the source to begin a solution from."""
+    """Print a source to begin a solution from."""
     with connect(endpoint, token) as client:
         sys.stdout.write(str(client.problem(slug, dtype).get("starter") or ""))

@@ -1,4 +1,4 @@
-"""What shells complete: ids and names that a running gateway knows."""
+"""Shell completion: ids and names from a running gateway."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from wavepool_client.text.machines import gpu_text
 
 
 def complete_machine(incomplete: str) -> list[tuple[str, str]]:
-    """The ids of machines that are there, with what they are; nothing where no gateway answers."""
+    """The ids of machines, each with a description; empty if no gateway answers."""
     try:
         with PoolClient() as pool:
             found = pool.machines()
@@ -21,7 +21,7 @@ def complete_machine(incomplete: str) -> list[tuple[str, str]]:
 
 
 def complete_problem(incomplete: str) -> list[tuple[str, str]]:
-    """Slugs of the catalogue, with titles; nothing where no gateway answers."""
+    """Slugs of the catalogue, with titles; empty if no gateway answers."""
     try:
         with Client() as client:
             found = client.problems()
@@ -31,7 +31,7 @@ def complete_problem(incomplete: str) -> list[tuple[str, str]]:
 
 
 def complete_submission(incomplete: str) -> list[tuple[str, str]]:
-    """The ids of the newest submissions, with what they are; nothing where no gateway answers."""
+    """The ids of the newest submissions, each with a description; empty if no gateway answers."""
     try:
         with Client() as client:
             found = client.submissions()
@@ -45,7 +45,7 @@ def complete_submission(incomplete: str) -> list[tuple[str, str]]:
 
 
 def complete_gpu_type(incomplete: str) -> list[str]:
-    """GPU types that may be asked for; nothing if no gateway answers."""
+    """GPU types that can be asked for; empty if no gateway answers."""
     try:
         with Client() as client:
             known = [str(listed["gpu_type"]) for listed in client.gpu_types()]

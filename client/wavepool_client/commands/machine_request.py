@@ -67,7 +67,7 @@ def request(  # noqa: PLR0913 - an argument for each option
 
 
 def _awaited(pool: PoolClient, machine: dict[str, Any]) -> dict[str, Any]:
-    """The machine once it is ready; UnreachableError where it never became so."""
+    """Waits until the machine is ready and returns it; raises UnreachableError if it never becomes ready."""
     machine_id = str(machine["id"])
     if machine.get("state") not in READY_STATES:
         with start_shown_on(notes) as show_event:

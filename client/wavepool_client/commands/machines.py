@@ -42,7 +42,7 @@ AllOption = Annotated[bool, typer.Option("--all", "-a", help="Also machines that
 
 
 IN_TARIFF = frozenset({"price_usd_per_hour", "minimum_billed_seconds", "billing_increment_seconds"})
-"""Fields that are reported together, in words."""
+"""Fields that are shown together, as a sentence."""
 
 
 @app.callback(invoke_without_command=True)
@@ -67,7 +67,7 @@ def list_machines(
     token: TokenOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """List the machines, with what each has cost up to now."""
+    """List the machines, with the cost of each so far."""
     with PoolClient(endpoint, token) as pool:
         found = pool.machine_list(include_ended=everything)
     if as_json:
@@ -88,7 +88,7 @@ def show(
     token: TokenOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show one machine: what it is, why it is in its state, and what it costs."""
+    """Show one machine: its hardware, its state with the reason, and its cost."""
     with PoolClient(endpoint, token) as pool:
         machine = pool.machine(machine_id)
     if as_json:
@@ -108,7 +108,7 @@ def logs(
     endpoint: EndpointOption = None,
     token: TokenOption = None,
 ) -> None:
-    """Print what a machine's executor prints. Takes an administrator's token, as all that follows does."""
+    """Print the output of a machine's executor. Like all changes of machines, this takes an administrator's token."""
     with PoolClient(endpoint, token) as pool:
         for piece in pool.log(machine_id, following=follow, tail=tail):
             sys.stdout.write(piece.decode(errors="replace"))
@@ -124,7 +124,7 @@ def drain(
     token: TokenOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Let a machine finish what runs on it, and stop it then."""
+    """Let a machine finish its runs, then stop it."""
     with PoolClient(endpoint, token) as pool:
         tell_machine(pool.drain(machine_id, reason), as_json=as_json)
 
@@ -139,7 +139,7 @@ def stop(
     token: TokenOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Stop a machine at once; what runs on it starts again elsewhere."""
+    """Stop a machine at once; its runs start again elsewhere."""
     with PoolClient(endpoint, token) as pool:
         if not yes and pool.machine(machine_id).get("state") == "BUSY":
             _confirm(machine_id)
@@ -157,7 +157,7 @@ def offers(
     token: TokenOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """List what machines can be had now, cheapest per GPU first."""
+    """List the machines that can be had now, cheapest per GPU first."""
     with PoolClient(endpoint, token) as pool:
         reported = pool.offers(gpu)
     if as_json:
@@ -176,7 +176,7 @@ def resume(
     token: TokenOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Rent machines again where too many in a row cost money and ran nothing, once that is mended."""
+    """Rent machines again from sources that were stopped because too many machines in a row ran nothing."""
     with PoolClient(endpoint, token) as pool:
         resumed = pool.resume(gpu)
     if as_json:

@@ -32,7 +32,7 @@ IdArgument = Annotated[
 
 
 def connect(endpoint: str | None, token: str | None) -> Client:
-    """A client for the options that were given."""
+    """A client for the given options."""
     return Client(endpoint, token)
 
 

@@ -39,7 +39,7 @@ def isa(
     token: TokenOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show the MI300X's instructions for a submission, below the lines that they are from, and hints."""
+    """Show the MI300X's instructions for a submission, below their source lines, and hints."""
     with connect(endpoint, token) as client:
         found = client.isa(submission_id)
     if as_json:
@@ -114,7 +114,7 @@ def _bytes_of(file: Path) -> bytes:
 
 
 def _problem(reported: dict[str, Any]) -> object:
-    """Its name; a definition that came with the submission has none that means anything to others."""
+    """The problem's name; for a definition that came with the submission, its hash: its name tells others nothing."""
     own = cast("dict[str, Any] | None", reported.get("problem_definition"))
     return f"by its author's own definition, SHA-256 {own.get('sha256')}" if own else reported.get("problem")
 

@@ -134,7 +134,7 @@ def cancel(
     token: TokenOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """End a submission wherever it is."""
+    """End a submission in any state."""
     with connect(endpoint, token) as client:
         job = client.cancel(submission_id)
     print_json(job) if as_json else say(f"{submission_id} is {str(job.get('state')).lower()}")
@@ -181,7 +181,7 @@ def jobs(
 
 
 def source_of(file: Path) -> str:
-    """The text of a kernel file; raises InputError for one that cannot be a kernel."""
+    """The text of a kernel file; raises InputError if it cannot be a kernel."""
     try:
         data = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
     except OSError as error:
@@ -196,7 +196,7 @@ def source_of(file: Path) -> str:
 
 
 def plan_of(file: Path) -> dict[str, Any]:
-    """The launch plan in a file; raises InputError for one that cannot be a plan."""
+    """The launch plan in a file; raises InputError if it cannot be a plan."""
     try:
         plan = cast("object", json.loads(source_of(file)))
     except ValueError as error:
@@ -221,7 +221,7 @@ def _followed(client: Client, submission_id: str, after: int = 0) -> Result:
 
 
 def _interrupted(client: Client, submission_id: str) -> None:
-    """Cancel if the person says so, detach if not; does not return."""
+    """Cancels the submission if the person confirms it, else leaves it running; does not return."""
     if notes.is_terminal and sys.stdin.isatty() and typer.confirm("\nCancel the submission?", err=True):
         client.cancel(submission_id)
         say(f"cancelled {submission_id}")

@@ -1,1 +1,1 @@
-"""Talks to the gateway: where it is, calls, streams of events, and its errors as exceptions."""
+"""Talks to the gateway: connection settings, calls, event streams, and errors as exceptions."""

@@ -1,4 +1,4 @@
-"""Where the gateway is and who we are to it: options first, then the environment, then what `wavepool up` left."""
+"""Endpoint and token: from options first, then the environment, then the files of `wavepool up`."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ ENDPOINT_FILE = "endpoint"
 
 @dataclass(frozen=True)
 class Connection:
-    """An endpoint without a trailing slash, and a token, empty where none is known."""
+    """An endpoint without a trailing slash, and a token, empty if none is known."""
 
     endpoint: str
     token: str
 
     @property
     def is_loopback(self) -> bool:
-        """Whether the endpoint is on this machine, where proxies have no say."""
+        """True if the endpoint is on this machine, so that proxies do not apply."""
         return is_loopback(urlsplit(self.endpoint).hostname or "")
 
 
 def resolve(endpoint: str | None = None, token: str | None = None, data_dir: Path | None = None) -> Connection:
-    """The connection to use; raises InputError for an endpoint that is no http(s) URL."""
+    """Resolves the connection to use; raises InputError if the endpoint is not an http(s) URL."""
     data_dir = data_dir or Path(os.environ.get("WAVEPOOL_DATA_DIR") or DEFAULT_DATA_DIR)
     chosen = endpoint or os.environ.get("WAVEPOOL_ENDPOINT") or _first_line(data_dir / ENDPOINT_FILE)
     chosen = (chosen or DEFAULT_ENDPOINT).rstrip("/")
@@ -39,13 +39,13 @@ def resolve(endpoint: str | None = None, token: str | None = None, data_dir: Pat
         raise InputError(f"endpoint {chosen!r} is no URL; give one such as {DEFAULT_ENDPOINT}")
     known = token or os.environ.get("WAVEPOOL_TOKEN")
     if not known and is_loopback(parts.hostname):
-        # The file has this machine's administrator: no other machine gets to see it.
+        # The file has an administrator's token for this machine, so no other machine may see it.
         known = _first_line(data_dir / TOKEN_FILE)
     return Connection(chosen, known or "")
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a host is this machine."""
+    """True if the host is this machine."""
     if host == "localhost":
         return True
     try:

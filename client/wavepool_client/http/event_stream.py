@@ -1,6 +1,6 @@
 """A submission's events over a connection that may break: every event once, in order, to the last.
 
-The gateway numbers events within a submission. After a break we ask for what follows the last number that we have
+The gateway numbers the events of a submission. After a break we ask for the events after the last number that we have
 seen, so nothing is lost and nothing comes twice, whichever side was restarted.
 """
 
@@ -24,12 +24,12 @@ HEARTBEAT = "heartbeat"
 FIRST_DELAY_SECONDS = 0.2
 LONGEST_DELAY_SECONDS = 5.0
 GIVE_UP_SECONDS = 60.0
-"""How long we go on without a single frame before we say that the gateway is unreachable."""
+"""Seconds without a single frame before the gateway counts as unreachable."""
 
 
 @dataclass(frozen=True)
 class Event:
-    """One step of a submission: its number (from 1), its name, and what it carries."""
+    """One step of a submission: its number (from 1), its name, and its data."""
 
     seq: int
     status: str
@@ -39,8 +39,8 @@ class Event:
 def event_from_frame(frame: httpx_sse.ServerSentEvent) -> Event | None:
     """The event in a frame; None for a heartbeat and for a frame without data, which only sets the retry delay.
 
-    Raises ServerError for a frame that is not one of ours, and UnreachableError for one without a number: that is no
-    step of the submission, but says that the stream itself broke.
+    Raises ServerError for a frame that is not ours, and UnreachableError for one without a number: that is no step of
+    the submission, but reports that the stream itself broke.
     """
     if not frame.data:
         return None
@@ -70,11 +70,11 @@ class Retries:
     _since: float | None = None
 
     def reset(self) -> None:
-        """A frame came: start over."""
+        """Notes that a frame came, and starts over."""
         self._failures, self._since = 0, None
 
     def pause(self, cause: Exception | None) -> None:
-        """Wait before the next try; raises UnreachableError once it is hopeless."""
+        """Waits before the next try; raises UnreachableError after `give_up_seconds` of failures."""
         now = self.monotonic()
         self._since = now if self._since is None else self._since
         if now - self._since > self.give_up_seconds:
@@ -88,10 +88,10 @@ class Retries:
 def follow(
     open_stream: Callable[[int], Iterator[Event]], is_over: Callable[[], bool], after: int, retries: Retries
 ) -> Iterator[Event]:
-    """The events after number `after`, until the submission is over.
+    """Yields the events after number `after`, until the submission is over.
 
-    `open_stream(seq)` gives the events that follow `seq`, as far as its connection holds. A stream that ends in good
-    order may still be one that a gateway cut off while it shut down: `is_over` tells.
+    `open_stream(seq)` gives the events after `seq`, as long as its connection holds. A stream may also end without an
+    error because a gateway shut down, so `is_over` decides.
     """
     last = after
     while True:

@@ -49,7 +49,7 @@ def _json_object(text: str) -> dict[str, Any]:
 
 
 def _message(body: dict[str, Any]) -> str:
-    """RFC 9457's `detail` and `title`; `error` and `details` of the seed-compatible routes."""
+    """`title` and `detail` of RFC 9457, or `error` and `details` of the seed-compatible routes."""
     title = str(body.get("title") or body.get("error") or "")
     detail = str(body.get("detail") or body.get("details") or "")
     return ": ".join(part for part in (title, detail) if part)

@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 CALL_TIMEOUT_SECONDS = 30.0
 CONNECT_TIMEOUT_SECONDS = 5.0
 SILENCE_SECONDS = 35.0
-"""Heartbeats come every 10 s: three missed ones and a bit mean that the connection is dead."""
+"""Three heartbeats, one every 10 s, and some margin: after this silence the connection is dead."""
 
 
 class Transport:
-    """Calls to one gateway. Proxies of the environment are for other machines: loopback is called directly."""
+    """Calls to one gateway. On loopback, proxies of the environment are not used."""
 
     def __init__(self, connection: Connection) -> None:
         self._endpoint = connection.endpoint
@@ -36,7 +36,7 @@ class Transport:
         )
 
     def close(self) -> None:
-        """Close the connections."""
+        """Closes the connections."""
         self._http.close()
 
     def call(
@@ -48,7 +48,7 @@ class Transport:
         query: Mapping[str, Any] | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> dict[str, Any]:
-        """The JSON object that a route answers. Raises WavepoolError."""
+        """Calls a route and returns its JSON object. Raises WavepoolError."""
         try:
             response = self._http.request(method, path, json=body, params=query, headers=headers)
         except httpx.TransportError as error:
@@ -58,7 +58,7 @@ class Transport:
         return self._object(response)
 
     def readiness(self) -> dict[str, Any]:
-        """What `/readyz` says, ready or not. Raises WavepoolError where no gateway answers."""
+        """The answer of `/readyz`, ready or not. Raises WavepoolError if no gateway answers."""
         try:
             return self._object(self._http.get("/readyz"))
         except httpx.TransportError as error:
@@ -67,7 +67,7 @@ class Transport:
     def stream(
         self, method: str, path: str, *, body: Mapping[str, Any] | None = None, after: int = 0
     ) -> Iterator[Event]:
-        """The events of one stream, for as long as its connection holds. Raises WavepoolError."""
+        """Yields the events of one stream, as long as its connection holds. Raises WavepoolError."""
         headers = {"Last-Event-ID": str(after)} if after else {}
         timeout = httpx.Timeout(SILENCE_SECONDS, connect=CONNECT_TIMEOUT_SECONDS)
         try:
@@ -84,7 +84,7 @@ class Transport:
             raise self._unreachable(error) from error
 
     def pieces(self, path: str, query: Mapping[str, Any]) -> Iterator[bytes]:
-        """A text that may go on for long, in pieces as they come; silence is no fault. Raises WavepoolError."""
+        """Yields a text, in pieces as they come, without a limit on silence. Raises WavepoolError."""
         timeout = httpx.Timeout(None, connect=CONNECT_TIMEOUT_SECONDS)
         try:
             with self._http.stream("GET", path, params=query, timeout=timeout) as response:

@@ -1,1 +1,1 @@
-"""Shows things on a terminal: results on stdout, everything else on stderr."""
+"""Output on a terminal: results on stdout, everything else on stderr."""

@@ -1,4 +1,4 @@
-"""Shows a machine's start as it goes: lines as things happen, and on a terminal a clock that ticks between them."""
+"""Shows a machine's start: a line for each event, and on a terminal a clock that ticks between them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Clock:
-    """The line at the bottom: the last event, its elapsed time counted on since it came."""
+    """The line at the bottom: the last event, with its elapsed time counted on."""
 
     def __init__(self, monotonic_seconds: Callable[[], float] = time.monotonic) -> None:
         self._monotonic_seconds = monotonic_seconds
@@ -28,7 +28,7 @@ class Clock:
         self._since = monotonic_seconds()
 
     def show(self, event: Event) -> None:
-        """Something happened."""
+        """Takes in an event."""
         self._fields, self._since = event.data, self._monotonic_seconds()
 
     def __rich__(self) -> Text:

@@ -47,7 +47,7 @@ def offer_row(offer: Fields) -> Sequence[object]:
 
 
 def tell_machine(machine: Fields, *, as_json: bool) -> None:
-    """How a machine is now, and what it has cost."""
+    """Prints the state of a machine, and its cost so far."""
     if as_json:
         print_json(machine)
         return
@@ -59,5 +59,5 @@ def tell_machine(machine: Fields, *, as_json: bool) -> None:
 
 
 def _period(seconds: object) -> str:
-    """Nothing for what is shorter than a second: time is billed as it is then."""
+    """A length of time; empty below one second, because billing is then exact enough."""
     return seconds_text(seconds) if isinstance(seconds, int | float) and seconds >= 1 else ""

@@ -1,4 +1,4 @@
-"""Shows the steps of a submission as they come: a spinner on a terminal, plain lines everywhere else."""
+"""Shows the steps of a submission as they come: a spinner on a terminal, plain lines elsewhere."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def shown_on(console: Console, waiting_for: str) -> Generator[Callable[[Event], None]]:
-    """Gives a function that shows one event; on a terminal a spinner says that something goes on."""
+    """Gives a function that shows one event; on a terminal a spinner shows that work goes on."""
 
     def line(event: Event) -> str:
         return f"[dim]{event.status:<16}[/dim] {escape(narrate(event))}"

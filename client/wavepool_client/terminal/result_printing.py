@@ -1,4 +1,4 @@
-"""Shows how a submission ended, and tables of other things, to people."""
+"""Shows the end of a submission, and tables of other things, to people."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 SHOWN_MISMATCHES = 8
 SHOWN_OUTPUT_LINES = 40
-"""The last ones: whatever ended the program stands there."""
+"""The last lines are shown, because they have the cause of the program's end."""
 TIMED_HOW = {
     "cold": "caches were swept before each call",
     "hot": "caches were as the new inputs left them",
@@ -29,7 +29,7 @@ TIMED_HOW = {
 
 
 def print_result(result: Result) -> None:
-    """The verdict, what it is about, and the times where there are some."""
+    """Prints the verdict, the details, and the times if there are any."""
     colour = "green" if result.accepted else "red"
     timing = timing_text(result.data)
     beside = f"  [bold {timing_colour(result.data)}]{escape(timing)}[/]" if timing else ""
@@ -66,7 +66,7 @@ def _cost(result: Result) -> str:
 
 
 def _print_output(stream: str, text: str) -> None:
-    """The end of what the program printed; all of it is in the JSON."""
+    """Prints the end of the program's output; the JSON has all of it."""
     lines = text.splitlines()
     if not lines:
         return
@@ -88,14 +88,14 @@ def _print_mismatches(debug_info: object) -> None:
 
 
 def _print_failed_tests(entries: object) -> None:
-    """Those that the verdict is about; that the others passed is said by their number."""
+    """Prints the tests that failed; those that passed are only counted."""
     for entry in cast("list[dict[str, Any]]", entries or []):
         if entry.get("status") == "FAILED":
             results.print(f"test {entry.get('test_id')} failed: {entry.get('name')}", markup=False)
 
 
 def _element(value: object) -> object:
-    """JSON has no NaN and no infinities: the gateway writes null for them."""
+    """A value of the output; JSON has no NaN and no infinities, so the gateway writes null for them."""
     return "NaN or inf" if value is None else value
 
 
@@ -121,7 +121,7 @@ def _print_benchmarks(result: Result) -> None:
 
 
 def origin_notes(result: Result) -> list[str]:
-    """What times are of, as markup: a reader must know it before comparing them."""
+    """Notes on the origin of times, as markup: a reader must know it before comparing them."""
     data = result.data
     device = str(data.get("device_title") or data.get("device") or "")
     notes = ["[bold]simulated times: they say nothing of any hardware[/bold]"] if data.get("simulated") else []
@@ -133,7 +133,7 @@ def origin_notes(result: Result) -> list[str]:
 
 
 def trust_of(entry: dict[str, Any]) -> str:
-    """What a reader must know before believing a time, in a word."""
+    """A short warning that a reader must see before believing a time."""
     return ", ".join(filter(None, (timing_text(entry), not_converged(entry))))
 
 

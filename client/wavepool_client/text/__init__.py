@@ -1,1 +1,1 @@
-"""Says things in words for people; pure, and calm about fields that it does not know."""
+"""Describes things in words for people; pure, and tolerant of unknown fields."""

@@ -1,4 +1,4 @@
-"""What the MI300X's compiler makes of kernels, in lines for people; calm about fields that it does not know."""
+"""Describes the MI300X compiler's report on kernels, in lines for people; tolerant of unknown fields."""
 
 from __future__ import annotations
 

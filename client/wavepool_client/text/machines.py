@@ -1,4 +1,4 @@
-"""Says what a machine is doing, what it costs, and how long it will take; pure, and calm about missing fields."""
+"""Describes a machine's activity, cost and start time; pure, and tolerant of missing fields."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ OVER_STATES = frozenset({"STOPPED", "FAILED", "LOST"})
 
 
 def seconds_text(value: object) -> str:
-    """A length of time for people; empty where there is none."""
+    """A length of time for people; empty if it is not a number."""
     if not isinstance(value, int | float):
         return ""
     seconds = round(value)
@@ -25,7 +25,7 @@ def seconds_text(value: object) -> str:
 
 
 def start_text(elapsed_seconds: object, estimate_seconds: object, estimate_p90_seconds: object) -> str:
-    """How long a start has taken, and how long such starts take."""
+    """The time that a start has taken so far, and the time that such starts take."""
     elapsed, usual, slow = map(seconds_text, (elapsed_seconds, estimate_seconds, estimate_p90_seconds))
     parts = [f"{elapsed} so far" if elapsed else "", f"usually {usual}" if usual else ""]
     parts.append(f"9 of 10 within {slow}" if slow and slow != usual else "")
@@ -33,17 +33,17 @@ def start_text(elapsed_seconds: object, estimate_seconds: object, estimate_p90_s
 
 
 def money_text(usd: object) -> str:
-    """Dollars to four digits after the point: machines cost cents a minute."""
+    """Dollars with four decimal places, because machines cost cents a minute."""
     return f"${usd:.4f}" if isinstance(usd, int | float) else "-"
 
 
 def dollars_text(usd: object) -> str:
-    """Dollars to the micro-dollar, which is what accounts count in; the sign comes first."""
+    """Dollars to the micro-dollar, the unit of accounts; the sign comes first."""
     return f"{'-' if usd < 0 else ''}${abs(usd):,.6f}" if isinstance(usd, int | float) else "-"
 
 
 def cost_text(usd: object, billable_seconds: object) -> str:
-    """What a submission cost, and the time that it is for; empty if the cost is not known."""
+    """The cost of a submission, and the time that it pays for; empty if the cost is not known."""
     if not isinstance(usd, int | float):
         return ""
     if not isinstance(billable_seconds, int | float):
@@ -53,18 +53,18 @@ def cost_text(usd: object, billable_seconds: object) -> str:
 
 
 def place_text(machine: Fields) -> str:
-    """Provider, backend and region, as far as there are any."""
+    """Provider, backend and region, without the empty ones."""
     return "/".join(str(machine[name]) for name in ("provider", "backend", "region") if machine.get(name))
 
 
 def gpu_text(machine: Fields) -> str:
-    """How many of which GPU."""
+    """The number and the type of the GPUs."""
     count = machine.get("gpu_count") or 1
     return f"{count} x {machine.get('gpu_type')}" if count != 1 else str(machine.get("gpu_type"))
 
 
 def tariff_text(machine: Fields) -> str:
-    """The price of an hour, the least time that is billed, and the steps of it that people would notice."""
+    """The price of an hour, the least time that is billed, and the billing step if people would notice it."""
     price = money_text(machine.get("price_usd_per_hour"))
     minimum, step = machine.get("minimum_billed_seconds"), machine.get("billing_increment_seconds")
     parts = [f"{price}/h", f"at least {seconds_text(minimum)}" if minimum else ""]
@@ -73,7 +73,7 @@ def tariff_text(machine: Fields) -> str:
 
 
 def order_text(machine: Fields) -> str:
-    """What is had, where, and at what price."""
+    """The machine's GPUs, place and price."""
     return f"{gpu_text(machine)} at {place_text(machine)}, {tariff_text(machine)}"
 
 

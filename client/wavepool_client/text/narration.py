@@ -1,4 +1,4 @@
-"""Says in one line what an event means; pure, and calm about events and fields that it does not know."""
+"""Describes an event in one line; pure, and tolerant of unknown events and fields."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Fields = dict[str, Any]
 
 
 def narrate(event: Event) -> str:
-    """One line for people, as a sentence without a full stop: the gateway's own if it has one."""
+    """One line for people, as a sentence without a full stop; the gateway's own text if it has one."""
     narrator = _NARRATORS.get(event.status)
     if narrator is not None:
         return narrator(event.data)
@@ -25,7 +25,7 @@ def narrate(event: Event) -> str:
 
 
 def format_milliseconds(value: object) -> str:
-    """A duration with three significant digits and a unit that fits; `-` where there is none."""
+    """A duration with three significant digits and a unit that fits; `-` if it is not a number."""
     if not isinstance(value, int | float):
         return "-"
     for limit, factor, unit in ((1e-3, 1e6, "ns"), (1.0, 1e3, "µs"), (1e3, 1.0, "ms")):
@@ -35,7 +35,7 @@ def format_milliseconds(value: object) -> str:
 
 
 def not_converged(result: Fields) -> str:
-    """That the interval of a case is wider than wanted, and what ended its measurement; empty if it is not."""
+    """A note that the interval of a case is wider than wanted, with the reason; empty if it is not."""
     if result.get("converged") is not False:
         return ""
     reason = str(result.get("stopped_by") or "").replace("_", " ")
@@ -43,7 +43,7 @@ def not_converged(result: Fields) -> str:
 
 
 def format_number(value: object, unit: str = "") -> str:
-    """A figure with three significant digits; `-` where there is none."""
+    """A figure with three significant digits; `-` if it is not a number."""
     if not isinstance(value, int | float):
         return "-"
     digits = f"{value:.3g}" if abs(value) < 1000 else f"{value:,.0f}"  # noqa: PLR2004 - three digits fill up there

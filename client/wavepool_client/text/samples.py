@@ -1,4 +1,4 @@
-"""A sample run's values as people read arrays; pure, and calm about values of any kind."""
+"""Formats a sample run's values as arrays; pure, and tolerant of any values."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ INDENT = "  "
 
 
 def sample_text(fields: dict[str, Any]) -> list[str]:
-    """Lines with the input, the output and what was expected; none where the event has no values."""
+    """Lines with the input, the output and the expected output; none if the event has no values."""
     if "expected_output" not in fields:
         return []
     titles = {"input": "input", "output": "your output", "expected_output": "expected output"}
@@ -24,7 +24,7 @@ def _value(value: object) -> list[str]:
 
 
 def _named(value: dict[str, Any]) -> list[tuple[str, Any]]:
-    """Several outputs come as `{multi, names, values}`, inputs as `{name: value}`."""
+    """Pairs of name and value: several outputs come as `{multi, names, values}`, inputs as `{name: value}`."""
     if not value.get("multi"):
         return list(value.items())
     values, names = _items(value.get("values")), _items(value.get("names"))
@@ -42,7 +42,7 @@ def _array(value: object, prefix: str) -> list[str]:
 
 
 def _rows(value: object) -> list[str]:
-    """A line for each row of the innermost two dimensions, with a gap between what is further out."""
+    """A line for each row of the innermost two dimensions, with a gap between blocks."""
     if not isinstance(value, list):
         return [_element(value)]
     items = cast("list[Any]", value)
@@ -56,5 +56,5 @@ def _rows(value: object) -> list[str]:
 
 
 def _element(value: object) -> str:
-    """As many digits as tell a float from its neighbours."""
+    """Enough digits to tell a float32 from its neighbours."""
     return f"{value:.9g}" if isinstance(value, float) else "NaN or inf" if value is None else str(value)

@@ -1,4 +1,4 @@
-"""What a submission is and how far it has come, as rows of a table; pure, and calm about missing fields."""
+"""A submission and its progress, as rows of a table; pure, and tolerant of missing fields."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ AFTERWARDS = (
 
 
 def submission_rows(job: dict[str, Any]) -> list[tuple[str, str]]:
-    """Name and value of whatever is known; code and result are too long for a table."""
+    """Names and values of the known fields; code and result are too long for a table."""
     facts = {name: job.get(name) for name in (*AS_THEY_ARE, *AFTERWARDS)}
     facts["waited"] = _between(job.get("create_time"), job.get("start_time"))
     facts["took"] = _between(job.get("start_time"), job.get("end_time"))

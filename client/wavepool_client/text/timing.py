@@ -1,4 +1,4 @@
-"""The word for whether a time ranks, which stands beside the verdict on the answers."""
+"""The word that tells if a time ranks, shown beside the verdict on the answers."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ _COLOURS = {"VALID": "green", "INVALID": "red", "UNSTABLE": "red"}
 
 
 def timing_text(fields: Mapping[str, Any]) -> str:
-    """The timing of a case or of a run in a word; empty where nothing was timed.
+    """The timing of a case or of a run in a word; empty if nothing was timed.
 
-    For a VALID time that is not known well and never ranks, its interval takes the place of the word.
+    A VALID time that is not known well and never ranks shows its interval instead of the word.
     """
     timing, half_width = str(fields.get("timing") or ""), fields.get("shown_interval")
     if timing == "VALID" and isinstance(half_width, int | float) and half_width > 0:
@@ -22,7 +22,7 @@ def timing_text(fields: Mapping[str, Any]) -> str:
 
 
 def plus_minus(half_width: float) -> str:
-    """Half an interval's width over its time, as a percentage of two digits; an interval over 100 % says no figure."""
+    """Half an interval's width over its time, as a percentage of two digits; above 100 % without a figure."""
     if half_width > 1:
         return "over ± 100 %"
     percent = 100 * half_width
@@ -30,5 +30,5 @@ def plus_minus(half_width: float) -> str:
 
 
 def timing_colour(fields: Mapping[str, Any]) -> str:
-    """Of the word; those of newer gateways are no reason to believe a time."""
+    """Colour of the timing's word; unknown words of newer gateways get no trust."""
     return _COLOURS.get(timing_text(fields), "yellow")
