@@ -259,7 +259,7 @@ def _checked_spent(problem: Problem, case: Case, call: Call, spread: SideBySide)
 
 
 def _repeatedly_spent(problem: Problem, call: Call, compared: float, together: SideBySide, *, is_shared: bool) -> Spent:
-    """Time of repeated calls whose answers take the host so many seconds; `is_shared` if threads share the drawing."""
+    """Time of repeated calls, `compared` seconds for each answer; `is_shared` if threads share the drawing."""
     few, moved = replace(together, threads=min(together.threads, FEWEST_REPEATED)), alone(call.load + call.copy)
     own, shared = (0.0, call.draw) if is_shared else (call.draw, 0.0)
     calls = repeated_calls(problem, few.spent(compared + own, few.threads, shared).wall / few.threads + moved.wall)

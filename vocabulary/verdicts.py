@@ -1,4 +1,4 @@
-"""Verdicts: the one table from verdicts to statuses, and which verdicts are about the submission.
+"""The one table from verdicts to the statuses that people see, and the verdicts that are about the submission.
 
 Verdicts are the names of wavepool.executor.v1.Verdict without `VERDICT_`, modes are words such as `check`. A verdict
 that is in no table comes from a newer program: it is our error, never a pass, and is not about the submission.

@@ -1,4 +1,4 @@
-// Kernels beside the same algorithm as a plain C++ loop, both on one core, timed by the processor time they use.
+// Kernels and the same algorithms as plain C++ loops, both on one core, timed by processor time.
 #include <hip/hip_runtime.h>
 #include <time.h>
 
@@ -13,7 +13,7 @@ static double seconds() {
     return now.tv_sec + now.tv_nsec * 1e-9;
 }
 
-// The best of several runs: what the code costs when nothing disturbs it.
+// The best of several runs: the cost of the code without disturbances.
 template <class F> static double best_of(F run) {
     double best = 1e9;
     for (int i = 0; i < 7; ++i) {

@@ -74,7 +74,7 @@ class SchedulerServicer(scheduler_pb2_grpc.SchedulerServiceServicer):
             request.account_id, states, resolved_slug(request.problem, self._problems) or request.problem
         )
         size = min(request.page_size, MAX_PAGE_SIZE) if request.page_size > 0 else DEFAULT_PAGE_SIZE
-        # One more than asked for tells whether there is another page.
+        # One job more than the page holds shows whether there is another page.
         jobs = await self._reader.page(wanted, size + 1, page_end(request.page_token, wanted))
         page, more = jobs[:size], len(jobs) > size
         token = page_token(PageEnd(page[-1].create_time, page[-1].job_id), wanted) if more else ""

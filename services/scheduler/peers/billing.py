@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 log = get_logger(__name__)
 
 CALL_SECONDS = 5.0
-# Prices change by a restart of billing; a job keeps the price that it was put on hold at.
+# Prices change only when billing restarts; a job keeps the price that its hold was made at.
 PRICE_LIFETIME = timedelta(minutes=1)
 
 

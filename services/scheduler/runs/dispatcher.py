@@ -80,7 +80,7 @@ class Dispatcher:
     async def _place_all(self) -> None:
         full: set[str] = set()
         for job in self._waiting.in_order():
-            # A job that finds no machine holds up the jobs behind it that need the same GPU types.
+            # A job that finds no machine holds up the jobs behind it that can take no other GPU type.
             if not full.issuperset(job.spec.gpu_types) and not await self._place(job):
                 full.update(job.spec.gpu_types)
 
