@@ -83,7 +83,7 @@ class Executors:
                 yield answer.event
 
     async def cancel(self, job: Job, lease: Lease) -> None:
-        """Ends the job's run; raises RunUnknownError, RunInterruptedError, RunRefusedError, MachineUnfitError."""
+        """Ends the job's run; raises RunUnknownError, RunInterruptedError, RunRefusedError."""
         request = executor_pb2.CancelRunRequest(run_id=job.run_id)
         with _translated(RunUnknownError):
             await (await self._stub(lease)).CancelRun(request, metadata=_authorization(lease), timeout=CALL_SECONDS)
