@@ -1,4 +1,4 @@
-"""What every test may ask for: a real database of each kind, a clock that the test moves, and honest skips."""
+"""Fixtures for every test: a real database of each kind, a clock that the test moves, and honest skips."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # Tests start hundreds of Python processes: without kept bytecode, each would compile all that it imports.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
-# Whoever runs tests in the background of a script has SIGINT ignored, by all that they start, too.
+# Tests in the background of a script have SIGINT ignored, and so do all their children.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# On a loaded machine any example may be slow. With REQUIRE_ALL=1, what CI says of a commit is the same each time;
-# everywhere else the examples are new ones in each run.
+# On a loaded machine any example may be slow. With REQUIRE_ALL=1, CI's result for a commit is the same each time;
+# otherwise each run has new examples.
 hypothesis.settings.register_profile(
     "wavepool",
     deadline=None,
@@ -81,20 +81,20 @@ NEVER_IN_CI = {"cuda"}
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> WorkUnits | None:
-    """Unless single files, or another way to share the tests, were asked for on the command line."""
+    """Uses WorkUnits unless the command line names single files or another way to distribute the tests."""
     in_folders = any(Path(argument).is_dir() for argument in config.args)
     return WorkUnits(config, log) if in_folders and config.getvalue("dist") == "load" else None
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """After they were shuffled."""
+    """Reorders the tests after they were shuffled."""
     leave_out_what_soaks(config, items)
     long_first(items)
 
 
 @cache
 def docker_runtimes() -> str:
-    """The runtimes of a running engine, which has the image of our sandboxes from then on; empty if there is none."""
+    """The runtimes of a running engine, with our sandboxes' image made; empty if there is no engine."""
     if shutil.which("docker") is None:
         return ""
     asked = subprocess.run(["docker", "info", "--format", "{{.Runtimes}}"], capture_output=True, text=True, check=False)
@@ -109,7 +109,7 @@ def docker_runtimes() -> str:
 
 @cache
 def trial_image() -> str:
-    """The name of the executor's image for tests; empty if it was not made."""
+    """The name of the executor's image for tests; empty if it was not built."""
     if not docker_runtimes():
         return ""
     listed = subprocess.run(
@@ -122,13 +122,13 @@ def trial_image() -> str:
 
 
 def torch_program() -> Path | None:
-    """The Python with torch that deploy/setup-torch makes, or that EXECUTOR_TORCH_PYTHON names."""
+    """The Python with torch that deploy/setup-torch installs, or that EXECUTOR_TORCH_PYTHON names."""
     named = Path(os.environ.get("EXECUTOR_TORCH_PYTHON") or INSTALLED)
     return named if named.is_file() else None
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Skip a test whose marker names something that is missing here; with REQUIRE_ALL=1 fail it, but for a GPU's."""
+    """Skips a test if its marker names something that is missing; REQUIRE_ALL=1 fails it, unless it is a GPU."""
     for marker, (present, reason) in MISSING.items():
         if item.get_closest_marker(marker) is None or present():
             continue
@@ -140,14 +140,14 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 @pytest.fixture(autouse=True)
 def _room_for_processes(request: pytest.FixtureRequest) -> Iterator[None]:
-    """An ordinary user's processes count together (`Gap.PROCESS_COUNT`): a test that starts many runs alone."""
+    """Runs tests that start many processes alone: a user's processes count together (`Gap.PROCESS_COUNT`)."""
     if os.getuid() == 0:
         yield
         return
     starts_many = any(name in request.node.nodeid for name in ("10_daemon", "fork_bomb", "spinning_threads"))
     path = Path(tempfile.gettempdir(), f"wavepool-tests-{os.getuid()}")
     with path.with_suffix(".gate").open("a") as gate, path.open("a") as lock:
-        # Nobody passes who waits for the others to end.
+        # A process that waits for the others holds the gate, so that nobody overtakes it.
         fcntl.flock(gate, fcntl.LOCK_EX)
         fcntl.flock(lock, fcntl.LOCK_EX if starts_many else fcntl.LOCK_SH)
         fcntl.flock(gate, fcntl.LOCK_UN)
@@ -169,7 +169,7 @@ def postgres_server() -> Iterator[PostgresServer]:
 
 @pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.postgres)])
 def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """The URL of an empty database; a test that asks for it runs once on each kind."""
+    """The URL of an empty database; a test that uses it runs once on each kind."""
     if request.param == "sqlite":
         return f"sqlite+aiosqlite:///{tmp_path / 'test.db'}"
     server: PostgresServer = request.getfixturevalue("postgres_server")

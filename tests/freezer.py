@@ -1,4 +1,4 @@
-"""Processes that SIGKILL does not end, as those in a driver that hangs: the kernel's freezer makes such ones."""
+"""Processes that SIGKILL does not end, like those stuck in a hanging driver: made with the kernel's freezer."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ _THAW_SECONDS = 20.0
 
 
 def can_freeze() -> bool:
-    """Version 1 of it alone leaves a killed process as it is until it is thawed; version 2 lets it die."""
+    """True if the version 1 freezer can be used: with version 2 a killed process dies before it is thawed."""
     return (_FREEZER / "cgroup.procs").exists() and os.access(_FREEZER, os.W_OK) and os.geteuid() == 0
 
 
 @contextmanager
 def frozen(pids: Iterable[int]) -> Iterator[None]:
-    """These processes, in state D until the end of the context."""
+    """Keeps these processes in state D until the end of the context."""
     group = _FREEZER / f"wavepool-test-{uuid.uuid4().hex[:8]}"
     group.mkdir()
     try:

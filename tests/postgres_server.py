@@ -1,4 +1,4 @@
-"""A PostgreSQL server of our own on loopback, for the tests of one pytest process."""
+"""Our own PostgreSQL server on loopback, for the tests of one pytest process."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ START_SECONDS = 60
 
 
 def program(name: str) -> str | None:
-    """The newest installed server program of that name."""
+    """The newest installed server program of this name."""
     path = os.pathsep.join([*map(str, SERVER_FOLDERS), os.environ.get("PATH", "")])
     return shutil.which(name, path=path)
 
 
 class PostgresServer:
-    """Runs as an ordinary user, since PostgreSQL refuses root; keeps nothing after `stop`."""
+    """Runs as an ordinary user, since PostgreSQL refuses root; leaves nothing after `stop`."""
 
     def __init__(self) -> None:
         self._folder = Path(tempfile.mkdtemp(prefix="wavepool-postgres-"))
@@ -59,7 +59,7 @@ class PostgresServer:
         shutil.rmtree(self._folder)
 
     def create_database(self) -> str:
-        """A fresh, empty database; gives its SQLAlchemy URL."""
+        """Creates an empty database; returns its SQLAlchemy URL."""
         name = f"test_{secrets.token_hex(6)}"
         asyncio.run(self._execute(f'CREATE DATABASE "{name}" STRATEGY file_copy'))
         return f"postgresql+asyncpg://wavepool@/{name}?host={self._folder}"

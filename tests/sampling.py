@@ -1,4 +1,4 @@
-"""Long lists of which `make test` takes a sample; `make soak` takes them whole."""
+"""Long parameter lists: `make test` takes a sample, `make soak` takes them whole."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ Value = TypeVar("Value")
 
 
 def sampled(values: Iterable[Value], sample: Collection[Value]) -> list[Value | ParameterSet]:
-    """For `parametrize`: those that are not in the sample only with SOAK=1."""
+    """Parameters for `parametrize`: those outside the sample run only with SOAK=1."""
     return [value if value in sample else pytest.param(value, marks=pytest.mark.soak) for value in values]
 
 
 def leave_out_what_soaks(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Deselect tests marked `soak`, unless SOAK=1 or a test is named on the command line."""
+    """Deselects tests marked `soak`, unless SOAK=1 or a test is named on the command line."""
     if os.environ.get("SOAK") == "1" or any("::" in argument for argument in config.args):
         return
     left_out = [item for item in items if item.get_closest_marker("soak")]

@@ -1,4 +1,4 @@
-"""A real disk of a few megabytes, to be filled and freed."""
+"""A real disk of a few megabytes, for tests to fill and free."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
 
 class SmallDisk:
-    """Mounted at `folder`."""
+    """A disk mounted at `folder`."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._filler = folder / "filler"
 
     def fill(self) -> None:
-        """Write until nothing more can be written."""
+        """Writes until nothing more can be written."""
         with self._filler.open("wb", buffering=0) as file:
             try:
                 while file.write(bytes(4096)):
@@ -31,7 +31,7 @@ class SmallDisk:
                 return
 
     def free(self) -> None:
-        """Make room again."""
+        """Makes room again."""
         self._filler.unlink()
 
 

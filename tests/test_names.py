@@ -1,4 +1,4 @@
-"""Words that were replaced by usual ones do not come back, and facts that have one home get no second."""
+"""Replaced words do not come back, and a fact that has one home gets no second."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ HOMES = {
     r"2 ?\*\* ?min\(": "vocabulary/backoff.py",
     r"^from difflib import": "vocabulary/names.py",
 }
-"""What only one file says: the default element type, GPU types, the price of a time, back-off, the nearest name."""
+"""Patterns that only one file may have: default element type, GPU types, price of a time, back-off, nearest name."""
 FOLDERS = [
     *("benchmarks", "cli", "client", "gateway", "hipcpu", "problems", "servicekit", "services", "submissions", "tests"),
     "vocabulary",
@@ -83,7 +83,7 @@ def test_no_code_has_a_word_that_was_replaced() -> None:
 def test_a_fact_has_one_home(pattern: str) -> None:
     said = re.compile(pattern, re.MULTILINE)
     files = [path for path in _python(FOLDERS) if "tests" not in path.parts and said.search(path.read_text("utf-8"))]
-    # Other names than ours: problems have aliases by two likenesses.
+    # Not our nearest-name search: aliases of problems use two measures of likeness.
     others = {"problems/library/aliases.py"}
     assert {str(path.relative_to(REPOSITORY)) for path in files} - others == {HOMES[pattern]}
 

@@ -1,4 +1,4 @@
-"""A test that cannot run is skipped with the reason, and fails where somebody asked for it."""
+"""A test that cannot run is skipped with the reason, or fails if it was explicitly required."""
 
 from __future__ import annotations
 

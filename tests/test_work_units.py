@@ -20,7 +20,7 @@ class Named:
 
 @dataclass(eq=False)
 class Worker:
-    """What the scheduler tells a worker."""
+    """A worker that records the tests that the scheduler gives it."""
 
     given: list[int] = field(default_factory=list)
     shutting_down: bool = False

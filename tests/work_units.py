@@ -1,6 +1,6 @@
-"""How xdist's workers share the tests: a file at a time, long ones first, and tests that are long one at a time.
+"""Shares tests among xdist's workers: a file at a time, long ones first, and long tests one at a time.
 
-What a file's fixtures make is made once then, not in every worker, and no worker is left with a long file at the end.
+The fixtures of a file are then made once, not in every worker, and no worker is left with a long file at the end.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import pytest
     from xdist.remote import Producer
 
-# Many tests of seconds each, with nothing made for the whole file.
+# Many tests of several seconds each, without fixtures for the whole file.
 SPREAD = (
     "tests/attacks/",
     "tests/honest/",
@@ -21,7 +21,7 @@ SPREAD = (
     "tests/hipcpu/test_conformance.py",
     "tests/services/executor/devices/rocm/test_hipcc.py",
 )
-# Half a minute and more each, on a quiet machine.
+# Half a minute or more each, on a quiet machine.
 LONG = (
     "tests/deploy/test_certify_kit.py",
     "tests/dstack_lab/",
@@ -39,7 +39,7 @@ LONG = (
     "tests/services/vmpool/test_killed_pool.py",
 )
 
-# Chromium gives up what it loads when an interface comes or goes, as with each container that is reached by a port.
+# Chromium aborts loads when a network interface comes or goes, as with each container that publishes a port.
 NEVER_SIDE_BY_SIDE = (
     "tests/gateway/browser/",
     "tests/services/vmpool/providers/test_docker_provider.py",
@@ -48,7 +48,7 @@ NEVER_SIDE_BY_SIDE = (
 )
 # One running Wavepool serves them all. It takes five seconds of processor time to start, and a little while it runs.
 SHARING = "tests/end_to_end/"
-# Each file starts a server of its own and waits for it most of the time: they are one worker's, and the others compute.
+# Each file starts its own server and mostly waits for it, so one worker runs them all while the others compute.
 WAITING = (
     "tests/dstack_lab/",
     "tests/services/vmpool/providers/dstack/",
@@ -58,11 +58,11 @@ WAITING = (
 
 
 class WorkUnits(LoadScopeScheduling):
-    """Gives out files, or single tests of the spread ones, in the order in which they were collected."""
+    """Gives out files, or single tests of the files that are spread, in the order in which they were collected."""
 
     def __init__(self, config: pytest.Config, log: Producer | None = None) -> None:
         super().__init__(config, log)
-        # Or those with most tests would come first, which are not the long ones.
+        # Otherwise files with the most tests would come first, which are not the long ones.
         config.option.loadscopereorder = False
 
     def _split_scope(self, nodeid: str) -> str:
@@ -70,7 +70,7 @@ class WorkUnits(LoadScopeScheduling):
 
 
 def unit_of(nodeid: str) -> str:
-    """What a test is given out with."""
+    """The unit that a test is given out with."""
     if nodeid.startswith(NEVER_SIDE_BY_SIDE):
         return NEVER_SIDE_BY_SIDE[0]
     if nodeid.startswith(WAITING):
@@ -81,5 +81,5 @@ def unit_of(nodeid: str) -> str:
 
 
 def long_first(items: list[pytest.Item]) -> None:
-    """Otherwise tests keep the order that they have."""
+    """Moves long tests to the front; the others keep their order."""
     items.sort(key=lambda item: not item.nodeid.startswith(LONG))

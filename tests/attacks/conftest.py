@@ -1,7 +1,7 @@
-"""Attacks run through the real core: the cpu device, the best sandbox of this machine, the clock as it is.
+"""Attacks run through the real core: the cpu device, the best sandbox of this machine, the real clock.
 
-The rules and budgets are those that the product is shipped with. Only limits of time and memory are smaller, so that
-hangs end soon.
+The rules and budgets are those that the product ships with. Only the time and memory limits are smaller, so that hangs
+end soon.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ PROBLEMS = Path(__file__).parents[2] / "problems" / "catalogue"
 
 @pytest.fixture(scope="session", autouse=True)
 def _busy_machine() -> Iterator[None]:
-    """So many processes as BUSY_PROCESSES says, which do nothing but compute while the attacks run (`make soak`)."""
+    """Keeps as many processes busy computing as BUSY_PROCESSES says while the attacks run (`make soak`)."""
     is_first = os.environ.get("PYTEST_XDIST_WORKER", "gw0") == "gw0"
     wanted = int(os.environ.get("BUSY_PROCESSES", "0")) if is_first else 0
     busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(wanted)]
@@ -67,13 +67,13 @@ def judged(context: RunContext) -> RunContext:  # noqa: F811 - the fixture of th
 
 @pytest.fixture
 def attack(judged: RunContext) -> Attack:
-    """Runs an attempt, and sees to it that nothing of it is left and that it gained nothing."""
+    """Runs an attempt, and fails the test if it gained anything or left anything behind."""
     return partial(_attack, judged)
 
 
 @pytest.fixture
 def attack_simulated(judged: RunContext) -> Attack:
-    """The same on the simulated GPU, by the rules of a GPU. One case and few calls, as they take the host's time."""
+    """Runs an attempt on the simulated GPU, by a GPU's rules: one case and few calls, since calls take host time."""
     few = replace(judged, device=SimulatedGpu(), profile=FEW_CALLS, find_problem=smallest_case_of)
     return partial(_attack, few)
 
@@ -88,7 +88,7 @@ async def _attack(judged: RunContext, attempt: Attempt, seed: str = "", **replac
 
 
 def sandboxed_processes() -> list[psutil.Process]:
-    """Runners and compilers among our own descendants; other tests may have theirs."""
+    """Runners and compilers among our own descendants; other tests may have some of their own."""
     found: list[psutil.Process] = []
     for process in psutil.Process().children(recursive=True):
         try:

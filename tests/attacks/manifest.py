@@ -1,11 +1,11 @@
-"""What the folders of this one say: each attack, its submissions, and the verdict and timing that each must get.
+"""The manifest of the attacks: each attack, its submissions, and the verdict and timing that each must get.
 
-Every submission has outcomes for every device. `verdict` in its table is for all of them, and `cpu`, `sim`, `nvidia` or
-`rocm` takes its place there; each is one outcome or a list. An outcome is a verdict, and after ACCEPTED of a benchmark
-the timing beside it: "ACCEPTED UNPROVEN". Where clocks decide, several outcomes are right: what a clock refutes is
-TIMING_INVALID, and what it does not refute is never VALID. VALID is the honest time of what a runner of ours launched:
-the trick is not in that process (`certify/honest_times.py` compares it with the honest one). `on_gpus` of a folder or
-submission says why its outcomes on GPUs are what they are, for as long as no GPU is here to show it.
+Every submission has outcomes for every device. `verdict` in its table is for all devices; `cpu`, `sim`, `nvidia` or
+`rocm` overrides it for one. Each is one outcome or a list. An outcome is a verdict, followed by the timing if a
+benchmark is ACCEPTED: "ACCEPTED UNPROVEN". If clocks decide, several outcomes are right: a time that a clock refutes is
+TIMING_INVALID, and a time that it does not refute is never VALID. VALID is the honest time of code that our own runner
+launched: the trick is not in that process (`certify/honest_times.py` compares it with the honest time). `on_gpus` of a
+folder or submission gives the reason for its outcomes on GPUs, as long as no GPU is here to show it.
 """
 
 from __future__ import annotations
@@ -43,45 +43,46 @@ DEVICES = ("cpu", "sim", "nvidia", "rocm")
 PARTS_OF_STAGED = frozenset(
     {"11_seed_search/search", "28_residue/leaves_marks", "28_residue/looks_for_marks", "30_network/connects"}
 )
-"""These take more than a submission; `staged.py` runs them."""
+"""These need more than one submission; `staged.py` runs them."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """A verdict, and of a benchmark that is ACCEPTED the timing beside it."""
+    """A verdict, with the timing if the run is an ACCEPTED benchmark."""
 
     verdict: Verdict
     timing: Timing | None = None
 
     @classmethod
     def of(cls, text: str) -> Outcome:
-        """E.g. of "ACCEPTED UNPROVEN"."""
+        """Parses a text such as "ACCEPTED UNPROVEN"."""
         verdict, _, timing = text.partition(" ")
         return cls(Verdict(verdict), Timing(timing) if timing else None)
 
     @classmethod
     def reached(cls, finished: Finished) -> Outcome:
-        """That of a finished run; a run that is not ACCEPTED has no timing that anybody could take for one."""
+        """The outcome of a finished run; only an ACCEPTED run has a timing."""
         accepted = finished.verdict is Verdict.ACCEPTED
         return cls(finished.verdict, finished.benchmarked.timing if accepted and finished.benchmarked else None)
 
     def __str__(self) -> str:
-        """As in the manifest."""
+        """The outcome as the manifest writes it."""
         return " ".join(filter(None, (self.verdict, self.timing)))
 
 
 @dataclass(frozen=True)
 class Attempt:
-    """One submission of an attack. `outcomes` has those that are right on each of DEVICES.
+    """One submission of an attack. `outcomes` lists the right outcomes for each of DEVICES.
 
-    `reason` and `prints` are regular expressions, the first for the whole reason. Of `says`, where it is given, one
-    alternative is in the message. Both hold for the first outcome that is not ACCEPTED, and `prints` for the first.
+    `reason` and `prints` are regular expressions; `reason` must match the whole reason. If `says` is given, one of its
+    alternatives must be in the message. `reason` and `says` hold for the first outcome that is not ACCEPTED, and
+    `prints` for the first outcome.
 
-    `honest` is the source in the same folder that a VALID time is compared with; if empty, the problem's reference is.
-    ACCEPTED is the verdict of attempts that work honestly beside a trick which must have no effect; what they print
-    says that the trick was tried. With a `plan` the source is kernels only (contract D), which our own process
-    launches. `sizes` are those of the only case, if the attempt is at a case of other sizes than `cpu` has. The limits
-    replace those of the suite where they are given.
+    `honest` is the source in the same folder that a VALID time is compared with; if it is empty, the problem's
+    reference is used. ACCEPTED is the verdict of attempts that work honestly beside a trick that must have no effect;
+    their output says that the trick was tried. With a `plan` the source has kernels only (contract D), which our own
+    process launches. `sizes` are those of the only case, if the attempt needs sizes that `cpu` does not have. Limits
+    that are given replace those of the suite.
     """
 
     attack: int
@@ -103,12 +104,12 @@ class Attempt:
 
     @property
     def verdict(self) -> Verdict:
-        """On the cpu device, where nothing is left to chance."""
+        """The verdict on the cpu device, for attempts that have only one outcome there."""
         [outcome] = self.outcomes["cpu"]
         return outcome.verdict
 
     def job(self, **replacements: str) -> CoreJob:
-        """What is submitted."""
+        """The job that is submitted."""
         return CoreJob(self.source(**replacements), self.mode, self.problem, launch_plan=self.plan)
 
     @property
@@ -121,11 +122,11 @@ class Attempt:
         return CoreJob(source, self.mode, self.problem)
 
     async def unfair_gain(self, finished: Finished, context: RunContext) -> str:
-        """How a finished run gained by cheating; empty if it did not. `context` is not `fitted`."""
+        """Explains how a finished run gained by cheating; empty if it did not. `context` is not yet `fitted`."""
         return await Contest(self.job(), self.honest_job, self.fitted(context)).unfair_gain(finished)
 
     def fitted(self, context: RunContext) -> RunContext:
-        """This, with the attempt's own limits and sizes in place."""
+        """The context with the attempt's own limits and sizes."""
         fitted = replace(context, limits=self._limits(context.limits))
         return replace(fitted, find_problem=partial(_with_sizes, self.sizes)) if self.sizes else fitted
 
@@ -140,9 +141,9 @@ class Attempt:
         return replace(limits, builder=builder, runner=runner, call_seconds=self.call_seconds or limits.call_seconds)
 
     def shortcoming(self, finished: Finished, device: str) -> str:
-        """How a finished run on one of DEVICES differs from what it must be; empty if it does not.
+        """Explains how a finished run on one of DEVICES differs from the manifest; empty if it does not.
 
-        Reasons, messages and what is printed are those of `cpu`; on the others the outcome alone is looked at.
+        Reasons, messages and output are checked on `cpu` only; on the other devices only the outcome counts.
         """
         outcome, right = Outcome.reached(finished), self.outcomes[device]
         if outcome not in right:
@@ -160,18 +161,18 @@ class Attempt:
 
     @property
     def name(self) -> str:
-        """E.g. 09_early_exit/exit_in_a_thread."""
+        """The attempt's name, such as 09_early_exit/exit_in_a_thread."""
         return f"{self.file.parent.name}/{self.file.stem}"
 
     @property
     def cheats(self) -> str:
-        """How: the comment that the source begins with."""
+        """The comment at the top of the source, which explains the trick."""
         lines = takewhile(lambda line: line.startswith("// "), self.file.read_text("utf-8").splitlines())
         return " ".join(line.removeprefix("// ") for line in lines)
 
     def source(self, **replacements: str) -> str:
-        """The text, with each @NAME@ replaced."""
-        # As it is: reading as text would make every line end alike.
+        """The source text, with each @NAME@ replaced."""
+        # Bytes, because reading as text would convert line endings.
         text = self.file.read_bytes().decode()
         for name, value in replacements.items():
             assert f"@{name}@" in text
@@ -180,7 +181,7 @@ class Attempt:
 
 
 def attack_folders() -> list[Path]:
-    """In the order of their numbers."""
+    """The attacks' folders, in the order of their numbers."""
     return sorted(path.parent for path in FOLDER.glob("*/attack.toml"))
 
 
@@ -190,12 +191,12 @@ def attempts() -> list[Attempt]:
 
 
 def attempt_named(name: str) -> Attempt:
-    """E.g. of 28_residue/looks_for_marks."""
+    """Finds an attempt by a name such as 28_residue/looks_for_marks."""
     return next(attempt for attempt in attempts() if attempt.name == name)
 
 
 def title_of(folder: Path) -> str:
-    """The attack in a few words."""
+    """A short title for the attack."""
     return str(_table(folder)["title"])
 
 
@@ -225,6 +226,6 @@ def _list(value: str | list[str]) -> tuple[str, ...]:
 
 
 def _with_sizes(sizes: Mapping[str, int], slug: str) -> Problem:
-    """The problem with a single case, of these sizes."""
+    """The problem with a single case of these sizes."""
     problem = catalogue().get(slug).problem
     return with_case(problem, Case(f"{dict(sizes)}", {**problem.sizes.cpu[0].values, **sizes}))

@@ -1,9 +1,9 @@
-"""Another user of the machine: lists, reads and connects to all that it can find below the folders that it is given.
+"""Another user of the machine: lists, reads and connects to everything below the given folders.
 
     python3 other_user.py FOLDER... <stdin
 
-Goes on until stdin ends, and then prints what it came to as JSON. To what it connects it says what a runner would say:
-that it came up, and that a launch was refused. Runs on any Python, without our packages.
+Runs until stdin ends, then prints everything that it reached as JSON. To each socket it sends a runner's replies: that
+it is up, and that a launch was refused. Needs only Python, none of our packages.
 """
 
 # The system's Python may be older than ours.

@@ -1,6 +1,6 @@
-"""Attacks that take more than one submission, or something of the machine that they attack.
+"""Attacks that need more than one submission, or some part of the machine that they attack.
 
-Each is given a way to run an attempt, and answers what went otherwise than it must; nothing if all went right.
+Each gets a function that runs an attempt. It returns a description of the failure, or an empty string if all went well.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from services.executor.core.model.events import Finished
     from tests.attacks.manifest import Attempt
 
-    # An attempt, the run's seed (empty for one of its own), and what replaces the @NAMES@ in its source.
+    # An attempt, the run's seed (empty for a random one), and replacements for the @NAMES@ in its source.
     Submit = Callable[[Attempt, str, Mapping[str, str]], Awaitable[Finished]]
 
 _LEAST_BYTES, _LEAST_FILES = 1 << 20, 16
 
 
 async def seed_search(submit: Submit) -> str:
-    """The seed is nowhere that a submission can look; what it looks for is in its own memory once."""
+    """The run's seed is nowhere a submission can look; the pattern it searches for is once in its own memory."""
     secret = secrets.token_hex(32)
     if RunSeed(secret).reveal() != secret:
         return "a run's seed is not the one that was asked for"
@@ -42,7 +42,7 @@ async def seed_search(submit: Submit) -> str:
 
 
 async def network(submit: Submit) -> str:
-    """A submission reaches no network, nor a port of this machine."""
+    """A submission reaches no network and no port of this machine."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         listener.setblocking(False)
         port = {"PORT": str(listener.getsockname()[1])}
@@ -59,7 +59,7 @@ async def network(submit: Submit) -> str:
 
 
 async def residue(submit: Submit) -> str:
-    """The next submission finds nothing of the one before."""
+    """The next submission finds nothing of the one before it."""
     for name in ("leaves_marks", "looks_for_marks"):
         attempt = attempt_named(f"28_residue/{name}")
         finished = await submit(attempt, "", {})

@@ -1,4 +1,4 @@
-"""Every attack gets the verdict and timing that it must get, by the rules that the product is shipped with."""
+"""Every attack gets the verdict and timing that it must get, under the rules that the product ships with."""
 
 from __future__ import annotations
 

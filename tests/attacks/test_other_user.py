@@ -1,4 +1,4 @@
-"""Another user of the machine, beside a run: he comes to nothing, and the verdict is the submission's own."""
+"""Another user of the machine tries to disturb a run: he gets nowhere, and the verdict is unaffected."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ needs_another_user = pytest.mark.skipif(
 
 @pytest.fixture
 def places(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Path, Path]]:
-    """Places as open to all users as /tmp and /dev/shm are, but for this test alone."""
+    """Folders that are open to all users, as /tmp and /dev/shm are, but for this test alone."""
     memory, disk = (
         Path(tempfile.mkdtemp(prefix="wavepool-test-", dir=parent)) for parent in (scratch._SHARED_MEMORY, None)
     )

@@ -1,4 +1,4 @@
-"""Attacks that need more than one submission, or something of the machine that they attack."""
+"""Attacks that need more than one submission, or some part of the machine that they attack."""
 
 from __future__ import annotations
 

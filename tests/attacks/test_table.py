@@ -1,4 +1,4 @@
-"""docs/attacks.md and the folders of this one are the same attacks."""
+"""docs/attacks.md and the folders here list the same attacks."""
 
 from __future__ import annotations
 

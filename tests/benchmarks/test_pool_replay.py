@@ -1,4 +1,4 @@
-"""The replay keeps the pool's rules on a short day; its figures are the benchmark's matter."""
+"""The replay keeps the pool's rules on a short day; its figures are tested by the benchmark itself."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_a_machine_by_the_hour_is_held_to_the_end_of_hours_and_no_longer() -> No
     outcome = Replay(ours(0, MAX_MACHINES), cloud, DAY, seeded()).run()
     margin = timedelta(seconds=60)
     for held in outcome.held:
-        # It is released within the margin before an hour ends, and gone a release later.
+        # It is released within the margin before an hour ends, and gone one release later.
         before_the_end = -held % HOUR
         assert before_the_end <= margin
 

@@ -1,4 +1,4 @@
-"""The stages of a submission are read from the logs, and add up to what its client saw."""
+"""The stages of a submission are read from the logs, and add up to the total time that its client saw."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ START_MS = datetime(2026, 11, 21, 12, tzinfo=UTC).timestamp() * 1e3
 
 
 def line(name: str, end_ms: float, duration_ms: float | None, request_id: str = "r1") -> str:
-    """As a service logs a call, or the executor a run's beginning."""
+    """A log line in the form in which a service logs a call, or the executor the beginning of a run."""
     time = datetime.fromtimestamp((START_MS + end_ms) / 1e3, UTC).isoformat(timespec="milliseconds")
     if duration_ms is None:
         return json.dumps({"time": time, "message": name, "request_id": request_id, "mode": "check"})

@@ -1,4 +1,4 @@
-"""Fixtures for the command: a gateway that answers what a test tells it to, and a clean environment."""
+"""Fixtures for the command: a gateway whose answers a test scripts, and a clean environment."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Stream:
-    """An event stream: frames, then the end, or `cut` in the middle of a chunk."""
+    """An event stream: frames, then the end, or a `cut` in the middle of a chunk."""
 
     events: list[tuple[int, dict[str, Any]]]
     cut: bool = False
@@ -43,7 +43,7 @@ class Stream:
 
 @dataclass(frozen=True)
 class Request:
-    """What was asked."""
+    """A request that the gateway received."""
 
     method: str
     path: str
@@ -57,7 +57,7 @@ class _Server(ThreadingHTTPServer):
 
 
 class ScriptedGateway:
-    """Gives the answers that a test lined up for a route, one after the other; the last one stays."""
+    """Gives the answers that a test queued for a route, one after the other; the last one is repeated."""
 
     def __init__(self) -> None:
         self.requests: list[Request] = []
@@ -142,7 +142,7 @@ def gateway() -> Iterator[ScriptedGateway]:
 
 @pytest.fixture(autouse=True)
 def clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """No endpoint or token but those that a test gives; `.wavepool` is a test's own."""
+    """Clears endpoint and token unless a test sets them; each test has its own `.wavepool`."""
     for name in ("WAVEPOOL_ENDPOINT", "WAVEPOOL_TOKEN", "WAVEPOOL_DATA_DIR"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("COLUMNS", "200")

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Run:
-    """How a command ended."""
+    """The result of one run of the command."""
 
     status: int
     out: str

@@ -1,4 +1,4 @@
-"""Submissions as a gateway tells them, for tests that line up its answers."""
+"""Submissions as a gateway reports them, for tests that script its answers."""
 
 from __future__ import annotations
 

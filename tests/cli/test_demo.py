@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @pytest.mark.slow
 def test_the_demo_ends_with_one_accepted_and_one_wrong_kernel_and_leaves_nothing(tmp_path: Path) -> None:
-    """What `make demo` runs, whole: real services, a real compiler, real kernels, and a proxy that must not matter."""
+    """Runs all of `make demo`: real services, a real compiler, real kernels, and a proxy that must not matter."""
     environment = {**os.environ, "ALL_PROXY": "http://127.0.0.1:1", "NO_PROXY": "", "TMPDIR": str(tmp_path)}
     demo = subprocess.run(
         [sys.executable, "-m", "cli.demo"], env=environment, capture_output=True, text=True, timeout=280, check=False

@@ -1,4 +1,4 @@
-"""wavepool-client by itself: what its distribution names is enough, and nothing of the services comes with it."""
+"""wavepool-client alone: the packages that its distribution names are enough, and it brings in none of the services."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ wavepool-client
 
 
 def installed_with(name: str) -> dict[str, Distribution]:
-    """A distribution and all that it requires, by name."""
+    """A distribution and all its requirements, by name."""
     found: dict[str, Distribution] = {}
     wanted = [name]
     while wanted:
@@ -35,7 +35,7 @@ def installed_with(name: str) -> dict[str, Distribution]:
 
 @pytest.fixture(scope="module")
 def light(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder of packages as `pip install wavepool-client` would make it, of links to those that are here."""
+    """A folder of packages as `pip install wavepool-client` would make it, linked to the packages installed here."""
     folder = tmp_path_factory.mktemp("light")
     for one in installed_with("wavepool-client").values():
         for top in {file.parts[0] for file in one.files or () if file.parts[0] not in {"..", "__pycache__"}}:

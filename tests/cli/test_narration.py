@@ -1,4 +1,4 @@
-"""Steps are written as sentences in one voice: a capital first, no full stop, no id in full."""
+"""Steps are written as sentences in one voice: a capital first, no full stop, no full id."""
 
 from __future__ import annotations
 

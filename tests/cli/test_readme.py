@@ -1,4 +1,4 @@
-"""The commands that README lists exist, with the options that it gives them."""
+"""The commands that README lists exist, with the options shown there."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ GROUPS = ("core", "machines", "problems")
 
 
 def listed() -> list[str]:
-    """What follows `wavepool` in each command of the section on the command line."""
+    """The arguments of `wavepool` in each command of README's section on the command line."""
     section = README.read_text(encoding="utf-8").partition("### Command line")[2].partition("```sh\n")[2]
     lines = (line.partition(" #")[0] for line in section.partition("```")[0].splitlines())
     parts = (part.strip() for line in lines for part in re.split(r"[;|>]", line))

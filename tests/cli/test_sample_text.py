@@ -1,4 +1,4 @@
-"""The values of a sample run, as people read them."""
+"""The values of a sample run, formatted for people."""
 
 from __future__ import annotations
 

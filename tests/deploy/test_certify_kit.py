@@ -1,4 +1,4 @@
-"""The kit that certifies a machine without a network: made, unpacked and run as on such a machine."""
+"""The kit that certifies a machine without a network: built, unpacked and run as on such a machine."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def kit(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def unpacked(kit: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, subprocess.CompletedProcess[str]]:
-    """Where it was unpacked to by this Python, and what it said."""
+    """The folder that this Python unpacked the kit to, and the finished process."""
     folder = tmp_path_factory.mktemp("machine")
     python = Path(sys.base_prefix) / "bin" / "python3"
     options = ["--device", "rocm", "--only", "environment", "--only", "sandbox", "--only", "honest"]
@@ -79,7 +79,7 @@ def test_without_a_network_and_a_gpu_it_says_what_is_there_and_what_is_missing(
 @pytest.mark.docker
 @pytest.mark.executor_image
 def test_it_runs_with_the_python_of_debian_13_too(kit: Path) -> None:
-    """Which is 3.13; what is compiled in the packages is another file than for the Python of the other tests."""
+    """Debian 13 has Python 3.13, which needs other compiled packages than the Python of the other tests."""
     packages = "numpy, scipy.special, ml_dtypes, psutil, elftools.elf.elffile, pydantic, pydantic_settings, pynvml"
     script = (
         "python3 -I /kit.pyz --device rocm --only environment >&2; [ $? = 3 ] || exit 1; "

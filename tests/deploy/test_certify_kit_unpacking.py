@@ -1,4 +1,4 @@
-"""What a kit does with the folder that it unpacks to: a kit of the real start, and of a tree that says its name."""
+"""Unpacking a kit into a folder: a kit with the real start code, and a kit of a tree that prints its name."""
 
 from __future__ import annotations
 

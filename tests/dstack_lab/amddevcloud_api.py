@@ -1,6 +1,7 @@
 """AMD Developer Cloud's HTTP interface (DigitalOcean's), as far as dstack's amddevcloud backend calls it.
 
-Shapes: dstack's `core/backends/digitalocean_base/api_client.py`, and gpuhunt's digitalocean provider for the sizes.
+The shapes come from dstack's `core/backends/digitalocean_base/api_client.py`, and the sizes from gpuhunt's digitalocean
+provider.
 """
 
 from __future__ import annotations
@@ -20,12 +21,12 @@ if TYPE_CHECKING:
     from tests.dstack_lab.datacenter import Datacenter, Size
 
 CLOUD_KEY = "lab-key"
-"""The API key that is taken; dstack tries keys out with a look at the account."""
+"""The API key that is accepted; dstack tests a key by reading the account."""
 PUBLIC_KEY = re.compile(r"ssh-[a-z0-9-]+ [A-Za-z0-9+/=]+")
 
 
 class AmdDevCloudApi:
-    """Accounts, keys, sizes and droplets."""
+    """Serves accounts, keys, sizes and droplets."""
 
     def __init__(self, datacenter: Datacenter) -> None:
         self._datacenter = datacenter

@@ -1,4 +1,4 @@
-"""What the lab's own tests ask of a dstack server, through dstack's client: fleets, runs, instances."""
+"""A client of a dstack server for the lab's own tests: fleets, runs, instances."""
 
 from __future__ import annotations
 
@@ -17,14 +17,17 @@ if TYPE_CHECKING:
     from tests.dstack_lab.server import DstackServer
 
 WAIT_SECONDS = 240
-"""A killed server leaves locks of 30 s, and the next one waits 30 s more for a job's logs; on a machine with ten busy
-processes the rest of a run's end takes as long again."""
+"""Enough for a run's end after the server was killed, on a busy machine.
+
+A killed server leaves locks of 30 s, and the next one waits 30 s more for a job's logs; on a machine with ten busy
+processes the rest of a run's end takes as long again.
+"""
 POLL_SECONDS = 0.1
 FINAL = ("done", "failed", "terminated")
 
 
 class TimeoutAdapter(HTTPAdapter):
-    """dstack's client sets no timeout on its requests."""
+    """Adds a timeout, since dstack's client sets none on its requests."""
 
     def __init__(self, seconds: float) -> None:
         super().__init__()
@@ -35,7 +38,7 @@ class TimeoutAdapter(HTTPAdapter):
 
 
 class LabClient:
-    """One project of one server; `public_key` is let into the machines of its runs."""
+    """One project of one server; `public_key` may log in to the machines of its runs."""
 
     def __init__(self, server: DstackServer, public_key: str, timeout_seconds: float = 30) -> None:
         self.api = Client.from_config(project_name=server.project, server_url=server.url, user_token=server.token)
@@ -62,7 +65,7 @@ class LabClient:
     def submit(self, name: str, *commands: str, **more: Any) -> None:
         task = Task(
             name=name,
-            # With both, the server asks no image registry what the image runs, and as whom.
+            # With both, the server does not ask an image registry for the image's command and user.
             image="rocm/dev-ubuntu-24.04",
             user="root",
             commands=list(commands),
@@ -77,7 +80,7 @@ class LabClient:
         return run._run
 
     def wait(self, name: str, *statuses: str) -> Any:
-        """The run once it is in one of these; a final state that is none of them ends the wait at once."""
+        """Waits until the run is in one of these statuses; another final status ends the wait at once."""
 
         def reached(run: Any) -> bool:
             assert run.status.value in statuses or run.status.value not in FINAL, _story(run)
@@ -86,10 +89,9 @@ class LabClient:
         return self._once(name, reached, " or ".join(statuses))
 
     def stop(self, name: str, *, abort: bool = False) -> Any:
-        """The run once it has ended, as a person ends it in dstack: asks again until then.
+        """Stops the run as a person does in dstack, repeating the request until the run has ended.
 
-        The server may forget a stop that comes with a start, and one that it had begun with: what it writes down of the
-        start comes after.
+        The server may forget a stop that arrives during a start: it writes the started state last.
         """
 
         def stopped(run: Any) -> bool:
@@ -100,7 +102,7 @@ class LabClient:
         return self._once(name, stopped, "ended")
 
     def _once(self, name: str, is_reached: Callable[[Any], bool], what: str) -> Any:
-        """The run once it is so; what it was last is reported if it never is."""
+        """Waits until `is_reached` is true of the run; fails with the run's last state if it never is."""
         story = ""
 
         def reached() -> Any:
@@ -115,7 +117,7 @@ class LabClient:
             raise TimeoutError(f"{story}, and not {what}: {error}") from error
 
     def instances(self) -> list[Any]:
-        """Of all fleets."""
+        """The instances of all fleets."""
         return [each for fleet in self.api.client.fleets.list(self._project) for each in fleet.instances]
 
     def clear(self) -> None:

@@ -1,4 +1,4 @@
-"""The machines behind both clouds of the lab: the ledger of what was rented, and the faults that a test scripts."""
+"""The machines behind both clouds of the lab: the ledger of rented machines, and the faults that a test scripts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class RefusedError(Exception):
-    """What the cloud answers instead: an HTTP status and its message."""
+    """A refusal by the cloud: an HTTP status and its message."""
 
     def __init__(self, status: int, message: str) -> None:
         super().__init__(f"{status}: {message}")
@@ -27,7 +27,7 @@ class RefusedError(Exception):
 
 @dataclass(frozen=True)
 class Size:
-    """A kind of machine on offer; memory and disk of the whole machine, memory of one GPU, US dollars."""
+    """A kind of machine on offer; memory and disk of the whole machine, memory of one GPU, price in US dollars."""
 
     slug: str
     gpu: str
@@ -48,7 +48,7 @@ FIRST_OFFERS = {"amddevcloud": [MI300X_1, MI300X_8], "hotaisle": [HOT_MI300X_1, 
 
 @dataclass
 class Instance:
-    """One rented machine, for as long as the ledger is kept. `status` is new, active or deleted."""
+    """One rented machine, kept in the ledger after its end. `status` is new, active or deleted."""
 
     id: str
     name: str
@@ -62,7 +62,7 @@ class Instance:
 
 @dataclass
 class Fault:
-    """An answer to give instead of doing the operation, so many times (None: until healed)."""
+    """A failure to return instead of doing the operation, this many times (None: until healed)."""
 
     operation: str
     refusal: RefusedError
@@ -75,7 +75,7 @@ class Fault:
 
 @dataclass
 class Faults:
-    """What goes wrong until it is healed. The two gates are open as long as nothing is held."""
+    """The faults in force until they are healed. The two gates are open unless something is held."""
 
     fault: list[Fault] = field(default_factory=list)
     container_error: str | None = None
@@ -146,7 +146,7 @@ class Datacenter:
         await self.destroy(id_)
 
     async def destroy(self, id_: str) -> None:
-        """Ends the instance whoever asks: the cloud itself, or its customer."""
+        """Ends the instance, whether the cloud itself or its customer asks."""
         instance = self._existing(id_)
         instance.status, instance.delete_time = "deleted", datetime.now(UTC)
         await instance.machine.power_off()
@@ -162,7 +162,7 @@ class Datacenter:
         self.sizes = dict(FIRST_OFFERS)
 
     async def close(self) -> None:
-        """Ends every instance. Raises what kept one from booting, as that is a fault of the lab."""
+        """Ends every instance. Raises the error that kept one from booting, since that is a fault of the lab."""
         self.faults.heal()
         for each in self.ledger:
             if each.status != "deleted":

@@ -30,15 +30,15 @@ WAIT_SECONDS = 120
 
 
 class FakeCloud:
-    """A context manager that tests script and question from any thread; everything blocks until it is so.
+    """A context manager for tests to script and query from any thread; each method blocks until it has taken effect.
 
-    The ledger is what a leak check looks at: `existing()` after all was released must be empty.
+    Leak checks use the ledger: `existing()` must be empty after everything was released.
     """
 
     def __enter__(self) -> Self:
         self._folder = own_folder("lab")
         self._changed = threading.Condition()
-        # The port is every VM's sshd port, on the VM's own address: held here, no other lab takes it.
+        # Every VM's sshd uses this port on its own address. Holding it here keeps other labs from taking it.
         self._ssh_port_holder = socket.create_server(("127.0.0.1", 0))
         self.ssh_port: int = self._ssh_port_holder.getsockname()[1]
         self._listener = socket.create_server(("127.0.0.1", 0))
@@ -62,21 +62,21 @@ class FakeCloud:
         return [replace(each) for each in self._datacenter.ledger]
 
     def existing(self, backend: str | None = None) -> list[Instance]:
-        """What is rented and billed now."""
+        """The instances that are rented and billed now."""
         return [each for each in self.ledger() if each.status != "deleted" and backend in (None, each.backend)]
 
     def wait_until(self, holds: Callable[[FakeCloud], bool], seconds: float = WAIT_SECONDS) -> None:
-        """Blocks until it holds of the ledger; TimeoutError with the ledger's state otherwise."""
+        """Blocks until `holds` is true of the cloud; raises TimeoutError with the ledger's state otherwise."""
         with self._changed:
             if not self._changed.wait_for(lambda: holds(self), seconds):
                 raise TimeoutError(f"still not so after {seconds} s: {self.ledger()}")
 
-    # What goes wrong
+    # Faults
 
     def refuse(
         self, operation: str, status: int, message: str, *, backend: str | None = None, times: int | None = None
     ) -> None:
-        """Answers `create`, `get` or `delete` with that HTTP status, so many times or until `heal`."""
+        """Answers `create`, `get` or `delete` with this HTTP status, this many times or until `heal`."""
         self._do(
             lambda: self._datacenter.faults.fault.append(
                 Fault(operation, RefusedError(status, message), backend, times)
@@ -84,41 +84,41 @@ class FakeCloud:
         )
 
     def hold_creates(self) -> None:
-        """Create requests wait, unanswered, until `heal` (dstack gives up after 30 s)."""
+        """Leaves create requests unanswered until `heal` (dstack gives up after 30 s)."""
         self._do(self._datacenter.faults.creates.clear)
 
     def hold_boots(self) -> None:
-        """Created VMs stay `new`, without an address, until `heal`."""
+        """Keeps created VMs in `new`, without an address, until `heal`."""
         self._do(self._datacenter.faults.boots.clear)
 
     def release_creates(self) -> None:
-        """Ends `hold_creates` alone."""
+        """Ends `hold_creates` only."""
         self._do(self._datacenter.faults.creates.set)
 
     def break_containers(self, message: str) -> None:
-        """VMs that boot from now on cannot make containers: dstack's creating_container_error."""
+        """Makes VMs that boot from now on fail to create containers: dstack's creating_container_error."""
         self._do(lambda: setattr(self._datacenter.faults, "container_error", message))
 
     def heal(self) -> None:
-        """Ends all scripted faults; what is dead stays dead."""
+        """Ends all scripted faults; dead machines stay dead."""
         self._do(self._datacenter.faults.heal)
 
     def reset(self) -> None:
-        """Heals, restores the first offers and ends every instance; the ledger begins anew."""
+        """Heals, restores the first offers and ends every instance; the ledger starts anew."""
         self._loop.call(self._datacenter.reset())
 
     def offer(self, backend: str, sizes: list[Size]) -> None:
-        """Replaces what that backend has on offer; an empty list is a sold-out cloud."""
+        """Replaces that backend's offers; an empty list is a sold-out cloud."""
         self._do(lambda: self._datacenter.sizes.update({backend: sizes}))
 
     def power_off(self, id_: str) -> None:
-        """The VM dies without a word; the cloud still lists and bills it."""
+        """Kills the VM without notice; the cloud still lists and bills it."""
         self._loop.call(self._datacenter.machine(id_).power_off())
 
     def freeze(self, id_: str) -> None:
-        """Everything in the VM stands still: SSH lets in, but what is behind it never answers, until `thaw`.
+        """Freezes everything in the VM until `thaw`: SSH accepts connections, but nothing behind it answers.
 
-        Parents first, each still before its children stop: a shell that runs would take a child's stop for its end.
+        Parents are frozen before their children: a running shell would take a stopped child for an ended one.
         """
         for each in self.processes(id_):
             with suppress(psutil.NoSuchProcess):
@@ -126,17 +126,17 @@ class FakeCloud:
                 until(lambda each=each: each.status() in (psutil.STATUS_STOPPED, psutil.STATUS_ZOMBIE))
 
     def thaw(self, id_: str) -> None:
-        """Children first: a shell that woke before its child would see it stopped, and take that for its end."""
+        """Wakes children first: a shell that woke before its child would take the stopped child for an ended one."""
         for each in reversed(self.processes(id_)):
             with suppress(psutil.NoSuchProcess):
                 each.resume()
 
     def processes(self, id_: str) -> list[psutil.Process]:
-        """What runs in the VM, as this machine sees it, so that a test can kill one of them."""
+        """The VM's processes, as this machine sees them, so that a test can kill one."""
         return self._datacenter.machine(id_).processes()
 
     def destroy(self, id_: str) -> None:
-        """The VM is gone from the cloud too, as when its owner deletes it in the web console."""
+        """Removes the VM from the cloud too, as if its owner deleted it in the web console."""
         self._loop.call(self._datacenter.destroy(id_))
 
     # Internals

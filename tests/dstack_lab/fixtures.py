@@ -1,4 +1,4 @@
-"""Fixtures of the lab. A module that uses them imports them, and carries `pytestmark = pytest.mark.dstack`."""
+"""The lab's fixtures. A module that uses them imports them, and sets `pytestmark = pytest.mark.dstack`."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ def cloud_of_module() -> Iterator[FakeCloud]:
 
 @pytest.fixture(scope="module")
 def dstack_server(cloud_of_module: FakeCloud) -> Iterator[DstackServer]:
-    """A running server, one per module: a test that kills or hangs it starts or resumes it again."""
+    """A running server, one per module: a test that kills or hangs it must start or resume it again."""
     with DstackServer(cloud_of_module, prepared=prepared_data(cloud_of_module)) as server:
         yield server
 
 
 @pytest.fixture
 def fake_cloud(cloud_of_module: FakeCloud) -> Iterator[FakeCloud]:
-    """The module's cloud, healed and with its first offers at each start; at the end nothing may be rented any more.
+    """The module's cloud, healed and with its first offers for each test; nothing may still be rented at the end.
 
-    What a test leaves behind fails it, and is then ended for the sake of the next.
+    A test that leaves something rented fails, and its machines are then ended for the sake of the next test.
     """
     cloud_of_module.reset()
     yield cloud_of_module
@@ -44,13 +44,13 @@ def fake_cloud(cloud_of_module: FakeCloud) -> Iterator[FakeCloud]:
 
 @pytest.fixture(scope="session")
 def run_key() -> asyncssh.SSHKey:
-    """The key that runs of the lab's client let into their machines."""
+    """The key with which the lab's client logs in to the machines of its runs."""
     return asyncssh.generate_private_key("ssh-ed25519")
 
 
 @pytest.fixture
 def lab_client(dstack_server: DstackServer, fake_cloud: FakeCloud, run_key: asyncssh.SSHKey) -> LabClient:
-    """The client of a server that has no runs and no fleets, whatever the test before has left."""
+    """The client of a server without runs and fleets, whatever the test before it left."""
     client = LabClient(dstack_server, run_key.export_public_key().decode())
     client.clear()
     return client

@@ -1,6 +1,6 @@
 """Hot Aisle's HTTP interface, virtual machines only, as far as dstack's hotaisle backend calls it.
 
-Shapes: dstack's `core/backends/hotaisle/api_client.py`, and gpuhunt's hotaisle provider for the offers.
+The shapes come from dstack's `core/backends/hotaisle/api_client.py`, and the offers from gpuhunt's hotaisle provider.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ GIB = 1024**3
 
 
 class HotAisleApi:
-    """The user, keys and virtual machines of one team."""
+    """Serves the user, keys and virtual machines of one team."""
 
     def __init__(self, datacenter: Datacenter) -> None:
         self._datacenter = datacenter

@@ -1,4 +1,4 @@
-"""An event loop on a thread of its own, so that the lab serves whatever the tests' own loop is doing."""
+"""An event loop on a thread of its own, so that the lab keeps serving whatever the tests' own loop does."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ CALL_SECONDS = 90
 
 
 class LoopThread:
-    """Starts when made; `call` runs a coroutine there and gives its result."""
+    """A loop that starts when it is made; `call` runs a coroutine on it and returns the result."""
 
     def __init__(self, name: str) -> None:
         self._loop = asyncio.new_event_loop()

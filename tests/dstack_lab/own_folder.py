@@ -1,4 +1,4 @@
-"""Folders of one process of the lab; what a killed process left is removed by the next that makes one."""
+"""Temporary folders of the lab's processes; the next process to make one removes those that killed processes left."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import psutil
 
 
 def own_folder(subject: str) -> Path:
-    """A new folder in the temporary folder, its name short enough for the sockets in it."""
+    """Makes a new temporary folder, with a name short enough for the sockets in it."""
     for left in Path(tempfile.gettempdir()).glob(f"wp{subject}-*-*"):
         pid = left.name.split("-")[1]
         if pid.isdigit() and not psutil.pid_exists(int(pid)):

@@ -1,4 +1,4 @@
-"""A data folder of dstack's server with its migrations done, kept beside the server's Python; made once."""
+"""A data folder of dstack's server with its migrations done, made once and kept beside the server's Python."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ VERSION = "0.22.5"
 
 
 def prepared_data(cloud: FakeCloud) -> Path:
-    """Makes it where it is missing; test processes that want it at the same time wait for the first."""
+    """The prepared data folder, made if it is missing; processes that need it at the same time wait for the first."""
     python = server_python()
     assert python is not None, "no Python with dstack's server: see tests/conftest.py"
     folder = python.parents[1] / f"lab-data-{VERSION}"

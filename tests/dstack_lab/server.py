@@ -1,4 +1,4 @@
-"""The real dstack server as a process of the lab: it can be killed, started again on the same data, and hung."""
+"""The real dstack server as a process of the lab: it can be killed, restarted on the same data, and hung."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ PROJECT = "main"
 class DstackServer:
     """A context manager. `prepared` is a data folder to start from, which saves the migrations.
 
-    `interval_seconds` is how often the server's pipelines look; None leaves them, and the two limits after it, at
-    dstack's own (2 to 15 s, 120 s, 30 s). `unreachable_seconds` is how long a VM may be silent before its job fails,
-    `termination_seconds` how long a stopped job has to end and an aborted one is waited for all the same, and
-    `offers_seconds` how long offers are remembered (dstack's own: 180 s).
-    `backends` are those that its config.yml names.
+    `interval_seconds` is how often the server's pipelines poll; None leaves it, and the two limits after it, at
+    dstack's own values (2 to 15 s, 120 s, 30 s). `unreachable_seconds` is how long a VM may be silent before its job
+    fails. `termination_seconds` is how long a stopped job has to end; the server waits as long for an aborted one.
+    `offers_seconds` is how long offers are cached (dstack's own: 180 s). `backends` are those that its config.yml
+    names.
     """
 
     token = TOKEN
@@ -76,7 +76,7 @@ class DstackServer:
         if self._prepared:
             shutil.copytree(self._prepared, self.data, dirs_exist_ok=True)
         (self.data / "config.yml").write_text(json.dumps(_config(self._backends)), encoding="utf-8")
-        # It is ours through kills and starts: one of the ephemeral range could go to somebody's connection meanwhile.
+        # The port stays ours through kills and starts; an ephemeral port could be taken by a connection meanwhile.
         self._port = free_port()
         self.url = f"http://127.0.0.1:{self._port}"
         try:
@@ -97,11 +97,11 @@ class DstackServer:
 
     @property
     def log(self) -> str:
-        """What the server has printed since it was made."""
+        """Everything the server has printed since this object was made."""
         return (self._folder / "log").read_text(encoding="utf-8", errors="replace")
 
     def start(self) -> None:
-        """Starts it on its data and port, and waits until it answers."""
+        """Starts the server on its data and port, and waits until it answers."""
         with (self._folder / "log").open("ab") as log:
             self._process = subprocess.Popen(
                 # A sandbox so that the server's own background ssh processes end with it.
@@ -118,14 +118,14 @@ class DstackServer:
             time.sleep(POLL_SECONDS)
 
     def kill(self) -> None:
-        """SIGKILL, to it and all its children."""
+        """Sends SIGKILL to the server and all its children."""
         if self._process:
             self._process.kill()
             self._process.wait()
             self._process = None
 
     def lose_data(self) -> None:
-        """Its database is gone, as with a volume that was not kept; it must not be running."""
+        """Deletes its database, as if its volume was not kept; the server must not be running."""
         assert self._process is None
         for file in self.data.glob("data/sqlite.db*"):
             file.unlink()
@@ -133,7 +133,7 @@ class DstackServer:
             shutil.copytree(self._prepared, self.data, dirs_exist_ok=True)
 
     def hang(self) -> None:
-        """Connections are accepted, nothing is answered, until `resume`."""
+        """Hangs the server until `resume`: connections are accepted, nothing is answered."""
         self._signal(signal.SIGSTOP)
 
     def resume(self) -> None:

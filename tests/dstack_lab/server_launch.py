@@ -1,8 +1,8 @@
-"""Runs the real dstack server with its two AMD backends pointed at the lab. For the Python that has dstack's server.
+"""Runs the real dstack server with its two AMD backends pointed at the lab. Needs the Python that has dstack's server.
 
-What is changed, and nothing else: where the backends' APIs are; the SSH port of VMs (the clouds say 22, always); how
-often the server looks at things, how long it waits for a VM that does not answer and for a job that is to end; no look
-at gpuhunt's catalogue on the internet. `DSTACK_LAB` holds the settings as JSON.
+It changes this and nothing else: the addresses of the backends' APIs; the SSH port of VMs (always 22 in the clouds);
+the polling intervals, and how long the server waits for a silent VM and for a job that must end; it does not read
+gpuhunt's catalogue on the internet. `DSTACK_LAB` holds the settings as JSON.
 """
 
 # ruff: noqa: PLC0415 - dstack wants its process set up before anything of it is imported
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-# How long what a killed server was working on stays locked; its own 20 to 40 s.
+# Lock time of items that a killed server was working on; dstack's own: 20 to 40 s.
 LOCK_TIMEOUT = timedelta(seconds=15)
 SHORTENED = ("Fleet", "JobSubmitted", "JobRunning", "JobTerminating", "Instance", "Run")
 
@@ -76,7 +76,7 @@ def stay_offline(offers_seconds: float) -> None:
     from dstack._internal.server.background import scheduled_tasks
 
     async def preload_nothing() -> None:
-        """The catalogue is on the internet; these two backends ask their clouds instead."""
+        """Skips the catalogue, which is on the internet; these two backends ask their clouds instead."""
 
     scheduled_tasks.preload_offers_catalog = preload_nothing
     compute.TTLCache = lambda maxsize, ttl: TTLCache(maxsize=maxsize, ttl=min(ttl, offers_seconds))
@@ -103,7 +103,7 @@ def _pace(name: str, interval_seconds: float) -> dict[str, Any]:
 
 
 def _replace_arguments(kind: Any, arguments: Callable[[str], dict[str, Any]]) -> None:
-    """Whoever makes one of these, it gets these arguments, which may depend on the name of its class."""
+    """Makes every instance of this class get these arguments, which may depend on the name of its class."""
     make = kind.__init__
 
     def make_with(self: Any, *args: Any, **kwargs: Any) -> None:

@@ -1,4 +1,4 @@
-"""Where the dstack server is installed: in an environment of its own, as its dependencies are not ours."""
+"""The Python that has the dstack server: an environment of its own, because its dependencies conflict with ours."""
 
 from __future__ import annotations
 
@@ -9,6 +9,6 @@ REPOSITORY = Path(__file__).parents[2]
 
 
 def server_python() -> Path | None:
-    """The Python with dstack's server that .ci/run makes, or that DSTACK_PYTHON names."""
+    """The Python with dstack's server that .ci/run installs, or that DSTACK_PYTHON names."""
     named = Path(os.environ.get("DSTACK_PYTHON") or REPOSITORY / ".cache" / "dstack" / "bin" / "python")
     return named if named.is_file() else None

@@ -1,4 +1,4 @@
-"""The SSH servers of a VM of the lab: they let keys in and forward into the VM's own network."""
+"""The SSH servers of a VM of the lab: they check keys and forward into the VM's own network."""
 
 from __future__ import annotations
 
@@ -18,10 +18,9 @@ CONTAINER_SSH_PORT = 10022
 
 
 class SshFront(asyncssh.SSHServer):
-    """One connection to a VM's sshd.
+    """One connection to a VM's sshd. `authorized_keys` returns the current keys, as lines.
 
-    `authorized_keys` gives the keys in force, as lines; `shim_runs` says whether the shim has been started: before,
-    nothing listens on its port.
+    `shim_runs` returns whether the shim has been started: until then, nothing listens on its port.
     """
 
     def __init__(
@@ -73,7 +72,7 @@ class SshFront(asyncssh.SSHServer):
         answer = b""
         with contextlib.suppress(ConnectionError):
             answer = await reader.readline()
-        # asyncssh drops a session whose connection ended meanwhile, without a word to it.
+        # asyncssh drops a session whose connection has ended without telling it.
         if answer != b"ok\n" or self._connection not in self._connections:
             writer.close()
             raise asyncssh.ChannelOpenError(asyncssh.OPEN_CONNECT_FAILED, answer.decode().strip() or "it went down")

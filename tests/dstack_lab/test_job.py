@@ -1,4 +1,4 @@
-"""The lab's jobs end when they are asked to, at whatever moment that is."""
+"""The lab's jobs end when they are asked to, at any moment."""
 
 from __future__ import annotations
 

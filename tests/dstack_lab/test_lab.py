@@ -1,4 +1,4 @@
-"""The lab itself: the real dstack server meets on it what it would meet on the clouds, and says what it would say."""
+"""The lab itself: the real dstack server sees it as it would see the clouds, and reports the same."""
 
 from __future__ import annotations
 
@@ -218,7 +218,7 @@ async def test_two_machines_serve_the_same_port_each_behind_its_own_ssh_server(
 
 
 async def fetched(connection: asyncssh.SSHClientConnection) -> str:
-    """What the job's server says, over a forwarded connection; the job may need a moment to listen."""
+    """The text that the job's server sends over a forwarded connection; the job may need a moment to listen."""
     for attempt in range(600):
         try:
             reader, writer = await connection.open_connection("127.0.0.1", SERVED_PORT)

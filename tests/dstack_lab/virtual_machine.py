@@ -1,4 +1,4 @@
-"""A VM of the lab: processes of this machine in a process and a network namespace of their own, behind a real sshd.
+"""A VM of the lab: processes in a process and a network namespace of their own, behind a real sshd.
 
 Everything in it ends with it, whatever a job does; two VMs may use the same ports.
 """
@@ -37,13 +37,13 @@ class VirtualMachine:
         self._off = False
 
     async def boot(self, container_error: str | None = None) -> None:
-        """Gives it a system, and an SSH server once that is up; nothing where it was powered off before."""
+        """Boots the VM's system, then starts its SSH server; does nothing if the VM was powered off before."""
         async with self._switch:
             if not self._off:
                 await self._boot(container_error)
 
     async def power_off(self) -> None:
-        """Ends it as a power cut does: nothing is sent, nothing answers."""
+        """Ends the VM as a power cut does: nothing is sent, nothing answers."""
         async with self._switch:
             self._off = True
             self._close_ssh()
@@ -52,7 +52,7 @@ class VirtualMachine:
                 await self._process.wait()
 
     def processes(self) -> list[psutil.Process]:
-        """What runs in it, by the process numbers of this machine: the guest's system first, then what jobs started."""
+        """The VM's processes, by the process numbers of this machine: the guest's system first, then the jobs'."""
         return psutil.Process(self._process.pid).children(recursive=True) if self._process else []
 
     async def _boot(self, container_error: str | None) -> None:
@@ -95,7 +95,7 @@ class VirtualMachine:
             "PYTHONPATH": str(REPOSITORY),
             "LANG": "C.UTF-8",
             "HOME": str(self.folder / "home"),
-            # The prepared compiler, which an executor's image would bring along.
+            # The prepared compiler, which an executor's image would contain.
             "WAVEPOOL_CACHE_DIR": os.environ.get("WAVEPOOL_CACHE_DIR") or str(Path.home() / ".cache" / "wavepool"),
         }
 
@@ -116,7 +116,7 @@ class VirtualMachine:
         return [*of_tasks, *(self._cloud_keys if where == "host" else [])]
 
     def _execute(self, process: asyncssh.SSHServerProcess[str]) -> None:
-        """The one command that dstack sends: it installs and starts the shim (hotaisle's VMs do not do it at boot)."""
+        """Handles dstack's one command: it installs and starts the shim (hotaisle's VMs boot without it)."""
         if "dstack-shim" in (process.command or ""):
             self._shim_runs = True
             process.exit(0)
@@ -126,7 +126,7 @@ class VirtualMachine:
 
 
 def sandboxed(*, network: bool = False) -> list[str]:
-    """The command line before a program whose children all end with it, on this machine's network or on none."""
+    """The command-line prefix for a program whose children all end with it, on this machine's network or on none."""
     options = ["--unshare-pid", "--unshare-ipc", "--die-with-parent"]
     if not network:
         options.append("--unshare-net")

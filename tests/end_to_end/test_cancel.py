@@ -85,7 +85,7 @@ def test_a_cancelled_program_leaves_no_process(wavepool: Wavepool) -> None:
 
 
 def _programs(wavepool: Wavepool) -> list[psutil.Process]:
-    """What this one's executor runs: other tests run programs too."""
+    """The programs of this Wavepool's executor: other tests run programs too."""
     executor = wavepool.process_of("executor")
     assert executor is not None
     return [each for each in executor.children(recursive=True) if each.name() == "program"]

@@ -1,4 +1,4 @@
-"""The disk of a whole Wavepool is filled and freed: callers learn when to come back, and no machine is given up."""
+"""The disk of a whole Wavepool is filled and freed: callers learn when to retry, and no machine is given up."""
 
 from __future__ import annotations
 

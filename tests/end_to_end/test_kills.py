@@ -1,4 +1,4 @@
-"""Any process may be killed at any point, or hang so that it cannot be: jobs end once, and are charged once at most."""
+"""Any process may be killed at any point, or hang so that it cannot be: jobs end once and are charged at most once."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ FINAL = {"CHECKED", "BENCHMARKED", "ACCEPTED"}
 
 @pytest.fixture(scope="module")
 def victim(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Wavepool]:
-    """A Wavepool whose processes are shot; its executor misses a killed vmpool only for seconds."""
+    """A Wavepool whose processes are killed; its executor tolerates a dead vmpool only for seconds."""
     running = start(tmp_path_factory.mktemp("victim"))
     yield running
     running.stop()
 
 
 def follow_through(wavepool: Wavepool, job_id: str) -> list[Frame]:
-    """Follow a job to its end as a patient client does: reconnect after the last id that was seen."""
+    """Follows a job to its end as a patient client does: reconnects after the last id that it saw."""
     seen: list[Frame] = []
 
     def to_the_end() -> bool:

@@ -1,4 +1,4 @@
-"""Every endpoint kind over real HTTP, with the frames as they come over the wire."""
+"""Every kind of endpoint over real HTTP, with the frames as they come over the wire."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The request of a front end of Tensara's, sent by curl to a fresh install with torch and to one without.
+"""The request of a Tensara front end, sent by curl to a fresh install with torch and to one without.
 
 Such a client always sends a problem definition, names the problem by a slug of its own, and knows nothing of torch.
 """
@@ -24,14 +24,14 @@ SECONDS = 120
 
 @pytest.fixture(scope="module")
 def without_torch(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Wavepool]:
-    """A Wavepool whose machines have no torch: ours is installed for a Python of its own."""
+    """A Wavepool whose machines have no torch: the torch on this machine is installed for another Python."""
     running = start(tmp_path_factory.mktemp("without-torch"), EXECUTOR_TORCH_PYTHON=sys.executable)
     yield running
     running.stop()
 
 
 def curl(wavepool: Wavepool, code: str, **changes: str) -> list[dict[str, Any]]:
-    """Send what the front end sends; gives the data of every frame."""
+    """Sends the front end's request; returns the data of every frame."""
     body = {
         "solution_code": code,
         "problem": "matmul",
@@ -55,7 +55,7 @@ def curl(wavepool: Wavepool, code: str, **changes: str) -> list[dict[str, Any]]:
 
 
 def slow(code: str) -> str:
-    """The same sums, made forty times: on an idle machine a benchmark may be over before it has sent anything."""
+    """Computes the same sums forty times: on an idle machine a benchmark may end before it has sent anything."""
     again = "for (volatile int times = 0; times < 40; times = times + 1) for (size_t i = (sum = 0, 0); i < k; ++i)"
     repeated = code.replace("for (size_t i = 0; i < k; ++i)", again)
     assert repeated != code

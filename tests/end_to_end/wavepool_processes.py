@@ -1,4 +1,4 @@
-"""A whole Wavepool of real processes, and the small things that tests do to it."""
+"""A whole Wavepool of real processes, and small operations that tests perform on it."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def reference(problem: str) -> str:
 
 
 def until(question: Callable[[], T | None], what: str, seconds: float = TIMEOUT_SECONDS) -> T:
-    """Ask until the answer is true; fails the test, saying what was waited for, after `seconds`."""
+    """Polls until the answer is true; fails the test after `seconds`, naming `what` it waited for."""
     deadline = time.monotonic() + seconds
     while not (answer := question()):
         assert time.monotonic() < deadline, f"waited {seconds:.0f} s for {what}"
@@ -59,7 +59,7 @@ class Frame:
 
 
 def frames(response: httpx.Response) -> Iterator[Frame]:
-    """Read frames off the wire with no library in between, so that what is asserted is what was sent."""
+    """Reads frames off the wire without a library, so that the tests check exactly what was sent."""
     frame, seen = Frame(), False
     for line in response.iter_lines():
         name, _, value = line.partition(":")
@@ -86,7 +86,7 @@ class Wavepool:
         self.http = httpx.Client(trust_env=False)
 
     def connect(self) -> None:
-        """Wait until everything is ready."""
+        """Waits until everything is ready."""
         self.endpoint = until(lambda: self._read("endpoint"), "the endpoint file", START_SECONDS)
         until(self._is_ready, "readiness", START_SECONDS)
         token = until(lambda: self._read("token"), "the token file", START_SECONDS)
@@ -96,7 +96,7 @@ class Wavepool:
         )
 
     def submit(self, source: str, mode: str = "full", problem: str = "leaky-relu", **fields: Any) -> str:
-        """Hand in and return the id."""
+        """Submits and returns the id."""
         answer = self.http.post("/api/v1/submissions", json={"problem": problem, "code": source, "mode": mode} | fields)
         assert answer.status_code == 202, answer.text
         return answer.json()["id"]
@@ -115,7 +115,7 @@ class Wavepool:
             return list(stream)
 
     def wait_for_status(self, job_id: str, status: str) -> None:
-        """Follow the job until a frame has that status."""
+        """Follows the job until a frame has this status."""
         with self.following(job_id) as stream:
             for frame in stream:
                 if frame.event == status:
@@ -146,7 +146,7 @@ class Wavepool:
         return {key: value for key, value in costs.items() if key != "postings"}
 
     def process_of(self, name: str) -> psutil.Process | None:
-        """The running process of a service; an executor is nobody's child, but its machine's folder tells its id."""
+        """The running process of a service; an executor has no parent here, so its machine's folder gives its id."""
         if name == "executor":
             return self._executor()
         module = "gateway" if name == "gateway" else f"services.{name}"
@@ -168,13 +168,13 @@ class Wavepool:
         return None
 
     def kill(self, name: str) -> None:
-        """SIGKILL a service and wait until it is gone."""
+        """SIGKILLs a service and waits until it is gone."""
         process = until(lambda: self.process_of(name), f"a process of {name}")
         process.send_signal(signal.SIGKILL)
         psutil.wait_procs([process], timeout=10)
 
     def stop(self) -> None:
-        """End it all as Ctrl-C would."""
+        """Ends everything as Ctrl-C would."""
         self.http.close()
         self.process.send_signal(signal.SIGINT)
         self.process.wait(60)
@@ -201,7 +201,7 @@ def _torch() -> dict[str, str]:
 
 
 def start(data_dir: Path, **environment: str) -> Wavepool:
-    """Start a Wavepool on free ports; the compile cache and the toolchain are the machine's own."""
+    """Starts a Wavepool on free ports; the compile cache and the toolchain are the machine's own."""
     data_dir.mkdir(parents=True, exist_ok=True)
     with (data_dir / "up.log").open("wb") as log:
         process = subprocess.Popen(

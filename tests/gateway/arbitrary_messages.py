@@ -1,4 +1,4 @@
-"""Any message that a peer could send: fields set or not, numbers at their edges, enum values that nobody knows."""
+"""Any message that a peer could send: fields set or not, numbers at their limits, unknown enum values."""
 
 from __future__ import annotations
 

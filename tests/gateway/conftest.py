@@ -1,4 +1,4 @@
-"""A running gateway over scripted services: one for each module, with nothing left of the test before."""
+"""A running gateway over scripted services: one for each module, reset after every test."""
 
 from __future__ import annotations
 

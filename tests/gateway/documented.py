@@ -1,4 +1,4 @@
-"""Whether an answer is one that the OpenAPI document knows: of every request that the tests of the gateway make."""
+"""Checks every answer that the gateway's tests receive against the OpenAPI document."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 class Documented:
-    """A hook for a client; fails the test whose request was answered in a way that nobody could have read about."""
+    """A hook for a client; fails the test if its answer is not documented."""
 
     def __init__(self, document: dict[str, Any]) -> None:
         self._operations = [
@@ -20,7 +20,7 @@ class Documented:
         ]
 
     async def check(self, response: httpx.Response) -> None:
-        """Look status and content type up."""
+        """Looks up the status and the content type."""
         request = response.request
         known = [
             responses

@@ -1,4 +1,4 @@
-"""Jobs' events as the scheduler would log them."""
+"""Events of jobs as the scheduler would log them."""
 
 from __future__ import annotations
 
@@ -172,7 +172,7 @@ def ended(
 def whole_run(
     mode: RunMode.ValueType, result: run_event_pb2.Finished | None = None, steps: tuple[str, ...] | None = None
 ) -> list[scheduler_pb2.JobEvent]:
-    """Everything from the queue to the end; a good run of that mode if nothing else is asked for."""
+    """Everything from the queue to the end; a good run of that mode by default."""
     middle = STEPS_OF_MODE[mode] if steps is None else steps
     events = [queued(1), provisioning(2)]
     events += [event(number, run=STEPS[step]) for number, step in enumerate(middle, start=3)]

@@ -1,4 +1,4 @@
-"""Failures that scripted services answer with, and the calls that they saw."""
+"""Failures that scripted services answer with, and the calls that they received."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Refusals:
-    """Failures that calls meet, by method name, until they are taken away."""
+    """Failures that calls meet, by method name, until they are removed."""
 
     def __init__(self) -> None:
         self.by_method: dict[str, RpcFailure] = {}

@@ -63,15 +63,15 @@ async def _frames(source: httpx_sse.EventSource) -> AsyncGenerator[httpx_sse.Ser
 
 
 def settings_for(services: ScriptedServices, **changes: Any) -> GatewaySettings:
-    """Settings that reach the scripted services and remember no token."""
+    """Settings that point to the scripted services and cache no token."""
     fields: dict[str, Any] = dict.fromkeys(("scheduler_target", "vmpool_target", "billing_target"), services.target)
     return GatewaySettings.model_validate(fields | {"token_cache": timedelta(0)} | changes)
 
 
 def client_of(url: str, app: FastAPI | None = None) -> httpx.AsyncClient:
-    """A client of a user; there is no TLS, whose context would take longer than most tests.
+    """A user's client, without TLS, whose context would take longer than most tests.
 
-    With the application, its answers must be those that its OpenAPI document has.
+    If `app` is given, its answers must match the application's OpenAPI document.
     """
     hooks = {"response": [Documented(app.openapi()).check]} if app else {}
     headers = {"Authorization": f"Bearer {USER_TOKEN}"}
@@ -81,7 +81,7 @@ def client_of(url: str, app: FastAPI | None = None) -> httpx.AsyncClient:
 
 @asynccontextmanager
 async def serve(services: ScriptedServices, settings: GatewaySettings) -> AsyncGenerator[RunningGateway]:
-    """Serve until the block ends; open streams are cut then."""
+    """Serves until the block ends; open streams are then cut."""
     app = create_app(settings)
     server = GatewayServer(app, settings)
     with socket.create_server(("127.0.0.1", 0)) as listener:

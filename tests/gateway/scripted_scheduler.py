@@ -1,4 +1,4 @@
-"""A scheduler that plays a script: jobs and logs that the tests write."""
+"""A scheduler that plays a script: the tests write its jobs and logs."""
 
 # ruff: noqa: N802, S106 - RPCs are VerbNoun, and no secret here opens anything
 
@@ -54,13 +54,13 @@ class ScriptedScheduler(scheduler_pb2_grpc.SchedulerServiceServicer):
         self.script_of_next_job = []
 
     async def add(self, *events: scheduler_pb2.JobEvent, job_id: str = "job_1") -> None:
-        """Log events, as the scheduler would: stored first, then seen."""
+        """Logs events as the scheduler would: stored first, then seen."""
         async with self.changed:
             self.log(job_id, events)
             self.changed.notify_all()
 
     async def sever(self) -> None:
-        """Break every open watch, as a restart would."""
+        """Breaks every open watch, as a restart would."""
         async with self.changed:
             self.is_severed = True
             self.changed.notify_all()

@@ -1,4 +1,4 @@
-"""The services behind the gateway, playing scripts: real gRPC servers whose answers the tests write."""
+"""The services behind the gateway, scripted: real gRPC servers whose answers the tests write."""
 
 # ruff: noqa: N802, S106 - RPCs are VerbNoun, and no secret here opens anything
 
@@ -103,7 +103,7 @@ class ScriptedVmPool(vmpool_pb2_grpc.VmPoolServiceServicer):
         return vmpool_pb2.DiagnoseProvidersResponse(findings=[finding])
 
     async def until_let_go(self) -> None:
-        """Streams stay open, if they do, until their clients are gone."""
+        """Open streams stay open until their clients are gone."""
         if not self.holds_streams:
             return
         self.streams_ended.clear()
@@ -114,7 +114,7 @@ class ScriptedVmPool(vmpool_pb2_grpc.VmPoolServiceServicer):
             self.streams_ended.set()
 
     def forget(self) -> None:
-        """Be as at first."""
+        """Returns to the initial state."""
         self.machine.CopyFrom(CPU_MACHINE)
         self.machine.state = vmpool_pb2.MACHINE_STATE_WARM
         self.events.clear()
@@ -206,7 +206,7 @@ class ScriptedServices:
         await self.server.start()
 
     async def reset(self) -> None:
-        """Forget all that a test did, once nobody watches any more."""
+        """Forgets everything that a test did, once nobody is watching."""
         await self.scheduler.until_watched(0)
         self.refusals.by_method.clear()
         self.refusals.calls.clear()

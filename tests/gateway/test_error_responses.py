@@ -1,4 +1,4 @@
-"""Failures that no route of ours raises itself."""
+"""Failures that none of our own routes raises."""
 
 from __future__ import annotations
 

@@ -331,7 +331,7 @@ def test_no_event_crashes_and_every_frame_is_strict_json(
 
 
 def assert_exact(value: Any) -> None:
-    """Every integer is one that a double holds."""
+    """Asserts that a double holds every integer exactly."""
     if isinstance(value, dict | list):
         items = cast("Any", value)
         for item in items.values() if isinstance(value, dict) else items:

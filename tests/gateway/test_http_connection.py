@@ -1,4 +1,4 @@
-"""Clients that send slowly, too much, or what two servers may read differently: over real sockets."""
+"""Clients that send slowly, too much, or bytes that two servers may read differently: over real sockets."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ async def connection(gateway: RunningGateway, *, sent: bytes = b"") -> AsyncGene
 
 
 async def all_of(gateway: RunningGateway, sent: bytes) -> tuple[int, bytes]:
-    """What comes back before the server closes: the last answer's status, and everything."""
+    """Everything received before the server closes, and the status of the last answer in it."""
     async with connection(gateway, sent=sent) as (reader, _):
         answers = await reader.read()
     return int(answers.rpartition(b"HTTP/1.1 ")[2][:3] or 0), answers
 
 
 async def trickled(streams: Streams, piece: bytes) -> bytes:
-    """What has come back once the server closes, while pieces are sent again and again."""
+    """Everything received until the server closes, while the same piece is sent again and again."""
     reader, writer = streams
     answer = b""
     while True:

@@ -1,4 +1,4 @@
-"""One job's stream on its own: a scripted log behind, clients in front."""
+"""One job's stream alone: a scripted log behind it, clients in front."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def chatter(count: int) -> list[JobEvent]:
 
 
 class Log:
-    """A whole log that breaks wherever the test wants it to, and counts what was read of it."""
+    """A complete log that breaks at the events the test chooses, and records the last one that was read."""
 
     def __init__(self, events: list[JobEvent], breaks_after: tuple[int, ...] = ()) -> None:
         self.events = events

@@ -1,4 +1,4 @@
-"""Machines over HTTP: looking at them, asking for them, following them, ending them; offers and diagnoses."""
+"""Machines over HTTP: list, request, follow and end them; offers and diagnoses."""
 
 from __future__ import annotations
 

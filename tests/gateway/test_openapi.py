@@ -1,4 +1,4 @@
-"""The OpenAPI document and what docs/http-api.md has of it."""
+"""The OpenAPI document, and its agreement with docs/http-api.md."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ EVENTS = "/api/v1/submissions/job_1/events"
 
 @asynccontextmanager
 async def process(services: ScriptedServices) -> AsyncGenerator[tuple[asyncio.subprocess.Process, str]]:
-    """`python -m gateway` on a free port; gives the process and its URL."""
+    """`python -m gateway` on a free port; yields the process and its URL."""
     names = ("SCHEDULER", "VMPOOL", "BILLING")
     environment = {
         **os.environ,

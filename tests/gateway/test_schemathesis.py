@@ -1,7 +1,7 @@
-"""Requests that schemathesis makes up from the OpenAPI document, to a whole Wavepool of real processes.
+"""Requests that schemathesis generates from the OpenAPI document, sent to a whole Wavepool of real processes.
 
-Unlike the requests of our other tests nobody thought of these: no answer may be a 5xx, have a status, a content type or
-a body that the document does not know, accept what the document forbids, or do without a token.
+Nobody wrote these requests, unlike those of our other tests. No answer may be a 5xx, have an undocumented status,
+content type or body, accept input that the document forbids, or do without a token.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from tests.end_to_end.wavepool_processes import Wavepool, start
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# In the same folder as our own command, and not to be found by name where nobody activated the environment.
+# In the same folder as our own command: it is not on the path if the environment is not activated.
 PROGRAM = Path(sysconfig.get_path("scripts")) / "schemathesis"
-# A submission that is right runs, and its answer ends with it: some seconds for each.
+# A valid submission runs, and its answer ends with the run: some seconds for each.
 STREAMS = "^/api/(amd/submit|submissions/(direct-submit|checker|benchmark|sample|sandbox))$"
 LEAST_CASES = 20
 """A run whose time was over before it began proves nothing."""
 OPTIONS = (
     "--no-color",
     "--continue-on-failure",
-    # Beyond the document: a GPU type, a language and a problem that there are, credit, and as many jobs as are allowed.
+    # Not covered by the document: an existing GPU type, language and problem, credit, and the limit on jobs.
     "--exclude-checks=positive_data_acceptance",
     "--request-timeout=60",
 )
@@ -37,7 +37,7 @@ OPTIONS = (
 
 @pytest.fixture(scope="module")
 def wavepool(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Wavepool]:
-    """One that no other test sees: what is made up here fills queues, and makes and ends machines and tokens."""
+    """A Wavepool for this test alone: generated requests fill queues, and make and end machines and tokens."""
     running = start(tmp_path_factory.mktemp("wavepool"))
     yield running
     running.stop()
@@ -48,7 +48,7 @@ def wavepool(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Wavepool]:
 @pytest.mark.parametrize(
     "budget",
     [
-        # Some 600 cases that follow from the document, and then others for as long as there is time.
+        # Some 600 cases that follow from the document, then others until the time is over.
         (f"--exclude-path-regex={STREAMS}", "--phases=examples,coverage,fuzzing", "--max-time=30"),
         # Some 300 cases, which end by themselves sooner.
         (f"--include-path-regex={STREAMS}", "--phases=coverage", "--mode=negative", "--max-time=30"),

@@ -1,4 +1,4 @@
-"""The routes that existing front ends and scripts speak."""
+"""The routes that existing front ends and scripts use."""
 
 from __future__ import annotations
 

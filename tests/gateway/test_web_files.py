@@ -1,4 +1,4 @@
-"""What the pages are made of, read as text."""
+"""The files of the pages, checked as text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What needs a real GPU: `make test-gpu`. Needs the core's packages alone, no service's."""
+"""Tests that need a real GPU: `make test-gpu`. They need only the core's packages, no service's."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from services.executor.core.model.events import Finished
     from services.executor.core.run.context import RunContext
 
-# What a run may take, and a little.
+# A run's limit, and a little more.
 pytestmark = [pytest.mark.gpu, pytest.mark.timeout(1800)]
 _ON_A_GPU = [attempt for attempt in attempts() if attempt.name not in PARTS_OF_STAGED]
 

@@ -1,4 +1,4 @@
-"""The cpu device's toolchain, and building small programs with it."""
+"""The cpu device's toolchain, and fixtures that build small programs with it."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def kept_programs(tmp_path_factory: pytest.TempPathFactory) -> CompileCache:
 
 @pytest.fixture
 def program_of(kept_programs: CompileCache, form: str, tmp_path: Path) -> Callable[[str], Path]:
-    """The program that a source becomes in this form; kept from run to run, as long as no step of a build changes."""
+    """Builds the program of a source in this form; builds are kept from run to run until a build step changes."""
 
     def made(source: str) -> CachedBuild:
         (tmp_path / "solution.hip").write_text(source)

@@ -1,8 +1,8 @@
-"""Programs of random kernels without races, which print a digest of what each launch wrote.
+"""Programs of random kernels without races, which print a digest of the data that each launch wrote.
 
-Barriers and cross-lane operations stand only where all threads of a block come: below conditions and loops of `n`, `u`
-and `blockIdx`, which are the same for all of them. What differs from thread to thread steers the rest. Numbers are
-unsigned, as they overflow.
+Barriers and cross-lane operations stand only in code that all threads of a block reach: inside conditions and loops on
+`n`, `u` and `blockIdx`, which are the same for all threads. Values that differ between threads steer the rest. Numbers
+are unsigned, because they overflow.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ class _Writer:
 
 
 def random_program(seed: int, kernels: int) -> str:
-    """A program of so many kernels, each launched with several counts, by blocks of known and of unknown shape."""
+    """A program of this many kernels, each launched with several counts, by blocks of known and of unknown shape."""
     writer = _Writer(Random(seed))  # noqa: S311 - a test's choice, made again from its seed
     lines = [_BEFORE, *(writer.kernel(number) for number in range(kernels)), "int main(int count, char**) {"]
     lines.append("  int* o; (void)hipMalloc(&o, sizeof written); (void)hipMemset(o, 0, sizeof written);")

@@ -1,4 +1,4 @@
-"""What the build command tells about sources that it cannot build, and what it leaves for those that it can."""
+"""The build command: its messages about sources that it cannot build, and its output for those that it can."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ _MAINS = (
 def test_a_main_beside_the_solution_is_never_run(tmp_path: Path, main: str) -> None:
     source = f'#include <cstdlib>\n{_KERNEL}extern "C" void solution(float* p) {{ k<<<1, 64>>>(p); }}\n{main}\n'
 
-    # The runner ends with its own status here, where nobody asks it for anything.
+    # The runner ends with its own status here, since it gets no orders.
     assert _build(tmp_path, source, "solution") == 0
     done = subprocess.run([tmp_path / "runner"], capture_output=True, timeout=60, check=False)
     without = tmp_path / "without"
@@ -270,7 +270,7 @@ def test_a_source_that_speaks_of_precompiled_headers_is_at_fault_itself(tmp_path
 
 
 def test_many_shuffles_compile_in_seconds(tmp_path: Path) -> None:
-    # The processor's time, which other programs lengthen little: 10 s beside eight that compute, and 52 s when all
+    # Processor time, which other programs affect little: 10 s beside eight busy programs, and 52 s if all
     # loops of the kernel are in one function.
     kernels = Path(__file__).parent / "kernels"
     (tmp_path / "solution.hip").write_text("".join((kernels / name).read_text() for name in _FLASH_ATTENTION))

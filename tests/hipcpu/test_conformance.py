@@ -1,4 +1,4 @@
-"""Every feature of HIP that the cpu device promises, in both forms that kernels take."""
+"""Every feature of HIP that the cpu device promises, in both forms of kernels."""
 
 from __future__ import annotations
 

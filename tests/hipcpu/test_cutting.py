@@ -86,7 +86,7 @@ def test_definitions_that_follow_from_indices_are_taken_out() -> None:
 
     kept, derived = without_derived_values(_blocks(body), {"%n", "%x", "%wp.block_x", "%wp.thread_x"})
 
-    # A division that could trap stays where it is, and what depends on it too.
+    # A division that could trap stays in place, and so does everything that depends on it.
     assert kept["%0"].lines == list(body[3:])
     assert [(value.result, value.type) for value in derived] == [("%i", "i32"), ("%j", "i32"), ("%p", "ptr")]
     assert [value.result for value in needed(derived, {"%j"})] == ["%i", "%j"]

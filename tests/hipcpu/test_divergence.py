@@ -1,4 +1,4 @@
-"""Threads that would wait for each other forever on a GPU: the process says who, where, and ends."""
+"""Threads that would wait for each other forever on a GPU: the process names them and the place, and ends."""
 
 from __future__ import annotations
 

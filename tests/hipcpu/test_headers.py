@@ -1,4 +1,4 @@
-"""Submissions include what they like of the C library, in any order."""
+"""Submissions may include any headers of the C library, in any order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which blocks the host side launches, read off its optimised IR."""
+"""The block shapes that the host side launches, read from its optimised IR."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which loops inside kernels are turned inside out, on IR written by hand."""
+"""The loops inside kernels that are turned inside out, on IR written by hand."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Random kernels compute the same in every form that kernels take."""
+"""Random kernels compute the same in every form of kernels."""
 
 from __future__ import annotations
 

@@ -21,5 +21,5 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def fair(context: RunContext) -> RunContext:  # noqa: F811 - the fixture of this name
-    """With the limits that authors have, not the tight ones of other tests."""
+    """The context with the limits that authors have, not the tight ones of other tests."""
     return replace(context, find_problem=problem_named, limits=StageLimits())

@@ -1,4 +1,4 @@
-"""Kernels as people write them are accepted: none is suspected, none fails for the way it is written."""
+"""Kernels as people write them are accepted: none is suspected, and none fails because of its style."""
 
 from __future__ import annotations
 
@@ -57,5 +57,5 @@ async def test_a_kernel_is_right_and_its_times_are_believed(fair: RunContext, ke
 
 
 def _is_machines(unproven_because: str) -> bool:
-    """Whether nothing but a busy machine is against a time, or nothing at all."""
+    """True if nothing but a busy machine keeps the time from being proven."""
     return all(reason.startswith(BUSY) for reason in unproven_because.split("; ") if reason)

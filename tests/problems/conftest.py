@@ -62,7 +62,7 @@ def catalogue() -> Catalogue:
 
 @pytest.fixture
 def write_problem(tmp_path: Path) -> Callable[..., Path]:
-    """Write a good problem into a catalogue folder of its own; arguments replace its files, None leaves one out."""
+    """Writes a good problem into a catalogue folder of its own; arguments replace its files, None leaves one out."""
 
     def write(slug: str = "twice", **changes: str | None) -> Path:
         folder = tmp_path / "catalogue" / slug

@@ -1,4 +1,4 @@
-"""Holds honest answers, written unlike the references, against every public and a few hidden cases."""
+"""Compares honest answers, written unlike the references, with every public and a few hidden cases."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ HIDDEN_CASES = 6
 
 
 def wrong_cases(catalogue: Catalogue, slug: str, answer: Answer) -> list[str]:
-    """The cases that the answer gets wrong; `answer` gives the outputs by name, or the only one."""
+    """The cases that the answer gets wrong; `answer` returns the outputs by name, or the only one."""
     problem = catalogue.get(slug).problem
     hidden = [problem.hidden_case(SizeSet.CPU, np.random.default_rng(seed)) for seed in range(HIDDEN_CASES)]
     calls = (
@@ -35,9 +35,9 @@ def wrong_cases(catalogue: Catalogue, slug: str, answer: Answer) -> list[str]:
 
 
 def mismatches(call: Call, answer: Answer) -> int:
-    """How many elements an answer gets wrong, at least 1 where its errors lean to one side.
+    """Counts the elements that an answer gets wrong; at least 1 if its errors lean to one side.
 
-    Fails when it is of another type than the problem's.
+    Fails if the answer has another type than the problem's output.
     """
     problem = call.problem
     with np.errstate(all="ignore"):

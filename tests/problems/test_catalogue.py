@@ -104,7 +104,7 @@ def test_the_published_sizes_are_among_the_gpu_sizes(catalogue: Catalogue, slug:
 
 @pytest.mark.parametrize("slug", sorted(slug for slug, published in PUBLISHED.items() if "constants" in published))
 def test_the_published_constants_are_in_the_reference_or_an_alternative(catalogue: Catalogue, slug: str) -> None:
-    # The linter holds alternatives against the tolerance.
+    # The linter compares alternatives with the tolerance.
     assert set(PUBLISHED[slug]["constants"]) <= constants_of(catalogue.get(slug).problem)
 
 

@@ -109,7 +109,7 @@ def test_an_array_without_values_has_a_shape_and_nothing_that_could_be_taken_for
 
 
 def test_inputs_without_values_have_the_shapes_and_recipes_of_those_with_values(catalogue: Catalogue) -> None:
-    """Problems that compute with what they have drawn cannot be asked so."""
+    """Covers only the problems that do not compute with the values they draw."""
     asked = 0
     for slug in catalogue.problems:
         problem = catalogue.get(slug).problem

@@ -1,4 +1,4 @@
-"""Nothing of an encoder's inputs hangs on a last bit, by arithmetic in fp64 of each element."""
+"""No input of an encoder depends on a last bit: each element is computed in fp64."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 CLEAR = 1e-4
-"""Relative to the number: what the statements promise."""
+"""The relative distance that the statements promise."""
 SEEDS = st.integers(0, 1 << 30)
 KINDS = st.sampled_from(Distribution)
 BY_DEVICE = st.booleans()
 
 
 def turns_of(element: SmallFloat) -> NDArray[np.float64]:
-    """Where one number gives way to the next: found by rounding, not from the module."""
+    """The midpoints between neighbouring numbers, found by decoding and independently of the module."""
     last = int(element.round(np.array([element.largest]))[0])
     numbers = element.decode(np.arange(last + 1, dtype=np.uint8))
     return (numbers[1:] + numbers[:-1]) / 2
@@ -47,7 +47,7 @@ def is_clear(sizes: NDArray[np.float64], element: SmallFloat) -> NDArray[np.bool
 
 
 def drawn(kind: Distribution, block: int, dtype: str, seed: int, *, by_device: bool) -> tuple[NDArray[np.float64], int]:
-    """As the host draws them, or as a device does."""
+    """The values as the host or a device draws them, with their power."""
     values, power = encoder_input(kind, (64, 8 * block), block, dtype, np.random.default_rng(seed))
     recipe = recipe_of(values)
     assert isinstance(recipe, Blocks)

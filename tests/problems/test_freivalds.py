@@ -33,7 +33,7 @@ PLAIN_PRODUCTS = (
     "matmul-4d",
 )
 MANY_VECTORS = 40
-"""So many that an error above the bound is missed with a probability of 2^-40."""
+"""Enough vectors that the probability of missing an error above the bound is 2^-40."""
 seeds = st.integers(0, 2**32)
 sides = st.integers(1, 80)
 
@@ -50,7 +50,7 @@ def exact(factors: Factors) -> NDArray[np.float64]:
 
 
 def granted(factors: Factors) -> NDArray[np.float64]:
-    """What the tolerance allows each element to be off by."""
+    """The error that the tolerance allows for each element."""
     absolute = np.abs(factors.left).astype(np.float64) @ np.abs(factors.right)
     eps = float(np.finfo(np.float32).eps)
     return SUM.units * eps * sum_condition(absolute, factors.left.shape[1])

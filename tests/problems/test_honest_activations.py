@@ -1,4 +1,4 @@
-"""Activations as people write them in fp32, with the exponential as the hardware does it."""
+"""Activations as people write them in fp32, with the exponential as the hardware computes it."""
 
 from __future__ import annotations
 

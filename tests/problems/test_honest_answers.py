@@ -1,4 +1,4 @@
-"""Fp32 implementations as people write them, one addition after another, pass; and cheaper arithmetic does not."""
+"""Fp32 implementations as people write them, one addition after another, pass; cheaper arithmetic does not."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ def to_bfloat16(values: NDArray[Any]) -> NDArray[Any]:
 
 
 def running_sum(terms: NDArray[Any], axis: int) -> NDArray[Any]:
-    """One fp32 accumulator: `cumsum` adds in order, where `sum` would add in pairs."""
+    """Sums with one fp32 accumulator: `cumsum` adds in order; `sum` would add in pairs."""
     return np.take(np.cumsum(terms, axis=axis, dtype=F), -1, axis=axis)
 
 
 def fast_exp(x: NDArray[Any]) -> NDArray[Any]:
-    """As the hardware does it: two to the power of x times log2(e), both rounded to fp32."""
+    """The hardware's exponential: two to the power of x times log2(e), both rounded to fp32."""
     return np.exp2((x * F(1.4426950408889634)).astype(F))
 
 
@@ -113,7 +113,7 @@ def histogram(v: Inputs) -> NDArray[Any]:
 
 
 def conv_1d(v: Inputs) -> NDArray[Any]:
-    # Beyond the signal's end with a filter that is longer, numpy would swap the two.
+    # numpy would swap the two if the filter were longer than the signal.
     padded = np.pad(v["A"], v["K"] // 2)
     windows = np.lib.stride_tricks.sliding_window_view(padded, v["K"])
     return np.concatenate([running_sum(part * v["B"], 1) for part in np.array_split(windows, 16)])

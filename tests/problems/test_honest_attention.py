@@ -26,7 +26,7 @@ def scores(v: Inputs) -> NDArray[Any]:
 
 
 def running(v: Inputs, s: NDArray[Any]) -> NDArray[Any]:
-    """The weights and their sum grow by a few keys at a time."""
+    """Grows the weights and their sum by a few keys at a time."""
     largest = np.full((*s.shape[:-1], 1), -np.inf, F)
     weights, total = np.zeros_like(largest), np.zeros_like(v["V"])
     for first in range(0, v["S"], PIECE):

@@ -19,7 +19,7 @@ F = np.float32
 
 
 def sliding_sums(values: NDArray[Any], reach: int) -> NDArray[Any]:
-    """Along the first side, each sum from the one before: what enters is added, what leaves is subtracted."""
+    """Sums along the first axis, each from the one before: adds the entering element, subtracts the leaving one."""
     padded = np.pad(values, ((reach + 1, reach), (0, 0)))
     side = 2 * reach + 1
     total = padded[:side].sum(axis=0, dtype=F)

@@ -54,7 +54,7 @@ def mse_by_one_thread(v: Inputs) -> NDArray[Any]:
 
 
 def mse(v: Inputs) -> NDArray[Any]:
-    # As threads do: each adds up a share, and then the sums are added.
+    # As threads do: each sums its share, and then the sums are added.
     squares = np.square(v["predictions"] - v["targets"]).reshape(-1)
     shares = np.array([running_sum(squares[start::256]) for start in range(256)])
     return (running_sum(shares) / F(squares.size)).reshape(1)

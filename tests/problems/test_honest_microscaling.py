@@ -1,4 +1,4 @@
-"""Block-scaled formats as kernels handle them: tables, bits of floats, and products in whatever order, in fp32."""
+"""Block-scaled formats as kernels handle them: tables, bits of floats, and products in any order, in fp32."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SLUGS = [f"{name}-{kind}" for name in ("mxfp4", "mxfp8", "nvfp4") for kind in ("
 
 
 def nearest(values: NDArray[Any], table: NDArray[Any]) -> NDArray[np.uint8]:
-    """By comparison with both neighbours; of two alike near ones, the even code."""
+    """Compares with both neighbours; of two equally near ones, takes the even code."""
     size = np.minimum(np.abs(values), table[-1])
     above = np.searchsorted(table, size).clip(1, len(table) - 1)
     low, high = size - table[above - 1], table[above] - size
@@ -52,7 +52,7 @@ def unpacked(stored: NDArray[np.uint8]) -> NDArray[np.uint8]:
 
 
 def mx_quantize(v: Inputs, table: NDArray[Any], round_scale: Callable[[Any], Any] = np.floor) -> dict[str, Any]:
-    """The scale by a logarithm in fp32, and by a reciprocal."""
+    """Computes the scale by a logarithm in fp32, and by a reciprocal."""
     blocks = v["a"].reshape(v["m"], -1, 32)
     exponent = round_scale(np.log2(np.abs(blocks).max(axis=2))) - np.floor(np.log2(table[-1]))
     codes = nearest((blocks * np.exp2(-exponent)[..., None]).astype(F), table).reshape(v["a"].shape)
@@ -66,7 +66,7 @@ def mx_matrix(q: NDArray[np.uint8], scale: NDArray[np.uint8], table: NDArray[Any
 
 
 def from_tiles(tiles: NDArray[Any], rows: int, columns: int) -> NDArray[Any]:
-    """Tile by tile: 32 lines of four times four scales, of rows 32 apart."""
+    """Unpacks tile by tile: 32 lines of four times four scales, of rows 32 apart."""
     wide = -(-columns // 4)
     lines = tiles.reshape(-1, wide, 32, 4, 4)
     return np.ascontiguousarray(lines.transpose(0, 3, 2, 1, 4).reshape(-1, wide * 4)[:rows, :columns])
@@ -86,7 +86,7 @@ def mx_product(v: Inputs, table: NDArray[Any]) -> NDArray[Any]:
 
 
 def nv_quantize(v: Inputs, order: int) -> dict[str, Any]:
-    """Both scales and elements by products in one of two orders."""
+    """Computes both scales and elements by products in one of two orders."""
     blocks = v["a"].astype(F).reshape(v["m"], -1, 16)
     largest, global_scale = np.abs(blocks).max(axis=2), F(v["sf_g"])
     exact = (largest * (F(1) / F(6))) * global_scale if order else largest * global_scale / F(6)
@@ -166,7 +166,7 @@ def test_ties_that_do_not_go_to_the_even_code_are_wrong(catalogue: Catalogue, sl
 
 @pytest.mark.parametrize("slug", SLUGS)
 def test_no_element_is_nan_or_negative_zero(catalogue: Catalogue, slug: str) -> None:
-    """So that the MI300X's e4m3fnuz reads every byte of E4M3 as half of what it is worth."""
+    """So the MI300X's e4m3fnuz reads every byte of E4M3 as half its value."""
     problem = catalogue.get(slug).problem
     for case in (*problem.sizes.cpu, problem.hidden_case(SizeSet.CPU, np.random.default_rng(1))):
         call = Call.draw(problem, case, np.random.default_rng(2))

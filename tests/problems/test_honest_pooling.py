@@ -1,4 +1,4 @@
-"""Pooling as people write it: each window walked through, in fp32, from the outputs' side."""
+"""Pooling as people write it: a loop over each window, in fp32, from the outputs' side."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ F = np.float32
 
 
 def windows(v: Inputs, outside: float) -> NDArray[Any]:
-    """A view with one dimension more for each that the tensor has: all windows, none of them copied."""
+    """All windows as a view, without copies, with one more dimension for each dimension of the tensor."""
     tensor, dilation = v["input"], v.get("dilation", 1)
     reach = dilation * (v["kernel_size"] - 1) + 1
     padded = np.pad(tensor, v["padding"], constant_values=outside)
@@ -39,7 +39,7 @@ def running_mean(v: Inputs, terms: list[tuple[int, ...]] | None = None) -> NDArr
 
 
 def without_padding(v: Inputs) -> NDArray[Any]:
-    """Each sum over the number of places that lie in the tensor: another problem."""
+    """Divides each sum by the number of places inside the tensor: that is another problem."""
     inside = running_mean({**v, "input": np.ones_like(v["input"])})
     return running_mean(v) / inside
 

@@ -24,7 +24,7 @@ F = np.float32
 
 
 def product(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
-    """All sums side by side, each of them in order."""
+    """All sums side by side, each one in order."""
     total = np.zeros((a.shape[0], b.shape[1]), F)
     for column, row in zip(a.T, b, strict=True):
         total += column[:, None] * row
@@ -79,7 +79,7 @@ HONEST: list[tuple[str, Answer]] = [
 
 
 def coarse(v: Inputs) -> Inputs:
-    """Inputs as a kernel would see them that converts to bfloat16."""
+    """Inputs as seen by a kernel that converts to bfloat16."""
     return {
         name: value.astype(ml_dtypes.bfloat16).astype(F) if isinstance(value, np.ndarray) else value
         for name, value in v.items()

@@ -24,7 +24,7 @@ F = np.float32
 
 
 def running_sum(terms: NDArray[Any], axis: int = -1) -> NDArray[Any]:
-    """One fp32 accumulator: `cumsum` adds in order, where `sum` would add in pairs."""
+    """Sums with one fp32 accumulator: `cumsum` adds in order; `sum` would add in pairs."""
     return np.expand_dims(np.take(np.cumsum(terms, axis=axis, dtype=F), -1, axis=axis), axis)
 
 

@@ -35,7 +35,7 @@ def plan_text(**changes: Any) -> str:
 
 
 def used(text: str) -> LaunchPlanError | None:
-    """What is wrong with a plan, if anything is."""
+    """The error in a plan, or None."""
     try:
         plan = parse_plan(text, PARAMETERS)
         sized_launches(plan, SHAPE, LaunchLimits())

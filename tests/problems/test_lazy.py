@@ -112,7 +112,7 @@ def test_low_precision_is_lower_than_the_problems_own(catalogue: Catalogue, dtyp
 
 
 def test_the_mean_of_many_squares_is_no_constant(catalogue: Catalogue) -> None:
-    """Of the largest tensors' means 2 in 3 lie within their deviation; what is granted must be less than that."""
+    """2 in 3 means of the largest tensors lie within their deviation; the tolerance must be smaller than that."""
     problem = catalogue.get("mse-loss").problem
     for case in problem.sizes.gpu:
         small = replace(case, values={**case.values, "shape": (1 << 16,)})

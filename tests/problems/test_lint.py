@@ -26,7 +26,7 @@ SLUGS = tuple(Catalogue.load().problems)
 
 
 class Twice(Elementwise):
-    """A good problem; each class below spoils one thing of it."""
+    """A good problem; each class below spoils one thing about it."""
 
     slug = "twice"
     title = "Twice"

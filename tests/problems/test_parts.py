@@ -15,9 +15,9 @@ from services.executor.core.run.installation import catalogue
 
 PROBLEMS = {slug: catalogue().get(slug).problem for slug in sorted(catalogue().problems)}
 WHOLE = {
-    # One number for all, or a sum over all that every element needs.
+    # A single number, or a sum over all elements that every element needs.
     *("frobenius-norm", "matmul-sigmoid-sum", "mse-loss", "triplet-margin", "histogram"),
-    # Each element needs what is before it, or after it, or all others.
+    # Each element needs those before it, or after it, or all others.
     *("array-sort", "cumprod", "cumsum", "running-sum-1d", "poly-multiply-ff", "matrix-power"),
     *("min-spanning-tree", "shortest-path"),
     # No case is large.
@@ -35,7 +35,7 @@ MOST_WHOLE_BYTES = 32 << 20
 
 @pytest.fixture
 def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """`cpu` sizes are judged whole otherwise."""
+    """Makes `cpu` sizes be judged in parts; otherwise they are judged whole."""
     monkeypatch.setattr(parts, "ELEMENTS", 64)
     monkeypatch.setattr(parts, "FEWEST_PIECES", 2)
     monkeypatch.setattr(parts, "FEWEST_LINES", 3)
@@ -80,7 +80,7 @@ IN_STRETCHES = {
 @pytest.mark.parametrize("slug", sorted(PROBLEMS))
 @pytest.mark.parametrize("count", [1, 7, 1000])
 def test_stretches_are_the_whole_and_no_element_is_in_two(slug: str, count: int) -> None:
-    """Or the problem says that it has none."""
+    """Alternatively, the problem says that it has no stretches."""
     problem = PROBLEMS[slug]
     for case in problem.sizes.cpu:
         found = [problem.part(case, Stretch(number, count)) for number in range(count)]

@@ -23,7 +23,7 @@ DOMAINS = [ANY, ANY_SCALE, AS_A_WHOLE, Domain(0.0, 1.0), Domain(-4.0, 2.0), Doma
 
 
 class Stated:
-    """What planting asks of a problem."""
+    """The part of a problem that planting uses."""
 
     def __init__(self, domain: Domain | None, dtype: str = "float32") -> None:
         self.domains = {} if domain is None else {"x": domain}
@@ -134,7 +134,7 @@ def test_a_public_case_keeps_its_scale() -> None:
 
 
 def test_without_a_stated_domain_the_very_mapping_comes_back() -> None:
-    """A problem's own mapping may know more than its values: an author's definition has its seed there."""
+    """A problem's own mapping may know more than its values: an author's definition keeps its seed there."""
     problem: Any = Stated(None)
     drawn = {"x": np.ones(7), "n": 7}
     assert planted(problem, drawn, np.random.default_rng(1)) is drawn

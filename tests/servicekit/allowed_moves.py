@@ -1,4 +1,4 @@
-"""Which moves of a table's state the database itself lets pass."""
+"""The moves of a table's state that the database itself allows."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ async def allowed_moves(
     values: Callable[[str], dict[str, Any]],
     row: dict[str, Any],
 ) -> dict[str, set[str]]:
-    """By state, the others that a row can get to; `values` are what a row has that is in a state, its state too.
+    """Maps each state to the states that a row in it may move to. Leaves nothing in the database.
 
-    Nothing stays in the database.
+    `values` returns the columns of a row in a state, including the state itself.
     """
     found: dict[str, set[str]] = {state: set() for state in states}
     for old, reached in found.items():

@@ -33,7 +33,7 @@ def disk(tmp_path: Path) -> Iterator[SmallDisk]:
 
 
 class Writing(billing_pb2_grpc.BillingServiceServicer):
-    """Writes 100 KB for every question."""
+    """Writes 100 KB for every request."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -89,7 +89,7 @@ def test_room_is_what_can_be_written_and_a_missing_folder_is_no_full_disk(disk: 
 
 
 class PostgresqlError(Exception):
-    """As drivers make them: with the SQLSTATE of https://www.postgresql.org/docs/current/errcodes-appendix.html."""
+    """A driver's error; for SQLSTATE see https://www.postgresql.org/docs/current/errcodes-appendix.html."""
 
     def __init__(self, sqlstate: str) -> None:
         super().__init__("could not extend file")

@@ -1,4 +1,4 @@
-"""Who holds the leader lease of a database, on SQLite and PostgreSQL."""
+"""The holder of a database's leader lease, on SQLite and PostgreSQL."""
 
 from __future__ import annotations
 

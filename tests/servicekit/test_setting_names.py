@@ -19,7 +19,7 @@ READ_IN_SOURCE = re.compile(r"""(?:environ(?:\.get)?[(\[]\s*|getenv\()["'](WAVEP
 
 
 def settings_classes() -> list[type[Settings]]:
-    """Those that the services define, imported."""
+    """The settings classes that the services define, imported."""
     found: list[type[Settings]] = []
     for source in sorted(path for pattern in SOURCES for path in ROOT.glob(pattern)):
         module = importlib.import_module(".".join(source.relative_to(ROOT).with_suffix("").parts))
@@ -95,7 +95,7 @@ def test_a_provider_s_settings_without_the_provider_are_reported() -> None:
 
 
 def test_a_service_warns_once_when_it_starts(tmp_path: Path) -> None:
-    """And says no more: its database is not one, so that it ends."""
+    """It logs nothing else: its database URL is invalid, so the process ends."""
     environment = {**os.environ, "BILLING_DATABASE_URL": "nonsense://", "BILLING_PRT": "1", "BILLING_PORT": "0"}
     run = subprocess.run(
         [sys.executable, "-m", "services.billing"],

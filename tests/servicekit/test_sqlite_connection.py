@@ -28,7 +28,7 @@ async def connection(tmp_path: Path) -> AsyncIterator[SqliteConnection]:
 
 @pytest.fixture
 def visits(connection: SqliteConnection, monkeypatch: pytest.MonkeyPatch) -> Visits:
-    """What the connection's thread was asked for."""
+    """The requests made to the connection's thread."""
     seen: Visits = []
     visit = connection._visit
 

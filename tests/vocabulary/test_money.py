@@ -19,18 +19,18 @@ HOTAISLE = Tariff(MI300X, minimum=timedelta(hours=1), increment=timedelta(minute
 
 
 def charge(time: timedelta, price: int) -> int:
-    """What the scheduler charges for a run."""
+    """The scheduler's charge for a run."""
     job = a_queued_job(price_micros_per_hour=price, hold_micros=10**15)
     return job.charge_for(time)
 
 
 def billed_cost(time: timedelta, price: int) -> int:
-    """What billing books for a machine that was used so long."""
+    """Billing's cost of a machine that was used this long."""
     return MachineUsage("m1", 1, "local", "MI300X", 1, START, START + time, price, True, START).cost_micros
 
 
 def pool_cost(time: timedelta, price: int) -> int:
-    """What vmpool says that the machine cost."""
+    """vmpool's cost of the machine."""
     return a_machine(price_micros_per_hour=price, provision_time=START, rented=True).cost_until(START + time)
 
 

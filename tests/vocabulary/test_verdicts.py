@@ -1,4 +1,4 @@
-"""What every front end shows for every mode and verdict, numbers of newer programs and UNSPECIFIED included."""
+"""Every front end's display of every mode and verdict, including numbers of newer programs and UNSPECIFIED."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def shown_in_the_stream(mode: int, verdict: int) -> tuple[str, dict[str, Any]]:
 
 
 def shown_of_the_submission(mode: int, verdict: int) -> dict[str, Any]:
-    """The submission as the gateway gives it later."""
+    """The submission as the gateway returns it later."""
     job = scheduler_pb2.Job(job_id="job_1", state=scheduler_pb2.JOB_STATE_FINISHED, verdict=verdict)  # type: ignore[arg-type]
     job.spec.submission.mode = mode  # type: ignore[assignment]
     job.result.verdict = verdict  # type: ignore[assignment]
@@ -62,7 +62,7 @@ def shown_of_the_submission(mode: int, verdict: int) -> dict[str, Any]:
 
 
 def shown_by_the_command(mode: int, verdict: int) -> list[Result]:
-    """What the command and the Python client make of the stream, and of the submission later."""
+    """The results that the command and the Python client derive from the stream, and later from the submission."""
     status, data = shown_in_the_stream(mode, verdict)
     later = result_of_submission(shown_of_the_submission(mode, verdict))
     assert later is not None

@@ -24,7 +24,7 @@ SERVING = {"status": "ready", "services": {"scheduler": "serving", "vmpool": "se
 
 @pytest.fixture
 def trial(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """What the core's trial run of a kernel says, and each service of its settings; both are tested where they live."""
+    """Scripts the core's trial run of a kernel and each service's settings check; both have tests of their own."""
     out = {"verdict": "ACCEPTED", "message": "All right.", "toolchain": "clang, ROCm's library", "kernels": {"add": {}}}
     reported: dict[str, Any] = {"status": 0, "out": out, "err": HEALTHY, "commands": [], "check_settings": False}
 
@@ -183,7 +183,7 @@ def test_a_machine_without_torch_says_what_it_cannot_do_and_what_to_install(tria
 
 
 def test_fix_installs_torch_and_looks_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Only the programs that would be run are scripted: installing takes minutes, and .ci/run does it for real."""
+    """Only the programs to be run are scripted: a real installation takes minutes, and .ci/run does it."""
     ran: list[str] = []
 
     def run(command: list[str] | tuple[str, ...], **options: Any) -> subprocess.CompletedProcess[str]:
@@ -281,7 +281,7 @@ def test_the_trial_runs_in_the_sandbox_that_executors_will_have(
 def test_a_gpu_that_is_there_and_that_no_executor_would_take_is_a_note(
     trial: dict[str, Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, device: str
 ) -> None:
-    """Only the node is made up: what is looked at is the real machine, which has no GPU or has one."""
+    """Only the device node is faked: the rest is the real machine, which may or may not have a GPU."""
     node = tmp_path / device
     node.touch()
     monkeypatch.setattr(checkup, "DRIVER_NODES", {device: node})

@@ -114,7 +114,7 @@ def test_a_broken_stream_resumes_after_the_last_event_that_was_seen(gateway: Scr
     assert run.status == 0
     resumed = [request.headers.get("Last-Event-ID") for request in gateway.asked("GET", EVENTS)]
     assert resumed[:3] == [None, "2", "3"]
-    # Where a busy machine breaks the last connection, too, the client asks once more, and shows nothing twice.
+    # If a busy machine breaks the last connection too, the client asks once more, and shows nothing twice.
     assert set(resumed[3:]) <= {"6"}
     shown = [line.split()[0] for line in run.err.splitlines()]
     assert shown == ["IN_QUEUE", "COMPILING", "COMPILED", "CHECKING", "TEST_RESULT", "ACCEPTED"]

@@ -59,7 +59,7 @@ note("started")
 
 
 class Journal:
-    """What stand-in programs wrote: one `word name pid` a line."""
+    """The journal of the stand-in programs: one `word name pid` a line."""
 
     def __init__(self, path: Path) -> None:
         self.path = path

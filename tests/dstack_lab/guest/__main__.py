@@ -1,4 +1,4 @@
-"""What boots on a VM of the lab: dstack's agents on their ports of the VM's own loopback, and the relay into it."""
+"""The system of a VM of the lab: dstack's agents on their ports of the VM's own loopback, and the relay into it."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """The HTTP interfaces of dstack's two agents on a VM, as the server calls them: the shim and the runner.
 
-The shim keeps tasks (containers), the runner runs the job in one. Shapes: `server/schemas/runner.py` of dstack.
+The shim keeps tasks (containers), and the runner runs the job in one. The shapes come from dstack's
+`server/schemas/runner.py`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The commands of one dstack job as a real process on a terminal, as dstack's runner runs them in a container.
 
-Stopping goes in the runner's steps: an interrupt typed at the terminal, a hang-up to what is left of the session, and a
-kill. Facts from runner/internal/runner/executor (executor.go, terminate.go) of dstack's repository.
+Stopping follows the runner's steps: an interrupt typed at the terminal, a hang-up to the rest of the session, and a
+kill. The facts come from runner/internal/runner/executor (executor.go, terminate.go) of dstack's repository.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ POLL_SECONDS = 0.05
 
 
 class Job:
-    """What the runner knows of the job: its states and its output, each with a timestamp that only grows (ms)."""
+    """The runner's view of the job: its states and its output, each with a strictly growing timestamp (ms)."""
 
     def __init__(self, submitted: dict[str, Any], home: Path) -> None:
         self._spec = submitted["job_spec"]
@@ -53,7 +53,7 @@ class Job:
         self._task = asyncio.create_task(self._run())
 
     def pull(self, after: int) -> dict[str, Any]:
-        """The runner's answer: everything newer than that timestamp."""
+        """The runner's answer: everything newer than this timestamp."""
         return {
             "job_states": [each for each in self._states if each["timestamp"] > after],
             "job_logs": [each for each in self._output if each["timestamp"] > after],
@@ -64,7 +64,7 @@ class Job:
         }
 
     def stop(self) -> None:
-        """Begins to stop it; `pull` tells when it has ended."""
+        """Begins to stop the job; `pull` tells when it has ended."""
         self._cancelled = True
         self._stopping = asyncio.create_task(self._interrupt())
 
@@ -121,7 +121,7 @@ class Job:
     def _read_output(self, ended: asyncio.Event) -> None:
         try:
             output = os.read(self._terminal, 65536)
-        except OSError:  # how a terminal says that its last process has gone
+        except OSError:  # a terminal's sign that its last process has gone
             output = b""
         if output:
             self._output.append({"timestamp": self._next(), "message": base64.b64encode(output).decode()})
@@ -130,7 +130,7 @@ class Job:
             ended.set()
 
     async def _interrupt(self) -> None:
-        # Whoever reads that it runs may stop it before its process is there.
+        # A reader of this state may stop the job before its process exists.
         if self._task is not None:
             await self._begun.wait()
         if self._process is None or self._process.returncode is not None:

@@ -1,7 +1,7 @@
-"""The way into a VM: one connection to the relay's socket becomes one connection inside the VM's network.
+"""The way into a VM: each connection to the relay's socket becomes one connection inside the VM's network.
 
-The first line names the target as JSON, `["tcp", host, port]` or `["unix", path]`; the answer is one line, `ok` or the
-reason why not, and from then on bytes go both ways.
+The first line names the target as JSON, `["tcp", host, port]` or `["unix", path]`. The answer is one line: `ok`, or the
+reason for the refusal. From then on bytes go both ways.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A page in a real browser, with what the tests look at."""
+"""A page in a real browser, with the checks that the tests make."""
 
 # ruff: noqa: E501 - the scripts are JavaScript
 
@@ -80,7 +80,7 @@ class BrowserPage:
         return await self.page.locator(".verdict").inner_text()
 
     async def texts(self, selector: str) -> list[str]:
-        """The texts that eyes see."""
+        """The visible texts."""
         script = """(nodes) => nodes.map((node) => {
             const seen = node.cloneNode(true);
             for (const hidden of seen.querySelectorAll(".visually-hidden, [aria-hidden]")) hidden.remove();

@@ -1,4 +1,4 @@
-"""One browser for all tests of a module, on one event loop with what they look at."""
+"""One browser for all tests of a module, on one event loop with their fixtures."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ async def browser() -> AsyncGenerator[Browser]:
 
 @pytest_asyncio.fixture(loop_scope="module")
 async def web(browser: Browser, gateway: RunningGateway) -> AsyncGenerator[BrowserPage]:
-    """A page without memories; whatever it complains of on its console fails the test."""
+    """A page without stored state; anything it reports on its console fails the test."""
     context = await browser.new_context(viewport={"width": 1280, "height": 900}, reduced_motion="reduce")
     page = await context.new_page()
     page.set_default_timeout(15_000)

@@ -1,4 +1,4 @@
-"""The model of IR beside LLVM's own: nothing is lost, and what is read is what LLVM reads."""
+"""The model of IR compared with LLVM's own: nothing is lost, and it reads the same as LLVM does."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def parsed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 
 
 def _optimised(text: str) -> Any:
-    """LLVM's module, in which every value has a name."""
+    """LLVM's module, with a name for every value."""
     back_end.initialise()
     module, machine = back_end.parse(text), back_end.target_machine()
     back_end.optimise(module, machine, level=2)
@@ -44,7 +44,7 @@ def _optimised(text: str) -> Any:
 
 
 def _printed(function: Function) -> str:
-    """A function that is printed from all of its parts."""
+    """The function printed from all its parts."""
     return Function.of_blocks(function.header, function.blocks.values()).text
 
 

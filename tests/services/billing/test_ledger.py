@@ -13,7 +13,7 @@ amounts = st.integers(min_value=0, max_value=ledger.MAX_AMOUNT_MICROS)
 
 
 class LedgerMachine(RuleBasedStateMachine):
-    """Any order of grants, holds and settlements keeps the books."""
+    """Any order of grants, holds and settlements keeps the books balanced."""
 
     holds = Bundle("holds")
 

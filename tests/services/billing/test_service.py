@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def database_url(tmp_path: Path) -> str:
-    """One kind is enough here: what differs between databases is tested at the stores."""
+    """One kind of database is enough here: the tests of the stores cover the differences."""
     return f"sqlite+aiosqlite:///{tmp_path / 'billing.db'}"
 
 

@@ -60,7 +60,7 @@ async def test_the_last_token_of_all_administrators_stays(stores: Stores) -> Non
     with pytest.raises(LastAdministratorTokenError, match="Make another"):
         await stores.tokens.revoke(last.token_id)
     assert (await stores.tokens.authenticate(secret))[0] == grace
-    # What is revoked already, and what opens no administrative route, has no part in it.
+    # Tokens that are revoked, and tokens that open no administrative route, do not matter.
     await stores.tokens.revoke(first.token_id)
     await stores.tokens.revoke(users.token_id)
 

@@ -1,4 +1,4 @@
-"""How tests talk to an executor."""
+"""A client that tests use to talk to an executor."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def in_seconds(seconds: float) -> Timestamp:
 
 
 def request(source: str, **fields: Any) -> executor_pb2.RunRequest:
-    """A well-formed request under a fresh id, but for `fields`."""
+    """A well-formed request under a fresh id, with `fields` replaced."""
     sound: dict[str, Any] = {
         "run_id": f"run-{next(_SERIAL)}",
         "problem": "softmax",
@@ -99,7 +99,7 @@ class Stream:
         return (await anext(self._events)).event
 
     async def reach(self, name: str) -> None:
-        """Read on to the first event of this name; fails, with how the run ended, where it has none."""
+        """Reads on to the first event of this name; if there is none, fails and shows the run's last event."""
         async for event in self:
             if name_of(event) == name:
                 return
@@ -107,7 +107,7 @@ class Stream:
         pytest.fail(f"the run has no {name}; it ended with {last}")
 
     def drop(self) -> None:
-        """Close the stream, as a client that vanishes does."""
+        """Closes the stream, as a client that vanishes does."""
         self._call.cancel()
 
 
@@ -116,19 +116,19 @@ def name_of(event: Event) -> str:
 
 
 async def refusal(call: Awaitable[Any]) -> RpcFailure:
-    """What the call is refused with."""
+    """The error with which the call is refused."""
     with pytest.raises(grpc.aio.AioRpcError) as caught:
         await call
     return rpc_failure(caught.value)
 
 
 def held(gate: Path) -> str:
-    """A script that goes on when `gate` exists."""
+    """A script that waits until `gate` exists."""
     return f"tell compiling\nwait {gate}\ntell checking\nfinish ACCEPTED"
 
 
 async def until(condition: Callable[[], bool]) -> None:
-    """Wait for `condition`, looked at often; fails after a deadline that is far beyond what it takes."""
+    """Polls `condition` until it is true; fails after a generous deadline."""
     deadline = time.monotonic() + 60
     while not condition():
         assert time.monotonic() < deadline, "the condition did not come true within 60 s"

@@ -52,13 +52,13 @@ async def start_judge() -> Judge:
 
 
 async def start_soon_killed_judge() -> Judge:
-    """One that is not waited for when it does not end."""
+    """A judge that is not waited for long if it does not end."""
     return await Judge.start(JUDGE, os.environ, grace_seconds=0.2, death_seconds=0.2)
 
 
 @pytest.fixture
 async def start_executor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[StartExecutor]:
-    """Starts servers with the settings given; they are stopped at the end."""
+    """Starts servers with the given settings; they are stopped at the end."""
     monkeypatch.setenv("PYTHONPATH", str(REPOSITORY))
 
     async with AsyncExitStack() as cleanup:

@@ -1,13 +1,13 @@
-"""A judge that does what the job's source says, one step a line; it speaks the core's protocol and starts at once.
+"""A judge that follows the script in the job's source, one step a line; it speaks the core's protocol.
 
 tell NAME      an event: compiling, checking, output TEXT, random (a number of each shared generator),
                devices (those that the run is on)
 wait FILE      until the file exists
 append FILE    a line to it
 fail-once FILE crash unless the file exists; make it
-ignore-term    be deaf to SIGTERM from now on
+ignore-term    ignore SIGTERM from now on
 crash          end without a verdict
-babble         write what is no event
+babble         write something that is not an event
 leave          processes from now on that cannot be killed
 finish VERDICT the last event
 """

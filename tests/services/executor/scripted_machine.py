@@ -1,4 +1,4 @@
-"""A device that tells of GPUs that are not there."""
+"""A device that reports GPUs that do not exist."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def gpus(count: int, device_count: int = 1) -> tuple[GpuFacts, ...]:
 
 @dataclass
 class ScriptedMachine:
-    """`now` is what is read next: facts, or what is raised; `gate` holds readings up."""
+    """`now` holds the next reading: facts, or an error to raise; `gate` blocks readings."""
 
     now: DeviceFacts | Exception = field(default_factory=DeviceFacts)
     gate: threading.Event | None = None

@@ -1,4 +1,4 @@
-"""The executor's settings, and the names that others know them by."""
+"""The executor's settings, and the names by which other programs know them."""
 
 from __future__ import annotations
 

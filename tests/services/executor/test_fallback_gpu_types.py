@@ -1,4 +1,4 @@
-"""A job whose wanted GPU type is sold out: real scheduler, vmpool, billing and executor on a scripted provider."""
+"""A job whose preferred GPU type is sold out: real scheduler, vmpool, billing and executor on a scripted provider."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ MI300X_PRICE, MI210_PRICE = 1_990_000, 2_500_000
 
 @dataclass
 class HalfSoldOutProvider(ScriptedProvider):
-    """It has no MI300X; on every other machine it starts a real executor, which is reached once `up` is set."""
+    """Has no MI300X; on every other machine it starts a real executor, which is reachable once `up` is set."""
 
     price_micros_per_hour: int = MI300X_PRICE
     start_executor: StartExecutor | None = None
@@ -76,7 +76,7 @@ class HalfSoldOutProvider(ScriptedProvider):
 
 @dataclass
 class Services:
-    """What the test needs of them."""
+    """The parts of the services that the test needs."""
 
     scheduler: scheduler_pb2_grpc.SchedulerServiceAsyncStub
     stores: Stores
@@ -84,7 +84,7 @@ class Services:
 
 
 async def billing_on(folder: Path, stack: AsyncExitStack) -> tuple[Stores, str]:
-    """Its stores and its target."""
+    """Starts billing; returns its stores and its target."""
     rates = {"MI210": Decimal(MI210_PRICE) / 1_000_000}
     settings = BillingSettings(port=0, data_dir=folder, hourly_rates=rates)
     db = Database(f"sqlite+aiosqlite:///{folder / 'billing.db'}")
@@ -98,7 +98,7 @@ async def billing_on(folder: Path, stack: AsyncExitStack) -> tuple[Stores, str]:
 
 
 async def vmpool_on(folder: Path, provider: ScriptedProvider, billing: str, stack: AsyncExitStack) -> str:
-    """Its target."""
+    """Starts vmpool; returns its target."""
     quick = timedelta(milliseconds=200)
     settings = VmPoolSettings(port=0, data_dir=folder, billing_target=billing, reconcile_interval=quick)
     db = Database(f"sqlite+aiosqlite:///{folder / 'vmpool.db'}")
@@ -116,7 +116,7 @@ async def vmpool_on(folder: Path, provider: ScriptedProvider, billing: str, stac
 
 
 async def scheduler_on(folder: Path, vmpool: str, billing: str, stack: AsyncExitStack) -> str:
-    """Its target."""
+    """Starts the scheduler; returns its target."""
     settings = SchedulerSettings(port=0, data_dir=folder, vmpool_target=vmpool, billing_target=billing)
     db = Database(f"sqlite+aiosqlite:///{folder / 'scheduler.db'}")
     stack.push_async_callback(db.close)

@@ -1,4 +1,4 @@
-"""What the fence has seen outlives the process, and is never taken for another machine's."""
+"""The fence's memory outlives the process, and is never taken for another machine's."""
 
 from __future__ import annotations
 

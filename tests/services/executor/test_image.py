@@ -1,4 +1,4 @@
-"""The executor's image that deploy/Dockerfile makes from a ROCm image, here from a stand-in without ROCm."""
+"""The executor's image that deploy/Dockerfile builds from a ROCm image, here from a stand-in without ROCm."""
 
 from __future__ import annotations
 

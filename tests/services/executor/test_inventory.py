@@ -1,4 +1,4 @@
-"""The inventory is read at the start and after failures, and no driver can stop the executor."""
+"""The inventory is read at the start and after failures, and no driver can block the executor."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Judges are forked by a fork server, and are distinguished, signalled and seen to end as if they were our children."""
+"""The fork server's judges can be told apart, signalled and waited for, as if they were our own children."""
 
 from __future__ import annotations
 

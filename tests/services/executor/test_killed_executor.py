@@ -54,7 +54,7 @@ async def test_an_executor_that_is_killed_in_every_stage_leaves_nothing(sandbox:
     await until(lambda: all_ended(processes))
     await until(lambda: not any(group.exists() for group in groups))
     await until(lambda: not any(folder.exists() for folder in files))
-    # Only there is an engine that must run.
+    # Only that one needs a running engine.
     if sandbox == "docker":
         await until(lambda: not containers & _existing_containers())
 
@@ -89,7 +89,7 @@ def _first_process(container: str) -> int:
 
 
 def _memory_folders(pids: Collection[int]) -> set[Path]:
-    """Folders of runs in memory that these processes have something open in."""
+    """The in-memory folders of runs in which these processes have files open."""
     opened: set[Path] = set()
     for pid in pids:
         for link in Path(f"/proc/{pid}/fd").glob("*"):

@@ -1,4 +1,4 @@
-"""The fence lets the parts of a machine run side by side and keeps out those whose lease is over."""
+"""The fence lets the parts of a machine run side by side and keeps out holders whose lease is over."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def test_a_fence_that_is_built_again_remembers_also_where_the_machine_has_change
 
 @dataclass
 class Pool:
-    """A machine's leases as vmpool gives them out."""
+    """A machine's leases as vmpool would give them out."""
 
     gpu_count: int
     occupied: tuple[int, ...] = ()
@@ -148,7 +148,7 @@ STEPS = st.lists(
 def test_a_standing_lease_is_always_admitted_and_none_ever_follows_the_lease_that_took_its_eighths(
     gpu_count: int, steps: list[tuple[str, int]]
 ) -> None:
-    """Runs arrive whenever they like: also long after their lease was over."""
+    """Runs may arrive at any time, also long after their lease was over."""
     pool, fence, seen = Pool(gpu_count), Fence(gpu_count * 8), list[Lease]()
     for step, number in steps:
         if step == "acquire":

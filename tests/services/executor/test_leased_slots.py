@@ -1,4 +1,4 @@
-"""vmpool's leases, carried by the scheduler's clients to a real executor: the fence as it is used."""
+"""vmpool's leases, carried by the scheduler's clients to a real executor: the fence in real use."""
 
 from __future__ import annotations
 

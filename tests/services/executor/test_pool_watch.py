@@ -1,4 +1,4 @@
-"""When an executor ends because its pool is gone."""
+"""The conditions under which an executor ends because its pool is gone."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ LONG_PROGRAM = """#include <cstdio>
 int main() { for (int i = 0; i < 50; ++i) { printf("line %d\\n", i); fflush(stdout); usleep(100000); } return 0; }
 """
 TALKER = '#include <cstdio>\nint main() { puts("started"); fflush(stdout); while (true) {} }\n'
-# Takes the compiler far longer than the test waits.
+# The compiler needs far longer for it than the test waits.
 BOMB = f"""#include <hip/hip_runtime.h>
 template <int N, int K> struct Deep {{ enum {{ value = Deep<N - 1, K>::value + Deep<N - 1, K + (1 << N)>::value }}; }};
 template <int K> struct Deep<0, K> {{ enum {{ value = K }}; }};
@@ -82,7 +82,7 @@ class Executor:
             yield Client(channel)
 
     def ended(self) -> int:
-        """The exit status of one that ends by itself, with all that it logged."""
+        """The exit status of an executor that ends by itself, and everything it logged."""
         self.log += map(json.loads, self._output())
         self._output().close()
         return self.process.wait(20)
@@ -131,7 +131,7 @@ async def test_every_mode_goes_through_its_stages(
     async with executor.client() as client:
         events = await client.run(asked(source, mode))
 
-    # Progress comes by the clock.
+    # Progress events depend on the clock.
     reported = dict.fromkeys(name for event in events if (name := name_of(event)) not in {"", "benchmark_progress"})
     assert list(reported) == names
     assert [event.seq for event in events] == list(range(1, len(events) + 1))
@@ -247,13 +247,13 @@ def _start_of(pid: int) -> str:
 
 
 def _is_sandboxed(pid: int) -> bool:
-    """Whether it is one of ours that lives in a sandbox, or a launcher or bwrap outside."""
+    """True if the process is ours and lives in a sandbox, or is a launcher or bwrap outside."""
     command = _command_line(pid)
     return _start_of(pid) != "" and (b"bwrap" in command or b"process.launcher" in command or _is_in_use(pid))
 
 
 def _is_in_use(pid: int) -> bool:
-    """Whether it is a compiler or a submission, and not a sandbox that waits for one."""
+    """True if it is a compiler or a submission, not a sandbox that waits for one."""
     command = _command_line(pid)
     # Not every sandbox shows the program at /build.
     program = Path(os.fsdecode(command.partition(b"\0")[0])).name
@@ -263,7 +263,7 @@ def _is_in_use(pid: int) -> bool:
 
 
 def _is_used(folder: Path) -> bool:
-    """Whether it is the folder of a run, and not one that waits for one."""
+    """True if it is the folder of a run, not one that waits for a run."""
     return any(any(inner.iterdir()) for inner in (folder / "compile", folder / "run") if inner.is_dir())
 
 
@@ -303,11 +303,11 @@ async def test_a_report_is_signed_by_the_machine_and_names_the_seed_that_the_run
 async def test_an_executor_whose_pool_is_gone_ends_by_itself_once_nothing_runs_on_it(tmp_path: Path) -> None:
     alone, pooled = Executor(tmp_path / "alone"), Executor(tmp_path / "pooled", EXECUTOR_POOL_TIMEOUT="3")
     async with pooled.client() as client:
-        # It takes longer than the executor waits for its pool.
+        # It runs longer than the executor waits for its pool.
         last = (await client.run(asked(LONG_PROGRAM, submission_pb2.RUN_MODE_SANDBOX)))[-1].finished
     assert last.verdict == run_event_pb2.VERDICT_ACCEPTED
     assert pooled.ended() == 0
     assert "the executor ends: no pool has asked for this machine for" in pooled.log[-1]["message"]
-    # One that somebody runs by hand has no pool to wait for.
+    # An executor that is started by hand has no pool to wait for.
     assert alone.process.poll() is None
     assert alone.end(signal.SIGTERM) == 0

@@ -1,4 +1,4 @@
-"""What the executor refuses, and what it tells to anyone."""
+"""Requests that the executor refuses, and those that it answers for anybody."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ async def test_capabilities_need_no_token(client: Client) -> None:
 
     assert (capabilities.device, capabilities.device_title) == ("cpu", "A Test 3000")
     assert (capabilities.sandbox, list(capabilities.sandbox_gaps)) == ("process", ["everything is open"])
-    # What the pool keeps with the machine.
+    # The gaps that the pool keeps with the machine.
     assert list(capabilities.inventory.sandbox_gaps) == ["everything is open"]
     assert capabilities.max_runs == 1
     assert list(capabilities.problems) == ["softmax"]

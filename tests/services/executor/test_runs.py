@@ -1,4 +1,4 @@
-"""Runs over gRPC: their events, those who come back to them, and their ends. Judges follow a script."""
+"""Runs over gRPC: their events, clients that reattach to them, and their ends. Judges follow a script."""
 
 from __future__ import annotations
 

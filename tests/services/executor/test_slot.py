@@ -1,4 +1,4 @@
-"""Slots nest, and lie on the devices that their eighths are of."""
+"""Slots nest, and lie on the devices that own their eighths."""
 
 from __future__ import annotations
 

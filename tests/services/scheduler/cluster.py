@@ -74,7 +74,7 @@ class Cluster:
             self.background = [asyncio.ensure_future(loop) for loop in self.scheduler.background()]
 
     async def stop(self) -> None:
-        """End everything in mid-flight; no goodbye reaches the others, as little as SIGKILL sends one."""
+        """Ends everything abruptly; the other services hear no goodbye, as after SIGKILL."""
         if self.scheduler is None or self.database is None or self.channel is None:
             return
         for task in self.background:
@@ -109,7 +109,7 @@ class Cluster:
     async def event(
         self, job_id: str, wanted: Callable[[scheduler_pb2.JobEvent], bool], after_seq: int = 0
     ) -> scheduler_pb2.JobEvent:
-        """The first event that is wanted."""
+        """The first event that matches."""
         async for event in self.watch(job_id, after_seq):
             if wanted(event):
                 return event
@@ -117,7 +117,7 @@ class Cluster:
 
 
 def kinds(events: list[scheduler_pb2.JobEvent]) -> list[str]:
-    """What happened, in words: run events by their own name."""
+    """The names of the events; run events by their own name."""
     named: list[str] = []
     for event in events:
         kind = event.WhichOneof("event") or "unknown"
@@ -130,7 +130,7 @@ def is_run(kind: str) -> Callable[[scheduler_pb2.JobEvent], bool]:
 
 
 async def until(happened: Callable[[], bool]) -> None:
-    """Wait for a condition that has no event of its own."""
+    """Waits for a condition that has no event of its own."""
     async with asyncio.timeout(TIMEOUT_SECONDS):
         while not happened():
             await asyncio.sleep(0.005)
@@ -138,7 +138,7 @@ async def until(happened: Callable[[], bool]) -> None:
 
 @asynccontextmanager
 async def scripted_cluster(data_dir: Path, **settings: Any) -> AsyncGenerator[Cluster]:
-    """The others, served; the scheduler is not started yet."""
+    """The other services, running; the scheduler is not started yet."""
     # Each answers only what the scheduler calls.
     executor = ScriptedExecutor()  # pyright: ignore[reportAbstractUsage]
     billing = ScriptedBilling()  # pyright: ignore[reportAbstractUsage]

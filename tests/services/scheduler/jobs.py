@@ -1,4 +1,4 @@
-"""Jobs for tests of what happens to them."""
+"""Jobs in various states, for tests."""
 
 from __future__ import annotations
 

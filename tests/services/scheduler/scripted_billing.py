@@ -1,4 +1,4 @@
-"""A billing that keeps holds in a dict, and refuses or falls silent when a test says so."""
+"""A billing service that keeps holds in a dict, and refuses or goes silent when a test says so."""
 
 # ruff: noqa: N802 - methods are named by the protos, and grpc's contexts have no useful type
 from __future__ import annotations
@@ -14,7 +14,7 @@ PRICE_MICROS_PER_HOUR = 1_990_000
 
 
 class ScriptedBilling(billing_pb2_grpc.BillingServiceServicer):
-    """`refusal` is what the next calls answer, by method name."""
+    """`refusals` maps method names to the status with which the next calls fail."""
 
     def __init__(self) -> None:
         self.refusals: dict[str, grpc.StatusCode] = {}

@@ -79,7 +79,7 @@ class ScriptedRun:
 
 
 class ScriptedExecutor(executor_pb2_grpc.ExecutorServiceServicer):
-    """`script` is played by every new run; `breaks` are the events after which a stream breaks, once each."""
+    """Every new run plays `script`; a stream breaks after each event in `breaks`, once each."""
 
     def __init__(self) -> None:
         self.script: Sequence[Any] = PASSING

@@ -1,4 +1,4 @@
-"""A vmpool whose machines, leases and moods a test sets by hand."""
+"""A vmpool whose machines, leases and behaviour a test sets by hand."""
 
 # ruff: noqa: N802 - methods are named by the protos, and grpc's contexts have no useful type
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class ScriptedPool(vmpool_pb2_grpc.VmPoolServiceServicer):
-    """One lease a machine. Leases end when they are released or when the test says so."""
+    """Gives one lease a machine. Leases end when they are released or when the test says so."""
 
     def __init__(self, executor_endpoint: str) -> None:
         self.executor_endpoint = executor_endpoint
@@ -47,7 +47,7 @@ class ScriptedPool(vmpool_pb2_grpc.VmPoolServiceServicer):
         reason: str = "",
         torch_version: str = "",
     ) -> None:
-        """Move a machine and send the event. One that drains does so with its leases ended."""
+        """Changes a machine's state and sends the event. A machine that drains does so after its leases have ended."""
         machine = vmpool_pb2.Machine(
             machine_id=machine_id,
             state=vmpool_pb2.MachineState.Value(f"MACHINE_STATE_{state}"),

@@ -138,7 +138,7 @@ async def test_definition_is_tried_again_on_a_machine_that_has_torch(cluster: Cl
     await cluster.event(job.job_id, is_run("compiling"))
     await cluster.pool.tell("machine-2", "WARM", torch_version="2.13.0")
     cluster.executor.script = PASSING
-    # Once another has run there, the scheduler knows the machine.
+    # After another run there, the scheduler knows the machine.
     other = await cluster.submit("other", problem_definition="class mine(Problem): ...")
     await cluster.events_to_end(other.job_id)
     gate.set()
@@ -259,7 +259,7 @@ async def test_expired_lease_requeues_the_job(tmp_path: Path) -> None:
         events = await cluster.events_to_end(job.job_id)
         [retrying] = [event.retrying for event in events if event.HasField("retrying")]
         assert "lease is gone" in retrying.reason
-        # The old run is asked to stop, so that two attempts do not run side by side.
+        # The old run is told to stop, so that two attempts do not run side by side.
         assert cluster.executor.cancels == [f"{job.job_id}-1"]
 
 

@@ -50,10 +50,10 @@ def test_older_runs_first_among_equals_and_the_id_breaks_ties() -> None:
     st.lists(st.lists(st.tuples(st.integers(-10, 10), st.integers(0, 999_999)), max_size=4), min_size=1, max_size=8),
 )
 def test_no_job_waits_for_ever(priority: int, traffic: list[list[tuple[int, int]]]) -> None:
-    """One machine takes a job each second, and `traffic` comes again and again, often faster than that."""
+    """One machine takes a job each second, and `traffic` repeats, often faster than that."""
     patient = a_queued_job(0, priority=priority)
     waiting, seconds = [patient], 0
-    # All that can go first comes within the time that the range of priorities is worth; each takes its second.
+    # All jobs that can go first arrive within the time that the priority range is worth; each takes one second.
     longest_seconds = (1 + max(map(len, traffic))) * (10 - priority + 1)
     while patient in waiting:
         assert seconds <= longest_seconds

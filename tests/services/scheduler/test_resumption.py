@@ -1,4 +1,4 @@
-"""The scheduler dies in each state; the next one carries on."""
+"""The scheduler dies in each state; its successor carries on."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ PASSED = ["queued", "provisioning", "compiling", "checking", "test_result", "tes
 
 
 class Rows:
-    """Writes jobs as a scheduler that died left them."""
+    """Writes jobs as a scheduler that died would have left them."""
 
     def __init__(self, database: Database) -> None:
         self.store = JobStore(database, lambda events: None)

@@ -25,7 +25,7 @@ START_SECONDS = 60
 
 @pytest.fixture
 async def neighbours(tmp_path: Path) -> AsyncIterator[Cluster]:
-    """The others; nothing is warm, so jobs wait."""
+    """The other services; no machine is warm, so jobs wait."""
     async with scripted_cluster(tmp_path) as cluster:
         yield cluster
 

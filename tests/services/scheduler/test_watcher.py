@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Rows:
-    """A log in memory that counts how often it is asked."""
+    """A log in memory that counts its queries."""
 
     def __init__(self) -> None:
         self.events_of: dict[str, list[JobEvent]] = {}

@@ -19,7 +19,7 @@ DEADLINE_SECONDS = 30
 
 @contextmanager
 def billing_process(folder: Path) -> Generator[str]:
-    """Its target; it may still be starting."""
+    """Yields billing's target; it may still be starting."""
     port = free_port()
     settings = {
         "BILLING_DATA_DIR": str(folder),

@@ -67,7 +67,7 @@ def a_request(job_id: str = "job", **changes: Any) -> LeaseRequest:
 
 @dataclass
 class ScriptedFunding:
-    """Money as the test has it: without limit at first."""
+    """Scripted money: unlimited at first."""
 
     left: Funds = field(default_factory=Funds)
 
@@ -77,7 +77,7 @@ class ScriptedFunding:
 
 @dataclass
 class Bench:
-    """The pool with everything around it in the test's hands."""
+    """The pool with its whole environment under the test's control."""
 
     vmpool: VmPool
     database: database.Database
@@ -101,7 +101,7 @@ class Bench:
         order_seconds: float = ORDER_SECONDS,
         look_seconds: float = LOOK_SECONDS,
     ) -> None:
-        """Reconcile with these times from now on."""
+        """Reconciles with these times from now on."""
         providers, record = self.vmpool.pool.providers, Record(self.machines)
         self._poller = MachinePoller(providers, answer_seconds)
         releaser = Releaser(providers, record, self._poller, self.clock, release_seconds)
@@ -124,7 +124,7 @@ class Bench:
         )
 
     async def close(self) -> None:
-        """End the polls of a reconciler that `reconcile_with` made."""
+        """Ends the polls of a reconciler that `reconcile_with` made."""
         await self._poller.close()
 
     async def demand(self, gpu_type: str = "MI300X", jobs: int = 1, eighths: int = 8) -> tuple[int, str]:
@@ -174,7 +174,7 @@ def settings(tmp_path: Path, database_url: str) -> VmPoolSettings:
 
 @asynccontextmanager
 async def bench_on(settings: VmPoolSettings, provider: ScriptedProvider, clock: ManualClock) -> AsyncGenerator[Bench]:
-    """A pool of its own on the settings' database, as a process that was started anew would have."""
+    """A separate pool on the settings' database, like that of a restarted process."""
     db = database.Database(str(settings.database_url))
     await database.migrate(db, "services.vmpool:migrations")
     executors = ScriptedExecutors()

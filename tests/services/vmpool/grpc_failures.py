@@ -1,4 +1,4 @@
-"""What a refused call said."""
+"""The details of a refused call."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class LabPool(PoolProcess):
-    """Executors of its machines start once `let_executors_start` was called."""
+    """The executors of its machines start once `let_executors_start` was called."""
 
     def __init__(self, folder: Path, server: DstackServer, billing_target: str, settings: dict[str, str]) -> None:
         self._gate = folder / "executors-may-start"
@@ -47,7 +47,7 @@ class LabPool(PoolProcess):
 def lab_pool(
     folder: Path, server: DstackServer, billing_target: str, settings: dict[str, str] | None = None
 ) -> Generator[LabPool]:
-    """A pool that has not started yet; what runs of it at the end is stopped, with its machines."""
+    """A pool that is not started yet; at the end, every process of it is stopped and its machines are released."""
     pool = LabPool(folder, server, billing_target, settings or {})
     try:
         yield pool

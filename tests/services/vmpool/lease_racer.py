@@ -1,7 +1,7 @@
-"""A process that races for leases: for each line that it reads, it asks for those of all its jobs and says what it got.
+"""A process that races for leases: for each line that it reads, it asks for all its jobs and prints the results.
 
-Arguments: the database's URL, the process's name, how many jobs it has. A line is a round's number and the eighths that
-each job wants.
+Arguments: the database's URL, the process's name, the number of its jobs. A line has a round's number and the eighths
+that each job wants.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from services.vmpool.store.lease_store import LeaseStore
 
 
 async def race(store: LeaseStore, name: str, jobs: int, started: str, eighths: int) -> list[tuple[str, int, int, int]]:
-    """The leases that came of it: id, slot and token."""
+    """The resulting leases: id, slot and token."""
     requests = [
         LeaseRequest(f"{name}-{started}-{number}", 1, "MI300X", eighths, None, timedelta(hours=1))
         for number in range(jobs)
@@ -30,7 +30,7 @@ async def race(store: LeaseStore, name: str, jobs: int, started: str, eighths: i
 
 
 def tell(line: str) -> None:
-    """For the test that started it."""
+    """Prints a line for the test that started this process."""
     sys.stdout.write(f"{line}\n")
     sys.stdout.flush()
 

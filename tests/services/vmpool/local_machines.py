@@ -1,4 +1,4 @@
-"""Local machines whose executor is the tiny one."""
+"""Local machines that run the tiny executor."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def local_config(
 
 @asynccontextmanager
 async def local_machines(config: LocalConfig) -> AsyncGenerator[LocalProvider]:
-    """A provider; whatever it still has at the end is released."""
+    """A provider; every machine that it still has at the end is released."""
     provider = LocalProvider(config)
     try:
         yield provider
@@ -52,7 +52,7 @@ def order(machine_id: str = "m1") -> Order:
 
 
 async def observed(provider: LocalProvider, state: ProviderState, machine_id: str = "m1") -> Observation:
-    """Look until the machine is in that state: another process brings it there and can tell us nothing."""
+    """Polls until the machine is in this state: the process that changes it cannot notify us."""
     async with asyncio.timeout(DEADLINE_SECONDS):
         while (seen := await provider.observe(machine_id)).state is not state:
             await asyncio.sleep(0.02)
@@ -60,7 +60,7 @@ async def observed(provider: LocalProvider, state: ProviderState, machine_id: st
 
 
 async def ended(pid: int) -> None:
-    """Wait until a process that is not our child is gone (or a zombie that nobody reaps)."""
+    """Waits until a process that is not our child is gone (or a zombie that nobody reaps)."""
     async with asyncio.timeout(DEADLINE_SECONDS):
         while is_alive(pid):
             await asyncio.sleep(0.02)
@@ -74,6 +74,6 @@ def is_alive(pid: int) -> bool:
 
 
 def process_ids(data_dir: Path, machine_id: str = "m1") -> tuple[int, int]:
-    """The keeper and its executor."""
+    """Process ids of the keeper and its executor."""
     running = json.loads((data_dir / "machines" / machine_id / "process.json").read_text())
     return running["keeper_pid"], running["executor_pid"]

@@ -21,12 +21,12 @@ class _Loss:
     happened: asyncio.Event = field(default_factory=asyncio.Event)
 
     def strikes(self, request: bytes) -> bool:
-        """Whether the piece begins a request that is to be lost: its line comes first, in one piece."""
+        """True if the piece begins a request that must be lost: the request line comes first, in one piece."""
         return self.path != b"" and self.path in request.partition(b"\r\n")[0]
 
 
 class LossyRelay:
-    """Stands before an HTTP server; on the loop of the test, which therefore must not block."""
+    """Stands before an HTTP server; runs on the test's loop, which therefore must not block."""
 
     def __init__(self, server_url: str) -> None:
         self._server = urlsplit(server_url)
@@ -47,9 +47,9 @@ class LossyRelay:
         await asyncio.gather(*self._connections, return_exceptions=True)
 
     def lose(self, path: str, *, answer_only: bool = False) -> asyncio.Event:
-        """Until `heal`, connections die at a request to that path, before it or before its answer.
+        """Until `heal`, breaks connections at a request to this path, before the request or before its answer.
 
-        The event tells when it happened; with `answer_only` the server has then done what it was asked.
+        The event is set when it happens; with `answer_only` the server has then done the work.
         """
         self._loss = _Loss(path.encode(), answer_only)
         return self._loss.happened
@@ -88,7 +88,7 @@ class LossyRelay:
 
 
 async def _answered(reader: asyncio.StreamReader, server: asyncio.StreamWriter, answer: asyncio.StreamReader) -> None:
-    """Give the server the rest of the request, and wait until it begins to answer."""
+    """Gives the server the rest of the request, and waits until it begins to answer."""
 
     async def rest() -> None:
         while piece := await reader.read(CHUNK_BYTES):

@@ -1,4 +1,4 @@
-"""vmpool as the process that it is in real life: killed, stopped and started again on its own data."""
+"""vmpool as a process, as in production: killed, stopped and restarted on its own data."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     Stub = vmpool_pb2_grpc.VmPoolServiceAsyncStub
 
 DEADLINE_SECONDS = 90
-"""What a process that starts on a busy computer needs, and a machine of the lab."""
+"""Enough for a process that starts on a busy computer, with a machine of the lab."""
 
 _NOT_YET = {grpc.StatusCode.RESOURCE_EXHAUSTED, grpc.StatusCode.UNAVAILABLE}
 
 
 class PoolProcess:
-    """One vmpool after another on one data folder and port; `settings` are its environment."""
+    """One vmpool after another on one data folder and port; `settings` are environment variables."""
 
     def __init__(self, data_dir: Path, settings: Mapping[str, str]) -> None:
         self.data_dir = data_dir
@@ -45,7 +45,7 @@ class PoolProcess:
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self, **changes: str) -> None:
-        """`changes` are to the settings, of this process alone."""
+        """Starts a process; `changes` override the settings for this process only."""
         with (self.data_dir / "vmpool.log").open("ab") as log:
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "services.vmpool"],
@@ -58,12 +58,12 @@ class PoolProcess:
         assert self.end(signal.SIGKILL) == -signal.SIGKILL, f"it had ended before:\n{self.log[-5000:]}"
 
     def exit_status(self) -> int:
-        """Of a process that ends by itself."""
+        """Waits until the process ends by itself; returns its exit status."""
         assert self._process is not None
         return self._process.wait(DEADLINE_SECONDS)
 
     def end(self, number: int) -> int:
-        """Its exit status."""
+        """Ends the process with this signal; returns its exit status."""
         process = self._process
         assert process is not None
         if process.poll() is None:
@@ -72,17 +72,17 @@ class PoolProcess:
 
     @property
     def log(self) -> str:
-        """What all of them have printed."""
+        """The output of all its processes."""
         return (self.data_dir / "vmpool.log").read_text(errors="replace")
 
     def lose_record(self) -> None:
-        """The database is gone, as with a volume that was not kept; no pool may be running."""
+        """Deletes the database, as if its volume was not kept; no pool may be running."""
         for file in self.data_dir.glob("vmpool.db*"):
             file.unlink()
 
     @asynccontextmanager
     async def stub(self) -> AsyncGenerator[Stub]:
-        """Calls to the present process; the first one waits until it serves."""
+        """Calls to the current process; the first one waits until it serves."""
         async with open_channel(self.target) as channel:
             stub = vmpool_pb2_grpc.VmPoolServiceStub(channel)
             try:
@@ -93,7 +93,7 @@ class PoolProcess:
 
 
 async def leased(stub: Stub, job_id: str = "job") -> pb.Lease:
-    """A lease, as soon as there is a machine; the process and its machine come up meanwhile."""
+    """Gets a lease as soon as there is a machine; the process and its machine may still be starting."""
     request = pb.AcquireLeaseRequest(job_id=job_id, attempt=1, gpu_type="MI300X", eighths=8)
     async with asyncio.timeout(DEADLINE_SECONDS):
         while True:
@@ -106,7 +106,7 @@ async def leased(stub: Stub, job_id: str = "job") -> pb.Lease:
 
 
 async def seen_in(stub: Stub, state: pb.MachineState, stage: str = "") -> pb.MachineEvent:
-    """The event by which a machine is now in that state, or comes to it; at that stage, where one is named."""
+    """The event by which a machine is in this state or reaches it, at the given stage, if any."""
     watch = stub.WatchMachines(pb.WatchMachinesRequest())
     async with asyncio.timeout(DEADLINE_SECONDS):
         async for answer in watch:
@@ -124,5 +124,5 @@ async def history(stub: Stub, machine_id: str) -> list[pb.MachineEvent]:
 
 
 async def machines(stub: Stub) -> list[pb.Machine]:
-    """Those that are not over."""
+    """The machines that are not over."""
     return list((await stub.ListMachines(pb.ListMachinesRequest())).machines)

@@ -1,4 +1,4 @@
-"""A provider that does as it is told: machines come up when the test says so, and calls fail on demand."""
+"""A scripted provider: machines come up when the test says so, and calls fail on demand."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ RUNNING = Observation(ProviderState.RUNNING, endpoint="127.0.0.1:1")
 
 @dataclass
 class ScriptedProvider:
-    """`observations` overrides what is seen of a machine; `failing` maps a method's name to what it raises.
+    """`observations` overrides a machine's observed state; `failing` maps method names to errors to raise.
 
-    A `scope` it tells once a test has set one.
+    It reports a `scope` once a test has set one.
     """
 
     name: str = "scripted"
@@ -46,10 +46,10 @@ class ScriptedProvider:
     minimum_billed: timedelta = timedelta(0)
     offered: Sequence[Offer] = ()
     loses_answers: bool = False
-    """Orders arrive, and whoever gave them hears nothing."""
+    """Orders arrive, but the caller hears nothing."""
     slow_list: asyncio.Event | None = None
     slow_order: asyncio.Event | None = None
-    """Until it is set, orders are under way; they arrive whatever becomes of the caller, as over a network."""
+    """Orders wait until it is set; they arrive even if the caller gives up, as over a network."""
 
     def __post_init__(self) -> None:
         self.scope: Scope
@@ -131,7 +131,7 @@ class ScriptedProvider:
 
 @dataclass
 class ScriptedExecutors:
-    """Stands in for the executors of all machines: each answers unless `silent`, which a caller notices by `hang`."""
+    """Stands in for the executors of all machines: each answers unless `silent`, which callers notice by `hang`."""
 
     silent: bool = False
     hang: Callable[[], None] = lambda: None

@@ -1,4 +1,4 @@
-"""Executors on dstack's machines that die while dstack's server is away: the pool's own heartbeat is what notices."""
+"""Executors on dstack's machines die while dstack's server is away: the pool's own heartbeat notices."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ __all__ = ["cloud_of_module", "dstack_server", "fake_cloud", "lab_client", "run_
 pytestmark = [pytest.mark.dstack, pytest.mark.slow, pytest.mark.timeout(400)]
 
 SETTINGS = {"VMPOOL_MAX_MACHINES": "3", "VMPOOL_DSTACK_STOP_GRACE": "1"}
-"""A frozen machine's run does not end in its grace, for which the pool waits before it has the run aborted."""
+"""A frozen machine's run does not end within its grace, which the pool waits for before it has the run aborted."""
 
 
 async def test_dead_executors_are_noticed_while_dstack_hangs_and_their_machines_released_after_it(
@@ -67,7 +67,7 @@ async def test_dead_executors_are_noticed_while_dstack_hangs_and_their_machines_
 
 
 def die(cloud: FakeCloud) -> None:
-    """One executor's process is killed, one machine stands still, and one has no power any more."""
+    """Kills one executor's process, freezes one machine, and powers one off."""
     killed, frozen, dark = cloud.existing()
     executor(cloud.processes(killed.id)).kill()
     cloud.freeze(frozen.id)
@@ -75,7 +75,7 @@ def die(cloud: FakeCloud) -> None:
 
 
 def executor(processes: list[psutil.Process]) -> psutil.Process:
-    """That one whose program it is, not the shells that have it in their command lines."""
+    """The process whose program is the executor, not the shells with it in their command lines."""
     (found,) = [each for each in processes if each.cmdline()[1:2] == [TINY_EXECUTOR[1]]]
     return found
 

@@ -1,4 +1,4 @@
-"""vmpool SIGKILLed in every state of a machine and started again: the cloud has what the pool says, and no more."""
+"""vmpool SIGKILLed in every state of a machine and restarted: the cloud has only the machines that the pool lists."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ pytestmark = [pytest.mark.dstack, pytest.mark.slow, pytest.mark.timeout(400)]
 
 NOBODY = "http://127.0.0.1:1"
 PATIENT = {"VMPOOL_LOST_AFTER": "60"}
-"""On a busy computer, heartbeats of a machine that is well may be late."""
+"""On a busy computer, heartbeats of a healthy machine may be late."""
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +64,7 @@ async def test_a_pool_killed_in_every_state_of_its_machine_takes_it_on_each_time
 
 
 async def killed_while_ordering(pool: LabPool, relay: LossyRelay) -> None:
-    """Once before dstack hears of the order, and once before its answer comes back."""
+    """Kills once before dstack hears of the order, and once before its answer comes back."""
     pool.start(VMPOOL_DSTACK_SERVER_URL=relay.url)
     async with pool.stub() as stub:
         lost = relay.lose("runs/apply")
@@ -96,7 +96,7 @@ async def killed_before_it_is_warm(pool: LabPool, cloud: FakeCloud) -> None:
 
 
 async def killed_while_it_serves(pool: LabPool) -> pb.Lease:
-    """Idle, then with a lease; the one that comes after cannot ask dstack where its machine is."""
+    """Kills while the machine is idle, then with a lease; the process after that cannot reach dstack."""
     pool.start()
     async with pool.stub() as stub:
         await seen_in(stub, pb.MACHINE_STATE_WARM)
@@ -115,7 +115,7 @@ async def killed_while_it_serves(pool: LabPool) -> pb.Lease:
 
 
 async def killed_while_releasing(pool: LabPool, relay: LossyRelay, lease: pb.Lease) -> list[pb.MachineEvent]:
-    """When its run is over and dstack keeps the machine, idle and paid for."""
+    """Kills after dstack's run has ended, while dstack still keeps the machine, idle and paid for."""
     pool.start(VMPOOL_DSTACK_SERVER_URL=relay.url)
     async with pool.stub() as stub:
         renewed = await stub.RenewLease(pb.RenewLeaseRequest(lease_id=lease.lease_id))
@@ -142,7 +142,7 @@ async def test_a_machine_whose_record_is_lost_serves_on_and_one_whose_secret_is_
     pool.lose_record()
     pool.start()
     async with pool.stub() as stub:
-        # This job waits from the first moment on; the machine that is there is found before another is made for it.
+        # This job waits from the start; the existing machine is found before another is made for it.
         after = await leased(stub, "next")
         assert after.machine_id == before.machine_id
         assert after.fencing_token > before.fencing_token
@@ -169,7 +169,7 @@ def states_of(events: list[pb.MachineEvent]) -> str:
 
 
 async def answering(endpoint: str) -> None:
-    """Wait until the executor at the endpoint answers."""
+    """Waits until the executor at the endpoint answers."""
     client = ExecutorClient(timedelta(seconds=5))
     try:
         async with asyncio.timeout(DEADLINE_SECONDS):

@@ -1,4 +1,4 @@
-"""vmpool SIGKILLed while its machine is a container on a real Docker engine, and started again."""
+"""vmpool SIGKILLed while its machine is a container on a real Docker engine, and restarted."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ pytestmark = [pytest.mark.docker, pytest.mark.timeout(300)]
 
 
 def docker_settings(plan: ContainerPlan) -> dict[str, str]:
-    """What makes a process's containers like those of the plan."""
+    """Settings that make a process's containers like those of the plan."""
     return {
         "VMPOOL_PROVIDERS": "docker",
         "VMPOOL_POOL_NAME": plan.pool_name,
@@ -40,7 +40,7 @@ def docker_settings(plan: ContainerPlan) -> dict[str, str]:
 
 
 def containers(plan: ContainerPlan) -> list[str]:
-    """The ids of those that exist, running or not."""
+    """The ids of the existing containers, running or not."""
     command = ["docker", "ps", "--all", "--quiet", "--no-trunc", "--filter", f"label={POOL_LABEL}={plan.pool_name}"]
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
 

@@ -34,7 +34,7 @@ JOBS_EACH = 4
 
 @asynccontextmanager
 async def racers(url: str, *names: str) -> AsyncGenerator[list[Process]]:
-    """Processes that are ready."""
+    """Processes that are ready to race."""
     processes = [
         await asyncio.create_subprocess_exec(
             *(sys.executable, str(RACER), url, name, str(JOBS_EACH)),
@@ -62,7 +62,7 @@ async def answer_of(process: Process) -> bytes:
 
 
 async def race(processes: list[Process], started: int, eighths: int) -> list[Won]:
-    """What each of them won."""
+    """The leases that each process won."""
     for process in processes:
         assert process.stdin
         process.stdin.write(f"{started} {eighths}\n".encode())

@@ -1,4 +1,4 @@
-"""What operators ask of the pool, over gRPC: logs, offers, diagnoses, and stopping machines at once."""
+"""Operators' requests to the pool, over gRPC: logs, offers, diagnoses, and stopping machines at once."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def database_url(tmp_path: Path) -> str:
-    """One kind is enough here: what differs between databases is tested at the stores."""
+    """One kind of database is enough here: the tests of the stores cover the differences."""
     return f"sqlite+aiosqlite:///{tmp_path / 'vmpool.db'}"
 
 

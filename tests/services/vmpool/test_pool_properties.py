@@ -1,4 +1,4 @@
-"""Whatever happens, in whatever order: no machine too many, no slot leased twice, none leaked, every second paid."""
+"""Whatever happens, in any order: no machine too many, no slot leased twice, none leaked, every second paid."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ EVENTS: st.SearchStrategy[Event] = st.one_of(
 
 
 class Life:
-    """One pool's life: events happen to it, and after each the promises are looked at."""
+    """One pool's life: events happen to it, and after each one the promises are checked."""
 
     def __init__(self, pool_settings: VmPoolSettings) -> None:
         self.settings = pool_settings
@@ -75,7 +75,7 @@ class Life:
         self.jobs = 0
 
     async def live(self, events: Sequence[Event]) -> None:
-        """Go through the events, then let the pool come to rest."""
+        """Applies the events, then lets the pool settle."""
         left = list(events)
         while True:
             async with bench_on(self.settings, self.provider, self.clock) as bench:
@@ -204,7 +204,7 @@ class Life:
         assert [fact.final for fact in facts] == [False] * (len(facts) - 1) + [True] * bool(facts)
 
 
-# An example that fails is short enough to read, and to shrink it takes minutes.
+# A failing example is short enough to read, and shrinking it takes minutes.
 UNSHRUNK = (Phase.explicit, Phase.reuse, Phase.generate)
 
 

@@ -1,4 +1,4 @@
-"""vmpool as the process that it is in real life, with real executors, killed and stopped."""
+"""vmpool as a process, as in production, with real executors, killed and stopped."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def machine_ids(pool: PoolProcess) -> list[str]:
 
 @contextmanager
 def reaping(pool: PoolProcess) -> Generator[None]:
-    """Whatever a failed test leaves is killed."""
+    """Kills everything that a failed test leaves."""
     keepers = [process_ids(pool.data_dir, machine_id)[0] for machine_id in machine_ids(pool)]
     try:
         yield
@@ -128,7 +128,7 @@ class Refusing(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, *_: object) -> None:
-        """Not on the test's output."""
+        """Keeps the log out of the test's output."""
 
 
 @contextmanager

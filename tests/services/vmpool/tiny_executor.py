@@ -1,4 +1,4 @@
-"""A real executor process with as little behind it as will do: it answers GetCapabilities as its environment says.
+"""A minimal real executor process: it answers GetCapabilities as its environment says.
 
 TINY_EXIT: end at once with this status. TINY_RUNS: runs in flight.
 TINY_HOST: the address to listen on.

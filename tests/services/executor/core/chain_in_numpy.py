@@ -1,4 +1,4 @@
-"""The arithmetic of a chain in numpy, as it is meant: `runner/chain_bodies.hpp` has to make the same bits."""
+"""The arithmetic of a chain in numpy, as a specification: `runner/chain_bodies.hpp` must make the same bits."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _MANTISSA_BITS = 23
 _MANTISSA = np.uint64((1 << _MANTISSA_BITS) - 1)
 _MEAN_OF_SUM = 2 * (2**32 - 1)
 _ELEMENTS_PER_SPIKE = 8192
-# Few enough that a cache holds what is made on the way, and that it is made in memory that was filled before.
+# Few enough that intermediate arrays fit in a cache and reuse memory that is already mapped.
 _MADE_AT_ONCE = 1 << 14
 
 
@@ -44,7 +44,7 @@ def mixed(x: int) -> int:
 
 
 class Key(NamedTuple):
-    """Of an array in a link."""
+    """The key of an array in a link."""
 
     first: int
     second: int
@@ -56,7 +56,7 @@ def argument_key(link_key: int, argument: int) -> Key:
 
 
 def remade(base: NDArray[Any], rule: LinkRule, link_key: int, argument: int) -> NDArray[Any]:
-    """What an array is in the link with this key."""
+    """The array in the link with this key."""
     key = argument_key(link_key, argument)
     if rule.kind is RuleKind.DRAW:
         before = argument_key(link_key, argument - 1)
@@ -67,7 +67,7 @@ def remade(base: NDArray[Any], rule: LinkRule, link_key: int, argument: int) -> 
 def remade_at(
     base: NDArray[Any], rule: LinkRule, link_key: int, argument: int, places: NDArray[np.int64]
 ) -> NDArray[Any]:
-    """What the elements at these places of the flattened array are in the link with this key."""
+    """The elements at these places of the flattened array, in the link with this key."""
     flat, key = base.reshape(-1), argument_key(link_key, argument)
     match rule.kind:
         case RuleKind.DRAW:
@@ -107,7 +107,7 @@ def _changed(base: NDArray[Any], rule: LinkRule, key: Key) -> NDArray[Any]:
 
 
 def _blocks(base: NDArray[Any], rule: LinkRule, key: Key) -> NDArray[Any]:
-    """Floats in blocks of `second`, whose octaves `first` has: the lowest, how many, and whether there are signs."""
+    """Floats in blocks of `second`; `first` holds the lowest octave, their number, and whether there are signs."""
     at = np.arange(base.size, dtype=np.uint64)
     words, of_block = _words_at(key, 2 * at), _words_at(key, 2 * (at // np.uint64(rule.second)) + np.uint64(1))
     octaves = np.uint64(rule.first & 0xFF) + (
@@ -127,7 +127,7 @@ def _blocks(base: NDArray[Any], rule: LinkRule, key: Key) -> NDArray[Any]:
 
 
 def _distance(blocks: int, key: Key) -> int:
-    """By how many blocks an array is rolled."""
+    """The number of blocks by which an array is rolled."""
     return 0 if blocks < 2 else 1 + _word_of_array(key) % (blocks - 1)
 
 
@@ -165,7 +165,7 @@ def _fold_strips(words: Words, strips: int, key: int) -> Words:
 
 
 def _remade_matrix(base: NDArray[Any], rule: LinkRule, key: Key) -> NDArray[Any]:
-    """A square matrix, whose noise is the same on both sides of the diagonal."""
+    """A square matrix with the same noise on both sides of the diagonal."""
     rows, columns = np.indices(base.shape)
     places = np.minimum(rows, columns) * base.shape[0] + np.maximum(rows, columns)
     noise = _random_words(key, base.size)[places.reshape(-1)]
@@ -188,7 +188,7 @@ def _form_of(rule: LinkRule) -> Form | None:
 
 
 def _drawn(places: Words, size: int, rule: LinkRule, keys: tuple[Key, Key]) -> NDArray[np.float32]:
-    """With the keys of the array and of the argument before it, of which turned rows have a share."""
+    """Draws with the keys of the array and of the argument before it; turned rows use some elements of the latter."""
     key, before = keys
     own, bits = _drawn_at(places, size, rule, key), rule.first >> 24 & 0xFF
     if not bits:
@@ -201,7 +201,7 @@ def _drawn(places: Words, size: int, rule: LinkRule, keys: tuple[Key, Key]) -> N
 
 
 def _last_spike(size: int, key: Key) -> int:
-    """In the last tile there is one however few elements there are."""
+    """The last tile always has a spike, however few elements it has."""
     return size - 1 - _word_of_array(key) % max(1, min(size, TILE_ELEMENTS))
 
 
@@ -209,7 +209,7 @@ def _drawn_at(places: Words, size: int, rule: LinkRule, key: Key) -> NDArray[np.
     form, side = _form_of(rule), np.uint64(math.isqrt(size))
     rows, columns = np.divmod(places, side) if form in _FORMS_OF_MATRICES else (places, places)
     if form is Form.SYMMETRIC:
-        # Below the diagonal, where the spike of the last tile lies.
+        # Below the diagonal: the spike of the last tile lies there.
         places = np.maximum(rows, columns) * side + np.minimum(rows, columns)
     values = np.empty(places.size, np.float32)
     for begin in range(0, places.size, _MADE_AT_ONCE):
@@ -282,7 +282,7 @@ def _numbers(words: Words, rule: LinkRule, dtype: np.dtype[Any]) -> NDArray[Any]
 
 
 def _in_range(words: Words, rule: LinkRule) -> Words:
-    """Numbers from `first` on, `second` of them alike likely."""
+    """Equally likely numbers from `first` on, `second` of them."""
     return np.uint64(rule.first & _MASK) + (((words >> np.uint64(32)) * np.uint64(rule.second)) >> np.uint64(32))
 
 

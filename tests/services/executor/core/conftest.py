@@ -35,7 +35,7 @@ settings.load_profile("core")
 
 SUBMISSIONS = Path(__file__).parent / "submissions"
 ALL_LARGE = LargeCaseRule(large_bytes=0)
-"""As at GPU sizes, for cases of any size."""
+"""Treats cases of any size as large, as at GPU sizes."""
 # Long enough for honest calls on a busy machine, short enough for a test that waits for a hang.
 CALL_SECONDS = 3.0
 
@@ -54,7 +54,7 @@ def cpu_device() -> CpuDevice:
 
 @pytest.fixture(scope="session")
 def builds_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Kept, and shared by all tests: whatever was compiled before is not compiled again."""
+    """Kept and shared by all tests, so that nothing is compiled twice."""
     return kept_folder("builds") or tmp_path_factory.mktemp("builds")
 
 
@@ -76,7 +76,7 @@ def limits() -> StageLimits:
 
 @pytest.fixture
 async def context(cpu_device: CpuDevice, builds: CompileCache, limits: StageLimits, tmp_path: Path) -> RunContext:
-    """Measures for a fifth of a second only: what is tested here is never the time itself."""
+    """Measures for only a fifth of a second: tests that use this do not test the time itself."""
     scratch = tmp_path / "scratch"
     scratch.mkdir()
     return RunContext(
@@ -97,7 +97,7 @@ def reported() -> list[Event]:
 
 @pytest.fixture
 def submit(context: RunContext, reported: list[Event]) -> Callable[[str, Mode], object]:
-    """Runs a submission, by name, against vector-addition; what it tells is in `reported`."""
+    """Runs a named submission against vector-addition; its events are in `reported`."""
 
     async def run_submission(name: str, mode: Mode = Mode.BENCHMARK) -> Finished:
         source = (SUBMISSIONS / f"{name}.hip").read_text()

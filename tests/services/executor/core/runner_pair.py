@@ -1,4 +1,4 @@
-"""A submission's runner and one of our own, both come up and at the judge's orders."""
+"""A submission's runner and one of our own, both started and ready for the judge's orders."""
 
 from __future__ import annotations
 

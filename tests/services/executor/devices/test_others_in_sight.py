@@ -1,4 +1,4 @@
-"""Where ROCm's runtime would fail in every run, the executor says so at its start."""
+"""If ROCm's runtime would fail in every run, the executor says so at its start."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def gpu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Gpu:
-    """The first of those in a folder in place of /dev/dri."""
+    """The first GPU of a folder that replaces /dev/dri."""
     monkeypatch.setattr(rocm_device, "render_nodes_beside", lambda own: sysfs.render_nodes_beside(own, tmp_path))
     (tmp_path / "card0").touch()
     node = tmp_path / "renderD128"

@@ -35,21 +35,21 @@ _REAL = [
     pytest.param("docker", marks=pytest.mark.docker),
     pytest.param("docker:runsc", marks=pytest.mark.runsc),
 ]
-# What a kernel of its own does inside (namespaces, most system calls) is no escape, and its processes cannot be counted
-# from outside: the other files say nothing about such a sandbox. Nor is there time: each takes a second.
+# Inside a sandbox with its own kernel, namespaces and most system calls are no escape, and processes cannot be counted
+# from outside, so the other files do not apply to it. They would also take too long: a second for each sandbox.
 _WITH_OWN_KERNEL = {"test_network_escapes.py", "test_exhaustion.py"}
 _docker: dict[str | None, DockerSandbox] = {}
 
 
 async def docker_sandbox(runtime: str | None = None) -> DockerSandbox:
-    """Tried out once in this process."""
+    """A Docker sandbox, tested once in this process."""
     if runtime not in _docker:
         _docker[runtime] = await open_docker_sandbox(runtime)
     return _docker[runtime]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Take the sandbox with a kernel of its own out of the files that do not apply to it."""
+    """Removes the sandbox with its own kernel from the files that do not apply to it."""
     items[:] = [
         item
         for item in items
@@ -66,14 +66,14 @@ async def sandbox(request: pytest.FixtureRequest) -> Sandbox:
         return await docker_sandbox(runtime or None)
     forgoing = await open_process_sandbox(_FORGONE[request.param])
     if Gap.SIGNALS in forgoing.gaps:
-        # For somebody who is not root: `kill -9 -1` in it would end the tests, and the person's session.
+        # For users other than root, `kill -9 -1` in it would end the tests and the user's session.
         pytest.skip("a sandbox that can signal others of its user is none to try attacks in")
     return forgoing
 
 
 @pytest.fixture
 def shell(sandbox: Sandbox) -> Iterator[SandboxedShell]:
-    """Other users can reach its folders, unlike `tmp_path`: a sandbox without a root of its own needs the way."""
+    """Its folders are open to other users, unlike `tmp_path`: a sandbox without its own root must reach them."""
     home = Path(tempfile.mkdtemp(prefix="wavepool-test-"))
     home.chmod(0o755)
     yield SandboxedShell(sandbox, home)
@@ -83,7 +83,7 @@ def shell(sandbox: Sandbox) -> Iterator[SandboxedShell]:
 
 @pytest.fixture
 def marker() -> str:
-    """A number of seconds to sleep that no other process has on its command line."""
+    """A unique number of seconds to sleep, on no other process's command line."""
     return f"300.{uuid.uuid4().int}"
 
 

@@ -1,4 +1,4 @@
-"""Tries a few things in sandboxes and prints what happened as JSON; needs no packages. Run it with SETTING."""
+"""Tries a few things in sandboxes and prints the results as JSON; needs no packages. Run it with SETTING."""
 
 from __future__ import annotations
 
@@ -69,11 +69,11 @@ async def observe(setting: str, folder: Path) -> dict[str, object]:
 
 
 async def beside_a_full_sandbox(sandbox: Sandbox, folder: Path) -> str:
-    """What a build's sandbox says that starts a process when a submission's sandbox has filled itself with them."""
+    """The output of a build that starts a process after a submission's sandbox has filled itself with processes."""
     limits = StageLimits()
     begun = asyncio.Event()
     build = await sandbox.start(_command(folder, BUILD), limits.builder, lambda *_: begun.set())
-    # What the other may have is counted when it starts.
+    # The other's limit is computed when it starts.
     await begun.wait()
     full = await sandbox.start(_command(folder, FILL), limits.runner)
     said = await build.wait()

@@ -1,4 +1,4 @@
-"""How the contract suite runs shell scripts in sandboxes."""
+"""Runs shell scripts in sandboxes for the contract suite."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ SMALL_FILES = replace(GENEROUS, file_mib=2)
 
 
 class SandboxedShell:
-    """Runs scripts in sandboxes of one adapter; what they see as /build lies in `folder`, and `outside` beside it."""
+    """Runs scripts in sandboxes of one adapter; `folder` is their /build, and `outside` lies beside it."""
 
     def __init__(self, sandbox: Sandbox, home: Path) -> None:
         self.sandbox = sandbox
@@ -69,7 +69,7 @@ class SandboxedShell:
 
 
 def processes_with(marker: str) -> list[int]:
-    """The processes that have `marker` on their command line, but for this one."""
+    """The processes with `marker` on their command line, except this one."""
     return [
         int(folder.name)
         for folder in Path("/proc").iterdir()

@@ -1,4 +1,4 @@
-"""What is read from and written to groups of either version; the real ones are exercised by the limits of the suite."""
+"""Reading and writing groups of either version; the suite's tests of limits use real ones."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_peak_memory_and_refused_processes_are_read_in_either_version(tmp_path: 
 def test_cores_become_a_quota_in_either_version(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cores: float, quota: str
 ) -> None:
-    """A new group has its files at once; here they are there before it."""
+    """A new group has its files at once; here they exist beforehand."""
     monkeypatch.setattr(os, "cpu_count", lambda: 4)
     for name in ("cpu.max", "cpu.cfs_quota_us", "cpu.cfs_period_us"):
         (tmp_path / name).touch()

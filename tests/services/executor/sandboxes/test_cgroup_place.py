@@ -1,4 +1,4 @@
-"""Where a sandbox's groups go, on machines of either version and in containers."""
+"""The place of a sandbox's groups, on machines of either version and in containers."""
 
 from __future__ import annotations
 

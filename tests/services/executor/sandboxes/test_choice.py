@@ -77,7 +77,7 @@ async def test_another_runtime_of_the_engine_can_be_asked_for() -> None:
     command = Command(["/bin/uname", "-r"], Path("/"))
     ending = await (await sandbox.start(command, GENEROUS)).wait()
 
-    # It has a kernel of its own.
+    # This sandbox has its own kernel.
     assert ending.code == 0
     assert ending.stdout.decode().strip() != os.uname().release
 

@@ -1,4 +1,4 @@
-"""Root in a container without namespaces: what a sandbox needs may lie in folders that are closed to its user."""
+"""Root in a container without namespaces: the sandbox's files may be in folders that are closed to its user."""
 
 from __future__ import annotations
 

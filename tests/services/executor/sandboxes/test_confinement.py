@@ -1,4 +1,4 @@
-"""Without a root of its own a sandbox sees its mounts where they really lie."""
+"""A sandbox without its own root sees its mounts at their real paths."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A program in any sandbox reaches the socket that is mounted for it, and its judge knows it from all others."""
+"""A program in any sandbox reaches the socket that is mounted for it, and its judge can tell it from all others."""
 
 from __future__ import annotations
 

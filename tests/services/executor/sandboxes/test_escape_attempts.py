@@ -1,4 +1,4 @@
-"""What a hostile program tries, against every sandbox; a sandbox lets through exactly what its gaps admit."""
+"""A hostile program's attempts in every sandbox; a sandbox lets through exactly the gaps that it reports."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 async def test_countless_files_exceed_the_file_limit(shell: SandboxedShell) -> None:
-    # Nearly all are there before: on a busy disk they can take longer than the sandbox may last.
+    # Most files exist beforehand: on a busy disk, writing them can take longer than the sandbox may last.
     for number in range(19_990):
         (shell.folder / f"before{number}").touch()
     program = 'for my $i (1..1000) { open(my $f, ">", "/build/$i") or last } sleep 50'

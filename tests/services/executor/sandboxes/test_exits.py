@@ -1,4 +1,4 @@
-"""However a sandbox ends, nothing of it is left: no process, no cgroup, no file, no hold on a user id."""
+"""However a sandbox ends, nothing of it is left: no process, no cgroup, no file, no reserved user id."""
 
 from __future__ import annotations
 

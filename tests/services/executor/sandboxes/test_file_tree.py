@@ -1,4 +1,4 @@
-"""Folders that untrusted programs have filled are looked at and removed, whatever is in them."""
+"""Folders filled by untrusted programs are read and removed, whatever is in them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Calls whose effect is on the whole process: each has one of its own."""
+"""Calls that affect the whole process: each test has a process of its own."""
 
 from __future__ import annotations
 

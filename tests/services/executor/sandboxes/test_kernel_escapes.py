@@ -1,4 +1,4 @@
-"""What a hostile program asks of the kernel: privileges, other processes, devices, mounts."""
+"""A hostile program's requests to the kernel: privileges, other processes, devices, mounts."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ CALLS = {
     "quotactl": (179, 0),
     "swapon": (167, 0),
 }
-# Some are harmless where the arguments mean nothing; without a filter these may be let through.
+# Some are harmless if their arguments mean nothing; without a filter these may be let through.
 UNFILTERED = {"userfaultfd", "io_uring_setup", "keyctl", "ptrace", "unshare mounts", "unshare users", "open_tree"}
 ALLOWED_NODES = {"null", "zero", "full", "random", "urandom", "tty", "ptmx", "console", "stdin", "stdout", "stderr"}
 
@@ -86,7 +86,7 @@ async def test_no_device_can_be_made_and_none_opened_but_harmless_ones(shell: Sa
 
 @pytest.fixture
 def device() -> Iterator[Path]:
-    """A device node that one group may use, and nobody else; it swallows what is written to it."""
+    """A device node that only one group may use; it discards everything written to it."""
     node = Path(f"/dev/wavepool-test-{uuid.uuid4().hex[:8]}")
     os.mknod(node, stat.S_IFCHR | 0o660, os.makedev(1, 3))
     os.chown(node, 0, 61_000)

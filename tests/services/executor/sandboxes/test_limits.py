@@ -1,4 +1,4 @@
-"""Every limit ends its sandbox, with every adapter, and the ending says which limit it was."""
+"""Every limit ends its sandbox, with every adapter, and the exit reason names the limit."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ async def test_what_a_sandbox_uses_can_be_read_while_it_runs(shell: SandboxedShe
 
 
 async def test_what_a_sandbox_uses_is_up_to_date_whenever_it_is_read(shell: SandboxedShell) -> None:
-    """The kernel adds what a thread has run at its timer's ticks; several plain readings fit between two of them."""
+    """The kernel adds a thread's run time at timer ticks; several plain readings fit between two of them."""
     running = await shell.start("while :; do :; done")
     try:
         deadline = time.monotonic() + 60
@@ -110,7 +110,7 @@ async def test_a_sandbox_gets_no_more_than_its_cores(shell: SandboxedShell) -> N
 
     # A period's share of time may be used up at once.
     assert (now_used - begin_used).total_seconds() < cores * (seconds + 0.1) * 1.5
-    # On a busy machine two loops may take as long without a limit; the engine's group is not ours to look at.
+    # On a busy machine two loops may take as long without a limit; we cannot read the engine's group.
     assert counted.get("nr_throttled", "1") != "0"
 
 
@@ -119,7 +119,7 @@ async def test_a_sandbox_within_its_cores_is_never_stopped(shell: SandboxedShell
         pytest.skip("the kernel counts for nobody here, or for the engine")
     running = await shell.start("while :; do :; done", replace(GENEROUS, cores=1))
     try:
-        # Making the sandbox takes processes beside the loop's.
+        # Making the sandbox needs processes beside the loop's.
         while (begin := await running.cpu_time()) < timedelta(seconds=0.5):
             await asyncio.sleep(0.02)
         before = _scheduled(running._parts.cgroup)
@@ -134,7 +134,7 @@ async def test_a_sandbox_within_its_cores_is_never_stopped(shell: SandboxedShell
 
 
 def _scheduled(counters: CgroupCounters) -> dict[str, str]:
-    """What the scheduler has counted of a sandbox."""
+    """The scheduler's counters of a sandbox."""
     files = [folder / "cpu.stat" for folder in counters.folders if (folder / "cpu.stat").exists()]
     return dict(line.split() for file in files for line in file.read_text().splitlines())
 
@@ -159,7 +159,7 @@ async def test_memory_is_that_of_the_whole_tree(shell: SandboxedShell) -> None:
 async def test_memory_is_reported_where_the_kernel_kills_bwrap_with_the_program(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kills: int, *, is_reported: bool
 ) -> None:
-    """As it does in groups of version 2; a bwrap that ends otherwise says nothing of the program."""
+    """The kernel does so in groups of version 2; a bwrap that ends otherwise says nothing about the program."""
     (tmp_path / "memory.events").write_text(f"oom 1\noom_kill {kills}\n")
     running = await SandboxedShell(BubblewrapSandbox(), tmp_path).start("exec sleep 60")
     assert isinstance(running, RunningSandbox)

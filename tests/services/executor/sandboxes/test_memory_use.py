@@ -35,7 +35,7 @@ KEEP = {
 
 @contextmanager
 def process(script: str) -> Iterator[int]:
-    """A Python that has run the script and then waits."""
+    """A Python process that has run the script and then waits."""
     command = [sys.executable, "-I", "-S", "-c", f"{script}\nprint(flush=True); input()"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as running:
         assert running.stdout is not None
@@ -46,7 +46,7 @@ def process(script: str) -> Iterator[int]:
 
 @pytest.fixture(scope="module")
 def empty_kib() -> int:
-    """What a Python fills that keeps nothing."""
+    """The memory of a Python process that keeps nothing, in KiB."""
     with process("import mmap, os, sys") as pid:
         return memory_kib([pid])
 

@@ -13,7 +13,7 @@ from tests.services.executor.sandboxes.shell import until
 if TYPE_CHECKING:
     from tests.services.executor.sandboxes.shell import SandboxedShell
 
-# Each prints its name when it got something through.
+# Each prints its name if it got something through.
 ATTEMPTS = """use Socket; use IO::Socket::INET; use IO::Socket::UNIX;
 my ($raw, $packet, $netlink);
 socket($raw, AF_INET, SOCK_RAW, 1) and print "raw ";

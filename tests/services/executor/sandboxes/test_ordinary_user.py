@@ -1,4 +1,4 @@
-"""Sandboxes for people who are not root; where the suite runs as root, this adds an ordinary user."""
+"""Sandboxes for users who are not root; if the suite runs as root, these tests become an ordinary user."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ HELD = {
 
 @pytest.fixture
 def _ordinary_user() -> None:
-    """Somebody who is not root already is one; root needs a Python that others can start."""
+    """Users other than root need nothing; root needs a Python that others can start."""
     if os.geteuid() != 0:
         pytest.skip("only root can become another user; the other tests of the suite run as an ordinary one here")
     if not SYSTEM_PYTHON.exists():
@@ -65,7 +65,7 @@ async def test_the_sandbox_holds_and_limits_for_an_ordinary_user_too(setting: st
 
 @pytest.mark.usefixtures("_ordinary_user")
 async def test_processes_that_the_sandbox_cannot_see_do_not_use_up_its_limit() -> None:
-    # As in containers of one user: a process namespace hides them, and the kernel counts them all the same.
+    # As in one user's containers: a process namespace hides the processes, but the kernel still counts them.
     others = [subprocess.Popen(["/bin/sleep", "600"], user=NOBODY, group=NOBODY) for _ in range(60)]
     try:
         seen = await observed(
@@ -83,7 +83,7 @@ async def test_processes_that_the_sandbox_cannot_see_do_not_use_up_its_limit() -
 
 
 async def observed(setting: str, *become_nobody: str) -> dict[str, object]:
-    """What `ordinary_user.py` sees, started as nobody or by a command that makes it so."""
+    """The results of `ordinary_user.py`, started as nobody or by a command that becomes nobody."""
     user = {} if become_nobody else {"user": NOBODY, "group": NOBODY, "extra_groups": []}
     process = await asyncio.create_subprocess_exec(
         *become_nobody,

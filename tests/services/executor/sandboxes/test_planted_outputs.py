@@ -1,4 +1,4 @@
-"""What a builder leaves where its output belongs is read as a regular file or not at all, and hangs nobody."""
+"""A file that a builder plants in place of its output is read as a regular file or not at all, and never hangs us."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A prepared sandbox is wholly made, begins with a word, is used once, and leaves nothing when nobody wants it."""
+"""A prepared sandbox is complete, starts on one word, is used once, and leaves nothing if nobody uses it."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ async def test_exit_statuses_that_look_like_signals_are_distinguished_from_them(
 
 
 def _kernel_tells_exits() -> bool:
-    """PIDFD_GET_INFO tells of exits since Linux 6.15."""
+    """True if PIDFD_GET_INFO reports exits, which it does since Linux 6.15."""
     major, minor, *_ = os.uname().release.split(".")
     return (int(major), int(minor)) >= (6, 15)
 

@@ -43,7 +43,7 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def home(shell: SandboxedShell, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder for a machine, and a ROCm that is new enough, as far as the command of a run asks it."""
+    """A folder for a machine, and a ROCm that is new enough for the command of a run."""
     hipcc = shell.outside / "rocm" / "bin" / "hipcc"
     hipcc.parent.mkdir(parents=True)
     hipcc.write_text("#!/bin/sh\necho 'HIP version: 6.4.0'\n")
@@ -55,13 +55,13 @@ def home(shell: SandboxedShell, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def run_with(home: Path, devices: Sequence[Partition], programs: Path) -> Command:
-    """What a run with these devices is started with."""
+    """The command of a run with these devices."""
     (home / "build").mkdir()
     return StandinDevice(devices, home, programs).run_command(home / "build", BuildKind.SOLUTION)
 
 
 async def answer(shell: SandboxedShell, command: Command, what: str) -> Exit:
-    """What `devices.c` says in the runner's place."""
+    """The result of `devices.c` in the runner's place."""
     ready = replace(command, arguments=(*command.arguments[:-1], str(PROGRAMS / "devices"), what), workdir=PROGRAMS)
     return await (await shell.sandbox.start(ready, StageLimits().runner)).wait()
 
@@ -99,7 +99,7 @@ async def test_the_runtime_finds_the_leased_devices_and_no_others(
 async def test_without_the_drivers_topology_the_runtime_does_not_start(
     shell: SandboxedShell, home: Path, programs: Path
 ) -> None:
-    """As it was before sandboxes had it: HSA_STATUS_ERROR_OUT_OF_RESOURCES."""
+    """This was the state before sandboxes had the topology: HSA_STATUS_ERROR_OUT_OF_RESOURCES."""
     needs_a_root_of_its_own(shell.sandbox)
     devices = machine(home / "sys", 1)
     command = run_with(home, devices, programs)

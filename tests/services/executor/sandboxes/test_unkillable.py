@@ -1,4 +1,4 @@
-"""A sandbox whose processes SIGKILL does not end: it is given up, and said to be left."""
+"""A sandbox whose processes SIGKILL does not end: it is given up and reported as left behind."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def soon(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def is_cleaned_up() -> bool:
-    """What was left to go on in the background is over."""
+    """True if all work in the background is over."""
     return asyncio.all_tasks() == {asyncio.current_task()}
 
 

@@ -1,4 +1,4 @@
-"""The executor runs on uvloop, whose closed transports complain where asyncio's do not."""
+"""The executor runs on uvloop, whose closed transports raise errors that asyncio's do not."""
 
 from __future__ import annotations
 

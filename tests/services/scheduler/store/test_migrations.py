@@ -1,4 +1,4 @@
-"""Databases of older schedulers are read."""
+"""The databases of older schedulers can be read."""
 
 from __future__ import annotations
 

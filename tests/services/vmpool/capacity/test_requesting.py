@@ -1,4 +1,4 @@
-"""RequestMachine over gRPC: what it starts, what it finds, and what it refuses."""
+"""RequestMachine over gRPC: machines that it starts or finds, and requests that it refuses."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ AMD_SPOT = Offer("scripted", "MI300X", 1, DOLLAR, backend="amddevcloud", region=
 
 @pytest.fixture
 def database_url(tmp_path: Path) -> str:
-    """One kind is enough here: what differs between databases is tested at the stores."""
+    """One kind of database is enough here: the tests of the stores cover the differences."""
     return f"sqlite+aiosqlite:///{tmp_path / 'vmpool.db'}"
 
 

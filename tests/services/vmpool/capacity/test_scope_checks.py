@@ -10,7 +10,7 @@ from tests.services.vmpool.scripted_provider import ScriptedProvider
 
 
 def pool(*scopes: Scope | None) -> ProviderSet:
-    """Providers `p0`, `p1` and so on; one whose scope is None tells none."""
+    """Providers `p0`, `p1` and so on; a provider whose scope is None reports none."""
     providers = [ScriptedProvider(f"p{number}") for number in range(len(scopes))]
     for provider, scope in zip(providers, scopes, strict=True):
         if scope is not None:

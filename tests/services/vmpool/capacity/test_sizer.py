@@ -1,4 +1,4 @@
-"""The sizer at work: with a scripted provider, and money as the test has it."""
+"""The sizer at work, with a scripted provider and scripted money."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ async def test_paces_are_measured_from_leases_and_starts(bench: Bench) -> None:
 
 
 class Billing:
-    """Tells a budget, and remembers which machines it was asked to leave out."""
+    """Reports a budget, and records which machines it was asked to leave out."""
 
     def __init__(self) -> None:
         self.answer = pb.GetMachineBudgetResponse(budget_micros=100 * DOLLAR, spent_micros=40 * DOLLAR)

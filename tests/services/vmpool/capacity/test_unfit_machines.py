@@ -1,4 +1,4 @@
-"""Machines that come out unfit: no more are rented after so many, everybody hears why, and an administrator resumes."""
+"""Unfit machines: the pool stops renting after a few, tells everybody why, and an administrator resumes it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ LIMIT = 3
 
 
 async def rounds(bench: Bench, count: int, jobs: int = 1) -> None:
-    """Demand without an end, each time after every pause that failures bring."""
+    """Makes endless demand, and waits out every pause that failures cause."""
     for _ in range(count):
         bench.clock.advance(LONGEST_BACKOFF)
         await bench.demand(jobs=jobs)
@@ -147,7 +147,7 @@ async def test_a_machine_that_is_asked_for_by_hand_is_rented_and_ends_the_stop_i
 
 
 async def test_machines_that_turn_unfit_under_the_first_job_count_though_they_were_leased(bench: Bench) -> None:
-    """A job that waits takes a machine before its canary is over: the executor refuses the run, and it ran nothing."""
+    """A waiting job takes a machine before its canary is over: the executor refuses the run, and nothing ran on it."""
     for number in range(LIMIT):
         bench.clock.advance(LONGEST_BACKOFF)
         machine = await bench.warm_machine()

@@ -1,4 +1,4 @@
-"""What the driver makes of providers that hang, break or are away, and of executors that are there and unfit."""
+"""The driver's handling of providers that hang, break or are away, and of executors that answer but are unfit."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ AWAY = [TimeoutError("no answer"), ConnectionError("no engine"), RuntimeError("a
 
 @pytest.fixture
 def database_url(tmp_path: Path) -> str:
-    """One kind is enough here: what differs between databases is tested at the stores."""
+    """One kind of database is enough here: the tests of the stores cover the differences."""
     return f"sqlite+aiosqlite:///{tmp_path / 'vmpool.db'}"
 
 
@@ -100,7 +100,7 @@ async def test_a_machine_ordered_before_ids_were_kept_learns_its_own(bench: Benc
 
 @pytest.mark.parametrize("error", AWAY, ids=repr)
 async def test_an_order_that_nobody_takes_ends_in_time(bench: Bench, error: Exception) -> None:
-    """Else it counts as a machine on its way for ever, and no other provider is tried."""
+    """Otherwise it would count as a machine on its way for ever, and no other provider would be tried."""
     bench.provider.failing["provision"] = error
     await bench.demand()
     await bench.passes(2)
@@ -226,7 +226,7 @@ async def test_a_machine_that_is_stopped_while_it_is_ordered_costs_what_it_cost(
 
 
 async def test_an_order_that_never_came_to_a_machine_costs_nothing(bench: Bench) -> None:
-    """Else two hours' minimum would be booked, and held of the budget, for each sold-out cloud."""
+    """Otherwise two hours' minimum would be booked, and held from the budget, for each sold-out cloud."""
     bench.provider.minimum_billed = 7200 * SECOND
     await bench.demand()
     await bench.passes()

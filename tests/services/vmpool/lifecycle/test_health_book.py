@@ -1,4 +1,4 @@
-"""When machines are asked, and when their silence means that they are lost."""
+"""The times at which machines are polled, and the silence after which they count as lost."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ class GatedProvider(ScriptedProvider):
 
 @dataclass
 class PacedProvider(GatedProvider):
-    """Is not to be asked more often than that."""
+    """Must not be asked more often than its limit."""
 
     poll_interval: timedelta = INTERVAL
 

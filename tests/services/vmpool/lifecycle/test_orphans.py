@@ -29,12 +29,12 @@ DEADLINE_SECONDS = 60
 
 @pytest.fixture
 def database_url(tmp_path: Path) -> str:
-    """One kind is enough here: what differs between databases is tested at the stores."""
+    """One kind of database is enough here: the tests of the stores cover the differences."""
     return f"sqlite+aiosqlite:///{tmp_path / 'vmpool.db'}"
 
 
 def without_record(settings: VmPoolSettings, tmp_path: Path, **changes: object) -> VmPoolSettings:
-    """The same pool, its database lost."""
+    """The same pool with its database lost."""
     tmp_path.mkdir(exist_ok=True)
     return settings.model_copy(update={"database_url": f"sqlite+aiosqlite:///{tmp_path / 'new.db'}", **changes})
 
@@ -52,7 +52,7 @@ async def test_a_machine_with_our_token_is_adopted_and_serves_again(bench: Bench
 async def test_an_adopted_machine_s_leases_have_higher_tokens_than_those_that_were_lost(
     bench: Bench, tmp_path: Path
 ) -> None:
-    """Its executor remembers the highest, and refuses those below."""
+    """Its executor remembers the highest token, and refuses lower ones."""
     await bench.warm_machine()
     before = await bench.leases.acquire(a_request())
     assert before is not None
@@ -225,7 +225,7 @@ async def test_an_orphan_that_cannot_be_released_keeps_nobody_from_the_others(
                 await anew.reconciler.look_around()
                 await asyncio.sleep(0)
             assert (await anew.machines.get(machine.machine_id)).origin is Origin.ADOPTED
-            bench.clock.advance(timedelta(seconds=59))  # no machine costs money unseen for a minute
+            bench.clock.advance(timedelta(seconds=59))  # no machine may cost money unseen for a minute
             while len(tried) < 3:
                 await anew.reconciler.look_around()
                 await asyncio.sleep(0)

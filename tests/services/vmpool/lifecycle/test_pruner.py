@@ -1,4 +1,4 @@
-"""What is forgotten of history, and what must not be."""
+"""History that the pool forgets, and history that it must keep."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ async def test_usage_facts_are_forgotten_once_billing_has_them(bench: Bench) -> 
 
 
 async def machines_of_long_ago(bench: Bench, used: int = 3, unused: int = 0) -> list[str]:
-    """Some that were used, then some that were not, all of them released, and billed but for the last."""
+    """Released machines: some that were used, then some that were not. All are billed except the last."""
     machine_ids: list[str] = []
     store = UsageStore(bench.database, bench.clock)
     for number in range(used + unused):

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def database_url(tmp_path: Path) -> str:
-    """One kind is enough here: what differs between databases is tested at the stores."""
+    """One kind of database is enough here: the tests of the stores cover the differences."""
     return f"sqlite+aiosqlite:///{tmp_path / 'vmpool.db'}"
 
 
@@ -179,7 +179,7 @@ async def test_a_machine_that_was_stopped_at_its_provider_is_stopped_and_tells_w
     assert (stopped.state, stopped.reason) == (MachineState.STOPPED, "terminated_by_user")
     assert (stopped.fault, stopped.exit_status) == (Fault.PROVIDER, 0)
     assert bench.provider.machines == {}
-    # It has done no job: the pool is not to buy one after another.
+    # It has done no job: the pool must not buy one machine after another.
     assert len(await bench.machines.failures()) == 1
     if taken:
         with pytest.raises(LeaseEndedError):
@@ -263,7 +263,7 @@ async def test_the_first_job_starts_cold_and_the_next_is_warm(bench: Bench) -> N
 
 
 async def test_a_pool_that_was_killed_goes_on_where_it_was(bench: Bench) -> None:
-    """At every state: the next pool on the same database takes the machine on, and makes no second one."""
+    """In every state, the next pool on the same database takes over the machine and makes no second one."""
     await bench.demand()
     for _ in range(4):
         async with bench_on(bench.settings, bench.provider, bench.clock) as next_bench:

@@ -1,4 +1,4 @@
-"""What a machine says of itself is taken over when it changes, and passed on whole."""
+"""A machine's description of itself is adopted when it changes, and passed on whole."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ def failed(backend: str, minute: int, fault: Fault = Fault.NO_CAPACITY) -> Machi
 
 
 def wasted(minute: int, fault: Fault = Fault.UNFIT) -> Machine:
-    """One that was rented and ran nothing."""
+    """A machine that was rented and ran nothing."""
     return replace(failed("a", minute, fault), provision_time=START)
 
 
@@ -60,7 +60,7 @@ def test_a_changed_cause_counts_from_its_own_first_failure() -> None:
     other = failed("a", 8, Fault.START_TIMEOUT)
     changed = failures_in_a_row([*same, other])[SOURCE]
     assert (changed.count, changed.fault) == (1, Fault.START_TIMEOUT)
-    # One that comes and goes backs off for longer each time all the same.
+    # A source that recovers in between still backs off for longer each time.
     assert failures_in_a_row([*same, other, failed("a", 9)])[SOURCE].count == 8
 
 
@@ -71,7 +71,7 @@ def test_a_machine_that_was_stopped_before_it_was_ready_has_failed() -> None:
 
 @pytest.mark.parametrize(("fault", "seconds"), [(Fault.NO_CAPACITY, 30), (Fault.MISCONFIGURED, 0)])
 def test_a_rest_begins_once_the_failed_machine_is_given_back(fault: Fault, seconds: int) -> None:
-    """Else the pause is over by then, and the same source is tried again instead of the next."""
+    """Otherwise the pause would be over by then, and the same source would be tried again instead of the next."""
     machine = replace(failed("a", 0, fault), release_time=START + 30 * SECOND)
     assert failures_in_a_row([machine])[SOURCE].last_time == START + seconds * SECOND
 
@@ -146,7 +146,7 @@ def test_renting_stops_after_so_many_useless_machines_since_the_last_success_and
 def test_no_more_useless_machines_are_rented_in_a_row_than_the_limit_however_many_are_wanted(
     steps: list[tuple[Fault | str, int]], limit: int
 ) -> None:
-    """But for those that were on their way when the first of them turned out to be of no use."""
+    """Except for those already on their way when the first one turned out to be useless."""
     history: list[Machine] = []
     under_way = rented_in_a_row = at_first_failure = 0
     for minute, (kind, wanted) in enumerate(steps):

@@ -1,4 +1,4 @@
-"""What sizing holds to whatever happens, on random pools."""
+"""Invariants of sizing, on random pools."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def plan_of(demands: list[Demand], pool: Pool, limits: Limits, funds: Funds, now
 
 
 def applied(plan: Plan, pool: Pool, limits: Limits, now: datetime = NOW) -> Pool:
-    """The pool once the plan is carried out."""
+    """The pool after the plan was carried out."""
     kept = [machine.drain(now, "plan") if machine.machine_id in plan.release else machine for machine in pool.machines]
     started = [ordered_machine(start, f"new{number}", "", limits, now) for number, start in enumerate(plan.start)]
     return replace(pool, machines=[*kept, *started])
@@ -126,7 +126,7 @@ def test_machines_give_way_only_at_the_limit(demands: list[Demand], machines: li
 @given(machines=machines(), limits=limits)
 def test_every_idle_machine_goes_in_the_end_when_nothing_waits(machines: list[Machine], limits: Limits) -> None:
     pool = Pool([machine for machine in machines if machine.state is MachineState.WARM])
-    # Shortly before an hour that is billed as a whole ends, counted from its own beginning, each is due.
+    # Each is due shortly before the end of a fully billed hour, counted from its own start.
     for minute in range(2 * 60):
         now = NOW + LATER + timedelta(minutes=minute)
         made = plan_of([], pool, limits, Funds(), now)

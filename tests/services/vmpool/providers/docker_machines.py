@@ -1,4 +1,4 @@
-"""Containers on a real Docker engine whose executor is the tiny one, run by this machine's own Python."""
+"""Containers on a real Docker engine that run the tiny executor with this machine's own Python."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 REPOSITORY = Path(__file__).parents[4]
 SYSTEM = [Path("/", name) for name in ("usr", "bin", "sbin", "lib", "lib32", "lib64", "libx32")]
 IMAGE = "wavepool-sandbox:1"
-"""It holds no program: the machine's own are mounted into it, as into a sandbox."""
+"""The image has no programs: the machine's own are mounted into it, as into a sandbox."""
 
 CONFIG = DockerConfig(
     host=os.environ.get("DOCKER_HOST", "unix:///var/run/docker.sock"),
@@ -38,7 +38,7 @@ CONFIG = DockerConfig(
 
 
 def container_plan(**changes: object) -> ContainerPlan:
-    """A pool of its own, so that tests beside each other do not meet."""
+    """A separate pool, so that tests that run at the same time do not collide."""
     mounted = [path for path in SYSTEM if path.is_dir() and not path.is_symlink()]
     mounted += [REPOSITORY, *{Path(sys.base_prefix)} - set(SYSTEM)]
     plan = ContainerPlan(
@@ -48,7 +48,7 @@ def container_plan(**changes: object) -> ContainerPlan:
         executor_port=50063,
         publish_address="127.0.0.1",
         environment={"PYTHONPATH": ":".join(sys.path), "TINY_HOST": "0.0.0.0"},  # noqa: S104 - in the container
-        # The engine puts its init into the image's /sbin, over which this machine's own is mounted here.
+        # The engine puts its init into the image's /sbin, but here this machine's own /sbin is mounted over it.
         init=False,
         volumes=[f"{path}:{path}:ro" for path in mounted],
     )
@@ -57,7 +57,7 @@ def container_plan(**changes: object) -> ContainerPlan:
 
 @asynccontextmanager
 async def docker_machines(plan: ContainerPlan, config: DockerConfig = CONFIG) -> AsyncGenerator[DockerProvider]:
-    """A provider that has started; whatever it still has at the end is released."""
+    """A provider that has started; every machine that it still has at the end is released."""
     provider = DockerProvider(config, plan)
     await provider.start()
     try:

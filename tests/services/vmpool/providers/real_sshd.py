@@ -30,7 +30,7 @@ AllowTcpForwarding yes
 
 
 class RealSshd:
-    """Started, stopped and given a new host key by the test; always on the same port."""
+    """The test starts and stops it and gives it a new host key; the port stays the same."""
 
     def __init__(self, folder: Path, authorized: str) -> None:
         self._folder = folder
@@ -42,7 +42,7 @@ class RealSshd:
         self.new_host_key()
 
     def new_host_key(self) -> None:
-        """As a machine that took another's place has."""
+        """Replaces the host key, as if another machine had taken the address."""
         path = self._folder / "host_key"
         path.unlink(missing_ok=True)
         subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(path)], check=True)
@@ -58,7 +58,7 @@ class RealSshd:
         await until_open(self.port)
 
     def stop(self) -> None:
-        """End the server and every connection."""
+        """Ends the server and every connection."""
         if self._process is not None:
             for pid in [self._process.pid, *descendants(self._process.pid)]:
                 with contextlib.suppress(ProcessLookupError):

@@ -1,4 +1,4 @@
-"""What is particular to containers; what every provider does is in the contract suite."""
+"""Behaviour particular to containers; the contract suite tests the behaviour of all providers."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ async def test_a_command_that_the_image_does_not_have_is_the_operator_s_to_mend(
 async def test_a_container_ends_by_itself_after_its_longest_life() -> None:
     command = ("/bin/sh", "-c", "echo ready; exec sleep 600")
     async with docker_machines(container_plan(command=command)) as provider:
-        # From here on nothing but the engine knows of the limit, as if vmpool were dead.
+        # From here on only the engine knows of the limit, as if vmpool were dead.
         await provider.provision(replace(ORDER, max_duration=timedelta(seconds=1)))
         seen = await seen_in(provider, ProviderState.STOPPED)
     assert (seen.fault, seen.exit_status) == (Fault.EXPIRED, TIMED_OUT)
@@ -138,12 +138,12 @@ async def test_the_pool_of_a_later_process_finds_the_machine_at_work() -> None:
 
 
 async def inventory_of(endpoint: str, seconds: float = DEADLINE_SECONDS) -> Inventory:
-    """What an executor, which may still be starting, says that it runs on."""
+    """The inventory reported by an executor that may still be starting."""
     client = ExecutorClient(timedelta(seconds=DEADLINE_SECONDS))
     try:
         async with asyncio.timeout(seconds):
             while True:
-                # Docker's proxy takes connections before the executor listens, and closes them again.
+                # Docker's proxy accepts connections before the executor listens, and closes them again.
                 with suppress(ExecutorUnreachableError):
                     return (await client.health(endpoint)).inventory
                 await asyncio.sleep(0.05)

@@ -1,4 +1,4 @@
-"""Somebody's provider, installed beside ours, serves without a change to our code."""
+"""Somebody's provider, installed beside ours, works without a change to our code."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ async def test_a_provider_that_refuses_keeps_no_other_from_starting_and_is_tried
         findings = await findings_of(providers)
         assert [(finding.check, finding.ok) for finding in findings["first"]] == [("start", False), ("offers", True)]
         assert "VMPOOL_FIRST_TOKEN" in findings["first"][0].message
-        # Whoever has mended it need not wait.
+        # After a repair, nobody has to wait.
         del refusing.failing["start"]
         assert all(finding.ok for finding in (await findings_of(providers))["first"])
         assert providers.refusals == {}

@@ -1,4 +1,4 @@
-"""What every provider does, run against each."""
+"""The contract of providers, run against each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which of vmpool's own settings an executor on a rented machine gets."""
+"""The vmpool settings that an executor on a rented machine gets."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def provider(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) ->
 
 
 def reported(provider: str) -> Mapping[str, str]:
-    """The executor's environment, as that provider makes it from ours."""
+    """The executor's environment, as this provider makes it from ours."""
     if provider == "docker":
         environment: Mapping[str, str] = DockerSettings().plan("pool").arguments(ORDER)["environment"]
         return environment

@@ -153,7 +153,7 @@ async def test_what_does_not_exist_is_not_found(bench: Bench) -> None:
 
 
 async def test_the_database_itself_refuses_a_slot_that_is_taken(bench: Bench) -> None:
-    """Were the occupancy ever wrong, the unique index would still keep two jobs apart."""
+    """Even if the occupancy were wrong, the unique index would keep two jobs apart."""
     await add_warm(bench)
     await acquire(bench)
     async with bench.database.transaction() as connection:

@@ -32,7 +32,7 @@ async def test_a_machine_comes_back_as_it_was_written(bench: Bench) -> None:
 
 
 async def test_of_racing_machines_no_more_are_added_than_there_may_be(bench: Bench) -> None:
-    """Whoever adds them: the sizer, people, and a pool beside this one that has not ended yet."""
+    """The limit holds whoever adds machines: the sizer, people, or a pool beside this one that has not ended yet."""
     outcomes = await asyncio.gather(
         *(bench.machines.add(a_machine(machine_id=f"m{number}"), "test", most=2) for number in range(5)),
         return_exceptions=True,

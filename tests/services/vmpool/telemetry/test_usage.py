@@ -65,7 +65,7 @@ def test_a_machine_that_was_never_asked_for_costs_nothing() -> None:
 
 
 class Billing:
-    """Takes usage facts, unless it is `down` or has failures left, or they are of the machine that is `refused`."""
+    """Accepts usage facts unless it is `down`, has failures left, or the facts are of the `refused` machine."""
 
     def __init__(self) -> None:
         self.down = False

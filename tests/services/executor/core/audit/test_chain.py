@@ -1,4 +1,4 @@
-"""Chains of calls on real runners: honest ones are believed, and whoever does not do the work in time is not."""
+"""Chains of calls on real runners: honest ones are believed, and runners that skip or delay the work are not."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ async def test_an_honest_time_is_believed_and_half_of_it_is_not(context: RunCont
         honest = await audit_case(checker, trusted, judge, claimed_ns, LIMITS)
         assert not shortfall(claimed_ns, honest.chains, CPU_CHAIN_RULE), honest
         assert all(chain.checked == chain.calls == CPU_CHAINS.links for chain in honest.chains)
-        # Half of what the shortest chain says, so that a busy machine makes no difference; and once more for safety.
+        # Half the time of the shortest chain, so that a busy machine makes no difference; halved once more for safety.
         forged_ns = (audited_call_ns(honest.chains) or 0.0) / 4
         few = replace(CPU_CHAINS, most_chains=6, most_seconds=60.0)
         forged = await audit_case(checker, trusted, judge, forged_ns, (few, CPU_CHAIN_RULE))

@@ -1,4 +1,4 @@
-"""What a chain does between its calls, as kernels and as loops: one source, the same bits."""
+"""A chain's work between its calls, as kernels and as loops: one source, the same bits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Timed calls that are made again: how many, what goes unnoticed, and kernels that answer otherwise the second time."""
+"""Timed calls that are repeated: how many, the chance to miss an error, and kernels that answer differently then."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ LARGE: dict[str, dict[str, Any]] = {
     "diagonal-matmul": {"n": 1024, "m": 1024},
     "matrix-multiplication": {"n": 640, "m": 640, "k": 640},
 }
-"""Cases above 4 MiB, as the product's own rules have it; `cpu` has none."""
+"""Cases above 4 MiB, under the product's own rules; `cpu` has none."""
 NONDETERMINISTIC = ["cumsum", "mse-loss", "layer-norm", "scaled-dot-attention", "nvfp4-gemm", "conv-2d", "batch-norm"]
 
 
@@ -80,7 +80,7 @@ def test_what_is_not_a_function_of_the_inputs_goes_unnoticed_as_rarely_as_is_sai
 
 
 def test_slow_calls_are_made_again_less_often_and_still_often_enough() -> None:
-    """Of a session that ends by wall time; it has as many samples as fit into it, drawn and digested in no time."""
+    """The session ends by wall time: it has as many samples as fit into it if drawing and digesting take no time."""
     for call_seconds in (tenths_ms / 1e4 for tenths_ms in range(1, 50_000, 7)):
         samples = max(GPU_PROFILE.fewest_samples, int(GPU_PROFILE.max_wall_seconds / call_seconds))
         replayed = calls_to_replay(call_seconds, COMPARED_ANSWERS)
@@ -89,7 +89,7 @@ def test_slow_calls_are_made_again_less_often_and_still_often_enough() -> None:
 
 
 def _unnoticed(samples: int, replayed: int) -> float:
-    """The chance that none of those made again is wrong, if half of a session's samples are."""
+    """The chance that none of the repeated calls is wrong, if half of a session's samples are."""
     wrong = ceil(samples / 2)
     return comb(samples - wrong, replayed) / comb(samples, replayed)
 
@@ -100,7 +100,7 @@ def _unnoticed(samples: int, replayed: int) -> float:
 def test_what_is_a_function_of_the_inputs_is_noticed_in_the_answers_that_are_compared(
     left_out: float, runs: int
 ) -> None:
-    """Of every other input so many rows are left out. It cannot tell one session from another, so all count."""
+    """The kernel skips this share of rows for every other input. It cannot tell sessions apart: all of them count."""
     missed = 0.5 + 0.5 * (1.0 - left_out) ** FEWEST_PIECES
     chance = missed ** (GPU_SESSIONS.sessions * (1 + COMPARED_ANSWERS))
     assert 1 / (1.1 * runs) <= chance <= 1 / runs or chance < 1e-7
@@ -114,7 +114,7 @@ def test_what_is_a_function_of_the_inputs_is_noticed_in_the_answers_that_are_com
 def test_what_is_left_out_of_some_calls_is_noticed_in_excerpts_as_often_as_is_said(
     left_out: float, sessions_unnoticed: float
 ) -> None:
-    """Of half of a session's samples, by a kernel that knows nothing of the places."""
+    """A kernel that does not know the places skips elements in half of a session's samples."""
     sent_of_anywhere = EXCERPT_ELEMENTS // 2
     missed = (1.0 - left_out) ** sent_of_anywhere
     for samples in (48, 100, 2000):
@@ -155,17 +155,17 @@ LIES = {
     "in all later calls": "true",
 }
 HONEST_CALLS = 45
-"""More than `solution` is called repeatedly, and than a chain has links."""
+"""More than the repeated calls of `solution`, and more than a chain's links."""
 
 
 def _lie(lie: str, i: str = "i") -> str:
-    """Of a kernel's thread i: a single element is wrong, in later calls."""
+    """A kernel statement for thread i that makes a single element wrong in later calls."""
     return f"if ({i} == 7 && ++calls > {HONEST_CALLS} && ({lie})) c[{i}] = 0;"
 
 
 @pytest.fixture
 def digests_alone(context: RunContext) -> RunContext:
-    """The simulated GPU, on a case that counts as large, of whose samples no answer is compared with the reference."""
+    """The simulated GPU, on a case that counts as large; no sample's answer is compared with the reference."""
     context = replace(context, large_cases=replace(ALL_LARGE, compared_answers=0))
     more_samples = replace(FIXED, max_samples=40)
     return replace(_on(context, "sim"), find_problem=smallest_case_of, profile=more_samples)
@@ -175,7 +175,7 @@ def digests_alone(context: RunContext) -> RunContext:
 async def test_a_kernel_that_is_wrong_for_other_reasons_than_its_inputs_is_found_out(
     digests_alone: RunContext, lie: str
 ) -> None:
-    """By its digests; then `solution` is measured, of which every answer is compared, and is wrong too."""
+    """Its digests reveal it; then `solution` is measured with every answer compared, and is wrong too."""
     finished = await _benchmarked(digests_alone, _lying(LIES[lie]), "vector-addition")
     assert finished.verdict is Verdict.WRONG_ANSWER, finished
 
@@ -201,7 +201,7 @@ async def test_a_right_answer_that_is_another_than_before_is_reported_as_what_it
 
 
 async def test_answers_that_are_made_again_are_compared_with_the_reference(context: RunContext) -> None:
-    """A function of the inputs has the same digest each time; here half of the inputs tell it to be wrong."""
+    """A function of the inputs has the same digest each time; here half of the inputs trigger the error."""
     context = replace(context, large_cases=ALL_LARGE)
     problem = find_problem("vector-addition")
     source = HONEST.replace("c[i] = a[i] + b[i];", "c[i] = i == 7 && a[0] > 0 ? 0 : a[i] + b[i];")
@@ -215,7 +215,7 @@ async def test_answers_that_are_made_again_are_compared_with_the_reference(conte
 async def test_a_digest_that_is_not_that_of_the_outputs_is_a_forgery(
     context: RunContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As if a kernel had written over those that digest: it is the same each time."""
+    """Simulates a kernel that overwrote the digesting kernels: the digest is the same each time."""
     context = replace(context, large_cases=ALL_LARGE)
 
     async def forged(_: RunnerSession, question: Question) -> Commitment:
@@ -231,7 +231,7 @@ async def test_a_digest_that_is_not_that_of_the_outputs_is_a_forgery(
 async def test_a_kernel_of_a_nondeterministic_problem_is_found_out_by_excerpts(
     digests_alone: RunContext, lie: str
 ) -> None:
-    """Of a thousand sums a single one is wrong."""
+    """A single one of a thousand sums is wrong."""
     honest = "if (lane == 0) c[row] = sum;"
     source = catalogue().get("matrix-vector").solution.replace("__global__", "__device__ int calls;\n__global__", 1)
     assert honest in source
@@ -241,7 +241,7 @@ async def test_a_kernel_of_a_nondeterministic_problem_is_found_out_by_excerpts(
 
 
 def _moved(times: CallTimes, by: Callable[[NDArray[Any]], NDArray[Any]]) -> CallTimes:
-    """As if other values had been sent of the call."""
+    """The times with other values in the reported excerpt."""
     reported = times.commitment
     assert reported is not None
     assert not isinstance(reported.reported, tuple)
@@ -276,7 +276,7 @@ async def test_excerpts_of_timed_calls_are_compared_with_what_is_made_again_and_
         # Alike, but none of the excerpts is right by itself.
         near = [_moved(one, lambda reported: reported + 0.3 * apart * signs) for one in times]
         assert await verdict(near) in {Verdict.WRONG_ANSWER, Verdict.PRECISION}
-        # A single element of them that is unlike is found, though the reference is not asked.
+        # A single differing element is found, even without the reference.
         judge.large = replace(ALL_LARGE, compared_answers=0)
         far = [
             *times[:5],
@@ -289,7 +289,7 @@ async def test_excerpts_of_timed_calls_are_compared_with_what_is_made_again_and_
 async def test_an_excerpt_that_is_not_that_of_the_outputs_is_a_forgery(
     context: RunContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The second process tells what is alike, but is not what lies in its outputs."""
+    """The second process reports a matching excerpt, but not the values in its outputs."""
     context = replace(context, large_cases=ALL_LARGE)
     problem = smallest_case_of("matrix-vector")
     async with runner_pair(context, problem, catalogue().get("matrix-vector").solution) as (checker, _):
@@ -359,7 +359,7 @@ async def test_what_is_never_written_has_another_digest_when_the_key_comes_again
 
 
 async def _timed(checker: Checker, problem: Problem) -> tuple[Checker, CaseJudge, tuple[CallTimes, ...]]:
-    """Calls as our runner's of a case that a device draws, though `solution` is in this one's process."""
+    """Times calls as our runner does for a case that a device draws, though `solution` is in this process."""
     launching = Checker(problem, RunSeed("revealed"), checker.session, program_of=lambda _, __: b"", large=ALL_LARGE)
     judge = launching.judge(problem.sizes.cpu[0], 0)
     loaded = await launching.load_undrawn(judge)
@@ -377,7 +377,7 @@ def _lying(lie: str) -> str:
 
 
 def _on(context: RunContext, device: str) -> RunContext:
-    """With the large cases."""
+    """The context on this device, with the large cases."""
     fitted = replace(context, find_problem=_large, limits=_roomy(context))
     return replace(fitted, device=SimulatedGpu(), profile=SHORT) if device == "sim" else fitted
 

@@ -1,4 +1,4 @@
-"""Which answers are alike by what is sent of them: any two that a problem lets pass, and no others."""
+"""Commitments treat two answers as alike exactly if the problem accepts both."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_two_answers_at_either_end_of_a_problems_tolerance_are_alike(slug: str) 
 
 @pytest.mark.parametrize("slug", ["conv-2d", "gemm-relu", "l2-norm", "matrix-multiplication", "rms-norm", "sum-dim"])
 def test_an_element_that_is_left_out_of_a_large_case_is_another_answer(slug: str) -> None:
-    """But for a few that are about as small as what they may be off, and those that are right as they were."""
+    """Except for a few elements about as small as their tolerance, and those that were right anyway."""
     problem = find_problem(slug)
     for index, case in enumerate(problem.sizes.gpu[:3]):
         judge = CaseJudge(problem, case, RunSeed("left out"), index)
@@ -75,7 +75,7 @@ def test_sums_that_are_added_up_in_any_order_are_alike(terms: int, seed: int, dt
 
 @pytest.mark.parametrize("narrow", [np.float16, ml_dtypes.bfloat16])
 def test_a_product_in_narrow_floats_is_another_answer_than_in_single_precision(narrow: type[np.generic]) -> None:
-    """A sum of all elements with signs does not tell half precision (decisions/0013)."""
+    """A sum of all elements with signs does not detect half precision (decisions/0013)."""
     terms, lines, random = 1024, 64, np.random.default_rng(0)
     a, b = (random.standard_normal(shape, np.float32) for shape in ((lines, terms), (terms, lines)))
     exact, problem = a.astype(np.float64) @ b, find_problem("matrix-multiplication")
@@ -110,7 +110,7 @@ def test_an_allowance_lies_above_what_is_granted_to_any_element(elements: list[t
     expected, granted = np.array(elements).T
     allowance = allowance_of(expected, granted)
     assert (allowance.least + allowance.share * np.abs(expected) >= granted * (1 - 1e-12)).all()
-    # Of two answers that are off by as much as they may be, seen from the smaller.
+    # Two answers with the largest allowed error, seen from the smaller.
     smaller = np.abs(np.abs(expected) - granted)
     assert (allowance.apart(smaller) >= 2 * granted * (1 - 1e-12)).all()
 
@@ -130,7 +130,7 @@ def test_an_excerpt_reads_what_was_put_to_its_places(size: int, dtype: np.dtype[
     excerpt = Excerpt(0, places, dict.fromkeys("yz", dtype))
     outputs = {name: random.integers(0, 100, size).astype(dtype) for name in "yz"}
     reported = excerpt.of(outputs)
-    # As a runner puts them: an element in the low bytes of its place.
+    # As a runner stores them: an element in the low bytes of its place.
     slots = b"".join(values.view(f"u{dtype.itemsize}").astype(np.uint64).tobytes() for values in reported.values())
     for name, values in excerpt.reported(bytearray(slots)).items():
         assert values.tobytes() == reported[name].tobytes()

@@ -17,7 +17,7 @@ PROFILE = FlushProfile(first_bytes=MIB, most_bytes=64 * MIB, probe_bytes=MIB // 
 
 
 class Cached:
-    """A device whose last cache keeps what sweeps smaller than itself leave."""
+    """A device whose last cache keeps its contents if a sweep is smaller than the cache."""
 
     def __init__(self, cache_bytes: int) -> None:
         self._cache_bytes = cache_bytes

@@ -60,7 +60,7 @@ async def test_only_what_is_used_while_no_order_is_open_counts() -> None:
 
 
 async def _timed_once(context: RunContext, source: str) -> Benchmarked:
-    """In one session of a few samples: the threads of the test take all processors meanwhile."""
+    """Measures one session of only a few samples, since the test's threads take all processors."""
     assert context.profile is not None
     once = SessionRule(sessions=1, more_sessions=0, tolerance=None)
     hurried = replace(context, profile=replace(context.profile, max_samples=3, fewest_samples=1, sessions=once))

@@ -1,4 +1,4 @@
-"""Whatever a runner sends, and whenever it goes: the judge answers with a verdict."""
+"""Whatever a runner sends, and whenever it leaves, the judge answers with a verdict."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ SMALL = PROBLEM.sizes.cpu[3]
 
 
 class Impostor:
-    """A sandbox whose program answers orders, first the one to come up, or leaves after its first answer."""
+    """A sandbox whose program scripts its answers to orders, or leaves after its first answer."""
 
     def __init__(self, folder: Path, says: Callable[[bytes], bytes], *, listens: bool) -> None:
         self._connected = socket.socket(socket.AF_UNIX)
@@ -95,7 +95,7 @@ def _reply(kind: int, sequence: int, step: int = 0, status: int = 0, event_ns: i
 
 
 def _obedient(order: bytes) -> bytes:
-    """What a runner of ours would say, but that it does nothing."""
+    """The replies of a runner of ours that does no work."""
     _, kind, sequence, first, _ = struct.unpack("<IIQQQ", order)
     leaves_answers = kind == Order.CALL and first == 1
     replies = (Reply.DONE,) if leaves_answers else ANSWERS.get(kind, (Reply.READY,) if kind == 0 else ())

@@ -1,4 +1,4 @@
-"""`certify` as people run it: whole on `cpu` and on the simulated GPU, killed in the middle, and without a device."""
+"""`certify` as people run it: complete on `cpu` and on the simulated GPU, killed midway, and without a device."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ def test_ctrl_c_through_the_command_leaves_the_running_step_undone_and_writes_th
     # As a terminal does it: to all of them.
     os.killpg(running.pid, number)
     ended = running.wait()
-    # Of SIGHUP the command itself dies: nobody reads its status.
+    # SIGHUP kills the command itself: nobody reads its status.
     assert number == signal.SIGHUP or ended == 130
     _, alive = psutil.wait_procs(below, timeout=60)
     assert alive == [], "nothing of it outlives it"
@@ -164,7 +164,7 @@ def test_ctrl_c_through_the_command_leaves_the_running_step_undone_and_writes_th
 
 def test_a_full_disk_is_reported_in_one_line(tmp_path: Path) -> None:
     command = ["prlimit", "--fsize=1000", *CERTIFY, "--out", str(tmp_path), "--device", "cpu", "--only", "environment"]
-    # Python does not see that a module that it keeps compiled was cut.
+    # Python does not notice that a module with a cached compiled form was truncated.
     environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 3, done.stderr
@@ -192,7 +192,7 @@ def test_the_home_folder_is_in_nothing_that_is_sent(tmp_path: Path) -> None:
 
 
 def test_options_of_the_core_reach_the_steps(tmp_path: Path) -> None:
-    """Those of a step's own process, as the kernel shows them."""
+    """The options appear in the command line of a step's own process, as the kernel shows it."""
     reported = {
         "--box-memory-mib": "2048",
         "--box-cores": "1.5",

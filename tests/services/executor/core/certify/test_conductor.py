@@ -1,4 +1,4 @@
-"""The conductor and its journal, with steps that are little programs of the test's own."""
+"""The conductor and its journal, with small programs of the test's own as steps."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ print(json.dumps({**json.loads(sys.argv[3]), "step": step, "outcome": outcome}))
 
 
 def _conduct(folder: Path, only: Section, opened: str = "passed") -> tuple[dict[str, StepResult], list[str]]:
-    """The results, and the steps that a process was started for."""
+    """The results, and the steps for which a process was started."""
     started = folder / "started"
     started.write_text("")
     journal = Journal(folder, SUBJECT)
@@ -111,7 +111,7 @@ def test_two_do_not_write_to_one_folder(tmp_path: Path) -> None:
     journal.close()
 
 
-# It is gone after the step that is named, until the file is removed; the last argument is the step's id.
+# The device is gone after the named step, until the file is removed; the last argument is the step's id.
 LOSE = """
 import json, os, signal, sys
 from pathlib import Path

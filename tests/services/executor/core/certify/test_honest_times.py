@@ -1,4 +1,4 @@
-"""A VALID time that is shorter than the honest one of the same work is found, whoever submits it."""
+"""A VALID time that is shorter than the honest time of the same work is found, whoever submits it."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ def test_hipcc_builds_it_for_an_mi300x(slug: str, tmp_path: Path) -> None:
         "device = replace(CpuDevice().describe(), name='rocm', architecture='gfx942');"
         "print('\\n'.join(compile_command(device, Path(sys.argv[1]), Path(sys.argv[2]))))"
     )
-    # Where ROCm is stays known in a process that has asked for it.
+    # A process that has located ROCm remembers the place.
     asked = [sys.executable, "-c", said, str(file), str(tmp_path / "program")]
     command = subprocess.run(asked, cwd=ROOT, env=named, capture_output=True, text=True, check=True).stdout.splitlines()
     done = subprocess.run(command, cwd=tmp_path, env=named, capture_output=True, text=True, check=False)

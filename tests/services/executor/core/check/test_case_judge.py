@@ -67,7 +67,7 @@ def test_chains_that_a_device_draws_come_at_many_scales_too() -> None:
 
 
 def test_what_a_device_is_to_draw_is_loaded_as_zeros(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever the judge kept in this memory before, answers and secrets among it, is not for a sandbox."""
+    """The judge's memory may hold answers and secrets, which must not reach a sandbox."""
     monkeypatch.setattr(np, "empty", np.ones)
     trial = _undrawn("vector-addition", 1)
     assert trial is not None

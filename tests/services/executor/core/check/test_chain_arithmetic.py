@@ -1,4 +1,4 @@
-"""The judge's arithmetic beside the runner's: the same bits, whatever the sizes, types and rules."""
+"""The judge's arithmetic against the runner's: the same bits for all sizes, types and rules."""
 
 from __future__ import annotations
 
@@ -166,7 +166,7 @@ async def _compare(session: RunnerSession, problem: Anything, nonce: int) -> Non
 
 
 class Samples(Anything):
-    """Two inputs of one distribution, times a factor and cut off at a limit, of which the second may have a form."""
+    """Two inputs of one distribution, scaled by a factor and cut off at a limit; the second may have a form."""
 
     def __init__(
         self, kind: Distribution, size: int, scaled_to: tuple[float, float], span: Span, form: Form | None
@@ -188,7 +188,7 @@ class Samples(Anything):
 
 
 class Turned(Anything):
-    """Rows of a distribution, and others at all angles to them."""
+    """Rows from a distribution, and others at all angles to them."""
 
     def __init__(self, kind: Distribution, shape: tuple[int, int]) -> None:
         super().__init__(("float", "float"), (prod(shape), prod(shape), 0), (MANTISSAS, MANTISSAS))
@@ -200,7 +200,7 @@ class Turned(Anything):
 
 
 class InBlocks(Anything):
-    """Halfs and floats in blocks."""
+    """Halves and floats in blocks."""
 
     def __init__(self, blocks: int, length: int, octaves: tuple[int, int], signed: bool) -> None:
         super().__init__(("half", "float"), (blocks * length, blocks * length, 0), (MANTISSAS, MANTISSAS))
@@ -391,7 +391,7 @@ def test_drawn_values_have_spikes_and_the_spread_of_their_distribution(kind: Dis
     assert np.abs(made[-64:]).max() >= min(1000.0, recipe.spike / 2)
     if size > 2000:
         plain = {Distribution.UNIFORM: 0.5, Distribution.POSITIVE: 0.5, Distribution.WIDE: 1.0}.get(kind, 0.674)
-        # The logarithms of wide values are even over so many octaves to each side: of them a median varies by octaves.
+        # The logarithms of wide values are uniform over many octaves to each side, so their median varies by octaves.
         octaves = 6 * recipe.octaves / size**0.5 if kind is Distribution.WIDE else 0.37
         assert abs(np.log2(np.median(np.abs(made)) / min(1000.0, plain * recipe.scale))) < octaves
 
@@ -430,7 +430,7 @@ def test_drawn_codes_and_integers_are_all_of_those_that_may_be(codes: Codes, low
 
 @st.composite
 def rules_and_bases(draw: st.DrawFn) -> tuple[LinkRule, np.ndarray[Any, Any]]:
-    """Any rule, and an array that it changes."""
+    """Any rule, and an array for it to change."""
     size, dtype = draw(st.integers(1, 20000)), draw(st.sampled_from(["float32", "float16", "int32", "uint8", "uint64"]))
     drawn = sample(Distribution.NORMAL, (size,), np.random.default_rng(size))
     least, most = (-6e4, 6e4) if dtype.startswith("float") else (0, 255)

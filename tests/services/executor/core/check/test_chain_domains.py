@@ -23,7 +23,7 @@ bounds = st.floats(-1e4, 1e4, width=16, allow_subnormal=False)
 
 
 def links(array: np.ndarray[Any, Any], domain: Domain, key: int) -> np.ndarray[Any, Any]:
-    """What a chain makes of values that were brought into blocks."""
+    """The values of a chain's link for an array that was brought into blocks."""
     info: Any = ml_dtypes.finfo(array.dtype)
     exponents = ((1 << info.nexp) - 1) << info.nmant
     rule = LinkRule(RuleKind.FLIP_BITS, (1 << free_bits(array.dtype, domain)) - 1, exponents)
@@ -37,7 +37,7 @@ def test_no_link_leaves_the_domain(dtype: np.dtype[Any], domain: Domain, key: in
     values = np.random.default_rng(seed).uniform(domain.low, domain.high, 300)
     values[:2] = domain.low, domain.high
     made = links(values.astype(dtype), domain, key)
-    # The bounds themselves, rounded to the type, are where its values can end.
+    # Values may reach the bounds themselves, rounded to the type.
     low, high = np.array([domain.low, domain.high]).astype(dtype).astype(np.float64)
     assert ((made >= low) & (made <= high) | (made == 0)).all(), (made.min(), made.max())
 
@@ -73,7 +73,7 @@ def test_bounded_inputs_of_the_catalogue_stay_legal_along_a_chain(slug: str) -> 
         rng = np.random.default_rng(seed)
         inputs = planted(problem, problem.inputs(problem.sizes.cpu[0], rng), rng)
         for name in problem.domains:
-            # The highest that may ever come, which chance gives once in many runs.
+            # The highest possible value, which chance gives once in many runs.
             inputs[name].reshape(-1)[seed] = problem.domains[name].high
         rules = link_rules(problem, confined(problem, inputs))
         for at, (name, domain) in enumerate(problem.domains.items()):

@@ -123,7 +123,7 @@ def test_a_range_that_cannot_be_drawn_from_is_refused(low: int, count: int) -> N
 
 @pytest.mark.parametrize("slug", [entry.problem.slug for entry in CATALOGUE.entries()])
 def test_every_problem_of_the_catalogue_has_inputs_that_can_change(slug: str) -> None:
-    """Without a chain nothing holds a runner back that answers before it has worked."""
+    """Without a chain, nothing stops a runner from answering before it has worked."""
     problem = CATALOGUE.get(slug).problem
     for case in sorted(problem.sizes.cpu, key=problem.bytes)[:2]:
         rules = link_rules(problem, problem.inputs(case, np.random.default_rng(3)))

@@ -1,4 +1,4 @@
-"""Products that are too large for a reference of their own, here by a threshold that makes every product large."""
+"""Products that are too large for a full reference; here a threshold makes every product count as large."""
 
 from __future__ import annotations
 

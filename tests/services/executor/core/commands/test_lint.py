@@ -52,7 +52,7 @@ async def test_the_honest_solution_is_accepted_and_every_lazy_kernel_is_found_ou
 @pytest.mark.slow
 @pytest.mark.parametrize("slug", sampled(SLUGS, ("softmax", *SLUGS[::12])))
 async def test_so_it_is_in_narrow_types(slug: str, catalogue: Catalogue, context: RunContext) -> None:
-    # What follows from one source in half and in bfloat16 differs little: the second narrow type on a sample only.
+    # Half and bfloat16 from one source differ little: the second narrow type runs on a sample only.
     entry = catalogue.get(slug)
     dtypes = entry.problem.dtypes if slug in IN_ALL_TYPES else entry.problem.dtypes[:2]
     assert await faults_of(entry, context, dtypes) == []
@@ -82,7 +82,7 @@ async def test_a_solution_that_is_wrong_in_half_only_is_a_fault(context: RunCont
 
 
 async def test_halfs_of_low_precision_are_found_out(context: RunContext) -> None:
-    # As much as the value itself: a few bits less are more than that for no half, subnormal ones included.
+    # An error as large as the value itself: losing a few bits exceeds that for no half, subnormal ones included.
     class Lax(type(Catalogue.load().get("vector-addition").problem)):  # type: ignore[misc]
         tolerance = Tolerance(1 << 23, "lax in float, and so in half")
 

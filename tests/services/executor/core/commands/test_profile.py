@@ -1,4 +1,4 @@
-"""The profiler is a script that runs the program and writes what rocprofv3 would; the rest is real."""
+"""The profiler is a script that runs the program and writes the files of rocprofv3; the rest is real."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ def test_what_a_killed_process_left_in_staging_is_cleared_in_time(tmp_path: Path
 
 
 def _work(folder: Path) -> int:
-    """Publish and read the same keys as everybody else, with room for half of them; count what is wrong."""
+    """Publishes and reads the same keys as all other workers, with room for half of them; counts wrong reads."""
     cache = CompileCache(folder, 4 * 5000)
     wrong = 0
     for at in range(200):

@@ -1,4 +1,4 @@
-"""A compiler that crashes on a source, and works on others, is reported to the author; one that always does is ours."""
+"""A compiler that crashes on one source only is reported to the author; one that always crashes is our fault."""
 
 from __future__ import annotations
 

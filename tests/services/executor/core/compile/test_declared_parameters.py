@@ -1,4 +1,4 @@
-"""What a source's own text tells of the parameters that its `solution` takes."""
+"""The parameters of `solution`, as found in the source's own text."""
 
 from __future__ import annotations
 

@@ -118,7 +118,7 @@ FAMILIES = {
 
 @pytest.fixture(scope="module")
 def assembled(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], bytes]:
-    """An object file of the host's assembler."""
+    """Assembles an object file with the host's assembler."""
     folder = tmp_path_factory.mktemp("objects")
 
     def made(assembly: str) -> bytes:
@@ -160,7 +160,7 @@ def test_a_function_that_is_asked_for_in_a_version_of_its_own_is_found(assembled
 
 
 def test_device_code_inside_an_object_of_the_host_is_looked_into(assembled: Callable[[str], bytes]) -> None:
-    """As hipcc leaves it: a bundle of ELF files in a section of the host's object."""
+    """hipcc leaves device code as a bundle of ELF files in a section of the host's object."""
     device = assembled("f: call __ockl_call_host_function\n")
     numbers = ",".join(map(str, b"__CLANG_OFFLOAD_BUNDLE__" + device))
     host = assembled(f'.section .hip_fatbin,"a"\n.byte {numbers}\n.text\nsolution: ret\n')

@@ -1,4 +1,4 @@
-"""Reports from sandboxes: whatever a sandbox leaves, a run goes on."""
+"""Reports from sandboxes: whatever a sandbox leaves, the run goes on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The cache that tests share from run to run may be believed: whatever a build follows from is in its key."""
+"""The cache that tests share from run to run can be trusted: its key covers everything that a build depends on."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class CopyingDevice:
-    """Its compiler puts everything that it was given into the executable."""
+    """Its compiler copies all its inputs into the executable."""
 
     toolchain_name: str = "copier 1.0"
     architecture: str = "x86_64"
@@ -84,7 +84,7 @@ async def test_whatever_makes_another_build_has_another_key(device: CopyingDevic
     assert await built(device, unit, CompileCache(tmp_path / "empty", 1 << 20), tmp_path / "alone") == await built(
         device, unit, cache, tmp_path / "other"
     )
-    # A later process finds the first one as it was.
+    # A later process finds the first build unchanged.
     later = CompileCache(tmp_path / "kept", 1 << 20)
     assert await built(DEVICE, UNIT, later, tmp_path / "again") == (first, True)
 

@@ -3,7 +3,7 @@ from problem import Problem
 
 
 class everything(Problem):
-    """Uses what the base class has for authors, and looks where its tensors are."""
+    """Uses every part of the base class that is meant for authors, and checks which device its tensors are on."""
 
     parameters = [
         {"name": "codes", "type": "float8", "pointer": True, "const": True},

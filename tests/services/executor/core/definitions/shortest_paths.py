@@ -3,7 +3,7 @@ from problem import Problem
 
 
 class shortest_paths(Problem):
-    """Work that grows with the cube of a side, which no get_flops counts, on graphs that no tensor without data can be."""
+    """Work that grows with the cube of a side, without get_flops, on graphs that cannot be made without data."""
 
     is_exact = True
     parameters = [

@@ -101,7 +101,7 @@ async def test_a_plan_is_benchmarked_too(context: RunContext) -> None:
     finished = await judged(context, mode=Mode.FULL)
     assert finished.status in {"ACCEPTED", "ERROR"}, finished
     assert finished.benchmarked is not None, finished
-    # It is ours that launches: nothing but a busy machine keeps the time from being valid.
+    # Our own runner launches: only a busy machine keeps the time from being valid.
     assert LAUNCHED_BY_SUBMISSION not in finished.benchmarked.unproven_because
     assert finished.benchmarked.timing is Timing.VALID or BUSY in finished.benchmarked.unproven_because, finished
 
@@ -129,10 +129,10 @@ async def test_a_time_that_no_clock_bears_out_is_tried_twice_and_never_valid(
     assert finished.benchmarked is not None
     assert {result.timing for result in finished.benchmarked.results} == {Timing.UNPROVEN}
     by_us = launched_by != "solution"
-    # Of a solution that launches by itself the machine, if it is busy, may say so too; it is not tried again for that.
+    # If the solution launches by itself, a busy machine may be a second reason; it causes no retry.
     assert BUSY in finished.message or not by_us
-    # Beside the check's and our own runner there are in each try three sessions, and one for the chains of what we
-    # launch. A solution that is not timed itself is called in one more.
+    # Beside the check's and our own runner, each try has three sessions, and one for the chains of the calls that we
+    # launch. If the solution itself is not timed, one more session calls it.
     assert len(opened) == 2 + (launched_by == "recording") + tries * (3 + by_us)
 
 
@@ -149,7 +149,7 @@ async def test_a_wrong_kernel_is_a_wrong_answer(context: RunContext) -> None:
 
 
 def _through_scratch(initial: str) -> str:
-    """Adds nothing but the scratch first, and the second input then."""
+    """A plan that adds only the zeroed scratch first, and then the second input."""
     scratch = [{"name": "nothing", "bytes": "4 * n", "initial": initial}]
     one = LAUNCH["args"][-1]
     first = {"args": ["d_input1", "nothing", "d_output", "n", one]}

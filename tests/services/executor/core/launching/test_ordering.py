@@ -1,4 +1,4 @@
-"""Streams in the order that the submission's host would have made."""
+"""Streams run in the order that the submission's host code would have caused."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ _ITEMS = st.lists(
 
 
 def before_each(items: list[object]) -> list[set[int]]:
-    """For each piece of work the pieces that surely come before it, by position among the work.
+    """For each piece of work, the pieces that must come before it, by position among the work.
 
-    It follows streams, events and, where there are any, waits of the host.
+    The order follows streams, events and, if there are any, waits of the host.
     """
     streams: dict[int, set[int]] = {}
     events: dict[int, set[int]] = {}

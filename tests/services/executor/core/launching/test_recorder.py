@@ -164,7 +164,7 @@ async def test_much_of_the_host_api_is_recorded_and_performed(context: RunContex
 
 
 async def test_what_is_performed_is_judged_like_any_call(context: RunContext) -> None:
-    """The recorder's environment gives itself away to host code that asks for it."""
+    """Host code can tell from its environment that the recorder runs it."""
     before = "#include <cstdlib>\n"
     body = f'if (getenv("WAVEPOOL_RECORDING")) hipMemset(c, 0, n * sizeof(float)); else {LAUNCH}'
     build = await built(context, source_of(body, before))
@@ -178,7 +178,7 @@ async def test_what_is_performed_is_judged_like_any_call(context: RunContext) ->
 
 
 async def test_no_host_code_of_the_submission_is_in_the_process_that_performs(context: RunContext) -> None:
-    """A constructor would end it at once, and its text would be in the program."""
+    """A constructor would end the process at once, and its text would be in the program."""
     before = """
     #include <unistd.h>
     static int began = (write(2, "host-code-of-the-submission", 27), 0);
@@ -243,7 +243,7 @@ async def test_rows_that_lie_next_to_each_other_are_one_copy(context: RunContext
 
 
 async def test_a_forged_recording_is_no_program(context: RunContext) -> None:
-    """A constructor that writes the recorder's files itself, in its own format, gets no further than our reader."""
+    """A constructor that writes the recorder's files itself, in our format, gets no further than our reader."""
     before = """
     #include <cstdio>
     #include <unistd.h>
@@ -315,7 +315,7 @@ async def test_a_case_that_would_fill_the_memory_is_recorded_without_its_values(
         ),
         (LAUNCH.replace("256>>>", "2048>>>"), Verdict.LAUNCH_ERROR, ""),
         (f"{LAUNCH} abort();", Verdict.RUNTIME_ERROR, ""),
-        # It would ask for too much as well, had it come so far.
+        # It would also ask for too much if it got that far.
         (f"if (n > 60) abort(); for (int i = 0; i < 1000000; ++i) {LAUNCH}", Verdict.RUNTIME_ERROR, ""),
         (f"{LAUNCH} for (volatile int i = 0; i < 1;) {{}}", Verdict.TIME_LIMIT_EXCEEDED, ""),
     ],
@@ -350,7 +350,7 @@ async def test_the_reference_of_shortest_path_decides_on_the_device_when_it_is_d
 
 
 class AsAGpu(CpuDevice):
-    """Its recorder gets what the GPU says of itself, as those of nvcc's and hipcc's builds are."""
+    """Gives its recorder the GPU's description, as nvcc's and hipcc's builds do."""
 
     def describe(self) -> DeviceDescription:
         return replace(super().describe(), is_gpu=True)

@@ -1,4 +1,4 @@
-"""Whatever a recorder wrote, it is read as a recording or refused: the submission's host code runs in it."""
+"""A recorder's output is read as a recording or refused, whatever it is: the submission's host code runs there."""
 
 from __future__ import annotations
 

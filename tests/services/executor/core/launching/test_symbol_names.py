@@ -8,7 +8,7 @@ from services.executor.core.launching.program import Launch, LaunchProgram
 from services.executor.core.launching.recording import NotRecordableError
 from services.executor.core.launching.symbol_names import named_as_in
 
-# As nvcc 13.0 names what the recording has on the left.
+# nvcc 13.0's names for the recording's names on the left.
 OF_CUDA = {
     "plain": "plain",
     "_Z5plainPf": "_Z5plainPf",

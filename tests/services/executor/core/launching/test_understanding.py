@@ -1,4 +1,4 @@
-"""Recordings with memory wherever it may lie give the same program; what differs for another reason is refused."""
+"""Recordings with memory at any addresses give the same program; any other difference between them is refused."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def program_of(
     addresses: list[list[int]] | None = None,
     scalars: tuple[dict[int, bytes], ...] = ({}, {}, {}),
 ) -> LaunchProgram:
-    """What three recordings by `write` show; it is given the number of the recording."""
+    """The program that three recordings show; `write` gets each recording's number."""
     recordings = []
     for number, drawn in enumerate(addresses or FIXED):
         written = Written(drawn)
@@ -140,7 +140,7 @@ def test_an_address_in_disguise_is_refused(disguise: Callable[[int, int], bytes]
 
 @pytest.mark.parametrize("which", range(3))
 def test_another_place_in_one_of_the_recordings_is_refused(which: int) -> None:
-    """An address each time, and not of the same place: the offset depends on more than sizes."""
+    """The difference is an address, but not of the same place: the offset depends on more than sizes."""
 
     def write(written: Written, recording: int) -> None:
         for number in (1, 2, 3):

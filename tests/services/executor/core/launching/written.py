@@ -1,4 +1,4 @@
-"""Recordings as a recorder writes them, with memory wherever a test wants it."""
+"""Recordings as a recorder writes them, with memory at any address a test wants."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def refusal(text: str, line: int = 7) -> bytes:
 
 @dataclass
 class Written:
-    """A recording of three calls; `addresses` are drawn by the test, and given out in turn."""
+    """A recording of three calls; the test draws `addresses`, which are given out in turn."""
 
     addresses: list[int]
     data: bytes = b""
@@ -44,7 +44,7 @@ class Written:
         return self._given[-1]
 
     def call(self, number: int, *sizes: int) -> list[int]:
-        """Begins a call with arrays of these sizes; gives their addresses."""
+        """Begins a call with arrays of these sizes; returns their addresses."""
         self.data += record(Kind.CALL, number)
         given = [self.address() for _ in sizes]
         for at, (address, size) in enumerate(zip(given, sizes, strict=True)):
@@ -73,9 +73,9 @@ def word(*numbers: int) -> bytes:
 
 
 def apart(numbers: list[int], recording: int, room: int = 1 << 20) -> list[int]:
-    """Addresses from numbers, so far apart that arrays of `room` bytes fit, in the numbers' order of size.
+    """Addresses from numbers, far enough apart for arrays of `room` bytes, in the numbers' order.
 
-    Those of one recording are never those of another.
+    Addresses of different recordings never coincide.
     """
     order = sorted(range(len(numbers)), key=lambda at: numbers[at])
     step = GAP + room

@@ -1,4 +1,4 @@
-"""Which calls are made and which answers compared; `test_simulated_gpu.py` has them from end to end."""
+"""The choice of calls and of answers to compare; `test_simulated_gpu.py` tests them end to end."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ ADDITION = load_problem(Path(__file__).parents[5] / "problems" / "catalogue" / "
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
-    """Time passes at each look at it, by `seconds`."""
+    """Time advances by `seconds` at each reading."""
     clock = SimpleNamespace(seconds=0.0)
     looks = count()
     now = SimpleNamespace(monotonic=lambda: next(looks) * clock.seconds, perf_counter=lambda: 0.0)
@@ -72,7 +72,7 @@ async def test_each_case_is_called_as_often_as_is_enough(
 async def test_a_wrong_answer_counts_before_what_later_calls_did(
     context: RunContext, monkeypatch: pytest.MonkeyPatch, clock: SimpleNamespace
 ) -> None:
-    """One by one it would have been found before they were made."""
+    """Called one by one, it would have been found before the later calls were made."""
     monkeypatch.setattr(CaseJudge, "at_once", 6)
     clock.seconds = 0.0
     source = (SUBMISSIONS / "wrong_then_worse.hip").read_text().replace("FIRST_WRONG", "4")
@@ -83,7 +83,7 @@ async def test_a_wrong_answer_counts_before_what_later_calls_did(
 
 
 async def test_calls_that_our_own_runner_launches_are_no_repeated_ones(context: RunContext) -> None:
-    """Not all answers of large cases are compared there."""
+    """Not all answers of large cases are compared in those calls."""
     source = (SUBMISSIONS / "slow_addition.hip").read_text()
     async with runner_pair(context, ADDITION, source) as (checker, _):
         launching = Checker(ADDITION, RunSeed(), checker.session, program_of=lambda _, __: b"")

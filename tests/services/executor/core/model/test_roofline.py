@@ -72,7 +72,7 @@ def test_more_traffic_never_lowers_the_floor(read: float, written: float, more: 
 def test_a_copy_of_four_gigabytes_takes_at_least_its_traffic() -> None:
     assert MI300X is not None
     work = Work(4e9, 4e9, 0, "float32")
-    # Reads in full; of the writes, what does not fit into the last cache.
+    # All reads, and the writes that do not fit into the last cache.
     assert floor_seconds(MI300X, work) == pytest.approx((8e9 - 256 * 2**20) / 5.3e12)
     assert is_below_floor(MI300X, work, 1.3e-3)
     assert not is_below_floor(MI300X, work, 1.5e-3)

@@ -1,4 +1,4 @@
-"""Every event of the core has its message, and no text of a user's can break one."""
+"""Every event of the core has its message, and no text from a user can break one."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ def test_the_evidence_of_a_time_goes_along() -> None:
 
 
 def test_every_field_of_a_measured_case_has_a_field_in_the_proto() -> None:
-    """Front ends are to show all of it; only what follows from other fields is left out."""
+    """Front ends must be able to show all fields; only a field that follows from others is left out."""
     here = {field.name for field in fields(BenchmarkResult)}
     there = {field.name for field in run_event_pb2.BenchmarkResult.DESCRIPTOR.fields}
     assert here - there == {"iqr_ns"}

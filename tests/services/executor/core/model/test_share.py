@@ -1,4 +1,4 @@
-"""What of a machine a submission's sandbox may use."""
+"""The share of a machine that a submission's sandbox may use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which cases of an author's definition are run: sizes are known before anything is made, and the rest is named."""
+"""The choice of cases from an author's definition: sizes are known before data is made, and the rest is named."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class mine(Problem):
 async def chosen(
     context: RunContext, definition: str, mode: Mode = Mode.CHECK
 ) -> tuple[AuthorsProblem, dict[str, str], list[str]]:
-    """The problem, why cases were left out by their names, and the names of those that are run."""
+    """The problem, the reasons for left-out cases by name, and the names of the cases that run."""
     report: dict[str, object] = {}
     prepared = replace(context, torch_python=torch_program())
     job = CoreJob("", mode, "mine", problem_definition=definition)

@@ -26,7 +26,7 @@ from tests.sampling import sampled
 if TYPE_CHECKING:
     from services.executor.core.run.context import RunContext
 
-# torch alone may take two minutes to load where many processes wait for a core.
+# torch alone may take two minutes to load if many processes wait for a core.
 pytestmark = [pytest.mark.torch, pytest.mark.timeout(300)]
 
 DEFINITIONS = Path(__file__).parents[1] / "definitions"

@@ -1,4 +1,4 @@
-"""What a definition's host may say of itself: whoever took it over gets a verdict, and never breaks the judge."""
+"""Untrusted descriptions from a definition's host: a hijacked host gets a verdict, and never breaks the judge."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PARAMETERS = [
 
 
 class Host:
-    """Says the same to every question."""
+    """Gives the same answer to every question."""
 
     def __init__(self, **answer: object) -> None:
         self._answer = answer

@@ -73,7 +73,7 @@ async def _until(judge: Process, kind: str) -> RunEvent:
 async def test_it_takes_one_job_tells_its_events_and_exits(start_judge: StartJudge) -> None:
     judge = await start_judge()
     assert judge.stdin is not None
-    # It is left open, as the service leaves it.
+    # The pipe stays open, as in the service.
     judge.stdin.write(_job("wrong_answer"))
     finished = (await _until(judge, "finished")).finished
     assert finished.verdict == VERDICT_WRONG_ANSWER
@@ -97,7 +97,7 @@ async def test_sigterm_cancels_the_job_and_says_so(start_judge: StartJudge) -> N
 async def test_sigterm_while_it_waits_for_a_job_ends_it(start_judge: StartJudge) -> None:
     judge = await start_judge()
     assert judge.stdin is not None
-    # No job at all: it goes without a word.
+    # Without a job, it ends silently.
     judge.stdin.close()
     async with asyncio.timeout(60):
         assert await judge.wait() == 0

@@ -1,4 +1,4 @@
-"""The warm-up does what judges would do again, and needs nothing that may be missing."""
+"""The warm-up does the work that judges would repeat, and needs nothing that may be missing."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class WithoutCompiler(CpuDevice):
 
 @pytest.fixture
 def bare_context(builds: CompileCache, tmp_path: Path) -> RunContext:
-    """With an object that has nothing of a sandbox, so that whoever asks for one fails."""
+    """A context without a real sandbox: any use of one fails."""
     no_sandbox = object()
     return RunContext(WithoutCompiler(), no_sandbox, builds, find_problem, scratch_parent=tmp_path)  # pyright: ignore[reportArgumentType]
 

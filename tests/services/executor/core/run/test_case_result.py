@@ -47,7 +47,7 @@ def _times(*samples_ns: Sequence[int]) -> CaseTimes:
 
 
 def _borne_out(call_ns: float) -> ChainAudit:
-    """By a chain whose links took just as long."""
+    """An audit by a chain whose links took as long as the calls."""
     return ChainAudit((ChainMeasurement(4, round(4 * call_ns) + 1000, 1000, (call_ns,) * 4, 4),))
 
 

@@ -37,7 +37,7 @@ HONEST = (SUBMISSIONS / "call_counter.hip").read_text().replace("if (++calls > 1
 
 
 def _names(reported: list[events.Event]) -> list[str]:
-    """Without progress, which comes by the clock."""
+    """Names of the events, without progress, which depends on the clock."""
     return [type(event).__name__ for event in reported if not isinstance(event, events.BenchmarkProgress)]
 
 
@@ -286,7 +286,7 @@ async def test_a_cancelled_run_leaves_no_process_and_no_file(
 
 @pytest.fixture
 def own_memory(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Shared memory for this test alone: in the machine's, others' killed processes leave folders until one sweeps."""
+    """Shared memory for this test alone: in the machine's own, other killed processes leave folders until a sweep."""
     with tempfile.TemporaryDirectory(prefix="wavepool-test-", dir=memory_parent(Path(tempfile.gettempdir()))) as name:
         # Sandboxes of other users look for their files below it.
         Path(name).chmod(0o1777)
@@ -300,7 +300,7 @@ def _left_behind(context: RunContext) -> list[Path]:
 
 
 class NarrowDevice(CpuDevice):
-    """It says that its wavefronts have 32 lanes."""
+    """A device that reports wavefronts of 32 lanes."""
 
     def describe(self) -> DeviceDescription:
         return replace(super().describe(), wavefront_size=32)

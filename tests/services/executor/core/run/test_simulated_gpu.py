@@ -1,4 +1,4 @@
-"""The rules of a GPU from end to end, on the simulated one: its time is its own, so a busy host shows in none of it."""
+"""The rules of a GPU end to end, on the simulated one: its time is its own, so that a busy host does not affect it."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ FIXED = replace(GPU_PROFILE, max_samples=CALLS, max_wall_seconds=600, warm_up_ca
 
 @pytest.fixture
 def simulated(context: RunContext) -> RunContext:
-    """One small case: what takes long is the host's own part of each call."""
+    """Uses one small case: the host's own part of each call takes long."""
 
     return replace(context, device=SimulatedGpu(), profile=FIXED, find_problem=smallest_case_of)
 
@@ -105,7 +105,7 @@ async def test_hot_calls_are_faster_than_cold_ones(simulated: RunContext) -> Non
 
 @pytest.mark.parametrize("noise", sampled(["gpu", "skewed", "correlated", "bimodal"], ["gpu"]))
 async def test_an_honest_hot_time_is_proven_whose_first_calls_are_slow(simulated: RunContext, noise: str) -> None:
-    """The mean of the first chain may be 3 % above the median; then another chain is made."""
+    """The mean of the first chain may be 3 % above the median; another chain is then made."""
     result = _result(await _finished(simulated, f"latency_us=2000 noise={noise}", HOT))
     assert (result.timing, result.unproven_because) == (Timing.VALID, "")
 
@@ -136,7 +136,7 @@ async def test_a_claim_that_is_a_twentieth_short_is_not_proven(simulated: RunCon
     assert "the instruments disagree: in a chain events say 4" in result.unproven_because
 
 
-# The true time, and what may be claimed of it and what may not, in us. Hot calls take 0.9 of cold ones.
+# The true time, a claim that may pass and one that may not, in us. Hot calls take 0.9 of cold ones.
 FORGED = [
     (500, COLD, 478, 472),
     (50, HOT, 47, 46),
@@ -213,7 +213,7 @@ async def test_a_kernel_that_is_wrong_in_half_of_the_calls_that_are_timed_is_fou
 
 @pytest.fixture
 def compared_in_parts(simulated: RunContext, monkeypatch: pytest.MonkeyPatch) -> RunContext:
-    """As at GPU sizes, on cases of `cpu`."""
+    """Compares the `cpu` cases in parts, as at GPU sizes."""
     simulated = replace(simulated, large_cases=ALL_LARGE)
     monkeypatch.setattr(parts, "ELEMENTS", 256)
     problem = find_problem("vector-addition")
@@ -259,7 +259,7 @@ async def test_what_lies_in_an_output_does_not_tell_the_inputs_that_a_device_dre
 @pytest.mark.parametrize("slug", sampled(ROUNDED, ROUNDED[:2]))
 async def test_inputs_of_a_chain_are_such_that_a_reference_is_right(simulated: RunContext, slug: str) -> None:
     entry = catalogue().get(slug)
-    # With tiles that have padding, and blocks whose rounding hangs on what is in them.
+    # With padded tiles, and with blocks whose rounding depends on their contents.
     one = with_case(entry.problem, entry.problem.sizes.cpu[1])
     job = CoreJob(f"// sim: latency_us=100 noise=gpu\n{entry.solution}", Mode.BENCHMARK, slug)
     finished = await run(job, replace(simulated, find_problem=lambda _: one), lambda _: None)
@@ -284,7 +284,7 @@ async def test_a_kernel_that_leaves_out_a_twentieth_of_each_call_that_is_timed_i
 
 @pytest.fixture
 def drawn_at_once(simulated: RunContext, monkeypatch: pytest.MonkeyPatch) -> RunContext:
-    """The host draws the inputs of six calls at once, and compares so many answers."""
+    """The host draws the inputs of six calls at once, and compares as many answers."""
     monkeypatch.setattr(case_judge, "at_once", lambda _: 6)
     return replace(simulated, large_cases=LargeCaseRule(side_by_side_bytes=0))
 
@@ -325,7 +325,7 @@ async def test_while_a_call_is_made_nothing_is_drawn_or_compared(
 async def test_an_answer_that_is_compared_with_others_is_found_wrong(
     drawn_at_once: RunContext, monkeypatch: pytest.MonkeyPatch, wrong_at: int
 ) -> None:
-    """One of the 50 calls of a session, the last of which end it; each session loads the kernels anew."""
+    """One of a session's 50 calls is wrong; the last of them end the session, and each session reloads the kernels."""
     source = HONEST.replace("__global__", "__device__ int calls;\n__global__", 1).replace(
         "{", f"{{ if (blockIdx.x == 0 && threadIdx.x == 0) ++calls; if (calls == {wrong_at}) return;", 1
     )
@@ -335,7 +335,7 @@ async def test_an_answer_that_is_compared_with_others_is_found_wrong(
 
 
 async def _not_audited(bench: object, trusted: object, measured: list[CaseTimes], *_: object) -> list[CaseTimes]:
-    """The chains would find it too."""
+    """Skips the chains, which would find it too."""
     return measured
 
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     Submit = Callable[..., Awaitable[Finished]]
 
-# name, verdict, reason, what the message has to say
+# name, verdict, reason, text that the message must have
 EXPECTED = [
     ("assertion", Verdict.RUNTIME_ERROR, "assert", "n == 12345"),
     ("exception", Verdict.RUNTIME_ERROR, "signal:SIGABRT", "uncaught exception"),

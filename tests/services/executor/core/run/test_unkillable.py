@@ -1,4 +1,4 @@
-"""A run whose processes cannot be killed, as those of a kernel that hangs its device."""
+"""A run whose processes cannot be killed, like those of a kernel that hangs its device."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ async def process_named(name: str) -> int:
 
 
 async def frozen_run(job: CoreJob, name: str, context: RunContext) -> Finished:
-    """How the job ends, if its process cannot be killed from the moment on at which it hangs."""
+    """The job's end if the process of this name cannot be killed from now on."""
     running = asyncio.create_task(run(job, context, lambda _: None))
     with frozen([await process_named(name)]):
         async with asyncio.timeout(60):

@@ -1,4 +1,4 @@
-"""A runner that does not come up: by what a runner of our own does, not by what the dead one said."""
+"""A runner that does not come up: the judge decides by a runner of our own, not by the dead one's words."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     )
 
 NO_DEVICE = 100
-"""hipErrorNoDevice."""
+"""The value of hipErrorNoDevice."""
 DEFINITIONS = Path(__file__).parents[1] / "definitions"
 HONEST = (PROBLEMS / "vector-addition/solution.hip").read_text()
 
@@ -49,7 +49,7 @@ EXITS_IN_A_CALL = Path(__file__).parents[4] / "attacks/09_early_exit/excuse_in_a
 
 
 class Forgetful:
-    """An adapter on a machine that loses one of the files that a runner needs, once `spared` sandboxes have had it."""
+    """A sandbox on a machine that loses a file that runners need, after `spared` sandboxes have had it."""
 
     def __init__(self, sandbox: Sandbox, lost: Path, spared: int = 0) -> None:
         self._sandbox = sandbox
@@ -173,7 +173,7 @@ async def test_a_whole_program_that_ends_badly_on_a_gpu_has_the_blame_only_where
 
 
 class Poor(Forgetful):
-    """On a machine whose device has a MiB of memory left for these of the runners, by their number."""
+    """A machine whose device has 1 MiB of memory for the runners with these numbers."""
 
     def __init__(self, sandbox: Sandbox, poor: Container[int]) -> None:
         super().__init__(sandbox, IN_SANDBOX / "memory")
@@ -187,7 +187,7 @@ class Poor(Forgetful):
 
 
 class Occupied(Forgetful):
-    """On a machine where somebody else holds this much of the device's memory, which is 16 GiB."""
+    """A machine whose device has 16 GiB of memory, of which another process holds this much."""
 
     def __init__(self, sandbox: Sandbox, held_mib: int) -> None:
         super().__init__(sandbox, IN_SANDBOX / "memory")

@@ -63,7 +63,7 @@ def test_a_runner_that_ends_by_itself_never_succeeds(end: Exit) -> None:
         (_killed(signal.SIGABRT), Verdict.RUNTIME_ERROR, "signal:SIGABRT"),
         (_killed(99), Verdict.RUNTIME_ERROR, "signal:SIG99"),
         (replace(_killed(signal.SIGKILL), memory_exceeded=True), Verdict.MEMORY_LIMIT_EXCEEDED, "host"),
-        # The time of its own orders ends it long before: what is left is the judge's.
+        # Its own orders' time limit ends it long before, so the rest of the limit is the judge's.
         (replace(_killed(signal.SIGKILL), wall_exceeded=True), Verdict.INFRA_ERROR, ""),
         (replace(_killed(signal.SIGXCPU), cpu_exceeded=True), Verdict.TIME_LIMIT_EXCEEDED, "cpu"),
         (replace(_killed(signal.SIGXFSZ), files_exceeded=True), Verdict.RUNTIME_ERROR, "files"),
@@ -144,7 +144,7 @@ def test_what_rocm_says_is_the_machines_where_no_kernel_causes_it_and_asked_of_o
 
 @pytest.mark.rocm
 def test_the_words_that_are_looked_for_are_rocms_own() -> None:
-    """As far as the formats are text of the libraries; their places are filled when they are printed."""
+    """Compares only the formats that are text in the libraries; their fields are filled in when printed."""
     library = ROCM / "lib" / "x86_64-linux-gnu"
     of_hsa, of_hip = ((library / name).read_bytes() for name in ("libhsa-runtime64.so.1", "libamdhip64.so.6"))
     assert b"Memory access fault by GPU node-%u (Agent handle: %p) on address %p%s. Reason: %s.\n" in of_hsa

@@ -1,4 +1,4 @@
-"""Only the process that is in the sandbox, and has the sandbox's key, is heard; the rest does not even hold it up."""
+"""Only the process in the sandbox that has its key is heard; others cannot even delay it."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def connected(folder: Path, said: bytes = b"") -> socket.socket:
     connection = socket.socket(socket.AF_UNIX)
     connection.settimeout(20)
     connection.connect(str(folder / "socket"))
-    # Even of nothing, a connection that was hung up on takes no more.
+    # After a hang-up a connection accepts no more sends, not even empty ones.
     if said:
         connection.sendall(said)
     return connection
@@ -91,7 +91,7 @@ async def test_any_number_of_silent_ones_does_not_keep_the_right_one_out(
     assert await asyncio.to_thread(silent[-1].recv, 1) == b""
     for one in silent:
         one.close()
-    # A try may come before those who left were noticed, and is hung up on as well.
+    # An attempt may come before the departed connections were noticed, and is then hung up on as well.
     while not accepting.done():
         with socket.socket(socket.AF_UNIX) as right, suppress(OSError):
             right.setblocking(False)

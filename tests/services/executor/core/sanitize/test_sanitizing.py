@@ -1,4 +1,4 @@
-"""Flawed kernels are found out at their lines, and honest ones are not accused. `// EXPECT kind access, ...` marks."""
+"""Flawed kernels are caught at their lines, and honest ones are not accused. Marks: `// EXPECT kind access, ...`."""
 
 from __future__ import annotations
 

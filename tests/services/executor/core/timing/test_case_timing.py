@@ -67,7 +67,7 @@ def test_a_wide_interval_takes_the_place_of_the_word_on_a_device_that_never_rank
 
 
 def test_an_interval_that_says_nothing_is_not_shown_and_the_author_reads_that_the_machine_was_too_busy() -> None:
-    """13.05 was seen: 42 samples of three processes on a loaded machine, a call of 24 us among them took 0.6 ms."""
+    """13.05 was seen: 42 samples of three processes on a loaded machine, with a call of 24 us that took 0.6 ms."""
     nothing = replace(PROVEN, half_width=13.05, may_be_wide=True)
     assert (timing_of(nothing), shown_interval(nothing)) == (Timing.UNPROVEN, 0)
     assert nothing.unproven_because.startswith(BUSY)

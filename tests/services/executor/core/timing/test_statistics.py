@@ -138,7 +138,7 @@ def test_no_samples_are_refused() -> None:
 
 
 def test_one_call_that_waited_is_not_the_end_of_the_interval_of_sessions_that_differ() -> None:
-    """By ranks of all samples it would be, as the 27 are worth fewer than six independent ones."""
+    """By the ranks of all samples it would be, because the 27 are worth fewer than six independent ones."""
     waited = [3424.0, 166, 131, 138, 146, 180, 139, 149, 147]
     others = [81.0, 93, 73, 72, 53, 55, 88, 97, 64], [54.0, 65, 51, 55, 51, 55, 76, 95, 94]
     whole = summarise([*waited, *others[0], *others[1]])

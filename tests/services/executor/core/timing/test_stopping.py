@@ -86,7 +86,7 @@ def test_no_cap_stops_before_the_fewest_samples() -> None:
 
 
 def test_a_wandering_clock_does_not_look_precise() -> None:
-    """The case that order statistics of independent samples get wrong: by them, all stop at the first look."""
+    """Order statistics for independent samples get this case wrong: with them, all stop at the first look."""
     counts: list[int] = []
     for seed in range(30):
         noise = MODELS["correlated"](random.Random(seed))  # noqa: S311 - a simulation
@@ -125,14 +125,14 @@ def test_a_slow_warm_up_has_no_say_in_the_number_of_samples(warm_up: list[float]
 
 
 def _white(seed: str, sigma: float, between_sessions: float = 0.0) -> Iterator[float]:
-    """Noise whose median is 1, in a session whose own level is off by so much."""
+    """Noise with a median of 1, in a session whose own level varies by `between_sessions`."""
     draw = random.Random(seed)  # noqa: S311 - a simulation
     level = draw.gauss(0, between_sessions)
     while True:
         yield math.exp(level + draw.gauss(0, sigma))
 
 
-# What a quarter of a second leaves room for, if a call takes 5.5 ms with its checks.
+# A quarter of a second has room for this many calls of 5.5 ms with their checks.
 CALL_WALL_SECONDS = CPU_PROFILE.max_wall_seconds / 45
 RUNS = 150
 SPEND_ALL = replace(CPU_PROFILE, min_samples=10_000)
@@ -166,7 +166,7 @@ def test_a_processors_kernel_is_given_up_as_soon_as_its_precision_is_out_of_reac
 
 
 def test_a_processors_kernel_is_not_given_up_while_its_interval_says_nothing() -> None:
-    """As seen on a loaded machine: two of the first nine calls had waited for a processor."""
+    """Seen on a loaded machine: two of the first nine calls had waited for a processor."""
     waited = [34.0, 1.7, 19.0, 1.4, 1.5, 1.8, 1.4, 1.5, 1.5]
     samples, reason = _session(CPU_PROFILE, iter([*waited, *[1.3, 1.5] * 20]))
     assert (len(samples), reason) == (12, StopReason.OUT_OF_REACH)
@@ -176,7 +176,7 @@ def test_a_processors_kernel_is_not_given_up_while_its_interval_says_nothing() -
 
 
 def test_what_is_given_up_would_not_have_become_precise() -> None:
-    """Of many kernels about as noisy as can just be measured, those are few that more samples would have helped."""
+    """Among many kernels about as noisy as can just be measured, more samples would have helped only a few."""
     wrong = given_up = 0
     for run in range(300):
         samples = list(islice(_white(f"{run}", 0.06), 45))
@@ -193,7 +193,7 @@ def test_what_is_given_up_would_not_have_become_precise() -> None:
     [(0.01, 0.0, 0.92), (0.04, 0.0, 0.92), (0.15, 0.0, 0.92), (0.02, 0.02, 0.75), (0.01, 0.05, 0.75)],
 )
 def test_the_interval_still_covers_when_sessions_end_early(sigma: float, between_sessions: float, least: float) -> None:
-    """Three sessions differ by chance in one of four cases to the same side: no interval of them covers more often."""
+    """By chance, three sessions lie on the same side in one of four cases, so no interval of them covers more often."""
     covered = {CPU_PROFILE: 0, SPEND_ALL: 0}
     for profile in covered:
         for run in range(RUNS):
@@ -222,14 +222,14 @@ def test_the_interval_of_a_slow_kernel_covers_as_often_as_with_a_hundred_samples
 
 
 def _slow_session(profile: StoppingProfile, noise: Iterator[float]) -> list[float]:
-    """Of calls that take a tenth of a second."""
+    """The samples of a session whose calls take a tenth of a second."""
     samples = [0.1 * factor for factor in islice(noise, profile.max_samples)]
     return samples[: _stop(profile, samples)[0]]
 
 
 @pytest.mark.parametrize("noise", ["skewed", "correlated", "stepping", "bimodal"])
 def test_giving_up_changes_nothing_of_what_ranks(noise: str) -> None:
-    """The best of twenty submissions gains as little as before, as each takes the samples that it took before."""
+    """The best of twenty submissions gains as little as before, since each takes the same samples as before."""
     patient = replace(GPU_PROFILE, useful_half_width=math.inf)
     for seed in range(3):
         samples = [1e-4 * factor for factor in islice(MODELS[noise](random.Random(seed)), 2000)]  # noqa: S311 - a simulation

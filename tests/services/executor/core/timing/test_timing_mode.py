@@ -111,8 +111,8 @@ async def test_each_first_call_has_a_process_of_its_own(
     assert finished.report["timing_mode"] == "first-call"
     samples = sum(result.samples for result in finished.benchmarked.results)
     calls = [session.calls for session in sessions]
-    # Beside those of the samples there are the check's, the trusted runner's, and that of the chains; and on a busy
-    # machine those of cases that were measured twice.
+    # Beside the samples' processes there are those of the check, the trusted runner and the chains; on a busy
+    # machine also those of cases that were measured twice.
     assert calls.count(1) >= samples >= 3 * len(finished.benchmarked.results)
     assert all(
         result.first_call_ns == pytest.approx(result.runtime_ns, abs=1) for result in finished.benchmarked.results

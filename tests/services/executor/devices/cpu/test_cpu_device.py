@@ -1,4 +1,4 @@
-"""The adapter: what it says of itself, and its commands run in the best sandbox there is."""
+"""The adapter: its description of itself, and its commands run in the best sandbox available."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _LIMITS = Limits(timedelta(seconds=60), timedelta(seconds=60), 4096, 256, 512, 1
 
 @pytest.fixture
 def fresh_lookups() -> Iterator[None]:
-    """Forget where the toolchain is, before and after."""
+    """Forgets the toolchain's location, before and after."""
     toolchain.prepared.cache_clear()
     yield
     toolchain.prepared.cache_clear()

@@ -1,4 +1,4 @@
-"""Where AMD's device library comes from on a machine that has none: apt-get and dpkg-deb are scripted."""
+"""Getting AMD's device library on a machine without it: apt-get and dpkg-deb are scripted."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ echo bitcode >"$3/usr/lib/x86_64-linux-gnu/amdgcn/bitcode/ocml.bc"
 
 @pytest.fixture
 def calls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """What apt-get was asked, a line for each time."""
+    """The calls of apt-get, one a line."""
     programs = tmp_path / "bin"
     programs.mkdir()
     for name, text in (("apt-get", APT_GET), ("dpkg-deb", DPKG_DEB)):

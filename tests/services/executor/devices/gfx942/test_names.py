@@ -1,4 +1,4 @@
-"""Every name that our headers declare for the cpu device is there for gfx942 too."""
+"""Every name that our headers declare for the cpu device exists for gfx942 too."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ _MACRO_PARTS = ("", "_sync", "_system", "_block")
 
 
 def _names_in(headers: Iterable[Path]) -> set[str]:
-    """What is followed by a parenthesis, also as the argument of a macro that makes functions of it."""
+    """Names followed by a parenthesis, and names that a macro makes of its argument."""
     text = "".join(path.read_text() for path in headers)
     arguments = set(re.findall(r"^WP_\w+\(([A-Za-z_]\w*)", text, re.MULTILINE))
     return set(_CALL.findall(text)) | {argument + part for argument in arguments for part in _MACRO_PARTS}
 
 
 def _declared(folder: Path, names: list[str], command: list[str]) -> set[str]:
-    """Those names that are functions of the global namespace for a compiler."""
+    """The names that a compiler finds as functions of the global namespace."""
     lines = [f"__device__ void check_{number}() {{ using ::{name}; }}" for number, name in enumerate(names)]
     (folder / "solution.hip").write_text("\n".join(lines))
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
@@ -43,7 +43,7 @@ def _declared(folder: Path, names: list[str], command: list[str]) -> set[str]:
 
 def test_every_function_of_our_headers_is_declared(tmp_path: Path) -> None:
     shared = [path for path in _OWN if path.name not in _OVERLAID]
-    # The parts of a header that has another in its place are its own affair, unless a shared header uses them.
+    # Inner parts of a header that gfx942 replaces do not matter, unless a shared header uses them.
     private = {name for name in _names_in(_OWN) if name.startswith(("wp_", "__wp_"))} - _names_in(shared)
     names = sorted(name for name in _names_in(_OWN) - private if not name.startswith("__builtin_"))
     options = ("-fsyntax-only", "-ferror-limit", "0", "solution.hip")

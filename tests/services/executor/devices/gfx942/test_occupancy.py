@@ -1,4 +1,4 @@
-"""What fits on a SIMD, against AMD's limits and for all demands."""
+"""The wavefronts that fit on a SIMD, against AMD's limits and for all demands."""
 
 from __future__ import annotations
 

@@ -97,7 +97,7 @@ def test_catalogue_solutions_get_reports(report_on: Callable[[str], dict[str, An
 
 
 def test_figures_agree_with_the_compilers_own(report_on: Callable[[str], dict[str, Any]]) -> None:
-    """LLVM writes its occupancy as a comment; without LDS and launch bounds both look at registers alone."""
+    """LLVM writes its occupancy as a comment; without LDS and launch bounds both consider registers alone."""
     from services.executor.devices.gfx942 import code_generator  # noqa: PLC0415  to see what it wrote
 
     written: list[str] = []
@@ -181,7 +181,7 @@ def test_recursion_is_counted(report_on: Callable[[str], dict[str, Any]]) -> Non
 
 
 def test_functions_without_code_are_named(report_on: Callable[[str], dict[str, Any]]) -> None:
-    """With a device library they have code, and then nothing is left uncounted."""
+    """With a device library these functions have code, and nothing is left uncounted."""
     found = report_on(f"{HEADER}__global__ void k(float* p) {{ p[0] = tanhf(p[0]) + expf(p[1]); }}")
     missing = "no device library" in found["toolchain"]
     assert found["kernels"]["k"]["uncounted"] == (["tanhf"] if missing else [])

@@ -1,4 +1,4 @@
-"""What NVML says is taken as it is, whatever it leaves out.
+"""NVML's answers are taken as they are, however many are missing.
 
 The answers are in the forms of nvidia-ml-py and the NVML API reference
 (https://docs.nvidia.com/deploy/nvml-api/group__nvmlDeviceQueries.html).
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class ScriptedNvml:
-    """pynvml on a machine with `count` GPUs; `faults` maps functions to what they raise."""
+    """pynvml on a machine with `count` GPUs; `faults` maps functions to the errors that they raise."""
 
     def __init__(self, count: int = 2, **faults: str) -> None:
         self.count = count

@@ -1,4 +1,4 @@
-"""The nvidia device: what needs only its compiler, and what needs a GPU."""
+"""The nvidia device: tests that need only its compiler, and tests that need a GPU."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
     Build = Callable[[Unit], Awaitable[CachedBuild]]
 
-# A cold build takes 18 s of a processor, and minutes where many processes wait for it.
+# A cold build takes 18 s of processor time, and minutes if many processes wait for it.
 pytestmark = pytest.mark.timeout(300)
 
 PROBLEMS = Path(__file__).parents[5] / "problems" / "catalogue"
@@ -95,7 +95,7 @@ def build(tmp_path: Path) -> Build:
 
 @pytest.fixture(scope="session")
 def kept_objects(tmp_path_factory: pytest.TempPathFactory) -> CompileCache:
-    """What CUDA's compiler made of the sources in this repository, or said of them."""
+    """A cache of CUDA's objects, or its error messages, for the sources in this repository."""
     return CompileCache(kept_folder("objects") or tmp_path_factory.mktemp("objects"), LIMIT_BYTES)
 
 
@@ -113,7 +113,7 @@ async def test_solutions_become_executables_for_the_gpu_in_a_sandbox(build: Buil
     entry = Catalogue.load().get(slug)
     built = await build(unit_of(entry.solution, entry.problem))
     assert b"sm_90" in built.executable
-    # CUDA's runtime, which is linked in, loads the driver: that is no submission's doing.
+    # CUDA's runtime, which is linked in, loads the driver: the submission does not.
     assert b"dlsym" in built.executable
     check_build(built.executable, built.symbols, rules_for(rules(), entry.problem.forbidden))
 
@@ -196,7 +196,7 @@ async def test_host_code_is_recorded_by_the_names_and_facts_of_the_gpu(tmp_path:
 @pytest.mark.cuda
 @pytest.mark.parametrize("slug", ["nvfp4-gemm", "nvfp4-quantize"])
 async def test_kernels_with_arguments_of_16_bits_are_recorded(tmp_path: Path, slug: str) -> None:
-    """nvcc names them after a class of ours."""
+    """nvcc names them after one of our classes."""
     on_cpu = await open_context(Options("cpu", "auto", _builds(tmp_path), LIMIT_BYTES >> 20))
     entry = Catalogue.load().get(slug)
     (case, *_) = entry.problem.sizes.cpu

@@ -1,4 +1,4 @@
-"""The script with compilers that are small programs of the test's."""
+"""The script, with small programs of the test's as compilers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Prints what our own code learns of GPUs from the real management library, as JSON."""
+"""Prints our own code's view of GPUs, read from the real management library, as JSON."""
 
 from __future__ import annotations
 

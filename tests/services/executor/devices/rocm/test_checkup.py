@@ -1,4 +1,4 @@
-"""Each fault is made for real: a file that is not there, a node that may not be opened, a hipcc that is too old."""
+"""Each fault is real: a missing file, a node that may not be opened, a hipcc that is too old."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ needs_no_gpu = pytest.mark.skipif(Path("/dev/kfd").exists(), reason="this machin
 
 @pytest.fixture
 def checkup(tmp_path: Path) -> RocmCheckup:
-    """A machine of two MI300X."""
+    """A machine with two MI300X."""
     dev, sys_folder = tmp_path / "dev", tmp_path / "sys"
     (dev / "dri").mkdir(parents=True)
     (dev / "kfd").touch()

@@ -1,7 +1,7 @@
-"""What amdsmi says is taken as it is, whatever it leaves out or invents.
+"""amdsmi's answers are taken as they are, however many are missing or made up.
 
 The answers are in the forms of AMD's Python reference
-(https://rocm.docs.amd.com/projects/amdsmi/en/docs-7.2.3/reference/amdsmi-py-api.html), the modes those of its
+(https://rocm.docs.amd.com/projects/amdsmi/en/docs-7.2.3/reference/amdsmi-py-api.html), and the modes in those of its
 partitioning guide (https://instinct.docs.amd.com/projects/amdgpu-docs/en/latest/gpu-partitioning/mi300x/overview.html).
 """
 
@@ -28,7 +28,7 @@ MODES = ("SPX", "DPX", "QPX", "CPX")
 
 
 def answers(number: int = 0, partition: int = 0, **changes: Any) -> dict[str, Any]:
-    """A device of an MI300X, or a partition of one."""
+    """The answers for an MI300X, or for a partition of one."""
     return {
         "amdsmi_get_gpu_asic_info": {
             "market_name": "AMD Instinct MI300X",
@@ -67,7 +67,7 @@ def answers(number: int = 0, partition: int = 0, **changes: Any) -> dict[str, An
 
 
 class ScriptedSmi:
-    """amdsmi on a machine with these devices; what they have no answer to is refused."""
+    """amdsmi on a machine with these devices; it refuses calls for which they have no answer."""
 
     def __init__(self, *devices: dict[str, Any]) -> None:
         self.devices = devices

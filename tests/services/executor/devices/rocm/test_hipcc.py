@@ -1,12 +1,13 @@
-"""What AMD's real hipcc says of every source that certify expects it to compile, and of those that it is to refuse.
+"""AMD's real hipcc on every source that certify expects it to compile, and on those that it must refuse.
 
 The kernels of each reference and honest kernel are compiled alone, as a submission's are, to a code object for an
-MI300X. That takes 0.7 s of a processor and more each: `make test` takes a tenth of them. Both halves of all sources
-and attacks in processes of their own would take minutes, so that these are compiled together, without code, each in a
-namespace of its own. What fails is compiled with the others that failed, until none of them is any better for it: two
-sources may define the same macro or C function. A source that defines a C function of its own is compiled alone, as
-it may be one of the system's, which no namespace keeps apart. A source could pass for an include that another has and
-it lacks, or for a name that only the global namespace has already.
+MI300X. That takes 0.7 s of processor time or more each, so `make test` takes a tenth of them. Compiling both halves of
+all sources and attacks in processes of their own would take minutes. These are therefore compiled together, without
+generating code, each in a namespace of its own. Sources that fail are compiled again with the others that failed, until
+that helps none of them: two sources may define the same macro or C function. A source that defines a C function of its
+own is compiled alone, since the function may be one of the system's, which no namespace keeps apart. One gap remains: a
+source that lacks an include may pass because another source has it, or because the global namespace already has the
+name.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ TAKEN = sorted(
     ]
 )
 TARGET_BITS, GFX942 = 0xFF, 0x4C
-"""Of an ELF file's flags; LLVM, AMDGPUUsage, "AMDGPU EF_AMDGPU_MACH Values"."""
+"""Flags of an ELF file; see LLVM, AMDGPUUsage, "AMDGPU EF_AMDGPU_MACH Values"."""
 NOT_COMPILED = {Verdict.COMPILE_ERROR, Verdict.COMPILE_LIMIT, Verdict.FORBIDDEN_LIBRARY}
 
 
@@ -71,7 +72,7 @@ def _together(sources: Collection[Path]) -> str:
 
 
 def _refused(sources: Collection[Path], folder: Path) -> tuple[set[Path], str]:
-    """Those that do not compile, with the compiler's text."""
+    """The sources that do not compile, with the compiler's text."""
     alone = {path for path in sources if OWN_FUNCTION.search(path.read_bytes().decode())}
     for path in sorted(alone):
         if (done := _said(path)).returncode:

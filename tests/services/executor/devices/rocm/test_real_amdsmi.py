@@ -1,4 +1,4 @@
-"""AMD's real management library, over a machine that is written down and the stand-in for its driver."""
+"""AMD's real management library, over a machine described in files and the stand-in for its driver."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.services.executor.sandboxes.shell import GENEROUS
 @pytest.mark.bubblewrap
 @pytest.mark.parametrize(("gpus", "cpx"), [(1, False), (8, False), (2, True)])
 async def test_amds_own_library_tells_of_a_machine_that_is_written_down(tmp_path: Path, gpus: int, cpx: bool) -> None:
-    """ROCm's Python package and library, asked by our code."""
+    """Our code queries ROCm's Python package and library."""
     home = tmp_path / "machine"
     devices = machine(home / "sys", gpus, cpx=cpx)
     compile_programs(tmp_path)

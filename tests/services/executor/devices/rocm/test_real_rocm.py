@@ -1,6 +1,6 @@
-"""The rocm device with AMD's real compiler and runtime, over a stand-in for the driver: all but kernels that run.
+"""The rocm device with AMD's real compiler and runtime, over a stand-in for the driver: no kernels run.
 
-All sources, not these alone: `ROCM_PATH=.cache/rocm6/usr python -m benchmarks.recordable --device rocm`.
+To test all sources, not only these: `ROCM_PATH=.cache/rocm6/usr python -m benchmarks.recordable --device rocm`.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.rocm, pytest.mark.bubblewrap]
 
 SOURCES = {path.stem if kind == "honest kernel" else slug: (slug, path) for kind, slug, path in sources()}
-# With types, instructions, headers and ways to launch that differ between our headers and AMD's.
+# Types, instructions, headers and launches that differ between our headers and AMD's.
 SAMPLE = ("nvfp4-gemm", "softmax_hipcub_blocks", "frobenius_norm_grid_sync", "conv2d_constant_filter")
 CHOSEN = [
     *SAMPLE,
@@ -61,15 +61,15 @@ NOT_LAUNCHED_BY_US = {
     "tanh_device_heap": "a kernel calls the host",
     "cumsum_hipcub_device": "device-wide functions of hipCUB",
 }
-# What an idle machine does in a tenth of it; tests of a GPU that hangs wait for the end.
+# An idle machine needs a tenth of this; tests of a hanging GPU wait for all of it.
 COPY_SECONDS, CALL_SECONDS = 20.0, 5.0
 DATA_BYTES = 3 << 20
-"""The runtime has kernels copy what is much smaller."""
+"""Large enough that the runtime does not use kernels for the copy."""
 
 
 @pytest.fixture
 async def context(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> RunContext:
-    """With one GPU of a machine that is written down."""
+    """A context with one GPU of a machine described in files."""
     tmp_path.chmod(0o755)
     monkeypatch.setenv("ROCM_PATH", str(ROCM))
     toolchain.rocm.cache_clear()
@@ -110,7 +110,7 @@ async def test_what_our_runner_cannot_launch_is_compiled_and_reported(context: R
 
 
 async def test_our_runner_comes_up_moves_data_and_learns_that_the_gpu_runs_no_kernel(context: RunContext) -> None:
-    """Events, memory and copies are the runtime's own, by the copy engines; the timestamps of a ping are kernels."""
+    """Events, memory and copies are the runtime's own, by the copy engines; a ping's timestamps need kernels."""
     data = Parameter("data", "uint8_t", pointer=True, const=False, output=True)
     layout = layout_of([data], {data.name: (DATA_BYTES,)})
     at = layout.regions[data.name].offset + GUARD_BYTES
@@ -131,7 +131,7 @@ async def test_our_runner_comes_up_moves_data_and_learns_that_the_gpu_runs_no_ke
 
 
 async def test_a_code_object_is_loaded_and_its_kernels_are_found(context: RunContext, tmp_path: Path) -> None:
-    """By the replayer, which loads the image that hipcc made, and asks for kernels by their names."""
+    """The replayer loads the image that hipcc made, and looks up kernels by name."""
     slug, path = SOURCES["ecc-point-negation"]
     problem = find_problem(slug)
     (case, *_) = problem.sizes.cpu

@@ -1,4 +1,4 @@
-"""The rocm device up to the process boundary: hipcc and amdsmi are scripted, in the forms that ROCm 7.0 has."""
+"""The rocm device up to the process boundary: hipcc and amdsmi are scripted, in the forms of ROCm 7.0."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ if grep -qs "no such name" $inputs; then echo "solution.hip:1:1: error: use of u
 
 
 class ScriptedSmi:
-    """amdsmi as it answers on a machine with one GPU; `unknown` are the calls that this driver does not answer."""
+    """amdsmi's answers on a machine with one GPU; `unknown` lists calls that this driver does not answer."""
 
     AmdSmiClkType = SimpleNamespace(GFX="gfx")
     AmdSmiTemperatureType = SimpleNamespace(HOTSPOT="hotspot")
@@ -85,7 +85,7 @@ class ScriptedSmi:
 
 @pytest.fixture
 def rocm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A ROCm whose compiler writes down how it was called."""
+    """A ROCm whose compiler logs how it was called."""
     tmp_path.chmod(0o755)
     folder = tmp_path / "rocm"
     (folder / "llvm" / "bin").mkdir(parents=True)
@@ -163,7 +163,7 @@ def test_an_old_rocm_is_refused(rocm: Path, version: str, fits: bool) -> None:
 def test_both_halves_are_compiled_at_once_if_the_compiler_can(
     rocm: Path, monkeypatch: pytest.MonkeyPatch, status: str, takes: bool
 ) -> None:
-    """AMD's clang can, LLVM's refuses the word."""
+    """AMD's clang can; LLVM's rejects the option."""
     monkeypatch.setenv("NO_PARALLEL_JOBS", status)
     assert ("-parallel-jobs=2" in toolchain.driver("gfx942").compile) is takes
 

@@ -1,8 +1,8 @@
 """A machine of eight MI300X as its driver shows it in `/sys`, written by hand: nobody had one to record.
 
-The files are those that kfd_topology.c and amdgpu_xcp_drv.c of Linux 6.8 make, with their fields. The figures are
-AMD's: 304 CUs of 4 SIMDs in 8 XCDs, 64 KiB of LDS, 192 GiB; PCI 1002:74a1; gfx942 is 90402. In CPX each GPU shows eight
-partitions of an XCD, of which the first has the card's own render node and the others one of a platform device.
+The files and fields are those that kfd_topology.c and amdgpu_xcp_drv.c of Linux 6.8 make. The figures are AMD's: 304
+CUs of 4 SIMDs in 8 XCDs, 64 KiB of LDS, 192 GiB; PCI 1002:74a1; gfx942 is 90402. In CPX each GPU shows eight partitions
+of one XCD each: the first has the card's own render node, and the others each have one of a platform device.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 PROCESSORS = 2
 _XCDS, _CUS_OF_XCD, _SIMDS_OF_CU = 8, 38, 4
 _MEMORY_BYTES = 192 << 30
-# Of a CU, an XCD, and the GPU. The driver lists the first once for each CU.
+# Caches of a CU, an XCD, and the GPU. The driver lists the first once for each CU.
 _CACHES_KIB = {1: 32, 2: 4 << 10, 3: 256 << 10}
 _DRM_MAJOR, _FIRST_RENDER_NODE = 226, 128
 # Buses of an eight-GPU machine of AMD's own guide to the MI300X platform.
@@ -46,14 +46,14 @@ class Partition:
 
     @property
     def folder(self) -> str:
-        """Its card's folder below `/sys`; partitions but the first are devices of no bus."""
+        """Its card's folder below `/sys`; partitions after the first are devices of no bus."""
         return (
             f"devices/platform/amdgpu_xcp_{self.minor}" if self.part else f"devices/pci0000:00/0000:00:01.1/{self.bus}"
         )
 
     @property
     def uuid(self) -> str:
-        """What ROCR_VISIBLE_DEVICES takes; partitions of a GPU share it."""
+        """The value for ROCR_VISIBLE_DEVICES; partitions of a GPU share it."""
         return f"GPU-{self._unique:016x}"
 
     @property
@@ -107,7 +107,7 @@ class Partition:
 
 
 def machine(sys: Path, gpus: int = 8, *, cpx: bool = False) -> list[Partition]:
-    """Write `/sys` of a machine in this mode; answers its devices in the order of their nodes."""
+    """Writes `/sys` of a machine in this mode; returns its devices in the order of their nodes."""
     parts = _XCDS if cpx else 1
     # The driver counts a card's partitions together, and gives eight minors to each.
     found = [
@@ -122,7 +122,7 @@ def machine(sys: Path, gpus: int = 8, *, cpx: bool = False) -> list[Partition]:
         _write_caches(topology / "nodes" / str(number))
         _write_link(topology / "nodes" / str(number), number, one.gpu * PROCESSORS // gpus)
         _write_card(sys, one)
-    # Of the driver, as the management library looks for it.
+    # The driver's files that the management library looks for.
     (sys / "module" / "amdgpu").mkdir(parents=True)
     (sys / "module" / "amdgpu" / "initstate").write_text("live\n")
     (sys / "module" / "amdgpu" / "version").write_text("6.12.12\n")
@@ -183,7 +183,7 @@ def _write_link(folder: Path, number: int, processor: int) -> None:
 
 
 def _write_card(sys: Path, one: Partition) -> None:
-    """The card's folder, and the links by which its render node leads there."""
+    """Writes the card's folder, and the links by which its render node leads there."""
     device = sys / one.folder
     node = device / "drm" / f"renderD{one.minor}"
     node.mkdir(parents=True)

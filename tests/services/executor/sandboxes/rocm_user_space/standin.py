@@ -1,4 +1,4 @@
-"""Runs a device of ours over a machine that is written down (`machine.py`) and the stand-in for its driver."""
+"""Runs one of our devices over a machine described in files (`machine.py`) and the stand-in for its driver."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 
 SOURCES = Path(__file__).parent
 PROGRAMS = Path("/programs")
-"""Where sandboxes have what `compile_programs` makes."""
+"""The place in sandboxes of the programs that `compile_programs` makes."""
 
 
 def compile_programs(folder: Path) -> None:
-    """The stand-in and what asks the runtime, for any C library since 2.28."""
+    """Compiles the stand-in and the program that queries the runtime, for any C library since 2.28."""
     for parent in (folder, folder.parent, folder.parent.parent):
         parent.chmod(0o755)
     compiler = [sys.executable, "-m", "ziglang", "cc", "-target", "x86_64-linux-gnu.2.28", "-O1", "-ldl", "-lpthread"]
@@ -41,10 +41,13 @@ def compile_programs(folder: Path) -> None:
 
 
 class StandinDevice(RocmDevice):
-    """Some devices of a machine; `home` has the machine's `/sys`, and `programs` what `compile_programs` made."""
+    """Some devices of a machine.
+
+    `home` has the machine's `/sys`, and `programs` has the output of `compile_programs`.
+    """
 
     def __init__(self, devices: Sequence[Partition], home: Path, programs: Path) -> None:
-        """The render nodes are plain files, which the stand-in takes for them."""
+        """Uses plain files as render nodes, which the stand-in accepts."""
         gpus = [
             Gpu("MI300X", "gfx942", 1, 304, one.node, "SPX" if one.parts == 1 else "CPX", uuid=one.uuid)
             for one in devices
@@ -54,7 +57,7 @@ class StandinDevice(RocmDevice):
         self._programs = programs
 
     def bare_command(self, folder: Path, kind: BuildKind) -> Command:
-        """A run's own, with the files."""
+        """A run's own command, with the files."""
         command = super().run_command(folder, kind)
         mounts = list(command.mounts)
         for node in command.devices:
@@ -76,14 +79,14 @@ class StandinDevice(RocmDevice):
         return replace(command, arguments=(str(loader), *standin, *command.arguments), mounts=tuple(mounts.values()))
 
     def versions(self) -> Firmware:
-        """None: the management library is another."""
+        """No versions: the management library is a different one."""
         return Firmware("", "")
 
     def read_instruments(self) -> Reading:
-        """Nothing, for the same reason."""
+        """No readings, for the same reason."""
         return Reading()
 
 
 def show_machine(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have devices look for their part of `/sys` below `home`."""
+    """Makes devices look for their part of `/sys` below `home`."""
     monkeypatch.setattr(rocm_device, "gpu_mounts", partial(gpu_mounts, sys=home / "sys"))

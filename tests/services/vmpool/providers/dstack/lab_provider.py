@@ -29,7 +29,7 @@ PYTHON_PATH = ":".join(path for path in sys.path if path)
 
 
 def lab_config(server: DstackServer, data_dir: Path, **changes: Any) -> config.DstackConfig:
-    """As for a cloud, with the lab's address and short timeouts."""
+    """Settings as for a cloud, with the lab's address and short timeouts."""
     return replace(
         CONFIG,
         data_dir=data_dir,
@@ -46,13 +46,13 @@ def lab_config(server: DstackServer, data_dir: Path, **changes: Any) -> config.D
 
 
 def lab_agent(*commands: str, **environment: str) -> config.Agent:
-    """What a machine of the lab runs; it has no containers, so that the image is but a name."""
+    """The agent on the lab's machines; they have no containers, so the image is only a name."""
     return replace(CONFIG.agent, commands=commands, environment={"PYTHONPATH": PYTHON_PATH, **environment})
 
 
 @asynccontextmanager
 async def lab_provider(settings: config.DstackConfig) -> AsyncGenerator[DstackProvider]:
-    """A provider that has started; whatever it still has at the end is released."""
+    """A provider that has started; every machine that it still has at the end is released."""
     provider = DstackProvider(settings)
     try:
         await provider.start()
@@ -64,21 +64,21 @@ async def lab_provider(settings: config.DstackConfig) -> AsyncGenerator[DstackPr
 
 
 async def submit(settings: config.DstackConfig, order: Order, command: str = TINY_COMMAND) -> None:
-    """Order a machine that runs that command, by a provider of its own."""
+    """Orders a machine that runs this command, by a provider of its own."""
     provider = DstackProvider(replace(settings, agent=lab_agent(command)))
     await provider.provision(order)
     await provider.close()
 
 
 def an_order(machine_id: str = "mach_1", backend: str = "amddevcloud", **more: Any) -> Order:
-    """A machine of the lab."""
+    """An order for a machine of the lab."""
     return Order(machine_id, "MI300X", 1, "token", backend=backend, **more)
 
 
 async def observed(
     provider: DstackProvider, *states: ProviderState, machine_id: str = "mach_1", resource: Resource = UNNAMED
 ) -> Observation:
-    """Look until the machine is in one of the states."""
+    """Polls until the machine is in one of the states."""
     async with asyncio.timeout(DEADLINE_SECONDS):
         while (seen := await provider.observe(machine_id, resource)).state not in states:
             await asyncio.sleep(0.1)

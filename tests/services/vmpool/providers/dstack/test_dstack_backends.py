@@ -35,7 +35,7 @@ WRONG_KEY = "dop_v1_of_another_account"
 
 @pytest.fixture(scope="module")
 def dstack_server(cloud_of_module: FakeCloud) -> Iterator[DstackServer]:
-    """One whose config.yml does not name amddevcloud."""
+    """A server whose config.yml does not name amddevcloud."""
     with DstackServer(cloud_of_module, prepared=prepared_data(cloud_of_module), backends=("hotaisle",)) as server:
         yield server
 
@@ -83,7 +83,7 @@ async def test_a_missing_backend_is_added_with_the_key_and_again_after_the_serve
 
 
 async def backends_offered(provider: DstackProvider) -> set[str]:
-    """Those of the first offers that there are; connections break as the server ends."""
+    """The backends of the first offers; connections break as the server ends."""
     async with asyncio.timeout(60):
         while True:
             with suppress(OSError):

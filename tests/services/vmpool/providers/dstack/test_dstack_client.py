@@ -21,7 +21,7 @@ HUNG = b""
 
 @asynccontextmanager
 async def client_of(answer: bytes, asked: list[bytes], timeout_seconds: float = 30) -> AsyncGenerator[DstackClient]:
-    """A client of a server that gives that answer to everything; HUNG is none at all."""
+    """A client of a server that gives this answer to every request; HUNG gives none."""
     over = asyncio.Event()
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -1,4 +1,4 @@
-"""What is wrong with dstack is found, and reported with what to do about it."""
+"""Faults in dstack are found, and reported with their remedies."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ async def test_a_real_server_is_examined_and_faults_of_the_settings_end_the_star
 
     fake_cloud.offer("amddevcloud", [])
     fake_cloud.offer("hotaisle", [])
-    # The server remembers offers for a moment.
+    # The server caches offers for a moment.
     async with asyncio.timeout(DEADLINE_SECONDS):
         while (await examined(config))["offers"].ok:
             await asyncio.sleep(0.1)
@@ -168,7 +168,7 @@ async def test_offers_are_the_clouds_cheapest_first(
 ) -> None:
     config = lab_config(dstack_server, tmp_path)
     provider = DstackProvider(replace(config, market=market(gpu_counts=(1, 8))))
-    # The server asks each cloud for each size by itself, and gives what it has until then.
+    # The server asks each cloud for each size separately, and returns what it has so far.
     async with asyncio.timeout(DEADLINE_SECONDS):
         while len(offered := await provider.offers()) < 4:
             await asyncio.sleep(0.2)

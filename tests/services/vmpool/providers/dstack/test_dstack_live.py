@@ -1,7 +1,7 @@
 """One real machine, for people with a dstack server and money: WAVEPOOL_LIVE_DSTACK=1 and the provider's own settings.
 
 It rents the cheapest MI300X below $2.50 an hour, for 30 minutes at most, waits until its executor answers, and gives it
-back. A fleet `wavepool-live` is made and removed by hand.
+back. Create and remove the fleet `wavepool-live` by hand.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ pytestmark = [
 
 
 async def executor_answers(provider: DstackProvider, machine_id: str) -> str:
-    """What the machine's executor says that it runs on, as soon as it does."""
+    """Waits until the machine's executor answers; returns the device that it reports."""
     executors = ExecutorClient(timedelta(seconds=5))
     try:
         while True:

@@ -1,4 +1,4 @@
-"""The whole pool on dstack: whatever happens, the cloud has the machines that the pool says, and none at the end."""
+"""The whole pool on dstack: whatever happens, the cloud has the machines that the pool reports, and none at the end."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class LabPool:
         return list(await self.vmpool.pool.machines.unreleased())
 
     async def until(self, holds: Callable[[list[Machine]], bool], jobs: int) -> list[Machine]:
-        """Let the pool go on, with so many jobs waiting, until that holds of its machines."""
+        """Runs the pool, with this many jobs waiting, until `holds` is true of its machines."""
         async with asyncio.timeout(DEADLINE_SECONDS):
             while not holds(machines := await self.machines()):
                 await self.passes(jobs)
@@ -64,7 +64,7 @@ class LabPool:
 
 @asynccontextmanager
 async def pool_process(data_dir: Path, server: DstackServer) -> AsyncGenerator[LabPool]:
-    """A pool as a process has it: what it leaves behind is in the database, at dstack, and on the disk."""
+    """A pool like that of one process: its state is in the database, at dstack, and on the disk."""
     settings = VmPoolSettings(
         port=0, data_dir=data_dir, max_machines=1, lost_after=timedelta(seconds=4), billing_target="127.0.0.1:1"
     )
@@ -100,7 +100,7 @@ async def test_a_cloud_that_refuses_gives_way_to_the_next_and_a_dead_machine_is_
         assert "no MI300X is left in atl1" in str(failures)
     assert [each.backend for each in fake_cloud.existing()] == ["hotaisle"]
     async with pool_process(tmp_path, dstack_server) as pool:
-        # Another process goes on where the first one stopped.
+        # Another process continues from there.
         await pool.passes(jobs=0, count=5)
         assert [(m.machine_id, m.state) for m in await pool.machines()] == [(warm.machine_id, MachineState.WARM)]
         fake_cloud.power_off(fake_cloud.existing()[0].id)
@@ -117,7 +117,7 @@ async def test_a_server_that_is_killed_while_a_machine_starts_or_hangs_while_it_
 ) -> None:
     fake_cloud.hold_boots()
     async with pool_process(tmp_path, dstack_server) as pool:
-        # Not at the moment at which the cloud makes it: a server that is killed there never learns of the machine.
+        # Not while the cloud creates it: a server that is killed then never learns of the machine.
         await pool.until(lambda machines: [each.provider_stage for each in machines] == ["provisioning"], jobs=1)
         dstack_server.kill()
         await pool.passes(jobs=1, count=5)

@@ -1,4 +1,4 @@
-"""The provider on a real dstack server: what comes of machines, and that the cloud has none at the end of each test."""
+"""The provider on a real dstack server: the life of machines, and an empty cloud at the end of each test."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ RUNNING, ENDED, STOPPED, GONE, UNKNOWN = (
 
 @pytest.fixture
 def settings(dstack_server: DstackServer, lab_client: LabClient, tmp_path: Path) -> DstackConfig:
-    """On a server without runs and fleets."""
+    """The settings for a server without runs and fleets."""
     return lab_config(dstack_server, tmp_path)
 
 
@@ -65,7 +65,7 @@ async def provider(settings: DstackConfig) -> AsyncIterator[DstackProvider]:
 
 
 async def health(endpoint: str) -> Health:
-    """The executor's, as soon as it answers."""
+    """The executor's health, as soon as it answers."""
     executors = ExecutorClient(timedelta(seconds=2))
     try:
         async with asyncio.timeout(DEADLINE_SECONDS):
@@ -131,7 +131,7 @@ async def test_every_way_to_end_keeps_exit_status_and_words_and_costs_nothing_af
 async def test_an_executor_without_a_real_sandbox_ends_its_machine_with_the_setting_s_name(
     settings: DstackConfig, fake_cloud: FakeCloud
 ) -> None:
-    # A machine of the lab is no container: what it lacks is bubblewrap.
+    # A machine of the lab is not a container, and lacks only bubblewrap.
     command = f"PATH=/nowhere exec {sys.executable} -m services.executor"
     agent = lab_agent(command, EXECUTOR_SANDBOX="required", DOCKER_HOST="unix:///nowhere/docker.sock")
     async with lab_provider(replace(settings, agent=agent)) as provider:
@@ -332,7 +332,7 @@ async def test_a_machine_that_the_server_has_forgotten_is_not_taken_for_gone_whi
     another = DstackProvider(settings)
     for each in (provider, another):
         async with asyncio.timeout(DEADLINE_SECONDS):
-            # A busy server is UNKNOWN for other reasons first.
+            # A busy server may be UNKNOWN for other reasons first.
             while "answers all the same" not in (seen := await each.observe("mach_1")).reason:
                 assert seen.state is UNKNOWN
         assert seen.state is UNKNOWN
@@ -371,7 +371,7 @@ async def test_a_machine_whose_run_somebody_deleted_is_found_and_released_and_un
     await asyncio.to_thread(lab_client.wait, "wavepool-theirs", "running")
     (found,) = await provider.list_all()
     assert found.startswith(INSTANCE_PREFIX)
-    # In whatever fleet it stands.
+    # Its fleet does not matter.
     fleet = replace(settings.fleet, name="renamed")
     async with lab_provider(replace(settings, fleet=fleet)) as renamed:
         assert await renamed.list_all() == [found]
@@ -387,7 +387,7 @@ async def test_a_machine_outlives_the_name_of_its_pool_and_the_run_that_somebody
     await provider.provision(an_order())
     known = (await observed(provider, RUNNING)).resource
     assert (known.name, bool(known.resource_id)) == ("wavepool-1", True)
-    # The default fleet is called like the pool, and so has another name too.
+    # The default fleet is named after the pool, so it has another name too.
     fleet = replace(settings.fleet, name="renamed")
     async with lab_provider(replace(settings, pool_name="renamed", fleet=fleet)) as renamed:
         await observed(renamed, GONE)
@@ -418,7 +418,7 @@ async def test_a_run_that_has_our_name_and_not_our_mark_is_never_taken_for_ours(
     await provider.release("mach_1")
     assert await provider.list_all() == []
     assert lab_client.run("wavepool-1").status.value == "running"
-    # Nor when it is over and deleted, and its machine stands idle in our fleet.
+    # Not even if the run is over and deleted, and its machine is idle in our fleet.
     await asyncio.to_thread(lab_client.stop, "wavepool-1", abort=False)
     await asyncio.to_thread(lab_client.wait, "wavepool-1", "terminated")
     lab_client.api.client.runs.delete("main", ["wavepool-1"])

@@ -19,7 +19,7 @@ CONTEXT = PoolContext("wavepool", Path("data"), ("MI300X",), timedelta(minutes=1
 
 
 def context_of(**settings: Any) -> PoolContext:
-    """What the provider gets from a pool with these settings."""
+    """The context that a pool with these settings gives to the provider."""
     pool = VmPoolSettings(**settings)
     return PoolContext(
         "wavepool", Path("data"), ("MI300X",), timedelta(minutes=10), pool.offers(), pool.gpus_per_machine

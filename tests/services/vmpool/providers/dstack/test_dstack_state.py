@@ -1,4 +1,4 @@
-"""Every word of the installed dstack is known, and words that nobody knows yet break nothing."""
+"""Every status of the installed dstack is known, and statuses that nobody knows yet break nothing."""
 
 from __future__ import annotations
 

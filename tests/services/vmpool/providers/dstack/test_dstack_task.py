@@ -1,4 +1,4 @@
-"""What is sent to dstack, read as its server reads it."""
+"""The task sent to dstack, read as its server reads it."""
 
 from __future__ import annotations
 
