@@ -172,7 +172,7 @@ class Attempt:
 
     def source(self, **replacements: str) -> str:
         """The source text, with each @NAME@ replaced."""
-        # Bytes, because reading as text would convert line endings.
+        # Bytes, because reading as text would convert the ends of lines.
         text = self.file.read_bytes().decode()
         for name, value in replacements.items():
             assert f"@{name}@" in text

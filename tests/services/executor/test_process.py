@@ -227,18 +227,18 @@ def _cgroups_made_by(pid: int) -> list[Path]:
 
 
 def living(pids: Iterable[int]) -> dict[int, str]:
-    """Those that have not ended, and when each began: another process may get the number of one that ended."""
+    """The start times of the living ones, since a new process may get the number of one that ended."""
     starts = {pid: _start_of(pid) for pid in pids}
     return {pid: start for pid, start in starts.items() if start}
 
 
 def all_ended(processes: Mapping[int, str]) -> bool:
-    """None of those that `living` found lives any more."""
+    """True if every process that `living` found has ended."""
     return not any(_start_of(pid) == start for pid, start in processes.items())
 
 
 def _start_of(pid: int) -> str:
-    """When it began, in ticks since the boot; empty if it has ended."""
+    """Its start time, in ticks since the boot; empty if it has ended."""
     try:
         state, *fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:
