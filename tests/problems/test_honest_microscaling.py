@@ -52,7 +52,7 @@ def unpacked(stored: NDArray[np.uint8]) -> NDArray[np.uint8]:
 
 
 def mx_quantize(v: Inputs, table: NDArray[Any], round_scale: Callable[[Any], Any] = np.floor) -> dict[str, Any]:
-    """Computes the scale by a logarithm in fp32, and by a reciprocal."""
+    """Computes the scale by a logarithm in fp32, and applies it by a reciprocal."""
     blocks = v["a"].reshape(v["m"], -1, 32)
     exponent = round_scale(np.log2(np.abs(blocks).max(axis=2))) - np.floor(np.log2(table[-1]))
     codes = nearest((blocks * np.exp2(-exponent)[..., None]).astype(F), table).reshape(v["a"].shape)

@@ -82,7 +82,7 @@ class Executor:
             yield Client(channel)
 
     def ended(self) -> int:
-        """The exit status of an executor that ends by itself, and everything it logged."""
+        """Waits for an executor that ends by itself, and collects its log; returns the exit status."""
         self.log += map(json.loads, self._output())
         self._output().close()
         return self.process.wait(20)

@@ -31,7 +31,7 @@ HELD = {
 
 @pytest.fixture
 def _ordinary_user() -> None:
-    """Users other than root need nothing; root needs a Python that others can start."""
+    """Skips the test unless it runs as root, with a Python and a checkout that other users can read."""
     if os.geteuid() != 0:
         pytest.skip("only root can become another user; the other tests of the suite run as an ordinary one here")
     if not SYSTEM_PYTHON.exists():

@@ -29,7 +29,7 @@ LIMIT = 3
 
 
 async def rounds(bench: Bench, count: int, jobs: int = 1) -> None:
-    """Makes endless demand, and waits out every pause that failures cause."""
+    """Creates demand `count` times, each time after the longest back-off."""
     for _ in range(count):
         bench.clock.advance(LONGEST_BACKOFF)
         await bench.demand(jobs=jobs)

@@ -140,7 +140,7 @@ def test_an_address_in_disguise_is_refused(disguise: Callable[[int, int], bytes]
 
 @pytest.mark.parametrize("which", range(3))
 def test_another_place_in_one_of_the_recordings_is_refused(which: int) -> None:
-    """The difference is an address, but not of the same place: the offset depends on more than sizes."""
+    """One recording has an address of another place in the array: the offset depends on more than sizes."""
 
     def write(written: Written, recording: int) -> None:
         for number in (1, 2, 3):

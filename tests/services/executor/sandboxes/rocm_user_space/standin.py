@@ -57,7 +57,7 @@ class StandinDevice(RocmDevice):
         self._programs = programs
 
     def bare_command(self, folder: Path, kind: BuildKind) -> Command:
-        """A run's own command, with the files."""
+        """A run's own command, with plain files as device nodes."""
         command = super().run_command(folder, kind)
         mounts = list(command.mounts)
         for node in command.devices:
