@@ -1,1 +1,1 @@
-"""The tests. A package with a file of its own: gpuhunt, which dstack needs, installs a top-level `tests` of its own."""
+"""The tests. This file exists because gpuhunt, which dstack needs, installs a top-level package `tests` too."""

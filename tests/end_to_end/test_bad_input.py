@@ -1,4 +1,4 @@
-"""Bad input is refused with the field and the fix; nothing is stored, nothing is charged."""
+"""Bad input is refused with the field and the remedy; nothing is stored or charged."""
 
 from __future__ import annotations
 

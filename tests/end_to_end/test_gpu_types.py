@@ -1,4 +1,4 @@
-"""A GPU type that only VMPOOL_GPU_TYPES names can be asked for everywhere, through every process."""
+"""A GPU type that only VMPOOL_GPU_TYPES names can be requested everywhere, through every process."""
 
 from __future__ import annotations
 

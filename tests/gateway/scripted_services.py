@@ -181,7 +181,7 @@ class ScriptedBilling(billing_pb2_grpc.BillingServiceServicer):
 
 
 class ScriptedServices:
-    """All of them on one port."""
+    """All scripted services on one port."""
 
     def __init__(self) -> None:
         self.refusals = Refusals()

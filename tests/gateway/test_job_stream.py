@@ -26,7 +26,7 @@ SANDBOX = Setting(submission_pb2.RUN_MODE_SANDBOX)
 
 
 class Pauses(Backoff):
-    """Waits for nothing, and notes how many failures each pause followed."""
+    """Does not wait, and records how many failures each pause followed."""
 
     def __init__(self) -> None:
         super().__init__(timedelta(0), timedelta(0))

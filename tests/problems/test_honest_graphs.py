@@ -49,7 +49,7 @@ def kruskal(v: Inputs) -> NDArray[Any]:
 
 
 def nearest_neighbours(v: Inputs) -> NDArray[Any]:
-    """Each node's lightest edge: some of them twice, and no tree."""
+    """Each node's lightest edge: some edges appear twice, and the result is not a tree."""
     return np.array([np.where(v["A"] == 0, F(np.inf), v["A"]).min(axis=1)[1:].sum()], F)
 
 

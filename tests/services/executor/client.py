@@ -55,7 +55,7 @@ def request(source: str, **fields: Any) -> executor_pb2.RunRequest:
 
 
 class Client:
-    """One caller."""
+    """A client of an executor, for one caller."""
 
     def __init__(self, channel: grpc.aio.Channel, token: str = LEASE_TOKEN) -> None:
         self.channel = channel

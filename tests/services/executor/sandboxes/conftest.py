@@ -89,7 +89,7 @@ def marker() -> str:
 
 @pytest.fixture
 def victim() -> Iterator[subprocess.Popen[bytes]]:
-    """A process of ours outside of any sandbox."""
+    """One of our own processes, outside any sandbox."""
     process = subprocess.Popen(["/bin/sleep", "300"], env={"SECRET": "do-not-tell"})
     yield process
     process.kill()

@@ -1,4 +1,4 @@
-"""EXECUTOR_SANDBOX gives the sandbox that it names or a clear refusal."""
+"""EXECUTOR_SANDBOX selects the sandbox that it names, or is clearly refused."""
 
 from __future__ import annotations
 

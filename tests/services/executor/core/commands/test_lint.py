@@ -30,7 +30,7 @@ IN_ALL_TYPES = {
 
 
 class LaxProblem(MixedProblem):
-    """Anything goes."""
+    """Accepts any answer."""
 
     tolerance = Tolerance(1e12, "none")
 
