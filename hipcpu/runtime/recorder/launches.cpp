@@ -1,4 +1,4 @@
-// The back end of launches: notes them, where workers would run them (../workers.cpp, ../cooperative.cpp).
+// The back end of launches: notes them instead of running them (../kernels/workers.cpp, ../kernels/cooperative.cpp).
 #include <cstring>
 #include <string>
 

@@ -126,13 +126,14 @@ class CaseTimes:
         return all(value > 0 for value in medians) and agreement(medians, rule) is Agreement.MORE
 
 
-def fault_of(problem: Problem, times: CaseTimes, scale: Scale) -> str | None:
-    """The reason why the times cannot be true; empty or None if there is none."""
+def fault_of(problem: Problem, times: CaseTimes, scale: Scale) -> str:
+    """The reason why the times cannot be true; empty if there is none."""
     return (
         no_time(times.claimed_ns, times.walls_ns, scale.audit_rule)
-        or (scale.is_gpu and _too_short(times, scale))
+        or (_too_short(times, scale) if scale.is_gpu else "")
         or span_fault(times.calls, SPAN_RULE, has_clock=scale.is_gpu)
         or floor_fault(scale.roofs, work_of(problem, times.case, scale.dtype), score(times.medians_ns))
+        or ""
     )
 
 
@@ -171,7 +172,7 @@ def facts_of(problem: Problem, times: CaseTimes, scale: Scale, launched_by_submi
     runtime_ns = score(times.medians_ns)
     low_ns, high_ns = _interval_ns(times)
     return TimingFacts(
-        fault=fault_of(problem, times, scale) or "",
+        fault=fault_of(problem, times, scale),
         launched_by_submission=launched_by_submission,
         sessions_agree=_sessions_agree(times, scale),
         half_width=(high_ns - low_ns) / 2 / runtime_ns if runtime_ns > 0 else math.inf,

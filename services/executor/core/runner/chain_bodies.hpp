@@ -1,5 +1,5 @@
 // The work of a chain on the device between two calls: makes inputs, fills and hashes outputs, derives the next key.
-// The judge does the same on the host (`../chain_arithmetic.cpp`).
+// The judge does the same on the host (`../check/chain_arithmetic.cpp`).
 #pragma once
 
 #include "chain_arithmetic.hpp"
