@@ -68,23 +68,23 @@ class AlongDim(Problem):
         return tensor_case((*shape, int(rng.choice((65, 97, 129)))), int(rng.integers(0, others + 1)), distribution)
 
     def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
-        shape = case.values["shape"]
+        shape = case["shape"]
         dtype = next(parameter.dtype for parameter in self.parameters if parameter.name == "shape")
         return {
-            "input": scaled(self.sample(case.values["distribution"], shape, rng, self.spike), self.scale),
-            "dim": case.values["dim"],
+            "input": scaled(self.sample(case["distribution"], shape, rng, self.spike), self.scale),
+            "dim": case["dim"],
             "shape": np.array(shape, dtype),
             "ndim": len(shape),
         }
 
     def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
-        shape = list(case.values["shape"])
-        shape[case.values["dim"]] = 1
+        shape = list(case["shape"])
+        shape[case["dim"]] = 1
         return {"output": tuple(shape)}
 
     def part(self, case: Case, rng: np.random.Generator) -> Part | None:
-        shape: tuple[int, ...] = case.values["shape"]
-        dim: int = case.values["dim"]
+        shape: tuple[int, ...] = case["shape"]
+        dim: int = case["dim"]
         length, inner = shape[dim], prod(shape[dim + 1 :])
         lines = some_pieces(prod(shape[:dim]) * inner, length, rng)
         if lines is None:
@@ -96,11 +96,11 @@ class AlongDim(Problem):
         return Part(part, {"input": places, "output": lines[:, None] if is_reduced else places})
 
     def flops(self, case: Case) -> float:
-        return self.flops_per_element * prod(case.values["shape"])
+        return self.flops_per_element * prod(case["shape"])
 
     def bytes(self, case: Case) -> float:
         output = next(parameter.dtype for parameter in self.parameters if parameter.output)
-        read = prod(case.values["shape"]) * np.dtype(np.float32).itemsize
+        read = prod(case["shape"]) * np.dtype(np.float32).itemsize
         return float(read + prod(self.output_shapes(case)["output"]) * output.itemsize)
 
 

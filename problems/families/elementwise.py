@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from problems.kit.definition import Case, Initial, Part, Problem, Sizes, SizeSet
+from problems.kit.cases import CaseTemplate
+from problems.kit.definition import Initial, Part, Problem, Sizes, SizeSet
 from problems.kit.distributions import SPIKE_FACTOR, Distribution, any_distribution, scaled
 from problems.kit.domain import ANY
 from problems.kit.parts import some_elements
@@ -17,19 +18,15 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from problems.kit.definition import Case
     from problems.kit.domain import Domain
-
-FLOAT_BYTES = 4
 
 _HIDDEN_ROWS = {SizeSet.CPU: (1, 61, 127, 257), SizeSet.GPU: (4093, 4099, 6143, 8191)}
 _HIDDEN_COLUMNS = {SizeSet.CPU: (251, 331, 509), SizeSet.GPU: (4091, 5003, 7169, 8193)}
 
 
-def matrix_case(rows: int, columns: int, distribution: Distribution, **scalars: float) -> Case:
-    """A case named by its sizes, as in `4096x4096, alpha=0.01, normal`."""
-    labels = [f"{rows}x{columns}", *(f"{name}={value:g}" for name, value in scalars.items()), distribution.value]
-    return Case(", ".join(labels), {"n": rows, "m": columns, "distribution": distribution, **scalars})
-
+matrix_case = CaseTemplate("{n}x{m}, {distribution}")
+alpha_case = CaseTemplate("{n}x{m}, alpha={alpha:g}, {distribution}")
 
 MATRIX_SIZES = Sizes(
     cpu=(
@@ -58,6 +55,7 @@ class Elementwise(Problem):
 
     signature = "const float* input, float* output, size_t n, size_t m"
     outputs: ClassVar[Mapping[str, Initial]] = {"output": Initial.POISON}
+    arrays: ClassVar[Mapping[str, str]] = {"input": "n, m", "output": "n, m"}
     sizes = MATRIX_SIZES
     domains: ClassVar[Mapping[str, Domain]] = {"input": ANY}
     flops_per_element: ClassVar[float]
@@ -79,12 +77,8 @@ class Elementwise(Problem):
         return matrix_case(*hidden_shape(size_set, rng), any_distribution(rng))
 
     def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
-        n, m = case.values["n"], case.values["m"]
-        values = self.sample(case.values["distribution"], (n, m), rng, self.spike)
-        return {"input": scaled(values, self.scale, self.limit), "n": n, "m": m}
-
-    def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
-        return {"output": (case.values["n"], case.values["m"])}
+        values = self.sampled("input", case, rng, self.spike)
+        return {"input": scaled(values, self.scale, self.limit), **self.scalars(case)}
 
     def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
         return {"output": self.apply(inputs["input"].astype(np.float64), case)}
@@ -95,11 +89,8 @@ class Elementwise(Problem):
         return {"output": self.magnitude(inputs["input"].astype(np.float64), expected["output"], case)}
 
     def part(self, case: Case, rng: np.random.Generator) -> Part | None:
-        places = some_elements(case.values["n"] * case.values["m"], rng)
+        places = some_elements(case["n"] * case["m"], rng)
         return None if places is None else Part(case, {"input": places, "output": places})
 
     def flops(self, case: Case) -> float:
-        return self.flops_per_element * case.values["n"] * case.values["m"]
-
-    def bytes(self, case: Case) -> float:
-        return 2.0 * FLOAT_BYTES * case.values["n"] * case.values["m"]
+        return self.flops_per_element * case["n"] * case["m"]

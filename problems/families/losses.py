@@ -68,10 +68,10 @@ class ElementwiseLoss(Problem):
 
     def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
         predictions, targets = self.draw(case, rng)
-        return {"predictions": predictions, "targets": targets, "n": case.values["n"]}
+        return {"predictions": predictions, "targets": targets, "n": case["n"]}
 
     def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
-        return {"output": (case.values["n"],)}
+        return {"output": (case["n"],)}
 
     def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
         return {"output": self.loss(*_pairs(inputs))}
@@ -82,14 +82,14 @@ class ElementwiseLoss(Problem):
         return {"output": self.magnitude(*_pairs(inputs), expected["output"])}
 
     def part(self, case: Case, rng: np.random.Generator) -> Part | None:
-        places = some_elements(case.values["n"], rng)
+        places = some_elements(case["n"], rng)
         return None if places is None else Part(case, {"predictions": places, "targets": places, "output": places})
 
     def flops(self, case: Case) -> float:
-        return self.flops_per_element * case.values["n"]
+        return self.flops_per_element * case["n"]
 
     def bytes(self, case: Case) -> float:
-        return 12.0 * case.values["n"]
+        return 12.0 * case["n"]
 
 
 def _pairs(inputs: Mapping[str, Any]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -45,13 +45,13 @@ class MatrixProduct(Problem):
         """The shape of every input array, A and B first."""
 
     def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
-        scalars = {p.name: case.values[p.name] for p in self.parameters if not p.pointer}
+        scalars = {p.name: case[p.name] for p in self.parameters if not p.pointer}
         arrays = {name: self.draw(name, shape, case, rng) for name, shape in self.input_shapes(case).items()}
         return {**arrays, **scalars}
 
     def draw(self, name: str, shape: tuple[int, ...], case: Case, rng: np.random.Generator) -> NDArray[np.float32]:
         """One input array; by default, of the case's distribution."""
-        return self.sample(case.values["distribution"], shape, rng, self.spike)
+        return self.sample(case["distribution"], shape, rng, self.spike)
 
     def operands(self, case: Case, inputs: Mapping[str, Any]) -> tuple[NDArray[Any], NDArray[Any]]:
         """A and B as matrices; all dimensions of A but the last are rows."""
@@ -161,11 +161,11 @@ class SquareProduct(MatrixProduct):
         return square_case(hidden_lengths(size_set, rng, 1)[0], any_distribution(rng))
 
     def input_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
-        n = case.values["n"]
+        n = case["n"]
         return {"input_a": (n, n), "input_b": (n, n)}
 
     def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
-        return {"output_c": (case.values["n"], case.values["n"])}
+        return {"output_c": (case["n"], case["n"])}
 
 
 class TriangularProduct(SquareProduct):
@@ -188,7 +188,7 @@ class TriangularProduct(SquareProduct):
 
     def flops(self, case: Case) -> float:
         # Of each row of C only one side of the diagonal is computed, from the terms that are not 0.
-        n = case.values["n"]
+        n = case["n"]
         return n * (n + 1) * (n + 2) / 3.0
 
 

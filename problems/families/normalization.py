@@ -57,8 +57,8 @@ class Normalization(Problem):
         """What each row is divided by, the last dimension kept with length 1."""
 
     def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
-        scalars = {p.name: case.values[p.name] for p in self.parameters if not p.pointer}
-        return {"X": self.sample(case.values["distribution"], self.shape(case), rng, self.spike), **scalars}
+        scalars = {p.name: case[p.name] for p in self.parameters if not p.pointer}
+        return {"X": self.sample(case["distribution"], self.shape(case), rng, self.spike), **scalars}
 
     def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
         return {"Y": self.shape(case)}
@@ -130,7 +130,7 @@ class RowNorm(Normalization):
         return {"1e-10 added to the norm": {"Y": x / (self.norm(x) + _NORM_EPSILON)}}
 
     def shape(self, case: Case) -> tuple[int, ...]:
-        return tuple(case.values[parameter.name] for parameter in self.parameters[-2:])
+        return tuple(case[parameter.name] for parameter in self.parameters[-2:])
 
 
 def standardized(x: NDArray[np.float64], axes: tuple[int, ...]) -> NDArray[np.float64]:

@@ -57,27 +57,27 @@ class Pooling(Problem):
         return self.case(shape, window[: len(self.labels)], any_distribution(rng))
 
     def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
-        tensor = self.sample(case.values["distribution"], case.values["shape"], rng)
+        tensor = self.sample(case["distribution"], case["shape"], rng)
         scalars = [parameter.name for parameter in self.parameters if not parameter.pointer]
-        return {"input": tensor, **{name: case.values[name] for name in scalars}}
+        return {"input": tensor, **{name: case[name] for name in scalars}}
 
     def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
-        return {"output": tuple(_length(side, case) for side in case.values["shape"])}
+        return {"output": tuple(_length(side, case) for side in case["shape"])}
 
     def part(self, case: Case, rng: np.random.Generator) -> Part | None:
-        sides = len(case.values["shape"])
-        taps, padding = (case.values["kernel_size"],) * sides, (case.values["padding"],) * sides
-        slide = Slide(case.values["shape"], taps, padding, case.values["stride"], case.values.get("dilation", 1))
+        sides = len(case["shape"])
+        taps, padding = (case["kernel_size"],) * sides, (case["padding"],) * sides
+        slide = Slide(case["shape"], taps, padding, case["stride"], case.values.get("dilation", 1))
         return window_part(case, ("input", "output"), self.output_shapes(case)["output"], slide, rng)
 
     def flops(self, case: Case) -> float:
         return float(prod(self.output_shapes(case)["output"]) * self._window_size(case))
 
     def bytes(self, case: Case) -> float:
-        return float(_FLOAT_BYTES * (prod(case.values["shape"]) + prod(self.output_shapes(case)["output"])))
+        return float(_FLOAT_BYTES * (prod(case["shape"]) + prod(self.output_shapes(case)["output"])))
 
     def _window_size(self, case: Case) -> int:
-        return case.values["kernel_size"] ** len(case.values["shape"])
+        return case["kernel_size"] ** len(case["shape"])
 
 
 class MaxPool(Pooling):
@@ -114,8 +114,8 @@ class AveragePool(Pooling):
 
 def _length(side: int, case: Case) -> int:
     """How many windows there are along a side."""
-    reach = case.values.get("dilation", 1) * (case.values["kernel_size"] - 1) + 1
-    return (side + 2 * case.values["padding"] - reach) // case.values["stride"] + 1
+    reach = case.values.get("dilation", 1) * (case["kernel_size"] - 1) + 1
+    return (side + 2 * case["padding"] - reach) // case["stride"] + 1
 
 
 def _pooled(tensor: NDArray[Any], case: Case, combine: np.ufunc, outside: float) -> NDArray[Any]:
@@ -132,11 +132,11 @@ def _pooled(tensor: NDArray[Any], case: Case, combine: np.ufunc, outside: float)
 
 
 def _pooled_along(tensor: NDArray[Any], axis: int, case: Case, combine: np.ufunc, outside: float) -> NDArray[Any]:
-    padding, stride, dilation = case.values["padding"], case.values["stride"], case.values.get("dilation", 1)
+    padding, stride, dilation = case["padding"], case["stride"], case.values.get("dilation", 1)
     widths = [(padding, padding) if at == axis else (0, 0) for at in range(tensor.ndim)]
     padded = np.moveaxis(np.pad(tensor, widths, constant_values=outside), axis, 0)
     last = stride * (_length(tensor.shape[axis], case) - 1) + 1
     total = padded[:last:stride].copy()
-    for start in range(dilation, dilation * case.values["kernel_size"], dilation):
+    for start in range(dilation, dilation * case["kernel_size"], dilation):
         combine(total, padded[start : start + last : stride], out=total)
     return np.moveaxis(total, 0, axis)

@@ -159,7 +159,7 @@ def in_tiles(
 
 def nv_global_scale(case: Case, matrix: int = 0) -> float:
     """The scale of a whole NVFP4 matrix, of a product's second another, and of a hidden case any."""
-    largest = _NV_LARGEST.get(case.values["distribution"], 1.0) * case.values.get("stretch", 1.0) * (1 + matrix / 3)
+    largest = _NV_LARGEST.get(case["distribution"], 1.0) * case.values.get("stretch", 1.0) * (1 + matrix / 3)
     return float(np.float32(E2M1.largest * E4M3.largest / largest))
 
 
@@ -193,7 +193,7 @@ def blocks_part(
     matrix: str = "out",
 ) -> Part | None:
     """Some blocks of `matrix` as a part, a row for each; `scale_places` tells where the scale of a block is."""
-    m, columns = case.values["m"], case.values["k"] // block
+    m, columns = case["m"], case["k"] // block
     blocks = some_pieces(m * columns, block, rng)
     if blocks is None:
         return None
@@ -211,8 +211,8 @@ def _row_by_row(row: NDArray[np.int64], column: NDArray[np.int64], columns: int)
 
 def product_part(case: Case, block: int, element: SmallFloat, rng: np.random.Generator) -> Part | None:
     """Some rows of both matrices as a part of their product."""
-    k, n = case.values["k"], case.values["n"]
-    tile = some_tile(case.values["m"], k, n, rng)
+    k, n = case["k"], case["n"]
+    tile = some_tile(case["m"], k, n, rng)
     if tile is None:
         return None
     places = {"c": grid(tile.rows, tile.columns, n)}
@@ -237,13 +237,13 @@ class MxQuantize(Problem):
         return hidden_matrix(size_set, MX_BLOCK, rng)
 
     def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
-        sides = {name: case.values[name] for name in ("m", "k")}
+        sides = {name: case[name] for name in ("m", "k")}
         shape = (sides["m"], sides["k"])
-        matrix, _ = encoder_input(case.values["distribution"], shape, MX_BLOCK, "float32", rng)
+        matrix, _ = encoder_input(case["distribution"], shape, MX_BLOCK, "float32", rng)
         return {"a": matrix, **sides}
 
     def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
-        m, k = case.values["m"], case.values["k"]
+        m, k = case["m"], case["k"]
         return {"q": (m, k // 2 if self.element.packed else k), "scale": (m, k // MX_BLOCK)}
 
     def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
@@ -254,11 +254,11 @@ class MxQuantize(Problem):
         return blocks_part(case, MX_BLOCK, self.element, _row_by_row, rng, "a")
 
     def flops(self, case: Case) -> float:
-        return 2.0 * case.values["m"] * case.values["k"]
+        return 2.0 * case["m"] * case["k"]
 
     def bytes(self, case: Case) -> float:
         written = sum(prod(shape) for shape in self.output_shapes(case).values())
-        return float(_FLOAT_BYTES * case.values["m"] * case.values["k"] + written)
+        return float(_FLOAT_BYTES * case["m"] * case["k"] + written)
 
 
 class MxDequantize(Problem):
@@ -277,13 +277,13 @@ class MxDequantize(Problem):
         return hidden_matrix(size_set, MX_BLOCK, rng)
 
     def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
-        sides = {name: case.values[name] for name in ("m", "k")}
-        m, k, distribution = sides["m"], sides["k"], case.values["distribution"]
+        sides = {name: case[name] for name in ("m", "k")}
+        m, k, distribution = sides["m"], sides["k"], case["distribution"]
         q = self.element.drawn(distribution, (m, k), rng)
         return {"q": q, "scale": mx_scales(distribution, (m, k // MX_BLOCK), rng), **sides}
 
     def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
-        return {"out": (case.values["m"], case.values["k"])}
+        return {"out": (case["m"], case["k"])}
 
     def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
         return {"out": mx_dequantized(self.element.codes(inputs["q"]), inputs["scale"], self.element)}
@@ -292,10 +292,10 @@ class MxDequantize(Problem):
         return blocks_part(case, MX_BLOCK, self.element, _row_by_row, rng)
 
     def flops(self, case: Case) -> float:
-        return 1.0 * case.values["m"] * case.values["k"]
+        return 1.0 * case["m"] * case["k"]
 
     def bytes(self, case: Case) -> float:
-        m, k = case.values["m"], case.values["k"]
+        m, k = case["m"], case["k"]
         return float(m * k // (2 if self.element.packed else 1) + m * k // MX_BLOCK + _FLOAT_BYTES * m * k)
 
 
@@ -319,14 +319,14 @@ class MxGemm(Problem):
 
     def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
         drawn: dict[str, Any] = {}
-        k, distribution = case.values["k"], case.values["distribution"]
-        for name, rows in (("a", case.values["m"]), ("b", case.values["n"])):
+        k, distribution = case["k"], case["distribution"]
+        for name, rows in (("a", case["m"]), ("b", case["n"])):
             drawn[f"q_{name}"] = self.element.drawn(distribution, (rows, k), rng)
             drawn[f"scale_{name}"] = in_tiles(mx_scales, distribution, (rows, k // MX_BLOCK), rng)
-        return {**drawn, **{name: case.values[name] for name in ("m", "n", "k")}}
+        return {**drawn, **{name: case[name] for name in ("m", "n", "k")}}
 
     def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
-        return {"c": (case.values["m"], case.values["n"])}
+        return {"c": (case["m"], case["n"])}
 
     def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
         a, b = self._factors(case, inputs)
@@ -336,7 +336,7 @@ class MxGemm(Problem):
         self, case: Case, inputs: Mapping[str, Any], expected: Mapping[str, NDArray[Any]]
     ) -> dict[str, NDArray[Any]]:
         a, b = self._factors(case, inputs)
-        return {"c": sum_condition(np.abs(a) @ np.abs(b).T, case.values["k"])}
+        return {"c": sum_condition(np.abs(a) @ np.abs(b).T, case["k"])}
 
     def factors(self, case: Case, inputs: Mapping[str, Any]) -> Factors | None:
         a, b = self._factors(case, inputs)
@@ -346,15 +346,15 @@ class MxGemm(Problem):
         return product_part(case, MX_BLOCK, self.element, rng)
 
     def flops(self, case: Case) -> float:
-        return 2.0 * case.values["m"] * case.values["n"] * case.values["k"]
+        return 2.0 * case["m"] * case["n"] * case["k"]
 
     def bytes(self, case: Case) -> float:
-        m, n, k = (case.values[name] for name in ("m", "n", "k"))
+        m, n, k = (case[name] for name in ("m", "n", "k"))
         elements = (m + n) * k // (2 if self.element.packed else 1)
         return float(elements + sum(tiled_size(rows, k // MX_BLOCK) for rows in (m, n)) + _FLOAT_BYTES * m * n)
 
     def _factors(self, case: Case, inputs: Mapping[str, Any]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        blocks = case.values["k"] // MX_BLOCK
+        blocks = case["k"] // MX_BLOCK
         a, b = (
             mx_dequantized(
                 self.element.codes(inputs[f"q_{name}"]),

@@ -6,12 +6,14 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cache
+from math import prod
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from problems.kit.distributions import SPANS, SPIKE_FACTOR, WHOLE_SPAN, Distribution, SizesOnly, sample
 from problems.kit.element_types import ELEMENT_TYPES, source_with_element_type
+from problems.kit.integer_expression import Shape, parse_list
 from problems.kit.signature import Initial, Parameter, parse_signature
 from vocabulary.limits import DEFAULT_DTYPE
 
@@ -46,6 +48,10 @@ class Case:
 
     name: str
     values: Mapping[str, Any]
+
+    def __getitem__(self, name: str) -> Any:  # noqa: ANN401 - sizes, scalars and whatever else a problem needs
+        """One of the values, by name."""
+        return self.values[name]
 
 
 @dataclass(frozen=True)
@@ -109,6 +115,9 @@ class Problem(ABC):
     """The C parameter list as in the catalogue, e.g. `const float* input, float* output, size_t n, size_t m`."""
     outputs: ClassVar[Mapping[str, Initial]]
     """The output parameters and what each holds before a call."""
+    arrays: ClassVar[Mapping[str, str]] = {}
+    """The shape of each array, e.g. `{"a": "m, k", "b": "k, n", "c": "m, n"}`: integer expressions of a case's values.
+    `input_shapes` or `output_shapes` says it instead if a shape is not such a list."""
     nondeterministic: ClassVar[bool] = False
     """Two runs on the same input may differ within the tolerance (sums by floating-point atomics)."""
     fixed_algorithm: ClassVar[bool] = False
@@ -145,9 +154,25 @@ class Problem(ABC):
         except (AttributeError, TypeError):
             return None
 
-    @abstractmethod
+    def scalars(self, case: Case) -> dict[str, Any]:
+        """Those parameters that are values of the case, as a kernel gets them: a `float` is rounded to one."""
+        parameters = (p for p in self.parameters if not p.pointer and p.name in case.values)
+        return {p.name: p.dtype.type(case[p.name]).item() for p in parameters}
+
+    def sampled(
+        self, name: str, case: Case, rng: np.random.Generator, spike: float = SPIKE_FACTOR
+    ) -> NDArray[np.float32]:
+        """An input in its shape, of the case's value `distribution`."""
+        return self.sample(case["distribution"], self.input_shapes(case)[name], rng, spike)
+
+    def input_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
+        """The shape of each input, by name, in the signature's order; arrays that host code may read are left out."""
+        names = (p.name for p in self.parameters if p.pointer and not (p.output or p.valid_on_host))
+        return {name: self._array_shape(name, case) for name in names}
+
     def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
         """The shape of each output, by name."""
+        return {p.name: self._array_shape(p.name, case) for p in self.parameters if p.output}
 
     def shapes(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
         """The shape of every input, with values or without, and of every output, by name; () of scalars."""
@@ -198,9 +223,10 @@ class Problem(ABC):
     def flops(self, case: Case) -> float:
         """Floating-point (or integer) operations that the algorithm needs."""
 
-    @abstractmethod
     def bytes(self, case: Case) -> float:
         """Compulsory traffic: every input read once, every output written once."""
+        shapes = self.input_shapes(case) | self.output_shapes(case)
+        return float(sum(prod(shapes[p.name]) * p.dtype.itemsize for p in self.parameters if p.name in shapes))
 
     def sample(
         self,
@@ -217,6 +243,13 @@ class Problem(ABC):
         """The signature, parsed."""
         return _parsed(self.signature, tuple(self.outputs.items()), self.host_readable)
 
+    def _array_shape(self, name: str, case: Case) -> tuple[int, ...]:
+        if name not in self.arrays:
+            method = "output_shapes" if name in self.outputs else "input_shapes"
+            raise NotImplementedError(f"`{self.slug}`: say the shape of `{name}` in `arrays`, or define `{method}`")
+        sizes = Shape({size: value for size, value in case.values.items() if isinstance(value, int)})
+        return tuple(side.value(sizes) for side in _sides(self.arrays[name]))
+
 
 @cache
 def _parsed(
@@ -224,6 +257,9 @@ def _parsed(
 ) -> tuple[Parameter, ...]:
     """Asked for with every call that is judged."""
     return parse_signature(signature, dict(outputs), host_readable)
+
+
+_sides = cache(parse_list)
 
 
 @dataclass(frozen=True)

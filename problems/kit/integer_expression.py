@@ -67,6 +67,15 @@ def parse(text: str | int) -> Expression:
     return Expression(written, _names_of(tree), _meaning(tree, written, _MAX_DEPTH))
 
 
+def parse_list(text: str) -> tuple[Expression, ...]:
+    """Read expressions that commas separate, such as `m, ceil_div(k, 16)`; raises ExpressionError."""
+    try:
+        tree = ast.parse(f"[{text}]", mode="eval").body
+    except SyntaxError as error:
+        raise ExpressionError(f"`{_short(text)}` is not a list of expressions") from error
+    return tuple(parse(ast.unparse(one)) for one in ast.iter_child_nodes(tree) if isinstance(one, ast.expr))
+
+
 def _names_of(tree: ast.expr) -> frozenset[str]:
     called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
     return frozenset(node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and id(node) not in called)

@@ -13,6 +13,7 @@ import numpy as np
 
 from problems.kit.definition import CatalogueEntry, Problem, SizeSet
 from problems.kit.element_types import ELEMENT_TYPES, is_floating
+from problems.kit.integer_expression import ExpressionError
 from problems.kit.signature import SignatureError, parse_signature
 from problems.library.aliases import nearest_slugs, resolved_slug
 from problems.library.variants import section_on_variants, variant_of
@@ -102,6 +103,7 @@ def load_problem(folder: Path) -> CatalogueEntry:
     entry = CatalogueEntry(problem, statement, starter, solution, str(folder), overrides)
     for dtype in problem.dtypes:
         _check_signatures(folder, entry, dtype)
+    _check_shapes(folder, problem)
     return replace(entry, statement=_with_sizes(statement, problem) + section_on_variants(problem))
 
 
@@ -111,7 +113,7 @@ def has_odd_sizes(problem: Problem, size_set: SizeSet, statement: str) -> bool:
     names -= {name for name in names if re.search(rf"^- `{name}`: .*\bodd\b", statement, re.MULTILINE)}
     hidden = (problem.hidden_case(size_set, np.random.default_rng(seed)) for seed in _HIDDEN_SEEDS)
     cases = chain(problem.sizes.of(size_set), hidden)
-    values = (case.values[name] for case in cases for name in names & set(case.values))
+    values = (case[name] for case in cases for name in names & set(case.values))
     return any(int(size) % 2 and size >= _SHORTEST_SIZE for value in values for size in np.atleast_1d(value))
 
 
@@ -152,6 +154,15 @@ def _check_dtypes(folder: Path, problem: Problem) -> None:
         raise BrokenProblemError(
             folder, f"dtypes is {problem.dtypes}; begin with {DEFAULT_DTYPE}, and choose from {known}"
         )
+
+
+def _check_shapes(folder: Path, problem: Problem) -> None:
+    try:
+        for case in problem.sizes.cpu:
+            problem.output_shapes(case)
+            problem.bytes(case)
+    except (ExpressionError, NotImplementedError) as error:
+        raise BrokenProblemError(folder, f"bad shapes: {error}") from error
 
 
 def _check_signatures(folder: Path, entry: CatalogueEntry, dtype: str) -> None:

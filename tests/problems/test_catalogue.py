@@ -67,6 +67,25 @@ def test_an_output_that_the_signature_lacks_is_explained(write_problem: Callable
 
 
 @pytest.mark.parametrize(
+    ("arrays", "message"),
+    [
+        ("{'input': 'n, m'}", "bad shapes: `twice`: say the shape of `output` in `arrays`, or define `output_shapes`"),
+        ("{'output': 'n, m'}", "bad shapes: `twice`: say the shape of `input` in `arrays`, or define `input_shapes`"),
+        ("{'input': 'n, k', 'output': 'n, m'}", "bad shapes: `k` is no integer parameter"),
+        ("{'input': 'n, (', 'output': 'n, m'}", r"bad shapes: `n, \(` is not a list of expressions"),
+    ],
+)
+def test_shapes_that_are_missing_or_cannot_be_read_are_explained(
+    write_problem: Callable[..., Path], arrays: str, message: str
+) -> None:
+    folder = write_problem()
+    source = folder / "problem.py"
+    source.write_text(source.read_text("utf-8").replace('slug = "twice"', f'slug = "twice"\n    arrays = {arrays}'))
+    with pytest.raises(BrokenProblemError, match=message):
+        load_problem(folder)
+
+
+@pytest.mark.parametrize(
     ("slug", "nearest"),
     [("leaky-rely", "leaky-relu"), ("sofmax", "softmax"), ("matmull", "matrix-multiplication")],
 )

@@ -56,24 +56,24 @@ class AllPairsShortestPath(Problem):
         return graph_case(hidden_nodes(size_set, rng), any_shape(rng))
 
     def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
-        n = case.values["n"]
-        return {"adj_matrix": directed_graph(n, case.values["shape"], rng), "n": n}
+        n = case["n"]
+        return {"adj_matrix": directed_graph(n, case["shape"], rng), "n": n}
 
     def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
-        return {"output": (case.values["n"], case.values["n"])}
+        return {"output": (case["n"], case["n"])}
 
     def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
         edges = inputs["adj_matrix"]
         distances = np.where(edges == 0, np.float32(np.inf), edges)
         np.fill_diagonal(distances, 0)
         if _SOURCES in case.values:
-            distances = _from(case.values[_SOURCES], distances)
+            distances = _from(case[_SOURCES], distances)
         else:
             _shorten(distances)
         return {"output": np.where(np.isinf(distances), -1.0, distances).astype(np.float64)}
 
     def part(self, case: Case, rng: np.random.Generator) -> Part | None:
-        n = case.values["n"]
+        n = case["n"]
         # As few as may be: each takes all edges.
         sources = None if isinstance(rng, Stretch) else some_pieces(n, ELEMENTS, rng)
         if sources is None:
@@ -81,10 +81,10 @@ class AllPairsShortestPath(Problem):
         return Part(replace(case, values={**case.values, _SOURCES: sources}), {"output": within(sources, n)})
 
     def flops(self, case: Case) -> float:
-        return 2.0 * case.values["n"] ** 3
+        return 2.0 * case["n"] ** 3
 
     def bytes(self, case: Case) -> float:
-        return 8.0 * case.values["n"] ** 2
+        return 8.0 * case["n"] ** 2
 
 
 def _shorten(distances: NDArray[np.float32]) -> None:

@@ -33,7 +33,7 @@ class Argmin(AlongDim):
     flops_per_element = 1.0
 
     def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
-        return {"output": np.argmin(inputs["input"], axis=case.values["dim"], keepdims=True).astype(np.int32)}
+        return {"output": np.argmin(inputs["input"], axis=case["dim"], keepdims=True).astype(np.int32)}
 
 
 PROBLEM = Argmin()

@@ -69,8 +69,8 @@ class ArraySort(Problem):
         return _case(2 ** int(rng.choice(exponents)), tuple(Order)[rng.integers(len(Order))])
 
     def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
-        n: int = case.values["n"]
-        order = case.values["order"]
+        n: int = case["n"]
+        order = case["order"]
         values = rng.integers(1, _BEYOND, n, np.int32)
         if order is Order.FEW:
             values = rng.choice(values[:_FEW], n)
@@ -79,17 +79,17 @@ class ArraySort(Problem):
         return {"a": values, "n": n}
 
     def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
-        return {"b": (case.values["n"],)}
+        return {"b": (case["n"],)}
 
     def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
         return {"b": np.sort(inputs["a"])}
 
     def flops(self, case: Case) -> float:
         # As many comparisons as tell all orders of n numbers apart take log2(n!), but a radix sort makes none.
-        return float(case.values["n"])
+        return float(case["n"])
 
     def bytes(self, case: Case) -> float:
-        return 8.0 * case.values["n"]
+        return 8.0 * case["n"]
 
 
 PROBLEM = ArraySort()

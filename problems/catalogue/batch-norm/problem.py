@@ -66,8 +66,8 @@ class BatchNorm(Problem):
         return _case((b, f, d1, d2), Distribution(str(rng.choice(distributions))))
 
     def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
-        sizes = {name: case.values[name] for name in ("B", "F", "D1", "D2")}
-        return {"X": self.sample(case.values["distribution"], self._shape(case), rng, spike=16.0), **sizes}
+        sizes = {name: case[name] for name in ("B", "F", "D1", "D2")}
+        return {"X": self.sample(case["distribution"], self._shape(case), rng, spike=16.0), **sizes}
 
     def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
         return {"Y": self._shape(case)}
@@ -95,7 +95,7 @@ class BatchNorm(Problem):
         return 8.0 * prod(self._shape(case))
 
     def _shape(self, case: Case) -> tuple[int, ...]:
-        return tuple(case.values[name] for name in ("B", "F", "D1", "D2"))
+        return tuple(case[name] for name in ("B", "F", "D1", "D2"))
 
 
 PROBLEM = BatchNorm()

@@ -61,14 +61,14 @@ class BoxBlur(Problem):
         return _case(height, width, int(rng.choice((3, 5, 7, 15, 27))), light)
 
     def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
-        sizes = {name: case.values[name] for name in ("kernel_size", "height", "width")}
-        return {"input_image": draw_image(case.values["light"], (sizes["height"], sizes["width"]), rng), **sizes}
+        sizes = {name: case[name] for name in ("kernel_size", "height", "width")}
+        return {"input_image": draw_image(case["light"], (sizes["height"], sizes["width"]), rng), **sizes}
 
     def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
-        return {"output_image": (case.values["height"], case.values["width"])}
+        return {"output_image": (case["height"], case["width"])}
 
     def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
-        reach = case.values["kernel_size"] // 2
+        reach = case["kernel_size"] // 2
         total, pixels = inputs["input_image"].astype(np.float64), np.ones((1, 1))
         for axis in range(2):
             total = _boxes(total, reach, axis)
@@ -81,15 +81,15 @@ class BoxBlur(Problem):
         self, case: Case, inputs: Mapping[str, Any], expected: Mapping[str, NDArray[Any]]
     ) -> dict[str, NDArray[Any]]:
         del expected
-        roundings = case.values["kernel_size"] ** 2 + case.values["height"] + case.values["width"]
+        roundings = case["kernel_size"] ** 2 + case["height"] + case["width"]
         return {"output_image": np.array(sqrt(roundings) * float(inputs["input_image"].max()))}
 
     def flops(self, case: Case) -> float:
         # Sums that slide: an addition and a subtraction along either side, and the division.
-        return 5.0 * case.values["height"] * case.values["width"]
+        return 5.0 * case["height"] * case["width"]
 
     def bytes(self, case: Case) -> float:
-        return 8.0 * case.values["height"] * case.values["width"]
+        return 8.0 * case["height"] * case["width"]
 
 
 def _boxes(values: NDArray[np.float64], reach: int, axis: int) -> NDArray[np.float64]:

@@ -60,7 +60,7 @@ class Conv1d(Problem):
         return _case(int(rng.choice(lengths)), int(rng.choice(filters)), distribution)
 
     def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
-        n, k, distribution = (case.values[name] for name in ("N", "K", "distribution"))
+        n, k, distribution = (case[name] for name in ("N", "K", "distribution"))
         return {
             "A": self.sample(distribution, (n,), rng),
             "B": self.sample(distribution, (k,), rng, spike=1.0),
@@ -69,7 +69,7 @@ class Conv1d(Problem):
         }
 
     def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
-        return {"C": (case.values["N"],)}
+        return {"C": (case["N"],)}
 
     def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
         return {"C": correlate(inputs["A"], inputs["B"])}
@@ -78,13 +78,13 @@ class Conv1d(Problem):
         self, case: Case, inputs: Mapping[str, Any], expected: Mapping[str, NDArray[Any]]
     ) -> dict[str, NDArray[Any]]:
         absolute = correlate(np.abs(inputs["A"]), np.abs(inputs["B"]))
-        return {"C": sum_condition(np.abs(absolute), case.values["K"])}
+        return {"C": sum_condition(np.abs(absolute), case["K"])}
 
     def flops(self, case: Case) -> float:
-        return 2.0 * case.values["N"] * case.values["K"]
+        return 2.0 * case["N"] * case["K"]
 
     def bytes(self, case: Case) -> float:
-        return 4.0 * (2 * case.values["N"] + case.values["K"])
+        return 4.0 * (2 * case["N"] + case["K"])
 
 
 PROBLEM = Conv1d()

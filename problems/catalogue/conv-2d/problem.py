@@ -66,13 +66,13 @@ class Conv2d(Problem):
         return _case((height, width), taps, any_distribution(rng))
 
     def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
-        sizes = {name: case.values[name] for name in ("H", "W", "Kh", "Kw")}
-        distribution = case.values["distribution"]
+        sizes = {name: case[name] for name in ("H", "W", "Kh", "Kw")}
+        distribution = case["distribution"]
         image = self.sample(distribution, (sizes["H"], sizes["W"]), rng)
         return {"A": image, "B": self.sample(distribution, (sizes["Kh"], sizes["Kw"]), rng, spike=1.0), **sizes}
 
     def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
-        return {"C": (case.values["H"], case.values["W"])}
+        return {"C": (case["H"], case["W"])}
 
     def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
         return {"C": correlate(inputs["A"], inputs["B"], case.values.get("inside"))}
@@ -81,17 +81,17 @@ class Conv2d(Problem):
         self, case: Case, inputs: Mapping[str, Any], expected: Mapping[str, NDArray[Any]]
     ) -> dict[str, NDArray[Any]]:
         absolute = correlate(np.abs(inputs["A"]), np.abs(inputs["B"]), case.values.get("inside"))
-        return {"C": sum_condition(np.abs(absolute), case.values["Kh"] * case.values["Kw"])}
+        return {"C": sum_condition(np.abs(absolute), case["Kh"] * case["Kw"])}
 
     def part(self, case: Case, rng: np.random.Generator) -> Part | None:
         (shape,) = self.output_shapes(case).values()
-        return correlation_part(case, ("A", "C"), shape, (case.values["Kh"], case.values["Kw"]), rng)
+        return correlation_part(case, ("A", "C"), shape, (case["Kh"], case["Kw"]), rng)
 
     def flops(self, case: Case) -> float:
-        return 2.0 * case.values["H"] * case.values["W"] * case.values["Kh"] * case.values["Kw"]
+        return 2.0 * case["H"] * case["W"] * case["Kh"] * case["Kw"]
 
     def bytes(self, case: Case) -> float:
-        return 4.0 * (2 * case.values["H"] * case.values["W"] + case.values["Kh"] * case.values["Kw"])
+        return 4.0 * (2 * case["H"] * case["W"] + case["Kh"] * case["Kw"])
 
 
 PROBLEM = Conv2d()

@@ -60,12 +60,12 @@ class ConvSquare3d(Problem):
         return _case(int(rng.choice(sizes)), int(rng.choice(taps)), any_distribution(rng))
 
     def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
-        size, taps, distribution = case.values["size"], case.values["K"], case.values["distribution"]
+        size, taps, distribution = case["size"], case["K"], case["distribution"]
         cube = self.sample(distribution, (size,) * 3, rng)
         return {"A": cube, "B": self.sample(distribution, (taps,) * 3, rng, spike=1.0), "size": size, "K": taps}
 
     def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
-        return {"C": (case.values["size"],) * 3}
+        return {"C": (case["size"],) * 3}
 
     def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
         return {"C": correlate(inputs["A"], inputs["B"], case.values.get("inside"))}
@@ -75,17 +75,17 @@ class ConvSquare3d(Problem):
     ) -> dict[str, NDArray[Any]]:
         absolute = correlate(np.abs(inputs["A"]), np.abs(inputs["B"]), case.values.get("inside"))
         # By Fourier transform, the smallest of them may come out just below zero.
-        return {"C": sum_condition(np.abs(absolute), case.values["K"] ** 3)}
+        return {"C": sum_condition(np.abs(absolute), case["K"] ** 3)}
 
     def part(self, case: Case, rng: np.random.Generator) -> Part | None:
         (shape,) = self.output_shapes(case).values()
-        return correlation_part(case, ("A", "C"), shape, (case.values["K"],) * 3, rng)
+        return correlation_part(case, ("A", "C"), shape, (case["K"],) * 3, rng)
 
     def flops(self, case: Case) -> float:
-        return 2.0 * case.values["size"] ** 3 * case.values["K"] ** 3
+        return 2.0 * case["size"] ** 3 * case["K"] ** 3
 
     def bytes(self, case: Case) -> float:
-        return 4.0 * (2 * case.values["size"] ** 3 + case.values["K"] ** 3)
+        return 4.0 * (2 * case["size"] ** 3 + case["K"] ** 3)
 
 
 PROBLEM = ConvSquare3d()

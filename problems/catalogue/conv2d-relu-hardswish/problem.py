@@ -69,8 +69,8 @@ class Conv2dReluHardswish(Problem):
         return _case((height, width), (int(rng.choice(taps)), int(rng.choice(taps))), any_distribution(rng))
 
     def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
-        sizes = {name: case.values[name] for name in ("H", "W", "Kh", "Kw")}
-        distribution = case.values["distribution"]
+        sizes = {name: case[name] for name in ("H", "W", "Kh", "Kw")}
+        distribution = case["distribution"]
         image = self.sample(distribution, (sizes["H"], sizes["W"]), rng)
         return {
             "image": image,
@@ -79,7 +79,7 @@ class Conv2dReluHardswish(Problem):
         }
 
     def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
-        return {"output": (case.values["H"], case.values["W"])}
+        return {"output": (case["H"], case["W"])}
 
     def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
         rectified = np.maximum(correlate(inputs["image"], inputs["kernel"], case.values.get("inside")), 0.0)
@@ -89,19 +89,19 @@ class Conv2dReluHardswish(Problem):
         self, case: Case, inputs: Mapping[str, Any], expected: Mapping[str, NDArray[Any]]
     ) -> dict[str, NDArray[Any]]:
         absolute = np.abs(correlate(np.abs(inputs["image"]), np.abs(inputs["kernel"]), case.values.get("inside")))
-        of_sum = sum_condition(absolute, case.values["Kh"] * case.values["Kw"])
+        of_sum = sum_condition(absolute, case["Kh"] * case["Kw"])
         return {"output": _STEEPEST * of_sum + _LATER_ROUNDINGS * np.abs(expected["output"])}
 
     def part(self, case: Case, rng: np.random.Generator) -> Part | None:
         (shape,) = self.output_shapes(case).values()
-        return correlation_part(case, ("image", "output"), shape, (case.values["Kh"], case.values["Kw"]), rng)
+        return correlation_part(case, ("image", "output"), shape, (case["Kh"], case["Kw"]), rng)
 
     def flops(self, case: Case) -> float:
-        pixels = case.values["H"] * case.values["W"]
-        return pixels * (2.0 * case.values["Kh"] * case.values["Kw"] + 5.0)
+        pixels = case["H"] * case["W"]
+        return pixels * (2.0 * case["Kh"] * case["Kw"] + 5.0)
 
     def bytes(self, case: Case) -> float:
-        return 4.0 * (2 * case.values["H"] * case.values["W"] + case.values["Kh"] * case.values["Kw"])
+        return 4.0 * (2 * case["H"] * case["W"] + case["Kh"] * case["Kw"])
 
 
 PROBLEM = Conv2dReluHardswish()

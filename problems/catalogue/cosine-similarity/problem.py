@@ -61,14 +61,14 @@ class CosineSimilarity(Problem):
         return _case(int(rng.choice(rows)), int(rng.choice(columns)), kinds[rng.integers(len(kinds))])
 
     def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
-        shape, distribution = (case.values["n"], case.values["d"]), case.values["distribution"]
+        shape, distribution = (case["n"], case["d"]), case["distribution"]
         predictions, targets = (self.sample(distribution, shape, rng, spike=16.0) for _ in range(2))
         # Angles of all sizes: some rows nearly parallel, some nearly opposite.
         targets = turned(targets, predictions, rng)
         return {"predictions": predictions, "targets": targets, "n": shape[0], "d": shape[1]}
 
     def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
-        return {"output": (case.values["n"],)}
+        return {"output": (case["n"],)}
 
     def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
         p, t, norms = _rows(inputs)
@@ -84,20 +84,20 @@ class CosineSimilarity(Problem):
     ) -> dict[str, NDArray[Any]]:
         p, t, norms = _rows(inputs)
         cosine = np.abs(1.0 - expected["output"])
-        return {"output": 1.0 + sqrt(case.values["d"]) * (cosine + np.abs(p * t).sum(axis=1) / norms)}
+        return {"output": 1.0 + sqrt(case["d"]) * (cosine + np.abs(p * t).sum(axis=1) / norms)}
 
     def part(self, case: Case, rng: np.random.Generator) -> Part | None:
-        rows = some_pieces(case.values["n"], case.values["d"], rng)
+        rows = some_pieces(case["n"], case["d"], rng)
         if rows is None:
             return None
-        places = within(rows, case.values["d"])
+        places = within(rows, case["d"])
         return Part(case, {"predictions": places, "targets": places, "output": rows})
 
     def flops(self, case: Case) -> float:
-        return 6.0 * case.values["n"] * case.values["d"]
+        return 6.0 * case["n"] * case["d"]
 
     def bytes(self, case: Case) -> float:
-        return 8.0 * case.values["n"] * case.values["d"] + 4.0 * case.values["n"]
+        return 8.0 * case["n"] * case["d"] + 4.0 * case["n"]
 
 
 def _rows(inputs: Mapping[str, Any]) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:

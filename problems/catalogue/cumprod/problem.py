@@ -65,14 +65,14 @@ class Cumprod(Problem):
 
     def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
         # Quotients of neighbours in a bounded series, so that no product of them overflows or vanishes.
-        n, reach = case.values["N"], _KINDS[case.values["kind"]]
+        n, reach = case["N"], _KINDS[case["kind"]]
         logarithms = _bounded(n + 1, reach, rng)
         factors = np.exp(np.diff(logarithms))
         factors[rng.random(n) < _NEGATIVE] *= -1.0
         return {"input": factors.astype(np.float32), "N": n}
 
     def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
-        return {"output": (case.values["N"],)}
+        return {"output": (case["N"],)}
 
     def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
         return {"output": np.cumprod(inputs["input"], dtype=np.float64)}
@@ -84,10 +84,10 @@ class Cumprod(Problem):
         return {"output": absolute * np.sqrt(np.arange(1.0, absolute.size + 1.0))}
 
     def flops(self, case: Case) -> float:
-        return float(case.values["N"])
+        return float(case["N"])
 
     def bytes(self, case: Case) -> float:
-        return 8.0 * case.values["N"]
+        return 8.0 * case["N"]
 
 
 def _bounded(count: int, reach: float, rng: np.random.Generator) -> NDArray[np.float64]:

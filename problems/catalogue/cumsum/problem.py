@@ -59,11 +59,11 @@ class Cumsum(Problem):
         return _case(int(rng.choice(lengths)), any_distribution(rng))
 
     def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
-        n = case.values["N"]
-        return {"input": self.sample(case.values["distribution"], (n,), rng, spike=64.0), "N": n}
+        n = case["N"]
+        return {"input": self.sample(case["distribution"], (n,), rng, spike=64.0), "N": n}
 
     def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
-        return {"output": (case.values["N"],)}
+        return {"output": (case["N"],)}
 
     def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
         return {"output": np.cumsum(inputs["input"], dtype=np.float64)}
@@ -75,10 +75,10 @@ class Cumsum(Problem):
         return {"output": absolute * np.sqrt(np.arange(1.0, absolute.size + 1.0))}
 
     def flops(self, case: Case) -> float:
-        return float(case.values["N"])
+        return float(case["N"])
 
     def bytes(self, case: Case) -> float:
-        return 8.0 * case.values["N"]
+        return 8.0 * case["N"]
 
 
 PROBLEM = Cumsum()

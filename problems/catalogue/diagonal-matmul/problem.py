@@ -56,28 +56,28 @@ class DiagonalMatmul(Problem):
         return _case(n, m, any_distribution(rng))
 
     def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
-        n, m, distribution = (case.values[name] for name in ("n", "m", "distribution"))
+        n, m, distribution = (case[name] for name in ("n", "m", "distribution"))
         diagonal = self.sample(distribution, (n,), rng, spike=64.0)
         return {"diagonal_a": diagonal, "input_b": self.sample(distribution, (n, m), rng, spike=64.0), "n": n, "m": m}
 
     def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
-        return {"output_c": (case.values["n"], case.values["m"])}
+        return {"output_c": (case["n"], case["m"])}
 
     def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
         return {"output_c": inputs["diagonal_a"].astype(np.float64)[:, None] * inputs["input_b"]}
 
     def part(self, case: Case, rng: np.random.Generator) -> Part | None:
-        rows = some_pieces(case.values["n"], case.values["m"], rng)
+        rows = some_pieces(case["n"], case["m"], rng)
         if rows is None:
             return None
-        places = within(rows, case.values["m"])
+        places = within(rows, case["m"])
         return Part(case, {"diagonal_a": rows, "input_b": places, "output_c": places})
 
     def flops(self, case: Case) -> float:
-        return float(case.values["n"] * case.values["m"])
+        return float(case["n"] * case["m"])
 
     def bytes(self, case: Case) -> float:
-        n, m = case.values["n"], case.values["m"]
+        n, m = case["n"], case["m"]
         return 4.0 * (n + 2 * n * m)
 
 

@@ -40,7 +40,7 @@ class EccPointNegation(Problem):
         return _case(int(rng.integers(public, 2 * public)) | 1)
 
     def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
-        n = case.values["n"]
+        n = case["n"]
         return {
             "xs": residues(MERSENNE_61, (n,), rng, np.uint64),
             "ys": residues(MERSENNE_61, (n,), rng, np.uint64),
@@ -49,17 +49,17 @@ class EccPointNegation(Problem):
         }
 
     def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
-        return {"out_xy": (case.values["n"], 2)}
+        return {"out_xy": (case["n"], 2)}
 
     def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
         prime = np.uint64(inputs["p"])
         return {"out_xy": np.stack([inputs["xs"], (prime - inputs["ys"]) % prime], axis=1)}
 
     def flops(self, case: Case) -> float:
-        return 2.0 * case.values["n"]
+        return 2.0 * case["n"]
 
     def bytes(self, case: Case) -> float:
-        return 32.0 * case.values["n"]
+        return 32.0 * case["n"]
 
 
 PROBLEM = EccPointNegation()

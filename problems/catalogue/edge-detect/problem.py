@@ -53,15 +53,15 @@ class EdgeDetect(Problem):
         return image_case(*hidden_image(size_set, rng))
 
     def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
-        height, width = case.values["height"], case.values["width"]
+        height, width = case["height"], case["width"]
         return {
-            "input_image": draw_image(case.values["light"], (height, width), rng),
+            "input_image": draw_image(case["light"], (height, width), rng),
             "height": height,
             "width": width,
         }
 
     def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
-        return {"output_image": (case.values["height"], case.values["width"])}
+        return {"output_image": (case["height"], case["width"])}
 
     def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
         image = inputs["input_image"].astype(np.float64)
@@ -73,10 +73,10 @@ class EdgeDetect(Problem):
         return {"output_image": gradient / largest * BRIGHTEST if largest > 0 else gradient}
 
     def flops(self, case: Case) -> float:
-        return 10.0 * (case.values["height"] - 2) * (case.values["width"] - 2)
+        return 10.0 * (case["height"] - 2) * (case["width"] - 2)
 
     def bytes(self, case: Case) -> float:
-        return 8.0 * case.values["height"] * case.values["width"]
+        return 8.0 * case["height"] * case["width"]
 
 
 PROBLEM = EdgeDetect()

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from problems.families.elementwise import Elementwise, hidden_shape, matrix_case
+from problems.families.elementwise import Elementwise, alpha_case, hidden_shape
 from problems.kit.definition import Case, Difficulty, Sizes, SizeSet, Tolerance
 from problems.kit.distributions import Distribution, any_distribution
 
@@ -30,17 +30,17 @@ class Elu(Elementwise):
     )
     sizes = Sizes(
         cpu=(
-            matrix_case(256, 384, Distribution.NORMAL, alpha=1.0),
-            matrix_case(509, 127, Distribution.WIDE, alpha=0.5),
-            matrix_case(1, 4099, Distribution.SMALL, alpha=1.0),
-            matrix_case(256, 256, Distribution.UNIFORM, alpha=2.0),
+            alpha_case(256, 384, 1.0, Distribution.NORMAL),
+            alpha_case(509, 127, 0.5, Distribution.WIDE),
+            alpha_case(1, 4099, 1.0, Distribution.SMALL),
+            alpha_case(256, 256, 2.0, Distribution.UNIFORM),
         ),
         gpu=(
-            matrix_case(4096, 4096, Distribution.NORMAL, alpha=1.0),
-            matrix_case(6144, 4096, Distribution.UNIFORM, alpha=1.0),
-            matrix_case(4096, 7168, Distribution.WIDE, alpha=1.0),
-            matrix_case(4096, 8192, Distribution.SMALL, alpha=1.0),
-            matrix_case(8192, 8192, Distribution.NORMAL, alpha=1.0),
+            alpha_case(4096, 4096, 1.0, Distribution.NORMAL),
+            alpha_case(6144, 4096, 1.0, Distribution.UNIFORM),
+            alpha_case(4096, 7168, 1.0, Distribution.WIDE),
+            alpha_case(4096, 8192, 1.0, Distribution.SMALL),
+            alpha_case(8192, 8192, 1.0, Distribution.NORMAL),
         ),
     )
     flops_per_element = 3.0
@@ -49,17 +49,14 @@ class Elu(Elementwise):
 
     def hidden_case(self, size_set: SizeSet, rng: np.random.Generator) -> Case:
         alpha = float(rng.choice((0.5, 1.0, 1.5)))
-        return matrix_case(*hidden_shape(size_set, rng), any_distribution(rng), alpha=alpha)
-
-    def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
-        return {**super().inputs(case, rng), "alpha": case.values["alpha"]}
+        return alpha_case(*hidden_shape(size_set, rng), alpha, any_distribution(rng))
 
     def apply(self, x: NDArray[np.float64], case: Case) -> NDArray[np.float64]:
-        return np.where(x > 0.0, x, case.values["alpha"] * np.expm1(np.minimum(x, 0.0)))
+        return np.where(x > 0.0, x, case["alpha"] * np.expm1(np.minimum(x, 0.0)))
 
     def magnitude(self, x: NDArray[np.float64], y: NDArray[np.float64], case: Case) -> NDArray[np.float64]:
         below = np.minimum(x, 0.0)
-        return np.abs(y) + np.where(x > 0.0, 0.0, case.values["alpha"] * (1.0 - below) * np.exp(below))
+        return np.abs(y) + np.where(x > 0.0, 0.0, case["alpha"] * (1.0 - below) * np.exp(below))
 
 
 PROBLEM = Elu()

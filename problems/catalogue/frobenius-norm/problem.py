@@ -50,7 +50,7 @@ class FrobeniusNorm(Normalization):
         return _case(shape, norm_distribution(rng))
 
     def shape(self, case: Case) -> tuple[int, ...]:
-        return (case.values["size"],)
+        return (case["size"],)
 
     def norm(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.sqrt(np.square(x).sum(axis=-1, keepdims=True))

@@ -54,14 +54,14 @@ class GemmMultiplyLeakyRelu(MatrixProduct):
         return _case(m, n, k, float(rng.choice((0.02, 0.07, 0.3))), any_distribution(rng))
 
     def input_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
-        m, n, k = (case.values[name] for name in ("M", "N", "K"))
+        m, n, k = (case[name] for name in ("M", "N", "K"))
         return {"A": (m, k), "B": (k, n), "C": (m, n)}
 
     def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
-        return {"output": (case.values["M"], case.values["N"])}
+        return {"output": (case["M"], case["N"])}
 
     def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
-        return {**super().inputs(case, rng), "alpha": float(np.float32(case.values["alpha"]))}
+        return {**super().inputs(case, rng), "alpha": float(np.float32(case["alpha"]))}
 
     def draw(self, name: str, shape: tuple[int, ...], case: Case, rng: np.random.Generator) -> NDArray[np.float32]:
         if name == "C":

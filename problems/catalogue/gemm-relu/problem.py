@@ -59,11 +59,11 @@ class GemmRelu(MatrixProduct):
         return _case(rows, depth, columns, any_distribution(rng))
 
     def input_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
-        b, n, m = (case.values[name] for name in ("B", "N", "M"))
+        b, n, m = (case[name] for name in ("B", "N", "M"))
         return {"A": (b, n), "W": (m, n), "b": (m,)}
 
     def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
-        return {"C": (case.values["B"], case.values["M"])}
+        return {"C": (case["B"], case["M"])}
 
     def finish(self, product: NDArray[np.float64], inputs: Mapping[str, Any]) -> NDArray[np.float64]:
         return np.maximum(0.0, product + inputs["b"])
@@ -74,7 +74,7 @@ class GemmRelu(MatrixProduct):
         return condition + sum_condition(np.abs(inputs["b"]), inputs["A"].shape[1])
 
     def flops(self, case: Case) -> float:
-        return 2.0 * case.values["B"] * case.values["N"] * case.values["M"]
+        return 2.0 * case["B"] * case["N"] * case["M"]
 
 
 PROBLEM = GemmRelu()

@@ -53,21 +53,21 @@ class Grayscale(Problem):
         return image_case(*hidden_image(size_set, rng))
 
     def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
-        height, width = case.values["height"], case.values["width"]
-        image = draw_image(case.values["light"], (height, width, _CHANNELS), rng)
+        height, width = case["height"], case["width"]
+        image = draw_image(case["light"], (height, width, _CHANNELS), rng)
         return {"rgb_image": image, "height": height, "width": width, "channels": _CHANNELS}
 
     def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
-        return {"grayscale_output": (case.values["height"], case.values["width"])}
+        return {"grayscale_output": (case["height"], case["width"])}
 
     def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
         return {"grayscale_output": inputs["rgb_image"].astype(np.float64) @ _WEIGHTS}
 
     def flops(self, case: Case) -> float:
-        return 5.0 * case.values["height"] * case.values["width"]
+        return 5.0 * case["height"] * case["width"]
 
     def bytes(self, case: Case) -> float:
-        return 4.0 * (_CHANNELS + 1) * case.values["height"] * case.values["width"]
+        return 4.0 * (_CHANNELS + 1) * case["height"] * case["width"]
 
 
 PROBLEM = Grayscale()

@@ -54,28 +54,28 @@ class Histogram(Problem):
         return _case(height, width, int(rng.choice((31, 100, 255))), str(rng.choice(("whole", "fractional", "skewed"))))
 
     def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
-        height, width, num_bins = (case.values[name] for name in ("height", "width", "num_bins"))
+        height, width, num_bins = (case[name] for name in ("height", "width", "num_bins"))
         image = rng.random((height, width), np.float32)
-        if case.values["values"] == "skewed":
+        if case["values"] == "skewed":
             image = image**4
         image = np.minimum(image * np.float32(num_bins), np.nextafter(np.float32(num_bins), np.float32(0)))
-        if case.values["values"] == "whole":
+        if case["values"] == "whole":
             image = np.floor(image)
         return {"image": image, "num_bins": num_bins, "height": height, "width": width}
 
     def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
-        return {"histogram": (case.values["num_bins"],)}
+        return {"histogram": (case["num_bins"],)}
 
     def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
-        num_bins = case.values["num_bins"]
+        num_bins = case["num_bins"]
         bins = np.clip(np.floor(inputs["image"]), 0, num_bins - 1).astype(np.int64)
         return {"histogram": np.bincount(bins.reshape(-1), minlength=num_bins).astype(np.float64)}
 
     def flops(self, case: Case) -> float:
-        return float(case.values["height"] * case.values["width"])
+        return float(case["height"] * case["width"])
 
     def bytes(self, case: Case) -> float:
-        return 4.0 * (case.values["height"] * case.values["width"] + case.values["num_bins"])
+        return 4.0 * (case["height"] * case["width"] + case["num_bins"])
 
 
 PROBLEM = Histogram()

@@ -33,7 +33,7 @@ class HuberLoss(ElementwiseLoss):
     flops_per_element = 5.0
 
     def draw(self, case: Case, rng: np.random.Generator) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        n, distribution = case.values["n"], case.values["distribution"]
+        n, distribution = case["n"], case["distribution"]
         return self.sample(distribution, (n,), rng, spike=64.0), self.sample(distribution, (n,), rng, spike=64.0)
 
     def loss(self, p: NDArray[np.float64], t: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -47,7 +47,7 @@ class KlLoss(ElementwiseLoss):
     flops_per_element = 4.0
 
     def draw(self, case: Case, rng: np.random.Generator) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        n, sparse = case.values["n"], "Sparse_targets" in case.name
+        n, sparse = case["n"], "Sparse_targets" in case.name
         predictions, targets = np.exp2(rng.uniform(_SMALLEST, 0.0, (2, n))).astype(np.float32)
         targets[rng.random(n) < (0.9 if sparse else 0.05)] = 0.0
         return predictions, targets

@@ -68,17 +68,17 @@ class LayerNorm(Problem):
         return _case((shape[0], shape[1], shape[2], shape[3]), Distribution(str(rng.choice(distributions))))
 
     def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
-        sizes = {name: case.values[name] for name in ("B", "F", "D1", "D2")}
+        sizes = {name: case[name] for name in ("B", "F", "D1", "D2")}
         shape = (sizes["B"], sizes["F"], sizes["D1"], sizes["D2"])
         return {
-            "X": self.sample(case.values["distribution"], shape, rng, spike=16.0),
+            "X": self.sample(case["distribution"], shape, rng, spike=16.0),
             "gamma": self.sample(Distribution.NORMAL, shape[1:], rng, spike=4.0),
             "beta": self.sample(Distribution.NORMAL, shape[1:], rng, spike=4.0),
             **sizes,
         }
 
     def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
-        return {"Y": (case.values["B"], case.values["F"], case.values["D1"], case.values["D2"])}
+        return {"Y": (case["B"], case["F"], case["D1"], case["D2"])}
 
     def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
         x = inputs["X"].astype(np.float64)

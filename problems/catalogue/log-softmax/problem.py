@@ -60,12 +60,12 @@ class LogSoftmax(Problem):
         return _case(int(rng.choice(rows)), int(rng.choice(columns)), any_distribution(rng))
 
     def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
-        shape = (case.values["M"], case.values["N"])
-        values = self.sample(case.values["distribution"], shape, rng, spike=4.0)
+        shape = (case["M"], case["N"])
+        values = self.sample(case["distribution"], shape, rng, spike=4.0)
         return {"input": scaled(values, _SCALE), "M": shape[0], "N": shape[1]}
 
     def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
-        return {"output": (case.values["M"], case.values["N"])}
+        return {"output": (case["M"], case["N"])}
 
     def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
         x = inputs["input"].astype(np.float64)
@@ -80,14 +80,14 @@ class LogSoftmax(Problem):
         return {"output": np.abs(expected["output"]) + np.abs(x) + largest + sqrt(x.shape[1])}
 
     def part(self, case: Case, rng: np.random.Generator) -> Part | None:
-        rows = some_pieces(case.values["M"], case.values["N"], rng)
-        return None if rows is None else Part(case, dict.fromkeys(("input", "output"), within(rows, case.values["N"])))
+        rows = some_pieces(case["M"], case["N"], rng)
+        return None if rows is None else Part(case, dict.fromkeys(("input", "output"), within(rows, case["N"])))
 
     def flops(self, case: Case) -> float:
-        return 5.0 * case.values["M"] * case.values["N"]
+        return 5.0 * case["M"] * case["N"]
 
     def bytes(self, case: Case) -> float:
-        return 8.0 * case.values["M"] * case.values["N"]
+        return 8.0 * case["M"] * case["N"]
 
 
 PROBLEM = LogSoftmax()

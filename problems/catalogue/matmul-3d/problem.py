@@ -53,11 +53,11 @@ class Matmul3d(MatrixProduct):
         return _case(min(n, 31) // 8, m, k, last, any_distribution(rng))
 
     def input_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
-        n, m, k, last = (case.values[name] for name in ("n", "m", "k", "l"))
+        n, m, k, last = (case[name] for name in ("n", "m", "k", "l"))
         return {"A": (n, m, k), "B": (k, last)}
 
     def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
-        return {"C": (case.values["n"], case.values["m"], case.values["l"])}
+        return {"C": (case["n"], case["m"], case["l"])}
 
 
 PROBLEM = Matmul3d()

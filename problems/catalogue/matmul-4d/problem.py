@@ -53,11 +53,11 @@ class Matmul4d(MatrixProduct):
         return _case(b % 3 + 1, i % 5 + 1, j % 11 + 1, last, k, any_distribution(rng))
 
     def input_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
-        b, i, j, last, k = (case.values[name] for name in ("b", "i", "j", "l", "k"))
+        b, i, j, last, k = (case[name] for name in ("b", "i", "j", "l", "k"))
         return {"A": (b, i, j, last), "B": (last, k)}
 
     def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
-        return {"C": tuple(case.values[name] for name in ("b", "i", "j", "k"))}
+        return {"C": tuple(case[name] for name in ("b", "i", "j", "k"))}
 
 
 PROBLEM = Matmul4d()

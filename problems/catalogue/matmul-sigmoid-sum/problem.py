@@ -57,13 +57,13 @@ class MatmulSigmoidSum(MatrixProduct):
         return _case(m, n, k, (Distribution.UNIFORM, Distribution.NORMAL, Distribution.POSITIVE)[rng.integers(3)])
 
     def input_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
-        m, n, k = (case.values[name] for name in ("M", "N", "K"))
+        m, n, k = (case[name] for name in ("M", "N", "K"))
         return {"A": (m, k), "B": (k, n)}
 
     def draw(self, name: str, shape: tuple[int, ...], case: Case, rng: np.random.Generator) -> NDArray[np.float32]:
-        values = self.sample(case.values["distribution"], shape, rng, 4.0)
+        values = self.sample(case["distribution"], shape, rng, 4.0)
         # Products of a size at which sigmoids differ.
-        return values / np.float32(sqrt(case.values["K"])) if name == "B" else values
+        return values / np.float32(sqrt(case["K"])) if name == "B" else values
 
     def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
         return {"output": (1,)}

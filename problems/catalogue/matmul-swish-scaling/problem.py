@@ -51,14 +51,14 @@ class MatmulSwishScaling(MatrixProduct):
         return _case(m, n, k, float(rng.choice((0.25, 1.0, 3.0))), any_distribution(rng))
 
     def input_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
-        m, n, k = (case.values[name] for name in ("M", "N", "K"))
+        m, n, k = (case[name] for name in ("M", "N", "K"))
         return {"A": (m, k), "B": (k, n)}
 
     def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
-        return {"output": (case.values["M"], case.values["N"])}
+        return {"output": (case["M"], case["N"])}
 
     def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
-        return {**super().inputs(case, rng), "scale": float(np.float32(case.values["scale"]))}
+        return {**super().inputs(case, rng), "scale": float(np.float32(case["scale"]))}
 
     def finish(self, product: NDArray[np.float64], inputs: Mapping[str, Any]) -> NDArray[np.float64]:
         return inputs["scale"] * swish(product)

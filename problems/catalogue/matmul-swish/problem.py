@@ -71,9 +71,7 @@ class MatmulSwish(MatrixProduct):
         return _case(rows, depth, columns, float(rng.choice((0.5, 1.0, 2.5))), any_distribution(rng))
 
     def input_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
-        batch_size, in_features, out_features = (
-            case.values[name] for name in ("batch_size", "in_features", "out_features")
-        )
+        batch_size, in_features, out_features = (case[name] for name in ("batch_size", "in_features", "out_features"))
         return {
             "input_matrix": (batch_size, in_features),
             "weight_matrix": (out_features, in_features),
@@ -81,7 +79,7 @@ class MatmulSwish(MatrixProduct):
         }
 
     def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
-        return {"output": (case.values["batch_size"], case.values["out_features"])}
+        return {"output": (case["batch_size"], case["out_features"])}
 
     def finish(self, product: NDArray[np.float64], inputs: Mapping[str, Any]) -> NDArray[np.float64]:
         return inputs["scaling_factor"] * swish(product + inputs["bias"])
@@ -95,7 +93,7 @@ class MatmulSwish(MatrixProduct):
         )
 
     def flops(self, case: Case) -> float:
-        return 2.0 * case.values["batch_size"] * case.values["in_features"] * case.values["out_features"]
+        return 2.0 * case["batch_size"] * case["in_features"] * case["out_features"]
 
 
 PROBLEM = MatmulSwish()

@@ -61,12 +61,12 @@ class MatrixMultiplication(Problem):
         return _case(m, n, k, any_distribution(rng))
 
     def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
-        m, n, k, distribution = (case.values[name] for name in ("m", "n", "k", "distribution"))
+        m, n, k, distribution = (case[name] for name in ("m", "n", "k", "distribution"))
         a, b = self.sample(distribution, (m, k), rng), self.sample(distribution, (k, n), rng)
         return {"input_a": a, "input_b": b, "m": m, "n": n, "k": k}
 
     def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
-        return {"output_c": (case.values["m"], case.values["n"])}
+        return {"output_c": (case["m"], case["n"])}
 
     def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
         return {"output_c": inputs["input_a"].astype(np.float64) @ inputs["input_b"].astype(np.float64)}
@@ -76,10 +76,10 @@ class MatrixMultiplication(Problem):
     ) -> dict[str, NDArray[Any]]:
         # The bound needs no more than single precision: it is a sum of positive terms.
         absolute = np.abs(inputs["input_a"]) @ np.abs(inputs["input_b"])
-        return {"output_c": sum_condition(absolute.astype(np.float64), case.values["k"])}
+        return {"output_c": sum_condition(absolute.astype(np.float64), case["k"])}
 
     def part(self, case: Case, rng: np.random.Generator) -> Part | None:
-        m, n, k = (int(case.values[name]) for name in ("m", "n", "k"))
+        m, n, k = (int(case[name]) for name in ("m", "n", "k"))
         tile = some_tile(m, k, n, rng)
         if tile is None:
             return None
@@ -90,10 +90,10 @@ class MatrixMultiplication(Problem):
         return Factors("output_c", inputs["input_a"], inputs["input_b"])
 
     def flops(self, case: Case) -> float:
-        return 2.0 * case.values["m"] * case.values["n"] * case.values["k"]
+        return 2.0 * case["m"] * case["n"] * case["k"]
 
     def bytes(self, case: Case) -> float:
-        m, n, k = (case.values[name] for name in ("m", "n", "k"))
+        m, n, k = (case[name] for name in ("m", "n", "k"))
         return 4.0 * (m * k + k * n + m * n)
 
 

@@ -57,14 +57,14 @@ class MatrixPower(Problem):
         return _case(hidden_lengths(size_set, rng, 1)[0], power, Distribution.NORMAL)
 
     def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
-        size = case.values["size"]
-        values = self.sample(case.values["distribution"], (size, size), rng, spike=4.0)
+        size = case["size"]
+        values = self.sample(case["distribution"], (size, size), rng, spike=4.0)
         # Eigenvalues of up to about 1, so that no power of them vanishes or grows.
         matrix = scaled(values, 1.0 / (sqrt(size) * root_mean_square(values)))
-        return {"input_matrix": matrix, "n": case.values["n"], "size": size}
+        return {"input_matrix": matrix, "n": case["n"], "size": size}
 
     def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
-        return {"output_matrix": (case.values["size"], case.values["size"])}
+        return {"output_matrix": (case["size"], case["size"])}
 
     def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
         return {"output_matrix": np.linalg.matrix_power(inputs["input_matrix"].astype(np.float64), inputs["n"])}
@@ -79,16 +79,16 @@ class MatrixPower(Problem):
             powers.append(powers[-1] @ matrix)
         splits = [np.abs(powers[j]) @ np.abs(powers[n - 2 - j]) for j in range(n // 2)]
         largest = np.max(splits, axis=0).astype(np.float64)
-        return {"output_matrix": largest * ((n - 1) * sqrt(case.values["size"]))}
+        return {"output_matrix": largest * ((n - 1) * sqrt(case["size"]))}
 
     def flops(self, case: Case) -> float:
         # The products of repeated squaring.
-        n = case.values["n"]
+        n = case["n"]
         products = int(log2(n)) + n.bit_count() - 1
-        return 2.0 * products * case.values["size"] ** 3
+        return 2.0 * products * case["size"] ** 3
 
     def bytes(self, case: Case) -> float:
-        return 8.0 * case.values["size"] ** 2
+        return 8.0 * case["size"] ** 2
 
 
 PROBLEM = MatrixPower()

@@ -62,28 +62,28 @@ class MatrixScalar(Problem):
         return _case(int(rng.choice(sides)), float(rng.choice((0.7, -1.3, 3.1))), any_distribution(rng))
 
     def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
-        n = case.values["n"]
+        n = case["n"]
         return {
-            "input_matrix": self.sample(case.values["distribution"], (n, n), rng),
-            "scalar": float(np.float32(case.values["scalar"])),
+            "input_matrix": self.sample(case["distribution"], (n, n), rng),
+            "scalar": float(np.float32(case["scalar"])),
             "n": n,
         }
 
     def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
-        return {"output_matrix": (case.values["n"], case.values["n"])}
+        return {"output_matrix": (case["n"], case["n"])}
 
     def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
         return {"output_matrix": inputs["input_matrix"].astype(np.float64) * inputs["scalar"]}
 
     def part(self, case: Case, rng: np.random.Generator) -> Part | None:
-        places = some_elements(case.values["n"] ** 2, rng)
+        places = some_elements(case["n"] ** 2, rng)
         return None if places is None else Part(case, {"input_matrix": places, "output_matrix": places})
 
     def flops(self, case: Case) -> float:
-        return float(case.values["n"] ** 2)
+        return float(case["n"] ** 2)
 
     def bytes(self, case: Case) -> float:
-        return 8.0 * case.values["n"] ** 2
+        return 8.0 * case["n"] ** 2
 
 
 PROBLEM = MatrixScalar()

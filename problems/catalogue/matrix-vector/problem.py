@@ -59,12 +59,12 @@ class MatrixVector(Problem):
         return _case(int(rng.choice(rows)), int(rng.choice(columns)), distribution)
 
     def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
-        m, k, distribution = (case.values[name] for name in ("m", "k", "distribution"))
+        m, k, distribution = (case[name] for name in ("m", "k", "distribution"))
         vector = self.sample(distribution, (k,), rng, spike=1.0)
         return {"input_a": self.sample(distribution, (m, k), rng), "input_b": vector, "m": m, "k": k}
 
     def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
-        return {"output_c": (case.values["m"],)}
+        return {"output_c": (case["m"],)}
 
     def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
         return {"output_c": inputs["input_a"].astype(np.float64) @ inputs["input_b"].astype(np.float64)}
@@ -73,17 +73,17 @@ class MatrixVector(Problem):
         self, case: Case, inputs: Mapping[str, Any], expected: Mapping[str, NDArray[Any]]
     ) -> dict[str, NDArray[Any]]:
         absolute = np.abs(inputs["input_a"]).astype(np.float64) @ np.abs(inputs["input_b"]).astype(np.float64)
-        return {"output_c": sum_condition(absolute, case.values["k"])}
+        return {"output_c": sum_condition(absolute, case["k"])}
 
     def part(self, case: Case, rng: np.random.Generator) -> Part | None:
-        rows = some_pieces(case.values["m"], case.values["k"], rng)
-        return None if rows is None else Part(case, {"input_a": within(rows, case.values["k"]), "output_c": rows})
+        rows = some_pieces(case["m"], case["k"], rng)
+        return None if rows is None else Part(case, {"input_a": within(rows, case["k"]), "output_c": rows})
 
     def flops(self, case: Case) -> float:
-        return 2.0 * case.values["m"] * case.values["k"]
+        return 2.0 * case["m"] * case["k"]
 
     def bytes(self, case: Case) -> float:
-        m, k = case.values["m"], case.values["k"]
+        m, k = case["m"], case["k"]
         return 4.0 * (m * k + k + m)
 
 

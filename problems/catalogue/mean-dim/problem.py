@@ -32,14 +32,14 @@ class MeanDim(AlongDim):
     flops_per_element = 1.0
 
     def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
-        return {"output": in_float64(inputs).mean(axis=case.values["dim"], keepdims=True)}
+        return {"output": in_float64(inputs).mean(axis=case["dim"], keepdims=True)}
 
     def condition(
         self, case: Case, inputs: Mapping[str, Any], expected: Mapping[str, NDArray[Any]]
     ) -> dict[str, NDArray[Any]]:
-        dim = case.values["dim"]
+        dim = case["dim"]
         absolute = np.abs(in_float64(inputs)).mean(axis=dim, keepdims=True)
-        return {"output": sum_condition(absolute, case.values["shape"][dim])}
+        return {"output": sum_condition(absolute, case["shape"][dim])}
 
 
 PROBLEM = MeanDim()

@@ -26,7 +26,7 @@ class MinDim(AlongDim):
     flops_per_element = 1.0
 
     def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
-        return {"output": in_float64(inputs).min(axis=case.values["dim"], keepdims=True)}
+        return {"output": in_float64(inputs).min(axis=case["dim"], keepdims=True)}
 
 
 PROBLEM = MinDim()

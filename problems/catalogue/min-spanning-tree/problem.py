@@ -51,8 +51,8 @@ class MinSpanningTree(Problem):
         return graph_case(hidden_nodes(size_set, rng), _SHAPES[rng.integers(len(_SHAPES))])
 
     def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
-        n = case.values["n"]
-        return {"A": connected_graph(n, case.values["shape"], rng), "n": n}
+        n = case["n"]
+        return {"A": connected_graph(n, case["shape"], rng), "n": n}
 
     def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
         return {"min_weight": (1,)}
@@ -62,9 +62,9 @@ class MinSpanningTree(Problem):
         edges = inputs["A"].astype(np.float64)
         lengths = np.where(edges == 0, np.inf, edges)
         nearest, total = lengths[0].copy(), 0.0
-        outside = np.ones(case.values["n"], np.bool_)
+        outside = np.ones(case["n"], np.bool_)
         outside[0] = False
-        for _ in range(case.values["n"] - 1):
+        for _ in range(case["n"] - 1):
             node = int(np.where(outside, nearest, np.inf).argmin())
             total += nearest[node]
             outside[node] = False
@@ -72,10 +72,10 @@ class MinSpanningTree(Problem):
         return {"min_weight": np.array([total])}
 
     def flops(self, case: Case) -> float:
-        return 1.0 * case.values["n"] ** 2
+        return 1.0 * case["n"] ** 2
 
     def bytes(self, case: Case) -> float:
-        return 4.0 * (case.values["n"] ** 2 + 1)
+        return 4.0 * (case["n"] ** 2 + 1)
 
 
 PROBLEM = MinSpanningTree()

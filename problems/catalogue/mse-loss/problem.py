@@ -66,7 +66,7 @@ class MseLoss(Problem):
         return _case(shape, any_distribution(rng))
 
     def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
-        shape, distribution = case.values["shape"], case.values["distribution"]
+        shape, distribution = case["shape"], case["distribution"]
         return {
             "predictions": self.sample(distribution, shape, rng, _SPIKE),
             "targets": self.sample(distribution, shape, rng, spike=1.0),
@@ -85,13 +85,13 @@ class MseLoss(Problem):
         self, case: Case, inputs: Mapping[str, Any], expected: Mapping[str, NDArray[Any]]
     ) -> dict[str, NDArray[Any]]:
         mean = expected["output"]
-        return {"output": mean + sum_condition(mean, min(prod(case.values["shape"]), _MOST_IN_A_ROW))}
+        return {"output": mean + sum_condition(mean, min(prod(case["shape"]), _MOST_IN_A_ROW))}
 
     def flops(self, case: Case) -> float:
-        return 3.0 * prod(case.values["shape"])
+        return 3.0 * prod(case["shape"])
 
     def bytes(self, case: Case) -> float:
-        return 8.0 * prod(case.values["shape"]) + 4.0
+        return 8.0 * prod(case["shape"]) + 4.0
 
 
 PROBLEM = MseLoss()

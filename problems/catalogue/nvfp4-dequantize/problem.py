@@ -43,27 +43,27 @@ class Nvfp4Dequantize(Problem):
         return stretched(hidden_matrix(size_set, NV_BLOCK, rng), rng)
 
     def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
-        sides = {name: case.values[name] for name in ("m", "k")}
-        m, k, distribution = sides["m"], sides["k"], case.values["distribution"]
+        sides = {name: case[name] for name in ("m", "k")}
+        m, k, distribution = sides["m"], sides["k"], case["distribution"]
         q = E2M1.drawn(distribution, (m, k), rng)
         scales = in_tiles(nv_scales, distribution, (m, k // NV_BLOCK), rng)
         return {"q": q, "scale": scales, "sf_g": nv_global_scale(case), **sides}
 
     def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
-        return {"out": (case.values["m"], case.values["k"])}
+        return {"out": (case["m"], case["k"])}
 
     def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
-        scales = untiled(inputs["scale"].view(np.uint8), case.values["m"], case.values["k"] // NV_BLOCK)
+        scales = untiled(inputs["scale"].view(np.uint8), case["m"], case["k"] // NV_BLOCK)
         return {"out": nv_dequantized(E2M1.codes(inputs["q"]), scales, inputs["sf_g"])}
 
     def part(self, case: Case, rng: np.random.Generator) -> Part | None:
         return blocks_part(case, NV_BLOCK, E2M1, tile_places, rng)
 
     def flops(self, case: Case) -> float:
-        return 2.0 * case.values["m"] * case.values["k"]
+        return 2.0 * case["m"] * case["k"]
 
     def bytes(self, case: Case) -> float:
-        m, k = case.values["m"], case.values["k"]
+        m, k = case["m"], case["k"]
         return float(m * k // 2 + tiled_size(m, k // NV_BLOCK) + 4 * m * k)
 
 

@@ -54,15 +54,15 @@ class Nvfp4Gemm(Problem):
 
     def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
         drawn: dict[str, Any] = {}
-        k, distribution = case.values["k"], case.values["distribution"]
-        for at, (name, rows) in enumerate((("a", case.values["m"]), ("b", case.values["n"]))):
+        k, distribution = case["k"], case["distribution"]
+        for at, (name, rows) in enumerate((("a", case["m"]), ("b", case["n"]))):
             drawn[f"q_{name}"] = E2M1.drawn(distribution, (rows, k), rng)
             drawn[f"scale_{name}"] = in_tiles(nv_scales, distribution, (rows, k // NV_BLOCK), rng)
             drawn[f"sf_g_{name}"] = nv_global_scale(case, at)
-        return {**drawn, **{name: case.values[name] for name in ("m", "n", "k")}}
+        return {**drawn, **{name: case[name] for name in ("m", "n", "k")}}
 
     def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
-        return {"c": (case.values["m"], case.values["n"])}
+        return {"c": (case["m"], case["n"])}
 
     def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
         a, b = self._factors(case, inputs)
@@ -72,7 +72,7 @@ class Nvfp4Gemm(Problem):
         self, case: Case, inputs: Mapping[str, Any], expected: Mapping[str, NDArray[Any]]
     ) -> dict[str, NDArray[Any]]:
         a, b = self._factors(case, inputs)
-        of_sum = sum_condition(np.abs(a) @ np.abs(b).T, case.values["k"])
+        of_sum = sum_condition(np.abs(a) @ np.abs(b).T, case["k"])
         return {"c": np.abs(expected["c"]) + _SHARE_OF_SUMS * of_sum}
 
     def factors(self, case: Case, inputs: Mapping[str, Any]) -> Factors | None:
@@ -83,14 +83,14 @@ class Nvfp4Gemm(Problem):
         return product_part(case, NV_BLOCK, E2M1, rng)
 
     def flops(self, case: Case) -> float:
-        return 2.0 * case.values["m"] * case.values["n"] * case.values["k"]
+        return 2.0 * case["m"] * case["n"] * case["k"]
 
     def bytes(self, case: Case) -> float:
-        m, n, k = (case.values[name] for name in ("m", "n", "k"))
+        m, n, k = (case[name] for name in ("m", "n", "k"))
         return float((m + n) * k // 2 + sum(tiled_size(rows, k // NV_BLOCK) for rows in (m, n)) + 2 * m * n)
 
     def _factors(self, case: Case, inputs: Mapping[str, Any]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        blocks = case.values["k"] // NV_BLOCK
+        blocks = case["k"] // NV_BLOCK
         a, b = (
             nv_dequantized(
                 E2M1.codes(inputs[f"q_{name}"]),

@@ -43,13 +43,13 @@ class Nvfp4Quantize(Problem):
         return hidden_matrix(size_set, NV_BLOCK, rng)
 
     def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
-        sides = {name: case.values[name] for name in ("m", "k")}
+        sides = {name: case[name] for name in ("m", "k")}
         shape = (sides["m"], sides["k"])
-        halfs, power = encoder_input(case.values["distribution"], shape, NV_BLOCK, "float16", rng)
+        halfs, power = encoder_input(case["distribution"], shape, NV_BLOCK, "float16", rng)
         return {"a": halfs, "sf_g": 1536.0 / 2.0**power, **sides}
 
     def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
-        m, k = case.values["m"], case.values["k"]
+        m, k = case["m"], case["k"]
         return {"q": (m, k // 2), "scale": (tiled_size(m, k // NV_BLOCK),)}
 
     def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
@@ -63,11 +63,11 @@ class Nvfp4Quantize(Problem):
         return part and replace(part, case=replace(part.case, values={**part.case.values, _BLOCKS: True}))
 
     def flops(self, case: Case) -> float:
-        return 2.0 * case.values["m"] * case.values["k"]
+        return 2.0 * case["m"] * case["k"]
 
     def bytes(self, case: Case) -> float:
         written = sum(prod(shape) for shape in self.output_shapes(case).values())
-        return float(2 * case.values["m"] * case.values["k"] + written)
+        return float(2 * case["m"] * case["k"] + written)
 
 
 PROBLEM = Nvfp4Quantize()

@@ -47,7 +47,7 @@ class PolyMultiplyFf(Problem):
         return _case(int(rng.choice((61, 127, 257, 641, _MOST_COEFFICIENTS - 3))))
 
     def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
-        n = case.values["n"]
+        n = case["n"]
         return {
             "d_input1": residues(MERSENNE_31, (n,), rng, np.uint32),
             "d_input2": residues(MERSENNE_31, (n,), rng, np.uint32),
@@ -55,7 +55,7 @@ class PolyMultiplyFf(Problem):
         }
 
     def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
-        return {"d_output": (2 * case.values["n"] - 1,)}
+        return {"d_output": (2 * case["n"] - 1,)}
 
     def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
         """In two halves: 1,024 products of 15 or 16 bits with 31 stay below 2^57, where whole ones would overflow."""
@@ -66,10 +66,10 @@ class PolyMultiplyFf(Problem):
         return {"d_output": (((high << low_bits) + low) % prime).astype(np.uint32)}
 
     def flops(self, case: Case) -> float:
-        return 2.0 * case.values["n"] ** 2
+        return 2.0 * case["n"] ** 2
 
     def bytes(self, case: Case) -> float:
-        return 4.0 * (4 * case.values["n"] - 1)
+        return 4.0 * (4 * case["n"] - 1)
 
 
 PROBLEM = PolyMultiplyFf()

@@ -37,7 +37,7 @@ class ProductDim(AlongDim):
     def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
         # Factors of either sign whose logarithms have a scale of 4 / sqrt(n), so that products stay within 2^+-60.
         inputs = super().inputs(case, rng)
-        scale = np.float32(4.0 / sqrt(case.values["shape"][case.values["dim"]]))
+        scale = np.float32(4.0 / sqrt(case["shape"][case["dim"]]))
 
         def factors(piece: NDArray[np.float32], _: slice) -> None:
             np.exp2(piece.clip(-8.0, 8.0) * scale, out=piece)
@@ -47,12 +47,12 @@ class ProductDim(AlongDim):
         return inputs
 
     def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
-        return {"output": in_float64(inputs).prod(axis=case.values["dim"], keepdims=True)}
+        return {"output": in_float64(inputs).prod(axis=case["dim"], keepdims=True)}
 
     def condition(
         self, case: Case, inputs: Mapping[str, Any], expected: Mapping[str, NDArray[Any]]
     ) -> dict[str, NDArray[Any]]:
-        return {"output": sum_condition(np.abs(expected["output"]), case.values["shape"][case.values["dim"]])}
+        return {"output": sum_condition(np.abs(expected["output"]), case["shape"][case["dim"]])}
 
 
 PROBLEM = ProductDim()

@@ -63,28 +63,28 @@ class RunningSum1d(Problem):
         return _case(int(rng.choice(lengths)), int(rng.choice(windows)), any_distribution(rng))
 
     def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
-        n = case.values["N"]
-        values = self.sample(case.values["distribution"], (n,), rng, spike=64.0)
-        return {"input": values, "W": case.values["W"], "N": n}
+        n = case["N"]
+        values = self.sample(case["distribution"], (n,), rng, spike=64.0)
+        return {"input": values, "W": case["W"], "N": n}
 
     def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
-        return {"output": (case.values["N"],)}
+        return {"output": (case["N"],)}
 
     def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
-        return {"output": _sums(inputs["input"].astype(np.float64), case.values["W"])}
+        return {"output": _sums(inputs["input"].astype(np.float64), case["W"])}
 
     def condition(
         self, case: Case, inputs: Mapping[str, Any], expected: Mapping[str, NDArray[Any]]
     ) -> dict[str, NDArray[Any]]:
-        absolute = _sums(np.abs(inputs["input"]).astype(np.float64), case.values["W"])
-        return {"output": sum_condition(absolute, case.values["W"])}
+        absolute = _sums(np.abs(inputs["input"]).astype(np.float64), case["W"])
+        return {"output": sum_condition(absolute, case["W"])}
 
     def flops(self, case: Case) -> float:
         # One addition and one subtraction as the window moves on.
-        return 2.0 * case.values["N"]
+        return 2.0 * case["N"]
 
     def bytes(self, case: Case) -> float:
-        return 8.0 * case.values["N"]
+        return 8.0 * case["N"]
 
 
 def _sums(values: NDArray[np.float64], window: int) -> NDArray[np.float64]:

@@ -71,16 +71,16 @@ class ScaledDotAttention(Problem):
         return _case((*batches, int(rng.choice(lengths)), int(rng.choice((32, 64, 128)))), any_distribution(rng))
 
     def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
-        shape = case.values["shape"]
+        shape = case["shape"]
         return {
             "Q": self.sample(Distribution.NORMAL, shape, rng, _SCORE_SPIKE),
             "K": self.sample(Distribution.NORMAL, shape, rng, _SCORE_SPIKE),
-            "V": self.sample(case.values["distribution"], shape, rng, _VALUE_SPIKE),
-            **{side: case.values[side] for side in _SIDES},
+            "V": self.sample(case["distribution"], shape, rng, _VALUE_SPIKE),
+            **{side: case[side] for side in _SIDES},
         }
 
     def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
-        return {"output": case.values["shape"]}
+        return {"output": case["shape"]}
 
     def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
         weights = _weights(_scores(inputs))
@@ -94,10 +94,10 @@ class ScaledDotAttention(Problem):
         weights = _weights(scores)
         uncertain = weights * (queries @ np.swapaxes(keys, -1, -2) + np.abs(scores))
         of_scores = uncertain @ values + uncertain.sum(axis=-1, keepdims=True) * np.abs(expected["output"])
-        return {"output": sqrt(case.values["S"]) * (weights @ values) + of_scores}
+        return {"output": sqrt(case["S"]) * (weights @ values) + of_scores}
 
     def part(self, case: Case, rng: np.random.Generator) -> Part | None:
-        batches, heads, length, size = (int(case.values[side]) for side in _SIDES)
+        batches, heads, length, size = (int(case[side]) for side in _SIDES)
         chosen = None if isinstance(rng, Stretch) else some_pieces(batches * heads, 2 * length * size, rng)
         if chosen is None:
             return None  # Of a stretch all queries would have to be compared.
@@ -106,10 +106,10 @@ class ScaledDotAttention(Problem):
         return Part(case, {"Q": queries, "K": keys, "V": keys, "output": queries})
 
     def flops(self, case: Case) -> float:
-        return 4.0 * prod(case.values["shape"]) * case.values["S"]
+        return 4.0 * prod(case["shape"]) * case["S"]
 
     def bytes(self, case: Case) -> float:
-        return 16.0 * prod(case.values["shape"])
+        return 16.0 * prod(case["shape"])
 
 
 def _scores(inputs: Mapping[str, Any]) -> NDArray[np.float64]:

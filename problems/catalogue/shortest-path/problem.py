@@ -51,8 +51,8 @@ class ShortestPath(Problem):
         return graph_case(hidden_nodes(size_set, rng), any_shape(rng))
 
     def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
-        n: int = case.values["n"]
-        shape = case.values["shape"]
+        n: int = case["n"]
+        shape = case["shape"]
         heaviest = HEAVY if shape is Shape.HEAVY else LIGHT
         edges = directed_graph(n, shape, rng)
         # A chain is long from its first nodes.
@@ -66,7 +66,7 @@ class ShortestPath(Problem):
         return {"d_adj_matrix": edges, "source": source, "n": n}
 
     def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
-        return {"d_distances": (case.values["n"],)}
+        return {"d_distances": (case["n"],)}
 
     def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
         edges = inputs["d_adj_matrix"].astype(np.float64)
@@ -84,10 +84,10 @@ class ShortestPath(Problem):
         return {"d_distances": np.where(np.isinf(distances), -1.0, distances)}
 
     def flops(self, case: Case) -> float:
-        return 2.0 * case.values["n"] ** 2
+        return 2.0 * case["n"] ** 2
 
     def bytes(self, case: Case) -> float:
-        return 4.0 * (case.values["n"] ** 2 + case.values["n"])
+        return 4.0 * (case["n"] ** 2 + case["n"])
 
 
 PROBLEM = ShortestPath()

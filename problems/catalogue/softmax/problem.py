@@ -51,17 +51,17 @@ class Softmax(AlongDim):
     spike = 4.0
 
     def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
-        return {"output": case.values["shape"]}
+        return {"output": case["shape"]}
 
     def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
-        x, dim = in_float64(inputs), case.values["dim"]
+        x, dim = in_float64(inputs), case["dim"]
         powers = np.exp(x - x.max(axis=dim, keepdims=True))
         return {"output": powers / powers.sum(axis=dim, keepdims=True)}
 
     def condition(
         self, case: Case, inputs: Mapping[str, Any], expected: Mapping[str, NDArray[Any]]
     ) -> dict[str, NDArray[Any]]:
-        x, dim = in_float64(inputs), case.values["dim"]
+        x, dim = in_float64(inputs), case["dim"]
         largest = np.abs(x.max(axis=dim, keepdims=True))
         return {"output": expected["output"] * (1.0 + np.abs(x) + largest + sqrt(x.shape[dim]))}
 

@@ -55,7 +55,7 @@ class Threshold(Problem):
         return _case(height, width, float(rng.choice((32.0, 100.0, 200.0))))
 
     def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
-        height, width, threshold = case.values["height"], case.values["width"], case.values["threshold_value"]
+        height, width, threshold = case["height"], case["width"], case["threshold_value"]
         values = _pixels(height * width, rng)
         # Next to the threshold, where half precision would round to it; never at it.
         places = spike_places(values.size, rng)
@@ -65,16 +65,16 @@ class Threshold(Problem):
         return {"input_image": values.reshape(height, width), **case.values}
 
     def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
-        return {"output_image": (case.values["height"], case.values["width"])}
+        return {"output_image": (case["height"], case["width"])}
 
     def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
         return {"output_image": np.where(inputs["input_image"] > inputs["threshold_value"], _WHITE, 0.0)}
 
     def flops(self, case: Case) -> float:
-        return float(case.values["height"] * case.values["width"])
+        return float(case["height"] * case["width"])
 
     def bytes(self, case: Case) -> float:
-        return 8.0 * case.values["height"] * case.values["width"]
+        return 8.0 * case["height"] * case["width"]
 
 
 def _pixels(count: int, rng: np.random.Generator) -> NDArray[np.float32]:

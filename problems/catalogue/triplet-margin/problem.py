@@ -65,10 +65,10 @@ class TripletMargin(Problem):
         return _case(int(rng.choice(batches)), int(rng.choice(lengths)), any_distribution(rng))
 
     def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
-        shape, distribution = (case.values["B"], case.values["E"]), case.values["distribution"]
+        shape, distribution = (case["B"], case["E"]), case["distribution"]
         names = ("anchor", "positive", "negative")
         vectors = {name: self.sample(distribution, shape, rng) for name in names}
-        return {**vectors, "B": shape[0], "E": shape[1], "margin": case.values["margin"]}
+        return {**vectors, "B": shape[0], "E": shape[1], "margin": case["margin"]}
 
     def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
         return {"loss": (1,)}
@@ -84,16 +84,16 @@ class TripletMargin(Problem):
     ) -> dict[str, NDArray[Any]]:
         apart = [_apart(inputs, name, _SHIFT) for name in ("positive", "negative")]
         lengths = [np.maximum(np.linalg.norm(each, axis=1), _SHIFT) for each in apart]
-        of_rows = (1.0 + sqrt(case.values["E"])) * (lengths[0] + lengths[1]) + inputs["margin"]
+        of_rows = (1.0 + sqrt(case["E"])) * (lengths[0] + lengths[1]) + inputs["margin"]
         shifts = [np.abs(each.sum(axis=1)) / length for each, length in zip(apart, lengths, strict=True)]
         shifted = _SHIFT * (shifts[0] + shifts[1]).mean()
-        return {"loss": of_rows.mean() + sqrt(case.values["B"]) * expected["loss"] + shifted / (_UNITS * EPS)}
+        return {"loss": of_rows.mean() + sqrt(case["B"]) * expected["loss"] + shifted / (_UNITS * EPS)}
 
     def flops(self, case: Case) -> float:
-        return 6.0 * case.values["B"] * case.values["E"]
+        return 6.0 * case["B"] * case["E"]
 
     def bytes(self, case: Case) -> float:
-        return 12.0 * case.values["B"] * case.values["E"] + 4.0
+        return 12.0 * case["B"] * case["E"] + 4.0
 
 
 def _loss(inputs: Mapping[str, Any], shift: float) -> dict[str, NDArray[Any]]:

@@ -62,7 +62,7 @@ class VectorAddition(Problem):
         return _case(int(rng.choice(lengths)), any_distribution(rng))
 
     def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
-        n, distribution = case.values["n"], case.values["distribution"]
+        n, distribution = case["n"], case["distribution"]
         return {
             "d_input1": self.sample(distribution, (n,), rng),
             "d_input2": self.sample(distribution, (n,), rng),
@@ -70,20 +70,20 @@ class VectorAddition(Problem):
         }
 
     def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
-        return {"d_output": (case.values["n"],)}
+        return {"d_output": (case["n"],)}
 
     def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
         return {"d_output": np.add(inputs["d_input1"], inputs["d_input2"], dtype=np.float64)}
 
     def part(self, case: Case, rng: np.random.Generator) -> Part | None:
-        places = some_elements(case.values["n"], rng)
+        places = some_elements(case["n"], rng)
         return None if places is None else Part(case, {"d_input1": places, "d_input2": places, "d_output": places})
 
     def flops(self, case: Case) -> float:
-        return float(case.values["n"])
+        return float(case["n"])
 
     def bytes(self, case: Case) -> float:
-        return 12.0 * case.values["n"]
+        return 12.0 * case["n"]
 
 
 PROBLEM = VectorAddition()

@@ -45,7 +45,7 @@ class VectorMultiplyFf(Problem):
         return _case(int(rng.integers(public, 2 * public)) | 1)
 
     def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
-        n = case.values["n"]
+        n = case["n"]
         return {
             "d_input1": residues(MERSENNE_31, (n,), rng, np.uint32),
             "d_input2": residues(MERSENNE_31, (n,), rng, np.uint32),
@@ -53,21 +53,21 @@ class VectorMultiplyFf(Problem):
         }
 
     def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
-        return {"d_output": (case.values["n"],)}
+        return {"d_output": (case["n"],)}
 
     def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
         products = inputs["d_input1"].astype(np.uint64) * inputs["d_input2"].astype(np.uint64)
         return {"d_output": (products % np.uint64(MERSENNE_31)).astype(np.uint32)}
 
     def part(self, case: Case, rng: np.random.Generator) -> Part | None:
-        places = some_elements(case.values["n"], rng)
+        places = some_elements(case["n"], rng)
         return None if places is None else Part(case, dict.fromkeys(("d_input1", "d_input2", "d_output"), places))
 
     def flops(self, case: Case) -> float:
-        return 2.0 * case.values["n"]
+        return 2.0 * case["n"]
 
     def bytes(self, case: Case) -> float:
-        return 12.0 * case.values["n"]
+        return 12.0 * case["n"]
 
 
 PROBLEM = VectorMultiplyFf()
