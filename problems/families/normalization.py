@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from problems.kit.definition import Case, Difficulty, Initial, Part, Problem, Sizes, SizeSet, Tolerance
+from problems.kit.cases import CaseTemplate
+from problems.kit.definition import Difficulty, Initial, Part, Problem, Sizes, SizeSet, Tolerance
 from problems.kit.distributions import Distribution
 from problems.kit.domain import ANY
 from problems.kit.parts import some_pieces, within
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from problems.kit.definition import Case
     from problems.kit.domain import Domain
 
 MOMENT_EPSILON = 1e-5
@@ -30,16 +32,18 @@ NORM = Tolerance(
     "2 units of eps * |y| * (1 + sqrt(n)): the norm is a sum of n positive terms in any order, and the division "
     "rounds.",
 )
-_KINDS = (Distribution.NORMAL, Distribution.UNIFORM, Distribution.POSITIVE, Distribution.LARGE, Distribution.WIDE)
-
-
-def norm_distribution(rng: np.random.Generator) -> Distribution:
-    """Any but SMALL: what is added to a norm against divisions by 0 must not show."""
-    return _KINDS[rng.integers(len(_KINDS))]
+NORM_DISTRIBUTIONS = (
+    Distribution.NORMAL,
+    Distribution.UNIFORM,
+    Distribution.POSITIVE,
+    Distribution.LARGE,
+    Distribution.WIDE,
+)
+"""All but SMALL: what is added to a norm against divisions by 0 must not show."""
 
 
 class Normalization(Problem):
-    """`Y = X / norm(X)`, the norm taken along the last dimension of `shape`; `sizes` of a case are parameters too."""
+    """`Y = X / norm(X)`, the norm taken along the last dimension of X."""
 
     outputs: ClassVar[Mapping[str, Initial]] = {"Y": Initial.POISON}
     nondeterministic = True
@@ -49,19 +53,11 @@ class Normalization(Problem):
     flops_per_element: ClassVar[float] = 3.0
 
     @abstractmethod
-    def shape(self, case: Case) -> tuple[int, ...]:
-        """The rows, and the elements of each."""
-
-    @abstractmethod
     def norm(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
         """What each row is divided by, the last dimension kept with length 1."""
 
     def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
-        scalars = {p.name: case[p.name] for p in self.parameters if not p.pointer}
-        return {"X": self.sample(case["distribution"], self.shape(case), rng, self.spike), **scalars}
-
-    def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
-        return {"Y": self.shape(case)}
+        return {"X": self.sampled("X", case, rng, self.spike), **self.scalars(case)}
 
     def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
         x = inputs["X"].astype(np.float64)
@@ -71,25 +67,18 @@ class Normalization(Problem):
     def condition(
         self, case: Case, inputs: Mapping[str, Any], expected: Mapping[str, NDArray[Any]]
     ) -> dict[str, NDArray[Any]]:
-        return {"Y": np.abs(expected["Y"]) * (1.0 + sqrt(self.shape(case)[-1]))}
+        return {"Y": np.abs(expected["Y"]) * (1.0 + sqrt(self.output_shapes(case)["Y"][-1]))}
 
     def part(self, case: Case, rng: np.random.Generator) -> Part | None:
-        *rows, length = self.shape(case)
+        *rows, length = self.output_shapes(case)["Y"]
         chosen = some_pieces(prod(rows), length, rng)
         return None if chosen is None else Part(case, dict.fromkeys("XY", within(chosen, length)))
 
     def flops(self, case: Case) -> float:
-        return self.flops_per_element * prod(self.shape(case))
-
-    def bytes(self, case: Case) -> float:
-        return 8.0 * prod(self.shape(case))
+        return self.flops_per_element * prod(self.output_shapes(case)["Y"])
 
 
-def row_case(rows: int, columns: int, distribution: Distribution) -> Case:
-    """A matrix of B rows with D elements each."""
-    return Case(f"B={rows}, D={columns}, {distribution.value}", {"B": rows, "D": columns, "distribution": distribution})
-
-
+row_case = CaseTemplate("B={B}, D={D}, {distribution}")
 CPU_ROWS = (
     (16, 1024, Distribution.NORMAL),
     (7, 4099, Distribution.WIDE),
@@ -106,6 +95,8 @@ class RowNorm(Normalization):
     tags = ("normalization", "reduction")
     dtypes = ("float32", "float16", "bfloat16")
     signature = "const float* X, float* Y, size_t B, size_t D"
+    arrays: ClassVar[Mapping[str, str]] = {"X": "B, D", "Y": "B, D"}
+    case: ClassVar[CaseTemplate] = row_case
     sizes = Sizes(
         cpu=tuple(row_case(*one) for one in CPU_ROWS),
         gpu=(
@@ -117,20 +108,13 @@ class RowNorm(Normalization):
         ),
     )
 
-    def case(self, rows: int, columns: int, distribution: Distribution) -> Case:
-        """A case in this problem's own words."""
-        return row_case(rows, columns, distribution)
-
     def hidden_case(self, size_set: SizeSet, rng: np.random.Generator) -> Case:
         rows, columns = ((3, 31, 127), (61, 513, 1021)) if size_set is SizeSet.CPU else ((127, 257), (4093, 8209))
-        return self.case(int(rng.choice(rows)), int(rng.choice(columns)), norm_distribution(rng))
+        return self.case.draw(rng, rows, columns, NORM_DISTRIBUTIONS)
 
     def alternatives(self, case: Case, inputs: Mapping[str, Any]) -> Mapping[str, Mapping[str, NDArray[Any]]]:
         x = inputs["X"].astype(np.float64)
         return {"1e-10 added to the norm": {"Y": x / (self.norm(x) + _NORM_EPSILON)}}
-
-    def shape(self, case: Case) -> tuple[int, ...]:
-        return tuple(case[parameter.name] for parameter in self.parameters[-2:])
 
 
 def standardized(x: NDArray[np.float64], axes: tuple[int, ...]) -> NDArray[np.float64]:

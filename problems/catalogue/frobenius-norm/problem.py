@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 from math import prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from problems.families.normalization import Normalization, norm_distribution
+from problems.families.normalization import NORM_DISTRIBUTIONS, Normalization
+from problems.kit.cases import CaseTemplate
 from problems.kit.definition import Case, Difficulty, Sizes, SizeSet
 from problems.kit.distributions import Distribution
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
 
+_shaped = CaseTemplate("shape={shape}, {distribution}")
+
+
 def _case(shape: tuple[int, ...], distribution: Distribution) -> Case:
-    values = {"shape": shape, "size": prod(shape), "distribution": distribution}
-    return Case(f"shape={shape}, {distribution.value}", values)
+    return _shaped(shape, distribution, size=prod(shape))
 
 
 class FrobeniusNorm(Normalization):
@@ -29,6 +34,7 @@ class FrobeniusNorm(Normalization):
     tags = ("normalization", "reduction")
     dtypes = ("float32", "float16", "bfloat16")
     signature = "const float* X, float* Y, size_t size"
+    arrays: ClassVar[Mapping[str, str]] = {"X": "size", "Y": "size"}
     sizes = Sizes(
         cpu=(
             _case((4, 64, 64), Distribution.NORMAL),
@@ -47,10 +53,7 @@ class FrobeniusNorm(Normalization):
     def hidden_case(self, size_set: SizeSet, rng: np.random.Generator) -> Case:
         lengths = (13, 37, 41) if size_set is SizeSet.CPU else (127, 131, 257)
         shape = tuple(int(length) for length in rng.choice(lengths, 3))
-        return _case(shape, norm_distribution(rng))
-
-    def shape(self, case: Case) -> tuple[int, ...]:
-        return (case["size"],)
+        return _case(shape, NORM_DISTRIBUTIONS[rng.integers(len(NORM_DISTRIBUTIONS))])
 
     def norm(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.sqrt(np.square(x).sum(axis=-1, keepdims=True))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from problems.families.normalization import standardized, standardized_condition
+from problems.kit.cases import CaseTemplate
 from problems.kit.definition import Case, Difficulty, Initial, Part, Problem, Sizes, SizeSet, Tolerance
 from problems.kit.distributions import Distribution
 from problems.kit.parts import some_pieces, within
@@ -18,12 +19,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _AXES = (1, 2, 3)
+_KINDS = (Distribution.NORMAL, Distribution.UNIFORM, Distribution.POSITIVE, Distribution.LARGE)
 
 
-def _case(shape: tuple[int, int, int, int], distribution: Distribution) -> Case:
-    values = dict(zip(("B", "F", "D1", "D2"), shape, strict=True))
-    labels = [f"{name}={size}" for name, size in values.items()]
-    return Case(", ".join([*labels, distribution.value]), {**values, "distribution": distribution})
+_case = CaseTemplate("B={B}, F={F}, D1={D1}, D2={D2}, {distribution}")
 
 
 class LayerNorm(Problem):
@@ -38,6 +37,12 @@ class LayerNorm(Problem):
         "const float* X, const float* gamma, const float* beta, float* Y, size_t B, size_t F, size_t D1, size_t D2"
     )
     outputs: ClassVar[Mapping[str, Initial]] = {"Y": Initial.POISON}
+    arrays: ClassVar[Mapping[str, str]] = {
+        "X": "B, F, D1, D2",
+        "gamma": "F, D1, D2",
+        "beta": "F, D1, D2",
+        "Y": "B, F, D1, D2",
+    }
     nondeterministic = True
     tolerance = Tolerance(
         2.0,
@@ -46,39 +51,32 @@ class LayerNorm(Problem):
     )
     sizes = Sizes(
         cpu=(
-            _case((4, 16, 32, 32), Distribution.NORMAL),
-            _case((3, 7, 31, 17), Distribution.POSITIVE),
-            _case((16, 8, 16, 16), Distribution.UNIFORM),
-            _case((2, 5, 63, 65), Distribution.LARGE),
+            _case(4, 16, 32, 32, Distribution.NORMAL),
+            _case(3, 7, 31, 17, Distribution.POSITIVE),
+            _case(16, 8, 16, 16, Distribution.UNIFORM),
+            _case(2, 5, 63, 65, Distribution.LARGE),
         ),
         gpu=(
-            _case((16, 64, 32, 32), Distribution.NORMAL),
-            _case((32, 128, 64, 64), Distribution.UNIFORM),
-            _case((8, 256, 128, 128), Distribution.POSITIVE),
-            _case((4, 512, 32, 32), Distribution.NORMAL),
+            _case(16, 64, 32, 32, Distribution.NORMAL),
+            _case(32, 128, 64, 64, Distribution.UNIFORM),
+            _case(8, 256, 128, 128, Distribution.POSITIVE),
+            _case(4, 512, 32, 32, Distribution.NORMAL),
         ),
     )
 
     def hidden_case(self, size_set: SizeSet, rng: np.random.Generator) -> Case:
-        batches, features, sides = (1, 3, 5), (3, 11, 13), (19, 31, 33)
-        if size_set is SizeSet.GPU:
-            batches, features, sides = (3, 7, 17), (61, 127, 129), (31, 63, 65)
-        shape = (*(int(rng.choice(choices)) for choices in (batches, features, sides, sides)),)
-        distributions = [Distribution.NORMAL, Distribution.UNIFORM, Distribution.POSITIVE, Distribution.LARGE]
-        return _case((shape[0], shape[1], shape[2], shape[3]), Distribution(str(rng.choice(distributions))))
+        if size_set is SizeSet.CPU:
+            return _case.draw(rng, (1, 3, 5), (3, 11, 13), (19, 31, 33), (19, 31, 33), _KINDS)
+        return _case.draw(rng, (3, 7, 17), (61, 127, 129), (31, 63, 65), (31, 63, 65), _KINDS)
 
     def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
-        sizes = {name: case[name] for name in ("B", "F", "D1", "D2")}
-        shape = (sizes["B"], sizes["F"], sizes["D1"], sizes["D2"])
+        shape = self.input_shapes(case)["gamma"]
         return {
-            "X": self.sample(case["distribution"], shape, rng, spike=16.0),
-            "gamma": self.sample(Distribution.NORMAL, shape[1:], rng, spike=4.0),
-            "beta": self.sample(Distribution.NORMAL, shape[1:], rng, spike=4.0),
-            **sizes,
+            "X": self.sampled("X", case, rng, spike=16.0),
+            "gamma": self.sample(Distribution.NORMAL, shape, rng, spike=4.0),
+            "beta": self.sample(Distribution.NORMAL, shape, rng, spike=4.0),
+            **self.scalars(case),
         }
-
-    def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
-        return {"Y": (case["B"], case["F"], case["D1"], case["D2"])}
 
     def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
         x = inputs["X"].astype(np.float64)
@@ -97,10 +95,6 @@ class LayerNorm(Problem):
 
     def flops(self, case: Case) -> float:
         return 8.0 * prod(self.output_shapes(case)["Y"])
-
-    def bytes(self, case: Case) -> float:
-        shape = self.output_shapes(case)["Y"]
-        return 4.0 * (2 * prod(shape) + 2 * prod(shape[1:]))
 
 
 PROBLEM = LayerNorm()

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from problems.kit.cases import CaseTemplate
 from problems.kit.definition import Case, Difficulty, Initial, Part, Problem, Sizes, SizeSet, Tolerance
-from problems.kit.distributions import Distribution, any_distribution, scaled
+from problems.kit.distributions import Distribution, scaled
 from problems.kit.parts import some_pieces, within
 
 if TYPE_CHECKING:
@@ -19,8 +20,7 @@ if TYPE_CHECKING:
 _SCALE = 3.0
 
 
-def _case(rows: int, columns: int, distribution: Distribution) -> Case:
-    return Case(f"{rows}x{columns}, {distribution.value}", {"M": rows, "N": columns, "distribution": distribution})
+_case = CaseTemplate("{M}x{N}, {distribution}")
 
 
 class LogSoftmax(Problem):
@@ -33,6 +33,7 @@ class LogSoftmax(Problem):
     dtypes = ("float32", "float16", "bfloat16")
     signature = "const float* input, float* output, size_t M, size_t N"
     outputs: ClassVar[Mapping[str, Initial]] = {"output": Initial.POISON}
+    arrays: ClassVar[Mapping[str, str]] = {"input": "M, N", "output": "M, N"}
     nondeterministic = True
     tolerance = Tolerance(
         4.0,
@@ -56,16 +57,12 @@ class LogSoftmax(Problem):
     )
 
     def hidden_case(self, size_set: SizeSet, rng: np.random.Generator) -> Case:
-        rows, columns = ((3, 31, 127), (61, 513, 1021)) if size_set is SizeSet.CPU else ((4093, 4099), (4091, 8209))
-        return _case(int(rng.choice(rows)), int(rng.choice(columns)), any_distribution(rng))
+        if size_set is SizeSet.CPU:
+            return _case.draw(rng, (3, 31, 127), (61, 513, 1021), Distribution)
+        return _case.draw(rng, (4093, 4099), (4091, 8209), Distribution)
 
     def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
-        shape = (case["M"], case["N"])
-        values = self.sample(case["distribution"], shape, rng, spike=4.0)
-        return {"input": scaled(values, _SCALE), "M": shape[0], "N": shape[1]}
-
-    def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
-        return {"output": (case["M"], case["N"])}
+        return {"input": scaled(self.sampled("input", case, rng, spike=4.0), _SCALE), **self.scalars(case)}
 
     def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
         x = inputs["input"].astype(np.float64)
@@ -85,9 +82,6 @@ class LogSoftmax(Problem):
 
     def flops(self, case: Case) -> float:
         return 5.0 * case["M"] * case["N"]
-
-    def bytes(self, case: Case) -> float:
-        return 8.0 * case["M"] * case["N"]
 
 
 PROBLEM = LogSoftmax()

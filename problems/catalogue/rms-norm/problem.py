@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from problems.families.normalization import CPU_ROWS, MOMENT_EPSILON, RowNorm
-from problems.kit.definition import Case, Sizes
+from problems.kit.cases import CaseTemplate
+from problems.kit.definition import Sizes
 from problems.kit.distributions import Distribution
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
 
-def _case(rows: int, columns: int, distribution: Distribution) -> Case:
-    name = f"shape=({rows}, {columns}), {distribution.value}"
-    return Case(name, {"B": rows, "N": columns, "distribution": distribution})
+_case = CaseTemplate("shape=({B}, {N}), {distribution}")
 
 
 class RmsNorm(RowNorm):
@@ -25,6 +26,8 @@ class RmsNorm(RowNorm):
     slug = "rms-norm"
     title = "RMS Normalization"
     signature = "const float* X, float* Y, size_t B, size_t N"
+    arrays: ClassVar[Mapping[str, str]] = {"X": "B, N", "Y": "B, N"}
+    case = _case
     sizes = Sizes(
         cpu=tuple(_case(*one) for one in CPU_ROWS),
         gpu=(
@@ -34,9 +37,6 @@ class RmsNorm(RowNorm):
             _case(512, 16384, Distribution.UNIFORM),
         ),
     )
-
-    def case(self, rows: int, columns: int, distribution: Distribution) -> Case:
-        return _case(rows, columns, distribution)
 
     def norm(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.sqrt(np.square(x).mean(axis=-1, keepdims=True) + MOMENT_EPSILON)
