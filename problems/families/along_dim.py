@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from problems.kit.cases import CaseTemplate
 from problems.kit.definition import Case, Initial, Part, Problem, Sizes, SizeSet
 from problems.kit.distributions import SPIKE_FACTOR, Distribution, any_distribution, scaled
 from problems.kit.domain import ANY_SCALE
@@ -20,11 +21,7 @@ if TYPE_CHECKING:
     from problems.kit.domain import Domain
 
 
-def tensor_case(shape: tuple[int, ...], dim: int, distribution: Distribution) -> Case:
-    """A case named by its sizes, as in `shape=(16, 128, 256), dim=1, normal`."""
-    name = f"shape={shape}, dim={dim}, {distribution.value}"
-    return Case(name, {"shape": shape, "dim": dim, "distribution": distribution})
-
+tensor_case = CaseTemplate("shape={shape}, dim={dim}, {distribution}")
 
 CPU_CASES = (
     tensor_case((16, 64, 96), 1, Distribution.NORMAL),

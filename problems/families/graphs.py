@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from problems.kit.definition import Case, SizeSet
+from problems.kit.cases import CaseTemplate
+from problems.kit.definition import SizeSet
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -35,9 +36,7 @@ class Shape(StrEnum):
     """As dense, but some nodes lead nowhere, and to some nothing leads."""
 
 
-def graph_case(n: int, shape: Shape) -> Case:
-    """A case named by its sizes, as in `n = 512, dense`."""
-    return Case(f"n = {n}, {shape}", {"n": n, "shape": shape})
+graph_case = CaseTemplate("n = {n}, {shape}")
 
 
 def hidden_nodes(size_set: SizeSet, rng: np.random.Generator) -> int:

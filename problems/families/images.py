@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from problems.kit.definition import Case, SizeSet
+from problems.kit.cases import CaseTemplate
+from problems.kit.definition import SizeSet
 from problems.kit.distributions import spike_places
 from problems.kit.domain import Domain
 
@@ -31,10 +32,7 @@ class Light(StrEnum):
     """A slope from dark to bright under some noise: most gradients are small."""
 
 
-def image_case(height: int, width: int, light: Light, **scalars: int) -> Case:
-    """A case named by its sizes, as in `1024x768, even`; `scalars` are for the problem to name."""
-    values = {"height": height, "width": width, "light": light, **scalars}
-    return Case(f"{height}x{width}, {light}", values)
+image_case = CaseTemplate("{height}x{width}, {light}")
 
 
 def hidden_image(size_set: SizeSet, rng: np.random.Generator) -> tuple[int, int, Light]:

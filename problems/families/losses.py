@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from problems.kit.definition import Case, Initial, Part, Problem, Sizes, SizeSet
-from problems.kit.distributions import Distribution, any_distribution
+from problems.kit.cases import CaseTemplate
+from problems.kit.definition import Initial, Part, Problem, Sizes, SizeSet
+from problems.kit.distributions import Distribution
 from problems.kit.domain import ANY
 from problems.kit.parts import some_elements
 
@@ -17,13 +18,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from problems.kit.definition import Case
     from problems.kit.domain import Domain
 
 
-def loss_case(n: int, distribution: Distribution, label: str = "") -> Case:
-    """A case named by its length, as in `N=1048576, normal`, or by a label of its own."""
-    return Case(f"{label or f'N={n}'}, {distribution.value}", {"n": n, "distribution": distribution})
-
+loss_case = CaseTemplate("N={n}, {distribution}")
 
 CPU_CASES = (
     loss_case(1 << 16, Distribution.NORMAL),
@@ -44,6 +43,7 @@ class ElementwiseLoss(Problem):
 
     signature = "const float* predictions, const float* targets, float* output, size_t n"
     outputs: ClassVar[Mapping[str, Initial]] = {"output": Initial.POISON}
+    arrays: ClassVar[Mapping[str, str]] = {"predictions": "n", "targets": "n", "output": "n"}
     sizes = Sizes(cpu=CPU_CASES, gpu=GPU_CASES)
     domains: ClassVar[Mapping[str, Domain]] = {"predictions": ANY}
     flops_per_element: ClassVar[float]
@@ -64,14 +64,11 @@ class ElementwiseLoss(Problem):
 
     def hidden_case(self, size_set: SizeSet, rng: np.random.Generator) -> Case:
         lengths = (32_771, 49_999, 65_535) if size_set is SizeSet.CPU else (1_048_573, 4_194_319, 16_777_259)
-        return loss_case(int(rng.choice(lengths)), any_distribution(rng))
+        return loss_case.draw(rng, lengths, Distribution)
 
     def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
         predictions, targets = self.draw(case, rng)
-        return {"predictions": predictions, "targets": targets, "n": case["n"]}
-
-    def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
-        return {"output": (case["n"],)}
+        return {"predictions": predictions, "targets": targets, **self.scalars(case)}
 
     def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
         return {"output": self.loss(*_pairs(inputs))}
@@ -87,9 +84,6 @@ class ElementwiseLoss(Problem):
 
     def flops(self, case: Case) -> float:
         return self.flops_per_element * case["n"]
-
-    def bytes(self, case: Case) -> float:
-        return 12.0 * case["n"]
 
 
 def _pairs(inputs: Mapping[str, Any]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -35,6 +35,7 @@ class AllPairsShortestPath(Problem):
     tags = ("graph", "dynamic-programming")
     signature = "const float* adj_matrix, float* output, size_t n"
     outputs: ClassVar[Mapping[str, Initial]] = {"output": Initial.POISON}
+    arrays: ClassVar[Mapping[str, str]] = {"adj_matrix": "n, n", "output": "n, n"}
     tolerance = EXACT
     chain: ClassVar[Mapping[str, ChainRule]] = {"adj_matrix": weights(1, LIGHT)}
     sizes = Sizes(
@@ -59,9 +60,6 @@ class AllPairsShortestPath(Problem):
         n = case["n"]
         return {"adj_matrix": directed_graph(n, case["shape"], rng), "n": n}
 
-    def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
-        return {"output": (case["n"], case["n"])}
-
     def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
         edges = inputs["adj_matrix"]
         distances = np.where(edges == 0, np.float32(np.inf), edges)
@@ -82,9 +80,6 @@ class AllPairsShortestPath(Problem):
 
     def flops(self, case: Case) -> float:
         return 2.0 * case["n"] ** 3
-
-    def bytes(self, case: Case) -> float:
-        return 8.0 * case["n"] ** 2
 
 
 def _shorten(distances: NDArray[np.float32]) -> None:

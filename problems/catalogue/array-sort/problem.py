@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from problems.kit.cases import CaseTemplate
 from problems.kit.chaining import integers
 from problems.kit.definition import Case, Difficulty, Initial, Problem, Sizes, SizeSet
 from problems.kit.rounding import EXACT
@@ -33,8 +34,7 @@ class Order(StrEnum):
     """In order, the wrong way round."""
 
 
-def _case(n: int, order: Order) -> Case:
-    return Case(f"size_{n}, {order}", {"n": n, "order": order})
+_case = CaseTemplate("size_{n}, {order}")
 
 
 class ArraySort(Problem):
@@ -47,6 +47,7 @@ class ArraySort(Problem):
     signature = "const int* a, int* b, size_t n"
     chain: ClassVar[Mapping[str, ChainRule]] = {"a": integers(1, 1_000_000_000)}
     outputs: ClassVar[Mapping[str, Initial]] = {"b": Initial.POISON}
+    arrays: ClassVar[Mapping[str, str]] = {"a": "n", "b": "n"}
     forbidden = ("sorting",)
     tolerance = EXACT
     sizes = Sizes(
@@ -76,10 +77,7 @@ class ArraySort(Problem):
             values = rng.choice(values[:_FEW], n)
         if order is Order.FALLING:
             values = np.sort(values)[::-1].copy()
-        return {"a": values, "n": n}
-
-    def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
-        return {"b": (case["n"],)}
+        return {"a": values, **self.scalars(case)}
 
     def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
         return {"b": np.sort(inputs["a"])}
@@ -87,9 +85,6 @@ class ArraySort(Problem):
     def flops(self, case: Case) -> float:
         # As many comparisons as tell all orders of n numbers apart take log2(n!), but a radix sort makes none.
         return float(case["n"])
-
-    def bytes(self, case: Case) -> float:
-        return 8.0 * case["n"]
 
 
 PROBLEM = ArraySort()

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from math import sqrt
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from problems.families.images import PIXELS, Light, draw_image, hidden_image, image_case
+from problems.families.images import PIXELS, Light, draw_image, hidden_image
+from problems.kit.cases import CaseTemplate
 from problems.kit.definition import Case, Difficulty, Initial, Problem, Sizes, SizeSet, Tolerance
 
 if TYPE_CHECKING:
@@ -19,9 +19,7 @@ if TYPE_CHECKING:
     from problems.kit.domain import Domain
 
 
-def _case(height: int, width: int, kernel_size: int, light: Light) -> Case:
-    case = image_case(height, width, light, kernel_size=kernel_size)
-    return replace(case, name=f"{height}x{width}, kernel={kernel_size}x{kernel_size}, {light}")
+_case = CaseTemplate("{height}x{width}, kernel={kernel_size}x{kernel_size}, {light}")
 
 
 class BoxBlur(Problem):
@@ -34,6 +32,7 @@ class BoxBlur(Problem):
     tags = ("image", "convolution")
     signature = "const float* input_image, int kernel_size, float* output_image, size_t height, size_t width"
     outputs: ClassVar[Mapping[str, Initial]] = {"output_image": Initial.POISON}
+    arrays: ClassVar[Mapping[str, str]] = {"input_image": "height, width", "output_image": "height, width"}
     tolerance = Tolerance(
         2.0,
         "2 units of eps * sqrt(n + height + width) * (the image's largest pixel): the mean of n pixels added in fp32 "
@@ -61,11 +60,8 @@ class BoxBlur(Problem):
         return _case(height, width, int(rng.choice((3, 5, 7, 15, 27))), light)
 
     def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
-        sizes = {name: case[name] for name in ("kernel_size", "height", "width")}
-        return {"input_image": draw_image(case["light"], (sizes["height"], sizes["width"]), rng), **sizes}
-
-    def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
-        return {"output_image": (case["height"], case["width"])}
+        image = draw_image(case["light"], (case["height"], case["width"]), rng)
+        return {"input_image": image, **self.scalars(case)}
 
     def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
         reach = case["kernel_size"] // 2
@@ -87,9 +83,6 @@ class BoxBlur(Problem):
     def flops(self, case: Case) -> float:
         # Sums that slide: an addition and a subtraction along either side, and the division.
         return 5.0 * case["height"] * case["width"]
-
-    def bytes(self, case: Case) -> float:
-        return 8.0 * case["height"] * case["width"]
 
 
 def _boxes(values: NDArray[np.float64], reach: int, axis: int) -> NDArray[np.float64]:

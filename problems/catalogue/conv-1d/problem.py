@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from problems.families.correlation import correlate
+from problems.kit.cases import CaseTemplate
 from problems.kit.definition import Case, Difficulty, Initial, Problem, Sizes, SizeSet
 from problems.kit.distributions import Distribution, any_distribution
 from problems.kit.domain import ANY_SCALE
@@ -20,8 +21,7 @@ if TYPE_CHECKING:
     from problems.kit.domain import Domain
 
 
-def _case(n: int, k: int, distribution: Distribution) -> Case:
-    return Case(f"N={n}, K={k}, {distribution.value}", {"N": n, "K": k, "distribution": distribution})
+_case = CaseTemplate("N={N}, K={K}, {distribution}")
 
 
 class Conv1d(Problem):
@@ -35,6 +35,7 @@ class Conv1d(Problem):
     dtypes = ("float32", "float16", "bfloat16")
     signature = "const float* A, const float* B, float* C, size_t N, size_t K"
     outputs: ClassVar[Mapping[str, Initial]] = {"C": Initial.ZERO}
+    arrays: ClassVar[Mapping[str, str]] = {"A": "N", "B": "K", "C": "N"}
     nondeterministic = True
     tolerance = SUM
     sizes = Sizes(
@@ -60,16 +61,8 @@ class Conv1d(Problem):
         return _case(int(rng.choice(lengths)), int(rng.choice(filters)), distribution)
 
     def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
-        n, k, distribution = (case[name] for name in ("N", "K", "distribution"))
-        return {
-            "A": self.sample(distribution, (n,), rng),
-            "B": self.sample(distribution, (k,), rng, spike=1.0),
-            "N": n,
-            "K": k,
-        }
-
-    def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
-        return {"C": (case["N"],)}
+        a, b = self.sampled("A", case, rng), self.sampled("B", case, rng, spike=1.0)
+        return {"A": a, "B": b, **self.scalars(case)}
 
     def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
         return {"C": correlate(inputs["A"], inputs["B"])}
@@ -82,9 +75,6 @@ class Conv1d(Problem):
 
     def flops(self, case: Case) -> float:
         return 2.0 * case["N"] * case["K"]
-
-    def bytes(self, case: Case) -> float:
-        return 4.0 * (2 * case["N"] + case["K"])
 
 
 PROBLEM = Conv1d()

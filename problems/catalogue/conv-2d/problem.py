@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from problems.families.correlation import correlate, correlation_part
+from problems.kit.cases import CaseTemplate
 from problems.kit.definition import Case, Difficulty, Initial, Part, Problem, Sizes, SizeSet
-from problems.kit.distributions import Distribution, any_distribution
+from problems.kit.distributions import Distribution
 from problems.kit.domain import ANY_SCALE
 from problems.kit.rounding import SUM, sum_condition
 
@@ -20,10 +21,7 @@ if TYPE_CHECKING:
     from problems.kit.domain import Domain
 
 
-def _case(image: tuple[int, int], taps: tuple[int, int], distribution: Distribution) -> Case:
-    sizes = {"H": image[0], "W": image[1], "Kh": taps[0], "Kw": taps[1]}
-    labels = [f"{name}={size}" for name, size in sizes.items()]
-    return Case(", ".join([*labels, distribution.value]), {**sizes, "distribution": distribution})
+_case = CaseTemplate("H={H}, W={W}, Kh={Kh}, Kw={Kw}, {distribution}")
 
 
 class Conv2d(Problem):
@@ -37,42 +35,36 @@ class Conv2d(Problem):
     dtypes = ("float32", "float16", "bfloat16")
     signature = "const float* A, const float* B, float* C, size_t H, size_t W, size_t Kh, size_t Kw"
     outputs: ClassVar[Mapping[str, Initial]] = {"C": Initial.ZERO}
+    arrays: ClassVar[Mapping[str, str]] = {"A": "H, W", "B": "Kh, Kw", "C": "H, W"}
     nondeterministic = True
     tolerance = SUM
     sizes = Sizes(
         cpu=(
-            _case((192, 256), (5, 5), Distribution.UNIFORM),
-            _case((127, 131), (9, 9), Distribution.WIDE),
-            _case((97, 61), (3, 17), Distribution.POSITIVE),
-            _case((33, 29), (31, 31), Distribution.SMALL),
+            _case(192, 256, 5, 5, Distribution.UNIFORM),
+            _case(127, 131, 9, 9, Distribution.WIDE),
+            _case(97, 61, 3, 17, Distribution.POSITIVE),
+            _case(33, 29, 31, 31, Distribution.SMALL),
         ),
         gpu=(
-            _case((4096, 4096), (9, 9), Distribution.UNIFORM),
-            _case((8192, 8192), (11, 11), Distribution.POSITIVE),
-            _case((16_384, 16_384), (13, 13), Distribution.WIDE),
-            _case((1024, 1024), (31, 31), Distribution.SMALL),
-            _case((2048, 2048), (63, 63), Distribution.UNIFORM),
-            _case((4096, 4096), (127, 127), Distribution.NORMAL),
+            _case(4096, 4096, 9, 9, Distribution.UNIFORM),
+            _case(8192, 8192, 11, 11, Distribution.POSITIVE),
+            _case(16_384, 16_384, 13, 13, Distribution.WIDE),
+            _case(1024, 1024, 31, 31, Distribution.SMALL),
+            _case(2048, 2048, 63, 63, Distribution.UNIFORM),
+            _case(4096, 4096, 127, 127, Distribution.NORMAL),
         ),
     )
     time_limit_seconds = 20.0
 
     def hidden_case(self, size_set: SizeSet, rng: np.random.Generator) -> Case:
-        sides, filters = (61, 97, 129, 193), (1, 3, 7, 11)
+        sides, taps = (61, 97, 129, 193), (1, 3, 7, 11)
         if size_set is SizeSet.GPU:
-            sides, filters = (1021, 2049, 3001, 4093), (7, 9, 15, 33)
-        height, width = (int(side) for side in rng.choice(sides, 2))
-        taps = (int(rng.choice(filters)), int(rng.choice(filters)))
-        return _case((height, width), taps, any_distribution(rng))
+            sides, taps = (1021, 2049, 3001, 4093), (7, 9, 15, 33)
+        return _case.draw(rng, sides, sides, taps, taps, Distribution)
 
     def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
-        sizes = {name: case[name] for name in ("H", "W", "Kh", "Kw")}
-        distribution = case["distribution"]
-        image = self.sample(distribution, (sizes["H"], sizes["W"]), rng)
-        return {"A": image, "B": self.sample(distribution, (sizes["Kh"], sizes["Kw"]), rng, spike=1.0), **sizes}
-
-    def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
-        return {"C": (case["H"], case["W"])}
+        a, b = self.sampled("A", case, rng), self.sampled("B", case, rng, spike=1.0)
+        return {"A": a, "B": b, **self.scalars(case)}
 
     def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
         return {"C": correlate(inputs["A"], inputs["B"], case.values.get("inside"))}
@@ -89,9 +81,6 @@ class Conv2d(Problem):
 
     def flops(self, case: Case) -> float:
         return 2.0 * case["H"] * case["W"] * case["Kh"] * case["Kw"]
-
-    def bytes(self, case: Case) -> float:
-        return 4.0 * (2 * case["H"] * case["W"] + case["Kh"] * case["Kw"])
 
 
 PROBLEM = Conv2d()

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from problems.families.correlation import correlate, correlation_part
+from problems.kit.cases import CaseTemplate
 from problems.kit.definition import Case, Difficulty, Initial, Part, Problem, Sizes, SizeSet
-from problems.kit.distributions import Distribution, any_distribution
+from problems.kit.distributions import Distribution
 from problems.kit.domain import ANY_SCALE
 from problems.kit.rounding import SUM, sum_condition
 
@@ -20,8 +21,7 @@ if TYPE_CHECKING:
     from problems.kit.domain import Domain
 
 
-def _case(size: int, taps: int, distribution: Distribution) -> Case:
-    return Case(f"D=H=W={size}, K={taps}, {distribution}", {"size": size, "K": taps, "distribution": distribution})
+_case = CaseTemplate("D=H=W={size}, K={K}, {distribution}")
 
 
 class ConvSquare3d(Problem):
@@ -35,6 +35,7 @@ class ConvSquare3d(Problem):
     dtypes = ("float32", "float16", "bfloat16")
     signature = "const float* A, const float* B, float* C, size_t size, size_t K"
     outputs: ClassVar[Mapping[str, Initial]] = {"C": Initial.ZERO}
+    arrays: ClassVar[Mapping[str, str]] = {"A": "size, size, size", "B": "K, K, K", "C": "size, size, size"}
     nondeterministic = True
     tolerance = SUM
     sizes = Sizes(
@@ -56,16 +57,13 @@ class ConvSquare3d(Problem):
     time_limit_seconds = 20.0
 
     def hidden_case(self, size_set: SizeSet, rng: np.random.Generator) -> Case:
-        sizes, taps = ((17, 29, 33, 41), (1, 3, 5)) if size_set is SizeSet.CPU else ((61, 97, 127, 131), (3, 7, 9))
-        return _case(int(rng.choice(sizes)), int(rng.choice(taps)), any_distribution(rng))
+        if size_set is SizeSet.CPU:
+            return _case.draw(rng, (17, 29, 33, 41), (1, 3, 5), Distribution)
+        return _case.draw(rng, (61, 97, 127, 131), (3, 7, 9), Distribution)
 
     def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
-        size, taps, distribution = case["size"], case["K"], case["distribution"]
-        cube = self.sample(distribution, (size,) * 3, rng)
-        return {"A": cube, "B": self.sample(distribution, (taps,) * 3, rng, spike=1.0), "size": size, "K": taps}
-
-    def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
-        return {"C": (case["size"],) * 3}
+        a, b = self.sampled("A", case, rng), self.sampled("B", case, rng, spike=1.0)
+        return {"A": a, "B": b, **self.scalars(case)}
 
     def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
         return {"C": correlate(inputs["A"], inputs["B"], case.values.get("inside"))}
@@ -83,9 +81,6 @@ class ConvSquare3d(Problem):
 
     def flops(self, case: Case) -> float:
         return 2.0 * case["size"] ** 3 * case["K"] ** 3
-
-    def bytes(self, case: Case) -> float:
-        return 4.0 * (2 * case["size"] ** 3 + case["K"] ** 3)
 
 
 PROBLEM = ConvSquare3d()

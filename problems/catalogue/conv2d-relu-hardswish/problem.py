@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from problems.families.correlation import correlate, correlation_part
+from problems.kit.cases import CaseTemplate
 from problems.kit.definition import Case, Difficulty, Initial, Part, Problem, Sizes, SizeSet, Tolerance
-from problems.kit.distributions import Distribution, any_distribution
+from problems.kit.distributions import Distribution
 from problems.kit.rounding import sum_condition
 
 if TYPE_CHECKING:
@@ -23,10 +24,7 @@ _LATER_ROUNDINGS = 2.0
 """An addition, a product and a division by 6 or a product with its reciprocal: four units of the result at most."""
 
 
-def _case(image: tuple[int, int], taps: tuple[int, int], distribution: Distribution) -> Case:
-    sizes = {"H": image[0], "W": image[1], "Kh": taps[0], "Kw": taps[1]}
-    labels = [f"{name}={size}" for name, size in sizes.items()]
-    return Case(", ".join([*labels, distribution.value]), {**sizes, "distribution": distribution})
+_case = CaseTemplate("H={H}, W={W}, Kh={Kh}, Kw={Kw}, {distribution}")
 
 
 class Conv2dReluHardswish(Problem):
@@ -39,6 +37,7 @@ class Conv2dReluHardswish(Problem):
     dtypes = ("float32", "float16", "bfloat16")
     signature = "const float* image, const float* kernel, float* output, size_t H, size_t W, size_t Kh, size_t Kw"
     outputs: ClassVar[Mapping[str, Initial]] = {"output": Initial.POISON}
+    arrays: ClassVar[Mapping[str, str]] = {"image": "H, W", "kernel": "Kh, Kw", "output": "H, W"}
     tolerance = Tolerance(
         2.0,
         "2 units of eps * (1.5 * sqrt(n) * (sum of the n products' absolute values) + 2 * |expected|): any order of "
@@ -46,18 +45,18 @@ class Conv2dReluHardswish(Problem):
     )
     sizes = Sizes(
         cpu=(
-            _case((192, 256), (5, 5), Distribution.UNIFORM),
-            _case((127, 131), (9, 9), Distribution.NORMAL),
-            _case((97, 61), (3, 7), Distribution.POSITIVE),
-            _case((161, 67), (13, 13), Distribution.SMALL),
+            _case(192, 256, 5, 5, Distribution.UNIFORM),
+            _case(127, 131, 9, 9, Distribution.NORMAL),
+            _case(97, 61, 3, 7, Distribution.POSITIVE),
+            _case(161, 67, 13, 13, Distribution.SMALL),
         ),
         gpu=(
-            _case((512, 512), (3, 3), Distribution.UNIFORM),
-            _case((1024, 1024), (5, 5), Distribution.POSITIVE),
-            _case((2048, 2048), (7, 7), Distribution.NORMAL),
-            _case((512, 512), (9, 9), Distribution.SMALL),
-            _case((1024, 1024), (11, 11), Distribution.WIDE),
-            _case((2048, 2048), (13, 13), Distribution.UNIFORM),
+            _case(512, 512, 3, 3, Distribution.UNIFORM),
+            _case(1024, 1024, 5, 5, Distribution.POSITIVE),
+            _case(2048, 2048, 7, 7, Distribution.NORMAL),
+            _case(512, 512, 9, 9, Distribution.SMALL),
+            _case(1024, 1024, 11, 11, Distribution.WIDE),
+            _case(2048, 2048, 13, 13, Distribution.UNIFORM),
         ),
     )
 
@@ -65,21 +64,11 @@ class Conv2dReluHardswish(Problem):
         sides, taps = (61, 97, 129, 193), (1, 3, 7, 11)
         if size_set is SizeSet.GPU:
             sides, taps = (509, 1021, 1031, 2047), (3, 7, 9, 13)
-        height, width = (int(side) for side in rng.choice(sides, 2))
-        return _case((height, width), (int(rng.choice(taps)), int(rng.choice(taps))), any_distribution(rng))
+        return _case.draw(rng, sides, sides, taps, taps, Distribution)
 
     def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
-        sizes = {name: case[name] for name in ("H", "W", "Kh", "Kw")}
-        distribution = case["distribution"]
-        image = self.sample(distribution, (sizes["H"], sizes["W"]), rng)
-        return {
-            "image": image,
-            "kernel": self.sample(distribution, (sizes["Kh"], sizes["Kw"]), rng, spike=1.0),
-            **sizes,
-        }
-
-    def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
-        return {"output": (case["H"], case["W"])}
+        image, kernel = self.sampled("image", case, rng), self.sampled("kernel", case, rng, spike=1.0)
+        return {"image": image, "kernel": kernel, **self.scalars(case)}
 
     def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
         rectified = np.maximum(correlate(inputs["image"], inputs["kernel"], case.values.get("inside")), 0.0)
@@ -99,9 +88,6 @@ class Conv2dReluHardswish(Problem):
     def flops(self, case: Case) -> float:
         pixels = case["H"] * case["W"]
         return pixels * (2.0 * case["Kh"] * case["Kw"] + 5.0)
-
-    def bytes(self, case: Case) -> float:
-        return 4.0 * (2 * case["H"] * case["W"] + case["Kh"] * case["Kw"])
 
 
 PROBLEM = Conv2dReluHardswish()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from problems.kit.cases import CaseTemplate
 from problems.kit.definition import Case, Difficulty, Initial, Part, Problem, Sizes, SizeSet, Tolerance
 from problems.kit.distributions import Distribution, turned
 from problems.kit.parts import some_pieces, within
@@ -16,12 +17,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+_DISTRIBUTIONS = (Distribution.NORMAL, Distribution.UNIFORM, Distribution.POSITIVE, Distribution.WIDE)
 _LENGTH_EPSILON = 1e-8
 """The least length that kernels may take a row to have: beside ours it does not count."""
 
 
-def _case(n: int, d: int, distribution: Distribution) -> Case:
-    return Case(f"N={n}, D={d}, {distribution.value}", {"n": n, "d": d, "distribution": distribution})
+_case = CaseTemplate("N={n}, D={d}, {distribution}")
 
 
 class CosineSimilarity(Problem):
@@ -34,6 +35,7 @@ class CosineSimilarity(Problem):
     dtypes = ("float32", "float16", "bfloat16")
     signature = "const float* predictions, const float* targets, float* output, size_t n, size_t d"
     outputs: ClassVar[Mapping[str, Initial]] = {"output": Initial.POISON}
+    arrays: ClassVar[Mapping[str, str]] = {"predictions": "n, d", "targets": "n, d", "output": "n"}
     nondeterministic = True
     tolerance = Tolerance(
         2.0,
@@ -56,19 +58,15 @@ class CosineSimilarity(Problem):
     )
 
     def hidden_case(self, size_set: SizeSet, rng: np.random.Generator) -> Case:
-        rows, columns = ((3, 61, 127), (61, 513, 1021)) if size_set is SizeSet.CPU else ((4093, 8209), (1021, 4099))
-        kinds = (Distribution.NORMAL, Distribution.UNIFORM, Distribution.POSITIVE, Distribution.WIDE)
-        return _case(int(rng.choice(rows)), int(rng.choice(columns)), kinds[rng.integers(len(kinds))])
+        if size_set is SizeSet.CPU:
+            return _case.draw(rng, (3, 61, 127), (61, 513, 1021), _DISTRIBUTIONS)
+        return _case.draw(rng, (4093, 8209), (1021, 4099), _DISTRIBUTIONS)
 
     def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
-        shape, distribution = (case["n"], case["d"]), case["distribution"]
-        predictions, targets = (self.sample(distribution, shape, rng, spike=16.0) for _ in range(2))
+        predictions, targets = (self.sampled(name, case, rng, spike=16.0) for name in ("predictions", "targets"))
         # Angles of all sizes: some rows nearly parallel, some nearly opposite.
         targets = turned(targets, predictions, rng)
-        return {"predictions": predictions, "targets": targets, "n": shape[0], "d": shape[1]}
-
-    def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
-        return {"output": (case["n"],)}
+        return {"predictions": predictions, "targets": targets, **self.scalars(case)}
 
     def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
         p, t, norms = _rows(inputs)
@@ -95,9 +93,6 @@ class CosineSimilarity(Problem):
 
     def flops(self, case: Case) -> float:
         return 6.0 * case["n"] * case["d"]
-
-    def bytes(self, case: Case) -> float:
-        return 8.0 * case["n"] * case["d"] + 4.0 * case["n"]
 
 
 def _rows(inputs: Mapping[str, Any]) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:

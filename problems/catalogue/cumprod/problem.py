@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from problems.kit.cases import CaseTemplate
 from problems.kit.chaining import SIGNS
 from problems.kit.definition import Case, Difficulty, Initial, Problem, Sizes, SizeSet, Tolerance
 
@@ -23,8 +24,7 @@ _KINDS = {"close to 1": 0.02, "wide": 0.1}
 256th, wander like sqrt(N) times that, and must not overflow either."""
 
 
-def _case(n: int, kind: str) -> Case:
-    return Case(f"N={n}, {kind}", {"N": n, "kind": kind})
+_case = CaseTemplate("N={N}, {kind}")
 
 
 class Cumprod(Problem):
@@ -37,6 +37,7 @@ class Cumprod(Problem):
     signature = "const float* input, float* output, size_t N"
     chain: ClassVar[Mapping[str, ChainRule]] = {"input": SIGNS}
     outputs: ClassVar[Mapping[str, Initial]] = {"output": Initial.POISON}
+    arrays: ClassVar[Mapping[str, str]] = {"input": "N", "output": "N"}
     nondeterministic = True
     tolerance = Tolerance(
         2.0,
@@ -60,8 +61,9 @@ class Cumprod(Problem):
     )
 
     def hidden_case(self, size_set: SizeSet, rng: np.random.Generator) -> Case:
-        lengths = (1_023, 32_771, 65_535, 99_991) if size_set is SizeSet.CPU else (65_537, 262_147, 1_048_573)
-        return _case(int(rng.choice(lengths)), tuple(_KINDS)[rng.integers(len(_KINDS))])
+        if size_set is SizeSet.CPU:
+            return _case.draw(rng, (1_023, 32_771, 65_535, 99_991), _KINDS)
+        return _case.draw(rng, (65_537, 262_147, 1_048_573), _KINDS)
 
     def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
         # Quotients of neighbours in a bounded series, so that no product of them overflows or vanishes.
@@ -69,10 +71,7 @@ class Cumprod(Problem):
         logarithms = _bounded(n + 1, reach, rng)
         factors = np.exp(np.diff(logarithms))
         factors[rng.random(n) < _NEGATIVE] *= -1.0
-        return {"input": factors.astype(np.float32), "N": n}
-
-    def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
-        return {"output": (case["N"],)}
+        return {"input": factors.astype(np.float32), **self.scalars(case)}
 
     def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
         return {"output": np.cumprod(inputs["input"], dtype=np.float64)}
@@ -85,9 +84,6 @@ class Cumprod(Problem):
 
     def flops(self, case: Case) -> float:
         return float(case["N"])
-
-    def bytes(self, case: Case) -> float:
-        return 8.0 * case["N"]
 
 
 def _bounded(count: int, reach: float, rng: np.random.Generator) -> NDArray[np.float64]:

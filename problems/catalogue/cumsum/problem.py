@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from problems.kit.cases import CaseTemplate
 from problems.kit.definition import Case, Difficulty, Initial, Problem, Sizes, SizeSet, Tolerance
-from problems.kit.distributions import Distribution, any_distribution
+from problems.kit.distributions import Distribution
 from problems.kit.domain import ANY_SCALE
 
 if TYPE_CHECKING:
@@ -18,8 +19,7 @@ if TYPE_CHECKING:
     from problems.kit.domain import Domain
 
 
-def _case(n: int, distribution: Distribution) -> Case:
-    return Case(f"N={n}, {distribution.value}", {"N": n, "distribution": distribution})
+_case = CaseTemplate("N={N}, {distribution}")
 
 
 class Cumsum(Problem):
@@ -32,6 +32,7 @@ class Cumsum(Problem):
     tags = ("scan",)
     signature = "const float* input, float* output, size_t N"
     outputs: ClassVar[Mapping[str, Initial]] = {"output": Initial.POISON}
+    arrays: ClassVar[Mapping[str, str]] = {"input": "N", "output": "N"}
     nondeterministic = True
     tolerance = Tolerance(
         2.0,
@@ -55,15 +56,12 @@ class Cumsum(Problem):
     )
 
     def hidden_case(self, size_set: SizeSet, rng: np.random.Generator) -> Case:
-        lengths = (1_023, 32_771, 65_535, 99_991) if size_set is SizeSet.CPU else (65_537, 262_147, 1_048_573)
-        return _case(int(rng.choice(lengths)), any_distribution(rng))
+        if size_set is SizeSet.CPU:
+            return _case.draw(rng, (1_023, 32_771, 65_535, 99_991), Distribution)
+        return _case.draw(rng, (65_537, 262_147, 1_048_573), Distribution)
 
     def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
-        n = case["N"]
-        return {"input": self.sample(case["distribution"], (n,), rng, spike=64.0), "N": n}
-
-    def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
-        return {"output": (case["N"],)}
+        return {"input": self.sampled("input", case, rng, spike=64.0), **self.scalars(case)}
 
     def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
         return {"output": np.cumsum(inputs["input"], dtype=np.float64)}
@@ -76,9 +74,6 @@ class Cumsum(Problem):
 
     def flops(self, case: Case) -> float:
         return float(case["N"])
-
-    def bytes(self, case: Case) -> float:
-        return 8.0 * case["N"]
 
 
 PROBLEM = Cumsum()

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from problems.kit.cases import CaseTemplate
 from problems.kit.definition import Case, Difficulty, Initial, Part, Problem, Sizes, SizeSet, Tolerance
-from problems.kit.distributions import Distribution, any_distribution
+from problems.kit.distributions import Distribution
 from problems.kit.domain import ANY_SCALE
 from problems.kit.parts import some_pieces, within
 
@@ -19,8 +20,7 @@ if TYPE_CHECKING:
     from problems.kit.domain import Domain
 
 
-def _case(n: int, m: int, distribution: Distribution) -> Case:
-    return Case(f"{n} x {n}x{m}, {distribution.value}", {"n": n, "m": m, "distribution": distribution})
+_case = CaseTemplate("{n} x {n}x{m}, {distribution}")
 
 
 class DiagonalMatmul(Problem):
@@ -34,6 +34,7 @@ class DiagonalMatmul(Problem):
     dtypes = ("float32", "float16", "bfloat16")
     signature = "const float* diagonal_a, const float* input_b, float* output_c, size_t n, size_t m"
     outputs: ClassVar[Mapping[str, Initial]] = {"output_c": Initial.POISON}
+    arrays: ClassVar[Mapping[str, str]] = {"diagonal_a": "n", "input_b": "n, m", "output_c": "n, m"}
     tolerance = Tolerance(1.0, "1 unit of eps * |output|: one fp32 product, correctly rounded, errs by half of that.")
     sizes = Sizes(
         cpu=(
@@ -52,16 +53,11 @@ class DiagonalMatmul(Problem):
 
     def hidden_case(self, size_set: SizeSet, rng: np.random.Generator) -> Case:
         sides = (61, 127, 251, 333) if size_set is SizeSet.CPU else (2053, 4093, 6151)
-        n, m = (int(side) for side in rng.choice(sides, 2))
-        return _case(n, m, any_distribution(rng))
+        return _case.draw(rng, sides, sides, Distribution)
 
     def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
-        n, m, distribution = (case[name] for name in ("n", "m", "distribution"))
-        diagonal = self.sample(distribution, (n,), rng, spike=64.0)
-        return {"diagonal_a": diagonal, "input_b": self.sample(distribution, (n, m), rng, spike=64.0), "n": n, "m": m}
-
-    def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
-        return {"output_c": (case["n"], case["m"])}
+        diagonal, b = (self.sampled(name, case, rng, spike=64.0) for name in ("diagonal_a", "input_b"))
+        return {"diagonal_a": diagonal, "input_b": b, **self.scalars(case)}
 
     def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
         return {"output_c": inputs["diagonal_a"].astype(np.float64)[:, None] * inputs["input_b"]}
@@ -75,10 +71,6 @@ class DiagonalMatmul(Problem):
 
     def flops(self, case: Case) -> float:
         return float(case["n"] * case["m"])
-
-    def bytes(self, case: Case) -> float:
-        n, m = case["n"], case["m"]
-        return 4.0 * (n + 2 * n * m)
 
 
 PROBLEM = DiagonalMatmul()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from problems.families.finite_field import MERSENNE_61, residues
+from problems.kit.cases import CaseTemplate
 from problems.kit.definition import Case, Difficulty, Initial, Problem, Sizes, SizeSet
 from problems.kit.rounding import EXACT
 
@@ -16,8 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-def _case(n: int) -> Case:
-    return Case(f"N = {n:,}, random", {"n": n})
+_case = CaseTemplate("N = {n:,}, random")
 
 
 class EccPointNegation(Problem):
@@ -29,6 +29,7 @@ class EccPointNegation(Problem):
     tags = ("cryptography", "element-wise")
     signature = "const uint64_t* xs, const uint64_t* ys, const uint64_t p, uint64_t* out_xy, size_t n"
     outputs: ClassVar[Mapping[str, Initial]] = {"out_xy": Initial.POISON}
+    arrays: ClassVar[Mapping[str, str]] = {"xs": "n", "ys": "n", "out_xy": "n, 2"}
     tolerance = EXACT
     sizes = Sizes(
         cpu=(_case(65_536), _case(100_003), _case(4097)),
@@ -40,16 +41,8 @@ class EccPointNegation(Problem):
         return _case(int(rng.integers(public, 2 * public)) | 1)
 
     def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
-        n = case["n"]
-        return {
-            "xs": residues(MERSENNE_61, (n,), rng, np.uint64),
-            "ys": residues(MERSENNE_61, (n,), rng, np.uint64),
-            "p": MERSENNE_61,
-            "n": n,
-        }
-
-    def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
-        return {"out_xy": (case["n"], 2)}
+        xs, ys = (residues(MERSENNE_61, (case["n"],), rng, np.uint64) for _ in range(2))
+        return {"xs": xs, "ys": ys, "p": MERSENNE_61, **self.scalars(case)}
 
     def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
         prime = np.uint64(inputs["p"])
@@ -57,9 +50,6 @@ class EccPointNegation(Problem):
 
     def flops(self, case: Case) -> float:
         return 2.0 * case["n"]
-
-    def bytes(self, case: Case) -> float:
-        return 32.0 * case["n"]
 
 
 PROBLEM = EccPointNegation()

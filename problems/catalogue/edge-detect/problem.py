@@ -27,6 +27,7 @@ class EdgeDetect(Problem):
     tags = ("image", "reduction")
     signature = "const float* input_image, float* output_image, size_t height, size_t width"
     outputs: ClassVar[Mapping[str, Initial]] = {"output_image": Initial.ZERO}
+    arrays: ClassVar[Mapping[str, str]] = {"input_image": "height, width", "output_image": "height, width"}
     tolerance = Tolerance(
         8.0,
         "8 units of eps * |expected|: four for the roundings of a size and of the largest one, and two each for a fast "
@@ -53,15 +54,8 @@ class EdgeDetect(Problem):
         return image_case(*hidden_image(size_set, rng))
 
     def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
-        height, width = case["height"], case["width"]
-        return {
-            "input_image": draw_image(case["light"], (height, width), rng),
-            "height": height,
-            "width": width,
-        }
-
-    def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
-        return {"output_image": (case["height"], case["width"])}
+        image = draw_image(case["light"], (case["height"], case["width"]), rng)
+        return {"input_image": image, **self.scalars(case)}
 
     def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
         image = inputs["input_image"].astype(np.float64)
@@ -74,9 +68,6 @@ class EdgeDetect(Problem):
 
     def flops(self, case: Case) -> float:
         return 10.0 * (case["height"] - 2) * (case["width"] - 2)
-
-    def bytes(self, case: Case) -> float:
-        return 8.0 * case["height"] * case["width"]
 
 
 PROBLEM = EdgeDetect()

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     from problems.kit.domain import Domain
 
-_CHANNELS = 3
 _WEIGHTS = np.array([0.299, 0.587, 0.114])
 """Of red, green and blue, as ITU-R BT.601 has them."""
 
@@ -31,6 +30,7 @@ class Grayscale(Problem):
     tags = ("image", "element-wise")
     signature = "const float* rgb_image, float* grayscale_output, size_t height, size_t width, size_t channels"
     outputs: ClassVar[Mapping[str, Initial]] = {"grayscale_output": Initial.POISON}
+    arrays: ClassVar[Mapping[str, str]] = {"rgb_image": "height, width, 3", "grayscale_output": "height, width"}
     tolerance = Tolerance(
         2.0,
         "2 units of eps * |expected|: half a unit each for a weight, a product and two additions of positive terms.",
@@ -53,21 +53,14 @@ class Grayscale(Problem):
         return image_case(*hidden_image(size_set, rng))
 
     def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
-        height, width = case["height"], case["width"]
-        image = draw_image(case["light"], (height, width, _CHANNELS), rng)
-        return {"rgb_image": image, "height": height, "width": width, "channels": _CHANNELS}
-
-    def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
-        return {"grayscale_output": (case["height"], case["width"])}
+        image = draw_image(case["light"], self.input_shapes(case)["rgb_image"], rng)
+        return {"rgb_image": image, "channels": 3, **self.scalars(case)}
 
     def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
         return {"grayscale_output": inputs["rgb_image"].astype(np.float64) @ _WEIGHTS}
 
     def flops(self, case: Case) -> float:
         return 5.0 * case["height"] * case["width"]
-
-    def bytes(self, case: Case) -> float:
-        return 4.0 * (_CHANNELS + 1) * case["height"] * case["width"]
 
 
 PROBLEM = Grayscale()

@@ -26,9 +26,8 @@ class HingeLoss(ElementwiseLoss):
     flops_per_element = 3.0
 
     def draw(self, case: Case, rng: np.random.Generator) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        shape = (case["n"],)
-        predictions = self.sample(case["distribution"], shape, rng, spike=64.0)
-        return predictions, formed(self.sample(Distribution.UNIFORM, shape, rng, spike=1.0), Form.SIGNS)
+        predictions = self.sampled("predictions", case, rng, spike=64.0)
+        return predictions, formed(self.sample(Distribution.UNIFORM, (case["n"],), rng, spike=1.0), Form.SIGNS)
 
     def loss(self, p: NDArray[np.float64], t: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.maximum(0.0, 1.0 - p * t)

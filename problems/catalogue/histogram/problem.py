@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from problems.kit.cases import CaseTemplate
 from problems.kit.chaining import integers
 from problems.kit.definition import Case, Difficulty, Initial, Problem, Sizes, SizeSet
 from problems.kit.rounding import EXACT
@@ -18,9 +19,7 @@ if TYPE_CHECKING:
     from problems.kit.chaining import ChainRule
 
 
-def _case(height: int, width: int, num_bins: int, values: str) -> Case:
-    name = f"{height}x{width}, bins={num_bins}, {values}"
-    return Case(name, {"height": height, "width": width, "num_bins": num_bins, "values": values})
+_case = CaseTemplate("{height}x{width}, bins={num_bins}, {values}")
 
 
 class Histogram(Problem):
@@ -33,6 +32,7 @@ class Histogram(Problem):
     signature = "const float* image, int num_bins, float* histogram, size_t height, size_t width"
     chain: ClassVar[Mapping[str, ChainRule]] = {"image": integers(0, 10)}
     outputs: ClassVar[Mapping[str, Initial]] = {"histogram": Initial.ZERO}
+    arrays: ClassVar[Mapping[str, str]] = {"image": "height, width", "histogram": "num_bins"}
     tolerance = EXACT
     sizes = Sizes(
         cpu=(
@@ -50,21 +50,17 @@ class Histogram(Problem):
 
     def hidden_case(self, size_set: SizeSet, rng: np.random.Generator) -> Case:
         lengths = (127, 211, 383, 509) if size_set is SizeSet.CPU else (1079, 1921, 2161, 4093)
-        height, width = (int(length) for length in rng.choice(lengths, 2))
-        return _case(height, width, int(rng.choice((31, 100, 255))), str(rng.choice(("whole", "fractional", "skewed"))))
+        return _case.draw(rng, lengths, lengths, (31, 100, 255), ("whole", "fractional", "skewed"))
 
     def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
-        height, width, num_bins = (case[name] for name in ("height", "width", "num_bins"))
-        image = rng.random((height, width), np.float32)
+        num_bins = case["num_bins"]
+        image = rng.random((case["height"], case["width"]), np.float32)
         if case["values"] == "skewed":
             image = image**4
         image = np.minimum(image * np.float32(num_bins), np.nextafter(np.float32(num_bins), np.float32(0)))
         if case["values"] == "whole":
             image = np.floor(image)
-        return {"image": image, "num_bins": num_bins, "height": height, "width": width}
-
-    def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
-        return {"histogram": (case["num_bins"],)}
+        return {"image": image, **self.scalars(case)}
 
     def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
         num_bins = case["num_bins"]
@@ -73,9 +69,6 @@ class Histogram(Problem):
 
     def flops(self, case: Case) -> float:
         return float(case["height"] * case["width"])
-
-    def bytes(self, case: Case) -> float:
-        return 4.0 * (case["height"] * case["width"] + case["num_bins"])
 
 
 PROBLEM = Histogram()

@@ -33,8 +33,7 @@ class HuberLoss(ElementwiseLoss):
     flops_per_element = 5.0
 
     def draw(self, case: Case, rng: np.random.Generator) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        n, distribution = case["n"], case["distribution"]
-        return self.sample(distribution, (n,), rng, spike=64.0), self.sample(distribution, (n,), rng, spike=64.0)
+        return self.sampled("predictions", case, rng, spike=64.0), self.sampled("targets", case, rng, spike=64.0)
 
     def loss(self, p: NDArray[np.float64], t: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.where(np.abs(p - t) < 1.0, np.square(p - t) / 2.0, np.abs(p - t) - 0.5)

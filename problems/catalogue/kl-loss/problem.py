@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from problems.families.losses import CPU_CASES, GPU_CASES, ElementwiseLoss, loss_case
+from problems.families.losses import CPU_CASES, GPU_CASES, ElementwiseLoss
+from problems.kit.cases import CaseTemplate
 from problems.kit.definition import Case, Difficulty, Sizes, Tolerance
 from problems.kit.distributions import Distribution
 from problems.kit.domain import Domain
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+_sparse_case = CaseTemplate("Sparse_targets, {distribution}")
 _UNITS = 8.0
 _SMALLEST = -10.0
 """Probabilities are at least 2^-10, beside which 1e-10 does not count."""
@@ -41,8 +43,8 @@ class KlLoss(ElementwiseLoss):
         one_sided=True,
     )
     sizes = Sizes(
-        cpu=(*CPU_CASES[:3], loss_case(32_768, Distribution.UNIFORM, "Sparse_targets")),
-        gpu=(*GPU_CASES, loss_case(1 << 20, Distribution.UNIFORM, "Sparse_targets")),
+        cpu=(*CPU_CASES[:3], _sparse_case(Distribution.UNIFORM, n=32_768)),
+        gpu=(*GPU_CASES, _sparse_case(Distribution.UNIFORM, n=1 << 20)),
     )
     flops_per_element = 4.0
 

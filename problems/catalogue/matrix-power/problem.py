@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from problems.families.matrix_products import hidden_lengths
+from problems.kit.cases import CaseTemplate
 from problems.kit.definition import Case, Difficulty, Initial, Problem, Sizes, SizeSet, Tolerance
 from problems.kit.distributions import Distribution, root_mean_square, scaled
 
@@ -17,9 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-def _case(size: int, power: int, distribution: Distribution) -> Case:
-    name = f"{size}x{size} power={power}, {distribution.value}"
-    return Case(name, {"size": size, "n": power, "distribution": distribution})
+_case = CaseTemplate("{size}x{size} power={n}, {distribution}")
 
 
 class MatrixPower(Problem):
@@ -31,6 +30,7 @@ class MatrixPower(Problem):
     tags = ("linear-algebra", "gemm")
     signature = "const float* input_matrix, const size_t n, float* output_matrix, size_t size"
     outputs: ClassVar[Mapping[str, Initial]] = {"output_matrix": Initial.ZERO}
+    arrays: ClassVar[Mapping[str, str]] = {"input_matrix": "size, size", "output_matrix": "size, size"}
     nondeterministic = True
     tolerance = Tolerance(
         2.0,
@@ -57,14 +57,10 @@ class MatrixPower(Problem):
         return _case(hidden_lengths(size_set, rng, 1)[0], power, Distribution.NORMAL)
 
     def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
-        size = case["size"]
-        values = self.sample(case["distribution"], (size, size), rng, spike=4.0)
+        values = self.sampled("input_matrix", case, rng, spike=4.0)
         # Eigenvalues of up to about 1, so that no power of them vanishes or grows.
-        matrix = scaled(values, 1.0 / (sqrt(size) * root_mean_square(values)))
-        return {"input_matrix": matrix, "n": case["n"], "size": size}
-
-    def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
-        return {"output_matrix": (case["size"], case["size"])}
+        matrix = scaled(values, 1.0 / (sqrt(case["size"]) * root_mean_square(values)))
+        return {"input_matrix": matrix, **self.scalars(case)}
 
     def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
         return {"output_matrix": np.linalg.matrix_power(inputs["input_matrix"].astype(np.float64), inputs["n"])}
@@ -86,9 +82,6 @@ class MatrixPower(Problem):
         n = case["n"]
         products = int(log2(n)) + n.bit_count() - 1
         return 2.0 * products * case["size"] ** 3
-
-    def bytes(self, case: Case) -> float:
-        return 8.0 * case["size"] ** 2
 
 
 PROBLEM = MatrixPower()

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from problems.kit.cases import CaseTemplate
 from problems.kit.definition import Case, Difficulty, Initial, Part, Problem, Sizes, SizeSet, Tolerance
-from problems.kit.distributions import Distribution, any_distribution
+from problems.kit.distributions import Distribution
 from problems.kit.domain import ANY_SCALE
 from problems.kit.parts import some_elements
 
@@ -19,9 +20,7 @@ if TYPE_CHECKING:
     from problems.kit.domain import Domain
 
 
-def _case(n: int, scalar: float, distribution: Distribution) -> Case:
-    name = f"{n}x{n} scalar={scalar:g}, {distribution.value}"
-    return Case(name, {"n": n, "scalar": scalar, "distribution": distribution})
+_case = CaseTemplate("{n}x{n} scalar={scalar:g}, {distribution}")
 
 
 class MatrixScalar(Problem):
@@ -35,6 +34,7 @@ class MatrixScalar(Problem):
     dtypes = ("float32", "float16", "bfloat16")
     signature = "const float* input_matrix, const float scalar, float* output_matrix, size_t n"
     outputs: ClassVar[Mapping[str, Initial]] = {"output_matrix": Initial.POISON}
+    arrays: ClassVar[Mapping[str, str]] = {"input_matrix": "n, n", "output_matrix": "n, n"}
     tolerance = Tolerance(1.0, "1 unit of eps * |output|: one fp32 product, correctly rounded, errs by half of that.")
     sizes = Sizes(
         cpu=(
@@ -59,18 +59,10 @@ class MatrixScalar(Problem):
 
     def hidden_case(self, size_set: SizeSet, rng: np.random.Generator) -> Case:
         sides = (61, 127, 251, 257) if size_set is SizeSet.CPU else (4093, 8191, 9221)
-        return _case(int(rng.choice(sides)), float(rng.choice((0.7, -1.3, 3.1))), any_distribution(rng))
+        return _case.draw(rng, sides, (0.7, -1.3, 3.1), Distribution)
 
     def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
-        n = case["n"]
-        return {
-            "input_matrix": self.sample(case["distribution"], (n, n), rng),
-            "scalar": float(np.float32(case["scalar"])),
-            "n": n,
-        }
-
-    def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
-        return {"output_matrix": (case["n"], case["n"])}
+        return {"input_matrix": self.sampled("input_matrix", case, rng), **self.scalars(case)}
 
     def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
         return {"output_matrix": inputs["input_matrix"].astype(np.float64) * inputs["scalar"]}
@@ -81,9 +73,6 @@ class MatrixScalar(Problem):
 
     def flops(self, case: Case) -> float:
         return float(case["n"] ** 2)
-
-    def bytes(self, case: Case) -> float:
-        return 8.0 * case["n"] ** 2
 
 
 PROBLEM = MatrixScalar()

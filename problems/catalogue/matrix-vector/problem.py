@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from problems.kit.cases import CaseTemplate
 from problems.kit.definition import Case, Difficulty, Initial, Part, Problem, Sizes, SizeSet
 from problems.kit.distributions import Distribution, any_distribution
 from problems.kit.domain import ANY_SCALE
@@ -20,8 +21,7 @@ if TYPE_CHECKING:
     from problems.kit.domain import Domain
 
 
-def _case(m: int, k: int, distribution: Distribution) -> Case:
-    return Case(f"M={m}, K={k}, {distribution.value}", {"m": m, "k": k, "distribution": distribution})
+_case = CaseTemplate("M={m}, K={k}, {distribution}")
 
 
 class MatrixVector(Problem):
@@ -35,6 +35,7 @@ class MatrixVector(Problem):
     dtypes = ("float32", "float16", "bfloat16")
     signature = "const float* input_a, const float* input_b, float* output_c, size_t m, size_t k"
     outputs: ClassVar[Mapping[str, Initial]] = {"output_c": Initial.ZERO}
+    arrays: ClassVar[Mapping[str, str]] = {"input_a": "m, k", "input_b": "k", "output_c": "m"}
     nondeterministic = True
     tolerance = SUM
     sizes = Sizes(
@@ -59,12 +60,8 @@ class MatrixVector(Problem):
         return _case(int(rng.choice(rows)), int(rng.choice(columns)), distribution)
 
     def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
-        m, k, distribution = (case[name] for name in ("m", "k", "distribution"))
-        vector = self.sample(distribution, (k,), rng, spike=1.0)
-        return {"input_a": self.sample(distribution, (m, k), rng), "input_b": vector, "m": m, "k": k}
-
-    def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
-        return {"output_c": (case["m"],)}
+        vector = self.sampled("input_b", case, rng, spike=1.0)
+        return {"input_a": self.sampled("input_a", case, rng), "input_b": vector, **self.scalars(case)}
 
     def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
         return {"output_c": inputs["input_a"].astype(np.float64) @ inputs["input_b"].astype(np.float64)}
@@ -81,10 +78,6 @@ class MatrixVector(Problem):
 
     def flops(self, case: Case) -> float:
         return 2.0 * case["m"] * case["k"]
-
-    def bytes(self, case: Case) -> float:
-        m, k = case["m"], case["k"]
-        return 4.0 * (m * k + k + m)
 
 
 PROBLEM = MatrixVector()

@@ -30,6 +30,7 @@ class MinSpanningTree(Problem):
     tags = ("graph", "reduction")
     signature = "const float* A, float* min_weight, size_t n"
     outputs: ClassVar[Mapping[str, Initial]] = {"min_weight": Initial.ZERO}
+    arrays: ClassVar[Mapping[str, str]] = {"A": "n, n", "min_weight": "1"}
     tolerance = EXACT
     chain: ClassVar[Mapping[str, ChainRule]] = {"A": weights(1, LIGHT)}
     sizes = Sizes(
@@ -54,9 +55,6 @@ class MinSpanningTree(Problem):
         n = case["n"]
         return {"A": connected_graph(n, case["shape"], rng), "n": n}
 
-    def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
-        return {"min_weight": (1,)}
-
     def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
         """Prim's algorithm, from node 0: the nearest of the nodes outside the tree joins it."""
         edges = inputs["A"].astype(np.float64)
@@ -73,9 +71,6 @@ class MinSpanningTree(Problem):
 
     def flops(self, case: Case) -> float:
         return 1.0 * case["n"] ** 2
-
-    def bytes(self, case: Case) -> float:
-        return 4.0 * (case["n"] ** 2 + 1)
 
 
 PROBLEM = MinSpanningTree()

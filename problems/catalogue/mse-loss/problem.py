@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from problems.kit.cases import CaseTemplate
 from problems.kit.definition import Case, Difficulty, Initial, Problem, Sizes, SizeSet, Tolerance
 from problems.kit.distributions import Distribution, any_distribution
 from problems.kit.rounding import sum_condition
@@ -24,8 +25,7 @@ _MOST_IN_A_ROW = 1 << 16
 inputs lie apart: any constant would pass."""
 
 
-def _case(shape: tuple[int, ...], distribution: Distribution) -> Case:
-    return Case(f"shape={shape}, {distribution.value}", {"shape": shape, "distribution": distribution})
+_case = CaseTemplate("shape={shape}, {distribution}")
 
 
 class MseLoss(Problem):
@@ -37,6 +37,7 @@ class MseLoss(Problem):
     tags = ("loss", "reduction")
     signature = "const float* predictions, const float* targets, float* output, const size_t* shape, size_t ndim"
     outputs: ClassVar[Mapping[str, Initial]] = {"output": Initial.ZERO}
+    arrays: ClassVar[Mapping[str, str]] = {"output": "1"}
     host_readable = frozenset({"shape"})
     nondeterministic = True
     tolerance = Tolerance(
@@ -66,16 +67,15 @@ class MseLoss(Problem):
         return _case(shape, any_distribution(rng))
 
     def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
-        shape, distribution = case["shape"], case["distribution"]
         return {
-            "predictions": self.sample(distribution, shape, rng, _SPIKE),
-            "targets": self.sample(distribution, shape, rng, spike=1.0),
-            "shape": np.array(shape, np.uint64),
-            "ndim": len(shape),
+            "predictions": self.sampled("predictions", case, rng, _SPIKE),
+            "targets": self.sampled("targets", case, rng, spike=1.0),
+            "shape": np.array(case["shape"], np.uint64),
+            "ndim": len(case["shape"]),
         }
 
-    def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
-        return {"output": (1,)}
+    def input_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
+        return dict.fromkeys(("predictions", "targets"), case["shape"])
 
     def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
         differences = np.subtract(inputs["predictions"], inputs["targets"], dtype=np.float64)
@@ -89,9 +89,6 @@ class MseLoss(Problem):
 
     def flops(self, case: Case) -> float:
         return 3.0 * prod(case["shape"])
-
-    def bytes(self, case: Case) -> float:
-        return 8.0 * prod(case["shape"]) + 4.0
 
 
 PROBLEM = MseLoss()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from problems.families.finite_field import MERSENNE_31, residues
+from problems.kit.cases import CaseTemplate
 from problems.kit.definition import Case, Difficulty, Initial, Problem, Sizes, SizeSet
 from problems.kit.rounding import EXACT
 
@@ -19,8 +20,7 @@ _LOW_BITS = 16
 _MOST_COEFFICIENTS = 1024
 
 
-def _case(n: int) -> Case:
-    return Case(f"n = {n}, random", {"n": n})
+_case = CaseTemplate("n = {n}, random")
 
 
 def _power_case(exponent: int) -> Case:
@@ -36,6 +36,7 @@ class PolyMultiplyFf(Problem):
     tags = ("cryptography", "convolution")
     signature = "const uint32_t* d_input1, const uint32_t* d_input2, uint32_t* d_output, size_t n"
     outputs: ClassVar[Mapping[str, Initial]] = {"d_output": Initial.POISON}
+    arrays: ClassVar[Mapping[str, str]] = {"d_input1": "n", "d_input2": "n", "d_output": "2 * n - 1"}
     tolerance = EXACT
     sizes = Sizes(
         cpu=(_power_case(6), _power_case(8), _case(509), _case(131)),
@@ -47,15 +48,8 @@ class PolyMultiplyFf(Problem):
         return _case(int(rng.choice((61, 127, 257, 641, _MOST_COEFFICIENTS - 3))))
 
     def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
-        n = case["n"]
-        return {
-            "d_input1": residues(MERSENNE_31, (n,), rng, np.uint32),
-            "d_input2": residues(MERSENNE_31, (n,), rng, np.uint32),
-            "n": n,
-        }
-
-    def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
-        return {"d_output": (2 * case["n"] - 1,)}
+        factors = {name: residues(MERSENNE_31, (case["n"],), rng, np.uint32) for name in ("d_input1", "d_input2")}
+        return {**factors, **self.scalars(case)}
 
     def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
         """In two halves: 1,024 products of 15 or 16 bits with 31 stay below 2^57, where whole ones would overflow."""
@@ -67,9 +61,6 @@ class PolyMultiplyFf(Problem):
 
     def flops(self, case: Case) -> float:
         return 2.0 * case["n"] ** 2
-
-    def bytes(self, case: Case) -> float:
-        return 4.0 * (4 * case["n"] - 1)
 
 
 PROBLEM = PolyMultiplyFf()

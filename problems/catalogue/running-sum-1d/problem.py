@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from problems.kit.cases import CaseTemplate
 from problems.kit.definition import Case, Difficulty, Initial, Problem, Sizes, SizeSet
-from problems.kit.distributions import Distribution, any_distribution
+from problems.kit.distributions import Distribution
 from problems.kit.domain import ANY
 from problems.kit.rounding import SUM, sum_condition
 
@@ -19,8 +20,7 @@ if TYPE_CHECKING:
     from problems.kit.domain import Domain
 
 
-def _case(n: int, window: int, distribution: Distribution) -> Case:
-    return Case(f"N={n}, W={window}, {distribution.value}", {"N": n, "W": window, "distribution": distribution})
+_case = CaseTemplate("N={N}, W={W}, {distribution}")
 
 
 class RunningSum1d(Problem):
@@ -34,6 +34,7 @@ class RunningSum1d(Problem):
     dtypes = ("float32", "float16", "bfloat16")
     signature = "const float* input, size_t W, float* output, size_t N"
     outputs: ClassVar[Mapping[str, Initial]] = {"output": Initial.POISON}
+    arrays: ClassVar[Mapping[str, str]] = {"input": "N", "output": "N"}
     nondeterministic = True
     tolerance = SUM
     sizes = Sizes(
@@ -52,23 +53,12 @@ class RunningSum1d(Problem):
     )
 
     def hidden_case(self, size_set: SizeSet, rng: np.random.Generator) -> Case:
-        lengths, windows = (
-            ((1_009, 5_003, 8_193), (1, 61, 255))
-            if size_set is SizeSet.CPU
-            else (
-                (65_537, 99_991, 262_147),
-                (4_095, 8_189),
-            )
-        )
-        return _case(int(rng.choice(lengths)), int(rng.choice(windows)), any_distribution(rng))
+        if size_set is SizeSet.CPU:
+            return _case.draw(rng, (1_009, 5_003, 8_193), (1, 61, 255), Distribution)
+        return _case.draw(rng, (65_537, 99_991, 262_147), (4_095, 8_189), Distribution)
 
     def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
-        n = case["N"]
-        values = self.sample(case["distribution"], (n,), rng, spike=64.0)
-        return {"input": values, "W": case["W"], "N": n}
-
-    def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
-        return {"output": (case["N"],)}
+        return {"input": self.sampled("input", case, rng, spike=64.0), **self.scalars(case)}
 
     def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
         return {"output": _sums(inputs["input"].astype(np.float64), case["W"])}
@@ -82,9 +72,6 @@ class RunningSum1d(Problem):
     def flops(self, case: Case) -> float:
         # One addition and one subtraction as the window moves on.
         return 2.0 * case["N"]
-
-    def bytes(self, case: Case) -> float:
-        return 8.0 * case["N"]
 
 
 def _sums(values: NDArray[np.float64], window: int) -> NDArray[np.float64]:

@@ -29,6 +29,7 @@ class ShortestPath(Problem):
     tags = ("graph",)
     signature = "const float* d_adj_matrix, int source, float* d_distances, size_t n"
     outputs: ClassVar[Mapping[str, Initial]] = {"d_distances": Initial.POISON}
+    arrays: ClassVar[Mapping[str, str]] = {"d_adj_matrix": "n, n", "d_distances": "n"}
     tolerance = EXACT
     chain: ClassVar[Mapping[str, ChainRule]] = {"d_adj_matrix": weights(1, LIGHT)}
     sizes = Sizes(
@@ -65,9 +66,6 @@ class ShortestPath(Problem):
         edges[source, source] = 0
         return {"d_adj_matrix": edges, "source": source, "n": n}
 
-    def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
-        return {"d_distances": (case["n"],)}
-
     def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
         edges = inputs["d_adj_matrix"].astype(np.float64)
         lengths = np.where(edges == 0, np.inf, edges)
@@ -85,9 +83,6 @@ class ShortestPath(Problem):
 
     def flops(self, case: Case) -> float:
         return 2.0 * case["n"] ** 2
-
-    def bytes(self, case: Case) -> float:
-        return 4.0 * (case["n"] ** 2 + case["n"])
 
 
 PROBLEM = ShortestPath()

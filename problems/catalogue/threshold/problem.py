@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from problems.families.images import PIXELS
+from problems.kit.cases import CaseTemplate
 from problems.kit.chaining import ROLL
 from problems.kit.definition import Case, Difficulty, Initial, Problem, Sizes, SizeSet
 from problems.kit.distributions import spike_places
@@ -23,9 +24,7 @@ if TYPE_CHECKING:
 _WHITE = 255.0
 
 
-def _case(height: int, width: int, threshold: float) -> Case:
-    name = f"{height}x{width}, threshold={threshold}, uniform"
-    return Case(name, {"height": height, "width": width, "threshold_value": threshold})
+_case = CaseTemplate("{height}x{width}, threshold={threshold_value}, uniform")
 
 
 class Threshold(Problem):
@@ -39,6 +38,7 @@ class Threshold(Problem):
     signature = "const float* input_image, float threshold_value, float* output_image, size_t height, size_t width"
     chain: ClassVar[Mapping[str, ChainRule]] = {"input_image": ROLL}
     outputs: ClassVar[Mapping[str, Initial]] = {"output_image": Initial.POISON}
+    arrays: ClassVar[Mapping[str, str]] = {"input_image": "height, width", "output_image": "height, width"}
     tolerance = EXACT
     sizes = Sizes(
         cpu=(_case(192, 256, 64.0), _case(255, 333, 128.0), _case(1, 1031, 192.0), _case(360, 240, 64.0)),
@@ -51,8 +51,7 @@ class Threshold(Problem):
 
     def hidden_case(self, size_set: SizeSet, rng: np.random.Generator) -> Case:
         sides = (127, 191, 257, 333) if size_set is SizeSet.CPU else (769, 1079, 1921, 2161)
-        height, width = (int(side) for side in rng.choice(sides, 2))
-        return _case(height, width, float(rng.choice((32.0, 100.0, 200.0))))
+        return _case.draw(rng, sides, sides, (32.0, 100.0, 200.0))
 
     def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
         height, width, threshold = case["height"], case["width"], case["threshold_value"]
@@ -62,19 +61,13 @@ class Threshold(Problem):
         towards = rng.choice((0.0, _WHITE), places.size).astype(np.float32)
         values[places] = np.nextafter(np.float32(threshold), towards)
         values[values == threshold] = 0.0
-        return {"input_image": values.reshape(height, width), **case.values}
-
-    def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
-        return {"output_image": (case["height"], case["width"])}
+        return {"input_image": values.reshape(height, width), **self.scalars(case)}
 
     def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
         return {"output_image": np.where(inputs["input_image"] > inputs["threshold_value"], _WHITE, 0.0)}
 
     def flops(self, case: Case) -> float:
         return float(case["height"] * case["width"])
-
-    def bytes(self, case: Case) -> float:
-        return 8.0 * case["height"] * case["width"]
 
 
 def _pixels(count: int, rng: np.random.Generator) -> NDArray[np.float32]:

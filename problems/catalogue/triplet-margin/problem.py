@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from problems.kit.cases import CaseTemplate
 from problems.kit.definition import Case, Difficulty, Initial, Problem, Sizes, SizeSet, Tolerance
 from problems.kit.distributions import Distribution, any_distribution
 from problems.kit.rounding import EPS
@@ -16,14 +17,13 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+_MARGIN = 1.0
 _UNITS = 2.0
 _SHIFT = 1e-6
 """Added to every difference by the usual library, against a derivative of infinity at 0; many kernels leave it out."""
 
 
-def _case(batch: int, embedding: int, distribution: Distribution) -> Case:
-    name = f"batch={batch}, embedding_dim={embedding}, {distribution.value}"
-    return Case(name, {"B": batch, "E": embedding, "margin": 1.0, "distribution": distribution})
+_case = CaseTemplate("batch={B}, embedding_dim={E}, {distribution}")
 
 
 class TripletMargin(Problem):
@@ -38,6 +38,7 @@ class TripletMargin(Problem):
         "float margin"
     )
     outputs: ClassVar[Mapping[str, Initial]] = {"loss": Initial.ZERO}
+    arrays: ClassVar[Mapping[str, str]] = {"anchor": "B, E", "positive": "B, E", "negative": "B, E", "loss": "1"}
     nondeterministic = True
     tolerance = Tolerance(
         _UNITS,
@@ -46,32 +47,27 @@ class TripletMargin(Problem):
     )
     sizes = Sizes(
         cpu=(
-            _case(16, 1024, Distribution.NORMAL),
-            _case(31, 509, Distribution.UNIFORM),
-            _case(64, 256, Distribution.WIDE),
-            _case(7, 2053, Distribution.POSITIVE),
+            _case(16, 1024, Distribution.NORMAL, margin=_MARGIN),
+            _case(31, 509, Distribution.UNIFORM, margin=_MARGIN),
+            _case(64, 256, Distribution.WIDE, margin=_MARGIN),
+            _case(7, 2053, Distribution.POSITIVE, margin=_MARGIN),
         ),
         gpu=(
-            _case(128, 4096, Distribution.NORMAL),
-            _case(256, 8192, Distribution.UNIFORM),
-            _case(256, 16384, Distribution.WIDE),
-            _case(512, 8192, Distribution.POSITIVE),
-            _case(1024, 1024, Distribution.NORMAL),
+            _case(128, 4096, Distribution.NORMAL, margin=_MARGIN),
+            _case(256, 8192, Distribution.UNIFORM, margin=_MARGIN),
+            _case(256, 16384, Distribution.WIDE, margin=_MARGIN),
+            _case(512, 8192, Distribution.POSITIVE, margin=_MARGIN),
+            _case(1024, 1024, Distribution.NORMAL, margin=_MARGIN),
         ),
     )
 
     def hidden_case(self, size_set: SizeSet, rng: np.random.Generator) -> Case:
         batches, lengths = ((5, 13, 37), (127, 513, 1021)) if size_set is SizeSet.CPU else ((127, 257), (4093, 8209))
-        return _case(int(rng.choice(batches)), int(rng.choice(lengths)), any_distribution(rng))
+        return _case(int(rng.choice(batches)), int(rng.choice(lengths)), any_distribution(rng), margin=_MARGIN)
 
     def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
-        shape, distribution = (case["B"], case["E"]), case["distribution"]
-        names = ("anchor", "positive", "negative")
-        vectors = {name: self.sample(distribution, shape, rng) for name in names}
-        return {**vectors, "B": shape[0], "E": shape[1], "margin": case["margin"]}
-
-    def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
-        return {"loss": (1,)}
+        vectors = {name: self.sampled(name, case, rng) for name in ("anchor", "positive", "negative")}
+        return {**vectors, **self.scalars(case)}
 
     def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
         return _loss(inputs, _SHIFT)
@@ -91,9 +87,6 @@ class TripletMargin(Problem):
 
     def flops(self, case: Case) -> float:
         return 6.0 * case["B"] * case["E"]
-
-    def bytes(self, case: Case) -> float:
-        return 12.0 * case["B"] * case["E"] + 4.0
 
 
 def _loss(inputs: Mapping[str, Any], shift: float) -> dict[str, NDArray[Any]]:

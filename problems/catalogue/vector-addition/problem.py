@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from problems.kit.cases import CaseTemplate
 from problems.kit.definition import Case, Difficulty, Initial, Part, Problem, Sizes, SizeSet, Tolerance
-from problems.kit.distributions import Distribution, any_distribution
+from problems.kit.distributions import Distribution
 from problems.kit.domain import ANY_SCALE
 from problems.kit.parts import some_elements
 
@@ -19,12 +20,11 @@ if TYPE_CHECKING:
     from problems.kit.domain import Domain
 
 
-def _case(n: int, distribution: Distribution, label: str = "") -> Case:
-    return Case(f"n = {label or n}, {distribution.value}", {"n": n, "distribution": distribution})
+_case = CaseTemplate("n = {n}, {distribution}")
 
 
 def _power(exponent: int, distribution: Distribution) -> Case:
-    return _case(1 << exponent, distribution, f"2^{exponent}")
+    return CaseTemplate(f"n = 2^{exponent}, {{distribution}}")(distribution, n=1 << exponent)
 
 
 class VectorAddition(Problem):
@@ -38,10 +38,11 @@ class VectorAddition(Problem):
     dtypes = ("float32", "float16", "bfloat16")
     signature = "const float* d_input1, const float* d_input2, float* d_output, size_t n"
     outputs: ClassVar[Mapping[str, Initial]] = {"d_output": Initial.POISON}
+    arrays: ClassVar[Mapping[str, str]] = {"d_input1": "n", "d_input2": "n", "d_output": "n"}
     tolerance = Tolerance(1.0, "1 unit of eps * |sum|: one fp32 addition, correctly rounded, errs by half of that.")
     sizes = Sizes(
         cpu=(
-            _case(1 << 18, Distribution.NORMAL, "2^18"),
+            _power(18, Distribution.NORMAL),
             _case(100_003, Distribution.WIDE),
             _case(65_537, Distribution.SMALL),
             _case(63, Distribution.UNIFORM),
@@ -58,19 +59,13 @@ class VectorAddition(Problem):
     )
 
     def hidden_case(self, size_set: SizeSet, rng: np.random.Generator) -> Case:
-        lengths = (99_991, 131_071, 131_073, 196_613) if size_set is SizeSet.CPU else (1_048_573, 4_194_319, 16_777_259)
-        return _case(int(rng.choice(lengths)), any_distribution(rng))
+        if size_set is SizeSet.CPU:
+            return _case.draw(rng, (99_991, 131_071, 131_073, 196_613), Distribution)
+        return _case.draw(rng, (1_048_573, 4_194_319, 16_777_259), Distribution)
 
     def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
-        n, distribution = case["n"], case["distribution"]
-        return {
-            "d_input1": self.sample(distribution, (n,), rng),
-            "d_input2": self.sample(distribution, (n,), rng),
-            "n": n,
-        }
-
-    def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
-        return {"d_output": (case["n"],)}
+        vectors = {name: self.sampled(name, case, rng) for name in ("d_input1", "d_input2")}
+        return {**vectors, **self.scalars(case)}
 
     def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
         return {"d_output": np.add(inputs["d_input1"], inputs["d_input2"], dtype=np.float64)}
@@ -81,9 +76,6 @@ class VectorAddition(Problem):
 
     def flops(self, case: Case) -> float:
         return float(case["n"])
-
-    def bytes(self, case: Case) -> float:
-        return 12.0 * case["n"]
 
 
 PROBLEM = VectorAddition()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from problems.families.finite_field import MERSENNE_31, residues
+from problems.kit.cases import CaseTemplate
 from problems.kit.definition import Case, Difficulty, Initial, Part, Problem, Sizes, SizeSet
 from problems.kit.parts import some_elements
 from problems.kit.rounding import EXACT
@@ -17,8 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-def _case(n: int) -> Case:
-    return Case(f"n = {n:,}, random", {"n": n})
+_case = CaseTemplate("n = {n:,}, random")
 
 
 def _power_case(exponent: int) -> Case:
@@ -34,6 +34,7 @@ class VectorMultiplyFf(Problem):
     tags = ("cryptography", "element-wise")
     signature = "const uint32_t* d_input1, const uint32_t* d_input2, uint32_t* d_output, size_t n"
     outputs: ClassVar[Mapping[str, Initial]] = {"d_output": Initial.POISON}
+    arrays: ClassVar[Mapping[str, str]] = {"d_input1": "n", "d_input2": "n", "d_output": "n"}
     tolerance = EXACT
     sizes = Sizes(
         cpu=(_power_case(18), _case(100_003), _case(4097)),
@@ -45,15 +46,8 @@ class VectorMultiplyFf(Problem):
         return _case(int(rng.integers(public, 2 * public)) | 1)
 
     def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
-        n = case["n"]
-        return {
-            "d_input1": residues(MERSENNE_31, (n,), rng, np.uint32),
-            "d_input2": residues(MERSENNE_31, (n,), rng, np.uint32),
-            "n": n,
-        }
-
-    def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
-        return {"d_output": (case["n"],)}
+        factors = {name: residues(MERSENNE_31, (case["n"],), rng, np.uint32) for name in ("d_input1", "d_input2")}
+        return {**factors, **self.scalars(case)}
 
     def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
         products = inputs["d_input1"].astype(np.uint64) * inputs["d_input2"].astype(np.uint64)
@@ -65,9 +59,6 @@ class VectorMultiplyFf(Problem):
 
     def flops(self, case: Case) -> float:
         return 2.0 * case["n"]
-
-    def bytes(self, case: Case) -> float:
-        return 12.0 * case["n"]
 
 
 PROBLEM = VectorMultiplyFf()
