@@ -67,12 +67,16 @@ class AlongDim(Problem):
     def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
         shape = case["shape"]
         dtype = next(parameter.dtype for parameter in self.parameters if parameter.name == "shape")
+        values = self.sampled("input", case, rng, self.spike)
         return {
-            "input": scaled(self.sample(case["distribution"], shape, rng, self.spike), self.scale),
-            "dim": case["dim"],
+            "input": scaled(values, self.scale),
             "shape": np.array(shape, dtype),
             "ndim": len(shape),
+            **self.scalars(case),
         }
+
+    def input_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
+        return {"input": case["shape"]}
 
     def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
         shape = list(case["shape"])

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from math import prod
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from problems.kit.definition import Case, Difficulty, Initial, Part, Problem, Sizes, SizeSet
+from problems.kit.cases import CaseTemplate
+from problems.kit.definition import Difficulty, Initial, Part, Problem, Sizes, SizeSet
 from problems.kit.distributions import Distribution, Form, any_distribution, formed
 from problems.kit.domain import ANY_SCALE
 from problems.kit.factors import Factors
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from problems.kit.definition import Case
     from problems.kit.domain import Domain
 
 _HIDDEN_LENGTHS = {SizeSet.CPU: (31, 61, 97, 131), SizeSet.GPU: (509, 1021, 1531, 2053)}
@@ -31,7 +32,7 @@ def hidden_lengths(size_set: SizeSet, rng: np.random.Generator, count: int) -> l
 
 
 class MatrixProduct(Problem):
-    """`C = f(A B)`: the first two inputs are A and B; the sizes of a case are parameters too."""
+    """`C = f(A B)`: the first two inputs are A and B."""
 
     nondeterministic = True
     tolerance = SUM
@@ -40,18 +41,12 @@ class MatrixProduct(Problem):
     is_transposed: ClassVar[bool] = False
     """Whether the second input is B's transpose."""
 
-    @abstractmethod
-    def input_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
-        """The shape of every input array, A and B first."""
-
     def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
-        scalars = {p.name: case[p.name] for p in self.parameters if not p.pointer}
-        arrays = {name: self.draw(name, shape, case, rng) for name, shape in self.input_shapes(case).items()}
-        return {**arrays, **scalars}
+        return {**{name: self.draw(name, case, rng) for name in self.input_shapes(case)}, **self.scalars(case)}
 
-    def draw(self, name: str, shape: tuple[int, ...], case: Case, rng: np.random.Generator) -> NDArray[np.float32]:
+    def draw(self, name: str, case: Case, rng: np.random.Generator) -> NDArray[np.float32]:
         """One input array; by default, of the case's distribution."""
-        return self.sample(case["distribution"], shape, rng, self.spike)
+        return self.sampled(name, case, rng, self.spike)
 
     def operands(self, case: Case, inputs: Mapping[str, Any]) -> tuple[NDArray[Any], NDArray[Any]]:
         """A and B as matrices; all dimensions of A but the last are rows."""
@@ -108,10 +103,6 @@ class MatrixProduct(Problem):
         first, second = list(self.input_shapes(case).values())[:2]
         return 2.0 * prod(first) * prod(second) / first[-1]
 
-    def bytes(self, case: Case) -> float:
-        arrays = (*self.input_shapes(case).values(), *self.output_shapes(case).values())
-        return 4.0 * sum(prod(shape) for shape in arrays)
-
     def _shaped(self, values: NDArray[np.float64], case: Case, inputs: Mapping[str, Any]) -> NDArray[np.float64]:
         """What the output holds, or a part of it, in its shape."""
         (shape,) = self.output_shapes(case).values()
@@ -124,10 +115,7 @@ class MatrixProduct(Problem):
         return a.astype(np.float64) @ b.astype(np.float64)
 
 
-def square_case(n: int, distribution: Distribution) -> Case:
-    """A case of two n x n matrices, as in `4096x4096, normal`."""
-    return Case(f"{n}x{n}, {distribution.value}", {"n": n, "distribution": distribution})
-
+square_case = CaseTemplate("{n}x{n}, {distribution}")
 
 SQUARES_ON_CPU = (
     square_case(128, Distribution.UNIFORM),
@@ -155,17 +143,11 @@ class SquareProduct(MatrixProduct):
         ),
     )
     signature = "const float* input_a, const float* input_b, float* output_c, size_t n"
+    arrays: ClassVar[Mapping[str, str]] = {"input_a": "n, n", "input_b": "n, n", "output_c": "n, n"}
     domains: ClassVar[Mapping[str, Domain]] = {"input_a": ANY_SCALE, "input_b": ANY_SCALE}
 
     def hidden_case(self, size_set: SizeSet, rng: np.random.Generator) -> Case:
         return square_case(hidden_lengths(size_set, rng, 1)[0], any_distribution(rng))
-
-    def input_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
-        n = case["n"]
-        return {"input_a": (n, n), "input_b": (n, n)}
-
-    def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
-        return {"output_c": (case["n"], case["n"])}
 
 
 class TriangularProduct(SquareProduct):
@@ -183,8 +165,8 @@ class TriangularProduct(SquareProduct):
 
     form: ClassVar[Form]
 
-    def draw(self, name: str, shape: tuple[int, ...], case: Case, rng: np.random.Generator) -> NDArray[np.float32]:
-        return formed(super().draw(name, shape, case, rng), self.form)
+    def draw(self, name: str, case: Case, rng: np.random.Generator) -> NDArray[np.float32]:
+        return formed(super().draw(name, case, rng), self.form)
 
     def flops(self, case: Case) -> float:
         # Of each row of C only one side of the diagonal is computed, from the terms that are not 0.

@@ -43,6 +43,10 @@ class SmallFloat:
         """Whether two elements share a byte."""
         return self.largest == E2M1_LARGEST
 
+    def stored_length(self, count: int) -> int:
+        """How many bytes so many elements take in memory."""
+        return count // 2 if self.packed else count
+
     def round(self, values: NDArray[Any]) -> NDArray[np.uint8]:
         """The codes of the nearest numbers, ties to the even code, beyond the largest that one."""
         return np.clip(values, -self.largest, self.largest).astype(self.dtype).view(np.uint8)
@@ -113,6 +117,10 @@ def nv_dequantized(codes: NDArray[np.uint8], scales: NDArray[np.uint8], global_s
     """What codes are worth by their scales and the matrix's."""
     values = in_blocks(E2M1.decode(codes), NV_BLOCK) * E4M3.decode(scales)[..., None]
     return values.reshape(codes.shape) / global_scale
+
+
+TILED_SCALES = f"ceil_div(m, {TILE_ROWS}) * ceil_div(k / {NV_BLOCK}, {TILE_COLUMNS}) * {TILE_ROWS * TILE_COLUMNS}"
+"""The size of an m x k NVFP4 matrix's scales in whole tiles, as a shape of `arrays`."""
 
 
 def tiled_size(rows: int, columns: int) -> int:

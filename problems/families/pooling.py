@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from problems.kit.domain import Domain
 
-_FLOAT_BYTES = 4
 _SIDES = ("H", "W", "D")
 _HIDDEN_SIDES = {
     SizeSet.CPU: {1: (50_021, 100_003, 131_071), 2: (101, 193, 251, 307), 3: (23, 37, 41, 53)},
@@ -57,9 +56,10 @@ class Pooling(Problem):
         return self.case(shape, window[: len(self.labels)], any_distribution(rng))
 
     def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
-        tensor = self.sample(case["distribution"], case["shape"], rng)
-        scalars = [parameter.name for parameter in self.parameters if not parameter.pointer]
-        return {"input": tensor, **{name: case[name] for name in scalars}}
+        return {"input": self.sampled("input", case, rng), **self.scalars(case)}
+
+    def input_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
+        return {"input": case["shape"]}
 
     def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
         return {"output": tuple(_length(side, case) for side in case["shape"])}
@@ -72,9 +72,6 @@ class Pooling(Problem):
 
     def flops(self, case: Case) -> float:
         return float(prod(self.output_shapes(case)["output"]) * self._window_size(case))
-
-    def bytes(self, case: Case) -> float:
-        return float(_FLOAT_BYTES * (prod(case["shape"]) + prod(self.output_shapes(case)["output"])))
 
     def _window_size(self, case: Case) -> int:
         return case["kernel_size"] ** len(case["shape"])

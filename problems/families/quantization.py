@@ -20,8 +20,9 @@ from problems.families.microscaling import (
     tiled_size,
     untiled,
 )
+from problems.kit.cases import CaseTemplate
 from problems.kit.chaining import ROLL, rolled
-from problems.kit.definition import Case, Initial, Part, Problem, Sizes, SizeSet, Tolerance
+from problems.kit.definition import Initial, Part, Problem, Sizes, SizeSet, Tolerance
 from problems.kit.distributions import Blocks, Distribution, some_blocks, whole_numbers
 from problems.kit.factors import Factors
 from problems.kit.parts import grid, some_pieces, some_tile, within
@@ -33,8 +34,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from problems.kit.chaining import ChainRule
+    from problems.kit.definition import Case
 
-_FLOAT_BYTES = 4
 DISTRIBUTIONS = (Distribution.UNIFORM, Distribution.POSITIVE, Distribution.NORMAL)
 """Of products, whose terms differ by their codes already."""
 _MX_SCALES = {
@@ -65,59 +66,47 @@ _WIDE_OCTAVES = {"float16": (-7, 11), "float32": (-60, 120)}
 _BIASES = {"float16": 15, "float32": 127}
 
 
-def sides_case(sides: Mapping[str, int], distribution: Distribution) -> Case:
-    """A case named by its sizes, as in `1024 x 1024, normal`."""
-    name = " x ".join(str(side) for side in sides.values())
-    return Case(f"{name}, {distribution}", {**sides, "distribution": distribution})
-
-
-def matrix_case(m: int, k: int, distribution: Distribution) -> Case:
-    """An m x k matrix."""
-    return sides_case({"m": m, "k": k}, distribution)
-
-
-def product_case(m: int, k: int, n: int, distribution: Distribution) -> Case:
-    """An m x k matrix by the transpose of an n x k one."""
-    return sides_case({"m": m, "k": k, "n": n}, distribution)
-
+_matrix_case = CaseTemplate("{m} x {k}, {distribution}")
+_product_case = CaseTemplate("{m} x {k} x {n}, {distribution}")
+"""An m x k matrix by the transpose of an n x k one."""
 
 QUANTIZE_SIZES = Sizes(
     cpu=(
-        matrix_case(128, 512, Distribution.UNIFORM),
-        matrix_case(257, 96, Distribution.NORMAL),
-        matrix_case(1, 4128, Distribution.WIDE),
-        matrix_case(133, 416, Distribution.SMALL),
+        _matrix_case(128, 512, Distribution.UNIFORM),
+        _matrix_case(257, 96, Distribution.NORMAL),
+        _matrix_case(1, 4128, Distribution.WIDE),
+        _matrix_case(133, 416, Distribution.SMALL),
     ),
     gpu=(
-        matrix_case(1024, 1024, Distribution.UNIFORM),
-        matrix_case(2048, 2048, Distribution.WIDE),
-        matrix_case(4096, 8192, Distribution.NORMAL),
-        matrix_case(8192, 4096, Distribution.UNIFORM),
+        _matrix_case(1024, 1024, Distribution.UNIFORM),
+        _matrix_case(2048, 2048, Distribution.WIDE),
+        _matrix_case(4096, 8192, Distribution.NORMAL),
+        _matrix_case(8192, 4096, Distribution.UNIFORM),
     ),
 )
 DEQUANTIZE_SIZES = Sizes(
     cpu=QUANTIZE_SIZES.cpu,
     gpu=(
-        matrix_case(1024, 1024, Distribution.UNIFORM),
-        matrix_case(2048, 2048, Distribution.WIDE),
-        matrix_case(4096, 4096, Distribution.NORMAL),
-        matrix_case(8192, 4096, Distribution.SMALL),
-        matrix_case(4096, 8192, Distribution.UNIFORM),
+        _matrix_case(1024, 1024, Distribution.UNIFORM),
+        _matrix_case(2048, 2048, Distribution.WIDE),
+        _matrix_case(4096, 4096, Distribution.NORMAL),
+        _matrix_case(8192, 4096, Distribution.SMALL),
+        _matrix_case(4096, 8192, Distribution.UNIFORM),
     ),
 )
 PRODUCT_SIZES = Sizes(
     cpu=(
         # In whole tiles, so that the scales are drawn as they lie.
-        product_case(128, 128, 128, Distribution.UNIFORM),
-        product_case(67, 96, 160, Distribution.NORMAL),
-        product_case(131, 352, 32, Distribution.POSITIVE),
+        _product_case(128, 128, 128, Distribution.UNIFORM),
+        _product_case(67, 96, 160, Distribution.NORMAL),
+        _product_case(131, 352, 32, Distribution.POSITIVE),
     ),
     gpu=(
-        product_case(1024, 1024, 1024, Distribution.UNIFORM),
-        product_case(2048, 1024, 2048, Distribution.NORMAL),
-        product_case(4096, 2048, 4096, Distribution.POSITIVE),
-        product_case(4096, 4096, 4096, Distribution.UNIFORM),
-        product_case(8192, 4096, 8192, Distribution.NORMAL),
+        _product_case(1024, 1024, 1024, Distribution.UNIFORM),
+        _product_case(2048, 1024, 2048, Distribution.NORMAL),
+        _product_case(4096, 2048, 4096, Distribution.POSITIVE),
+        _product_case(4096, 4096, 4096, Distribution.UNIFORM),
+        _product_case(8192, 4096, 8192, Distribution.NORMAL),
     ),
 )
 _ROWS = {SizeSet.CPU: (1, 61, 127, 131, 257), SizeSet.GPU: (1021, 1025, 2047, 4099)}
@@ -127,13 +116,13 @@ _BLOCKS = {SizeSet.CPU: (1, 3, 5, 9, 17), SizeSet.GPU: (33, 65, 97, 127)}
 def hidden_matrix(size_set: SizeSet, block: int, rng: np.random.Generator) -> Case:
     """Odd numbers of rows, and of blocks in a row."""
     distribution = tuple(Distribution)[rng.integers(len(Distribution))]
-    return matrix_case(int(rng.choice(_ROWS[size_set])), block * int(rng.choice(_BLOCKS[size_set])), distribution)
+    return _matrix_case(int(rng.choice(_ROWS[size_set])), block * int(rng.choice(_BLOCKS[size_set])), distribution)
 
 
 def hidden_product(size_set: SizeSet, rng: np.random.Generator) -> Case:
     """Odd numbers of rows, and of blocks along the other sides."""
     k, n = (MX_BLOCK * int(count) for count in rng.choice(_BLOCKS[size_set][:4], 2))
-    return product_case(int(rng.choice(_ROWS[size_set])), k, n, DISTRIBUTIONS[rng.integers(len(DISTRIBUTIONS))])
+    return _product_case(int(rng.choice(_ROWS[size_set])), k, n, DISTRIBUTIONS[rng.integers(len(DISTRIBUTIONS))])
 
 
 def mx_scales(distribution: Distribution, shape: tuple[int, ...], rng: np.random.Generator) -> NDArray[Any]:
@@ -198,7 +187,7 @@ def blocks_part(
     if blocks is None:
         return None
     places = {
-        "q": within(blocks, block // 2 if element.packed else block),
+        "q": within(blocks, element.stored_length(block)),
         "scale": scale_places(blocks // columns, blocks % columns, columns)[:, None],
         matrix: within(blocks, block),
     }
@@ -209,6 +198,15 @@ def _row_by_row(row: NDArray[np.int64], column: NDArray[np.int64], columns: int)
     return row * columns + column
 
 
+def product_shapes(case: Case, block: int, element: SmallFloat) -> dict[str, tuple[int, ...]]:
+    """The shapes of both matrices of a product and of their scales, which lie in tiles."""
+    shapes: dict[str, tuple[int, ...]] = {}
+    for name, rows in (("a", case["m"]), ("b", case["n"])):
+        shapes[f"q_{name}"] = (rows, element.stored_length(case["k"]))
+        shapes[f"scale_{name}"] = (tiled_size(rows, case["k"] // block),)
+    return shapes
+
+
 def product_part(case: Case, block: int, element: SmallFloat, rng: np.random.Generator) -> Part | None:
     """Some rows of both matrices as a part of their product."""
     k, n = case["k"], case["n"]
@@ -217,7 +215,7 @@ def product_part(case: Case, block: int, element: SmallFloat, rng: np.random.Gen
         return None
     places = {"c": grid(tile.rows, tile.columns, n)}
     for name, rows in (("a", tile.rows), ("b", tile.columns)):
-        places[f"q_{name}"] = within(rows, k // 2 if element.packed else k)
+        places[f"q_{name}"] = within(rows, element.stored_length(k))
         places[f"scale_{name}"] = tile_places(rows.reshape(-1, 1), np.arange(k // block, dtype=np.int64), k // block)
     return Part(case, places)
 
@@ -229,6 +227,7 @@ class MxQuantize(Problem):
     # Whether a number is clear of where rounding turns hangs on the block that it is in.
     chain: ClassVar[Mapping[str, ChainRule]] = {"a": rolled(MX_BLOCK)}
     signature = "const float* a, uint8_t* q, uint8_t* scale, size_t m, size_t k"
+    arrays: ClassVar[Mapping[str, str]] = {"a": "m, k"}
     outputs: ClassVar[Mapping[str, Initial]] = {"q": Initial.POISON, "scale": Initial.POISON}
     tolerance = EXACT
     sizes = QUANTIZE_SIZES
@@ -237,14 +236,11 @@ class MxQuantize(Problem):
         return hidden_matrix(size_set, MX_BLOCK, rng)
 
     def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
-        sides = {name: case[name] for name in ("m", "k")}
-        shape = (sides["m"], sides["k"])
-        matrix, _ = encoder_input(case["distribution"], shape, MX_BLOCK, "float32", rng)
-        return {"a": matrix, **sides}
+        matrix, _ = encoder_input(case["distribution"], (case["m"], case["k"]), MX_BLOCK, "float32", rng)
+        return {"a": matrix, **self.scalars(case)}
 
     def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
-        m, k = case["m"], case["k"]
-        return {"q": (m, k // 2 if self.element.packed else k), "scale": (m, k // MX_BLOCK)}
+        return _mx_shapes(case, self.element)
 
     def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
         codes, scales = mx_quantized(inputs["a"], self.element)
@@ -256,16 +252,13 @@ class MxQuantize(Problem):
     def flops(self, case: Case) -> float:
         return 2.0 * case["m"] * case["k"]
 
-    def bytes(self, case: Case) -> float:
-        written = sum(prod(shape) for shape in self.output_shapes(case).values())
-        return float(_FLOAT_BYTES * case["m"] * case["k"] + written)
-
 
 class MxDequantize(Problem):
     """What `q` is worth by `scale`."""
 
     element: ClassVar[SmallFloat]
     signature = "const uint8_t* q, const uint8_t* scale, float* out, size_t m, size_t k"
+    arrays: ClassVar[Mapping[str, str]] = {"out": "m, k"}
     outputs: ClassVar[Mapping[str, Initial]] = {"out": Initial.POISON}
     narrow_outputs = True
     tolerance = Tolerance(
@@ -277,13 +270,12 @@ class MxDequantize(Problem):
         return hidden_matrix(size_set, MX_BLOCK, rng)
 
     def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
-        sides = {name: case[name] for name in ("m", "k")}
-        m, k, distribution = sides["m"], sides["k"], case["distribution"]
+        m, k, distribution = case["m"], case["k"], case["distribution"]
         q = self.element.drawn(distribution, (m, k), rng)
-        return {"q": q, "scale": mx_scales(distribution, (m, k // MX_BLOCK), rng), **sides}
+        return {"q": q, "scale": mx_scales(distribution, (m, k // MX_BLOCK), rng), **self.scalars(case)}
 
-    def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
-        return {"out": (case["m"], case["k"])}
+    def input_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
+        return _mx_shapes(case, self.element)
 
     def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
         return {"out": mx_dequantized(self.element.codes(inputs["q"]), inputs["scale"], self.element)}
@@ -294,9 +286,9 @@ class MxDequantize(Problem):
     def flops(self, case: Case) -> float:
         return 1.0 * case["m"] * case["k"]
 
-    def bytes(self, case: Case) -> float:
-        m, k = case["m"], case["k"]
-        return float(m * k // (2 if self.element.packed else 1) + m * k // MX_BLOCK + _FLOAT_BYTES * m * k)
+
+def _mx_shapes(case: Case, element: SmallFloat) -> dict[str, tuple[int, ...]]:
+    return {"q": (case["m"], element.stored_length(case["k"])), "scale": (case["m"], case["k"] // MX_BLOCK)}
 
 
 class MxGemm(Problem):
@@ -307,6 +299,7 @@ class MxGemm(Problem):
         "const uint8_t* q_a, const uint8_t* scale_a, const uint8_t* q_b, const uint8_t* scale_b, float* c, "
         "size_t m, size_t n, size_t k"
     )
+    arrays: ClassVar[Mapping[str, str]] = {"c": "m, n"}
     # Scales stay, as the padding of their tiles is no scale.
     chain: ClassVar[Mapping[str, ChainRule]] = {"q_a": ROLL, "q_b": ROLL}
     outputs: ClassVar[Mapping[str, Initial]] = {"c": Initial.ZERO}
@@ -323,10 +316,10 @@ class MxGemm(Problem):
         for name, rows in (("a", case["m"]), ("b", case["n"])):
             drawn[f"q_{name}"] = self.element.drawn(distribution, (rows, k), rng)
             drawn[f"scale_{name}"] = in_tiles(mx_scales, distribution, (rows, k // MX_BLOCK), rng)
-        return {**drawn, **{name: case[name] for name in ("m", "n", "k")}}
+        return {**drawn, **self.scalars(case)}
 
-    def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
-        return {"c": (case["m"], case["n"])}
+    def input_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
+        return product_shapes(case, MX_BLOCK, self.element)
 
     def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
         a, b = self._factors(case, inputs)
@@ -347,11 +340,6 @@ class MxGemm(Problem):
 
     def flops(self, case: Case) -> float:
         return 2.0 * case["m"] * case["n"] * case["k"]
-
-    def bytes(self, case: Case) -> float:
-        m, n, k = (case[name] for name in ("m", "n", "k"))
-        elements = (m + n) * k // (2 if self.element.packed else 1)
-        return float(elements + sum(tiled_size(rows, k // MX_BLOCK) for rows in (m, n)) + _FLOAT_BYTES * m * n)
 
     def _factors(self, case: Case, inputs: Mapping[str, Any]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         blocks = case["k"] // MX_BLOCK

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from problems.families.matrix_products import MatrixProduct, hidden_lengths
+from problems.kit.cases import CaseTemplate
 from problems.kit.definition import Case, Difficulty, Initial, Sizes, SizeSet
 from problems.kit.distributions import Distribution, any_distribution
 from problems.kit.rounding import EPS
@@ -17,9 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-def _case(m: int, n: int, k: int, alpha: float, distribution: Distribution) -> Case:
-    values = {"M": m, "N": n, "K": k, "alpha": alpha, "distribution": distribution}
-    return Case(f"{m}x{k} x {k}x{n}, {distribution.value}", values)
+_case = CaseTemplate("{M}x{K} x {K}x{N}, {distribution}")
 
 
 class GemmMultiplyLeakyRelu(MatrixProduct):
@@ -34,39 +33,30 @@ class GemmMultiplyLeakyRelu(MatrixProduct):
         "const float* A, const float* B, const float* C, float alpha, float* output, size_t M, size_t N, size_t K"
     )
     outputs: ClassVar[Mapping[str, Initial]] = {"output": Initial.ZERO}
+    arrays: ClassVar[Mapping[str, str]] = {"A": "M, K", "B": "K, N", "C": "M, N", "output": "M, N"}
     sizes = Sizes(
         cpu=(
-            _case(96, 64, 128, 0.01, Distribution.UNIFORM),
-            _case(31, 33, 257, 0.05, Distribution.NORMAL),
-            _case(65, 127, 65, 0.1, Distribution.WIDE),
-            _case(5, 61, 509, 0.2, Distribution.SMALL),
+            _case(96, 128, 64, Distribution.UNIFORM, alpha=0.01),
+            _case(31, 257, 33, Distribution.NORMAL, alpha=0.05),
+            _case(65, 65, 127, Distribution.WIDE, alpha=0.1),
+            _case(5, 509, 61, Distribution.SMALL, alpha=0.2),
         ),
         gpu=(
-            _case(512, 512, 512, 0.01, Distribution.UNIFORM),
-            _case(1024, 512, 1024, 0.05, Distribution.NORMAL),
-            _case(512, 1024, 512, 0.1, Distribution.WIDE),
-            _case(1024, 1024, 1024, 0.2, Distribution.SMALL),
+            _case(512, 512, 512, Distribution.UNIFORM, alpha=0.01),
+            _case(1024, 1024, 512, Distribution.NORMAL, alpha=0.05),
+            _case(512, 512, 1024, Distribution.WIDE, alpha=0.1),
+            _case(1024, 1024, 1024, Distribution.SMALL, alpha=0.2),
         ),
     )
 
     def hidden_case(self, size_set: SizeSet, rng: np.random.Generator) -> Case:
         m, n, k = hidden_lengths(size_set, rng, 3)
-        return _case(m, n, k, float(rng.choice((0.02, 0.07, 0.3))), any_distribution(rng))
+        return _case(m, k, n, alpha=float(rng.choice((0.02, 0.07, 0.3))), distribution=any_distribution(rng))
 
-    def input_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
-        m, n, k = (case[name] for name in ("M", "N", "K"))
-        return {"A": (m, k), "B": (k, n), "C": (m, n)}
-
-    def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
-        return {"output": (case["M"], case["N"])}
-
-    def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
-        return {**super().inputs(case, rng), "alpha": float(np.float32(case["alpha"]))}
-
-    def draw(self, name: str, shape: tuple[int, ...], case: Case, rng: np.random.Generator) -> NDArray[np.float32]:
+    def draw(self, name: str, case: Case, rng: np.random.Generator) -> NDArray[np.float32]:
         if name == "C":
-            return self.sample(Distribution.NORMAL, shape, rng, 1.0)
-        return super().draw(name, shape, case, rng)
+            return self.sample(Distribution.NORMAL, self.input_shapes(case)[name], rng, 1.0)
+        return super().draw(name, case, rng)
 
     def finish(self, product: NDArray[np.float64], inputs: Mapping[str, Any]) -> NDArray[np.float64]:
         z: NDArray[np.float64] = product * inputs["C"]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from problems.families.matrix_products import MatrixProduct, hidden_lengths
+from problems.kit.cases import CaseTemplate
 from problems.kit.definition import Case, Difficulty, Initial, Sizes, SizeSet
 from problems.kit.distributions import Distribution, any_distribution
 from problems.kit.domain import ANY
@@ -20,9 +21,7 @@ if TYPE_CHECKING:
     from problems.kit.domain import Domain
 
 
-def _case(b: int, n: int, m: int, distribution: Distribution) -> Case:
-    values = {"B": b, "N": n, "M": m, "distribution": distribution}
-    return Case(f"B={b}, N={n}, M={m}, {distribution.value}", values)
+_case = CaseTemplate("B={B}, N={N}, M={M}, {distribution}")
 
 
 class GemmRelu(MatrixProduct):
@@ -36,6 +35,7 @@ class GemmRelu(MatrixProduct):
     dtypes = ("float32", "float16", "bfloat16")
     signature = "const float* A, const float* W, const float* b, float* C, size_t B, size_t N, size_t M"
     outputs: ClassVar[Mapping[str, Initial]] = {"C": Initial.ZERO}
+    arrays: ClassVar[Mapping[str, str]] = {"A": "B, N", "W": "M, N", "b": "M", "C": "B, M"}
     is_transposed = True
     sizes = Sizes(
         cpu=(
@@ -57,13 +57,6 @@ class GemmRelu(MatrixProduct):
     def hidden_case(self, size_set: SizeSet, rng: np.random.Generator) -> Case:
         rows, depth, columns = hidden_lengths(size_set, rng, 3)
         return _case(rows, depth, columns, any_distribution(rng))
-
-    def input_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
-        b, n, m = (case[name] for name in ("B", "N", "M"))
-        return {"A": (b, n), "W": (m, n), "b": (m,)}
-
-    def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
-        return {"C": (case["B"], case["M"])}
 
     def finish(self, product: NDArray[np.float64], inputs: Mapping[str, Any]) -> NDArray[np.float64]:
         return np.maximum(0.0, product + inputs["b"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from problems.families.matrix_products import MatrixProduct, hidden_lengths
+from problems.kit.cases import CaseTemplate
 from problems.kit.definition import Case, Difficulty, Initial, Sizes, SizeSet
 from problems.kit.distributions import Distribution, any_distribution
 from problems.kit.domain import ANY_SCALE
@@ -17,9 +18,7 @@ if TYPE_CHECKING:
     from problems.kit.domain import Domain
 
 
-def _case(n: int, m: int, k: int, last: int, distribution: Distribution) -> Case:
-    values = {"n": n, "m": m, "k": k, "l": last, "distribution": distribution}
-    return Case(f"{n}x{m}x{k} x {k}x{last}, {distribution.value}", values)
+_case = CaseTemplate("{n}x{m}x{k} x {k}x{l}, {distribution}")
 
 
 class Matmul3d(MatrixProduct):
@@ -33,6 +32,7 @@ class Matmul3d(MatrixProduct):
     dtypes = ("float32", "float16", "bfloat16")
     signature = "const float* A, const float* B, float* C, size_t n, size_t m, size_t k, size_t l"
     outputs: ClassVar[Mapping[str, Initial]] = {"C": Initial.ZERO}
+    arrays: ClassVar[Mapping[str, str]] = {"A": "n, m, k", "B": "k, l", "C": "n, m, l"}
     sizes = Sizes(
         cpu=(
             _case(3, 32, 48, 64, Distribution.UNIFORM),
@@ -51,13 +51,6 @@ class Matmul3d(MatrixProduct):
     def hidden_case(self, size_set: SizeSet, rng: np.random.Generator) -> Case:
         n, m, k, last = hidden_lengths(size_set, rng, 4)
         return _case(min(n, 31) // 8, m, k, last, any_distribution(rng))
-
-    def input_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
-        n, m, k, last = (case[name] for name in ("n", "m", "k", "l"))
-        return {"A": (n, m, k), "B": (k, last)}
-
-    def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
-        return {"C": (case["n"], case["m"], case["l"])}
 
 
 PROBLEM = Matmul3d()

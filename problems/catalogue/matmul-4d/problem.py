@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from problems.families.matrix_products import MatrixProduct, hidden_lengths
+from problems.kit.cases import CaseTemplate
 from problems.kit.definition import Case, Difficulty, Initial, Sizes, SizeSet
 from problems.kit.distributions import Distribution, any_distribution
 from problems.kit.domain import ANY_SCALE
@@ -17,9 +18,7 @@ if TYPE_CHECKING:
     from problems.kit.domain import Domain
 
 
-def _case(b: int, i: int, j: int, last: int, k: int, distribution: Distribution) -> Case:
-    values = {"b": b, "i": i, "j": j, "l": last, "k": k, "distribution": distribution}
-    return Case(f"{b}x{i}x{j}x{last} x {last}x{k}, {distribution.value}", values)
+_case = CaseTemplate("{b}x{i}x{j}x{l} x {l}x{k}, {distribution}")
 
 
 class Matmul4d(MatrixProduct):
@@ -33,6 +32,7 @@ class Matmul4d(MatrixProduct):
     dtypes = ("float32", "float16", "bfloat16")
     signature = "const float* A, const float* B, float* C, size_t b, size_t i, size_t j, size_t l, size_t k"
     outputs: ClassVar[Mapping[str, Initial]] = {"C": Initial.ZERO}
+    arrays: ClassVar[Mapping[str, str]] = {"A": "b, i, j, l", "B": "l, k", "C": "b, i, j, k"}
     sizes = Sizes(
         cpu=(
             _case(2, 4, 8, 48, 64, Distribution.UNIFORM),
@@ -51,13 +51,6 @@ class Matmul4d(MatrixProduct):
     def hidden_case(self, size_set: SizeSet, rng: np.random.Generator) -> Case:
         b, i, j, last, k = hidden_lengths(size_set, rng, 5)
         return _case(b % 3 + 1, i % 5 + 1, j % 11 + 1, last, k, any_distribution(rng))
-
-    def input_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
-        b, i, j, last, k = (case[name] for name in ("b", "i", "j", "l", "k"))
-        return {"A": (b, i, j, last), "B": (last, k)}
-
-    def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
-        return {"C": tuple(case[name] for name in ("b", "i", "j", "k"))}
 
 
 PROBLEM = Matmul4d()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from problems.families.matrix_products import MatrixProduct, hidden_lengths, sigmoid
+from problems.kit.cases import CaseTemplate
 from problems.kit.definition import Case, Difficulty, Initial, Sizes, SizeSet, Tolerance
 from problems.kit.distributions import Distribution
 
@@ -17,9 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-def _case(m: int, n: int, k: int, distribution: Distribution) -> Case:
-    values = {"M": m, "N": n, "K": k, "distribution": distribution}
-    return Case(f"{m}x{k} x {k}x{n}, {distribution.value}", values)
+_case = CaseTemplate("{M}x{K} x {K}x{N}, {distribution}")
 
 
 class MatmulSigmoidSum(MatrixProduct):
@@ -31,6 +30,8 @@ class MatmulSigmoidSum(MatrixProduct):
     tags = ("linear-algebra", "gemm", "reduction")
     signature = "const float* A, const float* B, float* output, size_t M, size_t N, size_t K"
     outputs: ClassVar[Mapping[str, Initial]] = {"output": Initial.ZERO}
+    arrays: ClassVar[Mapping[str, str]] = {"A": "M, K", "B": "K, N", "output": "1"}
+    spike = 4.0
     tolerance = Tolerance(
         2.0,
         "2 units of eps * (sum of s * (1 - s) * (sqrt(K) * t + 4 * |z|) + sqrt(M * N) * sum of s), s the sigmoids of "
@@ -38,35 +39,28 @@ class MatmulSigmoidSum(MatrixProduct):
     )
     sizes = Sizes(
         cpu=(
-            _case(64, 48, 96, Distribution.UNIFORM),
-            _case(31, 33, 257, Distribution.NORMAL),
+            _case(64, 96, 48, Distribution.UNIFORM),
+            _case(31, 257, 33, Distribution.NORMAL),
             # Few terms, all alike in sign: errors of the inputs add up instead of cancelling.
-            _case(257, 3, 2, Distribution.POSITIVE),
-            _case(3, 127, 61, Distribution.POSITIVE),
+            _case(257, 2, 3, Distribution.POSITIVE),
+            _case(3, 61, 127, Distribution.POSITIVE),
         ),
         gpu=(
             _case(512, 512, 512, Distribution.UNIFORM),
-            _case(1024, 512, 1024, Distribution.NORMAL),
-            _case(512, 1024, 512, Distribution.POSITIVE),
+            _case(1024, 1024, 512, Distribution.NORMAL),
+            _case(512, 512, 1024, Distribution.POSITIVE),
             _case(1024, 1024, 1024, Distribution.NORMAL),
         ),
     )
 
     def hidden_case(self, size_set: SizeSet, rng: np.random.Generator) -> Case:
         m, n, k = hidden_lengths(size_set, rng, 3)
-        return _case(m, n, k, (Distribution.UNIFORM, Distribution.NORMAL, Distribution.POSITIVE)[rng.integers(3)])
+        return _case(m, k, n, (Distribution.UNIFORM, Distribution.NORMAL, Distribution.POSITIVE)[rng.integers(3)])
 
-    def input_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
-        m, n, k = (case[name] for name in ("M", "N", "K"))
-        return {"A": (m, k), "B": (k, n)}
-
-    def draw(self, name: str, shape: tuple[int, ...], case: Case, rng: np.random.Generator) -> NDArray[np.float32]:
-        values = self.sample(case["distribution"], shape, rng, 4.0)
+    def draw(self, name: str, case: Case, rng: np.random.Generator) -> NDArray[np.float32]:
+        values = super().draw(name, case, rng)
         # Products of a size at which sigmoids differ.
         return values / np.float32(sqrt(case["K"])) if name == "B" else values
-
-    def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
-        return {"output": (1,)}
 
     def finish(self, product: NDArray[np.float64], inputs: Mapping[str, Any]) -> NDArray[np.float64]:
         return sigmoid(product).sum(keepdims=True)

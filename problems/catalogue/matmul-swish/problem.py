@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from problems.families.matrix_products import MatrixProduct, hidden_lengths, swish, swish_condition
+from problems.kit.cases import CaseTemplate
 from problems.kit.definition import Case, Difficulty, Initial, Sizes, SizeSet
 from problems.kit.distributions import Distribution, any_distribution
 from problems.kit.domain import ANY
@@ -20,19 +21,7 @@ if TYPE_CHECKING:
     from problems.kit.domain import Domain
 
 
-def _case(
-    batch_size: int, in_features: int, out_features: int, scaling_factor: float, distribution: Distribution
-) -> Case:
-    values = {
-        "batch_size": batch_size,
-        "in_features": in_features,
-        "out_features": out_features,
-        "scaling_factor": scaling_factor,
-        "distribution": distribution,
-    }
-    return Case(
-        f"B={batch_size}, In={in_features}, Out={out_features}, Scale={scaling_factor}, {distribution.value}", values
-    )
+_case = CaseTemplate("B={batch_size}, In={in_features}, Out={out_features}, Scale={scaling_factor}, {distribution}")
 
 
 class MatmulSwish(MatrixProduct):
@@ -49,6 +38,12 @@ class MatmulSwish(MatrixProduct):
         "const float scaling_factor, float* output, size_t batch_size, size_t in_features, size_t out_features"
     )
     outputs: ClassVar[Mapping[str, Initial]] = {"output": Initial.ZERO}
+    arrays: ClassVar[Mapping[str, str]] = {
+        "input_matrix": "batch_size, in_features",
+        "weight_matrix": "out_features, in_features",
+        "bias": "out_features",
+        "output": "batch_size, out_features",
+    }
     is_transposed = True
     sizes = Sizes(
         cpu=(
@@ -69,17 +64,6 @@ class MatmulSwish(MatrixProduct):
     def hidden_case(self, size_set: SizeSet, rng: np.random.Generator) -> Case:
         rows, depth, columns = hidden_lengths(size_set, rng, 3)
         return _case(rows, depth, columns, float(rng.choice((0.5, 1.0, 2.5))), any_distribution(rng))
-
-    def input_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
-        batch_size, in_features, out_features = (case[name] for name in ("batch_size", "in_features", "out_features"))
-        return {
-            "input_matrix": (batch_size, in_features),
-            "weight_matrix": (out_features, in_features),
-            "bias": (out_features,),
-        }
-
-    def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
-        return {"output": (case["batch_size"], case["out_features"])}
 
     def finish(self, product: NDArray[np.float64], inputs: Mapping[str, Any]) -> NDArray[np.float64]:
         return inputs["scaling_factor"] * swish(product + inputs["bias"])

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from problems.kit.cases import CaseTemplate
 from problems.kit.definition import Case, Difficulty, Initial, Part, Problem, Sizes, SizeSet
 from problems.kit.distributions import Distribution, any_distribution
 from problems.kit.domain import ANY_SCALE
@@ -21,9 +22,7 @@ if TYPE_CHECKING:
     from problems.kit.domain import Domain
 
 
-def _case(m: int, n: int, k: int, distribution: Distribution) -> Case:
-    name = f"{m}x{k} x {k}x{n}, {distribution.value}"
-    return Case(name, {"m": m, "n": n, "k": k, "distribution": distribution})
+_case = CaseTemplate("{m}x{k} x {k}x{n}, {distribution}")
 
 
 class MatrixMultiplication(Problem):
@@ -37,19 +36,20 @@ class MatrixMultiplication(Problem):
     dtypes = ("float32", "float16", "bfloat16")
     signature = "const float* input_a, const float* input_b, float* output_c, size_t m, size_t n, size_t k"
     outputs: ClassVar[Mapping[str, Initial]] = {"output_c": Initial.ZERO}
+    arrays: ClassVar[Mapping[str, str]] = {"input_a": "m, k", "input_b": "k, n", "output_c": "m, n"}
     nondeterministic = True
     tolerance = SUM
     sizes = Sizes(
         cpu=(
             _case(128, 128, 128, Distribution.UNIFORM),
-            _case(256, 192, 160, Distribution.NORMAL),
-            _case(127, 65, 93, Distribution.WIDE),
-            _case(1, 129, 257, Distribution.SMALL),
+            _case(256, 160, 192, Distribution.NORMAL),
+            _case(127, 93, 65, Distribution.WIDE),
+            _case(1, 257, 129, Distribution.SMALL),
         ),
         gpu=(
             _case(4096, 4096, 4096, Distribution.UNIFORM),
-            _case(8192, 4096, 8192, Distribution.NORMAL),
-            _case(4096, 8192, 4096, Distribution.WIDE),
+            _case(8192, 8192, 4096, Distribution.NORMAL),
+            _case(4096, 4096, 8192, Distribution.WIDE),
             _case(8192, 8192, 8192, Distribution.UNIFORM),
         ),
     )
@@ -58,15 +58,11 @@ class MatrixMultiplication(Problem):
     def hidden_case(self, size_set: SizeSet, rng: np.random.Generator) -> Case:
         lengths = (61, 97, 131, 193) if size_set is SizeSet.CPU else (2049, 3001, 4093, 4100)
         m, n, k = (int(length) for length in rng.choice(lengths, 3))
-        return _case(m, n, k, any_distribution(rng))
+        return _case(m, k, n, any_distribution(rng))
 
     def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
-        m, n, k, distribution = (case[name] for name in ("m", "n", "k", "distribution"))
-        a, b = self.sample(distribution, (m, k), rng), self.sample(distribution, (k, n), rng)
-        return {"input_a": a, "input_b": b, "m": m, "n": n, "k": k}
-
-    def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
-        return {"output_c": (case["m"], case["n"])}
+        a, b = (self.sampled(name, case, rng) for name in ("input_a", "input_b"))
+        return {"input_a": a, "input_b": b, **self.scalars(case)}
 
     def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
         return {"output_c": inputs["input_a"].astype(np.float64) @ inputs["input_b"].astype(np.float64)}
@@ -79,7 +75,7 @@ class MatrixMultiplication(Problem):
         return {"output_c": sum_condition(absolute.astype(np.float64), case["k"])}
 
     def part(self, case: Case, rng: np.random.Generator) -> Part | None:
-        m, n, k = (int(case[name]) for name in ("m", "n", "k"))
+        (m, k), (_, n) = self.input_shapes(case).values()
         tile = some_tile(m, k, n, rng)
         if tile is None:
             return None
@@ -91,10 +87,6 @@ class MatrixMultiplication(Problem):
 
     def flops(self, case: Case) -> float:
         return 2.0 * case["m"] * case["n"] * case["k"]
-
-    def bytes(self, case: Case) -> float:
-        m, n, k = (case[name] for name in ("m", "n", "k"))
-        return 4.0 * (m * k + k * n + m * n)
 
 
 PROBLEM = MatrixMultiplication()

@@ -75,7 +75,7 @@ class MseLoss(Problem):
         }
 
     def input_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
-        return dict.fromkeys(("predictions", "targets"), case["shape"])
+        return {"predictions": case["shape"], "targets": case["shape"]}
 
     def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
         differences = np.subtract(inputs["predictions"], inputs["targets"], dtype=np.float64)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from problems.families.microscaling import E2M1, NV_BLOCK, nv_dequantized, tile_places, tiled_size, untiled
+from problems.families.microscaling import E2M1, NV_BLOCK, TILED_SCALES, nv_dequantized, tile_places, untiled
 from problems.families.quantization import (
     DEQUANTIZE_SIZES,
     blocks_part,
@@ -33,6 +33,11 @@ class Nvfp4Dequantize(Problem):
     tags = ("quantization", "low-precision")
     signature = "const uint8_t* q, const float8* scale, const float sf_g, float* out, size_t m, size_t k"
     outputs: ClassVar[Mapping[str, Initial]] = {"out": Initial.POISON}
+    arrays: ClassVar[Mapping[str, str]] = {
+        "q": "m, k / 2",
+        "scale": TILED_SCALES,
+        "out": "m, k",
+    }
     tolerance = Tolerance(
         4.0,
         "4 units of eps * |expected|: two for a fast reciprocal of sf_g, and half a unit each for up to four products.",
@@ -43,14 +48,10 @@ class Nvfp4Dequantize(Problem):
         return stretched(hidden_matrix(size_set, NV_BLOCK, rng), rng)
 
     def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
-        sides = {name: case[name] for name in ("m", "k")}
-        m, k, distribution = sides["m"], sides["k"], case["distribution"]
+        m, k, distribution = case["m"], case["k"], case["distribution"]
         q = E2M1.drawn(distribution, (m, k), rng)
         scales = in_tiles(nv_scales, distribution, (m, k // NV_BLOCK), rng)
-        return {"q": q, "scale": scales, "sf_g": nv_global_scale(case), **sides}
-
-    def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
-        return {"out": (case["m"], case["k"])}
+        return {"q": q, "scale": scales, "sf_g": nv_global_scale(case), **self.scalars(case)}
 
     def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
         scales = untiled(inputs["scale"].view(np.uint8), case["m"], case["k"] // NV_BLOCK)
@@ -61,10 +62,6 @@ class Nvfp4Dequantize(Problem):
 
     def flops(self, case: Case) -> float:
         return 2.0 * case["m"] * case["k"]
-
-    def bytes(self, case: Case) -> float:
-        m, k = case["m"], case["k"]
-        return float(m * k // 2 + tiled_size(m, k // NV_BLOCK) + 4 * m * k)
 
 
 PROBLEM = Nvfp4Dequantize()

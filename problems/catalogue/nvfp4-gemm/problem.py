@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from problems.families.microscaling import E2M1, NV_BLOCK, nv_dequantized, tiled_size, untiled
+from problems.families.microscaling import E2M1, NV_BLOCK, nv_dequantized, untiled
 from problems.families.quantization import (
     PRODUCT_SIZES,
     hidden_product,
@@ -14,6 +14,7 @@ from problems.families.quantization import (
     nv_global_scale,
     nv_scales,
     product_part,
+    product_shapes,
     stretched,
 )
 from problems.kit.definition import Case, Difficulty, Initial, Part, Problem, SizeSet, Tolerance
@@ -41,6 +42,7 @@ class Nvfp4Gemm(Problem):
         "const float sf_g_b, float16* c, size_t m, size_t n, size_t k"
     )
     outputs: ClassVar[Mapping[str, Initial]] = {"c": Initial.ZERO}
+    arrays: ClassVar[Mapping[str, str]] = {"c": "m, n"}
     nondeterministic = True
     tolerance = Tolerance(
         1.0,
@@ -59,10 +61,10 @@ class Nvfp4Gemm(Problem):
             drawn[f"q_{name}"] = E2M1.drawn(distribution, (rows, k), rng)
             drawn[f"scale_{name}"] = in_tiles(nv_scales, distribution, (rows, k // NV_BLOCK), rng)
             drawn[f"sf_g_{name}"] = nv_global_scale(case, at)
-        return {**drawn, **{name: case[name] for name in ("m", "n", "k")}}
+        return {**drawn, **self.scalars(case)}
 
-    def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
-        return {"c": (case["m"], case["n"])}
+    def input_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
+        return product_shapes(case, NV_BLOCK, E2M1)
 
     def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
         a, b = self._factors(case, inputs)
@@ -84,10 +86,6 @@ class Nvfp4Gemm(Problem):
 
     def flops(self, case: Case) -> float:
         return 2.0 * case["m"] * case["n"] * case["k"]
-
-    def bytes(self, case: Case) -> float:
-        m, n, k = (case[name] for name in ("m", "n", "k"))
-        return float((m + n) * k // 2 + sum(tiled_size(rows, k // NV_BLOCK) for rows in (m, n)) + 2 * m * n)
 
     def _factors(self, case: Case, inputs: Mapping[str, Any]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         blocks = case["k"] // NV_BLOCK

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from math import prod
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from problems.families.microscaling import E2M1, E4M3, NV_BLOCK, nv_quantized, tile_places, tiled, tiled_size
+from problems.families.microscaling import E2M1, E4M3, NV_BLOCK, TILED_SCALES, nv_quantized, tile_places, tiled
 from problems.families.quantization import QUANTIZE_SIZES, blocks_part, encoder_input, hidden_matrix
 from problems.kit.chaining import rolled
 from problems.kit.definition import Case, Difficulty, Initial, Part, Problem, SizeSet
@@ -36,6 +35,11 @@ class Nvfp4Quantize(Problem):
     # Whether a number is clear of where rounding turns hangs on the block that it is in.
     chain: ClassVar[Mapping[str, ChainRule]] = {"a": rolled(NV_BLOCK)}
     outputs: ClassVar[Mapping[str, Initial]] = {"q": Initial.POISON, "scale": Initial.ZERO}
+    arrays: ClassVar[Mapping[str, str]] = {
+        "a": "m, k",
+        "q": "m, k / 2",
+        "scale": TILED_SCALES,
+    }
     tolerance = EXACT
     sizes = QUANTIZE_SIZES
 
@@ -43,14 +47,8 @@ class Nvfp4Quantize(Problem):
         return hidden_matrix(size_set, NV_BLOCK, rng)
 
     def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
-        sides = {name: case[name] for name in ("m", "k")}
-        shape = (sides["m"], sides["k"])
-        halfs, power = encoder_input(case["distribution"], shape, NV_BLOCK, "float16", rng)
-        return {"a": halfs, "sf_g": 1536.0 / 2.0**power, **sides}
-
-    def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
-        m, k = case["m"], case["k"]
-        return {"q": (m, k // 2), "scale": (tiled_size(m, k // NV_BLOCK),)}
+        halfs, power = encoder_input(case["distribution"], (case["m"], case["k"]), NV_BLOCK, "float16", rng)
+        return {"a": halfs, "sf_g": 1536.0 / 2.0**power, **self.scalars(case)}
 
     def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
         codes, scales = nv_quantized(inputs["a"], inputs["sf_g"])
@@ -64,10 +62,6 @@ class Nvfp4Quantize(Problem):
 
     def flops(self, case: Case) -> float:
         return 2.0 * case["m"] * case["k"]
-
-    def bytes(self, case: Case) -> float:
-        written = sum(prod(shape) for shape in self.output_shapes(case).values())
-        return float(2 * case["m"] * case["k"] + written)
 
 
 PROBLEM = Nvfp4Quantize()

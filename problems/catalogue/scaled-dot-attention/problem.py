@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from problems.kit.cases import CaseTemplate
 from problems.kit.definition import Case, Difficulty, Initial, Part, Problem, Sizes, SizeSet, Tolerance
 from problems.kit.distributions import Distribution, any_distribution
 from problems.kit.parts import Stretch, some_pieces, within
@@ -16,19 +17,18 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-_SIDES = {"B": "Batch", "H": "Heads", "S": "Seq_len", "E": "Embed_dim"}
 _SCORE_SPIKE = 8.0
 """Queries and keys stand out so little that no power of e overflows, even where no maximum is subtracted."""
 _VALUE_SPIKE = 64.0
 _QUERIES = 64
 """Of each head in a part."""
 
+_named = CaseTemplate("Batch={B}, Heads={H}, Seq_len={S}, Embed_dim={E}, {distribution}")
+
 
 def _case(shape: tuple[int, int, int, int], distribution: Distribution) -> Case:
     """A case whose values are of this distribution; queries and keys are normal."""
-    labels = [f"{label}={side}" for label, side in zip(_SIDES.values(), shape, strict=True)]
-    values = {**dict(zip(_SIDES, shape, strict=True)), "shape": shape, "distribution": distribution}
-    return Case(", ".join([*labels, distribution.value]), values)
+    return _named(*shape, distribution, shape=shape)
 
 
 class ScaledDotAttention(Problem):
@@ -41,6 +41,7 @@ class ScaledDotAttention(Problem):
     dtypes = ("float32", "float16", "bfloat16")
     signature = "const float* Q, const float* K, const float* V, float* output, size_t B, size_t H, size_t S, size_t E"
     outputs: ClassVar[Mapping[str, Initial]] = {"output": Initial.ZERO}
+    arrays: ClassVar[Mapping[str, str]] = dict.fromkeys(("Q", "K", "V", "output"), "B, H, S, E")
     nondeterministic = True
     tolerance = Tolerance(
         2.0,
@@ -75,12 +76,9 @@ class ScaledDotAttention(Problem):
         return {
             "Q": self.sample(Distribution.NORMAL, shape, rng, _SCORE_SPIKE),
             "K": self.sample(Distribution.NORMAL, shape, rng, _SCORE_SPIKE),
-            "V": self.sample(case["distribution"], shape, rng, _VALUE_SPIKE),
-            **{side: case[side] for side in _SIDES},
+            "V": self.sampled("V", case, rng, _VALUE_SPIKE),
+            **self.scalars(case),
         }
-
-    def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
-        return {"output": case["shape"]}
 
     def reference(self, case: Case, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
         weights = _weights(_scores(inputs))
@@ -97,7 +95,7 @@ class ScaledDotAttention(Problem):
         return {"output": sqrt(case["S"]) * (weights @ values) + of_scores}
 
     def part(self, case: Case, rng: np.random.Generator) -> Part | None:
-        batches, heads, length, size = (int(case[side]) for side in _SIDES)
+        batches, heads, length, size = self.output_shapes(case)["output"]
         chosen = None if isinstance(rng, Stretch) else some_pieces(batches * heads, 2 * length * size, rng)
         if chosen is None:
             return None  # Of a stretch all queries would have to be compared.
@@ -107,9 +105,6 @@ class ScaledDotAttention(Problem):
 
     def flops(self, case: Case) -> float:
         return 4.0 * prod(case["shape"]) * case["S"]
-
-    def bytes(self, case: Case) -> float:
-        return 16.0 * prod(case["shape"])
 
 
 def _scores(inputs: Mapping[str, Any]) -> NDArray[np.float64]:

@@ -28,8 +28,8 @@ class SymmetricMatmul(SquareProduct):
     chain: ClassVar[Mapping[str, ChainRule]] = {"input_a": SYMMETRIC, "input_b": SYMMETRIC}
     domains: ClassVar[Mapping[str, Domain]] = {"input_a": AS_A_WHOLE, "input_b": AS_A_WHOLE}
 
-    def draw(self, name: str, shape: tuple[int, ...], case: Case, rng: np.random.Generator) -> NDArray[np.float32]:
-        return formed(super().draw(name, shape, case, rng), Form.SYMMETRIC)
+    def draw(self, name: str, case: Case, rng: np.random.Generator) -> NDArray[np.float32]:
+        return formed(super().draw(name, case, rng), Form.SYMMETRIC)
 
 
 PROBLEM = SymmetricMatmul()

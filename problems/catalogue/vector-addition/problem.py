@@ -24,7 +24,7 @@ _case = CaseTemplate("n = {n}, {distribution}")
 
 
 def _power(exponent: int, distribution: Distribution) -> Case:
-    return CaseTemplate(f"n = 2^{exponent}, {{distribution}}")(distribution, n=1 << exponent)
+    return Case(f"n = 2^{exponent}, {distribution}", {"n": 1 << exponent, "distribution": distribution})
 
 
 class VectorAddition(Problem):
