@@ -35,7 +35,10 @@ class CaseTemplate:
             raise TypeError(f"a case `{self._template}` takes {', '.join(self._names)}; it was given {values} {others}")
         return Case(self._template.format(**named), named)
 
-    def draw(self, rng: np.random.Generator, *choices: Iterable[Any]) -> Case:
-        """A case with one of the choices for each field, drawn in the fields' order, all alike likely."""
+    def draw(self, rng: np.random.Generator, *choices: Iterable[Any], **others: Any) -> Case:  # noqa: ANN401 - as above
+        """A case with one of the choices for each field, drawn in the fields' order, all alike likely.
+
+        Raises TypeError as a call does.
+        """
         each = [tuple(some) for some in choices]
-        return self(*(some[rng.integers(len(some))] for some in each))
+        return self(*(some[rng.integers(len(some))] for some in each), **others)

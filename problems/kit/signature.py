@@ -113,7 +113,11 @@ def _parameter(text: str, outputs: Mapping[str, Initial], host_readable: frozens
 
 
 def _declarator(text: str) -> tuple[str, str, bool, bool]:
-    """The element type, the name, whether it is a pointer, and whether what it points to (or the scalar) is const."""
+    """The element type, the name, whether it is a pointer, and whether what it points to (or the scalar) is const.
+
+    It refuses what it does not know, as problems are ours to spell. The executor reads the `solution` of a submission
+    with a reader of its own (`compile/declared_parameters.py`), which has to let pass what it cannot tell.
+    """
     *before, name = _tokens(text) or [""]
     pointer = "*" in before
     star = before.index("*") if pointer else len(before)

@@ -9,7 +9,7 @@ import numpy as np
 
 from problems.kit.cases import CaseTemplate
 from problems.kit.definition import Case, Difficulty, Initial, Problem, Sizes, SizeSet, Tolerance
-from problems.kit.distributions import Distribution, any_distribution
+from problems.kit.distributions import Distribution
 from problems.kit.rounding import EPS
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class TripletMargin(Problem):
 
     def hidden_case(self, size_set: SizeSet, rng: np.random.Generator) -> Case:
         batches, lengths = ((5, 13, 37), (127, 513, 1021)) if size_set is SizeSet.CPU else ((127, 257), (4093, 8209))
-        return _case(int(rng.choice(batches)), int(rng.choice(lengths)), any_distribution(rng), margin=_MARGIN)
+        return _case.draw(rng, batches, lengths, Distribution, margin=_MARGIN)
 
     def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
         vectors = {name: self.sampled(name, case, rng) for name in ("anchor", "positive", "negative")}

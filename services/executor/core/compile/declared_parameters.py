@@ -6,6 +6,9 @@ misleading. So a difference is only a hint beside a verdict that does not depend
 Integers narrower than the problem's get none either: they correctly read the low bits. Nor does a floating-point number
 in another place (`input, output, n, m, alpha` for `input, alpha, output, n, m`, as in older problems): a call passes
 these in registers of their own, so only the order within each sort counts.
+
+`problems.kit.signature` is no help here: it refuses types that it does not know, references, arrays and parameters
+without a name, and all of these are legal in a submission.
 """
 
 from __future__ import annotations
