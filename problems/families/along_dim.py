@@ -99,12 +99,6 @@ class AlongDim(Problem):
     def flops(self, case: Case) -> float:
         return self.flops_per_element * prod(case["shape"])
 
-    def bytes(self, case: Case) -> float:
-        # The default is right, and more than this for float16 and bfloat16, whose figures would change with it.
-        output = next(parameter.dtype for parameter in self.parameters if parameter.output)
-        read = prod(case["shape"]) * np.dtype(np.float32).itemsize
-        return float(read + prod(self.output_shapes(case)["output"]) * output.itemsize)
-
 
 def in_float64(inputs: Mapping[str, Any]) -> NDArray[np.float64]:
     """The tensor `input` in fp64."""

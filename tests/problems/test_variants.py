@@ -61,9 +61,10 @@ def test_integer_outputs_and_shapes_keep_their_types(catalogue: Catalogue) -> No
     assert [parameter.ctype for parameter in problem.parameters] == ["__half", "int", "__half", "size_t", "size_t"]
 
 
+@pytest.mark.parametrize("slug", ["matrix-multiplication", "softmax", "mean-dim"])
 @pytest.mark.parametrize("dtype", NARROW)
-def test_traffic_is_half_of_the_floats(catalogue: Catalogue, dtype: str) -> None:
-    problem = catalogue.get("matrix-multiplication").problem
+def test_traffic_is_half_of_the_floats(catalogue: Catalogue, slug: str, dtype: str) -> None:
+    problem = catalogue.get(slug).problem
     case = problem.sizes.gpu[0]
     assert variant_of(problem, dtype).bytes(case) == problem.bytes(case) / 2
     assert variant_of(problem, dtype).flops(case) == problem.flops(case)
