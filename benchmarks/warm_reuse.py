@@ -20,12 +20,14 @@ import sys
 import tempfile
 import time
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import grpc
 from wavepool.executor.v1 import executor_pb2, executor_pb2_grpc
 from wavepool.vmpool.v1 import vmpool_pb2, vmpool_pb2_grpc
 
+from servicekit.service_token import ServiceToken, service_token_of
 from vocabulary.ports import free_port
 
 if TYPE_CHECKING:
@@ -37,8 +39,8 @@ WARM_UP = 20
 
 
 @contextmanager
-def running_vmpool() -> Generator[str]:
-    """Runs a vmpool on a free port; gives its target. Its machines end with it."""
+def running_vmpool() -> Generator[tuple[str, ServiceToken]]:
+    """A vmpool on a free port; gives its target and its services' token. Its machines end with it."""
     with tempfile.TemporaryDirectory(prefix="warm-reuse-") as folder:
         port = free_port()
         settings = {
@@ -53,7 +55,7 @@ def running_vmpool() -> Generator[str]:
             [sys.executable, "-m", "services.vmpool"], env={**os.environ, **settings}, stdout=subprocess.DEVNULL
         )
         try:
-            yield f"127.0.0.1:{port}"
+            yield f"127.0.0.1:{port}", service_token_of(Path(folder))
         finally:
             process.terminate()
             process.wait()
@@ -62,8 +64,9 @@ def running_vmpool() -> Generator[str]:
 class Measurement:
     """Leases and bare calls to one pool with one machine."""
 
-    def __init__(self, pool: grpc.Channel, *, fresh_channel: bool) -> None:
+    def __init__(self, pool: grpc.Channel, token: ServiceToken, *, fresh_channel: bool) -> None:
         self._pool = vmpool_pb2_grpc.VmPoolServiceStub(pool)
+        self._authorization = (("authorization", f"Bearer {token.current()}"),)
         self._fresh_channel = fresh_channel
         self._channel: grpc.Channel | None = None
         self._jobs = 0
@@ -73,7 +76,9 @@ class Measurement:
         self._jobs += 1
         request = vmpool_pb2.AcquireLeaseRequest(job_id=f"job{self._jobs}", attempt=1, gpu_type="MI300X", eighths=8)
         start = time.perf_counter_ns()
-        lease = self._pool.AcquireLease(request, timeout=CALL_SECONDS, wait_for_ready=True).lease
+        lease = self._pool.AcquireLease(
+            request, timeout=CALL_SECONDS, wait_for_ready=True, metadata=self._authorization
+        ).lease
         self._ask(lease)
         return lease, (time.perf_counter_ns() - start) / 1e6
 
@@ -84,8 +89,10 @@ class Measurement:
         return (time.perf_counter_ns() - start) / 1e6
 
     def release(self, lease: vmpool_pb2.Lease) -> None:
-        """Gives the machine back."""
-        self._pool.ReleaseLease(vmpool_pb2.ReleaseLeaseRequest(lease_id=lease.lease_id), timeout=CALL_SECONDS)
+        """Give the machine back."""
+        self._pool.ReleaseLease(
+            vmpool_pb2.ReleaseLeaseRequest(lease_id=lease.lease_id), timeout=CALL_SECONDS, metadata=self._authorization
+        )
 
     def first_lease(self) -> None:
         """Waits for the machine."""
@@ -133,8 +140,8 @@ def main() -> None:
     arguments = parser.parse_args()
     leased: list[float] = []
     bare: list[float] = []
-    with running_vmpool() as target, grpc.insecure_channel(target) as pool:
-        measurement = Measurement(pool, fresh_channel=arguments.fresh_channel)
+    with running_vmpool() as (target, token), grpc.insecure_channel(target) as pool:
+        measurement = Measurement(pool, token, fresh_channel=arguments.fresh_channel)
         measurement.first_lease()
         for _ in range(WARM_UP + arguments.leases):
             lease, waited = measurement.lease()

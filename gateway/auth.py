@@ -75,7 +75,7 @@ class Authenticator:
                 AuthenticateTokenRequest(token=token), timeout=CALL_TIMEOUT_SECONDS
             )
         except grpc.aio.AioRpcError as error:
-            if error.code() is grpc.StatusCode.UNAUTHENTICATED:
+            if error.code() is grpc.StatusCode.NOT_FOUND:
                 return None
             raise
         return Account(answer.account_id, answer.account_name, answer.token_id, answer.admin)

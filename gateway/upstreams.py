@@ -45,7 +45,10 @@ async def open_upstreams(settings: GatewaySettings) -> AsyncGenerator[Upstreams]
         "billing": settings.billing_target,
     }
     async with AsyncExitStack() as stack:
-        channels = {name: await stack.enter_async_context(open_channel(target)) for name, target in targets.items()}
+        token = settings.service_token().current
+        channels = {
+            name: await stack.enter_async_context(open_channel(target, token)) for name, target in targets.items()
+        }
         health_stub = cast("Any", health_pb2_grpc).HealthStub
         yield Upstreams(
             scheduler=SchedulerServiceStub(channels["scheduler"]),

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import grpc
 
 from servicekit.request_id import METADATA_KEY, current_request_id
+from vocabulary.bearer import METADATA_KEY as TOKEN_KEY
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -52,7 +53,7 @@ OPTIONS: tuple[tuple[str, int | str], ...] = (
 
 
 class _Metadata:
-    def __init__(self, token: str | None) -> None:
+    def __init__(self, token: Callable[[], str] | None) -> None:
         self._token = token
 
     def added(self, details: grpc.aio.ClientCallDetails) -> grpc.aio.ClientCallDetails:
@@ -60,7 +61,7 @@ class _Metadata:
         if request_id := current_request_id():
             metadata.add(METADATA_KEY, request_id)
         if self._token:
-            metadata.add("authorization", f"Bearer {self._token}")
+            metadata.add(TOKEN_KEY, f"Bearer {self._token()}")
         return grpc.aio.ClientCallDetails(
             details.method, details.timeout, metadata, details.credentials, details.wait_for_ready
         )
@@ -80,8 +81,8 @@ class _Stream(_Metadata, grpc.aio.UnaryStreamClientInterceptor):
         return await continuation(self.added(client_call_details), request)
 
 
-def open_channel(target: str, *, token: str | None = None) -> grpc.aio.Channel:
-    """Opens a channel to a service such as `127.0.0.1:50061`; every call sends `token` as `authorization`.
+def open_channel(target: str, token: Callable[[], str] | None = None) -> grpc.aio.Channel:
+    """Opens a channel to a service such as `127.0.0.1:50061`; every call sends `token()` as `authorization`.
 
     The channel connects when it is first used and reconnects by itself. Close it when done.
     """

@@ -8,9 +8,10 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
-from pydantic import AliasChoices, BeforeValidator, ValidationError, ValidationInfo, field_validator
+from pydantic import AliasChoices, BeforeValidator, Field, ValidationError, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict, SettingsError
 
+from servicekit.service_token import ServiceToken, service_token_of
 from vocabulary.ports import METRICS_PORT_OFFSET
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ CommaSeparated = Annotated[tuple[T, ...], NoDecode, BeforeValidator(split_at_com
 class Settings(BaseSettings):
     """Settings whose durations may be given in seconds. An empty variable counts as not set."""
 
-    model_config = SettingsConfigDict(env_ignore_empty=True)
+    model_config = SettingsConfigDict(env_ignore_empty=True, populate_by_name=True)
 
     @field_validator("*", mode="before")
     @classmethod
@@ -109,6 +110,8 @@ class ServiceSettings(Settings):
     data_dir: Path = Path(".wavepool")
     database_url: str | None = None
     """SQLAlchemy URL of an async driver. Unset: an SQLite file in `data_dir`."""
+    service_token_file: Path | None = Field(default=None, validation_alias=AliasChoices("WAVEPOOL_SERVICE_TOKEN_FILE"))
+    """The secret by which services know each other, the same for all; unset: `service-token` in `data_dir`."""
     log_level: str = "INFO"
     drain: timedelta = timedelta(seconds=10)
     """Longest time that calls in flight may go on after SIGTERM."""
@@ -118,6 +121,10 @@ class ServiceSettings(Settings):
         if self.metrics_port is not None:
             return self.metrics_port
         return self.port + METRICS_PORT_OFFSET if self.port else 0
+
+    def service_token(self) -> ServiceToken:
+        """The token of the services of this installation."""
+        return ServiceToken(self.service_token_file) if self.service_token_file else service_token_of(self.data_dir)
 
     def state_folder(self) -> Path:
         """The folder of stored files: the data folder, or the folder of an SQLite file elsewhere."""

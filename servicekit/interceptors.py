@@ -18,9 +18,12 @@ from servicekit.storage import says_full
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Mapping
 
+    from servicekit.service_token import ServiceToken
+
 log = get_logger(__name__)
 
-QUIET_SERVICES = ("/grpc.health.", "/grpc.reflection.")
+FOR_EVERYBODY = ("/grpc.health.", "/grpc.reflection.")
+"""Services that say nothing of anybody; their calls are not worth a line of the log either."""
 HEARTBEATS = frozenset({"/wavepool.executor.v1.ExecutorService/GetCapabilities"})
 """Methods called every few seconds while a machine lives; only failures are logged."""
 
@@ -41,12 +44,8 @@ class Observer(grpc.aio.ServerInterceptor):
         if handler is None:
             return None
         method = str(handler_call_details.method)
-        streams_in, streams_out = bool(handler.request_streaming), bool(handler.response_streaming)
-        shape = f"{'stream' if streams_in else 'unary'}_{'stream' if streams_out else 'unary'}"
-        inner = getattr(handler, shape)
-        wrapped = self._streaming(method, inner) if streams_out else self._unary(method, inner)
-        make = getattr(grpc, f"{shape}_rpc_method_handler")
-        return make(wrapped, handler.request_deserializer, handler.response_serializer)
+        inner = getattr(handler, _shape_of(handler))
+        return _replaced(handler, (self._streaming if handler.response_streaming else self._unary)(method, inner))
 
     def _unary(self, method: str, inner: Callable[[Any, Any], Awaitable[Any]]) -> Callable[[Any, Any], Awaitable[Any]]:
         async def serve(request: Any, context: Any) -> Any:  # noqa: ANN401 - any generated message
@@ -83,6 +82,53 @@ class Observer(grpc.aio.ServerInterceptor):
         await context.abort_with_status(status_of(failure))
 
 
+class ServicesOnly(grpc.aio.ServerInterceptor):
+    """Refuses calls without the services' token (UNAUTHENTICATED), except for health and reflection."""
+
+    def __init__(self, token: ServiceToken) -> None:
+        self._token = token
+
+    async def intercept_service(
+        self,
+        continuation: Callable[[grpc.HandlerCallDetails], Awaitable[Any]],
+        handler_call_details: grpc.HandlerCallDetails,
+    ) -> Any:  # noqa: ANN401 - the handler of any RPC
+        """Called by grpc for each RPC."""
+        handler = await continuation(handler_call_details)
+        if handler is None or str(handler_call_details.method).startswith(FOR_EVERYBODY):
+            return handler
+        if self._token.is_in(handler_call_details.invocation_metadata):
+            return handler
+        return _replaced(handler, _refuse_stream if handler.response_streaming else _refuse)
+
+
+STRANGER = (
+    "only services of this installation may call this: send `authorization: Bearer <token>` with the first line of "
+    "their `service-token` file (WAVEPOOL_SERVICE_TOKEN_FILE), which all of them must share"
+)
+"""The answer to a call without the token, or with that of another file."""
+
+
+async def _refuse(_: object, context: Any) -> None:  # noqa: ANN401 - grpc's own
+    await context.abort(grpc.StatusCode.UNAUTHENTICATED, STRANGER)
+
+
+async def _refuse_stream(_: object, context: Any) -> AsyncIterator[None]:  # noqa: ANN401 - grpc's own
+    await context.abort(grpc.StatusCode.UNAUTHENTICATED, STRANGER)
+    yield
+
+
+def _shape_of(handler: Any) -> str:  # noqa: ANN401 - grpc has no type for it
+    ways = handler.request_streaming, handler.response_streaming
+    return "_".join("stream" if streams else "unary" for streams in ways)
+
+
+def _replaced(handler: Any, serve: Callable[[Any, Any], object]) -> Any:  # noqa: ANN401 - grpc has no type for it
+    """The handler, with `serve` for what it did."""
+    make = getattr(grpc, f"{_shape_of(handler)}_rpc_method_handler")
+    return make(serve, handler.request_deserializer, handler.response_serializer)
+
+
 @contextmanager
 def _observed(method: str, context: Any) -> Generator[None]:  # noqa: ANN401 - grpc's own
     metadata: dict[str, str] = dict(context.invocation_metadata() or ())
@@ -102,7 +148,7 @@ def _observed(method: str, context: Any) -> Generator[None]:  # noqa: ANN401 - g
         in_flight.dec()
         seconds = time.perf_counter() - start
         rpc_seconds.labels(method, code).observe(seconds)
-        if not method.startswith(QUIET_SERVICES) and (code != "OK" or method not in HEARTBEATS):
+        if not method.startswith(FOR_EVERYBODY) and (code != "OK" or method not in HEARTBEATS):
             log.info("rpc", extra={"method": method, "code": code, "duration_ms": round(seconds * 1000, 2)})
 
 

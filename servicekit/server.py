@@ -18,7 +18,8 @@ from grpc_reflection.v1alpha import reflection
 from servicekit import logging, metrics
 from servicekit.channels import MAX_MESSAGE_BYTES
 from servicekit.config import settings_faults
-from servicekit.interceptors import Observer
+from servicekit.interceptors import Observer, ServicesOnly
+from servicekit.service_token import NoServiceTokenError
 from servicekit.storage import has_room
 
 if TYPE_CHECKING:
@@ -54,13 +55,29 @@ class WrongSettingsError(Exception):
 
 
 class ServiceServer:
-    """One service's server. Register servicers on `grpc`, `expose` their names, then call `run_until_signalled`."""
+    """One service's server. Register servicers on `grpc`, `expose` their names, then call
+    `run_until_signalled`.
+
+    Only services of this installation may call it, unless `knows_its_callers`: then each method looks by itself.
+    Raises NoServiceTokenError.
+    """
 
     def __init__(
-        self, name: str, settings: ServiceSettings, error_map: Mapping[type[Exception], grpc.StatusCode]
+        self,
+        name: str,
+        settings: ServiceSettings,
+        error_map: Mapping[type[Exception], grpc.StatusCode],
+        *,
+        knows_its_callers: bool = False,
     ) -> None:
         self.name = name
-        self.grpc = grpc.aio.server(interceptors=[Observer(error_map)], options=OPTIONS)
+        interceptors: list[grpc.aio.ServerInterceptor] = [Observer(error_map)]
+        if not knows_its_callers:
+            token = settings.service_token()
+            # A file that cannot be read is told before anything is served.
+            token.current()
+            interceptors.append(ServicesOnly(token))
+        self.grpc = grpc.aio.server(interceptors=interceptors, options=OPTIONS)
         self.port = 0
         self.metrics_port = 0
         self._settings = settings
@@ -150,7 +167,8 @@ def run(main: Callable[[], Awaitable[None]], check: Callable[[], object]) -> Non
         gc.freeze()
         uvloop.run(body())
     except (ValueError, WrongSettingsError) as error:
-        faults = str(error) if isinstance(error, WrongSettingsError) else settings_faults(error)
+        is_told = isinstance(error, WrongSettingsError | NoServiceTokenError)
+        faults = str(error) if is_told else settings_faults(error)
         if not faults:
             raise
         sys.stderr.write(f"{faults}\n")

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
     from servicekit.errors import RpcFailure
 
+# UNAUTHENTICATED is not among them: a service refuses the gateway's own token then, which is no user's fault.
 HTTP_STATUS: Mapping[grpc.StatusCode, int] = {
     grpc.StatusCode.INVALID_ARGUMENT: 422,
     grpc.StatusCode.OUT_OF_RANGE: 422,
-    grpc.StatusCode.UNAUTHENTICATED: 401,
     grpc.StatusCode.PERMISSION_DENIED: 403,
     grpc.StatusCode.NOT_FOUND: 404,
     grpc.StatusCode.ALREADY_EXISTS: 409,

@@ -29,7 +29,7 @@ log = logging.get_logger(__name__)
 
 ERROR_MAP: ErrorMap = {
     errors.InvalidFieldError: grpc.StatusCode.INVALID_ARGUMENT,
-    errors.InvalidTokenError: grpc.StatusCode.UNAUTHENTICATED,
+    errors.InvalidTokenError: grpc.StatusCode.NOT_FOUND,
     errors.InsufficientCreditError: grpc.StatusCode.FAILED_PRECONDITION,
     errors.LastAdministratorTokenError: grpc.StatusCode.FAILED_PRECONDITION,
     errors.NotFoundError: grpc.StatusCode.NOT_FOUND,

@@ -90,7 +90,7 @@ class ExecutorServer(ServiceServer):
     def __init__(
         self, settings: ExecutorSettings, runs: Runs, inventory: InventoryReader, pool_watch: PoolWatch | None
     ) -> None:
-        super().__init__("executor", settings, ERROR_MAP)
+        super().__init__("executor", settings, ERROR_MAP, knows_its_callers=True)
         self.runs = runs
         self.inventory = inventory
         self.pool_watch = pool_watch

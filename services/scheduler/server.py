@@ -110,7 +110,10 @@ async def build(
     clock: Clock,
 ) -> Scheduler:
     """Builds a scheduler on a database whose schema is up to date."""
-    vmpool_channel, billing_channel = open_channel(settings.vmpool_target), open_channel(settings.billing_target)
+    token = settings.service_token().current
+    vmpool_channel, billing_channel = (
+        open_channel(target, token) for target in (settings.vmpool_target, settings.billing_target)
+    )
     hub, waiting, inventory = EventHub(), WaitingJobs(settings.waiting_per_priority_point), Inventory()
     store, reader = JobStore(database, hub.announce), JobReader(database)
     pool, billing, executors = Pool(vmpool_channel), Billing(billing_channel), Executors(settings.longest_run)

@@ -145,7 +145,8 @@ async def build(
     history, usage_store = HistoryStore(db), UsageStore(db, clock)
     tokens, demand = MachineTokens(settings.resolved_secret()), DemandBoard(settings.demand_lifetime)
     async with AsyncExitStack() as stack:
-        billing = await stack.enter_async_context(open_channel(settings.billing_target))
+        token = settings.service_token().current
+        billing = await stack.enter_async_context(open_channel(settings.billing_target, token))
         offers = OfferBoard(providers, settings.offer_times(), clock)
         stack.push_async_callback(offers.close)
         funding = funding or BillingFunding(usage_store, billing, clock)

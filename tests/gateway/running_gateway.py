@@ -17,6 +17,7 @@ from gateway.config import GatewaySettings
 from gateway.server import GatewayServer
 from tests.gateway.documented import Documented
 from tests.gateway.scripted_services import USER_TOKEN, ScriptedServices
+from tests.service_token import SERVICE_TOKEN
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -65,7 +66,8 @@ async def _frames(source: httpx_sse.EventSource) -> AsyncGenerator[httpx_sse.Ser
 def settings_for(services: ScriptedServices, **changes: Any) -> GatewaySettings:
     """Settings that point to the scripted services and cache no token."""
     fields: dict[str, Any] = dict.fromkeys(("scheduler_target", "vmpool_target", "billing_target"), services.target)
-    return GatewaySettings.model_validate(fields | {"token_cache": timedelta(0)} | changes)
+    fields |= {"token_cache": timedelta(0), "service_token_file": SERVICE_TOKEN.file}
+    return GatewaySettings.model_validate(fields | changes)
 
 
 def client_of(url: str, app: FastAPI | None = None) -> httpx.AsyncClient:

@@ -134,7 +134,7 @@ class ScriptedBilling(billing_pb2_grpc.BillingServiceServicer):
     async def AuthenticateToken(self, request: Any, context: Any) -> billing_pb2.AuthenticateTokenResponse:
         await self.refusals.meet("AuthenticateToken", request, context)
         if request.token not in self.accounts:
-            await context.abort(grpc.StatusCode.UNAUTHENTICATED, "unknown token")
+            await context.abort(grpc.StatusCode.NOT_FOUND, "unknown token")
         account_id, admin = self.accounts[request.token]
         return billing_pb2.AuthenticateTokenResponse(
             account_id=account_id, account_name="demo", token_id="tok_1", admin=admin

@@ -21,7 +21,7 @@ class Billing:
 
     def __init__(self) -> None:
         self.known = {"good"}
-        self.failure = grpc.StatusCode.UNAUTHENTICATED
+        self.failure = grpc.StatusCode.NOT_FOUND
         self.asked: list[str] = []
 
     async def AuthenticateToken(self, request: Any, timeout: float) -> AuthenticateTokenResponse:  # noqa: N802

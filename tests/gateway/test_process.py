@@ -19,6 +19,7 @@ from tests.gateway.job_events import queued
 from tests.gateway.running_gateway import DEADLINE_SECONDS
 from tests.gateway.scripted_services import USER_TOKEN, ScriptedServices
 from tests.job_specs import job_spec
+from tests.service_token import TOKEN_SETTING
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -38,6 +39,7 @@ async def process(services: ScriptedServices) -> AsyncGenerator[tuple[asyncio.su
         "GATEWAY_PORT": "0",
         "GATEWAY_DRAIN": "PT5S",
         **{f"GATEWAY_{name}_TARGET": services.target for name in names},
+        **TOKEN_SETTING,
     }
     child = await asyncio.create_subprocess_exec(*COMMAND, env=environment, stdout=asyncio.subprocess.PIPE)
     try:

@@ -14,6 +14,7 @@ from wavepool.billing.v1 import billing_pb2_grpc
 from servicekit.channels import open_channel
 from servicekit.config import ServiceSettings
 from servicekit.server import ServiceServer
+from tests.service_token import SERVICE_TOKEN
 
 
 class UnknownThingError(Exception):
@@ -45,11 +46,15 @@ def serve() -> Serve:
             async def GetBalance(self, request: Any, context: Any) -> Any:  # noqa: N802 - grpc's own
                 return await get_balance(request, context)
 
-        server = ServiceServer("test", ServiceSettings(port=0, drain=timedelta(seconds=5)), ERROR_MAP)
+        server = ServiceServer(
+            "test",
+            ServiceSettings(port=0, drain=timedelta(seconds=5), service_token_file=SERVICE_TOKEN.file),
+            ERROR_MAP,
+        )
         billing_pb2_grpc.add_BillingServiceServicer_to_server(Servicer(), server.grpc)
         server.expose(SERVICE)
         await server.start()
-        channel = open_channel(f"127.0.0.1:{server.port}")
+        channel = open_channel(f"127.0.0.1:{server.port}", SERVICE_TOKEN.current)
         yield server, billing_pb2_grpc.BillingServiceStub(channel)
         await channel.close()
         await server.stop(timedelta(0))

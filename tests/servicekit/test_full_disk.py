@@ -53,7 +53,7 @@ async def test_a_full_disk_is_unavailable_and_not_ready_until_there_is_room(disk
     server = ServiceServer("test", settings, {})
     billing_pb2_grpc.add_BillingServiceServicer_to_server(Writing(database), server.grpc)
     await server.start()
-    channel = open_channel(f"127.0.0.1:{server.port}")
+    channel = open_channel(f"127.0.0.1:{server.port}", settings.service_token().current)
     stub, health = billing_pb2_grpc.BillingServiceStub(channel), health_pb2_grpc.HealthStub(channel)
     answers = health_pb2.HealthCheckResponse
 

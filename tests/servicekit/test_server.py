@@ -19,6 +19,7 @@ from servicekit.config import ServiceSettings
 from servicekit.errors import rpc_failure
 from servicekit.request_id import METADATA_KEY, current_request_id, set_request_id
 from servicekit.server import PortTakenError, ServiceServer
+from tests.service_token import SERVICE_TOKEN
 from tests.servicekit.conftest import SERVICE, BadFieldError, Serve, UnknownThingError
 
 if TYPE_CHECKING:
@@ -119,8 +120,9 @@ async def test_the_request_id_travels_with_the_call(serve: Serve) -> None:
         await stub.GetBalance(billing_pb2.GetBalanceRequest(), timeout=60)
         async with grpc.aio.insecure_channel(f"127.0.0.1:{server.port}") as bare:
             call = bare.unary_unary(f"/{SERVICE}/GetBalance")
-            await call(b"", metadata=((METADATA_KEY, "x" * 500),))
-            await call(b"")
+            authorization = ("authorization", f"Bearer {SERVICE_TOKEN.current()}")
+            await call(b"", metadata=((METADATA_KEY, "x" * 500), authorization))
+            await call(b"", metadata=(authorization,))
     assert seen[0] == "from-the-caller"
     assert seen[1] == "x" * 64
     assert len(seen[2]) == 16
@@ -147,7 +149,9 @@ async def test_a_call_in_flight_finishes_while_the_server_stops(serve: Serve) ->
 
 async def test_a_taken_port_is_named(serve: Serve) -> None:
     async with serve(balance) as (server, _):
-        second = ServiceServer("second", ServiceSettings(port=server.port, metrics_port=0), {})
+        second = ServiceServer(
+            "second", ServiceSettings(port=server.port, metrics_port=0, service_token_file=SERVICE_TOKEN.file), {}
+        )
         with pytest.raises(PortTakenError, match=f"second cannot listen on 127.0.0.1:{server.port}"):
             await second.start()
 
@@ -161,10 +165,10 @@ async def test_a_token_travels_as_authorization(serve: Serve) -> None:
         return BALANCE
 
     async with serve(note) as (server, _):
-        channel = open_channel(f"127.0.0.1:{server.port}", token="secret")  # noqa: S106 - a test's
+        channel = open_channel(f"127.0.0.1:{server.port}", SERVICE_TOKEN.current)
         await channel.unary_unary(f"/{SERVICE}/GetBalance")(b"", timeout=60)
         await channel.close()
-    assert seen == ["Bearer secret"]
+    assert seen == [f"Bearer {SERVICE_TOKEN.current()}"]
 
 
 PROGRAM = """

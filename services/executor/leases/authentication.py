@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import hmac
 from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
 from services.executor.leases.errors import MissingTokenError, WrongTokenError
+from vocabulary.bearer import bearer_token, same_token
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-METADATA_KEY = "authorization"
-_SCHEME = "bearer "
+    from vocabulary.bearer import Metadata
 
 
 class Caller(Enum):
@@ -30,18 +27,13 @@ class Tokens:
     lease: str
     admin: str
 
-    def caller(self, metadata: Iterable[tuple[str, str | bytes]]) -> Caller:
+    def caller(self, metadata: Metadata) -> Caller:
         """Return the role of the caller that sent this metadata; raises MissingTokenError, WrongTokenError."""
-        headers = [value for key, value in metadata if key == METADATA_KEY and isinstance(value, str)]
-        if not headers or not headers[0].lower().startswith(_SCHEME):
+        token = bearer_token(metadata)
+        if not token:
             raise MissingTokenError
-        token = headers[0][len(_SCHEME) :].strip()
-        if _same(token, self.admin):
+        if same_token(token, self.admin):
             return Caller.ADMINISTRATOR
-        if _same(token, self.lease):
+        if same_token(token, self.lease):
             return Caller.LEASE_HOLDER
         raise WrongTokenError
-
-
-def _same(given: str, expected: str) -> bool:
-    return bool(expected) and hmac.compare_digest(given.encode(), expected.encode())

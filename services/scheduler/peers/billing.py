@@ -13,7 +13,7 @@ from wavepool.billing.v1 import billing_pb2, billing_pb2_grpc
 from servicekit.errors import rpc_failure
 from servicekit.logging import get_logger
 from services.scheduler.jobs.errors import BillingUnreachableError, CreditRefusedError, InvalidFieldError
-from services.scheduler.peers.rpc_codes import UNREACHABLE
+from services.scheduler.peers.rpc_codes import is_unreachable
 from submissions.modes import MODES
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ class Billing:
         try:
             answer = await self._stub.SettleCharge(request, timeout=CALL_SECONDS)
         except grpc.aio.AioRpcError as error:
-            if error.code() in UNREACHABLE:
+            if is_unreachable(error):
                 raise BillingUnreachableError from error
             log.exception("billing refuses a settlement", extra={"job_id": job.job_id, "hold_id": hold_id})
             return 0
@@ -106,7 +106,7 @@ def _translated(field: str) -> Generator[None]:
                 raise CreditRefusedError(failure.message) from error
             case grpc.StatusCode.NOT_FOUND | grpc.StatusCode.INVALID_ARGUMENT:
                 raise InvalidFieldError(field, failure.message) from error
-            case code if code in UNREACHABLE:
+            case _ if is_unreachable(error):
                 raise BillingUnreachableError from error
             case _:
                 raise

@@ -13,7 +13,7 @@ from wavepool.vmpool.v1 import vmpool_pb2, vmpool_pb2_grpc
 from servicekit.errors import rpc_failure
 from servicekit.proto_time import duration_to_proto
 from services.scheduler.jobs.spec import Lease
-from services.scheduler.peers.rpc_codes import UNREACHABLE
+from services.scheduler.peers.rpc_codes import is_unreachable
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Generator, Mapping
@@ -155,5 +155,5 @@ def _translated(errors: Mapping[grpc.StatusCode, type[PoolError]]) -> Generator[
         yield
     except grpc.aio.AioRpcError as error:
         failure = rpc_failure(error)
-        kind = PoolUnreachableError if failure.code in UNREACHABLE else errors.get(failure.code, PoolRefusalError)
+        kind = PoolUnreachableError if is_unreachable(error) else errors.get(failure.code, PoolRefusalError)
         raise kind(failure.message) from error

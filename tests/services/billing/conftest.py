@@ -41,6 +41,6 @@ def stores(db: database.Database, settings: BillingSettings) -> Stores:
 async def billing(settings: BillingSettings, stores: Stores) -> AsyncIterator[billing_pb2_grpc.BillingServiceAsyncStub]:
     server = build_server(settings, stores)
     await server.start()
-    async with open_channel(f"127.0.0.1:{server.port}") as channel:
+    async with open_channel(f"127.0.0.1:{server.port}", settings.service_token().current) as channel:
         yield billing_pb2_grpc.BillingServiceStub(channel)
     await server.stop()

@@ -17,6 +17,7 @@ from servicekit.channels import open_channel
 from servicekit.clock import SystemClock
 from servicekit.database import Database, migrate
 from servicekit.loops import run_loop
+from servicekit.service_token import service_token_of
 from services.billing.config import BillingSettings
 from services.billing.server import build_server, build_stores
 from services.scheduler.config import SchedulerSettings
@@ -148,7 +149,7 @@ async def services_on(folder: Path, provider: ScriptedProvider) -> AsyncGenerato
         await stores.ledger.grant(account.account_id, 100_000_000, "grant", "credit")
         vmpool = await vmpool_on(folder, provider, billing, stack)
         scheduler = await scheduler_on(folder, vmpool, billing, stack)
-        channel = await stack.enter_async_context(open_channel(scheduler))
+        channel = await stack.enter_async_context(open_channel(scheduler, service_token_of(folder).current))
         yield Services(scheduler_pb2_grpc.SchedulerServiceStub(channel), stores, account.account_id)
 
 

@@ -49,7 +49,7 @@ async def pool(start_executor: StartExecutor, tmp_path: Path) -> AsyncIterator[P
         provider.observations[machine_id] = Observation(ProviderState.RUNNING, endpoint=f"127.0.0.1:{server.port}")
         await bench.passes(2)
         await bench.vmpool.server.start()
-        async with open_channel(f"127.0.0.1:{bench.vmpool.server.port}") as channel:
+        async with open_channel(f"127.0.0.1:{bench.vmpool.server.port}", settings.service_token().current) as channel:
             yield Pool(channel)
         await bench.vmpool.server.stop(timedelta(0))
 

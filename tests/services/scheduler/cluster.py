@@ -17,6 +17,7 @@ from wavepool.vmpool.v1 import vmpool_pb2_grpc
 
 from problems.kit.definition import CatalogueEntry
 from problems.kit.signature import Initial, parse_signature
+from servicekit.channels import open_channel
 from servicekit.clock import SystemClock
 from servicekit.database import Database, migrate
 from services.scheduler.config import SchedulerSettings
@@ -69,7 +70,7 @@ class Cluster:
         # Without the HTTP server for metrics, whose thread takes half a second to stop.
         port = self.scheduler.server.grpc.add_insecure_port("127.0.0.1:0")
         await self.scheduler.server.grpc.start()
-        self.channel = grpc.aio.insecure_channel(f"127.0.0.1:{port}")
+        self.channel = open_channel(f"127.0.0.1:{port}", self.settings.service_token().current)
         if loops:
             self.background = [asyncio.ensure_future(loop) for loop in self.scheduler.background()]
 

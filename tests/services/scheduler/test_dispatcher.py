@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import grpc
+import pytest
 from wavepool.scheduler.v1 import scheduler_pb2
 from wavepool.vmpool.v1 import vmpool_pb2
 
@@ -255,10 +256,13 @@ async def test_job_that_the_pool_will_never_place_fails_without_a_charge(cluster
     assert events[-1].ended.cost_micros == 0
 
 
-async def test_pool_that_is_out_of_reach_delays_jobs_and_loses_none(cluster: Cluster) -> None:
-    cluster.pool.refusal = grpc.StatusCode.INTERNAL
+@pytest.mark.parametrize("refusal", [grpc.StatusCode.INTERNAL, grpc.StatusCode.UNAUTHENTICATED])
+async def test_pool_that_is_out_of_reach_or_knows_another_token_delays_jobs_and_loses_none(
+    cluster: Cluster, refusal: grpc.StatusCode
+) -> None:
+    cluster.pool.refusal = refusal
     job = await cluster.submit()
-    await cluster.event(job.job_id, lambda event: event.HasField("queued"))
+    await until(lambda: cluster.pool.refused >= 1)
     cluster.pool.refusal = None
     assert kinds(await cluster.events_to_end(job.job_id))[-1] == "ended"
 

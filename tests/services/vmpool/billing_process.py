@@ -8,6 +8,7 @@ import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from tests.service_token import TOKEN_SETTING
 from vocabulary.ports import free_port
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ def billing_process(folder: Path) -> Generator[str]:
         "BILLING_PORT": str(port),
         "BILLING_METRICS_PORT": "0",
         "BILLING_MACHINE_BUDGET": "1000000",
+        **TOKEN_SETTING,
     }
     with (folder / "billing.log").open("wb") as log:
         process = subprocess.Popen(

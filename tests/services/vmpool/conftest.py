@@ -195,6 +195,7 @@ async def bench(settings: VmPoolSettings, free_clock: ManualClock) -> AsyncGener
 @pytest.fixture
 async def stub(bench: Bench) -> AsyncIterator[vmpool_pb2_grpc.VmPoolServiceAsyncStub]:
     await bench.vmpool.server.start()
-    async with open_channel(f"127.0.0.1:{bench.vmpool.server.port}") as channel:
+    token = bench.settings.service_token().current
+    async with open_channel(f"127.0.0.1:{bench.vmpool.server.port}", token) as channel:
         yield vmpool_pb2_grpc.VmPoolServiceStub(channel)
     await bench.vmpool.server.stop(timedelta(0))

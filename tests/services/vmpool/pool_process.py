@@ -15,6 +15,7 @@ from wavepool.vmpool.v1 import vmpool_pb2 as pb
 from wavepool.vmpool.v1 import vmpool_pb2_grpc
 
 from servicekit.channels import open_channel
+from tests.service_token import SERVICE_TOKEN, TOKEN_SETTING
 from vocabulary.ports import free_port
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ class PoolProcess:
             "VMPOOL_PORT": self.target.rpartition(":")[2],
             "VMPOOL_METRICS_PORT": "0",
             "VMPOOL_BILLING_TARGET": "127.0.0.1:1",
+            **TOKEN_SETTING,
             **settings,
         }
         self._process: subprocess.Popen[bytes] | None = None
@@ -82,8 +84,8 @@ class PoolProcess:
 
     @asynccontextmanager
     async def stub(self) -> AsyncGenerator[Stub]:
-        """Calls to the current process; the first one waits until it serves."""
-        async with open_channel(self.target) as channel:
+        """Calls to the present process; the first one waits until it serves."""
+        async with open_channel(self.target, SERVICE_TOKEN.current) as channel:
             stub = vmpool_pb2_grpc.VmPoolServiceStub(channel)
             try:
                 await stub.ListMachines(pb.ListMachinesRequest(), wait_for_ready=True, timeout=DEADLINE_SECONDS)

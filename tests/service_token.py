@@ -1,0 +1,15 @@
+"""The token of services that tests start in different data folders, and would otherwise not know each other."""
+
+from __future__ import annotations
+
+import atexit
+import shutil
+import tempfile
+from pathlib import Path
+
+from servicekit.service_token import ServiceToken
+
+_FOLDER = Path(tempfile.mkdtemp(prefix="wavepool-test-token-"))
+atexit.register(shutil.rmtree, _FOLDER, ignore_errors=True)
+SERVICE_TOKEN = ServiceToken(_FOLDER / "service-token")
+TOKEN_SETTING = {"WAVEPOOL_SERVICE_TOKEN_FILE": str(SERVICE_TOKEN.file)}
