@@ -55,10 +55,9 @@ class WrongSettingsError(Exception):
 
 
 class ServiceServer:
-    """One service's server. Register servicers on `grpc`, `expose` their names, then call
-    `run_until_signalled`.
+    """One service's server. Register servicers on `grpc`, `expose` their names, then call `run_until_signalled`.
 
-    Only services of this installation may call it, unless `knows_its_callers`: then each method looks by itself.
+    Only services of this installation may call it, unless it `knows_its_callers`: then each method checks by itself.
     Raises NoServiceTokenError.
     """
 
