@@ -102,7 +102,7 @@ class ServicesOnly(grpc.aio.ServerInterceptor):
         return _replaced(handler, _refuse_stream if handler.response_streaming else _refuse)
 
 
-STRANGER = (
+NO_TOKEN = (
     "only services of this installation may call this: send `authorization: Bearer <token>` with the first line of "
     "their `service-token` file (WAVEPOOL_SERVICE_TOKEN_FILE), which all of them must share"
 )
@@ -110,11 +110,11 @@ STRANGER = (
 
 
 async def _refuse(_: object, context: Any) -> None:  # noqa: ANN401 - grpc's own
-    await context.abort(grpc.StatusCode.UNAUTHENTICATED, STRANGER)
+    await context.abort(grpc.StatusCode.UNAUTHENTICATED, NO_TOKEN)
 
 
 async def _refuse_stream(_: object, context: Any) -> AsyncIterator[None]:  # noqa: ANN401 - grpc's own
-    await context.abort(grpc.StatusCode.UNAUTHENTICATED, STRANGER)
+    await context.abort(grpc.StatusCode.UNAUTHENTICATED, NO_TOKEN)
     yield
 
 

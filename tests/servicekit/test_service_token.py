@@ -90,8 +90,8 @@ async def test_a_call_without_the_token_is_refused_before_it_reaches_the_service
         await stub.GetBalance(billing_pb2.GetBalanceRequest(), timeout=60)
         for token in (None, service_token_of(tmp_path).current):
             async with open_channel(f"127.0.0.1:{server.port}", token) as channel:
-                stranger = billing_pb2_grpc.BillingServiceStub(channel)
+                other = billing_pb2_grpc.BillingServiceStub(channel)
                 with pytest.raises(grpc.aio.AioRpcError, match="send `authorization: Bearer <token>`") as refused:
-                    await stranger.GetBalance(billing_pb2.GetBalanceRequest(), timeout=60)
+                    await other.GetBalance(billing_pb2.GetBalanceRequest(), timeout=60)
                 assert refused.value.code() is grpc.StatusCode.UNAUTHENTICATED
     assert len(reached) == 1

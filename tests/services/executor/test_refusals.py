@@ -67,7 +67,7 @@ async def test_an_unknown_problem_is_reported_with_what_it_may_have_meant(client
         ((), grpc.StatusCode.UNAUTHENTICATED),
         ((("authorization", "Basic abc"),), grpc.StatusCode.UNAUTHENTICATED),
         ((("authorization", "Bearer guess"),), grpc.StatusCode.PERMISSION_DENIED),
-        ((("authorization", "Bearer "),), grpc.StatusCode.PERMISSION_DENIED),
+        ((("authorization", "Bearer "),), grpc.StatusCode.UNAUTHENTICATED),
     ],
 )
 async def test_a_call_without_a_right_token_is_refused(
