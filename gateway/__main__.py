@@ -5,12 +5,12 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-import servicekit.server
+import servicekit.rpc.server
 from gateway.app import create_app
 from gateway.config import GatewaySettings
 from gateway.server import GatewayServer
 from servicekit import logging, metrics
-from servicekit.setting_names import warn_of_settings
+from servicekit.settings.setting_names import warn_of_settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -48,4 +48,4 @@ def _without_colours(record: LogRecord) -> bool:
 
 
 if __name__ == "__main__":
-    servicekit.server.run(main, GatewaySettings)
+    servicekit.rpc.server.run(main, GatewaySettings)

@@ -11,7 +11,7 @@ from wavepool.billing.v1.billing_pb2_grpc import BillingServiceStub
 from wavepool.scheduler.v1.scheduler_pb2_grpc import SchedulerServiceStub
 from wavepool.vmpool.v1.vmpool_pb2_grpc import VmPoolServiceStub
 
-from servicekit.channels import open_channel
+from servicekit.rpc.channels import open_channel
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping

@@ -45,7 +45,7 @@ DRIVER_NODES = {"rocm": Path("/dev/kfd"), "nvidia": Path("/dev/nvidia0")}
 """Device nodes that exist if a device's driver has found a GPU."""
 EXECUTOR = "services.executor"
 SERVICES = (EXECUTOR, "services.vmpool", "services.scheduler", "services.billing", "gateway")
-SETTING_NAMES = ("-m", "servicekit.setting_names")
+SETTING_NAMES = ("-m", "servicekit.settings.setting_names")
 SETUP_TORCH = Path(__file__).parents[2] / "deploy" / "setup-torch"
 GAP = "does not hold back: "
 UNCOUNTED = ("memory is read every", "a sandbox can fill all processors")

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import grpc
 
 from gateway.http.errors import FieldError, Problem, our_fault
-from servicekit.errors import rpc_failure
+from servicekit.rpc.errors import rpc_failure
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from servicekit.errors import RpcFailure
+    from servicekit.rpc.errors import RpcFailure
 
 # UNAUTHENTICATED is not among them: a service refuses the gateway's own token then, which is no user's fault.
 HTTP_STATUS: Mapping[grpc.StatusCode, int] = {

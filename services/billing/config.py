@@ -8,7 +8,7 @@ from typing import Annotated, Self
 from pydantic import AliasChoices, Field, model_validator
 from pydantic_settings import SettingsConfigDict
 
-from servicekit.config import CommaSeparated, ServiceSettings
+from servicekit.settings.config import CommaSeparated, ServiceSettings
 from services.billing.budget import Budget
 from services.billing.price_list import PriceList
 from vocabulary.gpu_types import GPU_TYPES, default_first

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 import grpc
 from wavepool.billing.v1 import billing_pb2_grpc
 
-from servicekit import database, logging
+from servicekit import logging
 from servicekit.clock import SystemClock, new_id
-from servicekit.server import ServiceServer
-from servicekit.setting_names import warn_of_settings
+from servicekit.db import database
+from servicekit.rpc.server import ServiceServer
+from servicekit.settings.setting_names import warn_of_settings
 from services.billing import errors
 from services.billing.alerts import Alerts
 from services.billing.bootstrap import Bootstrap
@@ -23,7 +24,7 @@ from services.billing.store.posting_store import PostingStore
 from services.billing.store.token_store import TokenStore
 
 if TYPE_CHECKING:
-    from servicekit.errors import ErrorMap
+    from servicekit.rpc.errors import ErrorMap
 
 log = logging.get_logger(__name__)
 

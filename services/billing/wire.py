@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from wavepool.billing.v1 import billing_pb2 as pb
 
-from servicekit.proto_time import instant_to_proto
+from servicekit.rpc.proto_time import instant_to_proto
 from services.billing.errors import InvalidFieldError
 from services.billing.ledger import PostingKind
 from services.billing.machine_usage import MachineUsage

@@ -7,7 +7,7 @@ import os
 # Read when grpc is imported: its fork handlers are for children that go on to use grpc, and ours all exec.
 os.environ.setdefault("GRPC_ENABLE_FORK_SUPPORT", "false")
 
-from servicekit.server import run
+from servicekit.rpc.server import run
 from services.executor.server import check_settings, main
 
 if __name__ == "__main__":

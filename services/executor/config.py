@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import Field, field_validator
 from pydantic_settings import SettingsConfigDict
 
-from servicekit.config import ServiceSettings
-from servicekit.sandbox_settings import SandboxSettings
+from servicekit.settings.config import ServiceSettings
+from servicekit.settings.sandbox_settings import SandboxSettings
 from services.executor.core.run.installation import default_cache_folder
 from services.executor.devices.plugins import device_names
 from services.executor.leases.authentication import Tokens

@@ -14,9 +14,9 @@ from hipcpu.build_folder import ToolchainError
 from problems.kit.definition import SizeSet
 from servicekit import logging
 from servicekit.clock import SystemClock
-from servicekit.plugins import BrokenPluginError, UnknownPluginError
-from servicekit.server import PortTakenError, ServiceServer
-from servicekit.setting_names import warn_of_settings
+from servicekit.rpc.server import PortTakenError, ServiceServer
+from servicekit.settings.plugins import BrokenPluginError, UnknownPluginError
+from servicekit.settings.setting_names import warn_of_settings
 from servicekit.storage import has_room
 from services.executor.config import CapacityError, ExecutorSettings
 from services.executor.core.compile.forbidden import ForbiddenRulesError, rules
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from datetime import timedelta
 
     from servicekit.clock import Clock
-    from servicekit.errors import ErrorMap
+    from servicekit.rpc.errors import ErrorMap
     from services.executor.core.model.job import CoreJob
     from services.executor.judges.judge import Judge
     from services.executor.machine.signing import Signer

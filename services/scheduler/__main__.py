@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from servicekit.server import run
+from servicekit.rpc.server import run
 from services.scheduler.config import SchedulerSettings
 from services.scheduler.server import main
 

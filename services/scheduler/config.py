@@ -9,7 +9,7 @@ from typing import Annotated
 from pydantic import Field
 from pydantic_settings import SettingsConfigDict
 
-from servicekit.config import ServiceSettings
+from servicekit.settings.config import ServiceSettings
 from vocabulary.limits import LONGEST_RUN
 from vocabulary.ports import USUAL_PORTS, usual_target
 

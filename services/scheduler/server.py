@@ -11,12 +11,12 @@ from wavepool.scheduler.v1 import scheduler_pb2_grpc
 
 from problems.library.catalogue import Catalogue
 from servicekit import logging
-from servicekit.channels import open_channel
 from servicekit.clock import Clock, SystemClock
-from servicekit.database import Database, migrate
+from servicekit.db.database import Database, migrate
 from servicekit.loops import Loop, run_loop
-from servicekit.server import ServiceServer
-from servicekit.setting_names import warn_of_settings
+from servicekit.rpc.channels import open_channel
+from servicekit.rpc.server import ServiceServer
+from servicekit.settings.setting_names import warn_of_settings
 from services.scheduler.config import SchedulerSettings
 from services.scheduler.jobs import errors
 from services.scheduler.jobs.job import JobState

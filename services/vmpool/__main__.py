@@ -7,7 +7,7 @@ import os
 # Keepers are started by fork and exec. grpc's fork handlers are useless there, and would complain each time.
 os.environ.setdefault("GRPC_ENABLE_FORK_SUPPORT", "0")
 
-from servicekit.server import run
+from servicekit.rpc.server import run
 from services.vmpool.server import check_settings, main
 
 if __name__ == "__main__":

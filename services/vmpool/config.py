@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, ParamSpec, Self, TypeVar
 from pydantic import AliasChoices, Field, SecretStr, field_validator, model_validator
 from pydantic_settings import SettingsConfigDict
 
-from servicekit.config import CommaSeparated, ServiceSettings
+from servicekit.settings.config import CommaSeparated, ServiceSettings
 from services.vmpool.errors import InvalidFieldError
 from services.vmpool.machines.machine_token import kept_secret
 from services.vmpool.machines.order_checks import check_gpu_count, check_gpu_type

@@ -10,16 +10,17 @@ from typing import TYPE_CHECKING
 import grpc
 from wavepool.vmpool.v1 import vmpool_pb2_grpc
 
-from servicekit import database, logging
-from servicekit.channels import open_channel
+from servicekit import logging
 from servicekit.clock import SystemClock, new_id
+from servicekit.db import database
+from servicekit.db.leader_lease import DatabaseTakenError, leader_lease
 from servicekit.feed import Feed
-from servicekit.leader_lease import DatabaseTakenError, leader_lease
 from servicekit.loops import run_loop
-from servicekit.plugins import BrokenPluginError, UnknownPluginError
-from servicekit.sandbox_settings import SandboxSettings
-from servicekit.server import ServiceServer, WrongSettingsError
-from servicekit.setting_names import warn_of_settings
+from servicekit.rpc.channels import open_channel
+from servicekit.rpc.server import ServiceServer, WrongSettingsError
+from servicekit.settings.plugins import BrokenPluginError, UnknownPluginError
+from servicekit.settings.sandbox_settings import SandboxSettings
+from servicekit.settings.setting_names import warn_of_settings
 from services.vmpool import errors
 from services.vmpool.capacity.funding import BillingFunding
 from services.vmpool.capacity.lease_acquisition import LeaseAcquisition
@@ -56,8 +57,8 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
     from servicekit.clock import Clock
-    from servicekit.errors import ErrorMap
-    from servicekit.leader_lease import LeaderLease
+    from servicekit.db.leader_lease import LeaderLease
+    from servicekit.rpc.errors import ErrorMap
     from services.vmpool.capacity.funding import Funding
     from services.vmpool.lifecycle.executor_client import Executors
     from services.vmpool.providers.provider_set import ProviderSet

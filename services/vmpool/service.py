@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from wavepool.vmpool.v1 import vmpool_pb2 as pb
 from wavepool.vmpool.v1 import vmpool_pb2_grpc
 
-from servicekit.proto_time import instant_to_proto
+from servicekit.rpc.proto_time import instant_to_proto
 from services.vmpool.capacity.offering import offering_of
 from services.vmpool.machines.machine import Halt
 from services.vmpool.machines.order_checks import check_gpu_type

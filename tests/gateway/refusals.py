@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any, cast
 
-from servicekit.errors import RpcFailure, status_of
+from servicekit.rpc.errors import RpcFailure, status_of
 
 if TYPE_CHECKING:
     from datetime import timedelta

@@ -11,9 +11,9 @@ import grpc
 import pytest
 from wavepool.billing.v1 import billing_pb2_grpc
 
-from servicekit.channels import open_channel
-from servicekit.config import ServiceSettings
-from servicekit.server import ServiceServer
+from servicekit.rpc.channels import open_channel
+from servicekit.rpc.server import ServiceServer
+from servicekit.settings.config import ServiceSettings
 from tests.service_token import SERVICE_TOKEN
 
 

@@ -8,7 +8,7 @@ import grpc
 import pytest
 from wavepool.billing.v1 import billing_pb2, billing_pb2_grpc
 
-from servicekit.channels import open_channel
+from servicekit.rpc.channels import open_channel
 from servicekit.service_token import NoServiceTokenError, service_token_of
 
 if TYPE_CHECKING:

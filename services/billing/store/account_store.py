@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from sqlalchemy.ext.asyncio import AsyncConnection
 
     from servicekit.clock import Clock
-    from servicekit.database import Database
+    from servicekit.db.database import Database
 
 _ACCOUNT = select(accounts).where(accounts.c.account_id == bindparam("account_id"))
 _LOCKED_ACCOUNT = _ACCOUNT.with_for_update()

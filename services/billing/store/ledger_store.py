@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from sqlalchemy.ext.asyncio import AsyncConnection
 
     from servicekit.clock import Clock
-    from servicekit.database import Database
+    from servicekit.db.database import Database
     from services.billing.account import Account
     from services.billing.budget import Budget
 

@@ -14,7 +14,7 @@ from services.billing.store.tables import machine_usage
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from servicekit.database import Database
+    from servicekit.db.database import Database
     from services.billing.machine_usage import MachineUsage
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
-    from servicekit.database import Database
+    from servicekit.db.database import Database
 
 
 @dataclass(frozen=True)

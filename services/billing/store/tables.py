@@ -15,7 +15,7 @@ from sqlalchemy import (
     Text,
 )
 
-from servicekit.database import Instant
+from servicekit.db.database import Instant
 
 metadata = MetaData()
 

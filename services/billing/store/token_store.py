@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from servicekit.clock import Clock
-    from servicekit.database import Database
+    from servicekit.db.database import Database
     from services.billing.account import Account
 
 

@@ -17,7 +17,7 @@ from hipcpu.build_folder import ToolchainError
 from problems.kit.definition import SizeSet
 from problems.library.catalogue import CatalogueError
 from problems.library.variants import UnknownElementTypeError, variant_of
-from servicekit.plugins import BrokenPluginError, UnknownPluginError
+from servicekit.settings.plugins import BrokenPluginError, UnknownPluginError
 from services.executor.core.certify.command import (
     QUICK_RUNS,
     QUICK_SAMPLE,

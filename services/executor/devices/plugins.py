@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
-from servicekit.plugins import PluginGroup
+from servicekit.settings.plugins import PluginGroup
 
 if TYPE_CHECKING:
     from services.executor.devices.device import Device

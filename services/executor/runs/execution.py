@@ -19,7 +19,7 @@ from wavepool.executor.v1.run_event_pb2 import (
 )
 
 from servicekit import logging
-from servicekit.proto_time import duration_to_proto
+from servicekit.rpc.proto_time import duration_to_proto
 
 if TYPE_CHECKING:
     from datetime import datetime

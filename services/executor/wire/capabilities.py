@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from google.protobuf.duration_pb2 import Duration
 from wavepool.executor.v1 import executor_pb2
 
-from servicekit.proto_time import instant_to_proto
+from servicekit.rpc.proto_time import instant_to_proto
 from services.executor.wire.inventory import inventory_to_proto
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import grpc
 from wavepool.billing.v1 import billing_pb2, billing_pb2_grpc
 
-from servicekit.errors import rpc_failure
 from servicekit.logging import get_logger
+from servicekit.rpc.errors import rpc_failure
 from services.scheduler.jobs.errors import BillingUnreachableError, CreditRefusedError, InvalidFieldError
 from services.scheduler.peers.rpc_codes import is_unreachable
 from submissions.modes import MODES

@@ -10,9 +10,9 @@ import grpc
 from google.protobuf.duration_pb2 import Duration
 from wavepool.executor.v1 import executor_pb2, executor_pb2_grpc
 
-from servicekit.channels import open_channel
-from servicekit.errors import rpc_failure
-from servicekit.proto_time import instant_to_proto
+from servicekit.rpc.channels import open_channel
+from servicekit.rpc.errors import rpc_failure
+from servicekit.rpc.proto_time import instant_to_proto
 from services.scheduler.peers.rpc_codes import is_unreachable
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import grpc
 from wavepool.vmpool.v1 import vmpool_pb2, vmpool_pb2_grpc
 
-from servicekit.errors import rpc_failure
-from servicekit.proto_time import duration_to_proto
+from servicekit.rpc.errors import rpc_failure
+from servicekit.rpc.proto_time import duration_to_proto
 from services.scheduler.jobs.spec import Lease
 from services.scheduler.peers.rpc_codes import is_unreachable
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import func, literal, select, tuple_
 
-from servicekit.database import Instant
+from servicekit.db.database import Instant
 from services.scheduler.jobs.job import UNSEEN_STATES, Job, JobEvent, JobState
 from services.scheduler.store import statements
 from services.scheduler.store.rows import event_from_row, job_from_row
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
     from datetime import timedelta
 
-    from servicekit.database import Database
+    from servicekit.db.database import Database
     from services.scheduler.jobs.listing import JobFilter, PageEnd
 
 # SQLite takes at most 32,766 parameters in a statement.

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy.ext.asyncio import AsyncConnection
 
-    from servicekit.database import Database
+    from servicekit.db.database import Database
 
 
 # SQLite takes a limited number of parameters, and rows are decoded between two awaits.

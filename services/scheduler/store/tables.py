@@ -17,7 +17,7 @@ from sqlalchemy import (
     false,
 )
 
-from servicekit.database import Instant
+from servicekit.db.database import Instant
 from services.scheduler.store.json_tuple import JsonTuple
 
 metadata = MetaData()

@@ -8,7 +8,7 @@ from wavepool.executor.v1 import run_event_pb2
 from wavepool.scheduler.v1 import scheduler_pb2
 
 from problems.library.variants import variant_of
-from servicekit.proto_time import instant_to_proto
+from servicekit.rpc.proto_time import instant_to_proto
 from services.scheduler.jobs.errors import InvalidFieldError
 from services.scheduler.jobs.job import UNSEEN_STATES, JobState
 

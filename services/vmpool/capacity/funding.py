@@ -9,7 +9,7 @@ import grpc
 from wavepool.billing.v1 import billing_pb2 as pb
 from wavepool.billing.v1 import billing_pb2_grpc
 
-from servicekit.errors import rpc_failure
+from servicekit.rpc.errors import rpc_failure
 from services.vmpool.policy.machine_budget import Funds, funds_left
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from google.protobuf.json_format import MessageToDict
 from wavepool.executor.v1 import executor_pb2 as pb
 from wavepool.executor.v1 import executor_pb2_grpc
 
-from servicekit.channels import open_channel
+from servicekit.rpc.channels import open_channel
 from services.vmpool.machines.machine import Inventory
 
 if TYPE_CHECKING:

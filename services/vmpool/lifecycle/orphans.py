@@ -13,7 +13,7 @@ from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING
 
-from servicekit.database import EPOCH, MICROSECOND
+from servicekit.db.database import EPOCH, MICROSECOND
 from servicekit.logging import get_logger
 from services.vmpool import metrics
 from services.vmpool.errors import MachineNotFoundError, ProviderError

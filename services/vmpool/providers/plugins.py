@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, cast
 
-from servicekit.plugins import PluginGroup
+from servicekit.settings.plugins import PluginGroup
 from services.vmpool.policy.offer_choice import OfferPolicy
 from services.vmpool.providers.provider_set import ProviderSet
 

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import AfterValidator, SecretStr, ValidationError
 
-from servicekit.config import settings_faults
-from servicekit.sandbox_settings import SANDBOX_VARIABLES, sandbox_settings_of, variables_of
+from servicekit.settings.config import settings_faults
+from servicekit.settings.sandbox_settings import SANDBOX_VARIABLES, sandbox_settings_of, variables_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

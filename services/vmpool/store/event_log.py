@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Row, Select
     from sqlalchemy.ext.asyncio import AsyncConnection
 
-    from servicekit.database import Database
+    from servicekit.db.database import Database
 
 BATCH = 500
 _NEXT_SEQ = update(event_counter).values(seq=event_counter.c.seq + 1).returning(event_counter.c.seq)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Delete
     from sqlalchemy.ext.asyncio import AsyncConnection
 
-    from servicekit.database import Database
+    from servicekit.db.database import Database
 
 BATCH = 2000
 """Rows of one transaction: few, so that other writers do not wait long."""

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from sqlalchemy.ext.asyncio import AsyncConnection
 
     from servicekit.clock import Clock
-    from servicekit.database import Database
+    from servicekit.db.database import Database
     from servicekit.feed import Feed
 
 _INSERT_LEASE = insert(leases)

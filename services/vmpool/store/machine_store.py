@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from sqlalchemy.ext.asyncio import AsyncConnection
 
     from servicekit.clock import Clock
-    from servicekit.database import Database
+    from servicekit.db.database import Database
     from servicekit.feed import Feed
     from services.vmpool.machines.machine import Halt
     from services.vmpool.policy.failures import Failures

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Select
 
     from servicekit.clock import Clock
-    from servicekit.database import Database
+    from servicekit.db.database import Database
 
 HISTORY = 200
 """Number of the latest leases and of the latest starts that count, over all GPU types."""

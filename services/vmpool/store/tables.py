@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import BigInteger, Boolean, Column, ForeignKey, Index, Integer, MetaData, Table, Text
 
-from servicekit.database import Instant
+from servicekit.db.database import Instant
 
 metadata = MetaData()
 

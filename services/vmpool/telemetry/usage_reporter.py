@@ -9,7 +9,7 @@ from wavepool.billing.v1 import billing_pb2 as pb
 from wavepool.billing.v1 import billing_pb2_grpc
 
 from servicekit.logging import get_logger
-from servicekit.proto_time import duration_to_proto, instant_to_proto
+from servicekit.rpc.proto_time import duration_to_proto, instant_to_proto
 from services.vmpool import metrics
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from wavepool.vmpool.v1 import vmpool_pb2 as pb
 
-from servicekit.proto_time import instant_to_proto
+from servicekit.rpc.proto_time import instant_to_proto
 from services.vmpool.errors import InvalidFieldError
 from services.vmpool.machines import slot
 from services.vmpool.machines.lease import LeaseRequest, StartKind, check_duration, check_job

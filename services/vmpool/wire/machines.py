@@ -8,7 +8,7 @@ from google.protobuf import json_format
 from wavepool.executor.v1 import inventory_pb2
 from wavepool.vmpool.v1 import vmpool_pb2 as pb
 
-from servicekit.proto_time import duration_to_proto, instant_to_proto
+from servicekit.rpc.proto_time import duration_to_proto, instant_to_proto
 from services.vmpool.fault import Fault
 from services.vmpool.machines import slot
 from services.vmpool.machines.machine import READY, Machine, MachineState, Origin

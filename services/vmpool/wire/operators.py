@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from wavepool.vmpool.v1 import vmpool_pb2 as pb
 
-from servicekit.proto_time import duration_to_proto
+from servicekit.rpc.proto_time import duration_to_proto
 from services.vmpool.capacity.machine_request import MachineRequest
 from services.vmpool.errors import InvalidFieldError
 from services.vmpool.policy.offer_choice import SpotPolicy

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from cli.local.stack import Ports, Stack
-from servicekit.setting_names import setting_warnings
+from servicekit.settings.setting_names import setting_warnings
 from vocabulary.ports import is_free
 from wavepool_client.errors import InputError
 

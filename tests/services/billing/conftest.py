@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 from wavepool.billing.v1 import billing_pb2_grpc
 
-from servicekit import database
-from servicekit.channels import open_channel
+from servicekit.db import database
+from servicekit.rpc.channels import open_channel
 from services.billing.config import BillingSettings
 from services.billing.server import build_server, build_stores
 

@@ -10,7 +10,7 @@ from services.billing.errors import InvalidFieldError
 from services.billing.server import prepare
 
 if TYPE_CHECKING:
-    from servicekit.database import Database
+    from servicekit.db.database import Database
     from services.billing.config import BillingSettings
     from services.billing.service import Stores
 

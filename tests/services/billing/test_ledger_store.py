@@ -18,7 +18,7 @@ from services.billing.store.tables import holds, postings, transactions
 if TYPE_CHECKING:
     from sqlalchemy import Table
 
-    from servicekit.database import Database
+    from servicekit.db.database import Database
     from services.billing.service import Stores
     from services.billing.store.ledger_store import Receipt
 

@@ -8,7 +8,7 @@ import pytest
 from google.protobuf.timestamp_pb2 import Timestamp
 from wavepool.billing.v1 import billing_pb2 as pb
 
-from servicekit.errors import rpc_failure
+from servicekit.rpc.errors import rpc_failure
 from vocabulary.gpu_types import GPU_TYPES
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from wavepool.billing.v1.billing_pb2_grpc import BillingServiceAsyncStub
 
-    from servicekit.errors import RpcFailure
+    from servicekit.rpc.errors import RpcFailure
     from services.billing.service import Stores
 
 

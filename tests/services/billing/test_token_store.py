@@ -15,7 +15,7 @@ from services.billing.errors import (
 from services.billing.store.tables import tokens
 
 if TYPE_CHECKING:
-    from servicekit.database import Database
+    from servicekit.db.database import Database
     from services.billing.service import Stores
 
 

@@ -14,7 +14,7 @@ from google.protobuf.timestamp_pb2 import Timestamp
 from wavepool.executor.v1 import executor_pb2, executor_pb2_grpc, run_event_pb2
 from wavepool.submission.v1 import submission_pb2
 
-from servicekit.errors import RpcFailure, rpc_failure
+from servicekit.rpc.errors import RpcFailure, rpc_failure
 from tests.job_specs import SUBMISSION_FIELDS
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from servicekit.channels import open_channel
 from servicekit.clock import SystemClock
+from servicekit.rpc.channels import open_channel
 from services.executor.config import ExecutorSettings
 from services.executor.core.model.job import CoreJob
 from services.executor.devices.cpu.cpu_device import CpuDevice

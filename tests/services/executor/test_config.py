@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from pydantic import ValidationError
 
-from servicekit.config import settings_faults
+from servicekit.settings.config import settings_faults
 from services.executor.config import ExecutorSettings
 from services.executor.core.commands.command_line import parser
 from services.executor.machine.kept_secret import kept_secret

@@ -13,10 +13,10 @@ from wavepool.scheduler.v1 import scheduler_pb2, scheduler_pb2_grpc
 from wavepool.submission.v1 import submission_pb2
 from wavepool.vmpool.v1 import vmpool_pb2
 
-from servicekit.channels import open_channel
 from servicekit.clock import SystemClock
-from servicekit.database import Database, migrate
+from servicekit.db.database import Database, migrate
 from servicekit.loops import run_loop
+from servicekit.rpc.channels import open_channel
 from servicekit.service_token import service_token_of
 from services.billing.config import BillingSettings
 from services.billing.server import build_server, build_stores

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 from wavepool.submission.v1.submission_pb2 import RUN_MODE_CHECK, Submission
 
-from servicekit.channels import open_channel
 from servicekit.clock import ManualClock
+from servicekit.rpc.channels import open_channel
 from services.scheduler.peers.executors import Executors, RunRefusedError
 from services.scheduler.peers.pool import Pool
 from services.vmpool.config import VmPoolSettings

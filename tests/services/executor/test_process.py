@@ -16,7 +16,7 @@ import pytest
 from wavepool.executor.v1 import executor_pb2, run_event_pb2
 from wavepool.submission.v1 import submission_pb2
 
-from servicekit.channels import open_channel
+from servicekit.rpc.channels import open_channel
 from services.executor.sandboxes.limits.cgroup_place import cgroup_parents
 from services.executor.sandboxes.process_tree import children, descendants
 from tests.services.executor.client import LEASE_TOKEN, Client, name_of, request, until

@@ -17,9 +17,9 @@ from wavepool.vmpool.v1 import vmpool_pb2_grpc
 
 from problems.kit.definition import CatalogueEntry
 from problems.kit.signature import Initial, parse_signature
-from servicekit.channels import open_channel
 from servicekit.clock import SystemClock
-from servicekit.database import Database, migrate
+from servicekit.db.database import Database, migrate
+from servicekit.rpc.channels import open_channel
 from services.scheduler.config import SchedulerSettings
 from services.scheduler.server import MIGRATIONS, Scheduler, build
 from tests.job_specs import sound_spec

@@ -11,7 +11,7 @@ import pytest
 from wavepool.scheduler.v1 import scheduler_pb2
 
 from servicekit.clock import SystemClock
-from servicekit.database import Database, migrate
+from servicekit.db.database import Database, migrate
 from services.scheduler.jobs.job import JobState
 from services.scheduler.server import MIGRATIONS
 from services.scheduler.store.job_reader import JobReader

@@ -13,7 +13,7 @@ import orjson
 import pytest
 from wavepool.scheduler.v1 import scheduler_pb2, scheduler_pb2_grpc
 
-from servicekit.channels import open_channel
+from servicekit.rpc.channels import open_channel
 from tests.job_specs import sound_spec
 from tests.services.scheduler.cluster import ACCOUNT, Cluster, scripted_cluster
 

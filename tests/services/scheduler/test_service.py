@@ -10,7 +10,7 @@ from wavepool.executor.v1 import run_event_pb2
 from wavepool.scheduler.v1 import scheduler_pb2
 from wavepool.submission.v1 import submission_pb2
 
-from servicekit.errors import RpcFailure, rpc_failure
+from servicekit.rpc.errors import RpcFailure, rpc_failure
 from tests.job_specs import job_spec
 from tests.services.scheduler.cluster import ACCOUNT, Cluster, kinds, scripted_cluster
 from vocabulary.money import price_of

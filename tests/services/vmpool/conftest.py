@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from wavepool.vmpool.v1 import vmpool_pb2_grpc
 
-from servicekit import database
-from servicekit.channels import open_channel
+from servicekit.db import database
+from servicekit.rpc.channels import open_channel
 from services.vmpool.config import VmPoolSettings
 from services.vmpool.lifecycle.driver import MachineDriver
 from services.vmpool.lifecycle.health_book import HealthBook

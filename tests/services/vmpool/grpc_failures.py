@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 import grpc
 import pytest
 
-from servicekit.errors import rpc_failure
+from servicekit.rpc.errors import rpc_failure
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable
 
-    from servicekit.errors import RpcFailure
+    from servicekit.rpc.errors import RpcFailure
 
 
 async def failure(call: Awaitable[Any]) -> RpcFailure:

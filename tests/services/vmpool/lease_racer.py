@@ -11,8 +11,8 @@ import json
 import sys
 from datetime import timedelta
 
-from servicekit import database
 from servicekit.clock import SystemClock, new_id
+from servicekit.db import database
 from servicekit.feed import Feed
 from services.vmpool.machines.lease import LeaseRequest
 from services.vmpool.store.lease_store import LeaseStore

@@ -14,7 +14,7 @@ import grpc
 from wavepool.vmpool.v1 import vmpool_pb2 as pb
 from wavepool.vmpool.v1 import vmpool_pb2_grpc
 
-from servicekit.channels import open_channel
+from servicekit.rpc.channels import open_channel
 from tests.service_token import SERVICE_TOKEN, TOKEN_SETTING
 from vocabulary.ports import free_port
 

@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 from pydantic import ValidationError
 
-from servicekit.config import settings_faults
+from servicekit.settings.config import settings_faults
 from services.vmpool.config import VmPoolSettings
 from services.vmpool.policy.offer_choice import OfferPolicy, SpotPolicy
 

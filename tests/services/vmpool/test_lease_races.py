@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from servicekit import database
 from servicekit.clock import SystemClock, new_id
+from servicekit.db import database
 from servicekit.feed import Feed
 from services.vmpool.machines.machine import Inventory
 from services.vmpool.store.lease_store import LeaseStore

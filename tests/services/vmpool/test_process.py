@@ -15,7 +15,7 @@ import pytest
 from wavepool.vmpool.v1 import vmpool_pb2 as pb
 from wavepool.vmpool.v1 import vmpool_pb2_grpc
 
-from servicekit.channels import open_channel
+from servicekit.rpc.channels import open_channel
 from tests.service_token import SERVICE_TOKEN
 from tests.services.vmpool.local_machines import TINY_EXECUTOR, ended, is_alive, process_ids
 from tests.services.vmpool.pool_process import PoolProcess, leased

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from servicekit.migration.moves import refuse
+from servicekit.db.migration.moves import refuse
 
 revision = "0003"
 down_revision = "0002"

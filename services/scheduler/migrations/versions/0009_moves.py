@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from servicekit.migration.moves import allow_moves
+from servicekit.db.migration.moves import allow_moves
 
 revision = "0009"
 down_revision = "0008"

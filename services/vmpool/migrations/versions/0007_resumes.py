@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlalchemy as sa
 from alembic import op
 
-from servicekit.database import Instant
+from servicekit.db.database import Instant
 
 revision = "0007"
 down_revision = "0006"

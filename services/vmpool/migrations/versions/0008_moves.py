@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from servicekit.migration.moves import allow_moves, refuse
+from servicekit.db.migration.moves import allow_moves, refuse
 
 revision = "0008"
 down_revision = "0007"

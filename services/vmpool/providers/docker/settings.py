@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import Field, SecretStr, field_validator, model_validator
 from pydantic_settings import SettingsConfigDict
 
-from servicekit.config import CommaSeparated, Settings
+from servicekit.settings.config import CommaSeparated, Settings
 from services.vmpool.providers.docker.containers import ContainerPlan
 from services.vmpool.providers.docker.provider import DockerConfig, DockerProvider
 from services.vmpool.providers.rented_executor import ExecutorEnvironment, check_privileges, executor_environment

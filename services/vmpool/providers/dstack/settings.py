@@ -19,7 +19,7 @@ from pydantic import (
 )
 from pydantic_settings import NoDecode, SettingsConfigDict
 
-from servicekit.config import CommaSeparated, Settings
+from servicekit.settings.config import CommaSeparated, Settings
 from services.vmpool.providers.dstack import config
 from services.vmpool.providers.dstack.provider import DstackProvider
 from services.vmpool.providers.rented_executor import ExecutorEnvironment, check_privileges, executor_environment

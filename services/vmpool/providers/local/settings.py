@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import Field
 from pydantic_settings import SettingsConfigDict
 
-from servicekit.config import Settings
+from servicekit.settings.config import Settings
 from services.vmpool.providers.local.config import LocalConfig
 from services.vmpool.providers.local.provider import LocalProvider
 from vocabulary.money import micros_of

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from servicekit.plugins import BrokenPluginError, UnknownPluginError
+from servicekit.settings.plugins import BrokenPluginError, UnknownPluginError
 from services.executor.devices.cpu.cpu_device import CpuDevice
 from services.executor.devices.plugins import device_named, device_names
 

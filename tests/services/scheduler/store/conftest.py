@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from servicekit.database import Database, migrate
+from servicekit.db.database import Database, migrate
 from services.scheduler.queue.event_hub import EventHub
 from services.scheduler.server import MIGRATIONS
 from services.scheduler.store.job_reader import JobReader

@@ -20,7 +20,7 @@ from tests.services.scheduler.jobs import ACCEPTED, LEASE, START, a_job
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from servicekit.database import Database
+    from servicekit.db.database import Database
     from services.scheduler.queue.event_hub import EventHub
     from services.scheduler.store.job_reader import JobReader
 

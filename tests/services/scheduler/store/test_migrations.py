@@ -18,7 +18,7 @@ from wavepool.submission.v1.submission_pb2 import (
     Submission,
 )
 
-from servicekit.database import Database, migrate
+from servicekit.db.database import Database, migrate
 from services.scheduler.jobs.submission_checks import admit, fingerprint
 from services.scheduler.server import MIGRATIONS
 from services.scheduler.store.job_store import JobStore
@@ -93,7 +93,7 @@ def insert(connection: Connection, table: str, row: dict[str, Any]) -> None:
 
 
 def as_it_was_at_0007(connection: Connection) -> None:
-    with as_file(files("servicekit") / "migration") as environment, as_file(files("services.scheduler")) as ours:
+    with as_file(files("servicekit.db") / "migration") as environment, as_file(files("services.scheduler")) as ours:
         config = Config()
         config.set_main_option("script_location", str(environment))
         config.set_main_option("version_locations", str(ours / "migrations" / "versions"))

@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING, Any
 from services.scheduler.jobs.job import LEGAL_MOVES, OVER_STATES, JobState
 from services.scheduler.store.rows import job_to_row
 from services.scheduler.store.tables import jobs
-from tests.servicekit.allowed_moves import allowed_moves
+from tests.servicekit.db.allowed_moves import allowed_moves
 from tests.services.scheduler.jobs import START, a_job
 
 if TYPE_CHECKING:
-    from servicekit.database import Database
+    from servicekit.db.database import Database
 
 
 def of_job(state: str) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import grpc
 import pytest
 from wavepool.billing.v1 import billing_pb2 as pb
 
-from servicekit.channels import open_channel
+from servicekit.rpc.channels import open_channel
 from services.vmpool.capacity.funding import LIFETIME, BillingFunding
 from services.vmpool.errors import NoCapacityError, ProviderError
 from services.vmpool.fault import Fault

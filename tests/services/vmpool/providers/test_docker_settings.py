@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
-from servicekit.config import settings_faults
+from servicekit.settings.config import settings_faults
 from services.vmpool.providers.docker.settings import DockerSettings
 from services.vmpool.providers.provider import Order
 

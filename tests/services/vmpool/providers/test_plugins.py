@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from servicekit.plugins import BrokenPluginError, UnknownPluginError
+from servicekit.settings.plugins import BrokenPluginError, UnknownPluginError
 from services.vmpool.capacity.offering import offering_of
 from services.vmpool.errors import ProviderError
 from services.vmpool.machines.machine import MachineState

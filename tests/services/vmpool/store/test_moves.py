@@ -11,7 +11,7 @@ from services.vmpool.machines.lease import LeaseState
 from services.vmpool.machines.machine import OVER, MachineState
 from services.vmpool.store import tables
 from services.vmpool.store.machine_row import machine_to_row
-from tests.servicekit.allowed_moves import allowed_moves
+from tests.servicekit.db.allowed_moves import allowed_moves
 from tests.services.vmpool.conftest import START, a_machine
 
 if TYPE_CHECKING:

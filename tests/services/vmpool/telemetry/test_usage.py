@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from wavepool.billing.v1 import billing_pb2 as pb
 
-from servicekit.channels import open_channel
+from servicekit.rpc.channels import open_channel
 from services.billing.wire import usage_from_proto
 from services.vmpool.fault import Fault
 from services.vmpool.machines.usage_fact import UsageFact, next_fact

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from servicekit import database
 from servicekit.clock import SystemClock
+from servicekit.db import database
 from services.vmpool.config import VmPoolSettings
 from services.vmpool.fault import Fault
 from services.vmpool.lifecycle.executor_client import ExecutorClient

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from servicekit.config import settings_faults
+from servicekit.settings.config import settings_faults
 from services.vmpool.config import VmPoolSettings
 from services.vmpool.policy.offer_choice import SpotPolicy
 from services.vmpool.providers.dstack.settings import DstackSettings

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import grpc
 
 from servicekit import request_id
-from servicekit.errors import failure_of, neutral_failure, status_of
 from servicekit.logging import get_logger
 from servicekit.metrics import rpc_seconds, rpcs_in_flight
+from servicekit.rpc.errors import failure_of, neutral_failure, status_of
 from servicekit.storage import says_full
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ class ServicesOnly(grpc.aio.ServerInterceptor):
         return _replaced(handler, _refuse_stream if handler.response_streaming else _refuse)
 
 
-NO_TOKEN = (
+REFUSAL = (
     "only services of this installation may call this: send `authorization: Bearer <token>` with the first line of "
     "their `service-token` file (WAVEPOOL_SERVICE_TOKEN_FILE), which all of them must share"
 )
@@ -110,11 +110,11 @@ NO_TOKEN = (
 
 
 async def _refuse(_: object, context: Any) -> None:  # noqa: ANN401 - grpc's own
-    await context.abort(grpc.StatusCode.UNAUTHENTICATED, NO_TOKEN)
+    await context.abort(grpc.StatusCode.UNAUTHENTICATED, REFUSAL)
 
 
 async def _refuse_stream(_: object, context: Any) -> AsyncIterator[None]:  # noqa: ANN401 - grpc's own
-    await context.abort(grpc.StatusCode.UNAUTHENTICATED, NO_TOKEN)
+    await context.abort(grpc.StatusCode.UNAUTHENTICATED, REFUSAL)
     yield
 
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import pytest
 from sqlalchemy import text
 
-from servicekit.database import Database
-from servicekit.leader_lease import DatabaseTakenError, LeaderLease, leader_lease
+from servicekit.db.database import Database
+from servicekit.db.leader_lease import DatabaseTakenError, LeaderLease, leader_lease
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator

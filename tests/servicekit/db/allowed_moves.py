@@ -10,7 +10,7 @@ from sqlalchemy.exc import DatabaseError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from servicekit.database import Database
+    from servicekit.db.database import Database
 
 
 async def allowed_moves(

@@ -8,8 +8,8 @@ import pytest
 from pydantic import AliasChoices, Field, TypeAdapter, ValidationError, model_validator
 from pydantic_settings import SettingsConfigDict
 
-from servicekit.config import ServiceSettings, settings_faults
-from servicekit.server import CHECK_SETTINGS, run
+from servicekit.rpc.server import CHECK_SETTINGS, run
+from servicekit.settings.config import ServiceSettings, settings_faults
 
 
 class ExampleSettings(ServiceSettings):

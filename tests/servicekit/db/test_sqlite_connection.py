@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from servicekit.sqlite_connection import SqliteConnection
+from servicekit.db.sqlite_connection import SqliteConnection
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable

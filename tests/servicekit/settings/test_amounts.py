@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from servicekit.amounts import cores_of, mib_of
+from servicekit.settings.amounts import cores_of, mib_of
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from alembic.config import Config
 from sqlalchemy import BigInteger, Connection, Dialect, TypeDecorator, event
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
-from servicekit.sqlite_connection import SqliteConnection
+from servicekit.db.sqlite_connection import SqliteConnection
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -86,7 +86,7 @@ async def migrate(database: Database, location: str) -> None:
     lets one in at a time.
     """
     package, folder = location.split(":")
-    with as_file(files(package) / folder) as path, as_file(files("servicekit") / "migration") as environment:
+    with as_file(files(package) / folder) as path, as_file(files("servicekit.db") / "migration") as environment:
         config = Config()
         config.set_main_option("script_location", str(environment))
         config.set_main_option("version_locations", str(path / "versions"))

@@ -13,12 +13,12 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 from wavepool.billing.v1 import billing_pb2
 
-from servicekit import interceptors
-from servicekit.channels import open_channel
-from servicekit.config import ServiceSettings
-from servicekit.errors import rpc_failure
 from servicekit.request_id import METADATA_KEY, current_request_id, set_request_id
-from servicekit.server import PortTakenError, ServiceServer
+from servicekit.rpc import interceptors
+from servicekit.rpc.channels import open_channel
+from servicekit.rpc.errors import rpc_failure
+from servicekit.rpc.server import PortTakenError, ServiceServer
+from servicekit.settings.config import ServiceSettings
 from tests.service_token import SERVICE_TOKEN
 from tests.servicekit.conftest import SERVICE, BadFieldError, Serve, UnknownThingError
 
@@ -173,8 +173,8 @@ async def test_a_token_travels_as_authorization(serve: Serve) -> None:
 
 PROGRAM = """
 import asyncio
-from servicekit.config import ServiceSettings
-from servicekit.server import ServiceServer, run
+from servicekit.settings.config import ServiceSettings
+from servicekit.rpc.server import ServiceServer, run
 from servicekit import logging
 async def main():
     logging.configure("demo", "INFO")
@@ -198,7 +198,7 @@ async def test_a_signal_stops_the_process_cleanly(number: signal.Signals) -> Non
 
 LOOKS_FOR_GARBAGE = """
 import gc
-from servicekit.server import run
+from servicekit.rpc.server import run
 imported = len(gc.get_objects())
 async def main():
     print(imported, len(gc.get_objects()))

@@ -16,17 +16,17 @@ from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
 from servicekit import logging, metrics
-from servicekit.channels import MAX_MESSAGE_BYTES
-from servicekit.config import settings_faults
-from servicekit.interceptors import Observer, ServicesOnly
+from servicekit.rpc.channels import MAX_MESSAGE_BYTES
+from servicekit.rpc.interceptors import Observer, ServicesOnly
 from servicekit.service_token import NoServiceTokenError
+from servicekit.settings.config import settings_faults
 from servicekit.storage import has_room
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Mapping
     from datetime import timedelta
 
-    from servicekit.config import ServiceSettings
+    from servicekit.settings.config import ServiceSettings
 
 log = logging.get_logger(__name__)
 

@@ -1,4 +1,4 @@
-"""Alembic's environment, one for all services: it runs on the connection that `servicekit.database.migrate` opened."""
+"""Alembic's environment, one for all services: it runs on the connection that `database.migrate` opened."""
 
 from __future__ import annotations
 

@@ -13,11 +13,11 @@ from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 from wavepool.billing.v1 import billing_pb2, billing_pb2_grpc
 
-from servicekit.channels import open_channel
-from servicekit.config import ServiceSettings
-from servicekit.database import Database
-from servicekit.errors import FULL_DISK_RETRY, rpc_failure
-from servicekit.server import ServiceServer
+from servicekit.db.database import Database
+from servicekit.rpc.channels import open_channel
+from servicekit.rpc.errors import FULL_DISK_RETRY, rpc_failure
+from servicekit.rpc.server import ServiceServer
+from servicekit.settings.config import ServiceSettings
 from servicekit.storage import has_room, says_full
 from tests.small_disk import SmallDisk, small_disk
 

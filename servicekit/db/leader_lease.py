@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
-    from servicekit.database import Database
+    from servicekit.db.database import Database
 
 log = get_logger(__name__)
 

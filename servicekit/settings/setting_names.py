@@ -1,7 +1,7 @@
 """Finds environment variables that look like our settings but that nothing reads, most of them misspelt.
 
 The known names come from the source of the settings classes, so a service knows the names of all others without
-importing them. `python -m servicekit.setting_names` prints the warnings as a JSON list of texts.
+importing them. `python -m servicekit.settings.setting_names` prints the warnings as a JSON list of texts.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     import logging
     from collections.abc import Iterator, Mapping, Sequence
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 SOURCES = (
-    "servicekit/sandbox_settings.py",
+    "servicekit/settings/sandbox_settings.py",
     "gateway/config.py",
     "services/*/config.py",
     "services/*/providers/*/settings.py",
@@ -82,7 +82,7 @@ FOREIGN = re.compile(
 @cache
 def read_names() -> Mapping[str, str]:
     """The names that settings classes read, each with the provider that owns it, or an empty text."""
-    common = _class_named("ServiceSettings", ROOT / "servicekit" / "config.py")
+    common = _class_named("ServiceSettings", ROOT / "servicekit" / "settings" / "config.py")
     found: dict[str, str] = {}
     for source in sorted(path for pattern in SOURCES for path in ROOT.glob(pattern)):
         provider = source.parent.name if source.parents[1].name == "providers" else ""

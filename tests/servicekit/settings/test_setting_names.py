@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from pydantic import AliasChoices
 
-from servicekit.config import Settings
-from servicekit.setting_names import FOREIGN, OTHERS_OF_OURS, RENAMED, SOURCES, read_names, setting_warnings
+from servicekit.settings.config import Settings
+from servicekit.settings.setting_names import FOREIGN, OTHERS_OF_OURS, RENAMED, SOURCES, read_names, setting_warnings
 
 ROOT = Path(__file__).parents[2]
 READ_IN_SOURCE = re.compile(r"""(?:environ(?:\.get)?[(\[]\s*|getenv\()["'](WAVEPOOL_[A-Z_]+)["']""")

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sqlalchemy import Column, Integer, MetaData, Table, insert, select, update
 from sqlalchemy.dialects import sqlite
 
-from servicekit.database import Database, Instant
+from servicekit.db.database import Database, Instant
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from importlib.metadata import entry_points
 from typing import TYPE_CHECKING
 
-from servicekit.config import settings_faults
+from servicekit.settings.config import settings_faults
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint

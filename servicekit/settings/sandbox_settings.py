@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, cast
 from pydantic import AliasChoices, Field, field_validator
 from pydantic_settings import SettingsConfigDict
 
-from servicekit.amounts import cores_of, mib_of
-from servicekit.config import Settings
+from servicekit.settings.amounts import cores_of, mib_of
+from servicekit.settings.config import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

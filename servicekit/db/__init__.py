@@ -1,0 +1,1 @@
+"""Databases: SQLAlchemy on SQLite and PostgreSQL, migrations, and the leader lease."""

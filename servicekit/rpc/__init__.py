@@ -1,0 +1,1 @@
+"""gRPC: channels, the server that every service runs on, its interceptors, and errors as statuses."""
