@@ -50,7 +50,7 @@ def _refused(error: RefusedError, project: str) -> str:
     if error.code == "invalid_credentials":
         return (
             f"{message}: the cloud does not take the key in DSTACK_AMDDEVCLOUD_API_KEY; make one at API -> Generate "
-            "New Token (docs/setup-amd-devcloud.md has its scopes)"
+            "New Token (docs/pool/setup-amd-devcloud.md has its scopes)"
         )
     if error.status == _FORBIDDEN:
         return (
