@@ -5,11 +5,16 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import subprocess
 from collections import Counter
 from pathlib import Path, PurePosixPath
 from statistics import median, quantiles
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 ROOT = Path(__file__).parents[1]
 FIELDS = ("timing_mode", "launch_plan")
@@ -19,6 +24,8 @@ DEVICES_WITH_IR = ("hipcpu/", "services/executor/devices/gfx942/")
 """Folders that read LLVM's intermediate representation and assembly."""
 WAYS = {"in (Submission)": "submission_pb2", "back (RunEvent)": "run_event_pb2"}
 """The two directions, and the module of the message that travels each way."""
+WORDS = ("where", "if", "what")
+"""Words of docstrings: "where" and "what" are frequent in calques, "if" in plain English."""
 _IMPORT = re.compile(r"^\s*(?:from \S+ )?import |^from ", re.MULTILINE)
 _PATTERN = re.compile(r"\bre\.(?:compile|match|fullmatch|search|sub|subn|findall|finditer|split)\(")
 _RULES = re.compile(r"^\[+tool\.importlinter.*?(?=^\[tool\.(?!importlinter)|\Z)", re.MULTILINE | re.DOTALL)
@@ -44,6 +51,7 @@ def main() -> None:
         ("lines of import rules in pyproject.toml", str(rules)),
         ("lines of code outside tests; of Python", f"{lines:,}; {sum(sizes):,}"),
         ("lines of a Python file: median, 90th percentile, most", f"{median(sizes):g}, {_tenth(sizes):g}, {sizes[-1]}"),
+        (f"of 1,000 words of docstrings {', '.join(WORDS)}", ", ".join(_shares(python.values()))),
         ("regular expressions where IR and assembly are read", str(sum(len(_PATTERN.findall(t)) for t in reading_ir))),
     ]
     width = max(len(name) for name, _ in rows)
@@ -68,6 +76,16 @@ def _longest_listing(tracked: list[PurePosixPath]) -> tuple[PurePosixPath, int]:
     entries = {entry for path in tracked for entry in (path, *path.parents) if entry.parts}
     listings = Counter(entry.parent for entry in entries if entry.parts[0] not in {"problems", "tests"})
     return listings.most_common(1)[0]
+
+
+def _shares(texts: Iterable[str]) -> list[str]:
+    """How often each of WORDS stands in 1,000 words of docstrings, those of constants and fields too."""
+    counts: Counter[str] = Counter()
+    for text in texts:
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+                counts.update(re.findall(r"[a-z]+", node.value.value.lower()))
+    return [f"{1000 * counts[word] / counts.total():.1f}" for word in WORDS]
 
 
 def _tenth(sizes: list[int]) -> float:
