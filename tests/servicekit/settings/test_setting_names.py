@@ -14,7 +14,7 @@ from pydantic import AliasChoices
 from servicekit.settings.config import Settings
 from servicekit.settings.setting_names import FOREIGN, OTHERS_OF_OURS, RENAMED, SOURCES, read_names, setting_warnings
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 READ_IN_SOURCE = re.compile(r"""(?:environ(?:\.get)?[(\[]\s*|getenv\()["'](WAVEPOOL_[A-Z_]+)["']""")
 
 
