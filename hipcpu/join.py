@@ -21,7 +21,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from hipcpu.forms.kernel_forms import with_forms
-from hipcpu.ir.launch_shapes import launch_shapes
 from hipcpu.ir.module import Module
 from hipcpu.ir.text import plain, unescaped
 from hipcpu.modules import back_end
@@ -40,9 +39,8 @@ from hipcpu.modules.thunks import table
 from hipcpu.sanitizer.device_side import PUBLIC, sanitized
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
-    from hipcpu.ir.launch_shapes import Shape
     from hipcpu.modules.back_end import LlvmModule, Machine
     from hipcpu.modules.device_module import DeviceModule
     from hipcpu.modules.host_module import HostModule
@@ -78,7 +76,7 @@ def join(host: HostModule, device_text: str, *, sanitize: bool = False, own_main
     Raises ForeignAssemblyError, and ValueError if clang's output is not understood.
     """
     back_end.initialise()
-    host_object, shapes = _host_object(host, frozenset() if own_main else _MAIN)
+    host_object = _host_object(host, frozenset() if own_main else _MAIN)
     # For kernels only: host code does not gain from it.
     back_end.unroll_more()
     faults: list[str] = []
@@ -89,7 +87,7 @@ def join(host: HostModule, device_text: str, *, sanitize: bool = False, own_main
         except ForeignCallError as error:
             faults.append(str(error))
 
-    device_object, sizes = _device_object(host, device_text, shapes, note_faults, sanitize=sanitize)
+    device_object, sizes = _device_object(host, device_text, note_faults, sanitize=sanitize)
     return Joined(host_object, device_object, sizes, "".join(faults))
 
 
@@ -101,22 +99,21 @@ def join_kernels(host: HostModule, device_text: str) -> list[bytes]:
     back_end.initialise()
     back_end.unroll_more()
     alone = replace(host, variables=(), table=KERNEL_TABLE)
-    return [_device_object(alone, device_text, {}, refuse_foreign_calls)[0]]
+    return [_device_object(alone, device_text, refuse_foreign_calls)[0]]
 
 
-def _host_object(host: HostModule, hidden: frozenset[str]) -> tuple[bytes, dict[str, tuple[Shape, ...]]]:
+def _host_object(host: HostModule, hidden: frozenset[str]) -> bytes:
     machine = back_end.target_machine()
     fitting = with_init_array(without_cpu_attributes(host.module.without_metadata("dbg")))
     module = back_end.parse(fitting.text)
     back_end.hide(module, hidden)
     back_end.optimise(module, machine, level=3)
-    return back_end.object_file(module, machine), launch_shapes(Module.from_text(str(module)))
+    return back_end.object_file(module, machine)
 
 
 def _device_object(
     host: HostModule,
     text: str,
-    shapes: Mapping[str, Sequence[Shape]],
     check: Callable[[Module], None],
     *,
     sanitize: bool = False,
@@ -139,7 +136,7 @@ def _device_object(
     else:
         back_end.optimise(parsed, machine, level=2, vectorise=False)
         back_end.name_everything(parsed, machine)
-        joined, rows = with_forms(_in_lockstep(parsed), host.kernels, sizes, shapes)
+        joined, rows = with_forms(_in_lockstep(parsed), host.kernels, sizes)
         dynamic = _with_dynamic_shared(host, module) if DYNAMIC_SHARED in joined.variables else frozenset()
     tables = [table(host, rows, dynamic)] if host.table else []
     final = back_end.parse(joined.followed_by(*tables).text)

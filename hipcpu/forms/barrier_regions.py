@@ -21,55 +21,41 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hipcpu.forms.barrier_area import MASKS, NEXT
-from hipcpu.forms.region_plan import RegionPlan, Uniform, number_of
+from hipcpu.forms.barrier_area import MASKS
+from hipcpu.forms.region_plan import number_of
 from hipcpu.forms.wave_values import with_wave_values
 from hipcpu.ir.derived_values import needed
 from hipcpu.ir.function import Function, block, reachable
 from hipcpu.ir.index_values import declarations
 from hipcpu.ir.instruction import Instruction
 from hipcpu.ir.lazy import lazy
-from hipcpu.ir.synchronisation import SPLIT_POINT, barrier_of
+from hipcpu.ir.synchronisation import barrier_of
 from hipcpu.ir.text import parameters_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from hipcpu.ir.function import Block, Blocks
+    from hipcpu.forms.region_plan import RegionPlan, Uniform
+    from hipcpu.ir.function import Block
     from hipcpu.ir.synchronisation import Barrier
     from hipcpu.ir.text import Operand
     from hipcpu.ir.variables import Variable
 
-REST = "rest"
 _RETURN = Instruction("  ret void")
 
 _AREA, _BROUGHT = "%wp.barrier_area", "%wp.brought"
 
 
-def region_symbol(kernel: str, number: int | str) -> str:
-    """Return the symbol of a kernel's region function, or of its rest function if `number` is `REST`."""
+def region_symbol(kernel: str, number: int) -> str:
+    """Return the symbol of a kernel's region function."""
     return f'@"__wp_region.{kernel}.{number}"'
 
 
-def regions_of(
-    kernel: str,
-    parameters: Sequence[Operand],
-    blocks: Blocks,
-    counts: tuple[int, int],
-    derived: tuple[Instruction, ...],
-) -> Regions:
-    """Cut a kernel whose barriers are in blocks of their own and whose other values are private variables or derived.
-
-    `counts` holds its numbers of barriers and split points.
-    """
-    plan = RegionPlan(blocks, counts, derived)
-    if not plan.uniform_control or plan.overtakes():
-        plan = RegionPlan(blocks, (counts[0], 0), derived)
-    return Regions(kernel, parameters, plan)
-
-
 class Regions:
-    """A kernel cut into region functions; `parameters` are the kernel's own."""
+    """A kernel cut into region functions; `parameters` are the kernel's own.
+
+    Its barriers are in blocks of their own, and its other values are private variables or derived.
+    """
 
     def __init__(self, kernel: str, parameters: Sequence[Operand], plan: RegionPlan) -> None:
         self._kernel = kernel
@@ -83,47 +69,28 @@ class Regions:
 
     def _region(self, number: int) -> Function:
         start = self.plan.start(number)
-        body = self._body(reachable(self.plan.blocks, [start], self.plan.stops), self.plan.stops)
-        live = self.plan.live_at_start(number)
-        entry = self._entry(body, live, self.plan.uniform, [f"  br label {start}"])
+        body = self._body(reachable(self.plan.blocks, [start], self.plan.stops))
+        entry = self._entry(body, self.plan.live_at_start(number), f"  br label {start}")
         header = f"define internal i32 {region_symbol(self._kernel, number)}"
         header += f"({self._all_parameters(self.plan.uniforms(number))}) alwaysinline {{"
         return Function.of_blocks(header, [entry, *body])
 
-    @lazy
-    def rest(self) -> Function:
-        """Function that takes a thread from a place that not all threads reach to one that all do; others stay."""
-        body = self._body(self.plan.rest_labels(), self.plan.rest_stops())
-        cases = " ".join(f"i32 {place}, label {self.plan.start(place)}" for place in self.plan.divergent)
-        ending = [
-            f"  %wp.places = getelementptr i8, ptr {_AREA}, i64 {NEXT}",
-            "  %wp.place.p = getelementptr i32, ptr %wp.places, i64 %wp.thread",
-            "  %wp.place = load i32, ptr %wp.place.p",
-            f"  switch i32 %wp.place, label %wp.there [ {cases} ]",
-        ]
-        entry = self._entry(body, self.plan.live_at_divergent(), self.plan.once, ending)
-        header = f"define internal i32 {region_symbol(self._kernel, REST)}"
-        header += f"({self._all_parameters(self.plan.rest_uniforms())}) {{"
-        return Function.of_blocks(header, [entry, block("%wp.there", ["  ret i32 %wp.place"], ""), *body])
-
-    def _body(self, labels: Sequence[str], stops: set[str]) -> list[Block]:
+    def _body(self, labels: Sequence[str]) -> list[Block]:
         stored = self.plan.stored_in(labels)
-        return [block(label, self._block(label, stops, stored)) for label in labels]
+        return [block(label, self._block(label, stored)) for label in labels]
 
-    def _entry(self, body: Sequence[Block], live: frozenset[str], passed: frozenset[str], ending: list[str]) -> Block:
+    def _entry(self, body: Sequence[Block], live: frozenset[str], ending: str) -> Block:
         names = {name for each in body for one in each.instructions for name in one.names}
         derived = needed(self.plan.derived, names)
-        return block("%wp.entry", [*derived, *self._variables(names, live, passed), *ending], "")
+        return block("%wp.entry", [*derived, *self._variables(names, live), ending], "")
 
     def _all_parameters(self, uniforms: Sequence[Uniform]) -> str:
         ours = f"{declarations()}, i64 %wp.thread, ptr %wp.context, ptr {_AREA}, ptr {_BROUGHT}, ptr %wp.values"
-        ours += f", {'i64 %wp.after_side' if not self.plan.uniform_control else self._slot_parameters()}".removesuffix(
-            ", "
-        )
+        ours += ", i64 %wp.after_side"
         ours += "".join(f", {uniform.type} %wp.uniform.{uniform.slot}" for uniform in uniforms)
         return f"{self._parameters}, {ours}" if self._parameters else ours
 
-    def _variables(self, used: set[str], live: frozenset[str], passed: frozenset[str]) -> list[str]:
+    def _variables(self, used: set[str], live: frozenset[str]) -> list[str]:
         lines: list[str] = []
         for name, variable in self.plan.variables.items():
             if name not in used:
@@ -133,17 +100,14 @@ class Regions:
                 continue
             lines.append(f"  {name} = alloca {variable.type}")
             if name in live:
-                lines += self._restored(name, variable, passed)
+                lines += self._restored(name, variable)
         return lines
-
-    def _slot_parameters(self) -> str:
-        return ", ".join(f"ptr {uniform.variable}" for uniform in self.plan.kept)
 
     def _slot_address(self, name: str, element: str = "%wp.thread") -> str:
         return f"getelementptr {self.plan.context}, ptr %wp.context, i64 0, i32 {self.plan.slots[name]}, i64 {element}"
 
-    def _restored(self, name: str, variable: Variable, passed: frozenset[str]) -> list[str]:
-        if name in passed:
+    def _restored(self, name: str, variable: Variable) -> list[str]:
+        if name in self.plan.uniform:
             return [f"  store {variable.type} %wp.uniform.{self.plan.slots[name]}, ptr {name}"]
         slot = f"%wp.restore.{self.plan.slots[name]}"
         lines = [f"  {slot}.p = {self._slot_address(name)}"]
@@ -155,35 +119,30 @@ class Regions:
 
     def _saved(self, name: str, variable: Variable, number: int) -> list[str]:
         slot = f"%wp.save.{number}.{self.plan.slots[name]}"
-        element = "%wp.after_side" if name in self.plan.once else "%wp.thread"
+        element = "%wp.after_side" if name in self.plan.uniform else "%wp.thread"
         lines = [f"  {slot} = load {variable.type}, ptr {name}"]
-        if name in self.plan.once and self.plan.uniform_control:
-            return [
-                *lines,
-                f"  store {variable.type} {slot}, ptr {Uniform(variable.type, self.plan.slots[name]).variable}",
-            ]
         lines.append(f"  {slot}.p = {self._slot_address(name, element)}")
         if variable.type == "i1":
             return [*lines, f"  {slot}.b = zext i1 {slot} to i8", f"  store i8 {slot}.b, ptr {slot}.p"]
         return [*lines, f"  store {variable.type} {slot}, ptr {slot}.p"]
 
-    def _block(self, label: str, stops: set[str], stored: frozenset[str]) -> Iterable[Instruction | str]:
-        body = [one for one in self.plan.blocks[label].instructions if one.opcode != "alloca" and one != SPLIT_POINT]
-        if label in stops:
+    def _block(self, label: str, stored: frozenset[str]) -> Iterable[Instruction | str]:
+        body = [one for one in self.plan.blocks[label].instructions if one.opcode != "alloca"]
+        if label in self.plan.stops:
             body = [one for one in body[:-1] if not barrier_of(one)]
             return [*body, *self._arrival(number_of(label), stored)]
         return ("  ret i32 0" if one == _RETURN else one for one in with_wave_values(body))
 
     def _arrival(self, number: int, stored: frozenset[str]) -> list[str]:
-        kept = _brought(self.plan.barriers[number], number, names_lanes=not self.plan.uniform_control)
+        kept = _brought(self.plan.barriers[number], number)
         # Values that pass between the two sides must be copied; all others are still in place.
-        changed = stored if self.plan.uniform_control else stored | self.plan.uniform
+        changed = stored | self.plan.uniform
         for name in sorted(self.plan.live_at_start(number + 1) & changed, key=self.plan.slots.__getitem__):
             kept += self._saved(name, self.plan.variables[name], number)
         return [*kept, f"  ret i32 {number + 1}"]
 
 
-def _brought(barrier: Barrier, number: int, *, names_lanes: bool) -> list[str]:
+def _brought(barrier: Barrier, number: int) -> list[str]:
     """Store the value, and the mask if there is one, for the other threads."""
     lines: list[str] = []
     address = f"%wp.brought.{number}"
@@ -194,7 +153,7 @@ def _brought(barrier: Barrier, number: int, *, names_lanes: bool) -> list[str]:
             lines.append(f"  {value} = zext i32 {barrier.value} to i64")
         lines.append(f"  {address} = getelementptr i64, ptr {_BROUGHT}, i64 %wp.thread")
         lines.append(f"  store i64 {value}, ptr {address}")
-    if names_lanes and barrier.mask != "0":
+    if barrier.mask != "0":
         lines.append(f"  {address}.masks = getelementptr i8, ptr {_AREA}, i64 {MASKS}")
         lines.append(f"  {address}.mask = getelementptr i64, ptr {address}.masks, i64 %wp.thread")
         lines.append(f"  store i64 {barrier.mask}, ptr {address}.mask")

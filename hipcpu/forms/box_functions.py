@@ -47,7 +47,7 @@ def regions_function(
     ]
     for number, function in enumerate(regions.functions):
         uniform_loads, uniforms = _uniform_variables(number, regions.plan)
-        call = RegionCall(kernel, number, function, arguments, [*_PASSED, *uniforms], records=True)
+        call = RegionCall(kernel, number, function, arguments, [*_PASSED, *uniforms])
         loop = writer.loop_of_many(call, _THREADS, regions_symbol(kernel), len(regions.functions))
         lines += [f"r{number}:", *uniform_loads, *loop, *_answer(f"r{number}")]
     return "\n".join([*lines, "}"])

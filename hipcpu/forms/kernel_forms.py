@@ -1,10 +1,9 @@
 """Choose how each kernel runs and write the IR for it.
 
-Two forms are fast. For both, the kernel with all calls inlined is cut at its barriers (`regions`), and each region is
-put into a loop over the block's threads (`thread_loops`); a kernel without barriers is one region. In block form, for
-uniform control flow, one function runs all regions (`block_functions`); in region form the runtime runs region after
-region (`box_functions`). Thread form is the fallback for kernels that cannot be cut: one function per thread, which the
-runtime runs on a stack of its own.
+Region form is the fast one. The kernel with all calls inlined is cut at its barriers (`barrier_regions`), and each
+region is put into a loop over the block's threads (`thread_loops`); a kernel without barriers is one region. The
+runtime runs region after region (`box_functions`). Thread form is the fallback for kernels that cannot be cut: one
+function per thread, which the runtime runs on a stack of its own.
 """
 
 from __future__ import annotations
@@ -12,16 +11,15 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from hipcpu.forms.barrier_regions import regions_of
-from hipcpu.forms.block_functions import COUNT_PREDICATES, BlockCode, block_symbol
+from hipcpu.forms.barrier_regions import Regions
 from hipcpu.forms.box_functions import regions_function, regions_symbol
-from hipcpu.forms.loop_splits import with_split_points
+from hipcpu.forms.region_plan import RegionPlan
 from hipcpu.forms.thread_loops import LoopWriter
 from hipcpu.ir.derived_values import without_derived_values
 from hipcpu.ir.function import Function
 from hipcpu.ir.index_values import THREAD, UNIFORM, declarations, parameter, with_index_parameters
 from hipcpu.ir.module import Module
-from hipcpu.ir.synchronisation import SPLIT_POINT_DECLARATION, with_barriers_apart
+from hipcpu.ir.synchronisation import with_barriers_apart
 from hipcpu.ir.text import parameters_text, plain
 from hipcpu.modules import back_end
 from hipcpu.modules.device_module import kernel_symbol
@@ -31,7 +29,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from hipcpu.ir.instruction import Instruction
-    from hipcpu.ir.launch_shapes import Shape
     from hipcpu.modules.host_module import Kernel
 
 _RUNTIME = "@__wp_"
@@ -44,17 +41,16 @@ _READ_ONLY = frozenset(("readonly", "readnone"))
 @dataclass(frozen=True)
 class _Cut:
     barrier_count: int
-    split_point_count: int
     derived: tuple[Instruction, ...]
     parameter_count: int
 
 
 def with_forms(
-    module: Module, kernels: Sequence[Kernel], shared_bytes: Mapping[str, int], shapes: Mapping[str, Sequence[Shape]]
+    module: Module, kernels: Sequence[Kernel], shared_bytes: Mapping[str, int]
 ) -> tuple[Module, list[TableRow]]:
     """Return the module with the code for each kernel's form, and the table's rows.
 
-    All calls in the module must be inlined; `shapes` are the blocks that each kernel is probably launched with.
+    All calls in the module must be inlined.
     """
     cuts: dict[str, _Cut] = {}
     prepared: dict[str, Function | None] = {}
@@ -62,7 +58,7 @@ def with_forms(
         function = module.functions[plain(kernel_symbol(kernel.symbol))]
         if can_be_cut(module.functions, function):
             prepared[function.name], cuts[kernel.symbol] = _prepared(function)
-    text = module.with_functions(prepared).followed_by(SPLIT_POINT_DECLARATION, "").text
+    text = module.with_functions(prepared).text
     module = Module.from_text(back_end.values_in_memory(text))
     writer = LoopWriter(module.unused_metadata)
     parts: list[str] = []
@@ -71,7 +67,7 @@ def with_forms(
         function = module.functions[plain(kernel_symbol(kernel.symbol))]
         size = shared_bytes[kernel.symbol]
         if kernel.symbol in cuts:
-            code, row = _cut_form(kernel, function, cuts[kernel.symbol], writer, shapes.get(kernel.symbol, ()))
+            code, row = _cut_form(kernel, function, cuts[kernel.symbol], writer)
             parts += code
             rows.append(replace(row, shared_bytes=size))
         else:
@@ -80,7 +76,7 @@ def with_forms(
     if writer.functions:
         back_end.leave_addresses()
     rest = module.with_functions(dict.fromkeys(prepared))
-    return rest.followed_by(COUNT_PREDICATES, *parts, *writer.functions, *writer.metadata_lines), rows
+    return rest.followed_by(*parts, *writer.functions, *writer.metadata_lines), rows
 
 
 def can_be_cut(functions: Mapping[str, Function], function: Function) -> bool:
@@ -112,32 +108,25 @@ def _prepared(function: Function) -> tuple[Function, _Cut]:
     """Separate the kernel's barriers, and turn the values that regions recompute into parameters of its own."""
     values = [p.value for p in function.parameters]
     given = {*values, *(parameter(index) for index in (*UNIFORM, *THREAD))}
-    blocks = with_split_points(with_index_parameters(function.blocks), values)
-    blocks, barriers, split_points = with_barriers_apart(blocks)
-    blocks, derived = without_derived_values(blocks, given) if barriers or split_points else (blocks, ())
+    blocks, barriers = with_barriers_apart(with_index_parameters(function.blocks))
+    blocks, derived = without_derived_values(blocks, given) if barriers else (blocks, ())
     own = [parameters_text(function.parameters)] if values else []
     parameters = [*own, declarations(), *(f"{value.type} {value.result}" for value in derived)]
     header = f"define void {function.symbol}({', '.join(parameters)}) {{"
-    return Function.of_blocks(header, blocks.values()), _Cut(barriers, split_points, derived, len(values))
+    return Function.of_blocks(header, blocks.values()), _Cut(barriers, derived, len(values))
 
 
-def _cut_form(
-    kernel: Kernel, function: Function, cut: _Cut, writer: LoopWriter, shapes: Sequence[Shape]
-) -> tuple[list[str], TableRow]:
+def _cut_form(kernel: Kernel, function: Function, cut: _Cut, writer: LoopWriter) -> tuple[list[str], TableRow]:
     parameters = function.parameters[: cut.parameter_count]
     blocks = {
         label: block.with_instructions(one for one in block.instructions if not one.calls("@llvm.lifetime."))
         for label, block in function.blocks.items()
     }
-    counts = cut.barrier_count, cut.split_point_count
-    regions = regions_of(kernel.symbol, parameters, blocks, counts, cut.derived)
+    regions = Regions(kernel.symbol, parameters, RegionPlan(blocks, cut.barrier_count, cut.derived))
     plan = regions.plan
     loads, passed = argument_loads(kernel, parameters)
-    row = TableRow(kernel.symbol, 0, barriers=plan.barriers[: cut.barrier_count], context=plan.context)
-    functions = [one.text for one in regions.functions]
-    if plan.uniform_control:
-        functions += [regions.rest.text] if plan.divergent else [""]
-        code = BlockCode(kernel.symbol, loads, passed, regions, writer).functions(shapes)
-        return [*functions, *code], replace(row, block=block_symbol(kernel.symbol))
     code = regions_function(kernel.symbol, loads, passed, regions, writer)
-    return [*functions, code], replace(row, regions=regions_symbol(kernel.symbol))
+    row = TableRow(
+        kernel.symbol, 0, regions=regions_symbol(kernel.symbol), barriers=plan.barriers, context=plan.context
+    )
+    return [*(one.text for one in regions.functions), code], row

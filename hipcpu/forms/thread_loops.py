@@ -14,7 +14,7 @@ many regions is a function of its own: a flash attention with 160 shuffles took 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hipcpu.forms.barrier_area import NEXT
@@ -22,9 +22,8 @@ from hipcpu.forms.barrier_regions import region_symbol
 from hipcpu.ir.index_values import UNIFORM, parameter
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
-    from hipcpu.forms.region_plan import Uniform
     from hipcpu.ir.function import Function
 
 _UNIFORM_OFFSET = 12  # bytes, after the three thread indices in BlockIndex
@@ -43,19 +42,11 @@ class Threads:
 
     begin: tuple[str, str, str]
     end: tuple[str, str, str]
-    index: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Operands that replace loaded indices of the block."""
-    rare: bool = False
-    """True if blocks of this shape are hardly ever launched."""
-
-    def of_block(self, index: str) -> str:
-        """Return the operand for one of `UNIFORM`."""
-        return self.index.get(index, parameter(index))
 
     @property
     def operands(self) -> list[str]:
         """Each local name that is used, with its type."""
-        values = [*map(self.of_block, UNIFORM), *self.begin, *self.end]
+        values = [*map(parameter, UNIFORM), *self.begin, *self.end]
         return [f"i32 {value}" for value in dict.fromkeys(values) if value.startswith("%")]
 
 
@@ -64,16 +55,10 @@ class RegionCall:
     """A call of region `number`: the kernel's arguments, and all that is passed after the thread's indices."""
 
     kernel: str
-    number: int | str
+    number: int
     function: Function
     arguments: Sequence[str]
     passed: Sequence[str]
-    records: bool = False
-    """True to record the place that each thread reaches, and if all reach the same one."""
-    rarely: bool = False
-    """True if the call is not worth vectorising."""
-    kept: Sequence[Uniform] = ()
-    """The variables of the calling function among the arguments in `passed`."""
 
 
 class LoopWriter:
@@ -88,10 +73,8 @@ class LoopWriter:
         """Return `loop` for one of the `count` loops of function `caller`; if too many, as a call of a function."""
         if not too_many(count):
             return self.loop(call, threads)
-        results = [f"%r{call.number}.id"]
-        if call.records:
-            results += [f"%r{call.number}.or.new", f"%r{call.number}.and.new"]
-        type_ = f"{{ {', '.join(['i32'] * len(results))} }}"
+        results = [f"%r{call.number}.or.new", f"%r{call.number}.and.new"]
+        type_ = "{ i32, i32 }"
         symbol = f'{caller[:-1]}.loop.{call.number}"'
         operands = [*call.arguments, *threads.operands, *call.passed]
         self.functions.append(self._function(f"{type_} {symbol}", operands, call, threads, results))
@@ -103,20 +86,14 @@ class LoopWriter:
     def _function(
         self, title: str, operands: Sequence[str], call: RegionCall, threads: Threads, results: Sequence[str]
     ) -> str:
-        """Return the loop as a function. It copies the variables that it changes, so that LLVM can use registers."""
-        stored = {one.stored for one in call.function.instructions}
-        changed = [uniform for uniform in call.kept if uniform.variable in stored]
-        homes = {f"ptr {uniform.variable}": f"ptr {uniform.variable}.home" for uniform in changed}
+        """Return the loop as a function."""
         type_ = title.partition(" @")[0]
         lines = [
-            f"define internal {title}({', '.join(homes.get(each, each) for each in operands)}) noinline {{",
+            f"define internal {title}({', '.join(operands)}) noinline {{",
             "entry:",
-            *(f"  {uniform.variable} = alloca {uniform.type}" for uniform in changed),
-            *(line for uniform in changed for line in _copied(uniform, f"{uniform.variable}.home", uniform.variable)),
             f"  br label %r{call.number}",
             f"r{call.number}:",
             *self.loop(call, threads),
-            *(line for uniform in changed for line in _copied(uniform, uniform.variable, f"{uniform.variable}.home")),
         ]
         packed = "poison"
         for at, name in enumerate(results):
@@ -125,44 +102,32 @@ class LoopWriter:
         return "\n".join([*lines, f"  ret {type_} {packed}", "}"])
 
     def loop(self, call: RegionCall, threads: Threads) -> list[str]:
-        """Return the loop from label `%r<number>` on; `%r<number>.id` is the last thread's result.
+        """Return the loop from label `%r<number>` on.
 
-        If the call records, `.or.new` and `.and.new` are the bitwise OR and AND of all threads' results.
+        `%r<number>.or.new` and `.and.new` are the bitwise OR and AND of all threads' results.
         """
         r = f"r{call.number}"
-        group, loop = self._scalar_metadata() if call.rarely else self._loop_metadata()
+        group, loop = self._loop_metadata()
         ordered = any(one.pointer and not one.is_plain for one in call.function.instructions)
         return [
             f"  br label %{r}.head.z",
-            *_head(r, "z", r, threads, _all(call, "0", "-1")),
+            *_head(r, "z", r, threads, ("0", "-1")),
             f"  br label %{r}.head.y",
-            *_head(r, "y", f"{r}.head.z", threads, _all(call, f"%{r}.or.z", f"%{r}.and.z")),
-            f"  %{r}.zrows = mul i32 %{r}.z, {threads.of_block('block_dim_y')}",
+            *_head(r, "y", f"{r}.head.z", threads, (f"%{r}.or.z", f"%{r}.and.z")),
+            f"  %{r}.zrows = mul i32 %{r}.z, {parameter('block_dim_y')}",
             f"  %{r}.row = add i32 %{r}.zrows, %{r}.y",
-            f"  %{r}.first = mul i32 %{r}.row, {threads.of_block('block_dim_x')}",
+            f"  %{r}.first = mul i32 %{r}.row, {parameter('block_dim_x')}",
             f"  br label %{r}.head.x",
-            *_head(r, "x", f"{r}.head.y", threads, _all(call, f"%{r}.or.y", f"%{r}.and.y")),
+            *_head(r, "x", f"{r}.head.y", threads, (f"%{r}.or.y", f"%{r}.and.y")),
             f"  %{r}.t32 = add nuw nsw i32 %{r}.first, %{r}.x",
             f"  %{r}.t = zext nneg i32 %{r}.t32 to i64",
             f"  %{r}.lane = and i32 %{r}.t32, 63",
-            _call(r, call, threads, group),
-            *(_record(r, group) if call.records else []),
+            _call(r, call, group),
+            *_record(r, group),
             *_latch(r, "x", threads, "" if ordered else f", !llvm.loop !{loop}"),
             *_latch(r, "y", threads, ""),
             *_latch(r, "z", threads, ""),
         ]
-
-    def _scalar_metadata(self) -> tuple[int, int]:
-        """Return metadata for code that is rarely run: it compiles fast, and is slow."""
-        group = self._metadata
-        self._metadata += 4
-        self.metadata_lines += [
-            f"!{group} = distinct !{{}}",
-            f'!{group + 1} = !{{!"llvm.loop.vectorize.enable", i1 false}}',
-            f'!{group + 2} = !{{!"llvm.loop.unroll.disable"}}',
-            f"!{group + 3} = distinct !{{!{group + 3}, !{group + 1}, !{group + 2}}}",
-        ]
-        return group, group + 3
 
     def _loop_metadata(self) -> tuple[int, int]:
         group = self._metadata
@@ -178,11 +143,6 @@ class LoopWriter:
         return group, group + 5
 
 
-def _copied(uniform: Uniform, source: str, target: str) -> list[str]:
-    value = f"{target}.copied"
-    return [f"  {value} = load {uniform.type}, ptr {source}", f"  store {uniform.type} {value}, ptr {target}"]
-
-
 def index_loads() -> list[str]:
     """Return the loads of the block's indices from `%index`."""
     lines: list[str] = []
@@ -193,28 +153,23 @@ def index_loads() -> list[str]:
     return lines
 
 
-def _call(r: str, call: RegionCall, threads: Threads, group: int) -> str:
-    passed = [*call.arguments, *(f"i32 {threads.of_block(index)}" for index in UNIFORM)]
+def _call(r: str, call: RegionCall, group: int) -> str:
+    passed = [*call.arguments, *(f"i32 {parameter(index)}" for index in UNIFORM)]
     passed += [f"i32 %{r}.{axis}" for axis in _AXES]
     passed += [f"i32 %{r}.lane", f"i64 %{r}.t", *call.passed]
     callee = region_symbol(call.kernel, call.number)
     return f"  %{r}.id = call i32 {callee}({', '.join(passed)}), !llvm.access.group !{group}"
 
 
-def _all(call: RegionCall, either: str, both: str) -> tuple[str, str] | None:
-    return (either, both) if call.records else None
-
-
-def _head(r: str, axis: str, before: str, threads: Threads, start: tuple[str, str] | None) -> list[str]:
+def _head(r: str, axis: str, before: str, threads: Threads, start: tuple[str, str]) -> list[str]:
     latch, begin = f"%{r}.latch.{axis}", threads.begin[_AXES.index(axis)]
-    lines = [f"{r}.head.{axis}:", f"  %{r}.{axis} = phi i32 [ {begin}, %{before} ], [ %{r}.{axis}.next, {latch} ]"]
-    if start:
-        either, both = start
-        lines += [
-            f"  %{r}.or.{axis} = phi i32 [ {either}, %{before} ], [ %{r}.or.new, {latch} ]",
-            f"  %{r}.and.{axis} = phi i32 [ {both}, %{before} ], [ %{r}.and.new, {latch} ]",
-        ]
-    return lines
+    either, both = start
+    return [
+        f"{r}.head.{axis}:",
+        f"  %{r}.{axis} = phi i32 [ {begin}, %{before} ], [ %{r}.{axis}.next, {latch} ]",
+        f"  %{r}.or.{axis} = phi i32 [ {either}, %{before} ], [ %{r}.or.new, {latch} ]",
+        f"  %{r}.and.{axis} = phi i32 [ {both}, %{before} ], [ %{r}.and.new, {latch} ]",
+    ]
 
 
 def _latch(r: str, axis: str, threads: Threads, metadata: str) -> list[str]:

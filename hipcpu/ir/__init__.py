@@ -1,1 +1,1 @@
-"""Analysis of LLVM IR: its text, blocks and loops, values that are uniform over threads, and strides."""
+"""Analysis of LLVM IR: its text, blocks and loops, and values that are uniform over threads."""

@@ -184,11 +184,6 @@ class Instruction:
 
     # Calls.
 
-    @property
-    def is_call(self) -> bool:
-        """True for a call of a function or of inline assembly."""
-        return self.opcode in _CALLS
-
     @lazy
     def _call(self) -> tuple[str, str, tuple[Operand, ...], str]:
         """Callee, type of the result, arguments, and the code of inline assembly."""

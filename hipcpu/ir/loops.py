@@ -32,12 +32,6 @@ def loops_of(successors: Mapping[str, Sequence[str]]) -> list[list[str]]:
     return found
 
 
-def innermost_loops(successors: Mapping[str, Sequence[str]]) -> list[list[str]]:
-    """Return the loops that contain no other."""
-    loops = loops_of(successors)
-    return [loop for loop in loops if not any(set(other) < set(loop) for other in loops)]
-
-
 def loop_depths(successors: Mapping[str, Sequence[str]]) -> dict[str, int]:
     """Return the number of loops around each block: 0 for code that runs once."""
     depths = dict.fromkeys(successors, 0)

@@ -11,11 +11,6 @@ from hipcpu.ir.instruction import Instruction
 if TYPE_CHECKING:
     from hipcpu.ir.function import Blocks
 
-SPLIT_POINT = Instruction("  call void @__wp_split_point()")
-"""Marks a place at which threads may wait for their block but need not: see `forms/loop_splits.py`."""
-
-SPLIT_POINT_DECLARATION = "declare void @__wp_split_point()"
-
 _BLOCK, _WAVE = "@__wp_block_barrier", "@__wp_wave_barrier"
 
 
@@ -38,9 +33,7 @@ class Barrier:
 
 
 def barrier_of(instruction: Instruction) -> Barrier | None:
-    """Return the barrier or split point that an instruction calls, or None."""
-    if instruction == SPLIT_POINT:
-        return Barrier(is_wave=False, value="0", mask="0", line=0)
+    """Return the barrier that an instruction calls, or None."""
     if instruction.callee not in (_BLOCK, _WAVE):
         return None
     *value_and_mask, line = (operand.value for operand in instruction.operands)
@@ -58,14 +51,9 @@ def after_label(number: int) -> str:
     return f"%wp.after.{number}"
 
 
-def with_barriers_apart(blocks: Blocks) -> tuple[Blocks, int, int]:
-    """Put every barrier and split point into a block of its own; returns the blocks and the number of each kind.
-
-    Barriers have the lower numbers.
-    """
-    found = [one for each in blocks.values() for one in each.instructions if barrier_of(one)]
-    next_split_point = barriers = sum(one != SPLIT_POINT for one in found)
-    next_barrier = 0
+def with_barriers_apart(blocks: Blocks) -> tuple[Blocks, int]:
+    """Put every barrier into a block of its own; returns the blocks and the number of barriers."""
+    count = 0
     cut: list[Block] = []
     renamed: dict[str, str] = {}
     for label, each in blocks.items():
@@ -74,18 +62,14 @@ def with_barriers_apart(blocks: Blocks) -> tuple[Blocks, int, int]:
             if not barrier_of(one):
                 current.append(one)
                 continue
-            number = next_split_point if one == SPLIT_POINT else next_barrier
-            next_split_point, next_barrier = (
-                next_split_point + (one == SPLIT_POINT),
-                next_barrier + (one != SPLIT_POINT),
-            )
-            waiting, after = barrier_label(number), after_label(number)
+            waiting, after = barrier_label(count), after_label(count)
+            count += 1
             cut.append(Block(renamed.get(label, label), (*current, Instruction(f"  br label {waiting}")), heading))
             cut.append(block(waiting, [one.text, f"  br label {after}"]))
             heading, current = f"\n{after[1:]}:", []
             renamed[label] = after
         cut.append(Block(renamed.get(label, label), tuple(current), heading))
-    return {each.label: _with_renamed_sources(each, renamed) for each in cut}, barriers, len(found) - barriers
+    return {each.label: _with_renamed_sources(each, renamed) for each in cut}, count
 
 
 def _with_renamed_sources(each: Block, renamed: dict[str, str]) -> Block:

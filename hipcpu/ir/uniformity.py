@@ -8,7 +8,6 @@ lies between such a branch and that point, so that threads never wait at differe
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hipcpu.ir.function import successors_of
@@ -25,32 +24,22 @@ if TYPE_CHECKING:
 _OPAQUE = frozenset(("load", "call", "atomicrmw", "cmpxchg", "phi"))
 
 
-@dataclass(frozen=True)
-class Uniformity:
-    """The uniform properties of a kernel: values and control flow that all threads of a block share."""
-
-    variables: frozenset[str]
-    """Names of uniform variables; empty if threads may wait at different barriers."""
-    control: bool
-    """True if all threads come to the same barriers, to each of them, and to their ends."""
-    divergent: frozenset[str]
-    """Labels of blocks that not all threads reach, or not at the same time."""
-
-
-def uniformity_of(
+def uniform_variables(
     blocks: Blocks, variables: Mapping[str, Variable], derived: tuple[Instruction, ...], barriers: set[str]
-) -> Uniformity:
-    """Analyse a kernel's body; `barriers` are the labels of the barriers' own blocks."""
+) -> frozenset[str]:
+    """Return the names of the uniform variables; none if threads may wait at different barriers.
+
+    `barriers` are the labels of the barriers' own blocks.
+    """
     strict = _Analysis(blocks, variables, derived, successors_of(blocks))
     strict.run()
     if not strict.divergent & barriers:
-        return Uniformity(frozenset(variables) - strict.varying, control=True, divergent=frozenset(strict.divergent))
+        return frozenset(variables) - strict.varying
     # Threads that a branch sends straight to their end read nothing more.
     lasting = {label: tuple(t for t in block.targets if not _is_end(blocks[t])) for label, block in blocks.items()}
     lenient = _Analysis(blocks, variables, derived, lasting)
     lenient.run()
-    known = frozenset[str]() if lenient.divergent & barriers else frozenset(variables) - lenient.varying
-    return Uniformity(known, control=False, divergent=frozenset(lenient.divergent))
+    return frozenset[str]() if lenient.divergent & barriers else frozenset(variables) - lenient.varying
 
 
 def _is_end(block: Block) -> bool:

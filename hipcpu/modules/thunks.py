@@ -23,12 +23,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class TableRow:
-    """A kernel's row in the table; one of `run`, `block` and `regions` is a function's symbol, the others `null`."""
+    """A kernel's row in the table; one of `run` and `regions` is a function's symbol, the other `null`."""
 
     kernel: str
     shared_bytes: int
     run: str = "null"
-    block: str = "null"
     regions: str = "null"
     barriers: tuple[Barrier, ...] = ()
     context: str = "{}"
@@ -73,7 +72,7 @@ def _load(number: int, parameter: Operand, place: Place) -> list[str]:
 
 _PLACE = "@__wp_place_of_dynamic_shared"
 """Function that returns the address of the calling thread's dynamic shared memory."""
-_KERNEL = "{ ptr, ptr, ptr, ptr, ptr, ptr, i64, i32, i32 }"
+_KERNEL = "{ ptr, ptr, ptr, ptr, ptr, i64, i32, i32 }"
 _VARIABLE = "{ ptr, ptr, i64 }"
 _BARRIER = "{ i32, i32, i32 }"
 
@@ -104,7 +103,7 @@ def table(host: HostModule, rows: Sequence[TableRow], dynamic: Collection[str] =
 def _row(number: int, row: TableRow, place: str) -> str:
     context_bytes = f"ptrtoint (ptr getelementptr ({row.context}, ptr null, i32 1) to i64)"
     return (
-        f"{_KERNEL} {{ ptr @__wp_kernel_name.{number}, ptr {row.run}, ptr {row.block}, ptr {row.regions}, "
+        f"{_KERNEL} {{ ptr @__wp_kernel_name.{number}, ptr {row.run}, ptr {row.regions}, "
         f"ptr @__wp_barriers.{number}, ptr {place}, i64 {context_bytes}, i32 {row.shared_bytes}, "
         f"i32 {len(row.barriers)} }}"
     )

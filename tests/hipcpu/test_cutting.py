@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from hipcpu.ir.derived_values import needed, without_derived_values
 from hipcpu.ir.function import blocks_of
-from hipcpu.ir.uniformity import uniformity_of
+from hipcpu.ir.uniformity import uniform_variables
 from hipcpu.ir.variables import live_at_entry, variables_of
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def _blocks(lines: Iterable[str]) -> Blocks:
 
 def _uniform(limit: str) -> frozenset[str]:
     blocks = _blocks(line.replace("{limit}", limit) for line in _LOOP)
-    return uniformity_of(blocks, variables_of(blocks), (), {"%wp.barrier.0"}).variables
+    return uniform_variables(blocks, variables_of(blocks), (), {"%wp.barrier.0"})
 
 
 def test_loop_counter_with_a_common_limit_is_uniform() -> None:

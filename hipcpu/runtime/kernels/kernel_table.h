@@ -30,13 +30,12 @@ struct BarrierEntry {
     uint32_t line;
 };
 
-// A kernel has one of three forms, and one of these functions. In thread form `run` executes one thread and may block. In
-// block form `block` executes a block. In region form `regions` executes a region for a box of threads and returns the
-// bitwise or (upper half) and the bitwise and (lower half) of the regions to go on with.
+// A kernel has one of two forms, and one of these functions. In thread form `run` executes one thread and may block. In
+// region form `regions` executes a region for a box of threads and returns the bitwise or (upper half) and the bitwise
+// and (lower half) of the regions to go on with.
 struct KernelEntry {
     const char* name;
     void (*run)(void** arguments, BlockIndex* index);
-    void (*block)(void** arguments, const BlockIndex* index, void* context, BarrierArea* area);
     uint64_t (*regions)(void** arguments, const BlockIndex* index, void* context, BarrierArea* area, uint32_t region,
                         const ThreadBox* box);
     const BarrierEntry* barriers;

@@ -1,8 +1,7 @@
-// Theory of operation: a kernel in block form runs by itself. In region form, as long as all threads of a block come to
-// the same barrier, a region is run for the whole block with one call, the barrier's results are made, and the next
-// region follows. When threads diverge, each wavefront goes on alone: of its lanes that wait for the wavefront, those at
-// the first barrier in program order pass it and run their next region; when no lane waits for its wavefront, the
-// block's barrier opens for all threads that are left.
+// Theory of operation: as long as all threads of a block come to the same barrier, a region is run for the whole block
+// with one call, the barrier's results are made, and the next region follows. When threads diverge, each wavefront goes
+// on alone: of its lanes that wait for the wavefront, those at the first barrier in program order pass it and run their
+// next region; when no lane waits for its wavefront, the block's barrier opens for all threads that are left.
 // When all threads are at one place again, the block goes on as a whole.
 #include "region_runner.h"
 
@@ -24,21 +23,6 @@ void RegionRunner::run(const KernelEntry& kernel, void** arguments, const BlockI
         context_.reset(new char[kernel.context_bytes]);
         context_bytes_ = kernel.context_bytes;
     }
-    if (!kernel.block) return run_regions();
-    if (kernel.barrier_count > 0) begin_waves();
-    kernel.block(arguments, &index_, context_.get(), area_.get());
-}
-
-// What is the same at every barrier of a block without divergence.
-void RegionRunner::begin_waves() {
-    area_->arrived = int32_t(thread_count_);
-    for (uint32_t wave = 0; wave < wave_count_; ++wave) area_->active[wave] = wave_mask(wave);
-    if (uint32_t rest = thread_count_ % kWavefront)
-        for (uint64_t* values : {area_->brought, area_->values})
-            std::memset(values + thread_count_, 0, (kWavefront - rest) * sizeof(uint64_t));
-}
-
-void RegionRunner::run_regions() {
     side_ = 0;
     for (uint32_t region = 0;;) {
         const ThreadBox whole{0, index_.block_dim_x, 0, index_.block_dim_y, 0, index_.block_dim_z, side_};
@@ -176,8 +160,3 @@ void RegionRunner::check_barrier(uint32_t wave) const {
 }
 
 }  // namespace wavepool
-
-extern "C" void __wp_count_predicates(wavepool::BarrierArea* area, const uint64_t* brought, uint32_t thread_count) {
-    area->count = 0;
-    for (uint32_t i = 0; i < thread_count; ++i) area->count += brought[i] != 0;
-}

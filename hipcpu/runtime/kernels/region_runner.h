@@ -1,4 +1,4 @@
-// Runs the threads of one block of a kernel in block form or region form.
+// Runs the threads of one block of a kernel in region form.
 #pragma once
 
 #include <memory>
@@ -14,8 +14,6 @@ public:
     void run(const KernelEntry& kernel, void** arguments, const BlockIndex& index);
 
 private:
-    void run_regions();
-    void begin_waves();
     uint32_t run_divergent();
     bool release_wave(uint32_t wave);
     void release_alive();
