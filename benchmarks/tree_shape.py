@@ -83,8 +83,9 @@ def _shares(texts: Iterable[str]) -> list[str]:
     counts: Counter[str] = Counter()
     for text in texts:
         for node in ast.walk(ast.parse(text)):
-            if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
-                counts.update(re.findall(r"[a-z]+", node.value.value.lower()))
+            text_of = node.value.value if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) else None
+            if isinstance(text_of, str):
+                counts.update(re.findall(r"[a-z]+", text_of.lower()))
     return [f"{1000 * counts[word] / counts.total():.1f}" for word in WORDS]
 
 

@@ -165,10 +165,15 @@ class Problem(ABC):
         """An input in its shape, of the case's value `distribution`."""
         return self.sample(case["distribution"], self.input_shapes(case)[name], rng, spike)
 
+    @property
+    def own_parameters(self) -> tuple[Parameter, ...]:
+        """The parameters of the signature; a launch plan adds its scratch buffers to `parameters`."""
+        return self.parameters
+
     def input_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
         """The shape of each input, by name, in the signature's order; arrays that host code may read are left out."""
-        names = (p.name for p in self.parameters if p.pointer and not (p.output or p.valid_on_host))
-        return {name: self._array_shape(name, case) for name in names}
+        own = [p for p in self.own_parameters if p.pointer and not (p.output or p.valid_on_host)]
+        return {p.name: self._array_shape(p.name, case) for p in own}
 
     def output_shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
         """The shape of each output, by name."""

@@ -62,7 +62,12 @@ class LaunchedProblem(Problem):
     def parameters(self) -> tuple[Parameter, ...]:
         """The problem's parameters, then the scratch buffers."""
         scratch = [Parameter(buffer.name, "uint8_t", pointer=True, const=False) for buffer in self.plan.scratch]
-        return (*super().parameters, *scratch)
+        return (*self.own_parameters, *scratch)
+
+    @property
+    def own_parameters(self) -> tuple[Parameter, ...]:
+        """The problem's parameters, without the scratch buffers."""
+        return super().parameters
 
     def inputs(self, case: Case, rng: np.random.Generator) -> dict[str, Any]:
         """The problem's inputs and scratch; raises Failure if a buffer is too large."""
@@ -86,7 +91,7 @@ class LaunchedProblem(Problem):
 
     def _shape(self, case: Case, inputs: Mapping[str, Any]) -> Shape:
         outputs = {name: np.broadcast_to(np.uint8(0), shape) for name, shape in self.output_shapes(case).items()}
-        return shape_of(super().parameters, {**outputs, **inputs})
+        return shape_of(self.own_parameters, {**outputs, **inputs})
 
     def _launch(self, launch: PlannedLaunch, size: SizedLaunch) -> Launch:
         constants = iter(size.constants)
