@@ -22,7 +22,8 @@ from cli.local.supervisor import running
 from wavepool_client.errors import WavepoolError
 from wavepool_client.exit_codes import ExitCode
 from wavepool_client.http.connection import TOKEN_FILE, Connection
-from wavepool_client.http.event_stream import Retries, follow
+from wavepool_client.http.event_stream import follow
+from wavepool_client.http.retries import Retries
 from wavepool_client.http.transport import Transport
 from wavepool_client.outcome import result_of
 from wavepool_client.terminal.output import print_json, results

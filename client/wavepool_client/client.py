@@ -14,7 +14,8 @@ from urllib.parse import quote
 
 from wavepool_client.errors import InputError, NotListeningError, UnreachableError
 from wavepool_client.http.connection import Connection, resolve
-from wavepool_client.http.event_stream import Event, Retries, follow
+from wavepool_client.http.event_stream import Event, follow
+from wavepool_client.http.retries import Retries
 from wavepool_client.http.transport import Transport
 from wavepool_client.outcome import Result, result_of
 from wavepool_client.submission import Mode, Submission, TimingMode

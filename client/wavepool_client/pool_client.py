@@ -15,7 +15,8 @@ from urllib.parse import quote
 
 from wavepool_client.errors import NotListeningError, UnreachableError
 from wavepool_client.http.connection import resolve
-from wavepool_client.http.event_stream import Event, Retries, follow
+from wavepool_client.http.event_stream import Event, follow
+from wavepool_client.http.retries import Retries
 from wavepool_client.http.transport import Transport
 
 if TYPE_CHECKING:

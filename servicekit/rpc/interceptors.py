@@ -18,8 +18,6 @@ from servicekit.storage import says_full
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Mapping
 
-    from servicekit.service_token import ServiceToken
-
 log = get_logger(__name__)
 
 FOR_EVERYBODY = ("/grpc.health.", "/grpc.reflection.")
@@ -45,7 +43,7 @@ class Observer(grpc.aio.ServerInterceptor):
             return None
         method = str(handler_call_details.method)
         inner = getattr(handler, _shape_of(handler))
-        return _replaced(handler, (self._streaming if handler.response_streaming else self._unary)(method, inner))
+        return replaced(handler, (self._streaming if handler.response_streaming else self._unary)(method, inner))
 
     def _unary(self, method: str, inner: Callable[[Any, Any], Awaitable[Any]]) -> Callable[[Any, Any], Awaitable[Any]]:
         async def serve(request: Any, context: Any) -> Any:  # noqa: ANN401 - any generated message
@@ -82,48 +80,12 @@ class Observer(grpc.aio.ServerInterceptor):
         await context.abort_with_status(status_of(failure))
 
 
-class ServicesOnly(grpc.aio.ServerInterceptor):
-    """Refuses calls without the services' token (UNAUTHENTICATED), except for health and reflection."""
-
-    def __init__(self, token: ServiceToken) -> None:
-        self._token = token
-
-    async def intercept_service(
-        self,
-        continuation: Callable[[grpc.HandlerCallDetails], Awaitable[Any]],
-        handler_call_details: grpc.HandlerCallDetails,
-    ) -> Any:  # noqa: ANN401 - the handler of any RPC
-        """Called by grpc for each RPC."""
-        handler = await continuation(handler_call_details)
-        if handler is None or str(handler_call_details.method).startswith(FOR_EVERYBODY):
-            return handler
-        if self._token.is_in(handler_call_details.invocation_metadata):
-            return handler
-        return _replaced(handler, _refuse_stream if handler.response_streaming else _refuse)
-
-
-REFUSAL = (
-    "only services of this installation may call this: send `authorization: Bearer <token>` with the first line of "
-    "their `service-token` file (WAVEPOOL_SERVICE_TOKEN_FILE), which all of them must share"
-)
-"""The answer to a call without the token, or with that of another file."""
-
-
-async def _refuse(_: object, context: Any) -> None:  # noqa: ANN401 - grpc's own
-    await context.abort(grpc.StatusCode.UNAUTHENTICATED, REFUSAL)
-
-
-async def _refuse_stream(_: object, context: Any) -> AsyncIterator[None]:  # noqa: ANN401 - grpc's own
-    await context.abort(grpc.StatusCode.UNAUTHENTICATED, REFUSAL)
-    yield
-
-
 def _shape_of(handler: Any) -> str:  # noqa: ANN401 - grpc has no type for it
     ways = handler.request_streaming, handler.response_streaming
     return "_".join("stream" if streams else "unary" for streams in ways)
 
 
-def _replaced(handler: Any, serve: Callable[[Any, Any], object]) -> Any:  # noqa: ANN401 - grpc has no type for it
+def replaced(handler: Any, serve: Callable[[Any, Any], object]) -> Any:  # noqa: ANN401 - grpc has no type for it
     """The handler, with `serve` for what it did."""
     make = getattr(grpc, f"{_shape_of(handler)}_rpc_method_handler")
     return make(serve, handler.request_deserializer, handler.response_serializer)

@@ -17,7 +17,8 @@ from grpc_reflection.v1alpha import reflection
 
 from servicekit import logging, metrics
 from servicekit.rpc.channels import MAX_MESSAGE_BYTES
-from servicekit.rpc.interceptors import Observer, ServicesOnly
+from servicekit.rpc.interceptors import Observer
+from servicekit.rpc.services_only import ServicesOnly
 from servicekit.service_token import NoServiceTokenError
 from servicekit.settings.config import settings_faults
 from servicekit.storage import has_room

@@ -8,7 +8,8 @@ from tests.cli.conftest import Answer, ScriptedGateway, Stream
 from tests.cli.scenes import ACCEPTED, JOB, OPENING, SUBMISSIONS, scripted
 from wavepool_client import Client
 from wavepool_client.errors import AuthenticationError, InputError, RateLimitedError, UnreachableError
-from wavepool_client.http.event_stream import Event, Retries, follow
+from wavepool_client.http.event_stream import Event, follow
+from wavepool_client.http.retries import Retries
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -16,7 +16,7 @@ from gateway.submissions.run_frames import Setting
 from gateway.submissions.verdicts import final_status
 from gateway.submissions.views import submission_detail_of
 from gateway.words.enum_names import mode_name, verdict_name
-from services.executor.core.check.progress import Progress
+from services.executor.core.check.run_verdict import Progress
 from services.executor.core.model.failure import Failure
 from services.executor.core.model.job import CoreJob
 from services.executor.core.model.verdict import Verdict as JudgesVerdict

@@ -7,7 +7,6 @@ seen, so nothing is lost and nothing comes twice, whichever side was restarted.
 from __future__ import annotations
 
 import json
-import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
@@ -20,11 +19,9 @@ if TYPE_CHECKING:
 
     import httpx_sse
 
+    from wavepool_client.http.retries import Retries
+
 HEARTBEAT = "heartbeat"
-FIRST_DELAY_SECONDS = 0.2
-LONGEST_DELAY_SECONDS = 5.0
-GIVE_UP_SECONDS = 60.0
-"""Seconds without a single frame before the gateway counts as unreachable."""
 
 
 @dataclass(frozen=True)
@@ -57,32 +54,6 @@ def event_from_frame(frame: httpx_sse.ServerSentEvent) -> Event | None:
     if not frame.id.isdecimal():
         raise UnreachableError(f"the event stream broke: {fields.get('message') or status}")
     return Event(int(frame.id), status, fields)
-
-
-@dataclass
-class Retries:
-    """Waits longer after each failure in a row, and gives up if nothing came for `give_up_seconds`."""
-
-    give_up_seconds: float = GIVE_UP_SECONDS
-    sleep: Callable[[float], None] = time.sleep
-    monotonic: Callable[[], float] = time.monotonic
-    _failures: int = 0
-    _since: float | None = None
-
-    def reset(self) -> None:
-        """Notes that a frame came, and starts over."""
-        self._failures, self._since = 0, None
-
-    def pause(self, cause: Exception | None) -> None:
-        """Waits before the next try; raises UnreachableError after `give_up_seconds` of failures."""
-        now = self.monotonic()
-        self._since = now if self._since is None else self._since
-        if now - self._since > self.give_up_seconds:
-            raise UnreachableError(
-                f"no answer for {self.give_up_seconds:g} s: {cause or 'the stream ended'}"
-            ) from cause
-        self.sleep(min(FIRST_DELAY_SECONDS * 2**self._failures, LONGEST_DELAY_SECONDS))
-        self._failures += 1
 
 
 def follow(

@@ -11,6 +11,7 @@ from services.vmpool.errors import LeaseConflictError, LeaseNotFoundError
 from services.vmpool.machines.lease import Lease, LeaseRequest, LeaseState, StartKind, start_kind
 from services.vmpool.machines.machine import READY, Machine
 from services.vmpool.machines.slot import Slot, free_slot
+from services.vmpool.policy.machine_choice import in_order_of_choice
 from services.vmpool.store.machine_store import locked_machine, locked_machines, write_machine
 from services.vmpool.store.tables import leases, machines
 
@@ -171,9 +172,7 @@ async def _candidates(connection: AsyncConnection, request: LeaseRequest) -> Seq
         .order_by(machines.c.machine_id)
     )
     # Lock in an order that never changes, so that no two callers wait for each other.
-    locked = await locked_machines(connection, query)
-    latest_first = sorted(locked, key=lambda machine: machine.last_used_time or machine.create_time, reverse=True)
-    return sorted(latest_first, key=lambda machine: request.gpu_types.index(machine.gpu_type))
+    return in_order_of_choice(await locked_machines(connection, query), request.gpu_types)
 
 
 async def _read_lease(connection: AsyncConnection, lease_id: str) -> Lease:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from problems.kit.definition import Case, Problem
     from services.executor.core.call.runner_session import CallTimes, RunnerSession
     from services.executor.core.check.case_judge import Trial
-    from services.executor.core.check.progress import Progress
+    from services.executor.core.check.run_verdict import Progress
     from services.executor.core.model.seeds import RunSeed
 
 ProgramOf: TypeAlias = "Callable[[CaseJudge, Mapping[str, Any]], bytes]"

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from problems.kit.definition import Case, Problem
     from services.executor.core.check.checking import Checker
-    from services.executor.core.check.progress import Progress
+    from services.executor.core.check.run_verdict import Progress
 
 _MOST_SHOWN = 64
 """The most elements of an array that are shown; of a larger array it is the corner nearest to index 0."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from services.executor.core.call.layout import plan_bytes
 from services.executor.core.check.case_judge import CaseJudge
-from services.executor.core.check.progress import Progress
+from services.executor.core.check.run_verdict import Progress
 from services.executor.core.check.sampling import smallest
 from services.executor.core.compile.code_objects import code_objects
 from services.executor.core.compile.forbidden import check_build, rules_for

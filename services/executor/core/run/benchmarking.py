@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING
 
 from services.executor.core.audit.chain import CPU_CHAINS, GPU_CHAINS, ChainAudit, audit_case, quiet_null_ns
 from services.executor.core.audit.chain_audit import CPU_CHAIN_RULE, GPU_CHAIN_RULE
+from services.executor.core.audit.judge_clock import CPU_RULE, GPU_RULE
 from services.executor.core.audit.revealing import reveal
-from services.executor.core.audit.timing_audit import CPU_RULE, GPU_RULE
 from services.executor.core.call.idle_work import idle_doubt
 from services.executor.core.check.case_judge import USUAL_RULE, CaseJudge, LargeCaseRule
-from services.executor.core.check.progress import Pulse
+from services.executor.core.check.run_verdict import Pulse
 from services.executor.core.measure.measuring import measure, measure_first_calls
 from services.executor.core.model.events import Benchmarked, Benchmarking, BenchmarkProgress, BenchmarkStage
 from services.executor.core.model.failure import Failure, in_case
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from problems.kit.definition import Case, Problem
     from services.executor.core.call.runner_session import RunnerSession
     from services.executor.core.check.checking import Checker
-    from services.executor.core.check.progress import Progress
+    from services.executor.core.check.run_verdict import Progress
     from services.executor.core.model.flushing import Flush
     from services.executor.core.timing.benchmark_result import BenchmarkResult
     from services.executor.devices.device import Device, DeviceDescription

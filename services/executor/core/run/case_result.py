@@ -8,8 +8,8 @@ from statistics import fmean, median
 from typing import TYPE_CHECKING
 
 from services.executor.core.audit.chain_audit import ChainRule, audit_ratio, instruments_apart, shortfall
+from services.executor.core.audit.judge_clock import floor_fault, no_time, short_of_the_wait, too_short, waited_call_ns
 from services.executor.core.audit.revealing import NOT_REVEALED, Revealed
-from services.executor.core.audit.timing_audit import floor_fault, no_time, short_of_the_wait, too_short, waited_call_ns
 from services.executor.core.call.idle_work import NO_TIME, idle_doubt
 from services.executor.core.call.spans import SPAN_RULE, span_fault, spans_of
 from services.executor.core.model.roofline import Work, bound_of, floor_of
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from problems.kit.definition import Case, Problem
     from services.executor.core.audit.chain import ChainAudit
-    from services.executor.core.audit.timing_audit import AuditRule
+    from services.executor.core.audit.judge_clock import AuditRule
     from services.executor.core.call.idle_work import IdleTime
     from services.executor.core.call.runner_session import CallTimes
     from services.executor.core.measure.measuring import Measurement

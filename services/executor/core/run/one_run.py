@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from hipcpu.build_folder import BuildKind, ToolchainError
 from problems.library.variants import UnknownElementTypeError, variant_of
 from services.executor.core.call.trusted_runner import require_runner
-from services.executor.core.check.progress import Progress
+from services.executor.core.check.run_verdict import Progress
 from services.executor.core.compile.code_objects import code_objects
 from services.executor.core.compile.declared_parameters import BLAMABLE, signature_hint
 from services.executor.core.compile.forbidden import check_build, rules_for

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from services.executor.core.check.progress import Progress
+    from services.executor.core.check.run_verdict import Progress
     from services.executor.devices.device import Device
     from services.executor.sandboxes.sandbox import Exit, Limits, Sandbox, SandboxedProcess, Stream
 

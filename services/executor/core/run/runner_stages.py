@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
     from problems.kit.definition import Case, Problem
     from services.executor.core.check.checking import ProgramOf
-    from services.executor.core.check.progress import Progress
+    from services.executor.core.check.run_verdict import Progress
     from services.executor.core.compile.cache import CachedBuild
     from services.executor.core.model.job import CoreJob
     from services.executor.core.run.context import RunContext

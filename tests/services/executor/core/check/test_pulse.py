@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from services.executor.core.check.progress import Pulse
+from services.executor.core.check.run_verdict import Pulse
 from services.executor.core.model.events import BenchmarkProgress, BenchmarkStage
 
 if TYPE_CHECKING:

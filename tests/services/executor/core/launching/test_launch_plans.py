@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from services.executor.core.audit.timing_audit import CPU_RULE
+from services.executor.core.audit.judge_clock import CPU_RULE
 from services.executor.core.call.runner_session import RunnerSession
 from services.executor.core.launching.launched_problem import launched
 from services.executor.core.launching.program import described

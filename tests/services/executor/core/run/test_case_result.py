@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from problems.library.catalogue import Catalogue
 from services.executor.core.audit.chain import ChainAudit
 from services.executor.core.audit.chain_audit import CPU_CHAIN_RULE, GPU_CHAIN_RULE, ChainMeasurement
-from services.executor.core.audit.timing_audit import CPU_RULE, GPU_RULE
+from services.executor.core.audit.judge_clock import CPU_RULE, GPU_RULE
 from services.executor.core.call.idle_work import IdleTime
 from services.executor.core.call.runner_session import CallTimes
 from services.executor.core.check.sample_replacement import Cause, Replaced

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.executor.core.audit.timing_audit import (
+from services.executor.core.audit.judge_clock import (
     CPU_RULE,
     GPU_RULE,
     AuditRule,
