@@ -51,7 +51,8 @@ async def observe(setting: str, folder: Path) -> dict[str, object]:
     hog = await run(sandbox, folder, "exec tail /dev/zero")
     files = await run(sandbox, folder, KEEP_IN_FILES)
     loop = await run(sandbox, folder, "while :; do :; done", replace(LIMITS, cpu=timedelta(seconds=0.4)))
-    forks = await run(sandbox, folder, "exec sh -c 'for i in $(seq 50); do sleep 20 & done'")
+    # Without a process namespace the kernel counts all processes of the user, and some of others may end meanwhile.
+    forks = await run(sandbox, folder, "exec sh -c 'for i in $(seq 400); do sleep 20 & done'")
     await run(sandbox, folder, f"(setsid sleep {MARKER} >/dev/null 2>&1 &)")
     return {
         "gaps": sandbox.gaps,
