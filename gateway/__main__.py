@@ -23,7 +23,7 @@ async def main() -> None:
     logging.configure("gateway", settings.log_level)
     warn_of_settings(logging.get_logger("gateway"))
     # A file that cannot be read is told before anything is served; raises NoServiceTokenError.
-    settings.service_token().current()
+    settings.service_token()
     logging.get_logger("uvicorn.error").addFilter(_without_colours)
     server = GatewayServer(create_app(settings), settings)
     stop_metrics = _serve_metrics(settings)

@@ -1,74 +1,110 @@
 """The token by which the services of one installation know each other.
 
-It lies in a file that all of them read, by default `service-token` in the data folder; the first service that needs it
-makes the file, with mode 0600. Each line of the file is a token: the first one is sent, and all are accepted. To change
+It lies in a file that all of them read, by default `service-token` in the data folder; there the first service that
+starts makes it, with mode 0600. Each line of the file is a token: the first one is sent, and all are accepted. To change
 the token, put a new line first, and take the old one out a minute later. No service has to start again for it.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import secrets
 import tempfile
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from servicekit.logging import get_logger
 from vocabulary.bearer import bearer_token, same_token
 
 if TYPE_CHECKING:
     from vocabulary.bearer import Metadata
 
+log = get_logger(__name__)
 
 FILE_NAME = "service-token"
+_TOKEN = re.compile(r"[A-Za-z0-9_-]{20,200}")
+_FOR_OTHERS = 0o077
 
 
 class NoServiceTokenError(ValueError):
-    """The token's file cannot be read or made, or holds no token."""
+    """The token's file cannot be read or made, or is not a list of tokens."""
 
 
 class ServiceToken:
-    """Reads the file again after each change of it; makes it if there is none."""
+    """Reads the file again after each change of it.
+
+    Raises NoServiceTokenError if that is not possible at first. Later it keeps the tokens that it has, and logs why: a
+    file that is being written, or is gone, ends no service.
+    """
 
     def __init__(self, file: Path) -> None:
         self.file = file
-        self._version: tuple[int, int, int] | None = None
-        self._tokens: tuple[str, ...] = ()
+        self._version: tuple[int, ...] | None = None
+        self._tokens = _tokens_in(file)
 
     def current(self) -> str:
-        """The token to send; raises NoServiceTokenError."""
+        """The token to send."""
         return self._read()[0]
 
     def is_in(self, metadata: Metadata) -> bool:
-        """True if a call with this metadata comes from a service of ours; raises NoServiceTokenError."""
+        """True if a call with this metadata comes from a service of ours."""
         given = bearer_token(metadata)
         return any(same_token(given, token) for token in self._read())
 
     def _read(self) -> tuple[str, ...]:
-        try:
-            if not self.file.exists():
-                _make(self.file)
-            # Once for each call: a microsecond, for a change that needs no restart.
-            found = self.file.stat()
-            version = (found.st_ino, found.st_mtime_ns, found.st_size)
-            if version != self._version:
-                self._tokens = tuple(self.file.read_text(encoding="utf-8").split())
-                self._version = version
-        except (OSError, UnicodeDecodeError) as error:
-            raise NoServiceTokenError(
-                f"WAVEPOOL_SERVICE_TOKEN_FILE: {self.file} can neither be read nor made ({error}); give a file that "
-                "all services can read"
-            ) from error
-        if not self._tokens:
-            raise NoServiceTokenError(
-                f"WAVEPOOL_SERVICE_TOKEN_FILE: {self.file} holds no token; delete it, and the next service makes one"
-            )
+        version = _version_of(self.file)
+        if version != self._version:
+            self._version = version
+            try:
+                self._tokens = _tokens_in(self.file)
+            except NoServiceTokenError as error:
+                log.error("the services' token is kept as it was", extra={"error": str(error)})  # noqa: TRY400 - ours
         return self._tokens
 
 
 def service_token_of(data_dir: Path) -> ServiceToken:
-    """The token of services that have this data folder and no WAVEPOOL_SERVICE_TOKEN_FILE."""
-    return ServiceToken(data_dir / FILE_NAME)
+    """The token of services that have this data folder and no WAVEPOOL_SERVICE_TOKEN_FILE; it is made if it is missing.
+
+    Raises NoServiceTokenError.
+    """
+    file = data_dir / FILE_NAME
+    if not file.exists():
+        try:
+            _make(file)
+        except OSError as error:
+            raise NoServiceTokenError(f"{file}, the token of the services, cannot be made: {error}") from error
+    return ServiceToken(file)
+
+
+def _version_of(file: Path) -> tuple[int, ...]:
+    """Changes with the file; empty if there is none."""
+    try:
+        found = file.stat()
+    except OSError:
+        return ()
+    return (found.st_ino, found.st_mtime_ns, found.st_size)
+
+
+def _tokens_in(file: Path) -> tuple[str, ...]:
+    where = f"WAVEPOOL_SERVICE_TOKEN_FILE: {file}"
+    try:
+        lines = [line.strip() for line in file.read_text(encoding="utf-8").splitlines()]
+        mode = file.stat().st_mode
+    except (OSError, UnicodeDecodeError) as error:
+        raise NoServiceTokenError(
+            f"{where} cannot be read ({error}); give a file that all services can read"
+        ) from error
+    for number, line in enumerate(lines, 1):
+        if line and not _TOKEN.fullmatch(line):
+            raise NoServiceTokenError(f"{where}, line {number}: a token is 20 to 200 letters, digits, `_` and `-`")
+    tokens = tuple(filter(None, lines))
+    if not tokens:
+        raise NoServiceTokenError(f"{where} holds no token; write one into it, for example of `openssl rand -hex 32`")
+    if mode & _FOR_OTHERS:
+        log.warning("other users can read the services' token", extra={"file": str(file), "mode": f"{mode & 0o777:o}"})
+    return tokens
 
 
 def _make(file: Path) -> None:

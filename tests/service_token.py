@@ -7,9 +7,9 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from servicekit.service_token import ServiceToken
+from servicekit.service_token import service_token_of
 
 _FOLDER = Path(tempfile.mkdtemp(prefix="wavepool-test-token-"))
 atexit.register(shutil.rmtree, _FOLDER, ignore_errors=True)
-SERVICE_TOKEN = ServiceToken(_FOLDER / "service-token")
+SERVICE_TOKEN = service_token_of(_FOLDER)
 TOKEN_SETTING = {"WAVEPOOL_SERVICE_TOKEN_FILE": str(SERVICE_TOKEN.file)}

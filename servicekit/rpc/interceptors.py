@@ -85,10 +85,10 @@ def _shape_of(handler: Any) -> str:  # noqa: ANN401 - grpc has no type for it
     return "_".join("stream" if streams else "unary" for streams in ways)
 
 
-def replaced(handler: Any, serve: Callable[[Any, Any], object]) -> Any:  # noqa: ANN401 - grpc has no type for it
-    """The handler, with `serve` for what it did."""
+def replaced(handler: Any, serve: Callable[[Any, Any], object], *, is_read: bool = True) -> Any:  # noqa: ANN401 - grpc has no type for it
+    """The handler, with `serve` in place of its function; unless `is_read`, the request's bytes are not parsed."""
     make = getattr(grpc, f"{_shape_of(handler)}_rpc_method_handler")
-    return make(serve, handler.request_deserializer, handler.response_serializer)
+    return make(serve, handler.request_deserializer if is_read else None, handler.response_serializer)
 
 
 @contextmanager

@@ -73,10 +73,7 @@ class ServiceServer:
         self.name = name
         interceptors: list[grpc.aio.ServerInterceptor] = [Observer(error_map)]
         if not knows_its_callers:
-            token = settings.service_token()
-            # A file that cannot be read is told before anything is served.
-            token.current()
-            interceptors.append(ServicesOnly(token))
+            interceptors.append(ServicesOnly(settings.service_token()))
         self.grpc = grpc.aio.server(interceptors=interceptors, options=OPTIONS)
         self.port = 0
         self.metrics_port = 0

@@ -31,7 +31,7 @@ class ServicesOnly(grpc.aio.ServerInterceptor):
             return handler
         if self._token.is_in(handler_call_details.invocation_metadata):
             return handler
-        return replaced(handler, _refuse_stream if handler.response_streaming else _refuse)
+        return replaced(handler, _refuse_stream if handler.response_streaming else _refuse, is_read=False)
 
 
 REFUSAL = (

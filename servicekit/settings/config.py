@@ -123,7 +123,7 @@ class ServiceSettings(Settings):
         return self.port + METRICS_PORT_OFFSET if self.port else 0
 
     def service_token(self) -> ServiceToken:
-        """The token of the services of this installation."""
+        """The token of the services of this installation; raises NoServiceTokenError."""
         return ServiceToken(self.service_token_file) if self.service_token_file else service_token_of(self.data_dir)
 
     def state_folder(self) -> Path:

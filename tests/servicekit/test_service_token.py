@@ -9,12 +9,15 @@ import pytest
 from wavepool.billing.v1 import billing_pb2, billing_pb2_grpc
 
 from servicekit.rpc.channels import open_channel
-from servicekit.service_token import NoServiceTokenError, service_token_of
+from servicekit.service_token import NoServiceTokenError, ServiceToken, service_token_of
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.servicekit.conftest import Serve
+
+
+NEW = "wps_new-token-of-30-characters"
 
 
 def sent(token: str) -> tuple[tuple[str, str], ...]:
@@ -40,12 +43,12 @@ def test_a_token_is_changed_in_two_steps_that_no_service_notices(tmp_path: Path)
     sender, receiver = service_token_of(tmp_path), service_token_of(tmp_path)
     old = sender.current()
     receiver.current()
-    sender.file.write_text(f"new\n{old}\n")
-    assert sender.current() == "new"
-    assert receiver.is_in(sent("new"))
+    sender.file.write_text(f"{NEW}\n{old}\n")
+    assert sender.current() == NEW
+    assert receiver.is_in(sent(NEW))
     assert receiver.is_in(sent(old))
-    sender.file.write_text("new\n")
-    assert receiver.is_in(sent("new"))
+    sender.file.write_text(f"{NEW}\n")
+    assert receiver.is_in(sent(NEW))
     assert not receiver.is_in(sent(old))
 
 
@@ -68,14 +71,51 @@ def test_nothing_but_the_token_is_taken(tmp_path: Path, metadata: object) -> Non
     assert not token.is_in(metadata)
 
 
-@pytest.mark.parametrize(
-    ("content", "said"), [(b"", "holds no token; delete it"), (b" \n", "holds no token"), (b"\xff", "can neither")]
-)
-def test_a_file_without_a_token_is_named(tmp_path: Path, content: bytes, said: str) -> None:
+WRONG = [
+    (b"", "holds no token"),
+    (b" \n", "holds no token"),
+    (b"\xff", "cannot be read"),
+    (b"# changed today\n" + NEW.encode(), "line 1: a token is 20 to 200 letters"),
+    (NEW.encode() + b"\nshort\n", "line 2: a token is"),
+    (b"\xef\xbb\xbf" + NEW.encode(), "line 1: a token is"),
+]
+
+
+@pytest.mark.parametrize(("content", "said"), WRONG)
+def test_a_file_without_tokens_is_named_at_the_start(tmp_path: Path, content: bytes, said: str) -> None:
+    (tmp_path / "service-token").write_bytes(content)
+    with pytest.raises(NoServiceTokenError, match=f"WAVEPOOL_SERVICE_TOKEN_FILE: {tmp_path}/service-token.*{said}"):
+        service_token_of(tmp_path)
+
+
+def test_a_file_that_an_operator_names_is_not_made(tmp_path: Path) -> None:
+    with pytest.raises(NoServiceTokenError, match="cannot be read"):
+        ServiceToken(tmp_path / "misspelt" / "token")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("content", [*(content for content, _ in WRONG), None])
+def test_a_file_that_breaks_later_is_logged_once_and_the_token_stays(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, content: bytes | None
+) -> None:
     token = service_token_of(tmp_path)
-    token.file.write_bytes(content)
-    with pytest.raises(NoServiceTokenError, match=f"WAVEPOOL_SERVICE_TOKEN_FILE: {token.file} {said}"):
-        token.is_in(sent("any"))
+    old = token.current()
+    if content is None:
+        token.file.unlink()
+    else:
+        token.file.write_bytes(content)
+    for _ in range(3):
+        assert token.current() == old
+        assert token.is_in(sent(old))
+    assert [record.message for record in caplog.records] == ["the services' token is kept as it was"]
+    token.file.write_text(f"{NEW}\n")
+    assert token.current() == NEW
+
+
+def test_a_file_that_others_can_read_is_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    service_token_of(tmp_path).file.chmod(0o644)
+    service_token_of(tmp_path)
+    assert "other users can read the services' token" in caplog.text
 
 
 async def test_a_call_without_the_token_is_refused_before_it_reaches_the_service(serve: Serve, tmp_path: Path) -> None:
@@ -94,4 +134,6 @@ async def test_a_call_without_the_token_is_refused_before_it_reaches_the_service
                 with pytest.raises(grpc.aio.AioRpcError, match="send `authorization: Bearer <token>`") as refused:
                     await other.GetBalance(billing_pb2.GetBalanceRequest(), timeout=60)
                 assert refused.value.code() is grpc.StatusCode.UNAUTHENTICATED
+                with pytest.raises(grpc.aio.AioRpcError, match="send `authorization: Bearer <token>`"):
+                    await channel.unary_unary("/wavepool.billing.v1.BillingService/GetBalance")(b"\xff", timeout=60)
     assert len(reached) == 1

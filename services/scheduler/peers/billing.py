@@ -13,7 +13,7 @@ from wavepool.billing.v1 import billing_pb2, billing_pb2_grpc
 from servicekit.logging import get_logger
 from servicekit.rpc.errors import rpc_failure
 from services.scheduler.jobs.errors import BillingUnreachableError, CreditRefusedError, InvalidFieldError
-from services.scheduler.peers.rpc_codes import is_unreachable
+from services.scheduler.peers.rpc_codes import ServiceCalls
 from submissions.modes import MODES
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 log = get_logger(__name__)
 
 CALL_SECONDS = 5.0
+_calls = ServiceCalls()
 # Prices change only when billing restarts; a job keeps the price that its hold was made at.
 PRICE_LIFETIME = timedelta(minutes=1)
 
@@ -83,7 +84,7 @@ class Billing:
         try:
             answer = await self._stub.SettleCharge(request, timeout=CALL_SECONDS)
         except grpc.aio.AioRpcError as error:
-            if is_unreachable(error):
+            if _calls.is_unreachable(error):
                 raise BillingUnreachableError from error
             log.exception("billing refuses a settlement", extra={"job_id": job.job_id, "hold_id": hold_id})
             return 0
@@ -106,7 +107,7 @@ def _translated(field: str) -> Generator[None]:
                 raise CreditRefusedError(failure.message) from error
             case grpc.StatusCode.NOT_FOUND | grpc.StatusCode.INVALID_ARGUMENT:
                 raise InvalidFieldError(field, failure.message) from error
-            case _ if is_unreachable(error):
+            case _ if _calls.is_unreachable(error):
                 raise BillingUnreachableError from error
             case _:
                 raise

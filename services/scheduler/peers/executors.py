@@ -13,7 +13,7 @@ from wavepool.executor.v1 import executor_pb2, executor_pb2_grpc
 from servicekit.rpc.channels import open_channel
 from servicekit.rpc.errors import rpc_failure
 from servicekit.rpc.proto_time import instant_to_proto
-from services.scheduler.peers.rpc_codes import is_unreachable
+from services.scheduler.peers.rpc_codes import UNREACHABLE
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Generator
@@ -125,7 +125,7 @@ def _translated(not_found: type[ExecutorError]) -> Generator[None]:
         if failure.code is grpc.StatusCode.ABORTED:
             # gRPC itself never uses this code, so the executor sent it.
             raise MachineUnfitError(failure.message) from error
-        if is_unreachable(error) or failure.code is grpc.StatusCode.RESOURCE_EXHAUSTED:
+        if failure.code in UNREACHABLE or failure.code is grpc.StatusCode.RESOURCE_EXHAUSTED:
             raise RunInterruptedError(said) from error
         kind = not_found if failure.code is grpc.StatusCode.NOT_FOUND else RunRefusedError
         raise kind(said) from error

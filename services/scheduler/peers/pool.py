@@ -13,7 +13,7 @@ from wavepool.vmpool.v1 import vmpool_pb2, vmpool_pb2_grpc
 from servicekit.rpc.errors import rpc_failure
 from servicekit.rpc.proto_time import duration_to_proto
 from services.scheduler.jobs.spec import Lease
-from services.scheduler.peers.rpc_codes import is_unreachable
+from services.scheduler.peers.rpc_codes import ServiceCalls
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Generator, Mapping
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from services.scheduler.jobs.job import Job
 
 CALL_SECONDS = 5.0
+_calls = ServiceCalls()
 
 
 class PoolError(Exception):
@@ -155,5 +156,5 @@ def _translated(errors: Mapping[grpc.StatusCode, type[PoolError]]) -> Generator[
         yield
     except grpc.aio.AioRpcError as error:
         failure = rpc_failure(error)
-        kind = PoolUnreachableError if is_unreachable(error) else errors.get(failure.code, PoolRefusalError)
+        kind = PoolUnreachableError if _calls.is_unreachable(error) else errors.get(failure.code, PoolRefusalError)
         raise kind(failure.message) from error

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import time
+
 import grpc
 
 from servicekit.logging import get_logger
 
 log = get_logger(__name__)
 
-_UNREACHABLE = frozenset(
+UNREACHABLE = frozenset(
     {
         grpc.StatusCode.UNAVAILABLE,
         grpc.StatusCode.DEADLINE_EXCEEDED,
@@ -16,14 +18,26 @@ _UNREACHABLE = frozenset(
         grpc.StatusCode.UNKNOWN,
         grpc.StatusCode.CANCELLED,
         grpc.StatusCode.ABORTED,
-        # The operator has to give both one service token; until then it is as if it did not answer.
-        grpc.StatusCode.UNAUTHENTICATED,
     }
 )
+LOG_INTERVAL_SECONDS = 60.0
 
 
-def is_unreachable(error: grpc.aio.AioRpcError) -> bool:
-    """True if the call should be made again later; logs a refusal of this service's own token."""
-    if error.code() is grpc.StatusCode.UNAUTHENTICATED:
-        log.error("another service refuses this one's token", extra={"detail": error.details()})
-    return error.code() in _UNREACHABLE
+class ServiceCalls:
+    """Reads the failures of calls to another service of the installation."""
+
+    def __init__(self) -> None:
+        self._logged_at = float("-inf")
+
+    def is_unreachable(self, error: grpc.aio.AioRpcError) -> bool:
+        """True if the call should be made again later.
+
+        So it is if the service refuses our token: until the operator has given both the same, it is as if it did not
+        answer. This is logged once a minute.
+        """
+        if error.code() is not grpc.StatusCode.UNAUTHENTICATED:
+            return error.code() in UNREACHABLE
+        if time.monotonic() - self._logged_at >= LOG_INTERVAL_SECONDS:
+            self._logged_at = time.monotonic()
+            log.error("another service refuses this one's token", extra={"detail": error.details()})
+        return True

@@ -19,7 +19,7 @@ from servicekit.rpc.channels import open_channel
 from servicekit.rpc.errors import rpc_failure
 from servicekit.rpc.server import PortTakenError, ServiceServer
 from servicekit.settings.config import ServiceSettings
-from tests.service_token import SERVICE_TOKEN
+from tests.service_token import SERVICE_TOKEN, TOKEN_SETTING
 from tests.servicekit.conftest import SERVICE, BadFieldError, Serve, UnknownThingError
 
 if TYPE_CHECKING:
@@ -185,8 +185,10 @@ run(main, dict)
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 async def test_a_signal_stops_the_process_cleanly(number: signal.Signals) -> None:
+    pipe = asyncio.subprocess.PIPE
+    environment = {**os.environ, **TOKEN_SETTING}
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-c", PROGRAM, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE, env=os.environ
+        sys.executable, "-c", PROGRAM, stdout=pipe, stderr=pipe, env=environment
     )
     assert process.stdout
     assert b'"serving"' in await process.stdout.readline()
