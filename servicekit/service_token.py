@@ -1,8 +1,8 @@
 """The token by which the services of one installation know each other.
 
 It lies in a file that all of them read, by default `service-token` in the data folder; there the first service that
-starts makes it, with mode 0600. Each line of the file is a token: the first one is sent, and all are accepted. To change
-the token, put a new line first, and take the old one out a minute later. No service has to start again for it.
+starts makes it, with mode 0600. Each line of the file is a token: the first one is sent, and all are accepted. To
+change the token, put a new line first, and take the old one out a minute later. No service has to start again for it.
 """
 
 from __future__ import annotations
