@@ -7,6 +7,7 @@ change the token, put a new line first, and take the old one out a minute later.
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import secrets
@@ -15,13 +16,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from servicekit.logging import get_logger
 from vocabulary.bearer import bearer_token, same_token
 
 if TYPE_CHECKING:
     from vocabulary.bearer import Metadata
 
-log = get_logger(__name__)
+# The standard library's own: the kit that certifies a machine has these settings and not our log format.
+log = logging.getLogger(__name__)
 
 FILE_NAME = "service-token"
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{20,200}")
