@@ -118,11 +118,19 @@ class DstackServer:
             time.sleep(POLL_SECONDS)
 
     def kill(self) -> None:
-        """Sends SIGKILL to the server and all its children."""
+        """Sends SIGKILL to it and all its children; returns when all have ended.
+
+        Those inside the sandbox end a moment after it: until then the server still answers, and has its port.
+        """
         if self._process:
+            inside = self._children()
             self._process.kill()
             self._process.wait()
             self._process = None
+            deadline = time.monotonic() + START_SECONDS
+            while not all(map(_has_ended, inside)):
+                assert time.monotonic() < deadline, "a killed server goes on"
+                time.sleep(POLL_SECONDS / 10)
 
     def lose_data(self) -> None:
         """Deletes its database, as if its volume was not kept; the server must not be running."""
@@ -140,11 +148,17 @@ class DstackServer:
         self._signal(signal.SIGCONT)
 
     def _signal(self, number: int) -> None:
-        assert self._process is not None
-        for each in psutil.Process(self._process.pid).children(recursive=True):
+        for each in self._children():
             # Its ssh children come and go.
             with suppress(psutil.NoSuchProcess):
                 each.send_signal(number)
+
+    def _children(self) -> list[psutil.Process]:
+        """Its processes inside the sandbox."""
+        assert self._process is not None
+        with suppress(psutil.NoSuchProcess):
+            return psutil.Process(self._process.pid).children(recursive=True)
+        return []
 
     def _answers(self) -> bool:
         connection = http.client.HTTPConnection("127.0.0.1", self._port, timeout=5)
@@ -176,6 +190,13 @@ class DstackServer:
             "DSTACK_DO_NOT_UPDATE_DEFAULT_PROJECT": "1",
             "DSTACK_LAB": json.dumps(settings),
         }
+
+
+def _has_ended(process: psutil.Process) -> bool:
+    try:
+        return process.status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return True
 
 
 def _config(names: tuple[str, ...]) -> dict[str, object]:
