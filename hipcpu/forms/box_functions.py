@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hipcpu.forms.barrier_area import BROUGHT, VALUES
-from hipcpu.forms.thread_loops import RegionCall, Threads, index_loads
+from hipcpu.forms.thread_loops import RegionCall, index_loads
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,7 +20,6 @@ _PARAMETERS = (
 )
 _AXES = "xyz"
 _PASSED = ("ptr %wp.context", "ptr %wp.barrier_area", "ptr %wp.brought", "ptr %wp.values", "i64 %after_side")
-_THREADS = Threads(("%begin.x", "%begin.y", "%begin.z"), ("%end.x", "%end.y", "%end.z"))
 
 
 def regions_symbol(kernel: str) -> str:
@@ -48,7 +47,7 @@ def regions_function(
     for number, function in enumerate(regions.functions):
         uniform_loads, uniforms = _uniform_variables(number, regions.plan)
         call = RegionCall(kernel, number, function, arguments, [*_PASSED, *uniforms])
-        loop = writer.loop_of_many(call, _THREADS, regions_symbol(kernel), len(regions.functions))
+        loop = writer.loop_of_many(call, regions_symbol(kernel), len(regions.functions))
         lines += [f"r{number}:", *uniform_loads, *loop, *_answer(f"r{number}")]
     return "\n".join([*lines, "}"])
 

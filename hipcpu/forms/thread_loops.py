@@ -29,25 +29,8 @@ if TYPE_CHECKING:
 _UNIFORM_OFFSET = 12  # bytes, after the three thread indices in BlockIndex
 _MOST_LOOPS_IN_A_FUNCTION = 24
 _AXES = "xyz"
-
-
-def too_many(loops: int) -> bool:
-    """Return True if this many loops should not be in one function."""
-    return loops > _MOST_LOOPS_IN_A_FUNCTION
-
-
-@dataclass(frozen=True)
-class Threads:
-    """The threads that a loop runs, as IR operands in the order x, y, z."""
-
-    begin: tuple[str, str, str]
-    end: tuple[str, str, str]
-
-    @property
-    def operands(self) -> list[str]:
-        """Each local name that is used, with its type."""
-        values = [*map(parameter, UNIFORM), *self.begin, *self.end]
-        return [f"i32 {value}" for value in dict.fromkeys(values) if value.startswith("%")]
+_BOUNDS = tuple(f"%{end}.{axis}" for end in ("begin", "end") for axis in _AXES)
+"""The bounds of the threads that a loop runs, as `box_functions` loads them."""
 
 
 @dataclass(frozen=True)
@@ -69,23 +52,22 @@ class LoopWriter:
         self.metadata_lines: list[str] = []
         self.functions: list[str] = []
 
-    def loop_of_many(self, call: RegionCall, threads: Threads, caller: str, count: int) -> list[str]:
+    def loop_of_many(self, call: RegionCall, caller: str, count: int) -> list[str]:
         """Return `loop` for one of the `count` loops of function `caller`; if too many, as a call of a function."""
-        if not too_many(count):
-            return self.loop(call, threads)
+        if count <= _MOST_LOOPS_IN_A_FUNCTION:
+            return self.loop(call)
         results = [f"%r{call.number}.or.new", f"%r{call.number}.and.new"]
         type_ = "{ i32, i32 }"
         symbol = f'{caller[:-1]}.loop.{call.number}"'
-        operands = [*call.arguments, *threads.operands, *call.passed]
-        self.functions.append(self._function(f"{type_} {symbol}", operands, call, threads, results))
+        indices = [f"i32 {value}" for value in (*map(parameter, UNIFORM), *_BOUNDS)]
+        operands = [*call.arguments, *indices, *call.passed]
+        self.functions.append(self._function(f"{type_} {symbol}", operands, call, results))
         return [
             f"  %r{call.number}.result = call {type_} {symbol}({', '.join(operands)})",
             *(f"  {name} = extractvalue {type_} %r{call.number}.result, {at}" for at, name in enumerate(results)),
         ]
 
-    def _function(
-        self, title: str, operands: Sequence[str], call: RegionCall, threads: Threads, results: Sequence[str]
-    ) -> str:
+    def _function(self, title: str, operands: Sequence[str], call: RegionCall, results: Sequence[str]) -> str:
         """Return the loop as a function."""
         type_ = title.partition(" @")[0]
         lines = [
@@ -93,7 +75,7 @@ class LoopWriter:
             "entry:",
             f"  br label %r{call.number}",
             f"r{call.number}:",
-            *self.loop(call, threads),
+            *self.loop(call),
         ]
         packed = "poison"
         for at, name in enumerate(results):
@@ -101,7 +83,7 @@ class LoopWriter:
             packed = f"%wp.result.{at}"
         return "\n".join([*lines, f"  ret {type_} {packed}", "}"])
 
-    def loop(self, call: RegionCall, threads: Threads) -> list[str]:
+    def loop(self, call: RegionCall) -> list[str]:
         """Return the loop from label `%r<number>` on.
 
         `%r<number>.or.new` and `.and.new` are the bitwise OR and AND of all threads' results.
@@ -111,22 +93,22 @@ class LoopWriter:
         ordered = any(one.pointer and not one.is_plain for one in call.function.instructions)
         return [
             f"  br label %{r}.head.z",
-            *_head(r, "z", r, threads, ("0", "-1")),
+            *_head(r, "z", r, ("0", "-1")),
             f"  br label %{r}.head.y",
-            *_head(r, "y", f"{r}.head.z", threads, (f"%{r}.or.z", f"%{r}.and.z")),
+            *_head(r, "y", f"{r}.head.z", (f"%{r}.or.z", f"%{r}.and.z")),
             f"  %{r}.zrows = mul i32 %{r}.z, {parameter('block_dim_y')}",
             f"  %{r}.row = add i32 %{r}.zrows, %{r}.y",
             f"  %{r}.first = mul i32 %{r}.row, {parameter('block_dim_x')}",
             f"  br label %{r}.head.x",
-            *_head(r, "x", f"{r}.head.y", threads, (f"%{r}.or.y", f"%{r}.and.y")),
+            *_head(r, "x", f"{r}.head.y", (f"%{r}.or.y", f"%{r}.and.y")),
             f"  %{r}.t32 = add nuw nsw i32 %{r}.first, %{r}.x",
             f"  %{r}.t = zext nneg i32 %{r}.t32 to i64",
             f"  %{r}.lane = and i32 %{r}.t32, 63",
             _call(r, call, group),
             *_record(r, group),
-            *_latch(r, "x", threads, "" if ordered else f", !llvm.loop !{loop}"),
-            *_latch(r, "y", threads, ""),
-            *_latch(r, "z", threads, ""),
+            *_latch(r, "x", "" if ordered else f", !llvm.loop !{loop}"),
+            *_latch(r, "y", ""),
+            *_latch(r, "z", ""),
         ]
 
     def _loop_metadata(self) -> tuple[int, int]:
@@ -161,23 +143,23 @@ def _call(r: str, call: RegionCall, group: int) -> str:
     return f"  %{r}.id = call i32 {callee}({', '.join(passed)}), !llvm.access.group !{group}"
 
 
-def _head(r: str, axis: str, before: str, threads: Threads, start: tuple[str, str]) -> list[str]:
-    latch, begin = f"%{r}.latch.{axis}", threads.begin[_AXES.index(axis)]
+def _head(r: str, axis: str, before: str, start: tuple[str, str]) -> list[str]:
+    latch = f"%{r}.latch.{axis}"
     either, both = start
     return [
         f"{r}.head.{axis}:",
-        f"  %{r}.{axis} = phi i32 [ {begin}, %{before} ], [ %{r}.{axis}.next, {latch} ]",
+        f"  %{r}.{axis} = phi i32 [ %begin.{axis}, %{before} ], [ %{r}.{axis}.next, {latch} ]",
         f"  %{r}.or.{axis} = phi i32 [ {either}, %{before} ], [ %{r}.or.new, {latch} ]",
         f"  %{r}.and.{axis} = phi i32 [ {both}, %{before} ], [ %{r}.and.new, {latch} ]",
     ]
 
 
-def _latch(r: str, axis: str, threads: Threads, metadata: str) -> list[str]:
+def _latch(r: str, axis: str, metadata: str) -> list[str]:
     return [
         f"  br label %{r}.latch.{axis}",
         f"{r}.latch.{axis}:",
         f"  %{r}.{axis}.next = add nuw nsw i32 %{r}.{axis}, 1",
-        f"  %{r}.{axis}.more = icmp ult i32 %{r}.{axis}.next, {threads.end[_AXES.index(axis)]}",
+        f"  %{r}.{axis}.more = icmp ult i32 %{r}.{axis}.next, %end.{axis}",
         f"  br i1 %{r}.{axis}.more, label %{r}.head.{axis}, label %{r}.done.{axis}{metadata}",
         f"{r}.done.{axis}:",
     ]

@@ -72,7 +72,7 @@ def _load(number: int, parameter: Operand, place: Place) -> list[str]:
 
 _PLACE = "@__wp_place_of_dynamic_shared"
 """Function that returns the address of the calling thread's dynamic shared memory."""
-_KERNEL = "{ ptr, ptr, ptr, ptr, ptr, i64, i32, i32 }"
+_KERNEL = "{ ptr, ptr, ptr, ptr, ptr, i64, i32 }"
 _VARIABLE = "{ ptr, ptr, i64 }"
 _BARRIER = "{ i32, i32, i32 }"
 
@@ -104,8 +104,7 @@ def _row(number: int, row: TableRow, place: str) -> str:
     context_bytes = f"ptrtoint (ptr getelementptr ({row.context}, ptr null, i32 1) to i64)"
     return (
         f"{_KERNEL} {{ ptr @__wp_kernel_name.{number}, ptr {row.run}, ptr {row.regions}, "
-        f"ptr @__wp_barriers.{number}, ptr {place}, i64 {context_bytes}, i32 {row.shared_bytes}, "
-        f"i32 {len(row.barriers)} }}"
+        f"ptr @__wp_barriers.{number}, ptr {place}, i64 {context_bytes}, i32 {row.shared_bytes} }}"
     )
 
 

@@ -42,7 +42,6 @@ struct KernelEntry {
     unsigned char* (*dynamic_shared)();  // where the calling thread has it; null if the kernel uses none
     uint64_t context_bytes;
     uint32_t shared_bytes;  // static shared memory
-    uint32_t barrier_count;
 };
 
 struct VariableEntry {
