@@ -35,6 +35,7 @@ from wavepool.scheduler.v1 import scheduler_pb2, scheduler_pb2_grpc
 
 from benchmarks.submission_stages import Measured, spans_by_request, stages_of, table
 from servicekit.service_token import service_token_of
+from vocabulary.bearer import authorization
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
@@ -152,13 +153,12 @@ def read_latency(
     job = client.get("/api/v1/submissions", params={"page_size": 1}).json()["submissions"][0]
     through: list[float] = []
     direct: list[float] = []
-    authorization = (("authorization", f"Bearer {service_token}"),)
     with grpc.insecure_channel(target) as channel:
         stub = scheduler_pb2_grpc.SchedulerServiceStub(channel)
         request = scheduler_pb2.GetJobRequest(job_id=job["id"])
         for _ in range(10):
             through += timed(lambda: client.get(f"/api/v1/submissions/{job['id']}").raise_for_status(), repeats // 10)
-            direct += timed(lambda: stub.GetJob(request, metadata=authorization), repeats // 10)
+            direct += timed(lambda: stub.GetJob(request, metadata=(authorization(service_token),)), repeats // 10)
     return through, direct
 
 

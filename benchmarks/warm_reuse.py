@@ -28,6 +28,7 @@ from wavepool.executor.v1 import executor_pb2, executor_pb2_grpc
 from wavepool.vmpool.v1 import vmpool_pb2, vmpool_pb2_grpc
 
 from servicekit.service_token import ServiceToken, service_token_of
+from vocabulary.bearer import authorization
 from vocabulary.ports import free_port
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ class Measurement:
 
     def __init__(self, pool: grpc.Channel, token: ServiceToken, *, fresh_channel: bool) -> None:
         self._pool = vmpool_pb2_grpc.VmPoolServiceStub(pool)
-        self._authorization = (("authorization", f"Bearer {token.current()}"),)
+        self._authorization = (authorization(token.current()),)
         self._fresh_channel = fresh_channel
         self._channel: grpc.Channel | None = None
         self._jobs = 0
@@ -120,7 +121,7 @@ class Measurement:
         return self._channel
 
     def _call(self, channel: grpc.Channel, lease: vmpool_pb2.Lease) -> None:
-        metadata = (("authorization", f"Bearer {lease.executor_token}"),)
+        metadata = (authorization(lease.executor_token),)
         executor_pb2_grpc.ExecutorServiceStub(channel).GetCapabilities(
             executor_pb2.GetCapabilitiesRequest(), timeout=CALL_SECONDS, metadata=metadata
         )

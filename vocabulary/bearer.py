@@ -11,6 +11,11 @@ METADATA_KEY = "authorization"
 _SCHEME = "bearer "
 
 
+def authorization(token: str) -> tuple[str, str]:
+    """The pair of a call's metadata that carries the token."""
+    return METADATA_KEY, f"Bearer {token}"
+
+
 def bearer_token(metadata: Metadata) -> str:
     """The token that a call carries as `authorization: Bearer <token>`; empty if it carries none."""
     sent = next((value for key, value in metadata or () if key == METADATA_KEY and isinstance(value, str)), "")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import grpc
 
 from servicekit.request_id import METADATA_KEY, current_request_id
-from vocabulary.bearer import METADATA_KEY as TOKEN_KEY
+from vocabulary.bearer import authorization
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -61,7 +61,7 @@ class _Metadata:
         if request_id := current_request_id():
             metadata.add(METADATA_KEY, request_id)
         if self._token:
-            metadata.add(TOKEN_KEY, f"Bearer {self._token()}")
+            metadata.add(*authorization(self._token()))
         return grpc.aio.ClientCallDetails(
             details.method, details.timeout, metadata, details.credentials, details.wait_for_ready
         )

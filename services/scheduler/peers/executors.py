@@ -14,6 +14,7 @@ from servicekit.rpc.channels import open_channel
 from servicekit.rpc.errors import rpc_failure
 from servicekit.rpc.proto_time import instant_to_proto
 from services.scheduler.peers.rpc_codes import UNREACHABLE
+from vocabulary.bearer import authorization
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Generator
@@ -111,8 +112,8 @@ class Executors:
         return executor_pb2_grpc.ExecutorServiceStub(self._channels[endpoint])
 
 
-def _authorization(lease: Lease) -> tuple[tuple[str, str], ...]:
-    return (("authorization", f"Bearer {lease.executor_token}"),)
+def _authorization(lease: Lease) -> tuple[tuple[str, str]]:
+    return (authorization(lease.executor_token),)
 
 
 @contextmanager
