@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from servicekit.logging import get_logger
-from services.billing.account import check_name, first_grant_key
 from services.billing.errors import AccountNameTakenError, InvalidTokenError
+from services.billing.identity.account import check_name, first_grant_key
 
 if TYPE_CHECKING:
-    from services.billing.account import Account
+    from services.billing.identity.account import Account
     from services.billing.store.account_store import AccountStore
     from services.billing.store.ledger_store import LedgerStore
     from services.billing.store.token_store import TokenStore

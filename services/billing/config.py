@@ -9,8 +9,8 @@ from pydantic import AliasChoices, Field, model_validator
 from pydantic_settings import SettingsConfigDict
 
 from servicekit.settings.config import CommaSeparated, ServiceSettings
-from services.billing.budget import Budget
-from services.billing.price_list import PriceList
+from services.billing.alert_rules.budget import Budget
+from services.billing.prices.price_list import PriceList
 from vocabulary.gpu_types import GPU_TYPES, default_first
 from vocabulary.money import micros_of
 from vocabulary.names import known_name, none_of

@@ -13,10 +13,10 @@ from servicekit.db import database
 from servicekit.rpc.server import ServiceServer
 from servicekit.settings.setting_names import warn_of_settings
 from services.billing import errors
-from services.billing.alerts import Alerts
+from services.billing.alerts.money_metrics import Alerts
 from services.billing.bootstrap import Bootstrap
 from services.billing.config import BillingSettings
-from services.billing.service import BillingServicer, Stores
+from services.billing.service.billing_service import BillingServicer, Stores
 from services.billing.store.account_store import AccountStore
 from services.billing.store.ledger_store import LedgerStore
 from services.billing.store.machine_usage_store import MachineUsageStore

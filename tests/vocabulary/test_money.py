@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.billing.machine_usage import MachineUsage
+from services.billing.ledger.machine_usage import MachineUsage
 from tests.services.scheduler.jobs import START, a_queued_job
 from tests.services.vmpool.conftest import a_machine
 from vocabulary.money import MICROSECOND, Tariff, dollars_of, dollars_text, micros_of, price_of

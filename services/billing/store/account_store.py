@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import bindparam, insert, select
 from sqlalchemy.exc import IntegrityError
 
-from services.billing.account import Account
 from services.billing.errors import AccountNameTakenError, AccountNotFoundError
-from services.billing.ledger import Balance
+from services.billing.identity.account import Account
+from services.billing.ledger.books import Balance
 from services.billing.store.tables import accounts
 
 if TYPE_CHECKING:

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 from sqlalchemy import bindparam, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
-from services.billing import ledger
-from services.billing.budget import AlertChange
+from services.billing.alert_rules.budget import AlertChange
 from services.billing.errors import HoldNotFoundError, HoldSettledError, IdempotencyKeyReusedError
+from services.billing.ledger import books
 from services.billing.store.account_store import read_account
 from services.billing.store.tables import accounts, holds, postings, transactions
 
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
     from servicekit.clock import Clock
     from servicekit.db.database import Database
-    from services.billing.account import Account
-    from services.billing.budget import Budget
+    from services.billing.alert_rules.budget import Budget
+    from services.billing.identity.account import Account
 
 # Built once: every job needs them, and building them takes longer than executing them.
 _INSERT_HOLD, _INSERT_TRANSACTION, _INSERT_POSTINGS = insert(holds), insert(transactions), insert(postings)
@@ -71,7 +71,7 @@ class Receipt:
 
     movement: Movement
     available_micros: int
-    balance: ledger.Balance | None = None
+    balance: books.Balance | None = None
     alert_fired: bool = False
     repeated: bool = False
 
@@ -88,13 +88,13 @@ class LedgerStore:
     async def grant(self, account_id: str, amount_micros: int, key: str, description: str) -> Receipt:
         """Adds credit."""
         wanted = Movement(
-            TransactionKind.GRANT, account_id, amount_micros, key, None, ledger.description_text(description)
+            TransactionKind.GRANT, account_id, amount_micros, key, None, books.description_text(description)
         )
         async with self._database.transaction() as connection:
             account = await read_account(connection, account_id, lock=True)
             if earlier := await _earlier(connection, wanted):
                 return earlier
-            return await self._record(connection, account, wanted, ledger.grant(amount_micros))
+            return await self._record(connection, account, wanted, books.grant(amount_micros))
 
     async def hold(self, account_id: str, amount_micros: int, key: str, description: str) -> Receipt:
         """Puts credit aside; the receipt's movement names the hold."""
@@ -104,13 +104,13 @@ class LedgerStore:
             amount_micros,
             key,
             self._new_id("hold"),
-            ledger.description_text(description),
+            books.description_text(description),
         )
         async with self._database.transaction() as connection:
             account = await read_account(connection, account_id, lock=True)
             if earlier := await _earlier(connection, wanted):
                 return earlier
-            lines = ledger.hold(account.balance, amount_micros)
+            lines = books.hold(account.balance, amount_micros)
             row = {
                 "hold_id": wanted.hold_id,
                 "account_id": account_id,
@@ -126,7 +126,7 @@ class LedgerStore:
             held = (await connection.execute(_SETTLE_HOLD, {"settled_hold_id": hold_id})).one_or_none()
             if held is None:
                 return await _earlier_settlement(connection, hold_id, amount_micros, key)
-            lines = ledger.settle(held.amount_micros, amount_micros)
+            lines = books.settle(held.amount_micros, amount_micros)
             account = await read_account(connection, held.account_id, lock=True)
             wanted = Movement(
                 TransactionKind.SETTLEMENT,
@@ -134,12 +134,12 @@ class LedgerStore:
                 amount_micros,
                 key,
                 hold_id,
-                ledger.description_text(description),
+                books.description_text(description),
             )
             return await self._record(connection, account, wanted, lines)
 
     async def _record(
-        self, connection: AsyncConnection, account: Account, movement: Movement, lines: Sequence[ledger.Posting]
+        self, connection: AsyncConnection, account: Account, movement: Movement, lines: Sequence[books.Posting]
     ) -> Receipt:
         balance = account.balance.after(lines)
         change = self._budget.alert_change(balance, fired=account.alert_fire_time is not None)
@@ -158,8 +158,8 @@ class LedgerStore:
         self,
         connection: AsyncConnection,
         movement: Movement,
-        balance: ledger.Balance,
-        lines: Sequence[ledger.Posting],
+        balance: books.Balance,
+        lines: Sequence[books.Posting],
     ) -> None:
         row = {
             "idempotency_key": movement.idempotency_key,
@@ -179,7 +179,7 @@ class LedgerStore:
         if lines:
             await connection.execute(_INSERT_POSTINGS, [self._posting_row(movement, line) for line in lines])
 
-    def _posting_row(self, movement: Movement, line: ledger.Posting) -> dict[str, object]:
+    def _posting_row(self, movement: Movement, line: books.Posting) -> dict[str, object]:
         return {
             "posting_id": self._new_id("post"),
             "idempotency_key": movement.idempotency_key,

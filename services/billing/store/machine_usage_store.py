@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from servicekit.db.database import Database
-    from services.billing.machine_usage import MachineUsage
+    from services.billing.ledger.machine_usage import MachineUsage
 
 
 class MachineUsageStore:

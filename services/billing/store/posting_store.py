@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import and_, func, select
 
-from services.billing.ledger import Balance, Book, PostingKind
+from services.billing.ledger.books import Balance, Book, PostingKind
 from services.billing.store.account_store import read_account
 from services.billing.store.tables import accounts, postings, transactions
 

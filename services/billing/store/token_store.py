@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import insert, select, update
 
-from services.billing.api_token import ApiToken, new_secret, secret_hash, secret_prefix
 from services.billing.errors import InvalidTokenError, LastAdministratorTokenError, TokenNotFoundError
+from services.billing.identity.api_token import ApiToken, new_secret, secret_hash, secret_prefix
 from services.billing.store.account_store import read_account
 from services.billing.store.tables import accounts, tokens
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from servicekit.clock import Clock
     from servicekit.db.database import Database
-    from services.billing.account import Account
+    from services.billing.identity.account import Account
 
 
 # Locked in a fixed order: if two transactions revoke the last two tokens, one waits and then sees one left.

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
-    from services.billing.service import Stores
+    from services.billing.service.billing_service import Stores
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from services.billing.server import prepare
 if TYPE_CHECKING:
     from servicekit.db.database import Database
     from services.billing.config import BillingSettings
-    from services.billing.service import Stores
+    from services.billing.service.billing_service import Stores
 
 
 async def test_a_new_installation_has_an_account_with_credit_and_a_token(

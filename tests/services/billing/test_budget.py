@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from services.billing.budget import AlertChange, Budget
-from services.billing.ledger import Balance
+from services.billing.alert_rules.budget import AlertChange, Budget
+from services.billing.ledger.books import Balance
 
 BUDGET = Budget(threshold_permille=800)
 

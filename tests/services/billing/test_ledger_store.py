@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Table
 
     from servicekit.db.database import Database
-    from services.billing.service import Stores
+    from services.billing.service.billing_service import Stores
     from services.billing.store.ledger_store import Receipt
 
 

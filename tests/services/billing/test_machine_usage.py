@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from services.billing.errors import InvalidFieldError
-from services.billing.machine_usage import MachineUsage, check_usage
+from services.billing.ledger.machine_usage import MachineUsage, check_usage
 from vocabulary.money import Tariff
 
 START = datetime(2026, 1, 1, tzinfo=UTC)

@@ -4,10 +4,10 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
-from services.billing.machine_usage import MachineUsage
+from services.billing.ledger.machine_usage import MachineUsage
 
 if TYPE_CHECKING:
-    from services.billing.service import Stores
+    from services.billing.service.billing_service import Stores
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 HOUR = MachineUsage(

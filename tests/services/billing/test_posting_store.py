@@ -7,7 +7,7 @@ import pytest
 from services.billing.errors import AccountNotFoundError
 
 if TYPE_CHECKING:
-    from services.billing.service import Stores
+    from services.billing.service.billing_service import Stores
 
 
 async def test_lines_are_those_of_one_account_newest_first(stores: Stores) -> None:

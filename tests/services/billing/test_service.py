@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from wavepool.billing.v1.billing_pb2_grpc import BillingServiceAsyncStub
 
     from servicekit.rpc.errors import RpcFailure
-    from services.billing.service import Stores
+    from services.billing.service.billing_service import Stores
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from services.billing.store.tables import tokens
 
 if TYPE_CHECKING:
     from servicekit.db.database import Database
-    from services.billing.service import Stores
+    from services.billing.service.billing_service import Stores
 
 
 async def test_a_token_tells_its_account(stores: Stores) -> None:

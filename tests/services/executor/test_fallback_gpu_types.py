@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Coroutine
     from pathlib import Path
 
-    from services.billing.service import Stores
+    from services.billing.service.billing_service import Stores
     from services.vmpool.providers.provider import Order
     from tests.services.executor.client import StartExecutor
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from wavepool.billing.v1 import billing_pb2 as pb
 
 from servicekit.rpc.channels import open_channel
-from services.billing.wire import usage_from_proto
+from services.billing.wire.billing import usage_from_proto
 from services.vmpool.fault import Fault
 from services.vmpool.machines.usage_fact import UsageFact, next_fact
 from services.vmpool.store.usage_store import UsageStore

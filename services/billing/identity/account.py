@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from services.billing.errors import InvalidFieldError
-from services.billing.ledger import MAX_AMOUNT_MICROS
+from services.billing.ledger.books import MAX_AMOUNT_MICROS
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from services.billing.ledger import Balance
+    from services.billing.ledger.books import Balance
 
 _NAME = re.compile(r"[a-z0-9-]{1,64}")
 

@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from services.billing.ledger import Balance
+    from services.billing.ledger.books import Balance
 
 
 class AlertChange(StrEnum):

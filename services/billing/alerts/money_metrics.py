@@ -9,7 +9,7 @@ from servicekit.metrics import counter
 from vocabulary.money import dollars_text
 
 if TYPE_CHECKING:
-    from services.billing.machine_usage import MachineUsage
+    from services.billing.ledger.machine_usage import MachineUsage
     from services.billing.store.ledger_store import Receipt
 
 log = get_logger(__name__)

@@ -5,11 +5,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invariant, rule
 
-from services.billing import ledger
 from services.billing.errors import InsufficientCreditError, InvalidFieldError
-from services.billing.ledger import Balance, Book
+from services.billing.ledger import books
+from services.billing.ledger.books import Balance, Book
 
-amounts = st.integers(min_value=0, max_value=ledger.MAX_AMOUNT_MICROS)
+amounts = st.integers(min_value=0, max_value=books.MAX_AMOUNT_MICROS)
 
 
 class LedgerMachine(RuleBasedStateMachine):
@@ -19,22 +19,22 @@ class LedgerMachine(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.postings: list[ledger.Posting] = []
+        self.postings: list[books.Posting] = []
         self.balance = Balance()
 
-    def post(self, postings: tuple[ledger.Posting, ...]) -> None:
+    def post(self, postings: tuple[books.Posting, ...]) -> None:
         self.postings.extend(postings)
         self.balance = self.balance.after(postings)
 
     @rule(amount=amounts.filter(bool))
     def grant(self, amount: int) -> None:
-        self.post(ledger.grant(amount))
+        self.post(books.grant(amount))
 
     @rule(target=holds, amount=amounts)
     def hold(self, amount: int) -> int:
         before = self.balance
         try:
-            self.post(ledger.hold(before, amount))
+            self.post(books.hold(before, amount))
         except InsufficientCreditError:
             assert amount > before.available_micros
             return 0
@@ -44,7 +44,7 @@ class LedgerMachine(RuleBasedStateMachine):
     @rule(held=consumes(holds), amount=amounts)
     def settle(self, held: int, amount: int) -> None:
         before = self.balance
-        self.post(ledger.settle(held, amount))
+        self.post(books.settle(held, amount))
         assert self.balance.available_micros == before.available_micros + held - amount
         assert self.balance.charged_micros == before.charged_micros + amount
 
@@ -66,12 +66,12 @@ class LedgerMachine(RuleBasedStateMachine):
 TestLedger = LedgerMachine.TestCase
 
 
-@pytest.mark.parametrize("amount", [-1, ledger.MAX_AMOUNT_MICROS + 1])
+@pytest.mark.parametrize("amount", [-1, books.MAX_AMOUNT_MICROS + 1])
 def test_amounts_out_of_range_are_refused_by_field(amount: int) -> None:
     for attempt in (
-        lambda: ledger.grant(amount),
-        lambda: ledger.hold(Balance(granted_micros=5), amount),
-        lambda: ledger.settle(5, amount),
+        lambda: books.grant(amount),
+        lambda: books.hold(Balance(granted_micros=5), amount),
+        lambda: books.settle(5, amount),
     ):
         with pytest.raises(InvalidFieldError) as refusal:
             attempt()
@@ -80,27 +80,27 @@ def test_amounts_out_of_range_are_refused_by_field(amount: int) -> None:
 
 def test_a_grant_of_nothing_is_refused() -> None:
     with pytest.raises(InvalidFieldError):
-        ledger.grant(0)
+        books.grant(0)
 
 
 def test_refusing_a_hold_tells_both_amounts() -> None:
     with pytest.raises(InsufficientCreditError, match=r"\$2\.50.*\$1\.99"):
-        ledger.hold(Balance(granted_micros=1_990_000), 2_500_000)
+        books.hold(Balance(granted_micros=1_990_000), 2_500_000)
 
 
 @given(held=amounts, charge=amounts)
 def test_a_charge_above_its_hold_comes_from_what_is_available(held: int, charge: int) -> None:
     granted = held
-    balance = Balance(granted_micros=granted).after(ledger.hold(Balance(granted_micros=granted), held))
-    settled = balance.after(ledger.settle(held, charge))
+    balance = Balance(granted_micros=granted).after(books.hold(Balance(granted_micros=granted), held))
+    settled = balance.after(books.settle(held, charge))
     assert settled.held_micros == 0
     assert settled.available_micros == granted - charge
     if settled.available_micros < 0:
         with pytest.raises(InsufficientCreditError):
-            ledger.hold(settled, 1)
+            books.hold(settled, 1)
 
 
 @pytest.mark.parametrize("key", ["", "k" * 201, "job:\x00"])
 def test_empty_endless_and_unprintable_keys_are_refused(key: str) -> None:
     with pytest.raises(InvalidFieldError, match="idempotency_key"):
-        ledger.check_key(key)
+        books.check_key(key)

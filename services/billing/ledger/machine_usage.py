@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from services.billing.errors import InvalidFieldError
-from services.billing.ledger import MAX_AMOUNT_MICROS
+from services.billing.ledger.books import MAX_AMOUNT_MICROS
 from vocabulary.money import Tariff
 
 if TYPE_CHECKING:

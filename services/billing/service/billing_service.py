@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING
 from wavepool.billing.v1 import billing_pb2 as pb
 from wavepool.billing.v1 import billing_pb2_grpc
 
-from services.billing import account, api_token, ledger, machine_usage, wire
+from services.billing.identity import account, api_token
+from services.billing.ledger import books, machine_usage
+from services.billing.wire import billing as wire
 
 if TYPE_CHECKING:
     import grpc
 
-    from services.billing.alerts import Alerts
-    from services.billing.budget import Budget
-    from services.billing.price_list import PriceList
+    from services.billing.alert_rules.budget import Budget
+    from services.billing.alerts.money_metrics import Alerts
+    from services.billing.prices.price_list import PriceList
     from services.billing.store.account_store import AccountStore
     from services.billing.store.ledger_store import LedgerStore
     from services.billing.store.machine_usage_store import MachineUsageStore
@@ -63,7 +65,7 @@ class BillingServicer(billing_pb2_grpc.BillingServiceServicer):
 
     async def ReserveCredit(self, request: pb.ReserveCreditRequest, context: Context) -> pb.ReserveCreditResponse:
         """Puts credit aside."""
-        key = ledger.check_key(request.idempotency_key)
+        key = books.check_key(request.idempotency_key)
         receipt = await self._ledger.hold(request.account_id, request.amount_micros, key, request.description)
         return pb.ReserveCreditResponse(
             hold_id=receipt.movement.hold_id or "", available_micros=receipt.available_micros
@@ -71,7 +73,7 @@ class BillingServicer(billing_pb2_grpc.BillingServiceServicer):
 
     async def SettleCharge(self, request: pb.SettleChargeRequest, context: Context) -> pb.SettleChargeResponse:
         """Replaces a hold by its charge."""
-        key = ledger.check_key(request.idempotency_key)
+        key = books.check_key(request.idempotency_key)
         receipt = await self._ledger.settle(request.hold_id, request.amount_micros, key, request.description)
         self._alerts.settled(receipt)
         return pb.SettleChargeResponse(
@@ -109,7 +111,7 @@ class BillingServicer(billing_pb2_grpc.BillingServiceServicer):
 
     async def GrantCredit(self, request: pb.GrantCreditRequest, context: Context) -> pb.GrantCreditResponse:
         """Adds credit."""
-        key = ledger.check_key(request.idempotency_key)
+        key = books.check_key(request.idempotency_key)
         receipt = await self._ledger.grant(request.account_id, request.amount_micros, key, request.description)
         return pb.GrantCreditResponse(available_micros=receipt.available_micros)
 

@@ -11,8 +11,8 @@ from wavepool.billing.v1 import billing_pb2 as pb
 
 from servicekit.rpc.proto_time import instant_to_proto
 from services.billing.errors import InvalidFieldError
-from services.billing.ledger import PostingKind
-from services.billing.machine_usage import MachineUsage
+from services.billing.ledger.books import PostingKind
+from services.billing.ledger.machine_usage import MachineUsage
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from google.protobuf.duration_pb2 import Duration
     from google.protobuf.timestamp_pb2 import Timestamp
 
-    from services.billing.account import Account
-    from services.billing.api_token import ApiToken
-    from services.billing.budget import Budget
+    from services.billing.alert_rules.budget import Budget
+    from services.billing.identity.account import Account
+    from services.billing.identity.api_token import ApiToken
     from services.billing.store.posting_store import AccountLine
 
 DEFAULT_PAGE_SIZE = 50

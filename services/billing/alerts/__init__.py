@@ -1,0 +1,1 @@
+"""Tells people and Prometheus about money."""

@@ -1,0 +1,1 @@
+"""Decisions about accounts and their tokens. No I/O."""

@@ -1,0 +1,1 @@
+"""Decisions about prices. No I/O."""

@@ -1,0 +1,1 @@
+"""The gRPC services of billing, one a file: decode, ask, encode."""
