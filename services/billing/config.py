@@ -10,6 +10,7 @@ from pydantic_settings import SettingsConfigDict
 
 from servicekit.settings.config import CommaSeparated, ServiceSettings
 from services.billing.alert_rules.budget import Budget
+from services.billing.ledger.report import OverheadPolicy
 from services.billing.prices.price_list import PriceList
 from vocabulary.gpu_types import GPU_TYPES, default_first
 from vocabulary.money import micros_of
@@ -37,6 +38,10 @@ class BillingSettings(ServiceSettings):
         validation_alias=AliasChoices("BILLING_COST_ALERT_THRESHOLD", "AMD_COST_ALERT_THRESHOLD"),
     )
     """Share of the granted credit whose spending fires the alert."""
+    overhead_policy: OverheadPolicy = OverheadPolicy.OPERATOR
+    """Who bears the overhead in reports: the `operator`, or `shared` by the accounts. Nobody is charged for it."""
+    free_daily_credit: Annotated[Decimal, Field(ge=0)] = Decimal(0)
+    """Dollars that each account is given on every day (UTC) on which it needs credit; they lapse at midnight."""
     mi300x_hourly_rate: Annotated[Decimal, Field(ge=0)] = Field(
         default=Decimal("1.99"), validation_alias=AliasChoices("BILLING_MI300X_HOURLY_RATE", "AMD_MI300X_HOURLY_RATE")
     )

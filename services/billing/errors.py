@@ -4,6 +4,8 @@ BillingError
 ├── InvalidFieldError
 ├── InvalidTokenError
 ├── InsufficientCreditError
+├── BudgetExceededError
+├── HoldExpiredError
 ├── LastAdministratorTokenError
 ├── NotFoundError
 │   ├── AccountNotFoundError
@@ -48,6 +50,24 @@ class InsufficientCreditError(BillingError):
         )
         self.amount_micros = amount_micros
         self.available_micros = available_micros
+
+
+class BudgetExceededError(BillingError):
+    """A hard budget does not allow a hold."""
+
+    def __init__(self, budget: str, limit_micros: int, spent_micros: int, amount_micros: int) -> None:
+        super().__init__(
+            f"This needs {dollars_text(amount_micros)}, and the {budget} has "
+            f"{dollars_text(max(0, limit_micros - spent_micros))} of {dollars_text(limit_micros)} left. "
+            "Wait for the next period, or ask for a larger budget."
+        )
+
+
+class HoldExpiredError(BillingError):
+    """The hold's time ran out, and its credit was given back."""
+
+    def __init__(self, hold_id: str) -> None:
+        super().__init__(f"Hold {hold_id!r} has expired, and its credit was given back. Make another hold.")
 
 
 class LastAdministratorTokenError(BillingError):

@@ -2,28 +2,37 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import grpc
-from wavepool.billing.v1 import billing_pb2_grpc
+from wavepool.billing.v1 import billing_pb2_grpc, reports_pb2_grpc
 
 from servicekit import logging
 from servicekit.clock import SystemClock, new_id
 from servicekit.db import database
+from servicekit.loops import run_loop
 from servicekit.rpc.server import ServiceServer
 from servicekit.settings.setting_names import warn_of_settings
 from services.billing import errors
 from services.billing.alerts.money_metrics import Alerts
 from services.billing.bootstrap import Bootstrap
 from services.billing.config import BillingSettings
+from services.billing.ledger_keeper import KEEPING_INTERVAL, LedgerKeeper
 from services.billing.service.billing_service import BillingServicer, Stores
+from services.billing.service.report_service import ReportServicer
 from services.billing.store.account_store import AccountStore
+from services.billing.store.budget_store import BudgetStore
+from services.billing.store.journal import Journal
 from services.billing.store.ledger_store import LedgerStore
 from services.billing.store.machine_usage_store import MachineUsageStore
 from services.billing.store.posting_store import PostingStore
+from services.billing.store.report_store import ReportStore
 from services.billing.store.token_store import TokenStore
+from vocabulary.money import micros_of
 
 if TYPE_CHECKING:
+    from servicekit.clock import Clock
     from servicekit.rpc.errors import ErrorMap
 
 log = logging.get_logger(__name__)
@@ -32,41 +41,50 @@ ERROR_MAP: ErrorMap = {
     errors.InvalidFieldError: grpc.StatusCode.INVALID_ARGUMENT,
     errors.InvalidTokenError: grpc.StatusCode.NOT_FOUND,
     errors.InsufficientCreditError: grpc.StatusCode.FAILED_PRECONDITION,
+    errors.BudgetExceededError: grpc.StatusCode.FAILED_PRECONDITION,
+    errors.HoldExpiredError: grpc.StatusCode.FAILED_PRECONDITION,
     errors.LastAdministratorTokenError: grpc.StatusCode.FAILED_PRECONDITION,
     errors.NotFoundError: grpc.StatusCode.NOT_FOUND,
     errors.ConflictError: grpc.StatusCode.ALREADY_EXISTS,
 }
 
 
-def build_stores(db: database.Database, settings: BillingSettings) -> Stores:
+def build_stores(db: database.Database, settings: BillingSettings, clock: Clock | None = None) -> Stores:
     """Builds the stores on one database."""
-    clock = SystemClock()
+    clock = clock or SystemClock()
+    journal = Journal(db, clock)
+    free_micros = micros_of(settings.free_daily_credit)
     return Stores(
         accounts=AccountStore(db, clock, new_id),
         tokens=TokenStore(db, clock, new_id),
-        ledger=LedgerStore(db, clock, new_id, settings.budget()),
+        ledger=LedgerStore(db, journal, clock, new_id, settings.budget(), free_micros),
         postings=PostingStore(db),
-        usage=MachineUsageStore(db),
+        usage=MachineUsageStore(db, journal),
+        budgets=BudgetStore(db, clock, new_id),
+        reports=ReportStore(db),
     )
 
 
 def build_server(settings: BillingSettings, stores: Stores) -> ServiceServer:
-    """Builds the server with its servicer."""
+    """Builds the server with its servicers."""
     servicer = BillingServicer(stores, settings.prices(), settings.budget(), settings.machine_budget_micros(), Alerts())
+    reporter = ReportServicer(stores.reports, stores.postings, stores.usage, settings.overhead_policy, SystemClock())
     server = ServiceServer("billing", settings, ERROR_MAP)
     billing_pb2_grpc.add_BillingServiceServicer_to_server(servicer, server.grpc)
+    reports_pb2_grpc.add_ReportServiceServicer_to_server(reporter, server.grpc)
     server.expose("wavepool.billing.v1.BillingService")
+    server.expose("wavepool.billing.v1.ReportService")
     return server
 
 
 async def prepare(db: database.Database, stores: Stores, settings: BillingSettings) -> None:
-    """Brings the schema up to date, audits the ledger, and opens the first account."""
+    """Brings the schema up to date, proves the latest part of the ledger, and opens the first account."""
     await database.migrate(db, "services.billing:migrations")
-    for account_id, kept, summed in await stores.postings.mismatches():
-        log.error(
-            "an account's sums differ from its postings",
-            extra={"account_id": account_id, "kept": kept, "summed": summed},
-        )
+    for fault in (await stores.postings.prove(whole=False)).faults:
+        log.error("the ledger is not right", extra={"fault": fault})
+    with suppress(errors.IdempotencyKeyReusedError):
+        # Another billing process on the same database was faster.
+        await stores.usage.fund(settings.grant_micros(), "cloud-credit", "credit of the cloud, by the settings")
     if settings.bootstrap_account:
         bootstrap = Bootstrap(stores.accounts, stores.ledger, stores.tokens, settings.data_dir / "token")
         await bootstrap.run(settings.bootstrap_account, settings.grant_micros())
@@ -81,6 +99,7 @@ async def main() -> None:
     try:
         stores = build_stores(db, settings)
         await prepare(db, stores, settings)
-        await build_server(settings, stores).run_until_signalled()
+        keeper = LedgerKeeper(stores.ledger, stores.postings)
+        await build_server(settings, stores).run_until_signalled(run_loop(keeper, KEEPING_INTERVAL))
     finally:
         await db.close()

@@ -26,14 +26,14 @@ class Alerts:
         """Counts a settled hold; a repeated call counts nothing."""
         if receipt.repeated or receipt.balance is None:
             return
-        charged.inc(receipt.movement.amount_micros)
+        charged.inc(receipt.amount_micros)
         if receipt.alert_fired:
-            alerts_fired.labels(receipt.movement.account_id).inc()
+            alerts_fired.labels(receipt.account_id).inc()
             log.warning(
                 "budget alert: %s of %s is spent",
                 dollars_text(receipt.balance.charged_micros),
                 dollars_text(receipt.balance.granted_micros),
-                extra={"account_id": receipt.movement.account_id, "available_micros": receipt.available_micros},
+                extra={"account_id": receipt.account_id, "available_micros": receipt.available_micros},
             )
 
     def machine_used(self, usage: MachineUsage, *, new: bool) -> None:

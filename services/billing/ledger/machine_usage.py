@@ -1,20 +1,35 @@
-"""The operator's costs of machines, as vmpool reports them."""
+"""The cost of machines to their operator, by reason, from vmpool's reports of intervals."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import timedelta
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
 
 from services.billing.errors import InvalidFieldError
-from services.billing.ledger.books import MAX_AMOUNT_MICROS
-from vocabulary.money import Tariff
+from services.billing.ledger.books import MAX_AMOUNT_MICROS, OPERATOR, Book, Posting, PostingKind
+from vocabulary.money import MICROSECOND, Tariff
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from datetime import datetime
 
 LONGEST_BILLED = timedelta(days=400)
 """Longer than every reservation that providers sell by the machine."""
+
+_NO_TIME = timedelta(0)
+
+
+@dataclass(frozen=True)
+class Use:
+    """A lease's share of an interval: `gpu_time` is its time times its GPUs, so half a GPU for 2 s is 1 s.
+
+    `subject` is the run that had the lease: `<job>:<attempt>`.
+    """
+
+    subject: str
+    gpu_time: timedelta
 
 
 @dataclass(frozen=True)
@@ -22,7 +37,7 @@ class MachineUsage:
     """One interval of one machine; `sequence` counts a machine's intervals from 1, `final` marks the last.
 
     `price_micros_per_hour` is the whole machine's price. The provider bills at least `minimum_billed`, in whole
-    multiples of `billing_increment`, from `machine_start_time` on.
+    multiples of `billing_increment`, from `machine_start_time` on. The machine is provisioning until `ready_time`.
     """
 
     machine_id: str
@@ -35,15 +50,48 @@ class MachineUsage:
     price_micros_per_hour: int
     final: bool
     machine_start_time: datetime
-    minimum_billed: timedelta = timedelta(0)
-    billing_increment: timedelta = timedelta(microseconds=1)
+    minimum_billed: timedelta = _NO_TIME
+    billing_increment: timedelta = MICROSECOND
+    ready_time: datetime | None = None
+    uses: tuple[Use, ...] = ()
 
     @property
     def cost_micros(self) -> int:
         """The interval's share of the machine's cost; the intervals of a machine sum to its cost exactly."""
-        tariff = Tariff(self.price_micros_per_hour, self.minimum_billed, self.billing_increment)
+        return self._cost_by(Tariff(self.price_micros_per_hour, self.minimum_billed, self.billing_increment))
+
+    def postings(self) -> Sequence[Posting]:
+        """The cost, out of the cloud's credit, into the books of its reasons."""
+        time_cost = self._cost_by(Tariff(self.price_micros_per_hour))
+        gpus = max(1, self.gpu_count)
+        ready_from = max(self.start_time, min(self.ready_time or self.end_time, self.end_time))
+        provisioning = (ready_from - self.start_time) * gpus
+        used = sum((use.gpu_time for use in self.uses), _NO_TIME)
+        idle = max(_NO_TIME, (self.end_time - self.start_time) * gpus - provisioning - used)
+        reasons = [(Book.PROVISIONING, provisioning, ""), (Book.IDLE, idle, "")]
+        reasons += [(Book.USE, use.gpu_time, use.subject) for use in self.uses]
+        parts = split(time_cost, [time // MICROSECOND for _, time, _ in reasons])
+        lines = [(book, part, subject) for (book, _, subject), part in zip(reasons, parts, strict=True)]
+        lines.append((Book.MINIMUM, self.cost_micros - sum(parts), ""))
+        paid = Posting(OPERATOR, Book.CLOUD_CREDIT, PostingKind.COST, -self.cost_micros, self.machine_id)
+        costs = [Posting(OPERATOR, book, PostingKind.COST, part, on or self.machine_id) for book, part, on in lines]
+        return [line for line in (paid, *costs) if line.amount_micros]
+
+    def _cost_by(self, tariff: Tariff) -> int:
         before, until = self.start_time - self.machine_start_time, self.end_time - self.machine_start_time
         return tariff.cost_micros(until) - tariff.cost_micros(before)
+
+
+def split(amount: int, weights: Sequence[int]) -> Sequence[int]:
+    """Parts of `amount` in proportion to `weights`, which are not negative; each is within one of its exact share.
+
+    They sum to the amount, or are all 0 if there is no weight.
+    """
+    total = sum(weights)
+    if total == 0:
+        return [0] * len(weights)
+    ends = [amount * weight // total for weight in accumulate(weights, initial=0)]
+    return [end - start for start, end in pairwise(ends)]
 
 
 def check_usage(usage: MachineUsage) -> MachineUsage:
@@ -56,9 +104,9 @@ def check_usage(usage: MachineUsage) -> MachineUsage:
         raise InvalidFieldError("end_time", "must not be before start_time")
     if usage.machine_start_time > usage.start_time:
         raise InvalidFieldError("machine_start_time", "must not be after start_time")
-    if not timedelta(0) <= usage.minimum_billed <= LONGEST_BILLED:
+    if not _NO_TIME <= usage.minimum_billed <= LONGEST_BILLED:
         raise InvalidFieldError("minimum_billed", f"must be from 0 to {LONGEST_BILLED}")
-    if not timedelta(0) < usage.billing_increment <= LONGEST_BILLED:
+    if not _NO_TIME < usage.billing_increment <= LONGEST_BILLED:
         raise InvalidFieldError("billing_increment", f"must be more than 0 and at most {LONGEST_BILLED}")
     if not 0 <= usage.price_micros_per_hour <= MAX_AMOUNT_MICROS:
         raise InvalidFieldError("price_micros_per_hour", f"must be from 0 to {MAX_AMOUNT_MICROS}")

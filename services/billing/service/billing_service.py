@@ -9,7 +9,7 @@ from wavepool.billing.v1 import billing_pb2 as pb
 from wavepool.billing.v1 import billing_pb2_grpc
 
 from services.billing.identity import account, api_token
-from services.billing.ledger import books, machine_usage
+from services.billing.ledger import books, budgets, machine_usage
 from services.billing.wire import billing as wire
 
 if TYPE_CHECKING:
@@ -19,9 +19,11 @@ if TYPE_CHECKING:
     from services.billing.alerts.money_metrics import Alerts
     from services.billing.prices.price_list import PriceList
     from services.billing.store.account_store import AccountStore
+    from services.billing.store.budget_store import BudgetStore
     from services.billing.store.ledger_store import LedgerStore
     from services.billing.store.machine_usage_store import MachineUsageStore
     from services.billing.store.posting_store import PostingStore
+    from services.billing.store.report_store import ReportStore
     from services.billing.store.token_store import TokenStore
 
     Context = grpc.aio.ServicerContext[object, object]
@@ -36,6 +38,8 @@ class Stores:
     ledger: LedgerStore
     postings: PostingStore
     usage: MachineUsageStore
+    budgets: BudgetStore
+    reports: ReportStore
 
 
 class BillingServicer(billing_pb2_grpc.BillingServiceServicer):
@@ -49,6 +53,7 @@ class BillingServicer(billing_pb2_grpc.BillingServiceServicer):
         self._ledger = stores.ledger
         self._postings = stores.postings
         self._usage = stores.usage
+        self._budgets = stores.budgets
         self._prices = prices
         self._budget = budget
         self._machine_budget_micros = machine_budget_micros
@@ -65,20 +70,49 @@ class BillingServicer(billing_pb2_grpc.BillingServiceServicer):
 
     async def ReserveCredit(self, request: pb.ReserveCreditRequest, context: Context) -> pb.ReserveCreditResponse:
         """Puts credit aside."""
-        key = books.check_key(request.idempotency_key)
-        receipt = await self._ledger.hold(request.account_id, request.amount_micros, key, request.description)
+        prices = self._prices.of(request.gpu_types)
+        receipt = await self._ledger.hold(
+            request.account_id,
+            wire.hold_amount(request, prices),
+            books.check_key(request.idempotency_key),
+            request.description,
+            purpose=wire.purpose_from_proto(request),
+            prices_micros_per_hour=prices,
+            expire_time=wire.optional_instant("expire_time", request, request.expire_time),
+        )
         return pb.ReserveCreditResponse(
-            hold_id=receipt.movement.hold_id or "", available_micros=receipt.available_micros
+            hold_id=receipt.hold_id,
+            available_micros=receipt.available_micros,
+            amount_micros=receipt.amount_micros,
+            prices_micros_per_hour=receipt.prices_micros_per_hour,
         )
 
-    async def SettleCharge(self, request: pb.SettleChargeRequest, context: Context) -> pb.SettleChargeResponse:
-        """Replaces a hold by its charge."""
+    async def ExtendHold(self, request: pb.ExtendHoldRequest, context: Context) -> pb.ExtendHoldResponse:
+        """Puts more credit aside for a hold."""
         key = books.check_key(request.idempotency_key)
-        receipt = await self._ledger.settle(request.hold_id, request.amount_micros, key, request.description)
-        self._alerts.settled(receipt)
-        return pb.SettleChargeResponse(
-            charged_micros=receipt.movement.amount_micros, available_micros=receipt.available_micros
+        end = wire.optional_instant("expire_time", request, request.expire_time)
+        receipt = await self._ledger.extend(request.hold_id, request.amount_micros, key, request.description, end)
+        return pb.ExtendHoldResponse(available_micros=receipt.available_micros)
+
+    async def SettleCharge(self, request: pb.SettleChargeRequest, context: Context) -> pb.SettleChargeResponse:
+        """Charges a hold."""
+        receipt = await self._ledger.settle(
+            request.hold_id,
+            request.amount_micros,
+            books.check_key(request.idempotency_key),
+            request.description,
+            billable=wire.billable_from_proto(request),
+            final=not request.partial,
+            reason=request.reason,
         )
+        self._alerts.settled(receipt)
+        return pb.SettleChargeResponse(charged_micros=receipt.amount_micros, available_micros=receipt.available_micros)
+
+    async def RefundCharge(self, request: pb.RefundChargeRequest, context: Context) -> pb.RefundChargeResponse:
+        """Gives a charge back."""
+        key = books.check_key(request.idempotency_key)
+        receipt = await self._ledger.refund(request.hold_id, request.amount_micros, key, request.description)
+        return pb.RefundChargeResponse(available_micros=receipt.available_micros)
 
     async def ListPrices(self, request: pb.ListPricesRequest, context: Context) -> pb.ListPricesResponse:
         """Lists the GPU types with their prices."""
@@ -112,8 +146,40 @@ class BillingServicer(billing_pb2_grpc.BillingServiceServicer):
     async def GrantCredit(self, request: pb.GrantCreditRequest, context: Context) -> pb.GrantCreditResponse:
         """Adds credit."""
         key = books.check_key(request.idempotency_key)
-        receipt = await self._ledger.grant(request.account_id, request.amount_micros, key, request.description)
+        end = wire.optional_instant("expire_time", request, request.expire_time)
+        receipt = await self._ledger.grant(request.account_id, request.amount_micros, key, request.description, end)
         return pb.GrantCreditResponse(available_micros=receipt.available_micros)
+
+    async def RevokeCredit(self, request: pb.RevokeCreditRequest, context: Context) -> pb.RevokeCreditResponse:
+        """Takes credit back."""
+        key = books.check_key(request.idempotency_key)
+        receipt = await self._ledger.revoke(request.account_id, request.amount_micros, key, request.description)
+        return pb.RevokeCreditResponse(available_micros=receipt.available_micros)
+
+    async def ListGrants(self, request: pb.ListGrantsRequest, context: Context) -> pb.ListGrantsResponse:
+        """Lists an account's grants."""
+        grants = await self._ledger.grants_of(request.account_id)
+        return pb.ListGrantsResponse(grants=[wire.grant_to_proto(grant) for grant in grants])
+
+    async def SetBudget(self, request: pb.SetBudgetRequest, context: Context) -> pb.SetBudgetResponse:
+        """Sets a budget."""
+        wanted = request.budget
+        scope = wire.scope_from_proto(wanted.scope)
+        subject = budgets.check_subject(scope, wanted.subject)
+        limit = budgets.check_limit(wanted.limit_micros)
+        budget = await self._budgets.set(scope, subject, wire.period_from_proto(wanted.period), limit, hard=wanted.hard)
+        return pb.SetBudgetResponse(budget_id=budget.budget_id)
+
+    async def ListBudgets(self, request: pb.ListBudgetsRequest, context: Context) -> pb.ListBudgetsResponse:
+        """Lists all budgets."""
+        return pb.ListBudgetsResponse(
+            budgets=[wire.budget_to_proto(*found) for found in await self._budgets.all_with_spent()]
+        )
+
+    async def RemoveBudget(self, request: pb.RemoveBudgetRequest, context: Context) -> pb.RemoveBudgetResponse:
+        """Removes a budget."""
+        await self._budgets.remove(request.budget_id)
+        return pb.RemoveBudgetResponse()
 
     async def CreateToken(self, request: pb.CreateTokenRequest, context: Context) -> pb.CreateTokenResponse:
         """Creates a token."""

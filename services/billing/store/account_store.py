@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sqlalchemy import bindparam, insert, select
 from sqlalchemy.exc import IntegrityError
@@ -10,12 +10,12 @@ from sqlalchemy.exc import IntegrityError
 from services.billing.errors import AccountNameTakenError, AccountNotFoundError
 from services.billing.identity.account import Account
 from services.billing.ledger.books import Balance
+from services.billing.store.journal import read_balance
 from services.billing.store.tables import accounts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sqlalchemy import Row
     from sqlalchemy.ext.asyncio import AsyncConnection
 
     from servicekit.clock import Clock
@@ -41,9 +41,6 @@ class AccountStore:
             "name": name,
             "admin": admin,
             "create_time": account.create_time,
-            "granted_micros": 0,
-            "charged_micros": 0,
-            "held_micros": 0,
         }
         try:
             async with self._database.transaction() as connection:
@@ -60,8 +57,8 @@ class AccountStore:
     async def find_by_name(self, name: str) -> Account | None:
         """The account with this name; None if there is none."""
         async with self._database.reading() as connection:
-            row = (await connection.execute(select(accounts).where(accounts.c.name == name))).one_or_none()
-        return None if row is None else _account_from_row(row)
+            account_id = await connection.scalar(select(accounts.c.account_id).where(accounts.c.name == name))
+            return None if account_id is None else await read_account(connection, account_id)
 
 
 async def read_account(connection: AsyncConnection, account_id: str, *, lock: bool = False) -> Account:
@@ -70,15 +67,11 @@ async def read_account(connection: AsyncConnection, account_id: str, *, lock: bo
     row = (await connection.execute(query, {"account_id": account_id})).one_or_none()
     if row is None:
         raise AccountNotFoundError(account_id)
-    return _account_from_row(row)
-
-
-def _account_from_row(row: Row[Any]) -> Account:
     return Account(
         account_id=row.account_id,
         name=row.name,
         admin=row.admin,
         create_time=row.create_time,
-        balance=Balance(row.granted_micros, row.charged_micros, row.held_micros),
+        balance=await read_balance(connection, account_id),
         alert_fire_time=row.alert_fire_time,
     )

@@ -1,193 +1,382 @@
-"""The ledger as rows.
+"""The credit of accounts as rows.
 
-Each movement is one transaction: it locks its account, asks the pure ledger, and writes the postings, the running sums
-and the answer for a repeated key.
+Each movement is one transaction: it locks its account, asks the pure ledger, and has the journal write it.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from enum import StrEnum
-from typing import TYPE_CHECKING
+import json
+from dataclasses import asdict, dataclass, field, replace
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import bindparam, insert, select, update
-from sqlalchemy.exc import IntegrityError
+from sqlalchemy import Row, bindparam, insert, select, update
 
 from services.billing.alert_rules.budget import AlertChange
 from services.billing.errors import HoldNotFoundError, HoldSettledError, IdempotencyKeyReusedError
 from services.billing.ledger import books
+from services.billing.ledger import grants as lots
+from services.billing.ledger.books import Balance, PostingKind, movement
+from services.billing.ledger.budgets import Period, period_start
+from services.billing.ledger.grants import Grant
+from services.billing.ledger.holds import NO_PURPOSE, Hold, HoldState, Purpose
 from services.billing.store.account_store import read_account
-from services.billing.store.tables import accounts, holds, postings, transactions
+from services.billing.store.budget_store import limits_of, spent_micros
+from services.billing.store.journal import Entry, TransactionKind
+from services.billing.store.tables import accounts, grants, holds, transactions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
+    from datetime import datetime
 
+    from sqlalchemy import Row
     from sqlalchemy.ext.asyncio import AsyncConnection
 
     from servicekit.clock import Clock
     from servicekit.db.database import Database
     from services.billing.alert_rules.budget import Budget
     from services.billing.identity.account import Account
+    from services.billing.store.journal import Journal
 
 # Built once: every job needs them, and building them takes longer than executing them.
-_INSERT_HOLD, _INSERT_TRANSACTION, _INSERT_POSTINGS = insert(holds), insert(transactions), insert(postings)
+_INSERT_HOLD = insert(holds)
 _EARLIER = select(transactions).where(transactions.c.idempotency_key == bindparam("idempotency_key"))
-_SETTLE_HOLD = (
+_LOCKED_HOLD = select(holds).where(holds.c.hold_id == bindparam("hold_id")).with_for_update()
+_CHANGE_HOLD = (
     update(holds)
-    .where(holds.c.hold_id == bindparam("settled_hold_id"), holds.c.settled.is_(False))
-    .values(settled=True)
-    .returning(holds.c.account_id, holds.c.amount_micros)
+    .where(holds.c.hold_id == bindparam("changed_hold_id"))
+    .values(
+        {
+            name: bindparam(f"new_{name}")
+            for name in ("amount_micros", "charged_micros", "refunded_micros", "state", "expire_time")
+        }
+    )
 )
-_MOVE_SUMS = (
-    update(accounts)
-    .where(accounts.c.account_id == bindparam("moved_account_id"))
-    .values({name: bindparam(f"new_{name}") for name in ("granted_micros", "charged_micros", "held_micros")})
+_GRANTS = select(grants).where(grants.c.account_id == bindparam("account_id"), grants.c.remaining_micros > 0)
+_CHANGE_GRANT = (
+    update(grants)
+    .where(grants.c.grant_id == bindparam("changed_grant_id"))
+    .values(remaining_micros=bindparam("new_remaining_micros"))
 )
-
-
-class TransactionKind(StrEnum):
-    """The kind of a transaction, by the call that made it."""
-
-    GRANT = "grant"
-    HOLD = "hold"
-    SETTLEMENT = "settlement"
-
-
-@dataclass(frozen=True)
-class Movement:
-    """A request to move credit. The description is for people and does not count when a repeated key is compared."""
-
-    kind: TransactionKind
-    account_id: str
-    amount_micros: int
-    idempotency_key: str
-    hold_id: str | None = None
-    description: str = ""
 
 
 @dataclass(frozen=True)
 class Receipt:
-    """The result of a movement; `alert_fired` is True only for the movement that fired the budget alert."""
+    """The result of a movement.
 
-    movement: Movement
+    `amount_micros` is what was moved: of a settlement the charge, which may be less than was asked for. `alert_fired`
+    is True only for the movement that fired the budget alert. A repeated movement has no balance.
+    """
+
+    account_id: str
+    amount_micros: int
     available_micros: int
-    balance: books.Balance | None = None
+    hold_id: str = ""
+    balance: Balance | None = None
     alert_fired: bool = False
     repeated: bool = False
+    prices_micros_per_hour: Mapping[str, int] = field(default_factory=dict[str, int])
 
 
 class LedgerStore:
-    """Moves credit, once for each idempotency key."""
+    """Moves credit, once for each idempotency key.
 
-    def __init__(self, database: Database, clock: Clock, new_id: Callable[[str], str], budget: Budget) -> None:
+    Each account is given `free_micros_per_day` on every day (UTC) on which it needs credit; what is left lapses at
+    midnight. Locks are taken in one order: hold, account, journal.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        journal: Journal,
+        clock: Clock,
+        new_id: Callable[[str], str],
+        budget: Budget,
+        free_micros_per_day: int = 0,
+    ) -> None:
         self._database = database
+        self._journal = journal
         self._clock = clock
         self._new_id = new_id
         self._budget = budget
+        self._free_micros_per_day = free_micros_per_day
 
-    async def grant(self, account_id: str, amount_micros: int, key: str, description: str) -> Receipt:
-        """Adds credit."""
-        wanted = Movement(
-            TransactionKind.GRANT, account_id, amount_micros, key, None, books.description_text(description)
-        )
+    async def grant(
+        self, account_id: str, amount_micros: int, key: str, description: str, expire_time: datetime | None = None
+    ) -> Receipt:
+        """Adds credit, which lapses at `expire_time` if one is given."""
+        books.check_amount(amount_micros, least=1)
+        wanted = _Wanted(TransactionKind.GRANT, account_id, amount_micros, key, description)
         async with self._database.transaction() as connection:
             account = await read_account(connection, account_id, lock=True)
             if earlier := await _earlier(connection, wanted):
                 return earlier
-            return await self._record(connection, account, wanted, books.grant(amount_micros))
+            lots.check_expire_time(expire_time, self._clock.now())
+            return await self._grant(connection, account, wanted, expire_time)
 
-    async def hold(self, account_id: str, amount_micros: int, key: str, description: str) -> Receipt:
-        """Puts credit aside; the receipt's movement names the hold."""
-        wanted = Movement(
-            TransactionKind.HOLD,
-            account_id,
-            amount_micros,
-            key,
-            self._new_id("hold"),
-            books.description_text(description),
-        )
+    async def revoke(self, account_id: str, amount_micros: int, key: str, description: str) -> Receipt:
+        """Takes credit back that was granted by mistake; raises InsufficientCreditError if it is spent or on hold."""
+        books.check_amount(amount_micros, least=1)
+        wanted = _Wanted(TransactionKind.REVOCATION, account_id, amount_micros, key, description)
         async with self._database.transaction() as connection:
             account = await read_account(connection, account_id, lock=True)
             if earlier := await _earlier(connection, wanted):
                 return earlier
-            lines = books.hold(account.balance, amount_micros)
-            row = {
-                "hold_id": wanted.hold_id,
-                "account_id": account_id,
-                "amount_micros": amount_micros,
-                "settled": False,
-            }
-            await connection.execute(_INSERT_HOLD, row)
-            return await self._record(connection, account, wanted, lines)
-
-    async def settle(self, hold_id: str, amount_micros: int, key: str, description: str) -> Receipt:
-        """Replaces a hold by its charge, once."""
-        async with self._database.transaction() as connection:
-            held = (await connection.execute(_SETTLE_HOLD, {"settled_hold_id": hold_id})).one_or_none()
-            if held is None:
-                return await _earlier_settlement(connection, hold_id, amount_micros, key)
-            lines = books.settle(held.amount_micros, amount_micros)
-            account = await read_account(connection, held.account_id, lock=True)
-            wanted = Movement(
-                TransactionKind.SETTLEMENT,
-                held.account_id,
-                amount_micros,
-                key,
-                hold_id,
-                books.description_text(description),
+            books.hold(account_id, account.balance, amount_micros)
+            await _spend(connection, account_id, amount_micros)
+            return await self._record(
+                connection, account, wanted, movement(account_id, PostingKind.REVOCATION, amount_micros)
             )
+
+    async def hold(
+        self,
+        account_id: str,
+        amount_micros: int,
+        key: str,
+        description: str,
+        *,
+        purpose: Purpose = NO_PURPOSE,
+        prices_micros_per_hour: dict[str, int] | None = None,
+        expire_time: datetime | None = None,
+    ) -> Receipt:
+        """Puts credit aside; the receipt names the hold.
+
+        Raises InsufficientCreditError, and BudgetExceededError if a hard budget of the account, the user or the queue
+        has no room for it.
+        """
+        wanted = _Wanted(TransactionKind.HOLD, account_id, amount_micros, key, description)
+        async with self._database.transaction() as connection:
+            account = await read_account(connection, account_id, lock=True)
+            # Prices may have changed since the first call, so a priced hold is compared without its amount.
+            if earlier := await _earlier(connection, wanted, compare_amount=not prices_micros_per_hour):
+                held = await _locked_hold(connection, earlier.hold_id)
+                return replace(earlier, prices_micros_per_hour=held.prices_micros_per_hour)
+            now = self._clock.now()
+            lots.check_expire_time(expire_time, now)
+            account = await self._up_to_date(connection, account, now)
+            lines = books.hold(account_id, account.balance, amount_micros)
+            await self._check_budgets(connection, account_id, purpose, amount_micros, now)
+            made = Hold(
+                self._new_id("hold"),
+                account_id,
+                amount_micros,
+                expire_time=expire_time,
+                prices_micros_per_hour=prices_micros_per_hour or {},
+                purpose=purpose,
+            )
+            await connection.execute(_INSERT_HOLD, _hold_to_row(made))
+            receipt = await self._record(connection, account, replace(wanted, hold_id=made.hold_id), lines)
+            return replace(receipt, prices_micros_per_hour=made.prices_micros_per_hour)
+
+    async def extend(
+        self, hold_id: str, amount_micros: int, key: str, description: str, expire_time: datetime | None = None
+    ) -> Receipt:
+        """Puts more credit aside for an open hold, and moves its end if `expire_time` is given."""
+        books.check_amount(amount_micros)
+        async with self._database.transaction() as connection:
+            held = await _locked_hold(connection, hold_id)
+            account = await read_account(connection, held.account_id, lock=True)
+            wanted = _Wanted(TransactionKind.EXTENSION, account.account_id, amount_micros, key, description, hold_id)
+            if earlier := await _earlier(connection, wanted):
+                return earlier
+            now = self._clock.now()
+            lots.check_expire_time(expire_time, now)
+            extended = held.extend(amount_micros, expire_time)
+            account = await self._up_to_date(connection, account, now)
+            lines = books.hold(account.account_id, account.balance, amount_micros)
+            await self._check_budgets(connection, account.account_id, held.purpose, amount_micros, now)
+            await _write_hold(connection, extended)
             return await self._record(connection, account, wanted, lines)
+
+    async def settle(
+        self,
+        hold_id: str,
+        amount_micros: int,
+        key: str,
+        description: str,
+        *,
+        billable: tuple[timedelta, str] | None = None,
+        final: bool = True,
+        reason: str = "",
+    ) -> Receipt:
+        """Charges a hold, at most what it still holds; if `final`, gives the rest back and ends it.
+
+        The charge is the price of `billable`, a time and the type of the GPU that it was spent on, if the hold has
+        prices, and else `amount_micros`. `reason` says why the charge is less than the time that was used. A hold has
+        one final settlement.
+        """
+        kind = TransactionKind.SETTLEMENT if final else TransactionKind.PART_SETTLEMENT
+        async with self._database.transaction() as connection:
+            held = await _locked_hold(connection, hold_id)
+            if billable and held.prices_micros_per_hour:
+                amount_micros = held.price_of(*billable)
+            asked = books.check_amount(amount_micros)
+            # Only an ended hold can have been settled before, unless it is charged in parts.
+            if held.state is not HoldState.OPEN or not final:
+                earlier = await _earlier_settlement(connection, held, kind, asked, key)
+                if earlier:
+                    return earlier
+            account = await read_account(connection, held.account_id, lock=True)
+            after = held.charge(asked, final=final)
+            charged = after.charged_micros - held.charged_micros
+            released = held.remaining_micros if final else charged
+            await _write_hold(connection, after)
+            await _spend(connection, account.account_id, charged)
+            if final and charged < asked:
+                reason = reason or "above the hold"
+            wanted = _Wanted(kind, account.account_id, charged, key, description, hold_id, reason)
+            lines = books.charge(account.account_id, charged, released)
+            return await self._record(connection, account, wanted, lines)
+
+    async def refund(self, hold_id: str, amount_micros: int, key: str, description: str) -> Receipt:
+        """Gives a charge back, in whole or in part, as credit that does not expire."""
+        books.check_amount(amount_micros, least=1)
+        async with self._database.transaction() as connection:
+            held = await _locked_hold(connection, hold_id)
+            account = await read_account(connection, held.account_id, lock=True)
+            wanted = _Wanted(TransactionKind.REFUND, account.account_id, amount_micros, key, description, hold_id)
+            if earlier := await _earlier(connection, wanted):
+                return earlier
+            await _write_hold(connection, held.refund(amount_micros))
+            lines = movement(account.account_id, PostingKind.REFUND, amount_micros)
+            return await self._record(connection, account, wanted, lines, new_grant=True)
+
+    async def expire_holds(self) -> int:
+        """Gives the rest of every hold back whose time ran out; the number of holds."""
+        due = select(holds.c.hold_id).where(
+            holds.c.state == HoldState.OPEN.value, holds.c.expire_time <= self._clock.now()
+        )
+        async with self._database.reading() as connection:
+            hold_ids = list(await connection.scalars(due))
+        return sum([await self._expire_hold(hold_id) for hold_id in hold_ids])
+
+    async def _expire_hold(self, hold_id: str) -> bool:
+        async with self._database.transaction() as connection:
+            held = await _locked_hold(connection, hold_id)
+            account = await read_account(connection, held.account_id, lock=True)
+            # Meanwhile it may have been settled or extended.
+            if held.state is not HoldState.OPEN or held.expire_time is None or held.expire_time > self._clock.now():
+                return False
+            await _write_hold(connection, held.expire())
+            rest, key = held.remaining_micros, f"hold-expiry:{hold_id}"
+            wanted = _Wanted(TransactionKind.HOLD_EXPIRY, account.account_id, rest, key, "the hold expired", hold_id)
+            await self._record(connection, account, wanted, books.charge(account.account_id, 0, rest))
+            return True
+
+    async def expire_grants(self) -> int:
+        """Lets expired grants lapse; the number of accounts that lost credit."""
+        due = (
+            select(grants.c.account_id)
+            .where(grants.c.expire_time <= self._clock.now(), grants.c.remaining_micros > 0)
+            .distinct()
+        )
+        async with self._database.reading() as connection:
+            account_ids = list(await connection.scalars(due))
+        lapsed = 0
+        for account_id in account_ids:
+            async with self._database.transaction() as connection:
+                account = await read_account(connection, account_id, lock=True)
+                after = await self._lapse(connection, account, self._clock.now())
+                lapsed += after is not account
+        return lapsed
+
+    async def grants_of(self, account_id: str) -> Sequence[Grant]:
+        """An account's grants, newest first."""
+        query = select(grants).where(grants.c.account_id == account_id).order_by(grants.c.grant_id.desc())
+        async with self._database.reading() as connection:
+            await read_account(connection, account_id)
+            return [_grant_from_row(row) for row in await connection.execute(query)]
+
+    async def _grant(
+        self, connection: AsyncConnection, account: Account, wanted: _Wanted, expire_time: datetime | None
+    ) -> Receipt:
+        lines = movement(account.account_id, PostingKind.GRANT, wanted.amount_micros)
+        return await self._record(connection, account, wanted, lines, new_grant=True, grant_expire_time=expire_time)
+
+    async def _up_to_date(self, connection: AsyncConnection, account: Account, now: datetime) -> Account:
+        """The account after its expired grants have lapsed, and the day's free quota was given."""
+        account = await self._lapse(connection, account, now)
+        if not self._free_micros_per_day:
+            return account
+        midnight = period_start(Period.DAY, now)
+        key = f"free:{account.account_id}:{midnight.date()}"
+        if (await connection.execute(_EARLIER, {"idempotency_key": key})).one_or_none():
+            return account
+        wanted = _Wanted(
+            TransactionKind.GRANT, account.account_id, self._free_micros_per_day, key, "free quota of the day"
+        )
+        receipt = await self._grant(connection, account, wanted, midnight + timedelta(days=1))
+        return replace(account, balance=receipt.balance or account.balance)
+
+    async def _lapse(self, connection: AsyncConnection, account: Account, now: datetime) -> Account:
+        found = await _read_grants(connection, account.account_id)
+        changed = lots.lapse(found, account.balance.available_micros, now)
+        if not changed:
+            return account
+        before = {grant.grant_id: grant.remaining_micros for grant in found}
+        lost = sum(before[grant.grant_id] - grant.remaining_micros for grant in changed)
+        await _write_grants(connection, changed)
+        # A grant can lapse in parts, as holds end; what remains tells the parts apart.
+        key = f"grant-expiry:{changed[0].grant_id}:{before[changed[0].grant_id]}"
+        wanted = _Wanted(TransactionKind.GRANT_EXPIRY, account.account_id, lost, key, "granted credit expired")
+        lines = movement(account.account_id, PostingKind.EXPIRY, lost)
+        receipt = await self._record(connection, account, wanted, lines)
+        return replace(account, balance=receipt.balance or account.balance)
+
+    async def _check_budgets(
+        self, connection: AsyncConnection, account_id: str, purpose: Purpose, amount_micros: int, now: datetime
+    ) -> None:
+        for budget in await limits_of(connection, account_id, purpose):
+            if budget.hard:
+                spent = await spent_micros(connection, budget, period_start(budget.period, now))
+                budget.check_room(spent, amount_micros)
 
     async def _record(
-        self, connection: AsyncConnection, account: Account, movement: Movement, lines: Sequence[books.Posting]
-    ) -> Receipt:
-        balance = account.balance.after(lines)
-        change = self._budget.alert_change(balance, fired=account.alert_fire_time is not None)
-        await self._write(connection, movement, balance, lines)
-        sums = {
-            "moved_account_id": account.account_id,
-            "new_granted_micros": balance.granted_micros,
-            "new_charged_micros": balance.charged_micros,
-            "new_held_micros": balance.held_micros,
-        }
-        await connection.execute(_MOVE_SUMS, sums)
-        await self._note_alert(connection, account, change)
-        return Receipt(movement, balance.available_micros, balance, alert_fired=change is AlertChange.FIRE)
-
-    async def _write(
         self,
         connection: AsyncConnection,
-        movement: Movement,
-        balance: books.Balance,
+        account: Account,
+        wanted: _Wanted,
         lines: Sequence[books.Posting],
-    ) -> None:
-        row = {
-            "idempotency_key": movement.idempotency_key,
-            "kind": movement.kind.value,
-            "account_id": movement.account_id,
-            "hold_id": movement.hold_id,
-            "amount_micros": movement.amount_micros,
-            "description": movement.description,
-            "create_time": self._clock.now(),
-            "available_micros": balance.available_micros,
-        }
-        try:
-            await connection.execute(_INSERT_TRANSACTION, row)
-        except IntegrityError as error:
-            # The account is locked and has not used the key itself, so another account or hold has it.
-            raise IdempotencyKeyReusedError(movement.idempotency_key) from error
-        if lines:
-            await connection.execute(_INSERT_POSTINGS, [self._posting_row(movement, line) for line in lines])
-
-    def _posting_row(self, movement: Movement, line: books.Posting) -> dict[str, object]:
-        return {
-            "posting_id": self._new_id("post"),
-            "idempotency_key": movement.idempotency_key,
-            "account_id": movement.account_id,
-            "book": line.book.value,
-            "kind": line.kind.value,
-            "amount_micros": line.amount_micros,
-        }
+        *,
+        new_grant: bool = False,
+        grant_expire_time: datetime | None = None,
+    ) -> Receipt:
+        balance = account.balance.after(lines)
+        entry = Entry(
+            kind=wanted.kind,
+            idempotency_key=wanted.key,
+            amount_micros=wanted.amount_micros,
+            postings=lines,
+            account_id=account.account_id,
+            hold_id=wanted.hold_id or None,
+            description=books.description_text(wanted.description),
+            reason=books.description_text(wanted.reason),
+            available_micros=balance.available_micros,
+        )
+        seq = await self._journal.append(connection, entry)
+        if new_grant:
+            # A debt from before charges ended at their hold is paid first.
+            debt = max(0, -account.balance.available_micros)
+            made = Grant(
+                seq,
+                account.account_id,
+                wanted.amount_micros,
+                max(0, wanted.amount_micros - debt),
+                self._clock.now(),
+                grant_expire_time,
+                entry.description,
+            )
+            await connection.execute(insert(grants).values(asdict(made)))
+        change = self._budget.alert_change(balance, fired=account.alert_fire_time is not None)
+        await self._note_alert(connection, account, change)
+        return Receipt(
+            account.account_id,
+            wanted.amount_micros,
+            balance.available_micros,
+            wanted.hold_id,
+            balance,
+            alert_fired=change is AlertChange.FIRE,
+        )
 
     async def _note_alert(self, connection: AsyncConnection, account: Account, change: AlertChange) -> None:
         if change is AlertChange.NONE:
@@ -197,29 +386,110 @@ class LedgerStore:
         await connection.execute(update(accounts).where(own).values(alert_fire_time=fire_time))
 
 
-async def _earlier(connection: AsyncConnection, wanted: Movement) -> Receipt | None:
-    row = (await connection.execute(_EARLIER, {"idempotency_key": wanted.idempotency_key})).one_or_none()
+@dataclass(frozen=True)
+class _Wanted:
+    """A request to move credit. Description and reason do not count when a repeated key is compared."""
+
+    kind: TransactionKind
+    account_id: str
+    amount_micros: int
+    key: str
+    description: str = ""
+    hold_id: str = ""
+    reason: str = ""
+
+
+async def _earlier(connection: AsyncConnection, wanted: _Wanted, *, compare_amount: bool = True) -> Receipt | None:
+    row = (await connection.execute(_EARLIER, {"idempotency_key": wanted.key})).one_or_none()
     if row is None:
         return None
-    if (row.kind, row.account_id, row.amount_micros) != (wanted.kind, wanted.account_id, wanted.amount_micros):
-        raise IdempotencyKeyReusedError(wanted.idempotency_key)
-    movement = Movement(
-        wanted.kind, row.account_id, row.amount_micros, row.idempotency_key, row.hold_id, row.description
+    is_same = (row.kind, row.account_id) == (wanted.kind, wanted.account_id)
+    is_same &= row.amount_micros == wanted.amount_micros or not compare_amount
+    if not is_same or wanted.hold_id not in {"", row.hold_id}:
+        raise IdempotencyKeyReusedError(wanted.key)
+    return Receipt(row.account_id, row.amount_micros, row.available_micros, row.hold_id or "", repeated=True)
+
+
+async def _earlier_settlement(
+    connection: AsyncConnection, held: Hold, kind: TransactionKind, asked: int, key: str
+) -> Receipt | None:
+    """The answer of the settlement with this key; raises IdempotencyKeyReusedError if the key had another purpose."""
+    row = (await connection.execute(_EARLIER, {"idempotency_key": key})).one_or_none()
+    if row is None:
+        return None
+    if (row.kind, row.hold_id) != (kind, held.hold_id):
+        raise IdempotencyKeyReusedError(key)
+    # A charge that ended at its hold is less than was asked for.
+    if row.amount_micros > asked or (row.amount_micros < asked and held.charged_micros < held.amount_micros):
+        raise HoldSettledError(held.hold_id, row.amount_micros)
+    return Receipt(row.account_id, row.amount_micros, row.available_micros, held.hold_id, repeated=True)
+
+
+async def _spend(connection: AsyncConnection, account_id: str, amount_micros: int) -> None:
+    if amount_micros:
+        await _write_grants(connection, lots.spend(await _read_grants(connection, account_id), amount_micros))
+
+
+async def _read_grants(connection: AsyncConnection, account_id: str) -> Sequence[Grant]:
+    return [_grant_from_row(row) for row in await connection.execute(_GRANTS, {"account_id": account_id})]
+
+
+async def _write_grants(connection: AsyncConnection, changed: Sequence[Grant]) -> None:
+    rows = [{"changed_grant_id": grant.grant_id, "new_remaining_micros": grant.remaining_micros} for grant in changed]
+    if rows:
+        await connection.execute(_CHANGE_GRANT, rows)
+
+
+def _grant_from_row(row: Row[Any]) -> Grant:
+    return Grant(
+        grant_id=row.grant_id,
+        account_id=row.account_id,
+        amount_micros=row.amount_micros,
+        remaining_micros=row.remaining_micros,
+        create_time=row.create_time,
+        expire_time=row.expire_time,
+        description=row.description,
     )
-    return Receipt(movement, row.available_micros, repeated=True)
 
 
-async def _earlier_settlement(connection: AsyncConnection, hold_id: str, amount_micros: int, key: str) -> Receipt:
-    row = (
-        await connection.execute(
-            select(transactions).where(
-                transactions.c.hold_id == hold_id, transactions.c.kind == TransactionKind.SETTLEMENT.value
-            )
-        )
-    ).one_or_none()
+async def _locked_hold(connection: AsyncConnection, hold_id: str) -> Hold:
+    row = (await connection.execute(_LOCKED_HOLD, {"hold_id": hold_id})).one_or_none()
     if row is None:
         raise HoldNotFoundError(hold_id)
-    if (row.amount_micros, row.idempotency_key) != (amount_micros, key):
-        raise HoldSettledError(hold_id, row.amount_micros)
-    movement = Movement(TransactionKind.SETTLEMENT, row.account_id, row.amount_micros, key, hold_id, row.description)
-    return Receipt(movement, row.available_micros, repeated=True)
+    return Hold(
+        hold_id=row.hold_id,
+        account_id=row.account_id,
+        amount_micros=row.amount_micros,
+        charged_micros=row.charged_micros,
+        refunded_micros=row.refunded_micros,
+        state=HoldState(row.state),
+        expire_time=row.expire_time,
+        prices_micros_per_hour=json.loads(row.prices),
+        purpose=Purpose(row.subject, row.user_id, row.queue, row.problem, row.gpu_type),
+    )
+
+
+async def _write_hold(connection: AsyncConnection, hold: Hold) -> None:
+    row = {
+        "changed_hold_id": hold.hold_id,
+        "new_amount_micros": hold.amount_micros,
+        "new_charged_micros": hold.charged_micros,
+        "new_refunded_micros": hold.refunded_micros,
+        "new_state": hold.state.value,
+        "new_expire_time": hold.expire_time,
+    }
+    await connection.execute(_CHANGE_HOLD, row)
+
+
+def _hold_to_row(hold: Hold) -> dict[str, object]:
+    return {
+        "hold_id": hold.hold_id,
+        "account_id": hold.account_id,
+        "amount_micros": hold.amount_micros,
+        "charged_micros": hold.charged_micros,
+        "refunded_micros": hold.refunded_micros,
+        "state": hold.state.value,
+        "expire_time": hold.expire_time,
+        "prices": json.dumps(dict(hold.prices_micros_per_hour)),
+        **asdict(hold.purpose),
+    }

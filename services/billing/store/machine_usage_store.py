@@ -1,31 +1,50 @@
-"""Machine usage as rows."""
+"""The operator's books: credit of the cloud, and what machines cost of it."""
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import func, select
 from sqlalchemy.dialects import postgresql, sqlite
 
-from services.billing.store.tables import machine_usage
+from services.billing.ledger import books
+from services.billing.ledger.books import COST_BOOKS, OPERATOR, Book, PostingKind, movement
+from services.billing.store.journal import Entry, TransactionKind, read_sums
+from services.billing.store.tables import chain_head, machine_usage, postings
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Mapping
 
     from servicekit.db.database import Database
     from services.billing.ledger.machine_usage import MachineUsage
+    from services.billing.store.journal import Journal
+
+
+@dataclass(frozen=True)
+class OperatorBalance:
+    """Sums of the operator's books, in micro-dollars: remaining = granted - cost, which may be below zero."""
+
+    granted_micros: int
+    remaining_micros: int
+    cost_by_book: Mapping[Book, int]
+
+    @property
+    def cost_micros(self) -> int:
+        """What all machines cost."""
+        return sum(self.cost_by_book.values())
 
 
 class MachineUsageStore:
-    """Stores the operator's costs of machines."""
+    """Records the operator's costs of machines, and the credit that they are paid from."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, journal: Journal) -> None:
         self._database = database
+        self._journal = journal
 
     async def record(self, usage: MachineUsage) -> bool:
-        """Stores an interval; True if it is the first report of (machine, sequence), which stands."""
+        """Books an interval; True if it is the first report of (machine, sequence), which stands."""
         dialect = postgresql if self._database.dialect_name == "postgresql" else sqlite
         statement = (
             dialect.insert(machine_usage)
@@ -33,19 +52,72 @@ class MachineUsageStore:
             .on_conflict_do_nothing()
             .returning(machine_usage.c.sequence)
         )
+        lines = usage.postings()
         async with self._database.transaction() as connection:
-            return (await connection.execute(statement)).one_or_none() is not None
+            if (await connection.execute(statement)).one_or_none() is None:
+                return False
+            if lines:
+                entry = Entry(
+                    kind=TransactionKind.MACHINE_USAGE,
+                    idempotency_key=f"machine:{usage.machine_id}:{usage.sequence}",
+                    amount_micros=usage.cost_micros,
+                    postings=lines,
+                    description=f"{usage.gpu_count} x {usage.gpu_type} at {usage.provider}",
+                )
+                await self._journal.append(connection, entry)
+        return True
+
+    async def fund(self, total_micros: int, key: str, description: str) -> None:
+        """Makes the credit that the cloud granted `total_micros` in all, by one transaction for the difference."""
+        async with self._database.transaction() as connection:
+            granted = -(await read_sums(connection, OPERATOR)).get(Book.CLOUD_GRANTED, 0)
+            if granted == total_micros:
+                return
+            seq = await connection.scalar(select(chain_head.c.seq))
+            entry = Entry(
+                kind=TransactionKind.CLOUD_CREDIT,
+                # Two services that start at once see the same number, so that one of them fails.
+                idempotency_key=f"{key}:{seq}",
+                amount_micros=total_micros - granted,
+                postings=movement(OPERATOR, PostingKind.CLOUD_CREDIT, total_micros - granted),
+                description=books.description_text(description),
+            )
+            await self._journal.append(connection, entry)
+
+    async def operator_balance(self) -> OperatorBalance:
+        """The operator's credit and costs."""
+        async with self._database.reading() as connection:
+            sums = await read_sums(connection, OPERATOR)
+        costs = {book: sums.get(book, 0) for book in COST_BOOKS}
+        return OperatorBalance(-sums.get(Book.CLOUD_GRANTED, 0), sums.get(Book.CLOUD_CREDIT, 0), costs)
 
     async def total_cost_micros(self, besides: Collection[str] = ()) -> int:
         """Cost of all machines so far, without the machines `besides`, in micro-dollars."""
-        query = select(func.sum(machine_usage.c.cost_micros)).where(machine_usage.c.machine_id.not_in(besides))
+        theirs = select(func.sum(postings.c.amount_micros)).where(
+            postings.c.subject.in_(besides),
+            postings.c.owner == OPERATOR,
+            postings.c.book == Book.CLOUD_CREDIT.value,
+        )
         async with self._database.reading() as connection:
-            total = await connection.scalar(query)
-        return int(total or 0)
+            sums = await read_sums(connection, OPERATOR)
+            total = sum(sums.get(book, 0) for book in COST_BOOKS)
+            return total + int((await connection.scalar(theirs) if besides else 0) or 0)
 
 
 def _row(usage: MachineUsage) -> dict[str, Any]:
-    row = asdict(usage)
-    for name in ("minimum_billed", "billing_increment"):
-        row[f"{name}_us"] = row.pop(name) // timedelta(microseconds=1)
-    return row | {"cost_micros": usage.cost_micros}
+    microsecond = timedelta(microseconds=1)
+    return {
+        "machine_id": usage.machine_id,
+        "sequence": usage.sequence,
+        "provider": usage.provider,
+        "gpu_type": usage.gpu_type,
+        "gpu_count": usage.gpu_count,
+        "start_time": usage.start_time,
+        "end_time": usage.end_time,
+        "price_micros_per_hour": usage.price_micros_per_hour,
+        "cost_micros": usage.cost_micros,
+        "final": usage.final,
+        "machine_start_time": usage.machine_start_time,
+        "minimum_billed_us": usage.minimum_billed // microsecond,
+        "billing_increment_us": usage.billing_increment // microsecond,
+    }

@@ -13,6 +13,8 @@ from sqlalchemy import (
     PrimaryKeyConstraint,
     Table,
     Text,
+    UniqueConstraint,
+    text,
 )
 
 from servicekit.db.database import Instant
@@ -26,10 +28,6 @@ accounts = Table(
     Column("name", Text, nullable=False, unique=True),
     Column("admin", Boolean, nullable=False),
     Column("create_time", Instant, nullable=False),
-    # Running sums of the account's postings, moved in the transaction that makes the postings.
-    Column("granted_micros", BigInteger, nullable=False),
-    Column("charged_micros", BigInteger, nullable=False),
-    Column("held_micros", BigInteger, nullable=False),
     Column("alert_fire_time", Instant),
 )
 
@@ -49,38 +47,127 @@ holds = Table(
     "holds",
     metadata,
     Column("hold_id", Text, primary_key=True),
-    Column("account_id", Text, ForeignKey("accounts.account_id"), nullable=False),
+    Column("account_id", Text, ForeignKey("accounts.account_id"), nullable=False, index=True),
     Column("amount_micros", BigInteger, nullable=False),
-    Column("settled", Boolean, nullable=False),
+    Column("charged_micros", BigInteger, nullable=False),
+    Column("refunded_micros", BigInteger, nullable=False),
+    Column("state", Text, nullable=False),
+    Column("expire_time", Instant),
+    # Micro-dollars an hour by GPU type, as JSON.
+    Column("prices", Text, nullable=False),
+    Column("subject", Text, nullable=False),
+    Column("user_id", Text, nullable=False),
+    Column("queue", Text, nullable=False),
+    Column("problem", Text, nullable=False),
+    Column("gpu_type", Text, nullable=False),
+)
+
+grants = Table(
+    "grants",
+    metadata,
+    # The transaction that made it.
+    Column("grant_id", BigInteger, ForeignKey("transactions.seq"), primary_key=True, autoincrement=False),
+    Column("account_id", Text, ForeignKey("accounts.account_id"), nullable=False, index=True),
+    Column("amount_micros", BigInteger, nullable=False),
+    Column("remaining_micros", BigInteger, nullable=False),
+    Column("create_time", Instant, nullable=False),
+    Column("expire_time", Instant),
+    Column("description", Text, nullable=False),
+    Index(
+        "grants_open",
+        "expire_time",
+        sqlite_where=text("remaining_micros > 0"),
+        postgresql_where=text("remaining_micros > 0"),
+    ),
 )
 
 transactions = Table(
     "transactions",
     metadata,
-    Column("idempotency_key", Text, primary_key=True),
+    # Without a gap and in the order of commits: chain_head is locked while one is written.
+    Column("seq", BigInteger, primary_key=True, autoincrement=False),
+    Column("idempotency_key", Text, nullable=False, unique=True),
     Column("kind", Text, nullable=False),
-    Column("account_id", Text, ForeignKey("accounts.account_id"), nullable=False),
+    # Unset for the operator's own.
+    Column("account_id", Text, ForeignKey("accounts.account_id")),
     Column("hold_id", Text, ForeignKey("holds.hold_id")),
     Column("amount_micros", BigInteger, nullable=False),
     Column("description", Text, nullable=False),
+    # Why a charge is less than the time that was used; empty if it is not.
+    Column("reason", Text, nullable=False),
     Column("create_time", Instant, nullable=False),
     # The answer, so that a repeated key gets the same one.
     Column("available_micros", BigInteger, nullable=False),
+    Column("digest", Text, nullable=False),
     # One hold and one settlement for each hold, even if the code has a bug.
-    Index("transactions_hold_kind", "hold_id", "kind", unique=True),
+    Index(
+        "transactions_hold_once",
+        "hold_id",
+        "kind",
+        unique=True,
+        sqlite_where=text("kind IN ('hold', 'settlement', 'hold_expiry')"),
+        postgresql_where=text("kind IN ('hold', 'settlement', 'hold_expiry')"),
+    ),
+    Index("transactions_account_time", "account_id", "create_time"),
+    Index("transactions_time", "create_time"),
 )
 
 postings = Table(
     "postings",
     metadata,
     Column("seq", BigInteger().with_variant(Integer, "sqlite"), primary_key=True, autoincrement=True),
-    Column("posting_id", Text, nullable=False, unique=True),
-    Column("idempotency_key", Text, ForeignKey("transactions.idempotency_key"), nullable=False),
-    Column("account_id", Text, ForeignKey("accounts.account_id"), nullable=False),
+    Column("transaction_seq", BigInteger, ForeignKey("transactions.seq"), nullable=False, index=True),
+    # An account, or "operator".
+    Column("owner", Text, nullable=False),
     Column("book", Text, nullable=False),
     Column("kind", Text, nullable=False),
     Column("amount_micros", BigInteger, nullable=False),
-    Index("postings_account_book_seq", "account_id", "book", "seq"),
+    Column("subject", Text, nullable=False),
+    Index("postings_owner_book_seq", "owner", "book", "seq"),
+    Index("postings_subject", "subject", sqlite_where=text("subject <> ''"), postgresql_where=text("subject <> ''")),
+)
+
+balances = Table(
+    "balances",
+    metadata,
+    Column("owner", Text, primary_key=True),
+    Column("book", Text, primary_key=True),
+    # The sum of the book's postings, moved in the transaction that makes them.
+    Column("amount_micros", BigInteger, nullable=False),
+)
+
+chain_head = Table(
+    "chain_head",
+    metadata,
+    Column("head_id", Integer, primary_key=True),
+    # The last transaction.
+    Column("seq", BigInteger, nullable=False),
+    Column("digest", Text, nullable=False),
+    Column("time", Instant, nullable=False),
+)
+"""One row. Its lock gives transactions their order."""
+
+checkpoints = Table(
+    "checkpoints",
+    metadata,
+    # The balance after this transaction.
+    Column("transaction_seq", BigInteger, primary_key=True, autoincrement=False),
+    Column("owner", Text, primary_key=True),
+    Column("book", Text, primary_key=True),
+    Column("amount_micros", BigInteger, nullable=False),
+)
+
+budgets = Table(
+    "budgets",
+    metadata,
+    Column("budget_id", Text, primary_key=True),
+    Column("scope", Text, nullable=False),
+    Column("subject", Text, nullable=False),
+    Column("period", Text, nullable=False),
+    Column("limit_micros", BigInteger, nullable=False),
+    Column("hard", Boolean, nullable=False),
+    Column("create_time", Instant, nullable=False),
+    UniqueConstraint("scope", "subject", "period"),
 )
 
 machine_usage = Table(

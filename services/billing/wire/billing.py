@@ -5,25 +5,33 @@ from __future__ import annotations
 import base64
 import binascii
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from wavepool.billing.v1 import billing_pb2 as pb
 
 from servicekit.rpc.proto_time import instant_to_proto
 from services.billing.errors import InvalidFieldError
 from services.billing.ledger.books import PostingKind
-from services.billing.ledger.machine_usage import MachineUsage
+from services.billing.ledger.budgets import Budget as Limit
+from services.billing.ledger.budgets import Period, Scope
+from services.billing.ledger.holds import Purpose
+from services.billing.ledger.machine_usage import MachineUsage, Use
+from vocabulary.money import price_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from google.protobuf.duration_pb2 import Duration
+    from google.protobuf.message import Message
     from google.protobuf.timestamp_pb2 import Timestamp
 
     from services.billing.alert_rules.budget import Budget
     from services.billing.identity.account import Account
     from services.billing.identity.api_token import ApiToken
+    from services.billing.ledger.grants import Grant
     from services.billing.store.posting_store import AccountLine
+
+T = TypeVar("T")
 
 DEFAULT_PAGE_SIZE = 50
 MAX_PAGE_SIZE = 500
@@ -33,6 +41,20 @@ _KINDS = {
     PostingKind.HOLD: pb.POSTING_KIND_HOLD,
     PostingKind.RELEASE: pb.POSTING_KIND_RELEASE,
     PostingKind.CHARGE: pb.POSTING_KIND_CHARGE,
+    PostingKind.REFUND: pb.POSTING_KIND_REFUND,
+    PostingKind.EXPIRY: pb.POSTING_KIND_EXPIRY,
+    PostingKind.REVOCATION: pb.POSTING_KIND_REVOCATION,
+}
+_SCOPES = {
+    Scope.ACCOUNT: pb.BUDGET_SCOPE_ACCOUNT,
+    Scope.USER: pb.BUDGET_SCOPE_USER,
+    Scope.QUEUE: pb.BUDGET_SCOPE_QUEUE,
+}
+_PERIODS = {
+    Period.DAY: pb.BUDGET_PERIOD_DAY,
+    Period.WEEK: pb.BUDGET_PERIOD_WEEK,
+    Period.MONTH: pb.BUDGET_PERIOD_MONTH,
+    Period.TOTAL: pb.BUDGET_PERIOD_TOTAL,
 }
 
 
@@ -49,13 +71,14 @@ def balance_to_proto(account: Account, budget: Budget) -> pb.GetBalanceResponse:
         alert_threshold_permille=budget.threshold_permille,
         alert_fired=account.alert_fire_time is not None,
         admin=account.admin,
+        expired_micros=balance.expired_micros,
     )
 
 
 def line_to_proto(line: AccountLine) -> pb.Posting:
     """One line of an account as a proto."""
     return pb.Posting(
-        posting_id=line.posting_id,
+        posting_id=f"post_{line.seq}",
         create_time=instant_to_proto(line.create_time),
         kind=_KINDS[line.kind],
         amount_micros=line.amount_micros,
@@ -111,7 +134,7 @@ def token_to_proto(token: ApiToken) -> pb.Token:
 
 def usage_from_proto(request: pb.RecordMachineUsageRequest) -> MachineUsage:
     """An interval of a machine from its proto."""
-    start_time = _instant_from_proto("start_time", request.start_time)
+    start_time = instant_from_proto("start_time", request.start_time)
     has_start, has_increment = request.HasField("machine_start_time"), request.HasField("billing_increment")
     return MachineUsage(
         machine_id=request.machine_id,
@@ -120,29 +143,104 @@ def usage_from_proto(request: pb.RecordMachineUsageRequest) -> MachineUsage:
         gpu_type=request.gpu_type,
         gpu_count=request.gpu_count,
         start_time=start_time,
-        end_time=_instant_from_proto("end_time", request.end_time),
+        end_time=instant_from_proto("end_time", request.end_time),
         price_micros_per_hour=request.price_micros_per_hour,
         final=request.final,
         machine_start_time=(
-            _instant_from_proto("machine_start_time", request.machine_start_time) if has_start else start_time
+            instant_from_proto("machine_start_time", request.machine_start_time) if has_start else start_time
         ),
-        minimum_billed=_duration_from_proto("minimum_billed", request.minimum_billed),
+        minimum_billed=duration_from_proto("minimum_billed", request.minimum_billed),
         billing_increment=(
-            _duration_from_proto("billing_increment", request.billing_increment)
+            duration_from_proto("billing_increment", request.billing_increment)
             if has_increment
             else timedelta(microseconds=1)
         ),
+        ready_time=optional_instant("ready_time", request, request.ready_time),
+        uses=tuple(Use(use.subject, duration_from_proto("uses", use.gpu_time)) for use in request.uses),
     )
 
 
-def _duration_from_proto(field: str, duration: Duration) -> timedelta:
+def optional_instant(field: str, message: Message, timestamp: Timestamp) -> datetime | None:
+    """The instant in a message's field; None if it is not set. Raises InvalidFieldError."""
+    return instant_from_proto(field, timestamp) if message.HasField(field) else None
+
+
+def purpose_from_proto(request: pb.ReserveCreditRequest) -> Purpose:
+    """The use of a hold."""
+    gpu_type = request.gpu_types[0] if request.gpu_types else ""
+    return Purpose(request.subject, request.user_id, request.queue, request.problem, gpu_type)
+
+
+def hold_amount(request: pb.ReserveCreditRequest, prices: Mapping[str, int]) -> int:
+    """Micro-dollars to hold: the amount that is asked for, or the price of the longest time on the dearest GPU."""
+    if not request.HasField("longest_time"):
+        return request.amount_micros
+    if not prices:
+        raise InvalidFieldError("gpu_types", "must name the GPU types if longest_time is set")
+    return price_of(duration_from_proto("longest_time", request.longest_time), max(prices.values()))
+
+
+def billable_from_proto(request: pb.SettleChargeRequest) -> tuple[timedelta, str] | None:
+    """The time to charge with its GPU type; None if an amount is given instead. Raises InvalidFieldError."""
+    if not request.HasField("billable_time"):
+        return None
+    return duration_from_proto("billable_time", request.billable_time), request.gpu_type
+
+
+def grant_to_proto(grant: Grant) -> pb.Grant:
+    """A grant as a proto."""
+    return pb.Grant(
+        grant_id=grant.grant_id,
+        amount_micros=grant.amount_micros,
+        remaining_micros=grant.remaining_micros,
+        create_time=instant_to_proto(grant.create_time),
+        expire_time=instant_to_proto(grant.expire_time),
+        description=grant.description,
+    )
+
+
+def budget_to_proto(budget: Limit, spent_micros: int) -> pb.Budget:
+    """A budget as a proto, with what is spent of it."""
+    return pb.Budget(
+        budget_id=budget.budget_id,
+        scope=_SCOPES[budget.scope],
+        subject=budget.subject,
+        period=_PERIODS[budget.period],
+        limit_micros=budget.limit_micros,
+        hard=budget.hard,
+        spent_micros=spent_micros,
+    )
+
+
+def scope_from_proto(scope: pb.BudgetScope.ValueType) -> Scope:
+    """A budget's scope; raises InvalidFieldError if it is none that is known."""
+    return _known("scope", scope, _SCOPES, "ACCOUNT, USER or QUEUE")
+
+
+def period_from_proto(period: pb.BudgetPeriod.ValueType) -> Period:
+    """A budget's period; raises InvalidFieldError if it is none that is known."""
+    return _known("period", period, _PERIODS, "DAY, WEEK, MONTH or TOTAL")
+
+
+def _known(field: str, value: int, names: Mapping[T, int], choices: str) -> T:
+    for name, number in names.items():
+        if number == value:
+            return name
+    raise InvalidFieldError(field, f"must be {choices}; it is {value}")
+
+
+def duration_from_proto(field: str, duration: Duration) -> timedelta:
+    """A duration, not negative; raises InvalidFieldError."""
+    if duration.seconds < 0 or duration.nanos < 0:
+        raise InvalidFieldError(field, "must not be negative")
     try:
         return duration.ToTimedelta()
     except (ValueError, OverflowError) as error:
         raise InvalidFieldError(field, f"is not a duration: {error}") from error
 
 
-def _instant_from_proto(field: str, timestamp: Timestamp) -> datetime:
+def instant_from_proto(field: str, timestamp: Timestamp) -> datetime:
+    """An instant; raises InvalidFieldError."""
     try:
         return timestamp.ToDatetime(tzinfo=UTC)
     except (ValueError, OverflowError) as error:

@@ -1,26 +1,46 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 import pytest
-from sqlalchemy import delete, insert, select, update
+from sqlalchemy import delete, update
 from sqlalchemy.exc import DBAPIError
 
+from servicekit.clock import ManualClock
 from services.billing.errors import (
+    BudgetExceededError,
+    HoldExpiredError,
     HoldNotFoundError,
     HoldSettledError,
     IdempotencyKeyReusedError,
     InsufficientCreditError,
+    InvalidFieldError,
 )
-from services.billing.store.tables import holds, postings, transactions
+from services.billing.ledger.books import Book
+from services.billing.ledger.budgets import Period, Scope
+from services.billing.ledger.holds import Purpose
+from services.billing.server import build_stores
+from services.billing.store.posting_store import PostingStore
+from services.billing.store.tables import postings, transactions
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
     from sqlalchemy import Table
+    from sqlalchemy.ext.asyncio import AsyncConnection
 
     from servicekit.db.database import Database
+    from services.billing.config import BillingSettings
     from services.billing.service.billing_service import Stores
     from services.billing.store.ledger_store import Receipt
+
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+MINUTE = timedelta(minutes=1)
 
 
 async def account_with(stores: Stores, micros: int, name: str = "ada") -> str:
@@ -34,7 +54,7 @@ async def test_a_repeated_hold_answers_as_the_first_did(stores: Stores) -> None:
     first = await stores.ledger.hold(account_id, 60, "job:1", "a job")
     await stores.ledger.grant(account_id, 7, "later", "")
     again = await stores.ledger.hold(account_id, 60, "job:1", "another description")
-    assert (again.movement, again.available_micros) == (first.movement, 40)
+    assert (again.hold_id, again.amount_micros, again.available_micros) == (first.hold_id, 60, 40)
     assert again.repeated
 
 
@@ -63,12 +83,12 @@ async def test_racing_holds_never_take_more_than_is_available(stores: Stores) ->
 async def test_racing_repeats_of_one_key_make_one_hold(stores: Stores) -> None:
     account_id = await account_with(stores, 100)
     receipts = await asyncio.gather(*(stores.ledger.hold(account_id, 30, "job:1", "") for _ in range(6)))
-    assert len({receipt.movement.hold_id for receipt in receipts}) == 1
+    assert len({receipt.hold_id for receipt in receipts}) == 1
     assert (await stores.accounts.get(account_id)).balance.held_micros == 30
 
 
 async def held(stores: Stores, account_id: str, micros: int) -> str:
-    return str((await stores.ledger.hold(account_id, micros, "job:1", "")).movement.hold_id)
+    return str((await stores.ledger.hold(account_id, micros, "job:1", "")).hold_id)
 
 
 async def test_racing_settlements_charge_once(stores: Stores) -> None:
@@ -101,12 +121,141 @@ async def test_settling_with_a_key_of_another_purpose_leaves_the_hold_standing(s
     assert (await stores.accounts.get(account_id)).balance.held_micros == 60
 
 
-async def test_a_charge_above_hold_and_credit_goes_into_debt_and_blocks_new_holds(stores: Stores) -> None:
+async def test_a_charge_ends_at_its_hold_and_the_rest_is_the_operators(stores: Stores) -> None:
     account_id = await account_with(stores, 100)
-    receipt = await stores.ledger.settle(await held(stores, account_id, 60), 150, "job:1:1", "")
-    assert receipt.available_micros == -50
+    hold_id = await held(stores, account_id, 60)
+    receipt = await stores.ledger.settle(hold_id, 150, "job:1:1", "")
+    assert (receipt.amount_micros, receipt.available_micros) == (60, 40)
+    again = await stores.ledger.settle(hold_id, 150, "job:1:1", "")
+    assert (again.amount_micros, again.repeated) == (60, True)
+
+
+async def test_a_hold_is_charged_in_parts_and_its_rest_given_back(stores: Stores) -> None:
+    account_id = await account_with(stores, 100)
+    hold_id = await held(stores, account_id, 60)
+    for minute in range(3):
+        receipt = await stores.ledger.settle(hold_id, 10, f"res:1:{minute}", "", final=False)
+        assert (receipt.amount_micros, receipt.available_micros) == (10, 40)
+    repeated = await stores.ledger.settle(hold_id, 10, "res:1:2", "", final=False)
+    assert repeated.repeated
+    assert (await stores.ledger.settle(hold_id, 5, "res:1:end", "")).available_micros == 65
+    balance = (await stores.accounts.get(account_id)).balance
+    assert (balance.charged_micros, balance.held_micros) == (35, 0)
+
+
+async def test_a_hold_is_extended_once_for_each_key_and_never_beyond_the_credit(stores: Stores) -> None:
+    account_id = await account_with(stores, 100)
+    hold_id = await held(stores, account_id, 60)
+    for _ in range(2):
+        assert (await stores.ledger.extend(hold_id, 30, "res:1:more", "")).available_micros == 10
     with pytest.raises(InsufficientCreditError):
-        await stores.ledger.hold(account_id, 1, "job:2", "")
+        await stores.ledger.extend(hold_id, 11, "res:1:more2", "")
+    assert (await stores.ledger.settle(hold_id, 90, "res:1:end", "")).amount_micros == 90
+
+
+async def test_an_expired_hold_gives_its_rest_back_and_refuses_a_charge(
+    db: Database, settings: BillingSettings
+) -> None:
+    clock = ManualClock(NOW)
+    stores = build_stores(db, settings, clock)
+    account_id = await account_with(stores, 100)
+    receipt = await stores.ledger.hold(account_id, 60, "job:1", "", expire_time=NOW + MINUTE)
+    await stores.ledger.settle(receipt.hold_id, 15, "job:1:part", "", final=False)
+    assert await stores.ledger.expire_holds() == 0
+    clock.advance(MINUTE)
+    assert await stores.ledger.expire_holds() == 1
+    assert await stores.ledger.expire_holds() == 0
+    assert (await stores.accounts.get(account_id)).balance.available_micros == 85
+    with pytest.raises(HoldExpiredError):
+        await stores.ledger.settle(receipt.hold_id, 1, "job:1:1", "")
+    with pytest.raises(HoldExpiredError):
+        await stores.ledger.extend(receipt.hold_id, 1, "job:1:more", "")
+    assert (await stores.postings.prove()).faults == []
+
+
+async def test_a_refund_is_credit_again_and_never_more_than_the_charge(stores: Stores) -> None:
+    account_id = await account_with(stores, 100)
+    hold_id = await held(stores, account_id, 60)
+    await stores.ledger.settle(hold_id, 50, "job:1:1", "")
+    for _ in range(2):
+        assert (await stores.ledger.refund(hold_id, 20, "refund:1", "machine lost")).available_micros == 70
+    with pytest.raises(InvalidFieldError, match="amount_micros"):
+        await stores.ledger.refund(hold_id, 31, "refund:2", "")
+    assert (await stores.accounts.get(account_id)).balance.charged_micros == 30
+    assert (await stores.postings.prove()).faults == []
+
+
+async def test_a_grant_is_taken_back_only_while_it_is_available(stores: Stores) -> None:
+    account_id = await account_with(stores, 100)
+    await held(stores, account_id, 60)
+    with pytest.raises(InsufficientCreditError):
+        await stores.ledger.revoke(account_id, 41, "mistake", "")
+    assert (await stores.ledger.revoke(account_id, 40, "mistake", "")).available_micros == 0
+    assert (await stores.accounts.get(account_id)).balance.granted_micros == 60
+    assert (await stores.postings.prove()).faults == []
+
+
+async def test_the_credit_that_expires_first_is_spent_first_and_the_rest_of_it_lapses(
+    db: Database, settings: BillingSettings
+) -> None:
+    clock = ManualClock(NOW)
+    stores = build_stores(db, settings, clock)
+    account_id = await account_with(stores, 100)
+    await stores.ledger.grant(account_id, 50, "promotion", "", NOW + MINUTE)
+    first = await stores.ledger.hold(account_id, 30, "job:1", "")
+    await stores.ledger.settle(first.hold_id, 30, "job:1:1", "")
+    second = await stores.ledger.hold(account_id, 110, "job:2", "")
+    clock.advance(MINUTE)
+    assert await stores.ledger.expire_grants() == 1
+    # 20 of the promotion are left, and 10 of them are on hold.
+    assert (await stores.accounts.get(account_id)).balance.expired_micros == 10
+    await stores.ledger.settle(second.hold_id, 0, "job:2:1", "")
+    assert await stores.ledger.expire_grants() == 1
+    balance = (await stores.accounts.get(account_id)).balance
+    assert (balance.expired_micros, balance.available_micros) == (20, 100)
+    assert [grant.remaining_micros for grant in await stores.ledger.grants_of(account_id)] == [0, 100]
+    assert (await stores.postings.prove()).faults == []
+
+
+async def test_the_free_quota_comes_once_a_day_and_lapses_at_midnight(db: Database, settings: BillingSettings) -> None:
+    clock = ManualClock(NOW)
+    stores = build_stores(db, settings.model_copy(update={"free_daily_credit": Decimal("0.00005")}), clock)
+    account_id = (await stores.accounts.create("ada", admin=False)).account_id
+    first = await stores.ledger.hold(account_id, 30, "job:1", "")
+    with pytest.raises(InsufficientCreditError):
+        await stores.ledger.hold(account_id, 21, "job:2", "")
+    await stores.ledger.settle(first.hold_id, 30, "job:1:1", "")
+    clock.advance(timedelta(days=1))
+    await stores.ledger.hold(account_id, 50, "job:3", "")
+    with pytest.raises(InsufficientCreditError):
+        await stores.ledger.hold(account_id, 1, "job:4", "")
+    assert (await stores.accounts.get(account_id)).balance.expired_micros == 20
+
+
+@pytest.mark.parametrize(("scope", "subject"), [(Scope.ACCOUNT, ""), (Scope.USER, "user_1"), (Scope.QUEUE, "batch")])
+async def test_a_hard_budget_refuses_what_could_exceed_it_and_a_soft_one_does_not(
+    db: Database, settings: BillingSettings, scope: Scope, subject: str
+) -> None:
+    clock = ManualClock(NOW)
+    stores = build_stores(db, settings, clock)
+    account_id = await account_with(stores, 1000)
+    purpose = Purpose(subject="job_1", user_id="user_1", queue="batch")
+    await stores.budgets.set(scope, subject or account_id, Period.DAY, 100, hard=True)
+    await stores.budgets.set(scope, subject or account_id, Period.WEEK, 1, hard=False)
+    first = await stores.ledger.hold(account_id, 60, "job:1", "", purpose=purpose)
+    with pytest.raises(
+        BudgetExceededError, match=rf"budget of {scope} .*for each day\) has \$0.00004 of \$0.0001 left"
+    ):
+        await stores.ledger.hold(account_id, 41, "job:2", "", purpose=purpose)
+    await stores.ledger.settle(first.hold_id, 50, "job:1:1", "")
+    second = await stores.ledger.hold(account_id, 50, "job:2", "", purpose=purpose)
+    await stores.ledger.settle(second.hold_id, 50, "job:2:1", "")
+    clock.advance(timedelta(days=1))
+    await stores.ledger.hold(account_id, 100, "job:3", "", purpose=purpose)
+    assert {budget.period: spent for budget, spent in await stores.budgets.all_with_spent()} == {
+        Period.DAY: 100,
+        Period.WEEK: 200,
+    }
 
 
 async def test_an_unknown_hold_is_not_found(stores: Stores) -> None:
@@ -118,40 +267,120 @@ async def test_the_alert_fires_once_and_again_after_new_credit(stores: Stores) -
     account_id = await account_with(stores, 100)
     fired: list[bool] = []
     for number, (charge, credit) in enumerate([(79, 0), (1, 0), (1, 100), (79, 0), (1, 0)]):
-        receipt = await stores.ledger.hold(account_id, 1, f"job:{number}", "")
-        settled = await stores.ledger.settle(str(receipt.movement.hold_id), charge, f"job:{number}:1", "")
+        receipt = await stores.ledger.hold(account_id, charge, f"job:{number}", "")
+        settled = await stores.ledger.settle(str(receipt.hold_id), charge, f"job:{number}:1", "")
         fired.append(settled.alert_fired)
         if credit:
             await stores.ledger.grant(account_id, credit, f"credit:{number}", "")
     assert fired == [False, True, False, True, False]
 
 
-async def test_every_transaction_sums_to_zero_and_the_audit_agrees(stores: Stores, db: Database) -> None:
+async def test_the_proof_finds_every_kind_of_change_behind_our_back(stores: Stores, db: Database) -> None:
     account_id = await account_with(stores, 100)
-    await stores.accounts.create("empty", admin=False)
     await stores.ledger.settle(await held(stores, account_id, 60), 25, "job:1:1", "")
-    async with db.reading() as connection:
-        rows = (await connection.execute(select(postings))).all()
-    sums = {key: sum(row.amount_micros for row in rows if row.idempotency_key == key) for key in {r[2] for r in rows}}
-    assert sums == {"grant:ada": 0, "job:1": 0, "job:1:1": 0}
-    assert await stores.postings.mismatches() == []
+    sound = await stores.postings.prove()
+    assert (sound.last_seq, sound.postings, sound.faults) == (3, 8, [])
+    for change, fault in (
+        ("UPDATE balances SET amount_micros = amount_micros + 1 WHERE book = 'charged'", "charged, differs"),
+        ("UPDATE grants SET remaining_micros = remaining_micros - 1", "its grants have"),
+        ("UPDATE holds SET charged_micros = charged_micros - 1", "charged, its postings"),
+        ("UPDATE chain_head SET seq = seq + 1", "its head says 4"),
+        ("UPDATE transactions SET description = 'better' WHERE seq = 2", "transaction 2 or one before it was changed"),
+        ("UPDATE postings SET amount_micros = 26 WHERE amount_micros = 25", "do not sum to zero"),
+        ("DELETE FROM transactions WHERE seq = 2", "transactions 2 to 2 are missing"),
+    ):
+        found = await _faults_after(db, change)
+        assert any(fault in one for one in found), (change, found)
+    assert (await stores.postings.prove()).faults == []
 
 
-async def test_the_audit_finds_a_sum_that_was_changed_behind_our_back(stores: Stores, db: Database) -> None:
+async def _faults_after(db: Database, change: str) -> list[str]:
+    """The faults that a proof finds after a change, which is undone."""
+    async with db.engine.connect() as connection:
+        await _without_guards(connection, db)
+        await connection.exec_driver_sql(change)
+        proof = await PostingStore(_OneConnection(connection)).prove()
+        await connection.rollback()
+    return proof.faults
+
+
+class _OneConnection:
+    """Reads within a transaction that has not ended."""
+
+    def __init__(self, connection: AsyncConnection) -> None:
+        self._connection = connection
+
+    @asynccontextmanager
+    async def reading(self) -> AsyncIterator[AsyncConnection]:
+        yield self._connection
+
+
+async def _without_guards(connection: AsyncConnection, db: Database) -> None:
+    """As somebody with a shell on the database would."""
+    if db.dialect_name == "postgresql":
+        await connection.exec_driver_sql("SET LOCAL session_replication_role = replica")
+        return
+    await connection.exec_driver_sql("PRAGMA defer_foreign_keys = ON")
+    triggers = (await connection.exec_driver_sql("SELECT name FROM sqlite_master WHERE type = 'trigger'")).scalars()
+    for name in list(triggers):
+        await connection.exec_driver_sql(f"DROP TRIGGER {name}")
+
+
+async def test_a_proof_may_begin_at_the_last_checkpoint(stores: Stores, db: Database) -> None:
     account_id = await account_with(stores, 100)
-    async with db.transaction() as connection:
-        await connection.exec_driver_sql("UPDATE accounts SET charged_micros = 1")
-    assert [found[0] for found in await stores.postings.mismatches()] == [account_id]
+    assert await stores.postings.checkpoint(every=2) is None
+    await stores.ledger.grant(account_id, 5, "more", "")
+    assert await stores.postings.checkpoint(every=2) == 2
+    await stores.ledger.grant(account_id, 6, "still more", "")
+    proof = await stores.postings.prove(whole=False)
+    assert (proof.first_seq, proof.last_seq, proof.faults) == (3, 3, [])
+    assert await stores.postings.checkpoint(every=2) is None
 
 
-async def test_the_database_refuses_to_open_a_settled_hold_again(stores: Stores, db: Database) -> None:
+async def test_a_balance_of_the_past_is_found_with_and_without_a_checkpoint(
+    db: Database, settings: BillingSettings
+) -> None:
+    clock = ManualClock(NOW)
+    stores = build_stores(db, settings, clock)
+    account_id = await account_with(stores, 1)
+    for number in range(6):
+        clock.advance(MINUTE)
+        await stores.ledger.grant(account_id, 10, f"grant:{number}", "")
+        await stores.postings.checkpoint(every=3)
+    for number in range(7):
+        sums = await stores.postings.balance_at(account_id, NOW + number * MINUTE + MINUTE / 2)
+        assert sums[Book.AVAILABLE] == 1 + 10 * number
+    assert (await stores.postings.balance_at(account_id, NOW))[Book.AVAILABLE] == 0
+
+
+async def test_a_clock_that_is_set_back_does_not_disorder_the_ledger(db: Database, settings: BillingSettings) -> None:
+    clock = ManualClock(NOW)
+    stores = build_stores(db, settings, clock)
+    account_id = await account_with(stores, 1)
+    clock.advance(-MINUTE)
+    await stores.ledger.grant(account_id, 1, "later", "")
+    times = [line.create_time for line in await stores.postings.lines(account_id, before_seq=None, limit=5)]
+    assert times == [NOW, NOW]
+
+
+async def test_the_database_refuses_to_open_an_ended_hold_and_to_charge_it_too_much(
+    stores: Stores, db: Database
+) -> None:
     account_id = await account_with(stores, 100)
-    async with db.transaction() as connection:
-        hold = {"hold_id": "h1", "account_id": account_id, "amount_micros": 1, "settled": True}
-        await connection.execute(insert(holds).values(hold))
-    with pytest.raises(DBAPIError, match="illegal move"):
-        async with db.transaction() as connection:
-            await connection.execute(update(holds).values(settled=False))
+    hold_id = await held(stores, account_id, 60)
+    await stores.ledger.settle(hold_id, 1, "job:1:1", "")
+    for change in ("state = 'open'", "charged_micros = 61", "refunded_micros = 2"):
+        with pytest.raises(DBAPIError, match=r"illegal move|charge above the hold|holds_refunds"):
+            async with db.transaction() as connection:
+                await connection.exec_driver_sql(f"UPDATE holds SET {change}")  # noqa: S608 - a literal above
+
+
+async def test_the_database_refuses_credit_below_zero(stores: Stores, db: Database) -> None:
+    await account_with(stores, 100)
+    for below in ("amount_micros = -1", "amount_micros = amount_micros - 101"):
+        with pytest.raises(DBAPIError, match="credit below zero"):
+            async with db.transaction() as connection:
+                await connection.exec_driver_sql(f"UPDATE balances SET {below} WHERE book = 'available'")  # noqa: S608
 
 
 @pytest.mark.parametrize("table", [postings, transactions])

@@ -5,10 +5,12 @@ from typing import TYPE_CHECKING, Any
 
 import grpc
 import pytest
+from google.protobuf.duration_pb2 import Duration
 from google.protobuf.timestamp_pb2 import Timestamp
 from wavepool.billing.v1 import billing_pb2 as pb
 
 from servicekit.rpc.errors import rpc_failure
+from servicekit.rpc.proto_time import duration_to_proto
 from vocabulary.gpu_types import GPU_TYPES
 
 if TYPE_CHECKING:
@@ -41,9 +43,9 @@ async def open_account(billing: BillingServiceAsyncStub, grant_micros: int = 100
 async def test_a_job_is_held_and_charged(billing: BillingServiceAsyncStub) -> None:
     account_id = await open_account(billing)
     held = await billing.ReserveCredit(
-        pb.ReserveCreditRequest(account_id=account_id, amount_micros=60, idempotency_key="job:1")
+        pb.ReserveCreditRequest(account_id=account_id, amount_micros=90, idempotency_key="job:1")
     )
-    assert held.available_micros == 40
+    assert (held.available_micros, held.amount_micros) == (10, 90)
     settled = await billing.SettleCharge(
         pb.SettleChargeRequest(hold_id=held.hold_id, amount_micros=85, idempotency_key="job:1:1")
     )
@@ -226,3 +228,104 @@ async def test_impossible_machine_usage_is_refused(
     refused = await failure(billing.RecordMachineUsage(request_))
     assert (refused.code, refused.violations[0][0]) == (grpc.StatusCode.INVALID_ARGUMENT, field)
     assert await stores.usage.total_cost_micros() == 0
+
+
+async def test_a_hold_keeps_the_price_of_its_moment_and_a_time_is_charged_by_it(
+    billing: BillingServiceAsyncStub,
+) -> None:
+    account_id = await open_account(billing, grant_micros=10_000_000)
+    held = await billing.ReserveCredit(
+        pb.ReserveCreditRequest(
+            account_id=account_id,
+            longest_time=duration_to_proto(timedelta(minutes=15)),
+            gpu_types=["MI300X"],
+            idempotency_key="job:1",
+            subject="job_1",
+        )
+    )
+    assert held.amount_micros == 497_500
+    settlement = pb.SettleChargeRequest(
+        hold_id=held.hold_id,
+        billable_time=duration_to_proto(timedelta(seconds=426.83)),
+        gpu_type="MI300X",
+        idempotency_key="job:1:1",
+    )
+    for _ in range(2):
+        assert (await billing.SettleCharge(settlement)).charged_micros == 235_943
+
+
+async def test_a_reservation_is_held_extended_charged_by_the_minute_and_refunded(
+    billing: BillingServiceAsyncStub,
+) -> None:
+    account_id = await open_account(billing, grant_micros=1000)
+    held = await billing.ReserveCredit(
+        pb.ReserveCreditRequest(account_id=account_id, amount_micros=300, idempotency_key="res:1")
+    )
+    extended = await billing.ExtendHold(
+        pb.ExtendHoldRequest(hold_id=held.hold_id, amount_micros=100, idempotency_key="res:1:more")
+    )
+    assert extended.available_micros == 600
+    part = pb.SettleChargeRequest(hold_id=held.hold_id, amount_micros=150, idempotency_key="res:1:1", partial=True)
+    assert (await billing.SettleCharge(part)).available_micros == 600
+    last = pb.SettleChargeRequest(hold_id=held.hold_id, amount_micros=50, idempotency_key="res:1:end")
+    assert (await billing.SettleCharge(last)).available_micros == 800
+    refund = pb.RefundChargeRequest(hold_id=held.hold_id, amount_micros=200, idempotency_key="res:1:refund")
+    assert (await billing.RefundCharge(refund)).available_micros == 1000
+    grants = await billing.ListGrants(pb.ListGrantsRequest(account_id=account_id))
+    assert [grant.remaining_micros for grant in grants.grants] == [200, 800]
+
+
+async def test_budgets_are_set_listed_and_removed(billing: BillingServiceAsyncStub) -> None:
+    account_id = await open_account(billing)
+    limit = pb.Budget(
+        scope=pb.BUDGET_SCOPE_ACCOUNT, subject=account_id, period=pb.BUDGET_PERIOD_DAY, limit_micros=50, hard=True
+    )
+    set_again = [(await billing.SetBudget(pb.SetBudgetRequest(budget=limit))).budget_id for _ in range(2)]
+    refused = await failure(
+        billing.ReserveCredit(pb.ReserveCreditRequest(account_id=account_id, amount_micros=51, idempotency_key="k"))
+    )
+    assert refused.code is grpc.StatusCode.FAILED_PRECONDITION
+    limit.budget_id = set_again[-1]
+    assert list((await billing.ListBudgets(pb.ListBudgetsRequest())).budgets) == [limit]
+    await billing.RemoveBudget(pb.RemoveBudgetRequest(budget_id=limit.budget_id))
+    gone = await failure(billing.RemoveBudget(pb.RemoveBudgetRequest(budget_id=limit.budget_id)))
+    assert gone.code is grpc.StatusCode.NOT_FOUND
+    for field, wrong in {
+        "scope": pb.Budget(subject="a", period=pb.BUDGET_PERIOD_DAY),
+        "subject": pb.Budget(scope=pb.BUDGET_SCOPE_QUEUE, period=pb.BUDGET_PERIOD_DAY),
+        "period": pb.Budget(scope=pb.BUDGET_SCOPE_QUEUE, subject="a"),
+        "amount_micros": pb.Budget(
+            scope=pb.BUDGET_SCOPE_QUEUE, subject="a", period=pb.BUDGET_PERIOD_DAY, limit_micros=-1
+        ),
+    }.items():
+        refused = await failure(billing.SetBudget(pb.SetBudgetRequest(budget=wrong)))
+        assert (refused.code, refused.violations[0][0]) == (grpc.StatusCode.INVALID_ARGUMENT, field)
+
+
+PAST = Timestamp(seconds=1)
+
+
+@pytest.mark.parametrize(
+    ("method", "request_message", "field"),
+    [
+        ("ReserveCredit", pb.ReserveCreditRequest(expire_time=PAST), "expire_time"),
+        ("ReserveCredit", pb.ReserveCreditRequest(gpu_types=["H100"]), "gpu_types"),
+        ("ReserveCredit", pb.ReserveCreditRequest(longest_time=Duration(seconds=1)), "gpu_types"),
+        ("ReserveCredit", pb.ReserveCreditRequest(longest_time=Duration(seconds=-1), gpu_types=["MI300X"]), "longest"),
+        ("ReserveCredit", pb.ReserveCreditRequest(amount_micros=2**62), "amount_micros"),
+        ("GrantCredit", pb.GrantCreditRequest(amount_micros=5, expire_time=PAST), "expire_time"),
+        ("GrantCredit", pb.GrantCreditRequest(amount_micros=-5), "amount_micros"),
+        ("RevokeCredit", pb.RevokeCreditRequest(amount_micros=0), "amount_micros"),
+    ],
+)
+async def test_bad_input_names_its_field_and_changes_nothing(
+    billing: BillingServiceAsyncStub, stores: Stores, method: str, request_message: Any, field: str
+) -> None:
+    account_id = await open_account(billing)
+    request = type(request_message)()
+    request.CopyFrom(request_message)
+    request.account_id, request.idempotency_key = account_id, "key"
+    before = await stores.postings.prove()
+    refused = await failure(getattr(billing, method)(request))
+    assert (refused.code, refused.violations[0][0][: len(field)]) == (grpc.StatusCode.INVALID_ARGUMENT, field)
+    assert await stores.postings.prove() == before

@@ -1,0 +1,115 @@
+"""Holds: credit put aside for work whose price is not known yet.
+
+    OPEN ──> SETTLED   charged for the last time, and the rest given back
+    OPEN ──> EXPIRED   its time ran out, and the rest was given back
+
+While it is open a hold can be extended, and charged in parts. All its charges together never exceed it: a hold is the
+most that its owner agreed to pay. What the work cost beyond it is the operator's (docs/decisions/0019-ledger.md).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from services.billing.errors import HoldExpiredError, HoldSettledError, InvalidFieldError
+from services.billing.ledger.books import MAX_AMOUNT_MICROS
+from vocabulary.money import price_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime, timedelta
+
+
+class HoldState(StrEnum):
+    """A hold's state."""
+
+    OPEN = "open"
+    SETTLED = "settled"
+    EXPIRED = "expired"
+
+
+LEGAL_MOVES: Mapping[HoldState, frozenset[HoldState]] = {
+    HoldState.OPEN: frozenset({HoldState.SETTLED, HoldState.EXPIRED}),
+    HoldState.SETTLED: frozenset(),
+    HoldState.EXPIRED: frozenset(),
+}
+
+
+@dataclass(frozen=True)
+class Purpose:
+    """The use of a hold, for statements and budgets: a job or reservation, whose it is, and what it asks for."""
+
+    subject: str = ""
+    user_id: str = ""
+    queue: str = ""
+    problem: str = ""
+    gpu_type: str = ""
+
+
+NO_PURPOSE = Purpose()
+
+
+@dataclass(frozen=True)
+class Hold:
+    """Credit put aside. `amount_micros` includes extensions, `charged_micros` is the part that was charged.
+
+    `prices_micros_per_hour` has the price of each GPU type that the work may run on, as it was when the hold was made:
+    a later price never changes it.
+    """
+
+    hold_id: str
+    account_id: str
+    amount_micros: int
+    charged_micros: int = 0
+    refunded_micros: int = 0
+    state: HoldState = HoldState.OPEN
+    expire_time: datetime | None = None
+    prices_micros_per_hour: Mapping[str, int] = field(default_factory=dict[str, int])
+    purpose: Purpose = NO_PURPOSE
+
+    @property
+    def remaining_micros(self) -> int:
+        """Credit that it still holds."""
+        return self.amount_micros - self.charged_micros if self.state is HoldState.OPEN else 0
+
+    def price_of(self, billable: timedelta, gpu_type: str) -> int:
+        """Micro-dollars for `billable` time on a GPU of this type; raises InvalidFieldError without a price."""
+        if gpu_type not in self.prices_micros_per_hour:
+            known = ", ".join(self.prices_micros_per_hour) or "none"
+            raise InvalidFieldError("gpu_type", f"the hold has no price for {gpu_type!r}; it has: {known}")
+        return price_of(billable, self.prices_micros_per_hour[gpu_type])
+
+    def extend(self, amount_micros: int, expire_time: datetime | None) -> Hold:
+        """Put more aside, and move its end if `expire_time` is given. Raises HoldSettledError, HoldExpiredError."""
+        self._check_open()
+        if self.amount_micros + amount_micros > MAX_AMOUNT_MICROS:
+            raise InvalidFieldError("amount_micros", f"would make the hold larger than {MAX_AMOUNT_MICROS}")
+        return replace(
+            self, amount_micros=self.amount_micros + amount_micros, expire_time=expire_time or self.expire_time
+        )
+
+    def charge(self, amount_micros: int, *, final: bool) -> Hold:
+        """Charge a part, at most what remains; `final` settles it. Raises HoldSettledError, HoldExpiredError."""
+        self._check_open()
+        charged = self.charged_micros + min(amount_micros, self.remaining_micros)
+        return replace(self, charged_micros=charged, state=HoldState.SETTLED if final else HoldState.OPEN)
+
+    def expire(self) -> Hold:
+        """End it without another charge. Raises HoldSettledError, HoldExpiredError."""
+        self._check_open()
+        return replace(self, state=HoldState.EXPIRED)
+
+    def refund(self, amount_micros: int) -> Hold:
+        """Give a charge back, in whole or in part; raises InvalidFieldError if it is more than was charged."""
+        most = self.charged_micros - self.refunded_micros
+        if not 0 < amount_micros <= most:
+            raise InvalidFieldError("amount_micros", f"must be from 1 to {most}, what is charged and not refunded yet")
+        return replace(self, refunded_micros=self.refunded_micros + amount_micros)
+
+    def _check_open(self) -> None:
+        if self.state is HoldState.SETTLED:
+            raise HoldSettledError(self.hold_id, self.charged_micros)
+        if self.state is HoldState.EXPIRED:
+            raise HoldExpiredError(self.hold_id)

@@ -1,0 +1,101 @@
+"""Budgets as rows, and what was spent of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import and_, delete, func, insert, or_, select
+
+from services.billing.errors import NotFoundError
+from services.billing.ledger.books import Book, PostingKind
+from services.billing.ledger.budgets import Budget, Period, Scope, period_start
+from services.billing.ledger.holds import HoldState
+from services.billing.store.tables import budgets, holds, postings, transactions
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from datetime import datetime
+
+    from sqlalchemy import ColumnElement, Row
+    from sqlalchemy.ext.asyncio import AsyncConnection
+
+    from servicekit.clock import Clock
+    from servicekit.db.database import Database
+    from services.billing.ledger.holds import Purpose
+
+
+class BudgetStore:
+    """Sets, lists and removes budgets."""
+
+    def __init__(self, database: Database, clock: Clock, new_id: Callable[[str], str]) -> None:
+        self._database = database
+        self._clock = clock
+        self._new_id = new_id
+
+    async def set(self, scope: Scope, subject: str, period: Period, limit_micros: int, *, hard: bool) -> Budget:
+        """Sets a budget, in place of the one with the same scope, subject and period."""
+        budget = Budget(self._new_id("budget"), scope, subject, period, limit_micros, hard)
+        same = and_(budgets.c.scope == scope.value, budgets.c.subject == subject, budgets.c.period == period.value)
+        row = {
+            "budget_id": budget.budget_id,
+            "scope": scope.value,
+            "subject": subject,
+            "period": period.value,
+            "limit_micros": limit_micros,
+            "hard": hard,
+            "create_time": self._clock.now(),
+        }
+        async with self._database.transaction() as connection:
+            await connection.execute(delete(budgets).where(same))
+            await connection.execute(insert(budgets).values(row))
+        return budget
+
+    async def remove(self, budget_id: str) -> None:
+        """Removes a budget; raises NotFoundError if there is none."""
+        async with self._database.transaction() as connection:
+            gone = await connection.execute(delete(budgets).where(budgets.c.budget_id == budget_id))
+        if gone.rowcount == 0:
+            raise NotFoundError(f"There is no budget {budget_id!r}.")
+
+    async def all_with_spent(self) -> Sequence[tuple[Budget, int]]:
+        """All budgets, each with what is spent or on hold in its present period, in micro-dollars."""
+        now = self._clock.now()
+        async with self._database.reading() as connection:
+            rows = (await connection.execute(select(budgets).order_by(budgets.c.scope, budgets.c.subject))).all()
+            found = [_budget_from_row(row) for row in rows]
+            return [
+                (budget, await spent_micros(connection, budget, period_start(budget.period, now))) for budget in found
+            ]
+
+
+async def limits_of(connection: AsyncConnection, account_id: str, purpose: Purpose) -> Sequence[Budget]:
+    """The budgets that a hold of the account for this purpose comes under."""
+    subjects = [(Scope.ACCOUNT, account_id), (Scope.USER, purpose.user_id), (Scope.QUEUE, purpose.queue)]
+    query = select(budgets).where(
+        or_(*[and_(budgets.c.scope == scope.value, budgets.c.subject == subject) for scope, subject in subjects])
+    )
+    return [_budget_from_row(row) for row in await connection.execute(query)]
+
+
+async def spent_micros(connection: AsyncConnection, budget: Budget, since: datetime) -> int:
+    """Micro-dollars that are charged since then, less refunds, and what open holds may still charge."""
+    charged = (
+        select(func.sum(postings.c.amount_micros))
+        .join(transactions, postings.c.transaction_seq == transactions.c.seq)
+        .join(holds, transactions.c.hold_id == holds.c.hold_id)
+        .where(_is_of(budget), transactions.c.create_time >= since, postings.c.book == Book.CHARGED.value)
+        .where(postings.c.kind.in_([PostingKind.CHARGE.value, PostingKind.REFUND.value]))
+    )
+    held = select(func.sum(holds.c.amount_micros - holds.c.charged_micros)).where(
+        _is_of(budget), holds.c.state == HoldState.OPEN.value
+    )
+    return int(await connection.scalar(charged) or 0) + int(await connection.scalar(held) or 0)
+
+
+def _is_of(budget: Budget) -> ColumnElement[bool]:
+    column = {Scope.ACCOUNT: holds.c.account_id, Scope.USER: holds.c.user_id, Scope.QUEUE: holds.c.queue}[budget.scope]
+    return column == budget.subject
+
+
+def _budget_from_row(row: Row[Any]) -> Budget:
+    return Budget(row.budget_id, Scope(row.scope), row.subject, Period(row.period), row.limit_micros, row.hard)

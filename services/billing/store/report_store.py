@@ -1,0 +1,184 @@
+"""Reads periods of the ledger for reports and statements."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sqlalchemy import func, select
+
+from services.billing.errors import InvalidFieldError
+from services.billing.ledger.books import COST_BOOKS, OPERATOR, Book, PostingKind
+from services.billing.ledger.holds import Purpose
+from services.billing.ledger.report import CostReport, RunCost
+from services.billing.ledger.statement import Statement, StatementLine
+from services.billing.store.account_store import read_account
+from services.billing.store.journal import TransactionKind
+from services.billing.store.posting_store import balance_at
+from services.billing.store.tables import accounts, holds, postings, transactions
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from collections.abc import Set as AbstractSet
+    from datetime import datetime
+
+    from sqlalchemy import ColumnElement
+    from sqlalchemy.ext.asyncio import AsyncConnection
+
+    from servicekit.db.database import Database
+
+NAMES_AT_ONCE = 500
+_STATEMENT_KINDS = (
+    PostingKind.GRANT,
+    PostingKind.CHARGE,
+    PostingKind.REFUND,
+    PostingKind.EXPIRY,
+    PostingKind.REVOCATION,
+)
+
+
+class ReportStore:
+    """Reads periods of the ledger. A period has its start, and not its end."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def costs(self, start: datetime, end: datetime) -> CostReport:
+        """Cost and charge of a period."""
+        _check_period(start, end)
+        async with self._database.reading() as connection:
+            period = await _period(connection, start, end)
+            is_cost = (postings.c.owner == OPERATOR) & postings.c.book.in_([book.value for book in COST_BOOKS])
+            costs = await _sums(connection, postings.c.book, period & is_cost)
+            charged = await _sums(connection, postings.c.owner, period & (postings.c.book == Book.CHARGED.value))
+            uses = await _sums(
+                connection,
+                postings.c.subject,
+                period & (postings.c.owner == OPERATOR) & (postings.c.book == Book.USE.value),
+            )
+            owners = await _owners(connection, {_run_of(subject)[0] for subject in uses})
+            runs = [
+                RunCost(job, attempt, owners.get(job, ""), uses[subject])
+                for subject, (job, attempt) in ((subject, _run_of(subject)) for subject in uses)
+            ]
+            reasons = await _uncharged_reasons(connection, await _transaction_period(connection, start, end))
+        return CostReport({Book(book): micros for book, micros in costs.items()}, charged, runs, reasons)
+
+    async def account_names(self) -> Mapping[str, str]:
+        """The name of each account by its id."""
+        async with self._database.reading() as connection:
+            rows = await connection.execute(select(accounts.c.account_id, accounts.c.name))
+            return {row.account_id: row.name for row in rows}
+
+    async def statement(self, account_id: str, start: datetime, end: datetime, user_id: str = "") -> Statement:
+        """An account's period; raises AccountNotFoundError."""
+        _check_period(start, end)
+        async with self._database.reading() as connection:
+            account = await read_account(connection, account_id)
+            period = await _period(connection, start, end)
+            opening, closing = (
+                await balance_at(connection, account_id, start),
+                await balance_at(connection, account_id, end),
+            )
+            lines = await _lines(connection, account_id, period, user_id)
+        return Statement(
+            account_id,
+            account.name,
+            opening.get(Book.AVAILABLE, 0) + opening.get(Book.HELD, 0),
+            closing.get(Book.AVAILABLE, 0) + closing.get(Book.HELD, 0),
+            closing.get(Book.HELD, 0),
+            lines,
+        )
+
+
+def _check_period(start: datetime, end: datetime) -> None:
+    if end < start:
+        raise InvalidFieldError("end_time", f"must not be before start_time, {start.isoformat()}")
+
+
+async def _seqs(connection: AsyncConnection, start: datetime, end: datetime) -> tuple[int, int]:
+    """The numbers of the last transactions before `start` and before `end`: numbers grow with time."""
+    before = [
+        await connection.scalar(select(func.max(transactions.c.seq)).where(transactions.c.create_time < instant)) or 0
+        for instant in (start, end)
+    ]
+    return before[0], before[1]
+
+
+async def _period(connection: AsyncConnection, start: datetime, end: datetime) -> ColumnElement[bool]:
+    first, last = await _seqs(connection, start, end)
+    return (postings.c.transaction_seq > first) & (postings.c.transaction_seq <= last)
+
+
+async def _transaction_period(connection: AsyncConnection, start: datetime, end: datetime) -> ColumnElement[bool]:
+    first, last = await _seqs(connection, start, end)
+    return (transactions.c.seq > first) & (transactions.c.seq <= last)
+
+
+async def _sums(
+    connection: AsyncConnection, key: ColumnElement[str], condition: ColumnElement[bool]
+) -> Mapping[str, int]:
+    query = select(key, func.sum(postings.c.amount_micros)).where(condition).group_by(key)
+    return {name: int(micros) for name, micros in await connection.execute(query)}
+
+
+def _run_of(subject: str) -> tuple[str, int]:
+    """The job and the attempt of `<job>:<attempt>`; another subject is a job with one attempt."""
+    job, _, attempt = subject.rpartition(":")
+    return (job, int(attempt)) if attempt.isdecimal() and job else (subject, 1)
+
+
+async def _owners(connection: AsyncConnection, jobs: AbstractSet[str]) -> Mapping[str, str]:
+    owners: dict[str, str] = {}
+    names = sorted(jobs)
+    for start in range(0, len(names), NAMES_AT_ONCE):
+        some = names[start : start + NAMES_AT_ONCE]
+        query = select(holds.c.subject, holds.c.account_id).where(holds.c.subject.in_(some))
+        owners |= {row.subject: row.account_id for row in await connection.execute(query)}
+    return owners
+
+
+async def _uncharged_reasons(connection: AsyncConnection, period: ColumnElement[bool]) -> Mapping[str, str]:
+    query = (
+        select(holds.c.subject, transactions.c.reason)
+        .join(holds, transactions.c.hold_id == holds.c.hold_id)
+        .where(period, transactions.c.kind == TransactionKind.SETTLEMENT.value)
+        .where(transactions.c.reason != "", holds.c.charged_micros == 0, holds.c.subject != "")
+    )
+    return {row.subject: row.reason for row in await connection.execute(query)}
+
+
+async def _lines(
+    connection: AsyncConnection, account_id: str, period: ColumnElement[bool], user_id: str
+) -> Sequence[StatementLine]:
+    query = (
+        select(
+            postings.c.kind,
+            postings.c.amount_micros,
+            transactions.c.create_time,
+            transactions.c.description,
+            transactions.c.reason,
+            holds.c.subject,
+            holds.c.user_id,
+            holds.c.queue,
+            holds.c.problem,
+            holds.c.gpu_type,
+        )
+        .join(transactions, postings.c.transaction_seq == transactions.c.seq)
+        .join(holds, transactions.c.hold_id == holds.c.hold_id, isouter=True)
+        .where(period, postings.c.owner == account_id, postings.c.book == Book.AVAILABLE.value)
+        .where(postings.c.kind.in_([kind.value for kind in _STATEMENT_KINDS]))
+        .order_by(postings.c.seq)
+    )
+    if user_id:
+        query = query.where(holds.c.user_id == user_id)
+    return [
+        StatementLine(
+            row.create_time,
+            PostingKind(row.kind),
+            row.amount_micros,
+            row.description,
+            row.reason,
+            Purpose(*(part or "" for part in (row.subject, row.user_id, row.queue, row.problem, row.gpu_type))),
+        )
+        for row in await connection.execute(query)
+    ]

@@ -1,0 +1,160 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+import pytest
+
+from servicekit.clock import ManualClock
+from services.billing.errors import AccountNotFoundError, InvalidFieldError
+from services.billing.ledger.books import Book, PostingKind
+from services.billing.ledger.holds import Purpose
+from services.billing.ledger.machine_usage import MachineUsage, Use
+from services.billing.ledger.report import CostReport, OverheadPolicy, RunCost
+from services.billing.server import build_stores
+
+if TYPE_CHECKING:
+    from servicekit.db.database import Database
+    from services.billing.config import BillingSettings
+    from services.billing.service.billing_service import Stores
+
+START = datetime(2026, 1, 1, 12, tzinfo=UTC)
+MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
+PRICE = 3_600_000
+
+
+@pytest.fixture
+def clock() -> ManualClock:
+    return ManualClock(START)
+
+
+@pytest.fixture
+def stores(db: Database, settings: BillingSettings, clock: ManualClock) -> Stores:
+    return build_stores(db, settings, clock)
+
+
+async def account_with(stores: Stores, micros: int, name: str) -> str:
+    account = await stores.accounts.create(name, admin=False)
+    await stores.ledger.grant(account.account_id, micros, f"grant:{name}", "a grant")
+    return account.account_id
+
+
+async def charged(stores: Stores, account_id: str, job: str, micros: int, reason: str = "", user: str = "") -> str:
+    purpose = Purpose(subject=job, user_id=user or f"user_{account_id}", problem="softmax", gpu_type="MI300X")
+    receipt = await stores.ledger.hold(account_id, 10**6, f"job:{job}", "", purpose=purpose)
+    await stores.ledger.settle(receipt.hold_id, micros, f"job:{job}:1", f"job {job}", reason=reason)
+    return receipt.hold_id
+
+
+def minute(sequence: int, *uses: Use, ready: bool = True) -> MachineUsage:
+    start = START + (sequence - 1) * MINUTE
+    ready_time = START if ready else None
+    return MachineUsage(
+        "m1",
+        sequence,
+        "hotaisle",
+        "MI300X",
+        1,
+        start,
+        start + MINUTE,
+        PRICE,
+        False,
+        START,
+        ready_time=ready_time,
+        uses=uses,
+    )
+
+
+async def test_cost_less_charge_is_the_overhead_and_each_part_of_it_has_a_reason(stores: Stores) -> None:
+    ada, bob = await account_with(stores, 10**7, "ada"), await account_with(stores, 10**7, "bob")
+    second = timedelta(seconds=1)
+    await stores.usage.record(minute(1, ready=False))
+    await stores.usage.record(minute(2, Use("job_a:1", 10 * second), Use("job_a:2", 20 * second)))
+    await stores.usage.record(minute(3, Use("job_b:1", 30 * second), Use("other", 5 * second)))
+    await charged(stores, ada, "job_a", 19_000)
+    await charged(stores, bob, "job_b", 0, "machine lost")
+    report = await stores.reports.costs(START, START + HOUR)
+    assert report.cost_by_book == {Book.PROVISIONING: 60_000, Book.IDLE: 55_000, Book.USE: 65_000}
+    assert (report.cost_micros, report.charged_micros, report.overhead_micros) == (180_000, 19_000, 161_000)
+    assert report.overheads() == {
+        "provisioning": 60_000,
+        "idle": 55_000,
+        "lost attempts": 10_000,
+        "machine lost": 30_000,
+        "no job": 5_000,
+        "price and time": 1_000,
+    }
+    assert report.use_by_account() == {ada: 30_000, bob: 30_000}
+    assert report.overhead_by_account(OverheadPolicy.OPERATOR) == {}
+    assert report.overhead_by_account(OverheadPolicy.SHARED) == {ada: 80_500, bob: 80_500}
+    balance = await stores.usage.operator_balance()
+    assert balance.cost_micros == report.cost_micros
+    assert (await stores.postings.prove()).faults == []
+
+
+async def test_a_report_counts_what_was_booked_in_its_period(stores: Stores, clock: ManualClock) -> None:
+    ada = await account_with(stores, 10**7, "ada")
+    await charged(stores, ada, "job_a", 5)
+    clock.advance(HOUR)
+    hold_id = await charged(stores, ada, "job_b", 70)
+    await stores.usage.record(minute(1))
+    clock.advance(HOUR)
+    await stores.ledger.refund(hold_id, 20, "refund", "")
+    periods = [(START, START + HOUR), (START + HOUR, START + 2 * HOUR), (START + 2 * HOUR, START + 3 * HOUR)]
+    reports = [await stores.reports.costs(*period) for period in periods]
+    assert [(report.cost_micros, report.charged_micros) for report in reports] == [(0, 5), (60_000, 70), (0, -20)]
+    with pytest.raises(InvalidFieldError, match="end_time"):
+        await stores.reports.costs(START, START - MINUTE)
+
+
+async def test_a_statement_leads_from_its_opening_to_its_closing_balance(stores: Stores, clock: ManualClock) -> None:
+    ada = await account_with(stores, 10**7, "ada")
+    await charged(stores, ada, "job_a", 5)
+    clock.advance(DAY)
+    hold_id = await charged(stores, ada, "job_b", 70)
+    await charged(stores, ada, "job_c", 30, user="user_eve")
+    await stores.ledger.refund(hold_id, 20, "refund", "machine lost")
+    await stores.ledger.hold(ada, 500, "open", "")
+    clock.advance(DAY)
+    await charged(stores, ada, "job_d", 9)
+    statement = await stores.reports.statement(ada, START + DAY, START + 2 * DAY)
+    assert (statement.opening_micros, statement.closing_micros, statement.held_micros) == (9_999_995, 9_999_915, 500)
+    assert [(line.kind, line.amount_micros) for line in statement.lines] == [
+        (PostingKind.CHARGE, -70),
+        (PostingKind.CHARGE, -30),
+        (PostingKind.REFUND, 20),
+    ]
+    usage = statement.usage_by(lambda line: line.purpose.problem)
+    assert (usage["softmax"].charged_micros, usage["softmax"].works) == (80, 2)
+    theirs = await stores.reports.statement(ada, START, START + 3 * DAY, "user_eve")
+    assert [line.purpose.subject for line in theirs.lines] == ["job_c"]
+    whole = await stores.reports.statement(ada, START, START + 3 * DAY)
+    assert whole.opening_micros + sum(line.amount_micros for line in whole.lines) == whole.closing_micros
+    with pytest.raises(AccountNotFoundError):
+        await stores.reports.statement("acct_none", START, START)
+
+
+async def test_the_credit_of_the_cloud_is_what_machines_take_and_not_what_users_are_charged(stores: Stores) -> None:
+    """The example that people know: 1,400 dollars granted, 5.25 taken, 1,394.75 left."""
+    await stores.usage.fund(1_400_000_000, "cloud-credit", "the grant")
+    await stores.usage.fund(1_400_000_000, "cloud-credit", "the grant, at the next start")
+    hours = timedelta(hours=5.25)
+    usage = MachineUsage("m1", 1, "hotaisle", "MI300X", 1, START, START + hours, 1_000_000, True, START)
+    await stores.usage.record(usage)
+    ada = await account_with(stores, 10**9, "ada")
+    await charged(stores, ada, "job_a", 123)
+    balance = await stores.usage.operator_balance()
+    assert (balance.granted_micros, balance.cost_micros, balance.remaining_micros) == (
+        1_400_000_000,
+        5_250_000,
+        1_394_750_000,
+    )
+    await stores.usage.fund(1_000_000_000, "cloud-credit", "less, by the settings")
+    assert (await stores.usage.operator_balance()).remaining_micros == 994_750_000
+
+
+def test_overhead_below_zero_is_shared_exactly_too() -> None:
+    report = CostReport({Book.USE: 10}, {"a": 50}, [RunCost("j", 1, "a", 3), RunCost("k", 1, "b", 7)])
+    assert report.overhead_micros == -40
+    assert sum(report.overhead_by_account(OverheadPolicy.SHARED).values()) == -40
+    assert sum(report.overheads().values()) == -40
