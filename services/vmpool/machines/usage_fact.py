@@ -3,25 +3,39 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from services.vmpool.machines.machine import MachineState
+from services.vmpool.machines.slot import EIGHTHS_PER_GPU
 
 if TYPE_CHECKING:
-    from datetime import datetime, timedelta
+    from collections.abc import Iterable
+    from datetime import datetime
 
+    from services.vmpool.machines.lease import Lease
     from services.vmpool.machines.machine import Machine
 
 
 @dataclass(frozen=True)
+class Use:
+    """A lease's share of an interval; `gpu_time` is its time times its GPUs, so half a GPU for 2 s is 1 s."""
+
+    job_id: str
+    attempt: int
+    gpu_time: timedelta
+
+
+@dataclass(frozen=True)
 class UsageFact:
-    """One interval of a machine; `final` marks the last."""
+    """One interval of a machine with the use of it; `final` marks the last."""
 
     machine_id: str
     sequence: int
     start_time: datetime
     end_time: datetime
     final: bool
+    uses: tuple[Use, ...] = ()
 
 
 def next_fact(machine: Machine, last: UsageFact | None, now: datetime, interval: timedelta) -> UsageFact | None:
@@ -42,3 +56,13 @@ def next_fact(machine: Machine, last: UsageFact | None, now: datetime, interval:
     if machine.rented and machine.state is not MachineState.PROVISIONING and now - start >= interval:
         return UsageFact(machine.machine_id, sequence, start, now, final=False)
     return None
+
+
+def uses_of(leases: Iterable[Lease], start: datetime, end: datetime) -> tuple[Use, ...]:
+    """The use of a machine from `start` to `end` by these leases; one that has not ended lasts until then."""
+    found: list[Use] = []
+    for lease in leases:
+        time = min(lease.end_time or end, end) - max(lease.create_time, start)
+        if time > timedelta(0):
+            found.append(Use(lease.job_id, lease.attempt, time * lease.slot.eighths // EIGHTHS_PER_GPU))
+    return tuple(found)

@@ -121,7 +121,7 @@ class LeaseStore:
         """The leases of a machine that hold a slot: active and expired ones."""
         query = select(leases).where(leases.c.machine_id == machine_id, leases.c.state != LeaseState.ENDED.value)
         async with self._database.reading() as connection:
-            return [_lease_from_row(row) for row in await connection.execute(query)]
+            return [lease_from_row(row) for row in await connection.execute(query)]
 
     async def counts(self) -> dict[StartKind, int]:
         """Number of leases of each kind of start, standing and ended, that are not forgotten."""
@@ -156,7 +156,7 @@ async def _standing(connection: AsyncConnection, request: LeaseRequest, now: dat
     row = (await connection.execute(_STANDING, parameters)).one_or_none()
     if row is None:
         return None
-    lease = _lease_from_row(row)
+    lease = lease_from_row(row)
     if lease.state is LeaseState.EXPIRED or lease.is_due(now) or not request.is_met_by(lease):
         raise LeaseConflictError(request.job_id, request.attempt, lease.lease_id)
     return lease
@@ -179,7 +179,7 @@ async def _read_lease(connection: AsyncConnection, lease_id: str) -> Lease:
     row = (await connection.execute(select(leases).where(leases.c.lease_id == lease_id))).one_or_none()
     if row is None:
         raise LeaseNotFoundError(lease_id)
-    return _lease_from_row(row)
+    return lease_from_row(row)
 
 
 async def _locked_lease(connection: AsyncConnection, lease_id: str) -> Lease:
@@ -191,7 +191,7 @@ async def _locked_lease(connection: AsyncConnection, lease_id: str) -> Lease:
 
 async def _lock_leases(connection: AsyncConnection, *conditions: ColumnElement[bool]) -> list[Lease]:
     query = select(leases).where(*conditions).order_by(leases.c.lease_id).with_for_update()
-    return [_lease_from_row(row) for row in await connection.execute(query)]
+    return [lease_from_row(row) for row in await connection.execute(query)]
 
 
 async def _write(connection: AsyncConnection, lease: Lease) -> None:
@@ -222,7 +222,8 @@ def _lease_to_row(lease: Lease) -> dict[str, Any]:
     }
 
 
-def _lease_from_row(row: Row[Any]) -> Lease:
+def lease_from_row(row: Row[Any]) -> Lease:
+    """A lease from its row."""
     return Lease(
         lease_id=row.lease_id,
         machine_id=row.machine_id,

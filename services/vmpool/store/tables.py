@@ -126,4 +126,6 @@ usage_facts = Table(
     Column("end_time", Instant, nullable=False),
     Column("final", Boolean, nullable=False),
     Column("sent", Boolean, nullable=False),
+    # [job, attempt, microseconds of GPU time] of each lease, as JSON.
+    Column("uses", Text, nullable=False),
 )

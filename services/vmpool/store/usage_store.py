@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import insert, select, update
 
-from services.vmpool.machines.usage_fact import UsageFact, next_fact
+from services.vmpool.machines.usage_fact import UsageFact, Use, next_fact, uses_of
+from services.vmpool.store.lease_store import lease_from_row
 from services.vmpool.store.machine_row import machine_from_row
-from services.vmpool.store.tables import machines, usage_facts
+from services.vmpool.store.tables import leases, machines, usage_facts
+from vocabulary.money import MICROSECOND
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,6 +43,7 @@ class UsageStore:
                 last = await _last_fact(connection, machine.machine_id)
                 fact = next_fact(machine, last, self._clock.now(), interval)
                 if fact is not None:
+                    fact = replace(fact, uses=await _uses(connection, fact))
                     await connection.execute(insert(usage_facts).values(_fact_to_row(fact)))
 
     async def unsettled(self) -> Sequence[Machine]:
@@ -85,6 +90,17 @@ async def _last_fact(connection: AsyncConnection, machine_id: str) -> UsageFact 
     return None if row is None else _fact_from_row(row)
 
 
+async def _uses(connection: AsyncConnection, fact: UsageFact) -> tuple[Use, ...]:
+    query = (
+        select(leases)
+        .where(leases.c.machine_id == fact.machine_id, leases.c.create_time < fact.end_time)
+        .where(leases.c.end_time.is_(None) | (leases.c.end_time > fact.start_time))
+        .order_by(leases.c.create_time)
+    )
+    rows = (await connection.execute(query)).all()
+    return uses_of(map(lease_from_row, rows), fact.start_time, fact.end_time)
+
+
 def _fact_to_row(fact: UsageFact) -> dict[str, Any]:
     return {
         "machine_id": fact.machine_id,
@@ -93,8 +109,10 @@ def _fact_to_row(fact: UsageFact) -> dict[str, Any]:
         "end_time": fact.end_time,
         "final": fact.final,
         "sent": False,
+        "uses": json.dumps([(use.job_id, use.attempt, use.gpu_time // MICROSECOND) for use in fact.uses]),
     }
 
 
 def _fact_from_row(row: Row[Any]) -> UsageFact:
-    return UsageFact(row.machine_id, row.sequence, row.start_time, row.end_time, row.final)
+    uses = tuple(Use(job_id, attempt, time * MICROSECOND) for job_id, attempt, time in json.loads(row.uses))
+    return UsageFact(row.machine_id, row.sequence, row.start_time, row.end_time, row.final, uses)

@@ -74,4 +74,9 @@ def _usage_to_proto(fact: UsageFact, machine: Machine) -> pb.RecordMachineUsageR
         machine_start_time=instant_to_proto(machine.provision_time),
         minimum_billed=duration_to_proto(machine.minimum_billed),
         billing_increment=duration_to_proto(machine.billing_increment),
+        ready_time=instant_to_proto(machine.ready_time),
+        uses=[
+            pb.MachineUse(subject=f"{use.job_id}:{use.attempt}", gpu_time=duration_to_proto(use.gpu_time))
+            for use in fact.uses
+        ],
     )

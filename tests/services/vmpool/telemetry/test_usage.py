@@ -3,6 +3,7 @@ from __future__ import annotations
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import timedelta
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import grpc
@@ -13,7 +14,9 @@ from wavepool.billing.v1 import billing_pb2 as pb
 from servicekit.rpc.channels import open_channel
 from services.billing.wire.billing import usage_from_proto
 from services.vmpool.fault import Fault
-from services.vmpool.machines.usage_fact import UsageFact, next_fact
+from services.vmpool.machines.lease import Lease, StartKind
+from services.vmpool.machines.slot import Slot
+from services.vmpool.machines.usage_fact import UsageFact, Use, next_fact, uses_of
 from services.vmpool.store.usage_store import UsageStore
 from services.vmpool.telemetry.usage_reporter import UsageReporter
 from tests.services.vmpool.conftest import START, a_machine
@@ -62,6 +65,38 @@ def test_no_time_is_given_at_a_price_that_may_still_change() -> None:
 
 def test_a_machine_that_was_never_asked_for_costs_nothing() -> None:
     assert next_fact(a_machine(), None, START + MINUTE, MINUTE) is None
+
+
+def a_lease(job_id: str, start: timedelta, end: timedelta | None, eighths: int = 8) -> Lease:
+    lease = Lease("l", "m1", job_id, 1, "MI300X", Slot(0, 0, eighths), 1, StartKind.WARM_REUSE, START + start, START)
+    return lease if end is None else replace(lease, end_time=START + end)
+
+
+def test_the_use_of_an_interval_is_the_part_of_each_lease_that_lies_in_it() -> None:
+    leases = [
+        a_lease("over", timedelta(0), MINUTE),
+        a_lease("begun before", timedelta(0), 1.5 * MINUTE),
+        a_lease("half a GPU", 1.5 * MINUTE, None, eighths=4),
+        a_lease("to come", 2 * MINUTE, None),
+    ]
+    assert uses_of(leases, START + MINUTE, START + 2 * MINUTE) == (
+        Use("begun before", 1, MINUTE / 2),
+        Use("half a GPU", 1, MINUTE / 4),
+    )
+
+
+@given(
+    cuts=st.lists(st.timedeltas(timedelta(0), 9 * MINUTE), max_size=9).map(sorted),
+    start=st.timedeltas(timedelta(0), 9 * MINUTE),
+    end=st.timedeltas(timedelta(0), 9 * MINUTE) | st.none(),
+)
+def test_however_a_machines_life_is_cut_a_leases_use_adds_up_to_its_time(
+    cuts: list[timedelta], start: timedelta, end: timedelta | None
+) -> None:
+    bounds = [START, *(START + cut for cut in cuts), START + 9 * MINUTE]
+    lease = a_lease("job", start, end)
+    used = sum((use.gpu_time for one in pairwise(bounds) for use in uses_of([lease], *one)), timedelta(0))
+    assert used == max(timedelta(0), (end if end is not None else 9 * MINUTE) - start)
 
 
 class Billing:
