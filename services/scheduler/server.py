@@ -116,7 +116,11 @@ async def build(
     )
     hub, waiting, inventory = EventHub(), WaitingJobs(settings.waiting_per_priority_point), Inventory()
     store, reader = JobStore(database, hub.announce), JobReader(database)
-    pool, billing, executors = Pool(vmpool_channel), Billing(billing_channel), Executors(settings.longest_run)
+    pool, billing, executors = (
+        Pool(vmpool_channel),
+        Billing(billing_channel, settings.longest_run),
+        Executors(settings.longest_run),
+    )
     forecast = Forecast(waiting, inventory)
     forecast.remember(await reader.run_times({JobState.FINISHED}, RUNS_REMEMBERED))
     settler = Settler(store, billing, pool, forecast, clock)

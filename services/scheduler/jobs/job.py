@@ -14,6 +14,7 @@ from services.scheduler.jobs.errors import IllegalMoveError
 from vocabulary.money import price_of
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from datetime import datetime, timedelta
 
     from services.scheduler.jobs.spec import JobSpec, Lease
@@ -138,6 +139,16 @@ class Job:
     def charge_for(self, billable: timedelta) -> int:
         """Charge for the billable time of the present attempt, in micro-dollars; at most the job's hold."""
         return min(price_of(billable, self.machine_price_micros_per_hour), self.hold_micros)
+
+    def priced(self, hold_micros: int, prices_micros_per_hour: Mapping[str, int]) -> Job:
+        """Takes over the amount and the prices of the hold that billing made."""
+        price, *fallback_prices = [prices_micros_per_hour[gpu_type] for gpu_type in self.spec.gpu_types]
+        return replace(
+            self,
+            hold_micros=hold_micros,
+            price_micros_per_hour=price,
+            fallback_prices_micros_per_hour=tuple(fallback_prices),
+        )
 
     def enqueue(self, hold_id: str) -> Job:
         """Puts the job in the queue, after its credit was put on hold."""

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import time
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import grpc
 from wavepool.billing.v1 import billing_pb2, billing_pb2_grpc
+from wavepool.executor.v1 import run_event_pb2
 
 from servicekit.logging import get_logger
 from servicekit.rpc.errors import rpc_failure
+from servicekit.rpc.proto_time import duration_to_proto
 from services.scheduler.jobs.errors import BillingUnreachableError, CreditRefusedError, InvalidFieldError
 from services.scheduler.peers.rpc_codes import ServiceCalls
 from submissions.modes import MODES
@@ -29,10 +32,20 @@ _calls = ServiceCalls()
 PRICE_LIFETIME = timedelta(minutes=1)
 
 
-class Billing:
-    """Client of the billing service."""
+@dataclass(frozen=True)
+class CreditHold:
+    """Credit put aside for a job, with the prices that its time will be charged at."""
 
-    def __init__(self, channel: grpc.aio.Channel) -> None:
+    hold_id: str
+    amount_micros: int
+    prices_micros_per_hour: Mapping[str, int]
+
+
+class Billing:
+    """Client of the billing service; a hold pays for `longest_run`."""
+
+    def __init__(self, channel: grpc.aio.Channel, longest_run: timedelta) -> None:
+        self._longest_run = longest_run
         self._stub = billing_pb2_grpc.BillingServiceStub(channel)
         self._prices: Mapping[str, int] = {}
         self._read_at = float("-inf")
@@ -52,8 +65,8 @@ class Billing:
         with _translated("account_id"):
             return (await self._stub.GetBalance(request, timeout=CALL_SECONDS)).admin
 
-    async def reserve(self, job: Job) -> str:
-        """Puts the most that the job can cost on hold; gives the hold's id. Repeated calls make one hold.
+    async def reserve(self, job: Job) -> CreditHold:
+        """Puts the most that the job can cost on hold, at the prices of this moment. Repeated calls make one hold.
 
         Raises CreditRefusedError, InvalidFieldError (no such account), BillingUnreachableError.
         """
@@ -61,23 +74,30 @@ class Billing:
         what = submission.problem or MODES[submission.mode]
         request = billing_pb2.ReserveCreditRequest(
             account_id=job.account_id,
-            amount_micros=job.hold_micros,
+            longest_time=duration_to_proto(self._longest_run),
+            gpu_types=job.spec.gpu_types,
+            subject=job.job_id,
+            problem=submission.problem,
             idempotency_key=f"job:{job.job_id}",
             description=f"job {job.job_id}: {what} on {' or '.join(job.spec.gpu_types)}",
         )
         with _translated("account_id"):
             answer = await self._stub.ReserveCredit(request, timeout=CALL_SECONDS)
-        return answer.hold_id
+        return CreditHold(answer.hold_id, answer.amount_micros, dict(answer.prices_micros_per_hour))
 
-    async def settle(self, job: Job, hold_id: str, amount_micros: int) -> int:
-        """Replaces the hold by a charge; gives the amount charged. Repeated calls charge once.
+    async def settle(self, job: Job, hold_id: str) -> int:
+        """Replaces the hold by the charge for the job's billable time; gives the charge. Repeated calls charge once.
 
         If billing refuses for good, that is logged and the job costs nothing: another try could not change it. Raises
         BillingUnreachableError.
         """
+        billable = run_event_pb2.Finished.FromString(job.result).billable
         request = billing_pb2.SettleChargeRequest(
             hold_id=hold_id,
-            amount_micros=amount_micros,
+            amount_micros=job.cost_micros,
+            billable_time=billable,
+            gpu_type=job.machine_gpu_type or job.spec.gpu_type,
+            reason="" if billable.ToTimedelta() else _why_free(job),
             idempotency_key=f"job:{job.job_id}:{job.attempt}",
             description=f"job {job.job_id}, attempt {job.attempt}{_in_place(job)}",
         )
@@ -89,6 +109,10 @@ class Billing:
             log.exception("billing refuses a settlement", extra={"job_id": job.job_id, "hold_id": hold_id})
             return 0
         return answer.charged_micros
+
+
+def _why_free(job: Job) -> str:
+    return job.verdict.lower().replace("_", " ") or "no run"
 
 
 def _in_place(job: Job) -> str:

@@ -122,14 +122,15 @@ class Admission:
 
     async def _enqueue(self, job: Job) -> Job:
         try:
-            hold_id = await self._billing.reserve(job)
+            hold = await self._billing.reserve(job)
         except (CreditRefusedError, InvalidFieldError):
             await self._store.delete(job)
             raise
+        job_with_hold = job.priced(hold.amount_micros, hold.prices_micros_per_hour).enqueue(hold.hold_id)
         standing = self._forecast.standing(job)
         message = f"In the queue at position {standing.position}"
         event = payloads.queued(standing.position, standing.wait, message)
-        job = await self._store.move(job, job.enqueue(hold_id), [event], self._clock.now())
+        job = await self._store.move(job, job_with_hold, [event], self._clock.now())
         self._waiting.put(job)
         metrics.jobs_submitted.inc()
         return job

@@ -76,7 +76,7 @@ class Rescuer:
     async def _release_hold(self, job: Job) -> None:
         # Billing gives a repeated key its first answer, which finds the hold if there is one.
         try:
-            hold_id = await self._billing.reserve(job)
+            hold = await self._billing.reserve(job)
         except (CreditRefusedError, InvalidFieldError):
             return
-        await self._billing.settle(job, hold_id, 0)
+        await self._billing.settle(job, hold.hold_id)

@@ -98,9 +98,7 @@ class Settler:
         hold_id = job.hold_id
         if hold_id is None:
             return 0
-        return await _until_reached(
-            lambda: self._billing.settle(job, hold_id, job.cost_micros), BillingUnreachableError
-        )
+        return await _until_reached(lambda: self._billing.settle(job, hold_id), BillingUnreachableError)
 
 
 async def _until_reached(call: Callable[[], Awaitable[T]], unreachable: type[Exception]) -> T:

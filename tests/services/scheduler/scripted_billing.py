@@ -9,6 +9,7 @@ import grpc
 from wavepool.billing.v1 import billing_pb2, billing_pb2_grpc
 
 from vocabulary.gpu_types import GPU_TYPES
+from vocabulary.money import price_of
 
 PRICE_MICROS_PER_HOUR = 1_990_000
 
@@ -47,7 +48,9 @@ class ScriptedBilling(billing_pb2_grpc.BillingServiceServicer):
         hold_id = f"hold-of-{request.idempotency_key}"
         self.holds[hold_id] = request
         await self._maybe_lose_answer("ReserveCredit", context)
-        return billing_pb2.ReserveCreditResponse(hold_id=hold_id)
+        prices = {one: self.prices.get(one, PRICE_MICROS_PER_HOUR) for one in request.gpu_types}
+        amount = price_of(request.longest_time.ToTimedelta(), max(prices.values()))
+        return billing_pb2.ReserveCreditResponse(hold_id=hold_id, amount_micros=amount, prices_micros_per_hour=prices)
 
     async def SettleCharge(
         self, request: billing_pb2.SettleChargeRequest, context: Any
@@ -55,10 +58,19 @@ class ScriptedBilling(billing_pb2_grpc.BillingServiceServicer):
         await self._maybe_refuse("SettleCharge", context)
         self.settle_calls += 1
         first = self.settled.setdefault(request.hold_id, request)
-        if (first.amount_micros, first.idempotency_key) != (request.amount_micros, request.idempotency_key):
+        if (first.billable_time, first.idempotency_key) != (request.billable_time, request.idempotency_key):
             await context.abort(grpc.StatusCode.ALREADY_EXISTS, "settled with another amount or key")
         await self._maybe_lose_answer("SettleCharge", context)
-        return billing_pb2.SettleChargeResponse(charged_micros=request.amount_micros)
+        return billing_pb2.SettleChargeResponse(charged_micros=self.charge(request))
+
+    def charge(self, settlement: billing_pb2.SettleChargeRequest) -> int:
+        """As billing does: at the price of the GPU type, at most the hold; the amount, if the hold has no prices."""
+        held = self.holds.get(settlement.hold_id)
+        if held is None:
+            return settlement.amount_micros
+        prices = {one: self.prices.get(one, PRICE_MICROS_PER_HOUR) for one in held.gpu_types}
+        most = price_of(held.longest_time.ToTimedelta(), max(prices.values()))
+        return min(most, price_of(settlement.billable_time.ToTimedelta(), prices[settlement.gpu_type]))
 
     def open_holds(self) -> set[str]:
         return set(self.holds) - set(self.settled)

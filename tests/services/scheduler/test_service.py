@@ -13,7 +13,6 @@ from wavepool.submission.v1 import submission_pb2
 from servicekit.rpc.errors import RpcFailure, rpc_failure
 from tests.job_specs import job_spec
 from tests.services.scheduler.cluster import ACCOUNT, Cluster, kinds, scripted_cluster
-from vocabulary.money import price_of
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable
@@ -165,12 +164,15 @@ async def test_a_fallback_without_a_price_is_refused_and_nothing_is_held(cluster
     assert await nothing_is_stored(cluster)
 
 
-async def test_the_dearest_gpu_type_that_is_allowed_is_put_on_hold(cluster: Cluster) -> None:
+async def test_the_hold_is_for_the_longest_run_on_every_gpu_type_that_is_allowed(cluster: Cluster) -> None:
     cluster.billing.prices = {"MI210": 1_000_000, "MI300A": 3_600_000}
     for number, fallbacks in enumerate([[], ["MI210"], ["MI210", "MI300A"]]):
         await cluster.submit(f"key {number}", fallback_gpu_types=fallbacks)
-    held = [hold.amount_micros for hold in cluster.billing.holds.values()]
-    assert held == [price_of(cluster.settings.longest_run, price) for price in (1_990_000, 1_990_000, 3_600_000)]
+    held = [list(hold.gpu_types) for hold in cluster.billing.holds.values()]
+    assert held == [["MI300X"], ["MI300X", "MI210"], ["MI300X", "MI210", "MI300A"]]
+    assert {hold.longest_time.ToTimedelta() for hold in cluster.billing.holds.values()} == {
+        cluster.settings.longest_run
+    }
 
 
 async def test_an_executor_gets_the_longest_run_that_the_hold_is_for(tmp_path: Path) -> None:
@@ -182,7 +184,7 @@ async def test_an_executor_gets_the_longest_run_that_the_hold_is_for(tmp_path: P
         (hold,) = cluster.billing.holds.values()
         (request,) = cluster.executor.requests
         assert request.longest_run.ToTimedelta() == timedelta(minutes=7)
-        assert hold.amount_micros == price_of(timedelta(minutes=7), 1_990_000)
+        assert hold.longest_time.ToTimedelta() == timedelta(minutes=7)
 
 
 async def test_credit_that_does_not_suffice_is_said_and_nothing_is_stored(cluster: Cluster) -> None:
