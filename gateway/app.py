@@ -18,6 +18,7 @@ from gateway.machines.open_calls import OpenCalls
 from gateway.routes import (
     account,
     amd,
+    billing,
     catalogue,
     health,
     machines,
@@ -67,7 +68,7 @@ def create_app(settings: GatewaySettings) -> FastAPI:
     app.add_middleware(BodyLimit)
     app.add_middleware(RequestScope)
     error_responses.install(app)
-    for module in (submissions, catalogue, machines, offers, account, tokens):
+    for module in (submissions, catalogue, machines, offers, account, billing, tokens):
         app.include_router(module.router, prefix="/api/v1")
     for module in (orchestrator_metrics, amd, seed_submissions, health):
         app.include_router(module.router)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from grpc_health.v1 import health_pb2_grpc
 from wavepool.billing.v1.billing_pb2_grpc import BillingServiceStub
+from wavepool.billing.v1.reports_pb2_grpc import ReportServiceStub
 from wavepool.scheduler.v1.scheduler_pb2_grpc import SchedulerServiceStub
 from wavepool.vmpool.v1.vmpool_pb2_grpc import VmPoolServiceStub
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping
 
     from wavepool.billing.v1.billing_pb2_grpc import BillingServiceAsyncStub
+    from wavepool.billing.v1.reports_pb2_grpc import ReportServiceAsyncStub
     from wavepool.scheduler.v1.scheduler_pb2_grpc import SchedulerServiceAsyncStub
     from wavepool.vmpool.v1.vmpool_pb2_grpc import VmPoolServiceAsyncStub
 
@@ -28,11 +30,12 @@ CALL_TIMEOUT_SECONDS = 10.0
 
 @dataclass(frozen=True)
 class Upstreams:
-    """One client for each service, and the health stub of each by name."""
+    """The clients of the services, and the health stub of each by name."""
 
     scheduler: SchedulerServiceAsyncStub
     vmpool: VmPoolServiceAsyncStub
     billing: BillingServiceAsyncStub
+    reports: ReportServiceAsyncStub
     health: Mapping[str, Any]
 
 
@@ -54,5 +57,6 @@ async def open_upstreams(settings: GatewaySettings) -> AsyncGenerator[Upstreams]
             scheduler=SchedulerServiceStub(channels["scheduler"]),
             vmpool=VmPoolServiceStub(channels["vmpool"]),
             billing=BillingServiceStub(channels["billing"]),
+            reports=ReportServiceStub(channels["billing"]),
             health={name: health_stub(channel) for name, channel in channels.items()},
         )

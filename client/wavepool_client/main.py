@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from wavepool_client.commands import account, catalogue, machines, reports, submissions
+from wavepool_client.commands import account, catalogue, machines, money, reports, submissions
 from wavepool_client.commands.options import examples
 from wavepool_client.errors import WavepoolError
 from wavepool_client.exit_codes import EXPLANATION
@@ -65,7 +65,14 @@ def _add_commands() -> None:
         name="verify",
         epilog=examples("wavepool verify result.json", "wavepool verify result.json --key HEX --source relu.hip"),
     )(reports.verify_report)
-    app.command()(account.costs)
+    app.command(
+        epilog=examples("wavepool costs", "wavepool costs --report --from 2026-11-01", "wavepool costs --verify --json")
+    )(account.costs)
+    app.command(
+        epilog=examples("wavepool statement", "wavepool statement --month 2026-11 --format html -o november.html")
+    )(money.statement)
+    app.add_typer(money.grants, name="grants")
+    app.add_typer(money.budgets, name="budgets")
     app.add_typer(machines.app, name="machines")
     app.add_typer(catalogue.app, name="problems")
     for installed in entry_points(group="wavepool.commands"):

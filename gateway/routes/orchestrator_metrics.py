@@ -6,10 +6,12 @@ import asyncio
 
 from fastapi import APIRouter
 from wavepool.billing.v1.billing_pb2 import GetBalanceRequest
+from wavepool.billing.v1.reports_pb2 import GetOperatorCreditRequest
 from wavepool.scheduler.v1.scheduler_pb2 import GetQueueMetricsRequest
 from wavepool.vmpool.v1.vmpool_pb2 import GetPoolMetricsRequest, ListMachinesRequest
 
-from gateway.dependencies import TheAccount, TheGateway
+from gateway.auth import Account
+from gateway.dependencies import Gateway, TheAccount, TheGateway
 from gateway.machines.views import machine_of
 from gateway.submissions.seed_schemas import OrchestratorMetrics, VmPoolEntry
 from gateway.upstreams import CALL_TIMEOUT_SECONDS
@@ -21,19 +23,23 @@ router = APIRouter(tags=["metrics"])
 @router.get("/api/amd/metrics")
 @router.get("/api/v1/metrics")
 async def get_metrics(account: TheAccount, gateway: TheGateway) -> OrchestratorMetrics:
-    """Get figures of your credit, the queue and the pool. Prometheus reads the services' own metrics ports instead."""
+    """Get figures of credit, the queue and the pool.
+
+    For an operator's token the credit is the cloud's grant, and the cost is what machines took of it; for a user's they
+    are the account's own. Prometheus reads the services' own metrics ports instead.
+    """
     to, timeout = gateway.upstreams, CALL_TIMEOUT_SECONDS
-    balance, queue, pool, machines = await asyncio.gather(
-        to.billing.GetBalance(GetBalanceRequest(account_id=account.account_id), timeout=timeout),
+    money, queue, pool, machines = await asyncio.gather(
+        _money(account, gateway),
         to.scheduler.GetQueueMetrics(GetQueueMetricsRequest(), timeout=timeout),
         to.vmpool.GetPoolMetrics(GetPoolMetricsRequest(), timeout=timeout),
         to.vmpool.ListMachines(ListMachinesRequest(), timeout=timeout),
     )
-    granted = balance.granted_micros
+    granted_micros, spent_micros, remaining_micros = money
     return OrchestratorMetrics(
-        total_cost_usd=dollars_of(balance.charged_micros),
-        remaining_credits_usd=dollars_of(balance.available_micros),
-        credits_used_pct=100 * balance.charged_micros / granted if granted else 0.0,
+        total_cost_usd=dollars_of(spent_micros),
+        remaining_credits_usd=dollars_of(remaining_micros),
+        credits_used_pct=100 * spent_micros / granted_micros if granted_micros else 0.0,
         tasks_completed=queue.finished_jobs,
         cold_starts=pool.cold_starts,
         warm_reuses=pool.warm_reuses,
@@ -46,3 +52,13 @@ async def get_metrics(account: TheAccount, gateway: TheGateway) -> OrchestratorM
         queued_jobs=queue.queued_jobs,
         running_jobs=queue.running_jobs,
     )
+
+
+async def _money(account: Account, gateway: Gateway) -> tuple[int, int, int]:
+    """Micro-dollars granted, spent and left: of the cloud's credit for an operator, and of the account's for others."""
+    to, timeout = gateway.upstreams, CALL_TIMEOUT_SECONDS
+    if account.admin:
+        credit = await to.reports.GetOperatorCredit(GetOperatorCreditRequest(), timeout=timeout)
+        return credit.granted_micros, credit.cost_micros, credit.remaining_micros
+    balance = await to.billing.GetBalance(GetBalanceRequest(account_id=account.account_id), timeout=timeout)
+    return balance.granted_micros, balance.charged_micros, balance.available_micros

@@ -37,12 +37,17 @@ class VmPoolEntry(BaseModel):
 class OrchestratorMetrics(BaseModel):
     """Figures of credit, work and the pool."""
 
-    total_cost_usd: float
-    remaining_credits_usd: float
-    credits_used_pct: float
-    tasks_completed: int
-    cold_starts: int
-    warm_reuses: int
+    total_cost_usd: Annotated[
+        float, Field(description="For an operator what machines cost, for others what their account was charged.")
+    ]
+    remaining_credits_usd: Annotated[
+        float,
+        Field(description="For an operator the grant less that cost, for others what can be spent."),
+    ]
+    credits_used_pct: Annotated[float, Field(description="The cost, in percent of the grant.")]
+    tasks_completed: Annotated[int, Field(description="Jobs that ran to their end, of everybody.")]
+    cold_starts: Annotated[int, Field(description="Leases that waited for a machine to be made.")]
+    warm_reuses: Annotated[int, Field(description="Leases that found a machine ready.")]
     total_vms: Annotated[int, Field(description="Machines that there ever were, those that are over included.")]
     active_vms: int
     busy_vms: int

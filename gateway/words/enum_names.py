@@ -5,7 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from wavepool.billing.v1.billing_pb2 import PostingKind
+from wavepool.billing.v1.billing_pb2 import BudgetPeriod, BudgetScope, PostingKind
+from wavepool.billing.v1.reports_pb2 import OverheadPolicy
 from wavepool.executor.v1.run_event_pb2 import BenchmarkStage, Bound, Timing, Verdict
 from wavepool.scheduler.v1.scheduler_pb2 import JobState
 from wavepool.submission.v1.submission_pb2 import RunMode, TimingMode
@@ -30,6 +31,9 @@ machine_origin_name = partial(enum_name, MachineOrigin.Name, "MACHINE_ORIGIN_")
 machine_fault_name = partial(enum_name, MachineFault.Name, "MACHINE_FAULT_")
 start_kind_name = partial(enum_name, StartKind.Name, "START_KIND_")
 posting_kind_name = partial(enum_name, PostingKind.Name, "POSTING_KIND_")
+budget_scope_name = partial(enum_name, BudgetScope.Name, "BUDGET_SCOPE_")
+budget_period_name = partial(enum_name, BudgetPeriod.Name, "BUDGET_PERIOD_")
+overhead_policy_name = partial(enum_name, OverheadPolicy.Name, "OVERHEAD_POLICY_")
 bound_name = partial(enum_name, Bound.Name, "BOUND_")
 benchmark_stage_name = partial(enum_name, BenchmarkStage.Name, "BENCHMARK_STAGE_")
 timing_name = partial(enum_name, Timing.Name, "TIMING_")

@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
+from servicekit.rpc.proto_time import instant_to_proto
+
 if TYPE_CHECKING:
     from google.protobuf.duration_pb2 import Duration
     from google.protobuf.timestamp_pb2 import Timestamp
@@ -22,6 +24,13 @@ def seconds_of(duration: Duration) -> float:
 def milliseconds_of(instant: Timestamp) -> int:
     """Milliseconds since 1970."""
     return instant.seconds * 1000 + instant.nanos // NANOS_PER_MILLISECOND
+
+
+def timestamp_of(instant: datetime | None) -> Timestamp | None:
+    """An instant of a request, which is in UTC unless it says otherwise; None stays None."""
+    if instant is None:
+        return None
+    return instant_to_proto(instant if instant.tzinfo else instant.replace(tzinfo=UTC))
 
 
 def instant_of(instant: Timestamp) -> datetime | None:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Annotated, Any, cast
 
+import typer
+
+from wavepool_client.commands.money import FromOption, ToOption, instant_of, show_proof, show_report
 from wavepool_client.commands.options import EndpointOption, JsonOption, TokenOption, connect
+from wavepool_client.money_client import MoneyClient
 from wavepool_client.terminal.output import print_json, results
 from wavepool_client.terminal.result_printing import table_of
 from wavepool_client.text.machines import dollars_text
@@ -12,8 +16,30 @@ from wavepool_client.text.machines import dollars_text
 AMOUNTS = {"granted": "granted_usd", "spent": "charged_usd", "held": "held_usd", "available": "available_usd"}
 
 
-def costs(*, endpoint: EndpointOption = None, token: TokenOption = None, as_json: JsonOption = False) -> None:
-    """Show the account's credit and spending."""
+def costs(
+    *,
+    report: Annotated[
+        bool, typer.Option("--report", help="What machines cost, what was charged, and why they differ; for operators.")
+    ] = False,
+    verify: Annotated[
+        bool,
+        typer.Option("--verify", help="Add the whole ledger up again; status 1 if it is wrong; for operators."),
+    ] = False,
+    start: FromOption = "",
+    end: ToOption = "",
+    endpoint: EndpointOption = None,
+    token: TokenOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show the account's credit and spending; for operators also the cost of machines."""
+    if report or verify:
+        with MoneyClient(endpoint, token) as money:
+            answer = money.report(instant_of(start), instant_of(end)) if report else money.verify()
+        if as_json:
+            print_json(answer)
+        else:
+            (show_report if report else show_proof)(answer)
+        return
     with connect(endpoint, token) as client:
         answer = client.costs()
     if as_json:

@@ -1,0 +1,1 @@
+"""Money over HTTP: reports, statements, grants and budgets."""

@@ -1,0 +1,167 @@
+"""`/api/v1/billing`: statements, grants and budgets, and the operator's report."""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from datetime import datetime
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Header, Query, Response
+from wavepool.billing.v1 import billing_pb2, reports_pb2
+
+from gateway.dependencies import TheAccount, TheAdmin, TheGateway
+from gateway.http.errors import Problem, ProblemError
+from gateway.http.json_route import JsonRoute
+from gateway.http.route_docs import Responses, problems
+from gateway.money import schemas
+from gateway.money.statement_page import statement_csv, statement_page
+from gateway.money.views import budgets_of, grants_of, proof_of, report_of, statement_of
+from gateway.upstreams import CALL_TIMEOUT_SECONDS
+from gateway.words.proto_time import timestamp_of
+from vocabulary.money import dollars_of, micros_of
+
+router = APIRouter(prefix="/billing", tags=["billing"], route_class=JsonRoute)
+
+VERIFY_TIMEOUT_SECONDS = 300.0
+STATEMENT_FORMS: Responses = {200: {"content": {"text/csv": {}, "text/html": {}}}}
+
+Start = Annotated[datetime | None, Query(alias="from", description="The first instant; none: the beginning.")]
+End = Annotated[datetime | None, Query(alias="to", description="The first instant after it; none: now.")]
+AccountId = Annotated[str, Query(max_length=100, description="Your own account if empty.")]
+IdempotencyKey = Annotated[str, Header(max_length=180, description="Repeat it to try again without doing it twice.")]
+
+
+@router.get("/report", responses=problems(403, 422))
+async def get_report(_: TheAdmin, gateway: TheGateway, start: Start = None, end: End = None) -> schemas.CostReport:
+    """Reconcile what machines cost in a period with what was charged, to the micro-dollar."""
+    request = reports_pb2.GetCostReportRequest(start_time=timestamp_of(start), end_time=timestamp_of(end))
+    reports = gateway.upstreams.reports
+    report, credit = await asyncio.gather(
+        reports.GetCostReport(request, timeout=VERIFY_TIMEOUT_SECONDS),
+        reports.GetOperatorCredit(reports_pb2.GetOperatorCreditRequest(), timeout=CALL_TIMEOUT_SECONDS),
+    )
+    return report_of(report, credit)
+
+
+@router.get("/verify", responses=problems(403))
+async def verify_ledger(_: TheAdmin, gateway: TheGateway) -> schemas.LedgerProof:
+    """Add the whole ledger up again, and check its hash chain."""
+    request = reports_pb2.VerifyLedgerRequest()
+    return proof_of(await gateway.upstreams.reports.VerifyLedger(request, timeout=VERIFY_TIMEOUT_SECONDS))
+
+
+@router.get("/statement", responses=problems(403, 404, 422) | STATEMENT_FORMS, response_model=schemas.Statement)
+async def get_statement(
+    account: TheAccount,
+    gateway: TheGateway,
+    start: Start = None,
+    end: End = None,
+    account_id: AccountId = "",
+    user_id: Annotated[str, Query(max_length=100, description="Only what was charged for this user.")] = "",
+    form: Annotated[Literal["json", "csv", "html"], Query(alias="format")] = "json",
+) -> schemas.Statement | Response:
+    """Get an account's movements of a period, with the balance before and after, as JSON, CSV, or a page to file."""
+    if account_id not in {"", account.account_id} and not account.admin:
+        raise ProblemError(Problem(403, "This is another account. It needs the token of an administrator."))
+    request = reports_pb2.GetStatementRequest(
+        account_id=account_id or account.account_id,
+        user_id=user_id,
+        start_time=timestamp_of(start),
+        end_time=timestamp_of(end),
+    )
+    answer = await gateway.upstreams.reports.GetStatement(request, timeout=CALL_TIMEOUT_SECONDS)
+    statement = statement_of(answer, start, end)
+    match form:
+        case "csv":
+            return Response(statement_csv(statement), media_type="text/csv; charset=utf-8")
+        case "html":
+            headers = {"Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'"}
+            return Response(statement_page(statement), media_type="text/html; charset=utf-8", headers=headers)
+        case "json":
+            return statement
+
+
+@router.get("/grants", responses=problems(403, 404))
+async def list_grants(account: TheAccount, gateway: TheGateway, account_id: AccountId = "") -> schemas.GrantList:
+    """List an account's grants with what is left of each, newest first."""
+    if account_id not in {"", account.account_id} and not account.admin:
+        raise ProblemError(Problem(403, "This is another account. It needs the token of an administrator."))
+    request = billing_pb2.ListGrantsRequest(account_id=account_id or account.account_id)
+    return grants_of(await gateway.upstreams.billing.ListGrants(request, timeout=CALL_TIMEOUT_SECONDS))
+
+
+@router.post("/grants", status_code=201, responses=problems(403, 404, 409, 422))
+async def grant_credit(
+    body: schemas.GrantRequest, _: TheAdmin, gateway: TheGateway, idempotency_key: IdempotencyKey = ""
+) -> schemas.Credit:
+    """Grant credit to an account, which may expire."""
+    request = billing_pb2.GrantCreditRequest(
+        account_id=body.account_id,
+        amount_micros=micros_of(body.amount_usd),
+        idempotency_key=f"grant:{idempotency_key or uuid.uuid4()}",
+        description=body.description,
+        expire_time=timestamp_of(body.expire_time),
+    )
+    answer = await gateway.upstreams.billing.GrantCredit(request, timeout=CALL_TIMEOUT_SECONDS)
+    return schemas.Credit(available_usd=dollars_of(answer.available_micros))
+
+
+@router.post("/revocations", status_code=201, responses=problems(403, 404, 409, 422))
+async def revoke_credit(
+    body: schemas.RevocationRequest, _: TheAdmin, gateway: TheGateway, idempotency_key: IdempotencyKey = ""
+) -> schemas.Credit:
+    """Take credit back that was granted by mistake, as far as it is neither spent nor on hold."""
+    request = billing_pb2.RevokeCreditRequest(
+        account_id=body.account_id,
+        amount_micros=micros_of(body.amount_usd),
+        idempotency_key=f"revoke:{idempotency_key or uuid.uuid4()}",
+        description=body.description,
+    )
+    answer = await gateway.upstreams.billing.RevokeCredit(request, timeout=CALL_TIMEOUT_SECONDS)
+    return schemas.Credit(available_usd=dollars_of(answer.available_micros))
+
+
+@router.post("/refunds", status_code=201, responses=problems(403, 404, 409, 422))
+async def refund_charge(
+    body: schemas.RefundRequest, _: TheAdmin, gateway: TheGateway, idempotency_key: IdempotencyKey = ""
+) -> schemas.Credit:
+    """Give a charge back, in whole or in part."""
+    request = billing_pb2.RefundChargeRequest(
+        hold_id=body.hold_id,
+        amount_micros=micros_of(body.amount_usd),
+        idempotency_key=f"refund:{idempotency_key or uuid.uuid4()}",
+        description=body.description,
+    )
+    answer = await gateway.upstreams.billing.RefundCharge(request, timeout=CALL_TIMEOUT_SECONDS)
+    return schemas.Credit(available_usd=dollars_of(answer.available_micros))
+
+
+@router.get("/budgets", responses=problems(403))
+async def list_budgets(_: TheAdmin, gateway: TheGateway) -> schemas.BudgetList:
+    """List all budgets with what is charged or on hold in their present periods."""
+    request = billing_pb2.ListBudgetsRequest()
+    return budgets_of(await gateway.upstreams.billing.ListBudgets(request, timeout=CALL_TIMEOUT_SECONDS))
+
+
+@router.put("/budgets", responses=problems(403, 422))
+async def set_budget(body: schemas.BudgetRequest, _: TheAdmin, gateway: TheGateway) -> schemas.NewBudget:
+    """Set a budget, in place of the one with the same scope, subject and period."""
+    budget = billing_pb2.Budget(
+        scope=billing_pb2.BudgetScope.Value(f"BUDGET_SCOPE_{body.scope}"),
+        subject=body.subject,
+        period=billing_pb2.BudgetPeriod.Value(f"BUDGET_PERIOD_{body.period}"),
+        limit_micros=micros_of(body.limit_usd),
+        hard=body.hard,
+    )
+    request = billing_pb2.SetBudgetRequest(budget=budget)
+    answer = await gateway.upstreams.billing.SetBudget(request, timeout=CALL_TIMEOUT_SECONDS)
+    return schemas.NewBudget(id=answer.budget_id)
+
+
+@router.delete("/budgets/{budget_id}", status_code=204, responses=problems(403, 404))
+async def remove_budget(budget_id: str, _: TheAdmin, gateway: TheGateway) -> Response:
+    """Remove a budget."""
+    request = billing_pb2.RemoveBudgetRequest(budget_id=budget_id)
+    await gateway.upstreams.billing.RemoveBudget(request, timeout=CALL_TIMEOUT_SECONDS)
+    return Response(status_code=204)

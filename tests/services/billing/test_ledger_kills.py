@@ -1,0 +1,91 @@
+"""Billing may be killed between any two statements: nothing is lost, and nothing is charged twice."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+import signal
+from typing import TYPE_CHECKING
+
+import pytest
+from sqlalchemy import event
+
+from servicekit.db import database
+from services.billing.config import BillingSettings
+from services.billing.server import build_stores
+
+if TYPE_CHECKING:
+    from services.billing.service.billing_service import Stores
+
+SOAK_ROUNDS = 1000
+ROUNDS = SOAK_ROUNDS if os.environ.get("SOAK") else 60
+STATEMENTS = 40
+"""More than a round executes, so that some rounds end by themselves."""
+
+
+async def one_job(stores: Stores, account_id: str, number: int) -> None:
+    """As the scheduler does: reserve, charge a part, settle. Each call may be repeated."""
+    receipt = await stores.ledger.hold(account_id, 50, f"job:{number}", "")
+    await stores.ledger.settle(receipt.hold_id, 20, f"job:{number}:part", "", final=False)
+    await stores.ledger.settle(receipt.hold_id, 7, f"job:{number}:1", "")
+
+
+def killed_at(database_url: str, account_id: str, number: int, statement: int) -> bool:
+    """Runs a job in a process that SIGKILLs itself before its `statement`th statement or commit; True if it did."""
+    child = os.fork()
+    if child:
+        _, status = os.waitpid(child, 0)
+        return os.WIFSIGNALED(status)
+    left = statement
+
+    def count(*_: object) -> None:
+        nonlocal left
+        left -= 1
+        if left == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    async def body() -> None:
+        db = database.Database(database_url)
+        for name in ("before_cursor_execute", "commit"):
+            event.listen(db.engine.sync_engine, name, count)
+        await one_job(build_stores(db, BillingSettings(bootstrap_account="")), account_id, number)
+        await db.close()
+
+    try:
+        asyncio.run(body())
+    finally:
+        os._exit(0)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_a_killed_settlement_is_neither_lost_nor_doubled(database_url: str) -> None:
+    async def prepare() -> str:
+        db = database.Database(database_url)
+        await database.migrate(db, "services.billing:migrations")
+        stores = build_stores(db, BillingSettings(bootstrap_account=""))
+        account = await stores.accounts.create("ada", admin=False)
+        await stores.ledger.grant(account.account_id, 10**6, "grant", "")
+        await db.close()
+        return account.account_id
+
+    async def again(account_id: str, first: int, count: int) -> None:
+        """The scheduler asks again, and gets the same answers."""
+        db = database.Database(database_url)
+        stores = build_stores(db, BillingSettings(bootstrap_account=""))
+        for number in range(first, first + count):
+            await one_job(stores, account_id, number)
+        balance = (await stores.accounts.get(account_id)).balance
+        assert (balance.charged_micros, balance.held_micros) == ((first + count) * 27, 0)
+        assert (await stores.postings.prove()).faults == []
+        await db.close()
+
+    account_id = asyncio.run(prepare())
+    killed = 0
+    chance = random.Random(0)  # noqa: S311 - the same rounds each time
+    for first in range(0, ROUNDS, 20):
+        for number in range(first, first + 20):
+            killed += killed_at(database_url, account_id, number, chance.randint(1, STATEMENTS))
+        asyncio.run(again(account_id, first, 20))
+    assert ROUNDS / 2 < killed < ROUNDS
