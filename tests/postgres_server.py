@@ -25,9 +25,13 @@ def program(name: str) -> str | None:
 
 
 class PostgresServer:
-    """Runs as an ordinary user, since PostgreSQL refuses root; leaves nothing after `stop`."""
+    """Runs as an ordinary user, since PostgreSQL refuses root; leaves nothing after `stop`.
 
-    def __init__(self) -> None:
+    Without `durable` it does not wait for the disk, as tests need not outlive a power cut.
+    """
+
+    def __init__(self, *, durable: bool = False) -> None:
+        self._setting = f"fsync={'on' if durable else 'off'}"
         self._folder = Path(tempfile.mkdtemp(prefix="wavepool-postgres-"))
         self._user = "postgres" if os.geteuid() == 0 else pwd.getpwuid(os.geteuid()).pw_name
         if os.geteuid() == 0:
@@ -45,7 +49,17 @@ class PostgresServer:
         )
         with (self._folder / "log").open("wb") as log:
             self._process = subprocess.Popen(
-                [program("postgres") or "postgres", "-D", data, "-k", self._folder, "-h", "", "-c", "fsync=off"],
+                [
+                    program("postgres") or "postgres",
+                    "-D",
+                    data,
+                    "-k",
+                    self._folder,
+                    "-h",
+                    "",
+                    "-c",
+                    f"fsync={self._fsync}",
+                ],
                 stdout=log,
                 stderr=log,
                 **as_user,
