@@ -53,7 +53,7 @@ def statement_page(statement: Statement) -> str:
     sections = [
         _table(("", "Amount"), balances),
         *[
-            f"<h2>By {name}</h2>" + _table((name.capitalize(), "Jobs", "Charged"), _rows(usages))
+            f"<h2>By {name}</h2>" + _table((f"{name[0].upper()}{name[1:]}", "Jobs", "Charged"), _rows(usages))
             for name, usages in (
                 ("day", statement.by_day),
                 ("problem", statement.by_problem),
