@@ -10,6 +10,7 @@ from gateway.app import create_app
 from gateway.config import GatewaySettings
 from gateway.server import GatewayServer
 from servicekit import logging, metrics
+from servicekit.rpc.credentials import credentials_of, tls_files_of
 from servicekit.settings.setting_names import warn_of_settings
 
 if TYPE_CHECKING:
@@ -22,8 +23,8 @@ async def main() -> None:
     settings = GatewaySettings()
     logging.configure("gateway", settings.log_level)
     warn_of_settings(logging.get_logger("gateway"))
-    # A file that cannot be read is told before anything is served; raises NoServiceTokenError.
-    settings.service_token()
+    # A file that cannot be read is told before anything is served; raises NoServiceTokenError, TlsFilesError.
+    credentials_of(settings, "gateway")
     logging.get_logger("uvicorn.error").addFilter(_without_colours)
     server = GatewayServer(create_app(settings), settings)
     stop_metrics = _serve_metrics(settings)
@@ -48,4 +49,4 @@ def _without_colours(record: LogRecord) -> bool:
 
 
 if __name__ == "__main__":
-    servicekit.rpc.server.run(main, GatewaySettings)
+    servicekit.rpc.server.run(main, lambda: tls_files_of(GatewaySettings(), "gateway"))

@@ -13,6 +13,7 @@ from wavepool.scheduler.v1.scheduler_pb2_grpc import SchedulerServiceStub
 from wavepool.vmpool.v1.vmpool_pb2_grpc import VmPoolServiceStub
 
 from servicekit.rpc.channels import open_channel
+from servicekit.rpc.credentials import credentials_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping
@@ -48,9 +49,10 @@ async def open_upstreams(settings: GatewaySettings) -> AsyncGenerator[Upstreams]
         "billing": settings.billing_target,
     }
     async with AsyncExitStack() as stack:
-        token = settings.service_token().current
+        credentials = credentials_of(settings, "gateway")
         channels = {
-            name: await stack.enter_async_context(open_channel(target, token)) for name, target in targets.items()
+            name: await stack.enter_async_context(open_channel(target, credentials, name))
+            for name, target in targets.items()
         }
         health_stub = cast("Any", health_pb2_grpc).HealthStub
         yield Upstreams(

@@ -16,6 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from servicekit.reread import Reread
 from vocabulary.bearer import bearer_token, same_token
 
 if TYPE_CHECKING:
@@ -34,35 +35,23 @@ class NoServiceTokenError(ValueError):
 
 
 class ServiceToken:
-    """Reads the file again after each change of it.
+    """The tokens of a file, which is read again after each change of it.
 
-    Raises NoServiceTokenError if that is not possible at first. Later it keeps the tokens that it has, and logs why: a
-    file that is being written, or is gone, ends no service.
+    Raises NoServiceTokenError if that is not possible at first. Later it keeps the tokens that it has, and logs why.
     """
 
     def __init__(self, file: Path) -> None:
         self.file = file
-        self._version: tuple[int, ...] | None = None
-        self._tokens = _tokens_in(file)
+        self._tokens = Reread((file,), lambda: _tokens_in(file), "the services' token")
 
     def current(self) -> str:
         """The token to send."""
-        return self._read()[0]
+        return self._tokens.value()[0]
 
     def is_in(self, metadata: Metadata) -> bool:
         """True if a call with this metadata comes from a service of ours."""
         given = bearer_token(metadata)
-        return any(same_token(given, token) for token in self._read())
-
-    def _read(self) -> tuple[str, ...]:
-        version = _version_of(self.file)
-        if version != self._version:
-            self._version = version
-            try:
-                self._tokens = _tokens_in(self.file)
-            except NoServiceTokenError as error:
-                log.error("the services' token is kept as it was", extra={"error": str(error)})  # noqa: TRY400 - ours
-        return self._tokens
+        return any(same_token(given, token) for token in self._tokens.value())
 
 
 def service_token_of(data_dir: Path) -> ServiceToken:
@@ -77,15 +66,6 @@ def service_token_of(data_dir: Path) -> ServiceToken:
         except OSError as error:
             raise NoServiceTokenError(f"{file}, the token of the services, cannot be made: {error}") from error
     return ServiceToken(file)
-
-
-def _version_of(file: Path) -> tuple[int, ...]:
-    """Changes with the file; empty if there is none."""
-    try:
-        found = file.stat()
-    except OSError:
-        return ()
-    return (found.st_ino, found.st_mtime_ns, found.st_size)
 
 
 def _tokens_in(file: Path) -> tuple[str, ...]:

@@ -2,7 +2,8 @@
 
 A service's pure modules raise their own exceptions; its `server.py` hands an ErrorMap to the interceptor. An exception
 that is not in the map is our fault: the caller gets a neutral sentence with the request id, and the log gets the
-details. Only a full disk has an answer of its own, the same in every service: UNAVAILABLE with a time to try again.
+details. Two errors are the same in every service: a full disk answers UNAVAILABLE with a time to try again, and a
+RefusedCallError its own code.
 """
 
 from __future__ import annotations
@@ -30,6 +31,14 @@ FULL_DISK_RETRY = timedelta(seconds=30)
 _to_status = cast("Callable[[status_pb2.Status], grpc.Status]", cast("Any", rpc_status).to_status)
 
 
+class RefusedCallError(Exception):
+    """A call is refused before it reaches its service; `code` is the status to answer."""
+
+    def __init__(self, code: grpc.StatusCode, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
 @dataclass(frozen=True)
 class RpcFailure:
     """Content of a failed call: the code, one sentence, the wrong fields, and when to try again if known."""
@@ -42,6 +51,8 @@ class RpcFailure:
 
 def failure_of(error: Exception, error_map: Mapping[type[Exception], grpc.StatusCode]) -> RpcFailure | None:
     """The failure to report for `error`; None if the map has no class of it."""
+    if isinstance(error, RefusedCallError):
+        return RpcFailure(error.code, str(error))
     code = next((error_map[kind] for kind in type(error).__mro__ if kind in error_map), None)
     if code is None:
         return full_disk_failure() if says_full(error) else None

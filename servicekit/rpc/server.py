@@ -16,9 +16,11 @@ from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
 from servicekit import logging, metrics
+from servicekit.rpc.access import AccessControl
 from servicekit.rpc.channels import MAX_MESSAGE_BYTES
+from servicekit.rpc.credentials import OpenToOthersError
 from servicekit.rpc.interceptors import Observer
-from servicekit.rpc.services_only import ServicesOnly
+from servicekit.rpc.tls import TlsFilesError
 from servicekit.service_token import NoServiceTokenError
 from servicekit.settings.config import settings_faults
 from servicekit.storage import has_room
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Mapping
     from datetime import timedelta
 
+    from servicekit.rpc.access import Identify
+    from servicekit.rpc.tls import TlsFiles
     from servicekit.settings.config import ServiceSettings
 
 log = logging.get_logger(__name__)
@@ -58,8 +62,8 @@ class WrongSettingsError(Exception):
 class ServiceServer:
     """One service's server. Register servicers on `grpc`, `expose` their names, then call `run_until_signalled`.
 
-    Only services of this installation may call it, unless it `knows_its_callers`: then each method checks by itself.
-    Raises NoServiceTokenError.
+    `identify` tells who calls; a call reaches the servicer only if the method's proto names that kind of caller. With
+    `tls` the server takes only encrypted connections of clients with a certificate.
     """
 
     def __init__(
@@ -67,14 +71,12 @@ class ServiceServer:
         name: str,
         settings: ServiceSettings,
         error_map: Mapping[type[Exception], grpc.StatusCode],
-        *,
-        knows_its_callers: bool = False,
+        identify: Identify,
+        tls: TlsFiles | None = None,
     ) -> None:
         self.name = name
-        interceptors: list[grpc.aio.ServerInterceptor] = [Observer(error_map)]
-        if not knows_its_callers:
-            interceptors.append(ServicesOnly(settings.service_token()))
-        self.grpc = grpc.aio.server(interceptors=interceptors, options=OPTIONS)
+        self.grpc = grpc.aio.server(interceptors=[Observer(error_map), AccessControl(identify)], options=OPTIONS)
+        self._tls = tls
         self.port = 0
         self.metrics_port = 0
         self._settings = settings
@@ -94,7 +96,7 @@ class ServiceServer:
         cast("Any", health_pb2_grpc).add_HealthServicer_to_server(self._health, self.grpc)
         reflection.enable_server_reflection([*self._names, health.SERVICE_NAME, reflection.SERVICE_NAME], self.grpc)
         try:
-            self.port = self.grpc.add_insecure_port(f"{settings.host}:{settings.port}")
+            self.port = self._bound(f"{settings.host}:{settings.port}")
         except RuntimeError as error:
             raise PortTakenError(f"{self.name} cannot listen on {settings.host}:{settings.port}: {error}") from error
         try:
@@ -107,7 +109,15 @@ class ServiceServer:
             ) from error
         await self.grpc.start()
         await self._report(health_pb2.HealthCheckResponse.SERVING)
-        log.info("serving", extra={"host": settings.host, "port": self.port, "metrics_port": self.metrics_port})
+        log.info(
+            "serving",
+            extra={
+                "host": settings.host,
+                "port": self.port,
+                "metrics_port": self.metrics_port,
+                "tls": self._tls is not None,
+            },
+        )
 
     async def stop(self, drain: timedelta | None = None) -> None:
         """Reports not serving, refuses new calls, lets calls in flight finish within `drain`, then ends them."""
@@ -135,6 +145,11 @@ class ServiceServer:
                 task.cancel()
             with suppress(asyncio.CancelledError):
                 await asyncio.gather(*tasks, return_exceptions=True)
+
+    def _bound(self, address: str) -> int:
+        if self._tls:
+            return self.grpc.add_secure_port(address, self._tls.server_credentials())
+        return self.grpc.add_insecure_port(address)
 
     async def _check(self, request: Any, context: Any) -> Any:  # noqa: ANN401 - grpc_health has no types
         """Answers a health check; a service that cannot write to its disk reports not serving."""
@@ -164,7 +179,7 @@ def run(main: Callable[[], Awaitable[None]], check: Callable[[], object]) -> Non
         gc.freeze()
         uvloop.run(body())
     except (ValueError, WrongSettingsError) as error:
-        is_told = isinstance(error, WrongSettingsError | NoServiceTokenError)
+        is_told = isinstance(error, WrongSettingsError | NoServiceTokenError | OpenToOthersError | TlsFilesError)
         faults = str(error) if is_told else settings_faults(error)
         if not faults:
             raise

@@ -112,6 +112,8 @@ class ServiceSettings(Settings):
     """SQLAlchemy URL of an async driver. Unset: an SQLite file in `data_dir`."""
     service_token_file: Path | None = Field(default=None, validation_alias=AliasChoices("WAVEPOOL_SERVICE_TOKEN_FILE"))
     """The secret by which services know each other, the same for all; unset: `service-token` in `data_dir`."""
+    tls_dir: Path | None = Field(default=None, validation_alias=AliasChoices("WAVEPOOL_TLS_DIR"))
+    """Folder of certificates (`make certs`); set, the gateway, scheduler, vmpool and billing talk in TLS alone."""
     log_level: str = "INFO"
     drain: timedelta = timedelta(seconds=10)
     """Longest time that calls in flight may go on after SIGTERM."""

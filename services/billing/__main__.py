@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from servicekit.rpc.server import run
-from services.billing.config import BillingSettings
-from services.billing.server import main
+from services.billing.server import checked_settings, main
 
 if __name__ == "__main__":
-    run(main, BillingSettings)
+    run(main, checked_settings)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING
 
 import grpc
@@ -12,6 +13,8 @@ from servicekit import logging
 from servicekit.clock import SystemClock, new_id
 from servicekit.db import database
 from servicekit.loops import run_loop
+from servicekit.rpc.callers import Callers
+from servicekit.rpc.credentials import check_network, credentials_of
 from servicekit.rpc.server import ServiceServer
 from servicekit.settings.setting_names import warn_of_settings
 from services.billing import errors
@@ -34,6 +37,7 @@ from vocabulary.money import micros_of
 if TYPE_CHECKING:
     from servicekit.clock import Clock
     from servicekit.rpc.errors import ErrorMap
+    from services.billing.identity.account import Account
 
 log = logging.get_logger(__name__)
 
@@ -68,13 +72,22 @@ def build_stores(db: database.Database, settings: BillingSettings, clock: Clock 
 def build_server(settings: BillingSettings, stores: Stores) -> ServiceServer:
     """Builds the server with its servicers."""
     servicer = BillingServicer(stores, settings.prices(), settings.budget(), settings.machine_budget_micros(), Alerts())
+    credentials = credentials_of(settings, "billing")
+    callers = Callers(credentials, partial(_owner, stores.tokens))
     reporter = ReportServicer(stores.reports, stores.postings, stores.usage, settings.overhead_policy, SystemClock())
-    server = ServiceServer("billing", settings, ERROR_MAP)
+    server = ServiceServer("billing", settings, ERROR_MAP, callers.identify, credentials.tls)
     billing_pb2_grpc.add_BillingServiceServicer_to_server(servicer, server.grpc)
     reports_pb2_grpc.add_ReportServiceServicer_to_server(reporter, server.grpc)
     server.expose("wavepool.billing.v1.BillingService")
     server.expose("wavepool.billing.v1.ReportService")
     return server
+
+
+async def _owner(tokens: TokenStore, secret: str) -> Account | None:
+    try:
+        return (await tokens.authenticate(secret))[0]
+    except errors.InvalidTokenError:
+        return None
 
 
 async def prepare(db: database.Database, stores: Stores, settings: BillingSettings) -> None:
@@ -90,9 +103,16 @@ async def prepare(db: database.Database, stores: Stores, settings: BillingSettin
         await bootstrap.run(settings.bootstrap_account, settings.grant_micros())
 
 
+def checked_settings() -> BillingSettings:
+    """The settings; raises ValidationError, TlsFilesError or OpenToOthersError if they are wrong."""
+    settings = BillingSettings()
+    check_network(settings, "billing")
+    return settings
+
+
 async def main() -> None:
     """Serves until SIGTERM or SIGINT."""
-    settings = BillingSettings()
+    settings = checked_settings()
     logging.configure("billing", settings.log_level)
     warn_of_settings(log)
     db = database.Database(settings.resolved_database_url("billing"))

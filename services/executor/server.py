@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
+from functools import partial
 from typing import TYPE_CHECKING
 
 import grpc
@@ -14,6 +15,7 @@ from hipcpu.build_folder import ToolchainError
 from problems.kit.definition import SizeSet
 from servicekit import logging
 from servicekit.clock import SystemClock
+from servicekit.rpc import access
 from servicekit.rpc.server import PortTakenError, ServiceServer
 from servicekit.settings.plugins import BrokenPluginError, UnknownPluginError
 from servicekit.settings.setting_names import warn_of_settings
@@ -47,9 +49,11 @@ if TYPE_CHECKING:
     from datetime import timedelta
 
     from servicekit.clock import Clock
+    from servicekit.rpc.access import Identify
     from servicekit.rpc.errors import ErrorMap
     from services.executor.core.model.job import CoreJob
     from services.executor.judges.judge import Judge
+    from services.executor.leases.authentication import Tokens
     from services.executor.machine.signing import Signer
 
 log = logging.get_logger(__name__)
@@ -88,9 +92,14 @@ class ExecutorServer(ServiceServer):
     """A server that ends its runs before it stops."""
 
     def __init__(
-        self, settings: ExecutorSettings, runs: Runs, inventory: InventoryReader, pool_watch: PoolWatch | None
+        self,
+        settings: ExecutorSettings,
+        identify: Identify,
+        runs: Runs,
+        inventory: InventoryReader,
+        pool_watch: PoolWatch | None,
     ) -> None:
-        super().__init__("executor", settings, ERROR_MAP, knows_its_callers=True)
+        super().__init__("executor", settings, ERROR_MAP, identify)
         self.runs = runs
         self.inventory = inventory
         self.pool_watch = pool_watch
@@ -132,13 +141,19 @@ def build_server(
     capacity = settings.capacity(inventory.current.device.gpus)
     runs = Runs(judges, health_check, capabilities.clock, capacity, settings.fence())
     pool_watch = PoolWatch(settings.pool_timeout, lambda: bool(runs.in_flight)) if settings.pool_timeout else None
-    server = ExecutorServer(settings, runs, inventory, pool_watch)
+    tokens = settings.tokens()
+    server = ExecutorServer(settings, partial(_identified, tokens), runs, inventory, pool_watch)
     size_set = SizeSet.GPU if capabilities.device.has_own_memory else SizeSet.CPU
     decoder = RunDecoder(catalogue(), size_set, server.runs.capacity.eighths)
-    servicer = ExecutorServicer(server.runs, decoder, settings.tokens(), signer, capabilities, pool_watch)
+    servicer = ExecutorServicer(server.runs, decoder, tokens, signer, capabilities, pool_watch)
     executor_pb2_grpc.add_ExecutorServiceServicer_to_server(servicer, server.grpc)
     server.expose("wavepool.executor.v1.ExecutorService")
     return server
+
+
+async def _identified(tokens: Tokens, context: grpc.aio.ServicerContext[object, object]) -> access.Caller:
+    kind = tokens.caller(context.invocation_metadata() or ()).value
+    return access.Caller(frozenset({kind}), access.TITLES[kind])
 
 
 def _room_for_runs(settings: ExecutorSettings) -> Callable[[], bool]:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     import grpc
 
-    from services.executor.leases.authentication import Caller, Tokens
+    from services.executor.leases.authentication import Tokens
     from services.executor.machine.pool_watch import PoolWatch
     from services.executor.machine.signing import Signer
     from services.executor.runs.all_runs import Runs
@@ -43,7 +43,8 @@ class ExecutorServicer(executor_pb2_grpc.ExecutorServiceServicer):
 
     async def Run(self, request: executor_pb2.RunRequest, context: Context) -> AsyncIterator[executor_pb2.RunResponse]:
         """Begin a run or attach to it, and stream its events."""
-        spec = self.decoder.decode(request, self._caller(context))
+        caller = self.tokens.caller(context.invocation_metadata() or ())
+        spec = self.decoder.decode(request, caller)
         run = await self.runs.begin_or_attach(spec, request.after_seq)
         async for event in run.follow(request.after_seq):
             yield executor_pb2.RunResponse(event=self._signed(run, event))
@@ -52,7 +53,6 @@ class ExecutorServicer(executor_pb2_grpc.ExecutorServiceServicer):
         self, request: executor_pb2.CancelRunRequest, context: Context
     ) -> executor_pb2.CancelRunResponse:
         """End a run."""
-        self._caller(context)
         self.runs.cancel(request.run_id)
         return executor_pb2.CancelRunResponse()
 
@@ -60,7 +60,6 @@ class ExecutorServicer(executor_pb2_grpc.ExecutorServiceServicer):
         self, request: executor_pb2.RenewRunLeaseRequest, context: Context
     ) -> executor_pb2.RenewRunLeaseResponse:
         """Move the end of a run's lease."""
-        self._caller(context)
         if not request.HasField("lease_expire_time"):
             raise InvalidFieldError(("lease_expire_time", "is missing; send the instant at which the lease expires"))
         self.runs.renew(request.run_id, request.fencing_token, instant(request.lease_expire_time))
@@ -70,7 +69,6 @@ class ExecutorServicer(executor_pb2_grpc.ExecutorServiceServicer):
         self, request: executor_pb2.GetCapabilitiesRequest, context: Context
     ) -> executor_pb2.GetCapabilitiesResponse:
         """Report the executor's capabilities; the call is also the pool's heartbeat."""
-        del request, context
         if self.pool_watch:
             self.pool_watch.heard()
         return self.capabilities.to_proto(len(self.runs.in_flight), self.runs.capacity, self.runs.unfit_reason)
@@ -85,6 +83,3 @@ class ExecutorServicer(executor_pb2_grpc.ExecutorServiceServicer):
         finished.signed_report = self.signer.envelope(payload)
         finished.ClearField("unsigned_report")
         return signed
-
-    def _caller(self, context: Context) -> Caller:
-        return self.tokens.caller(context.invocation_metadata() or ())

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from servicekit.rpc.server import run
-from services.scheduler.config import SchedulerSettings
-from services.scheduler.server import main
+from services.scheduler.server import checked_settings, main
 
 if __name__ == "__main__":
-    run(main, SchedulerSettings)
+    run(main, checked_settings)

@@ -14,7 +14,9 @@ from servicekit import logging
 from servicekit.clock import Clock, SystemClock
 from servicekit.db.database import Database, migrate
 from servicekit.loops import Loop, run_loop
+from servicekit.rpc.callers import Callers
 from servicekit.rpc.channels import open_channel
+from servicekit.rpc.credentials import check_network, credentials_of
 from servicekit.rpc.server import ServiceServer
 from servicekit.settings.setting_names import warn_of_settings
 from services.scheduler.config import SchedulerSettings
@@ -47,6 +49,7 @@ if TYPE_CHECKING:
     from collections.abc import Coroutine, Mapping
 
     from problems.kit.definition import CatalogueEntry
+    from servicekit.rpc.credentials import ServiceCredentials
 
 MIGRATIONS = "services.scheduler:migrations"
 # Delay before a broken stream of machines is opened again.
@@ -68,8 +71,15 @@ ERROR_MAP: dict[type[Exception], grpc.StatusCode] = {
 class SchedulerServer(ServiceServer):
     """The gRPC server. On stop it ends the streams that follow jobs first: they would last as long as the jobs."""
 
-    def __init__(self, settings: SchedulerSettings, servicer: SchedulerServicer, hub: EventHub) -> None:
-        super().__init__("scheduler", settings, ERROR_MAP)
+    def __init__(
+        self,
+        settings: SchedulerSettings,
+        servicer: SchedulerServicer,
+        hub: EventHub,
+        credentials: ServiceCredentials,
+        callers: Callers,
+    ) -> None:
+        super().__init__("scheduler", settings, ERROR_MAP, callers.identify, credentials.tls)
         scheduler_pb2_grpc.add_SchedulerServiceServicer_to_server(servicer, self.grpc)
         self.expose("wavepool.scheduler.v1.SchedulerService")
         self._hub = hub
@@ -110,10 +120,9 @@ async def build(
     clock: Clock,
 ) -> Scheduler:
     """Builds a scheduler on a database whose schema is up to date."""
-    token = settings.service_token().current
-    vmpool_channel, billing_channel = (
-        open_channel(target, token) for target in (settings.vmpool_target, settings.billing_target)
-    )
+    credentials = credentials_of(settings, "scheduler")
+    vmpool_channel = open_channel(settings.vmpool_target, credentials, "vmpool")
+    billing_channel = open_channel(settings.billing_target, credentials, "billing")
     hub, waiting, inventory = EventHub(), WaitingJobs(settings.waiting_per_priority_point), Inventory()
     store, reader = JobStore(database, hub.announce), JobReader(database)
     pool, billing, executors = (
@@ -134,7 +143,7 @@ async def build(
     admission = Admission(store, billing, waiting, forecast, clock, _policy(settings, problems))
     canceller = Canceller(store, waiting, runner, clock)
     servicer = SchedulerServicer(store, reader, admission, canceller, Watcher(reader, hub), problems)
-    server = SchedulerServer(settings, servicer, hub)
+    server = SchedulerServer(settings, servicer, hub, credentials, Callers(credentials, billing.owner))
     duties: list[tuple[Loop, timedelta, asyncio.Event | None]] = [
         (rescuer, settings.sweep_interval, None),
         (MachineFollower(pool, inventory, waiting, runner), REFOLLOW_INTERVAL, None),
@@ -149,9 +158,16 @@ def _policy(settings: SchedulerSettings, problems: Mapping[str, CatalogueEntry])
     return AdmissionPolicy(known, settings.max_jobs_in_flight, settings.longest_run)
 
 
+def checked_settings() -> SchedulerSettings:
+    """The settings; raises ValidationError, TlsFilesError or OpenToOthersError if they are wrong."""
+    settings = SchedulerSettings()
+    check_network(settings, "scheduler")
+    return settings
+
+
 async def main() -> None:
     """Serves until SIGTERM or SIGINT."""
-    settings = SchedulerSettings()
+    settings = checked_settings()
     logging.configure("scheduler", settings.log_level)
     warn_of_settings(logging.get_logger(__name__))
     problems = Catalogue.load(settings.problems_dir).problems

@@ -5,9 +5,11 @@ from __future__ import annotations
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 from typing import TYPE_CHECKING
 
 import grpc
+from wavepool.billing.v1 import billing_pb2, billing_pb2_grpc
 from wavepool.vmpool.v1 import vmpool_pb2_grpc
 
 from servicekit import logging
@@ -16,13 +18,15 @@ from servicekit.db import database
 from servicekit.db.leader_lease import DatabaseTakenError, leader_lease
 from servicekit.feed import Feed
 from servicekit.loops import run_loop
+from servicekit.rpc.callers import Callers, if_found
 from servicekit.rpc.channels import open_channel
+from servicekit.rpc.credentials import check_network, credentials_of
 from servicekit.rpc.server import ServiceServer, WrongSettingsError
 from servicekit.settings.plugins import BrokenPluginError, UnknownPluginError
 from servicekit.settings.sandbox_settings import SandboxSettings
 from servicekit.settings.setting_names import warn_of_settings
 from services.vmpool import errors
-from services.vmpool.capacity.funding import BillingFunding
+from services.vmpool.capacity.funding import CALL_SECONDS, BillingFunding
 from services.vmpool.capacity.lease_acquisition import LeaseAcquisition
 from services.vmpool.capacity.offer_board import OfferBoard
 from services.vmpool.capacity.requesting import Requesting
@@ -58,6 +62,7 @@ if TYPE_CHECKING:
 
     from servicekit.clock import Clock
     from servicekit.db.leader_lease import LeaderLease
+    from servicekit.rpc.callers import Owner
     from servicekit.rpc.errors import ErrorMap
     from services.vmpool.capacity.funding import Funding
     from services.vmpool.lifecycle.executor_client import Executors
@@ -146,8 +151,10 @@ async def build(
     history, usage_store = HistoryStore(db), UsageStore(db, clock)
     tokens, demand = MachineTokens(settings.resolved_secret()), DemandBoard(settings.demand_lifetime)
     async with AsyncExitStack() as stack:
-        token = settings.service_token().current
-        billing = await stack.enter_async_context(open_channel(settings.billing_target, token))
+        credentials = credentials_of(settings, "vmpool")
+        billing = await stack.enter_async_context(open_channel(settings.billing_target, credentials, "billing"))
+        callers = Callers(credentials, partial(_owner, billing_pb2_grpc.BillingServiceStub(billing)))
+        server = ServiceServer("vmpool", settings, ERROR_MAP, callers.identify, credentials.tls)
         offers = OfferBoard(providers, settings.offer_times(), clock)
         stack.push_async_callback(offers.close)
         funding = funding or BillingFunding(usage_store, billing, clock)
@@ -177,14 +184,14 @@ async def build(
         )
         usage = UsageReporter(usage_store, billing, settings.usage_interval)
         pruner = Pruner(history, settings.history_duration, clock)
-        yield VmPool(_server(settings, pool), pool, reconciler, sizer, usage, pruner, wakes)
+        vmpool_pb2_grpc.add_VmPoolServiceServicer_to_server(VmPoolServicer(pool), server.grpc)
+        server.expose("wavepool.vmpool.v1.VmPoolService")
+        yield VmPool(server, pool, reconciler, sizer, usage, pruner, wakes)
 
 
-def _server(settings: VmPoolSettings, pool: Pool) -> ServiceServer:
-    server = ServiceServer("vmpool", settings, ERROR_MAP)
-    vmpool_pb2_grpc.add_VmPoolServiceServicer_to_server(VmPoolServicer(pool), server.grpc)
-    server.expose("wavepool.vmpool.v1.VmPoolService")
-    return server
+async def _owner(billing: billing_pb2_grpc.BillingServiceAsyncStub, token: str) -> Owner | None:
+    request = billing_pb2.AuthenticateTokenRequest(token=token)
+    return await if_found(billing.AuthenticateToken(request, timeout=CALL_SECONDS))
 
 
 def checked_providers(settings: VmPoolSettings) -> ProviderSet:
@@ -199,16 +206,19 @@ def checked_providers(settings: VmPoolSettings) -> ProviderSet:
 
 
 def check_settings() -> None:
-    """Raises WrongSettingsError or ValidationError if `main` would not serve."""
-    checked_providers(VmPoolSettings())
+    """Raises WrongSettingsError, ValidationError, TlsFilesError or OpenToOthersError if `main` would not serve."""
+    settings = VmPoolSettings()
+    check_network(settings, "vmpool")
+    checked_providers(settings)
 
 
 async def main() -> None:
     """Serve until SIGTERM or SIGINT, then stop the machines that end with the pool.
 
-    Raises WrongSettingsError, and SystemExit if the database or a provider keeps us from starting.
+    Raises as `check_settings`, and SystemExit if the database or a provider keeps us from starting.
     """
     settings = VmPoolSettings()
+    check_network(settings, "vmpool")
     logging.configure("vmpool", settings.log_level)
     warn_of_settings(log)
     try:

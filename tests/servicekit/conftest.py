@@ -11,10 +11,9 @@ import grpc
 import pytest
 from wavepool.billing.v1 import billing_pb2_grpc
 
-from servicekit.rpc.channels import open_channel
 from servicekit.rpc.server import ServiceServer
 from servicekit.settings.config import ServiceSettings
-from tests.service_token import SERVICE_TOKEN
+from tests.service_token import AllowedCaller, services_alone
 
 
 class UnknownThingError(Exception):
@@ -48,13 +47,14 @@ def serve() -> Serve:
 
         server = ServiceServer(
             "test",
-            ServiceSettings(port=0, drain=timedelta(seconds=5), service_token_file=SERVICE_TOKEN.file),
+            ServiceSettings(port=0, drain=timedelta(seconds=5)),
             ERROR_MAP,
+            services_alone,
         )
         billing_pb2_grpc.add_BillingServiceServicer_to_server(Servicer(), server.grpc)
         server.expose(SERVICE)
         await server.start()
-        channel = open_channel(f"127.0.0.1:{server.port}", SERVICE_TOKEN.current)
+        channel = AllowedCaller(f"127.0.0.1:{server.port}")
         yield server, billing_pb2_grpc.BillingServiceStub(channel)
         await channel.close()
         await server.stop(timedelta(0))

@@ -9,6 +9,7 @@ import pytest
 from wavepool.billing.v1 import billing_pb2, billing_pb2_grpc
 
 from servicekit.rpc.channels import open_channel
+from servicekit.rpc.credentials import ServiceCredentials
 from servicekit.service_token import NoServiceTokenError, ServiceToken, service_token_of
 
 if TYPE_CHECKING:
@@ -107,7 +108,7 @@ def test_a_file_that_breaks_later_is_logged_once_and_the_token_stays(
     for _ in range(3):
         assert token.current() == old
         assert token.is_in(sent(old))
-    assert [record.message for record in caplog.records] == ["the services' token is kept as it was"]
+    assert [record.message for record in caplog.records] == ["the services' token stays as it was"]
     token.file.write_text(f"{NEW}\n")
     assert token.current() == NEW
 
@@ -128,8 +129,8 @@ async def test_a_call_without_the_token_is_refused_before_it_reaches_the_service
 
     async with serve(note) as (server, stub):
         await stub.GetBalance(billing_pb2.GetBalanceRequest(), timeout=60)
-        for token in (None, service_token_of(tmp_path).current):
-            async with open_channel(f"127.0.0.1:{server.port}", token) as channel:
+        for credentials in (None, ServiceCredentials("gateway", service_token_of(tmp_path))):
+            async with open_channel(f"127.0.0.1:{server.port}", credentials) as channel:
                 other = billing_pb2_grpc.BillingServiceStub(channel)
                 with pytest.raises(grpc.aio.AioRpcError, match="send `authorization: Bearer <token>`") as refused:
                     await other.GetBalance(billing_pb2.GetBalanceRequest(), timeout=60)

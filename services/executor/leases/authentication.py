@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 
 class Caller(Enum):
-    """The role of a caller."""
+    """The role of a caller, as protos/wavepool/access/v1/access.proto names it."""
 
-    LEASE_HOLDER = 1
-    ADMINISTRATOR = 2
+    LEASE_HOLDER = "lease_holder"
+    ADMINISTRATOR = "machine_admin"
 
 
 @dataclass(frozen=True)

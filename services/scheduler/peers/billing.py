@@ -13,6 +13,7 @@ from wavepool.billing.v1 import billing_pb2, billing_pb2_grpc
 from wavepool.executor.v1 import run_event_pb2
 
 from servicekit.logging import get_logger
+from servicekit.rpc.callers import if_found
 from servicekit.rpc.errors import rpc_failure
 from servicekit.rpc.proto_time import duration_to_proto
 from services.scheduler.jobs.errors import BillingUnreachableError, CreditRefusedError, InvalidFieldError
@@ -22,6 +23,7 @@ from submissions.modes import MODES
 if TYPE_CHECKING:
     from collections.abc import Generator, Mapping
 
+    from servicekit.rpc.callers import Owner
     from services.scheduler.jobs.job import Job
 
 log = get_logger(__name__)
@@ -64,6 +66,11 @@ class Billing:
         request = billing_pb2.GetBalanceRequest(account_id=account_id)
         with _translated("account_id"):
             return (await self._stub.GetBalance(request, timeout=CALL_SECONDS)).admin
+
+    async def owner(self, token: str) -> Owner | None:
+        """The owner of an API token; None if it is unknown or revoked. Raises RefusedCallError."""
+        request = billing_pb2.AuthenticateTokenRequest(token=token)
+        return await if_found(self._stub.AuthenticateToken(request, timeout=CALL_SECONDS))
 
     async def reserve(self, job: Job) -> CreditHold:
         """Puts the most that the job can cost on hold, at the prices of this moment. Repeated calls make one hold.

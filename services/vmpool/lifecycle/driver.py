@@ -143,7 +143,7 @@ class MachineDriver:
             await self._record.change(machine, _failed(machine, self._clock.now(), seen))
             return
         try:
-            health = await self._executors.health(machine.endpoint)
+            health = await self._executors.health(machine.endpoint, machine.token)
         except ExecutorUnreachableError as error:
             now = self._clock.now()
             if self._is_late(machine, now):
@@ -189,7 +189,7 @@ class MachineDriver:
         if not self._health.is_due(machine.machine_id, self._clock.now()):
             return None
         try:
-            return await self._executors.health(machine.endpoint)
+            return await self._executors.health(machine.endpoint, machine.token)
         except ExecutorUnreachableError as error:
             return error
 

@@ -13,6 +13,7 @@ from wavepool.executor.v1 import executor_pb2_grpc
 
 from servicekit.rpc.channels import open_channel
 from services.vmpool.machines.machine import Inventory
+from vocabulary.bearer import authorization
 
 if TYPE_CHECKING:
     from datetime import timedelta
@@ -34,8 +35,8 @@ class Health:
 class Executors(Protocol):
     """Reports the health of executors."""
 
-    async def health(self, endpoint: str) -> Health:
-        """The executor's health; raises ExecutorUnreachableError if it does not answer in time."""
+    async def health(self, endpoint: str, token: str) -> Health:
+        """The health of a machine's executor; raises ExecutorUnreachableError if it does not answer in time."""
         ...
 
 
@@ -46,12 +47,14 @@ class ExecutorClient:
         self._timeout_seconds = timeout.total_seconds()
         self._channels: dict[str, grpc.aio.Channel] = {}
 
-    async def health(self, endpoint: str) -> Health:
-        """The executor's health; raises ExecutorUnreachableError if it does not answer in time."""
+    async def health(self, endpoint: str, token: str) -> Health:
+        """The health of a machine's executor; raises ExecutorUnreachableError if it does not answer in time."""
         channel = self._channels.pop(endpoint, None) or open_channel(endpoint)
         try:
             stub = executor_pb2_grpc.ExecutorServiceStub(channel)
-            answer = await stub.GetCapabilities(pb.GetCapabilitiesRequest(), timeout=self._timeout_seconds)
+            answer = await stub.GetCapabilities(
+                pb.GetCapabilitiesRequest(), metadata=(authorization(token),), timeout=self._timeout_seconds
+            )
         except grpc.aio.AioRpcError as error:
             # A fresh channel connects at once; a failed one would first wait for its back-off.
             await channel.close()

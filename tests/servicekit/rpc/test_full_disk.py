@@ -14,11 +14,11 @@ from sqlalchemy.exc import DBAPIError
 from wavepool.billing.v1 import billing_pb2, billing_pb2_grpc
 
 from servicekit.db.database import Database
-from servicekit.rpc.channels import open_channel
 from servicekit.rpc.errors import FULL_DISK_RETRY, rpc_failure
 from servicekit.rpc.server import ServiceServer
 from servicekit.settings.config import ServiceSettings
 from servicekit.storage import has_room, says_full
+from tests.service_token import AllowedCaller, services_alone
 from tests.small_disk import SmallDisk, small_disk
 
 if TYPE_CHECKING:
@@ -50,10 +50,10 @@ async def test_a_full_disk_is_unavailable_and_not_ready_until_there_is_room(disk
     database = Database(settings.resolved_database_url("test"))
     async with database.transaction() as connection:
         await connection.execute(text("CREATE TABLE facts (fact BLOB)"))
-    server = ServiceServer("test", settings, {})
+    server = ServiceServer("test", settings, {}, services_alone)
     billing_pb2_grpc.add_BillingServiceServicer_to_server(Writing(database), server.grpc)
     await server.start()
-    channel = open_channel(f"127.0.0.1:{server.port}", settings.service_token().current)
+    channel = AllowedCaller(f"127.0.0.1:{server.port}")
     stub, health = billing_pb2_grpc.BillingServiceStub(channel), health_pb2_grpc.HealthStub(channel)
     answers = health_pb2.HealthCheckResponse
 

@@ -15,11 +15,11 @@ from wavepool.billing.v1 import billing_pb2
 
 from servicekit.request_id import METADATA_KEY, current_request_id, set_request_id
 from servicekit.rpc import interceptors
-from servicekit.rpc.channels import open_channel
+from servicekit.rpc.credentials import ServiceCredentials
 from servicekit.rpc.errors import rpc_failure
 from servicekit.rpc.server import PortTakenError, ServiceServer
 from servicekit.settings.config import ServiceSettings
-from tests.service_token import SERVICE_TOKEN, TOKEN_SETTING
+from tests.service_token import SERVICE_TOKEN, AllowedCaller, services_alone
 from tests.servicekit.conftest import SERVICE, BadFieldError, Serve, UnknownThingError
 
 if TYPE_CHECKING:
@@ -120,9 +120,9 @@ async def test_the_request_id_travels_with_the_call(serve: Serve) -> None:
         await stub.GetBalance(billing_pb2.GetBalanceRequest(), timeout=60)
         async with grpc.aio.insecure_channel(f"127.0.0.1:{server.port}") as bare:
             call = bare.unary_unary(f"/{SERVICE}/GetBalance")
-            authorization = ("authorization", f"Bearer {SERVICE_TOKEN.current()}")
-            await call(b"", metadata=((METADATA_KEY, "x" * 500), authorization))
-            await call(b"", metadata=(authorization,))
+            credentials = ServiceCredentials("gateway", SERVICE_TOKEN).metadata()
+            await call(b"", metadata=((METADATA_KEY, "x" * 500), *credentials))
+            await call(b"", metadata=credentials)
     assert seen[0] == "from-the-caller"
     assert seen[1] == "x" * 64
     assert len(seen[2]) == 16
@@ -149,9 +149,8 @@ async def test_a_call_in_flight_finishes_while_the_server_stops(serve: Serve) ->
 
 async def test_a_taken_port_is_named(serve: Serve) -> None:
     async with serve(balance) as (server, _):
-        second = ServiceServer(
-            "second", ServiceSettings(port=server.port, metrics_port=0, service_token_file=SERVICE_TOKEN.file), {}
-        )
+        settings = ServiceSettings(port=server.port, metrics_port=0)
+        second = ServiceServer("second", settings, {}, services_alone)
         with pytest.raises(PortTakenError, match=f"second cannot listen on 127.0.0.1:{server.port}"):
             await second.start()
 
@@ -165,7 +164,7 @@ async def test_a_token_travels_as_authorization(serve: Serve) -> None:
         return BALANCE
 
     async with serve(note) as (server, _):
-        channel = open_channel(f"127.0.0.1:{server.port}", SERVICE_TOKEN.current)
+        channel = AllowedCaller(f"127.0.0.1:{server.port}")
         await channel.unary_unary(f"/{SERVICE}/GetBalance")(b"", timeout=60)
         await channel.close()
     assert seen == [f"Bearer {SERVICE_TOKEN.current()}"]
@@ -178,7 +177,7 @@ from servicekit.rpc.server import ServiceServer, run
 from servicekit import logging
 async def main():
     logging.configure("demo", "INFO")
-    await ServiceServer("demo", ServiceSettings(port=0), {}).run_until_signalled(asyncio.Event().wait())
+    await ServiceServer("demo", ServiceSettings(port=0), {}, None).run_until_signalled(asyncio.Event().wait())
 run(main, dict)
 """
 
@@ -186,9 +185,8 @@ run(main, dict)
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 async def test_a_signal_stops_the_process_cleanly(number: signal.Signals) -> None:
     pipe = asyncio.subprocess.PIPE
-    environment = {**os.environ, **TOKEN_SETTING}
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-c", PROGRAM, stdout=pipe, stderr=pipe, env=environment
+        sys.executable, "-c", PROGRAM, stdout=pipe, stderr=pipe, env=os.environ
     )
     assert process.stdout
     assert b'"serving"' in await process.stdout.readline()

@@ -8,9 +8,9 @@ import pytest
 from wavepool.billing.v1 import billing_pb2_grpc
 
 from servicekit.db import database
-from servicekit.rpc.channels import open_channel
 from services.billing.config import BillingSettings
 from services.billing.server import build_server, build_stores
+from tests.service_token import AllowedCaller
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -41,6 +41,6 @@ def stores(db: database.Database, settings: BillingSettings) -> Stores:
 async def billing(settings: BillingSettings, stores: Stores) -> AsyncIterator[billing_pb2_grpc.BillingServiceAsyncStub]:
     server = build_server(settings, stores)
     await server.start()
-    async with open_channel(f"127.0.0.1:{server.port}", settings.service_token().current) as channel:
+    async with AllowedCaller(f"127.0.0.1:{server.port}", settings.service_token()) as channel:
         yield billing_pb2_grpc.BillingServiceStub(channel)
     await server.stop()

@@ -82,7 +82,9 @@ class Client:
         await self.stub.RenewRunLease(asked, metadata=self.metadata, timeout=CALL_SECONDS)
 
     async def capabilities(self) -> executor_pb2.GetCapabilitiesResponse:
-        return await self.stub.GetCapabilities(executor_pb2.GetCapabilitiesRequest(), timeout=CALL_SECONDS)
+        return await self.stub.GetCapabilities(
+            executor_pb2.GetCapabilitiesRequest(), metadata=self.metadata, timeout=CALL_SECONDS
+        )
 
 
 class Stream:

@@ -16,7 +16,6 @@ from wavepool.vmpool.v1 import vmpool_pb2
 from servicekit.clock import SystemClock
 from servicekit.db.database import Database, migrate
 from servicekit.loops import run_loop
-from servicekit.rpc.channels import open_channel
 from servicekit.service_token import service_token_of
 from services.billing.config import BillingSettings
 from services.billing.server import build_server, build_stores
@@ -30,6 +29,7 @@ from services.vmpool.providers.provider import UNNAMED, Observation, ProviderSta
 from services.vmpool.providers.provider_set import ProviderSet
 from services.vmpool.server import build as build_vmpool
 from tests.job_specs import job_spec
+from tests.service_token import AllowedCaller
 from tests.services.executor.client import QUICK
 from tests.services.scheduler.cluster import PROBLEM, PROBLEMS
 from tests.services.vmpool.scripted_provider import ScriptedProvider
@@ -149,7 +149,7 @@ async def services_on(folder: Path, provider: ScriptedProvider) -> AsyncGenerato
         await stores.ledger.grant(account.account_id, 100_000_000, "grant", "credit")
         vmpool = await vmpool_on(folder, provider, billing, stack)
         scheduler = await scheduler_on(folder, vmpool, billing, stack)
-        channel = await stack.enter_async_context(open_channel(scheduler, service_token_of(folder).current))
+        channel = await stack.enter_async_context(AllowedCaller(scheduler, service_token_of(folder)))
         yield Services(scheduler_pb2_grpc.SchedulerServiceStub(channel), stores, account.account_id)
 
 

@@ -9,11 +9,11 @@ import pytest
 from wavepool.submission.v1.submission_pb2 import RUN_MODE_CHECK, Submission
 
 from servicekit.clock import ManualClock
-from servicekit.rpc.channels import open_channel
 from services.scheduler.peers.executors import Executors, RunRefusedError
 from services.scheduler.peers.pool import Pool
 from services.vmpool.config import VmPoolSettings
 from services.vmpool.providers.provider import Observation, ProviderState
+from tests.service_token import AllowedCaller
 from tests.services.executor.client import QUICK
 from tests.services.scheduler.jobs import a_queued_job
 from tests.services.vmpool.conftest import bench_on
@@ -49,7 +49,7 @@ async def pool(start_executor: StartExecutor, tmp_path: Path) -> AsyncIterator[P
         provider.observations[machine_id] = Observation(ProviderState.RUNNING, endpoint=f"127.0.0.1:{server.port}")
         await bench.passes(2)
         await bench.vmpool.server.start()
-        async with open_channel(f"127.0.0.1:{bench.vmpool.server.port}", settings.service_token().current) as channel:
+        async with AllowedCaller(f"127.0.0.1:{bench.vmpool.server.port}", settings.service_token()) as channel:
             yield Pool(channel)
         await bench.vmpool.server.stop(timedelta(0))
 

@@ -19,10 +19,10 @@ from problems.kit.definition import CatalogueEntry
 from problems.kit.signature import Initial, parse_signature
 from servicekit.clock import SystemClock
 from servicekit.db.database import Database, migrate
-from servicekit.rpc.channels import open_channel
 from services.scheduler.config import SchedulerSettings
 from services.scheduler.server import MIGRATIONS, Scheduler, build
 from tests.job_specs import sound_spec
+from tests.service_token import AllowedCaller
 from tests.services.scheduler.scripted_billing import ScriptedBilling
 from tests.services.scheduler.scripted_executor import ScriptedExecutor
 from tests.services.scheduler.scripted_pool import ScriptedPool
@@ -70,7 +70,7 @@ class Cluster:
         # Without the HTTP server for metrics, whose thread takes half a second to stop.
         port = self.scheduler.server.grpc.add_insecure_port("127.0.0.1:0")
         await self.scheduler.server.grpc.start()
-        self.channel = open_channel(f"127.0.0.1:{port}", self.settings.service_token().current)
+        self.channel = AllowedCaller(f"127.0.0.1:{port}", self.settings.service_token())
         if loops:
             self.background = [asyncio.ensure_future(loop) for loop in self.scheduler.background()]
 

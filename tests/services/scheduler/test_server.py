@@ -13,8 +13,8 @@ import orjson
 import pytest
 from wavepool.scheduler.v1 import scheduler_pb2, scheduler_pb2_grpc
 
-from servicekit.rpc.channels import open_channel
 from tests.job_specs import sound_spec
+from tests.service_token import AllowedCaller
 from tests.services.scheduler.cluster import ACCOUNT, Cluster, scripted_cluster
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ async def test_process_serves_the_real_catalogue_and_leaves_at_once_on_sigterm(n
     )
     try:
         target = f"127.0.0.1:{await serving_port(process)}"
-        async with open_channel(target, settings.service_token().current) as channel:
+        async with AllowedCaller(target, settings.service_token()) as channel:
             api = scheduler_pb2_grpc.SchedulerServiceStub(channel)
             listed = await api.ListProblems(scheduler_pb2.ListProblemsRequest())
             assert "leaky-relu" in {problem.slug for problem in listed.problems}

@@ -12,7 +12,6 @@ import pytest
 from wavepool.vmpool.v1 import vmpool_pb2_grpc
 
 from servicekit.db import database
-from servicekit.rpc.channels import open_channel
 from services.vmpool.config import VmPoolSettings
 from services.vmpool.lifecycle.driver import MachineDriver
 from services.vmpool.lifecycle.health_book import HealthBook
@@ -28,6 +27,7 @@ from services.vmpool.policy.machine_budget import Funds
 from services.vmpool.policy.packing import Demand
 from services.vmpool.providers.provider_set import ProviderSet
 from services.vmpool.server import VmPool, build
+from tests.service_token import AllowedCaller
 from tests.services.vmpool.scripted_provider import ScriptedExecutors, ScriptedProvider
 
 if TYPE_CHECKING:
@@ -195,7 +195,6 @@ async def bench(settings: VmPoolSettings, free_clock: ManualClock) -> AsyncGener
 @pytest.fixture
 async def stub(bench: Bench) -> AsyncIterator[vmpool_pb2_grpc.VmPoolServiceAsyncStub]:
     await bench.vmpool.server.start()
-    token = bench.settings.service_token().current
-    async with open_channel(f"127.0.0.1:{bench.vmpool.server.port}", token) as channel:
+    async with AllowedCaller(f"127.0.0.1:{bench.vmpool.server.port}", bench.settings.service_token()) as channel:
         yield vmpool_pb2_grpc.VmPoolServiceStub(channel)
     await bench.vmpool.server.stop(timedelta(0))

@@ -14,8 +14,7 @@ import grpc
 from wavepool.vmpool.v1 import vmpool_pb2 as pb
 from wavepool.vmpool.v1 import vmpool_pb2_grpc
 
-from servicekit.rpc.channels import open_channel
-from tests.service_token import SERVICE_TOKEN, TOKEN_SETTING
+from tests.service_token import TOKEN_SETTING, AllowedCaller
 from vocabulary.ports import free_port
 
 if TYPE_CHECKING:
@@ -85,7 +84,7 @@ class PoolProcess:
     @asynccontextmanager
     async def stub(self) -> AsyncGenerator[Stub]:
         """Calls to the present process; the first one waits until it serves."""
-        async with open_channel(self.target, SERVICE_TOKEN.current) as channel:
+        async with AllowedCaller(self.target) as channel:
             stub = vmpool_pb2_grpc.VmPoolServiceStub(channel)
             try:
                 await stub.ListMachines(pb.ListMachinesRequest(), wait_for_ready=True, timeout=DEADLINE_SECONDS)

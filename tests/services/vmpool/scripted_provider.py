@@ -139,7 +139,7 @@ class ScriptedExecutors:
     unfit_reason: str = ""
     inventory: Inventory = field(default_factory=lambda: Inventory(device="cpu", device_title="Scripted"))
 
-    async def health(self, endpoint: str) -> Health:
+    async def health(self, endpoint: str, token: str) -> Health:
         if self.silent:
             self.hang()
             raise ExecutorUnreachableError(f"{endpoint} is silent")

@@ -175,7 +175,7 @@ async def answering(endpoint: str) -> None:
         async with asyncio.timeout(DEADLINE_SECONDS):
             while True:
                 try:
-                    await client.health(endpoint)
+                    await client.health(endpoint, "any")
                 except ExecutorUnreachableError:
                     await asyncio.sleep(0.1)
                 else:

@@ -15,8 +15,7 @@ import pytest
 from wavepool.vmpool.v1 import vmpool_pb2 as pb
 from wavepool.vmpool.v1 import vmpool_pb2_grpc
 
-from servicekit.rpc.channels import open_channel
-from tests.service_token import SERVICE_TOKEN
+from tests.service_token import AllowedCaller
 from tests.services.vmpool.local_machines import TINY_EXECUTOR, ended, is_alive, process_ids
 from tests.services.vmpool.pool_process import PoolProcess, leased
 
@@ -53,7 +52,7 @@ def reaping(pool: PoolProcess) -> Generator[None]:
 
 
 async def test_a_killed_pool_takes_its_machine_and_lease_up_again(pool: PoolProcess) -> None:
-    async with open_channel(pool.target, SERVICE_TOKEN.current) as channel:
+    async with AllowedCaller(pool.target) as channel:
         stub = vmpool_pb2_grpc.VmPoolServiceStub(channel)
         before = await leased(stub)
         keeper, executor = process_ids(pool.data_dir, before.machine_id)
@@ -103,7 +102,7 @@ def test_a_pool_that_cannot_take_its_settings_says_why_and_that_it_is_for_good(
 
 
 async def test_a_dead_executor_is_noticed_and_replaced(pool: PoolProcess) -> None:
-    async with open_channel(pool.target, SERVICE_TOKEN.current) as channel:
+    async with AllowedCaller(pool.target) as channel:
         stub = vmpool_pb2_grpc.VmPoolServiceStub(channel)
         lease = await leased(stub)
         watch = stub.WatchMachines(pb.WatchMachinesRequest())

@@ -145,7 +145,7 @@ async def inventory_of(endpoint: str, seconds: float = DEADLINE_SECONDS) -> Inve
             while True:
                 # Docker's proxy accepts connections before the executor listens, and closes them again.
                 with suppress(ExecutorUnreachableError):
-                    return (await client.health(endpoint)).inventory
+                    return (await client.health(endpoint, ORDER.token)).inventory
                 await asyncio.sleep(0.05)
     finally:
         await client.close()

@@ -105,7 +105,7 @@ async def test_releasing_ends_the_machine_and_may_be_repeated(provider: MachineP
     assert await provider.list_all() == []
     executors = ExecutorClient(timedelta(seconds=1))
     with pytest.raises(ExecutorUnreachableError):
-        await executors.health(endpoint)
+        await executors.health(endpoint, "any")
 
 
 async def test_a_machine_released_at_once_leaves_nothing(provider: MachineProvider) -> None:

@@ -85,7 +85,7 @@ async def test_an_executor_answers_through_a_socket_of_this_host(
 ) -> None:
     endpoint = tunnels.open("m1", target(sshd, executor_port))
     await up(tunnels)
-    assert (await executors.health(endpoint)).inventory.device_title == "Tiny"
+    assert (await executors.health(endpoint, "any")).inventory.device_title == "Tiny"
     assert tunnels.trouble("m1") == ""
 
 
@@ -95,7 +95,7 @@ async def test_an_executor_behind_a_jump_host_answers_too_and_leaves_no_keys(
     direct = target(sshd, executor_port)
     endpoint = tunnels.open("m1", SshTarget("127.0.0.1", sshd.port, sshd.username, executor_port, jump=direct))
     await up(tunnels)
-    assert (await executors.health(endpoint)).inventory.device_title == "Tiny"
+    assert (await executors.health(endpoint, "any")).inventory.device_title == "Tiny"
     pins = tmp_path / "pool" / "host_keys"
     assert {path.name for path in pins.iterdir()} == {"m1.pub", "m1.jump.pub"}
     await tunnels.drop("m1")
@@ -119,10 +119,10 @@ async def test_a_broken_connection_is_made_anew_at_the_same_endpoint(
     sshd.stop()
     await troubled(tunnels, "SSH to 127.0.0.1")
     with pytest.raises(ExecutorUnreachableError):
-        await executors.health(endpoint)
+        await executors.health(endpoint, "any")
     await sshd.start()
     await up(tunnels)
-    assert (await executors.health(endpoint)).inventory.device_title == "Tiny"
+    assert (await executors.health(endpoint, "any")).inventory.device_title == "Tiny"
 
 
 async def test_a_machine_that_shows_another_host_key_is_not_believed(
@@ -167,7 +167,7 @@ async def test_a_data_folder_with_a_long_name_still_gives_a_socket_that_the_kern
     tunnels = SshTunnels(deep, own_key(tmp_path / "pool"), HostKeyPins(tmp_path / "pins"))
     endpoint = tunnels.open("m1", target(sshd, executor_port))
     await up(tunnels)
-    assert (await executors.health(endpoint)).inventory.device_title == "Tiny"
+    assert (await executors.health(endpoint, "any")).inventory.device_title == "Tiny"
     await tunnels.close()
     Path(endpoint.removeprefix("unix:")).parent.rmdir()
 

@@ -33,7 +33,7 @@ pytestmark = [
 ]
 
 
-async def executor_answers(provider: DstackProvider, machine_id: str) -> str:
+async def executor_answers(provider: DstackProvider, machine_id: str, token: str) -> str:
     """Waits until the machine's executor answers; returns the device that it reports."""
     executors = ExecutorClient(timedelta(seconds=5))
     try:
@@ -42,7 +42,7 @@ async def executor_answers(provider: DstackProvider, machine_id: str) -> str:
             assert seen.state is not ProviderState.ENDED, seen.reason
             if seen.endpoint:
                 try:
-                    return (await executors.health(seen.endpoint)).inventory.device_title
+                    return (await executors.health(seen.endpoint, token)).inventory.device_title
                 except ExecutorUnreachableError:
                     pass
             await asyncio.sleep(1)
@@ -70,7 +70,7 @@ async def test_a_real_machine_is_rented_answers_and_is_given_back(tmp_path: Path
     try:
         await provider.provision(order)
         async with asyncio.timeout(LONGEST_LIFE.total_seconds()):
-            assert await executor_answers(provider, order.machine_id)
+            assert await executor_answers(provider, order.machine_id, order.token)
     finally:
         for _ in range(3):
             try:

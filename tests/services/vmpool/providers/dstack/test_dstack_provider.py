@@ -71,7 +71,7 @@ async def health(endpoint: str) -> Health:
         async with asyncio.timeout(DEADLINE_SECONDS):
             while True:
                 try:
-                    return await executors.health(endpoint)
+                    return await executors.health(endpoint, "any")
                 except ExecutorUnreachableError:
                     await asyncio.sleep(0.05)
     finally:

@@ -1,0 +1,122 @@
+"""Who may call what: each method's proto says it, and the interceptor here keeps all others out."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import grpc
+from google.protobuf import descriptor_pool
+from google.protobuf.message import DecodeError
+
+from servicekit.rpc.errors import RefusedCallError
+from servicekit.rpc.interceptors import FOR_EVERYBODY, replaced
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+OPTION = "wavepool.access.v1.access"
+"""The option of a method that names its callers (protos/wavepool/access/v1/access.proto)."""
+SERVICES = ("gateway", "scheduler", "vmpool")
+"""The kinds of callers that are services of the installation."""
+TITLES = {
+    "gateway": "the gateway",
+    "scheduler": "the scheduler",
+    "vmpool": "vmpool",
+    "operator": "operators and administrators with an API token",
+    "admin": "administrators with an API token",
+    "lease_holder": "the machine's pool and holders of a lease, with the machine's token",
+    "machine_admin": "the machine's administrator, with the executor's own token",
+}
+"""Each kind of caller in words."""
+
+
+@dataclass(frozen=True)
+class Caller:
+    """Who calls, as its credentials prove: the kinds that it belongs to, and who it is in words."""
+
+    kinds: frozenset[str]
+    title: str
+
+
+Identify = Callable[[Any], Awaitable[Caller]]
+"""Tells from the context of a call who calls; raises RefusedCallError or an error of the service's error map."""
+
+
+@cache
+def callers_of(method: str) -> frozenset[str]:
+    """The kinds of callers of a method such as `/wavepool.billing.v1.BillingService/GetBalance`.
+
+    Empty if the proto names none.
+    """
+    pool: Any = descriptor_pool.Default()
+    service, _, name = method.removeprefix("/").partition("/")
+    option = pool.FindExtensionByName(OPTION)
+    kinds = option.message_type.fields_by_name["callers"].enum_type.values_by_number
+    access = pool.FindServiceByName(service).methods_by_name[name].GetOptions().Extensions[option]
+    return frozenset(kinds[number].name.removeprefix("CALLER_").lower() for number in access.callers)
+
+
+def in_words(kinds: frozenset[str]) -> str:
+    """The callers of these kinds, in the order of the proto."""
+    titles = [title for kind, title in TITLES.items() if kind in kinds]
+    return " or ".join(filter(None, (", ".join(titles[:-1]), *titles[-1:])))
+
+
+class AccessControl(grpc.aio.ServerInterceptor):
+    """Refuses callers that a method's proto does not name, before the request is read.
+
+    Only health and reflection are open to everybody.
+    """
+
+    def __init__(self, identify: Identify) -> None:
+        self._identify = identify
+
+    async def intercept_service(
+        self,
+        continuation: Callable[[grpc.HandlerCallDetails], Awaitable[Any]],
+        handler_call_details: grpc.HandlerCallDetails,
+    ) -> Any:  # noqa: ANN401 - the handler of any RPC
+        """Called by grpc for each RPC."""
+        handler = await continuation(handler_call_details)
+        method = str(handler_call_details.method)
+        if handler is None or method.startswith(FOR_EVERYBODY):
+            return handler
+        wrapped = self._streaming if handler.response_streaming else self._unary
+        return replaced(handler, wrapped(method, handler), is_read=False)
+
+    def _unary(self, method: str, handler: Any) -> Callable[[bytes, Any], Awaitable[Any]]:  # noqa: ANN401 - grpc has no type for it
+        async def serve(request: bytes, context: Any) -> Any:  # noqa: ANN401 - any generated message
+            await self._admit(method, context)
+            return await handler.unary_unary(_read(handler, request), context)
+
+        return serve
+
+    def _streaming(self, method: str, handler: Any) -> Callable[[bytes, Any], AsyncIterator[Any]]:  # noqa: ANN401 - grpc has no type for it
+        async def serve(request: bytes, context: Any) -> AsyncIterator[Any]:  # noqa: ANN401 - any generated message
+            await self._admit(method, context)
+            async for response in handler.unary_stream(_read(handler, request), context):
+                yield response
+
+        return serve
+
+    async def _admit(self, method: str, context: Any) -> None:  # noqa: ANN401 - grpc's own
+        name, allowed = method.rpartition("/")[2], callers_of(method)
+        if not allowed:
+            raise RefusedCallError(grpc.StatusCode.PERMISSION_DENIED, f"{name} is closed: its proto names no callers")
+        try:
+            caller = await self._identify(context)
+        except RefusedCallError as error:
+            raise RefusedCallError(error.code, f"{name} is for {in_words(allowed)}; {error}") from error
+        if not allowed & caller.kinds:
+            message = f"{name} is for {in_words(allowed)}; you call as {caller.title}"
+            raise RefusedCallError(grpc.StatusCode.PERMISSION_DENIED, message)
+
+
+def _read(handler: Any, request: bytes) -> Any:  # noqa: ANN401 - any generated message
+    try:
+        return handler.request_deserializer(request)
+    except DecodeError as error:
+        raise RefusedCallError(grpc.StatusCode.INVALID_ARGUMENT, "the request is no message of this method") from error
