@@ -1,6 +1,6 @@
 # `make help` lists what there is. Nothing here needs root; a target is at most three lines.
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-torch protos lint test test-docker soak test-gpu certify certify-kit demo up down bench check
+.PHONY: help setup setup-torch protos certs lint test test-docker soak test-gpu certify certify-kit demo up down bench check
 SHELL := /bin/sh
 RUN := .venv/bin
 # Tests run next to each other on this many processes: more than there are cores, as many wait for a server or a clock.
@@ -18,8 +18,11 @@ setup: ## Make .venv from uv.lock and prepare the cpu device's compiler
 setup-torch: ## Install torch, which evaluates problem definitions that come with submissions
 	@deploy/setup-torch
 
-protos: setup ## Generate the Python code of protos/ again
-	$(RUN)/python protos/generate.py
+protos: setup ## Generate the Python code of protos/ again, and the page of who may call what
+	$(RUN)/python protos/generate.py && $(RUN)/python protos/access_page.py
+
+certs: setup ## Make or renew the services' certificates in the folder CERTS (.wavepool/tls) for WAVEPOOL_TLS_DIR
+	@$(RUN)/python deploy/certs.py $(CERTS)
 
 lint: setup ## Check style, types, imports, protos, dependencies, and words and facts that have one home
 	$(RUN)/ruff check && $(RUN)/ruff format --check && $(RUN)/pyright

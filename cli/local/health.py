@@ -1,31 +1,45 @@
 """Asks running processes if they are ready: gRPC health for services, `/readyz` for the gateway.
 
-`python -m cli.local.health ADDRESS` asks one, for health checks of containers.
+`python -m cli.local.health ADDRESS [SERVICE]` asks one, for health checks of containers. With WAVEPOOL_TLS_DIR it shows
+services the certificate of `operator`, and takes the certificate of SERVICE alone.
 """
 
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
+from pathlib import Path
 from typing import Any, cast
 
 import grpc
 import httpx
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
+from servicekit.rpc.tls import TlsFiles, client_credentials, dns_name
+
 TIMEOUT_SECONDS = 2.0
 OPTIONS = (("grpc.enable_http_proxy", 0),)
 
 
-async def grpc_is_serving(address: str) -> bool:
-    """True if the service at `host:port` reports SERVING."""
-    async with grpc.aio.insecure_channel(address, options=OPTIONS) as channel:
+async def grpc_is_serving(address: str, name: str = "") -> bool:
+    """True if the service `name` at `host:port` reports SERVING; raises TlsFilesError."""
+    async with _opened(address, name) as channel:
         stub = cast("Any", health_pb2_grpc).HealthStub(channel)
         try:
             answer = await stub.Check(health_pb2.HealthCheckRequest(), timeout=TIMEOUT_SECONDS)
         except grpc.aio.AioRpcError:
             return False
     return answer.status == health_pb2.HealthCheckResponse.SERVING
+
+
+def _opened(address: str, name: str) -> grpc.aio.Channel:
+    folder = os.environ.get("WAVEPOOL_TLS_DIR")
+    if not folder:
+        return grpc.aio.insecure_channel(address, options=OPTIONS)
+    credentials = client_credentials(TlsFiles(Path(folder), "operator").current())
+    options = (*OPTIONS, ("grpc.ssl_target_name_override", dns_name(name)))
+    return grpc.aio.secure_channel(address, credentials, options=options)
 
 
 async def http_is_ready(endpoint: str) -> bool:
@@ -40,9 +54,9 @@ async def http_is_ready(endpoint: str) -> bool:
 
 def main() -> None:
     """Exits with 0 if the service at the given `host:port`, or the gateway at the given URL, is ready; else with 1."""
-    address = sys.argv[1]
-    probe = http_is_ready if address.startswith("http") else grpc_is_serving
-    sys.exit(0 if asyncio.run(probe(address)) else 1)
+    address, *name = sys.argv[1:]
+    is_ready = http_is_ready(address) if address.startswith("http") else grpc_is_serving(address, *name)
+    sys.exit(0 if asyncio.run(is_ready) else 1)
 
 
 if __name__ == "__main__":

@@ -101,7 +101,7 @@ class Stack:
             arguments=(sys.executable, "-m", GATEWAY if is_gateway else f"services.{name}"),
             address=address,
             log=self.logs / f"{name}.log",
-            is_ready=partial(http_is_ready if is_gateway else grpc_is_serving, address),
+            is_ready=partial(http_is_ready, address) if is_gateway else partial(grpc_is_serving, address, name),
             environment=self._environment(name),
         )
 

@@ -1,4 +1,4 @@
-"""Nobody but the services of an installation calls its services, whatever process of the host it is."""
+"""Who may call what, on a running Wavepool: every method with every kind of credentials answers as the table says."""
 
 from __future__ import annotations
 
@@ -8,58 +8,220 @@ from typing import TYPE_CHECKING, Any
 import grpc
 import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
+from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 from wavepool.billing.v1 import billing_pb2
-from wavepool.scheduler.v1 import scheduler_pb2
-from wavepool.vmpool.v1 import vmpool_pb2
 
+from servicekit.rpc.access import SERVICES, callers_of
+from servicekit.rpc.callers import REMEMBERED_SECONDS
+from servicekit.rpc.credentials import ServiceCredentials
 from servicekit.service_token import service_token_of
+from servicekit.whole_file import write_whole
+from services.vmpool.machines.machine_token import MachineTokens
+from tests.certificates import make
+from tests.end_to_end.wavepool_processes import Wavepool, kernel, reference, start, until
+from tests.test_access import METHODS
 
 if TYPE_CHECKING:
-    from google.protobuf.descriptor import ServiceDescriptor
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
 
-    from tests.end_to_end.wavepool_processes import Wavepool
+Pair = tuple[str, str]
+Credentials = tuple[tuple[Pair, ...], frozenset[str] | None]
+OWNERS = {"BillingService": "billing", "SchedulerService": "scheduler", "VmPoolService": "vmpool"}
+"""The process that serves each service; executors are further down."""
+REFUSALS = {grpc.StatusCode.UNAUTHENTICATED, grpc.StatusCode.PERMISSION_DENIED}
+ACCOUNT = "wavepool.billing.v1.BillingService"
 
-SERVICES: dict[str, ServiceDescriptor] = {
-    "billing": billing_pb2.DESCRIPTOR.services_by_name["BillingService"],
-    "scheduler": scheduler_pb2.DESCRIPTOR.services_by_name["SchedulerService"],
-    "vmpool": vmpool_pb2.DESCRIPTOR.services_by_name["VmPoolService"],
-}
+
+def bearer(token: str) -> tuple[Pair, ...]:
+    return (("authorization", f"Bearer {token}"),)
 
 
 def target_of(wavepool: Wavepool, service: str) -> str:
     """Where it serves, as it logged."""
     lines = (wavepool.data_dir / "logs" / f"{service}.log").read_text().splitlines()
-    (entry,) = (json.loads(line) for line in lines if '"serving"' in line)
+    entry = [json.loads(line) for line in lines if '"serving"' in line][-1]
     return f"{entry['host']}:{entry['port']}"
 
 
-def status_of(channel: grpc.Channel, method: Any, *authorization: tuple[str, str]) -> grpc.StatusCode:
-    """The status of a call with an empty request."""
-    path = f"/{method.containing_service.full_name}/{method.name}"
+def service_credentials(wavepool: Wavepool, name: str) -> tuple[Pair, ...]:
+    return ServiceCredentials(name, service_token_of(wavepool.data_dir)).metadata()
+
+
+def answer(
+    channel: grpc.Channel, path: str, method: Any, metadata: tuple[Pair, ...], seconds: float = 30
+) -> tuple[grpc.StatusCode, str]:
+    """Status and message of a call with an empty request, which moves no money: each lacks an id or an amount."""
     try:
         if method.server_streaming:
-            next(channel.unary_stream(path)(b"", metadata=authorization, timeout=10), None)
+            call = channel.unary_stream(path)(b"", metadata=metadata, timeout=seconds)
+            next(call, None)
+            call.cancel()
         else:
-            channel.unary_unary(path)(b"", metadata=authorization, timeout=10)
+            channel.unary_unary(path)(b"", metadata=metadata, timeout=seconds)
     except grpc.RpcError as error:
-        return error.code()  # pyright: ignore - grpc's types lack it
-    return grpc.StatusCode.OK
+        return error.code(), error.details()  # pyright: ignore - grpc's types lack it
+    return grpc.StatusCode.OK, ""
 
 
-@pytest.mark.parametrize("service", SERVICES)
-def test_no_method_serves_a_process_of_the_host_that_has_no_credentials_or_a_users(
-    wavepool: Wavepool, service: str
+@pytest.fixture(scope="module")
+def user_token(wavepool: Wavepool) -> str:
+    """The API token of an account that is no administrator's."""
+    with grpc.insecure_channel(target_of(wavepool, "billing")) as channel:
+        gateway = service_credentials(wavepool, "gateway")
+
+        def call(method: str, request: Any, answered: Any) -> Any:
+            path = f"/{ACCOUNT}/{method}"
+            return answered.FromString(channel.unary_unary(path)(request.SerializeToString(), metadata=gateway))
+
+        account = call("CreateAccount", billing_pb2.CreateAccountRequest(name="ada"), billing_pb2.CreateAccountResponse)
+        made = billing_pb2.CreateTokenRequest(account_id=account.account_id, name="laptop")
+        return call("CreateToken", made, billing_pb2.CreateTokenResponse).token
+
+
+@pytest.fixture
+def callers(wavepool: Wavepool, user_token: str) -> dict[str, Credentials]:
+    """Credentials by name, each with the kinds of callers that they prove; None if they are unknown."""
+    administrator = (wavepool.data_dir / "token").read_text().strip()
+    services = {name: (service_credentials(wavepool, name), frozenset({name})) for name in SERVICES}
+    return {
+        **services,
+        "a user": (bearer(user_token), frozenset()),
+        "an administrator": (bearer(administrator), frozenset({"operator", "admin"})),
+        "a service without a name": (service_credentials(wavepool, "gateway")[:1], frozenset()),
+        "a service with another name": (service_credentials(wavepool, "executor"), frozenset()),
+        "a name without a token": ((("wavepool-service", "gateway"),), None),
+        "a guess": (bearer("guess"), None),
+        "a guess of an API token": (bearer("wpt_" + "a" * 43), None),
+        "nobody": ((), None),
+    }
+
+
+@pytest.mark.parametrize("name", [name for name in METHODS if name.partition("/")[0] in OWNERS])
+def test_each_method_answers_each_caller_as_the_table_says(
+    wavepool: Wavepool, callers: dict[str, Credentials], name: str
 ) -> None:
-    user = (wavepool.data_dir / "token").read_text().strip()
-    with grpc.insecure_channel(target_of(wavepool, service)) as channel:
-        answers = {
-            (method.name, token): status_of(channel, method, *([("authorization", f"Bearer {token}")] if token else []))
-            for method in SERVICES[service].methods
-            for token in ("", user, "guess")
-        }
-        assert set(answers.values()) == {grpc.StatusCode.UNAUTHENTICATED}, answers
-        health = health_pb2_grpc.HealthStub(channel)
-        assert health.Check(health_pb2.HealthCheckRequest()).status == health_pb2.HealthCheckResponse.SERVING
-        token = service_token_of(wavepool.data_dir).current()
-        some = SERVICES[service].methods[0]
-        assert status_of(channel, some, ("authorization", f"Bearer {token}")) is not grpc.StatusCode.UNAUTHENTICATED
+    path, method = METHODS[name]
+    allowed = callers_of(path)
+    with grpc.insecure_channel(target_of(wavepool, OWNERS[name.partition("/")[0]])) as channel:
+        for caller, (metadata, kinds) in callers.items():
+            # A stream that is served may have nothing to say.
+            is_served = bool(kinds and allowed & kinds)
+            code, said = answer(channel, path, method, metadata, 1 if is_served and method.server_streaming else 30)
+            if kinds is None:
+                assert code is grpc.StatusCode.UNAUTHENTICATED, (caller, said)
+                assert "send `authorization: Bearer <token>`" in said
+            elif is_served:
+                assert code not in REFUSALS, (caller, said)
+            else:
+                assert code is grpc.StatusCode.PERMISSION_DENIED, (caller, said)
+                assert f"{method.name} is for " in said
+                assert "you call as " in said
+
+
+@pytest.mark.parametrize("name", [name for name in METHODS if name.startswith("ExecutorService/")])
+def test_a_machine_answers_nobody_without_its_token(
+    wavepool: Wavepool, callers: dict[str, Credentials], name: str
+) -> None:
+    path, method = METHODS[name]
+    endpoint, token = machine_of(wavepool)
+    with grpc.insecure_channel(endpoint) as channel:
+        for caller, (metadata, _) in callers.items():
+            has_token = any(key == "authorization" for key, _ in metadata)
+            expected = grpc.StatusCode.PERMISSION_DENIED if has_token else grpc.StatusCode.UNAUTHENTICATED
+            assert answer(channel, path, method, metadata)[0] is expected, caller
+        assert answer(channel, path, method, bearer(token))[0] not in REFUSALS
+
+
+def machine_of(wavepool: Wavepool) -> tuple[str, str]:
+    """Endpoint and token of a machine that has just finished a run."""
+    wavepool.ended(wavepool.submit(reference("leaky-relu"), mode="check"))
+    [note] = wavepool.data_dir.glob("machines/*/process.json")
+    tokens = MachineTokens((wavepool.data_dir / "pool_secret").read_bytes())
+    return json.loads(note.read_text())["endpoint"], tokens.of(note.parent.name)
+
+
+def test_health_and_reflection_answer_everybody(wavepool: Wavepool) -> None:
+    for owner in OWNERS.values():
+        with grpc.insecure_channel(target_of(wavepool, owner)) as channel:
+            answered = health_pb2_grpc.HealthStub(channel).Check(health_pb2.HealthCheckRequest())
+            assert answered.status == health_pb2.HealthCheckResponse.SERVING
+            asked = iter([reflection_pb2.ServerReflectionRequest(list_services="")])
+            [listed] = reflection_pb2_grpc.ServerReflectionStub(channel).ServerReflectionInfo(asked)
+            assert listed.list_services_response.service
+
+
+def test_a_revoked_api_token_stops_working_within_seconds(wavepool: Wavepool) -> None:
+    path, method = METHODS["VmPoolService/ListMachines"]
+    made = wavepool.http.post("/api/v1/tokens", json={"name": "for an hour"}).json()
+    with grpc.insecure_channel(target_of(wavepool, "vmpool")) as channel:
+        assert answer(channel, path, method, bearer(made["token"]))[0] is grpc.StatusCode.OK
+        assert wavepool.http.delete(f"/api/v1/tokens/{made['id']}").is_success
+
+        def refused() -> bool:
+            return answer(channel, path, method, bearer(made["token"]))[0] is grpc.StatusCode.UNAUTHENTICATED
+
+        until(refused, "the refusal of a revoked token", REMEMBERED_SECONDS + 5)
+
+
+@pytest.fixture(scope="module")
+def encrypted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Wavepool, Path]]:
+    """A Wavepool whose services talk in TLS, and its folder of certificates."""
+    folder = tmp_path_factory.mktemp("tls")
+    make(folder)
+    running = start(tmp_path_factory.mktemp("encrypted"), WAVEPOOL_TLS_DIR=str(folder))
+    yield running, folder
+    running.stop()
+
+
+def with_certificate(wavepool: Wavepool, folder: Path, service: str, name: str) -> grpc.Channel:
+    """A channel to a service with the certificate of `name`."""
+    own = (folder / f"{name}.pem").read_bytes()
+    credentials = grpc.ssl_channel_credentials((folder / "ca.pem").read_bytes(), own, own)
+    options = (("grpc.ssl_target_name_override", f"{service}.wavepool"),)
+    return grpc.secure_channel(target_of(wavepool, service), credentials, options)
+
+
+@pytest.mark.slow
+def test_with_tls_the_certificate_says_who_calls(encrypted: tuple[Wavepool, Path]) -> None:
+    wavepool, folder = encrypted
+    path, method = METHODS["BillingService/ReserveCredit"]
+    claimed = service_credentials(wavepool, "scheduler")
+    administrator = bearer((wavepool.data_dir / "token").read_text().strip())
+    with with_certificate(wavepool, folder, "billing", "scheduler") as channel:
+        assert answer(channel, path, method, claimed)[0] not in REFUSALS
+        assert answer(channel, path, method, ())[0] is grpc.StatusCode.UNAUTHENTICATED
+    with with_certificate(wavepool, folder, "billing", "vmpool") as channel:
+        assert answer(channel, path, method, claimed)[0] is grpc.StatusCode.PERMISSION_DENIED
+    with with_certificate(wavepool, folder, "billing", "operator") as channel:
+        assert answer(channel, path, method, claimed)[0] is grpc.StatusCode.PERMISSION_DENIED
+        assert answer(channel, *METHODS["BillingService/ListPrices"], administrator)[0] is grpc.StatusCode.OK
+    with grpc.insecure_channel(target_of(wavepool, "billing")) as channel:
+        assert answer(channel, path, method, claimed)[0] is grpc.StatusCode.UNAVAILABLE
+
+
+@pytest.mark.slow
+def test_token_and_certificates_are_changed_while_calls_go_on(encrypted: tuple[Wavepool, Path]) -> None:
+    wavepool, folder = encrypted
+    file = wavepool.data_dir / "service-token"
+    old, new = file.read_text().strip(), "wps_another-token-of-the-services"
+    changes: list[Callable[[], object]] = [
+        lambda: make(folder, new_authority=True),
+        lambda: write_whole(file, f"{new}\n{old}\n".encode()),
+        lambda: make(folder),
+        lambda: write_whole(file, f"{new}\n".encode()),
+    ]
+    job = wavepool.submit(kernel("slow_leaky_relu"))
+    with wavepool.following(job) as stream:
+        assert next(stream)
+        for change in changes:
+            change()
+            for path in ("/api/v1/me", "/api/v1/costs", "/api/v1/machines", f"/api/v1/submissions/{job}"):
+                assert wavepool.http.get(path).status_code == 200, path
+        assert list(stream)
+    assert wavepool.ended(job)["state"] == "FINISHED"
+    assert wavepool.ended(wavepool.submit(reference("leaky-relu")))["verdict"] == "ACCEPTED"
+    with with_certificate(wavepool, folder, "billing", "gateway") as channel:
+        path, method = METHODS["BillingService/ListPrices"]
+        assert answer(channel, path, method, bearer(old))[0] is grpc.StatusCode.UNAUTHENTICATED
+        assert answer(channel, path, method, bearer(new))[0] is grpc.StatusCode.OK
