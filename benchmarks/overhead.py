@@ -34,8 +34,8 @@ import httpx
 from wavepool.scheduler.v1 import scheduler_pb2, scheduler_pb2_grpc
 
 from benchmarks.submission_stages import Measured, spans_by_request, stages_of, table
-from servicekit.service_token import service_token_of
-from vocabulary.bearer import authorization
+from servicekit.rpc.credentials import ServiceCredentials
+from servicekit.service_token import ServiceToken, service_token_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
@@ -147,7 +147,7 @@ def timed(call: Callable[[], object], repeats: int) -> list[float]:
 
 
 def read_latency(
-    client: httpx.Client, target: str, service_token: str, repeats: int
+    client: httpx.Client, target: str, service_token: ServiceToken, repeats: int
 ) -> tuple[list[float], list[float]]:
     """Milliseconds to read one job through the gateway, and straight from the scheduler, taken in turns."""
     job = client.get("/api/v1/submissions", params={"page_size": 1}).json()["submissions"][0]
@@ -155,10 +155,11 @@ def read_latency(
     direct: list[float] = []
     with grpc.insecure_channel(target) as channel:
         stub = scheduler_pb2_grpc.SchedulerServiceStub(channel)
+        credentials = ServiceCredentials("gateway", service_token).metadata()
         request = scheduler_pb2.GetJobRequest(job_id=job["id"])
         for _ in range(10):
             through += timed(lambda: client.get(f"/api/v1/submissions/{job['id']}").raise_for_status(), repeats // 10)
-            direct += timed(lambda: stub.GetJob(request, metadata=(authorization(service_token),)), repeats // 10)
+            direct += timed(lambda: stub.GetJob(request, metadata=credentials), repeats // 10)
     return through, direct
 
 
@@ -181,9 +182,7 @@ def main() -> None:
             cold_then_warm(client)
         overheads = [paused_submission(client, options.pause) for _ in range(options.submissions)]
         stages = stage_table(data_dir, [one.measured for one in overheads]) if options.stages else ""
-        through, direct = read_latency(
-            client, scheduler_target(data_dir), service_token_of(data_dir).current(), options.reads
-        )
+        through, direct = read_latency(client, scheduler_target(data_dir), service_token_of(data_dir), options.reads)
     print(f"{options.submissions} warm submissions, {options.reads} reads\n{'':<34} {'p50':>9} {'p99':>9}")
     print(row("submit -> first instruction", [one.to_first_instruction_ms for one in overheads]))
     print(row("submit -> last event, less kernels", [one.to_last_event_ms for one in overheads]))

@@ -27,6 +27,7 @@ import grpc
 from wavepool.executor.v1 import executor_pb2, executor_pb2_grpc
 from wavepool.vmpool.v1 import vmpool_pb2, vmpool_pb2_grpc
 
+from servicekit.rpc.credentials import ServiceCredentials
 from servicekit.service_token import ServiceToken, service_token_of
 from vocabulary.bearer import authorization
 from vocabulary.ports import free_port
@@ -67,7 +68,7 @@ class Measurement:
 
     def __init__(self, pool: grpc.Channel, token: ServiceToken, *, fresh_channel: bool) -> None:
         self._pool = vmpool_pb2_grpc.VmPoolServiceStub(pool)
-        self._authorization = (authorization(token.current()),)
+        self._credentials = ServiceCredentials("scheduler", token).metadata()
         self._fresh_channel = fresh_channel
         self._channel: grpc.Channel | None = None
         self._jobs = 0
@@ -78,7 +79,7 @@ class Measurement:
         request = vmpool_pb2.AcquireLeaseRequest(job_id=f"job{self._jobs}", attempt=1, gpu_type="MI300X", eighths=8)
         start = time.perf_counter_ns()
         lease = self._pool.AcquireLease(
-            request, timeout=CALL_SECONDS, wait_for_ready=True, metadata=self._authorization
+            request, timeout=CALL_SECONDS, wait_for_ready=True, metadata=self._credentials
         ).lease
         self._ask(lease)
         return lease, (time.perf_counter_ns() - start) / 1e6
@@ -92,7 +93,7 @@ class Measurement:
     def release(self, lease: vmpool_pb2.Lease) -> None:
         """Give the machine back."""
         self._pool.ReleaseLease(
-            vmpool_pb2.ReleaseLeaseRequest(lease_id=lease.lease_id), timeout=CALL_SECONDS, metadata=self._authorization
+            vmpool_pb2.ReleaseLeaseRequest(lease_id=lease.lease_id), timeout=CALL_SECONDS, metadata=self._credentials
         )
 
     def first_lease(self) -> None:

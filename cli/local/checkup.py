@@ -50,6 +50,12 @@ SETUP_TORCH = Path(__file__).parents[2] / "deploy" / "setup-torch"
 GAP = "does not hold back: "
 UNCOUNTED = ("memory is read every", "a sandbox can fill all processors")
 """Beginnings of the gaps that come from a missing control group, or one without the cpu controller."""
+READS_FILES = "a sandbox reads"
+"""The beginning of the gap of a sandbox that shows all files of its user."""
+SECRETS = (
+    "a submission can read `service-token` in the data folder (or WAVEPOOL_SERVICE_TOKEN_FILE), the keys in "
+    "WAVEPOOL_TLS_DIR, `pool_secret` and the databases, and so call billing, scheduler and vmpool as a service of ours"
+)
 CONTROL_GROUP_REMEDY = (
     "for memory and processors run as root, or have systemd delegate a control group: "
     "`systemd-run --user --scope -p Delegate=yes wavepool up`"
@@ -250,6 +256,8 @@ def _judged(trial: subprocess.CompletedProcess[str]) -> Iterator[Finding]:
     gaps = [line.removeprefix(GAP) for line in said if line.startswith(GAP)]
     if gaps:
         yield Finding("sandbox", Health.NOTE, f"{sandbox} does not hold back: {'; '.join(gaps)}", _remedy(gaps))
+        if readable := [gap for gap in gaps if gap.startswith(READS_FILES)]:
+            yield Finding("secrets", Health.NOTE, SECRETS, _remedy(readable))
     elif sandbox:
         yield Finding("sandbox", Health.OK, sandbox)
 

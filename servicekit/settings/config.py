@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeVar
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 
 T = TypeVar("T")
+
+_OWNER_ONLY = 0o600
 
 
 def split_at_commas(value: object) -> object:
@@ -135,8 +138,19 @@ class ServiceSettings(Settings):
         return self.data_dir
 
     def resolved_database_url(self, service: str) -> str:
-        """The database's URL; creates the data folder if the default is used."""
+        """The database's URL; creates the data folder and a file that no other user reads, if the default is used."""
         if self.database_url:
             return self.database_url
         self.data_dir.mkdir(parents=True, exist_ok=True)
-        return f"sqlite+aiosqlite:///{self.data_dir.resolve() / service}.db"
+        file = self.data_dir.resolve() / f"{service}.db"
+        _keep_private(file)
+        return f"sqlite+aiosqlite:///{file}"
+
+
+def _keep_private(file: Path) -> None:
+    """Takes an SQLite file from other users, or makes an empty one; SQLite gives its log the same mode."""
+    file.touch(mode=_OWNER_ONLY)
+    for part in (file, *(file.with_name(f"{file.name}{suffix}") for suffix in ("-wal", "-shm"))):
+        # Another user's file is that user's to protect.
+        with suppress(FileNotFoundError, PermissionError):
+            part.chmod(_OWNER_ONLY)

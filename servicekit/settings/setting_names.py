@@ -38,6 +38,8 @@ OTHERS_OF_OURS = frozenset(
     {
         # The command, and compose.yaml.
         *("WAVEPOOL_ENDPOINT", "WAVEPOOL_TOKEN", "WAVEPOOL_DATA_DIR", "WAVEPOOL_PORT", "WAVEPOOL_UP_MARK"),
+        # Health checks, which show the certificate of `operator`.
+        "WAVEPOOL_TLS_DIR",
         # The compiler, and programs in sandboxes.
         *("WAVEPOOL_CACHE_DIR", "WAVEPOOL_CPU_WORKERS"),
         *("WAVEPOOL_DEVICE_MEMORY_MIB", "WAVEPOOL_DEVICE_MEMORY_HELD_MIB"),

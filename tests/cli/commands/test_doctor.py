@@ -91,6 +91,15 @@ def test_every_gap_has_the_advice_that_closes_it(trial: dict[str, Any], gaps: li
     assert [words for words in ("install bubblewrap", "systemd-run --user") if words in sandbox["remedy"]] == advised
 
 
+def test_a_sandbox_that_shows_all_files_is_said_to_show_the_services_token(trial: dict[str, Any]) -> None:
+    trial["err"] = f"sandbox: process\n  does not hold back: {Gap.FILES}\n  does not hold back: {Gap.CPU}\n"
+    [found] = [finding for finding in doctor("http://127.0.0.1:1").json if finding["name"] == "secrets"]
+    assert "`service-token`" in found["detail"]
+    assert "install bubblewrap" in found["remedy"]
+    trial["err"] = f"sandbox: process\n  does not hold back: {Gap.CPU}\n"
+    assert "secrets" not in health(doctor("http://127.0.0.1:1"))
+
+
 def test_what_the_pool_s_providers_find_is_reported_with_the_remedy(
     trial: dict[str, Any], gateway: ScriptedGateway
 ) -> None:

@@ -1,15 +1,20 @@
 from __future__ import annotations
 
 import os
+import stat
 from datetime import timedelta
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import pytest
 from pydantic import AliasChoices, Field, TypeAdapter, ValidationError, model_validator
 from pydantic_settings import SettingsConfigDict
 
+from servicekit.db.database import Database
 from servicekit.rpc.server import CHECK_SETTINGS, run
 from servicekit.settings.config import ServiceSettings, settings_faults
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 class ExampleSettings(ServiceSettings):
@@ -114,3 +119,18 @@ def test_a_service_that_is_to_check_its_settings_does_not_serve(monkeypatch: pyt
         raise AssertionError
 
     run(main, ExampleSettings)
+
+
+async def test_a_database_in_the_data_folder_can_be_read_by_its_owner_alone(tmp_path: Path) -> None:
+    settings = ServiceSettings(port=0, data_dir=tmp_path / "data")
+    (tmp_path / "data").mkdir()
+    for earlier in ("old.db", "old.db-wal", "old.db-shm"):
+        (tmp_path / "data" / earlier).touch(0o644)
+    settings.resolved_database_url("old")
+    database = Database(settings.resolved_database_url("new"))
+    async with database.transaction() as connection:
+        await connection.exec_driver_sql("CREATE TABLE things (id INTEGER)")
+        files = {file.name: stat.S_IMODE(file.stat().st_mode) for file in (tmp_path / "data").iterdir()}
+    await database.close()
+    assert {"new.db", "new.db-wal", "new.db-shm", "old.db", "old.db-wal"} <= set(files)
+    assert set(files.values()) == {0o600}
