@@ -41,7 +41,7 @@ class Servicer(billing_pb2_grpc.BillingServiceServicer):
 
 
 @asynccontextmanager
-async def billing_in(folder: Path) -> AsyncGenerator[tuple[str, Servicer]]:
+async def billing_in(folder: Path, port: int = 0) -> AsyncGenerator[tuple[str, Servicer]]:
     """A server with billing's certificate; it knows no API tokens."""
 
     async def nobody(_: str) -> None:
@@ -49,7 +49,7 @@ async def billing_in(folder: Path) -> AsyncGenerator[tuple[str, Servicer]]:
 
     files = TlsFiles(folder, "billing")
     callers = Callers(ServiceCredentials("billing", SERVICE_TOKEN, files), nobody)
-    server = ServiceServer("billing", ServiceSettings(port=0), {}, callers.identify, files)
+    server = ServiceServer("billing", ServiceSettings(port=port, metrics_port=0), {}, callers.identify, files)
     servicer = Servicer()
     billing_pb2_grpc.add_BillingServiceServicer_to_server(servicer, server.grpc)
     server.expose("wavepool.billing.v1.BillingService")
@@ -185,6 +185,17 @@ async def test_a_server_hands_out_its_new_certificate_and_refuses_the_old_author
         make(folder)
         refused = await failure(target, credentials(tmp_path / "left behind"))
         assert "no authority in" in refused.details()
+
+
+async def test_a_client_whose_authority_is_gone_connects_again_with_its_new_certificate(folder: Path) -> None:
+    async with billing_in(folder) as (target, _):
+        channel = open_channel(target, credentials(folder), "billing")
+        assert await call(channel) == BALANCE
+    make(folder, new_authority=True)
+    make(folder)
+    async with billing_in(folder, int(target.rpartition(":")[2])):
+        assert await call(channel) == BALANCE
+    await channel.close()
 
 
 CERTIFICATE = b"-----BEGIN CERTIFICATE"
