@@ -148,6 +148,19 @@ async def test_a_client_of_another_authority_hears_which_file_the_server_may_not
         assert f"it does not take {tmp_path / 'other' / 'gateway.pem'}" in refused.details()
 
 
+async def test_a_server_whose_certificate_has_expired_is_named(folder: Path, tmp_path: Path) -> None:
+    shutil.copytree(folder, tmp_path / "renewed")
+    make(folder, EXPIRED)
+    expired = (folder / "billing.pem").read_bytes()
+    server = grpc.aio.server()
+    shown = grpc.ssl_server_credentials([(expired, expired)], (folder / "ca.pem").read_bytes(), True)
+    target = f"127.0.0.1:{server.add_secure_port('127.0.0.1:0', shown)}"
+    await server.start()
+    refused = await failure(target, credentials(tmp_path / "renewed"))
+    assert "billing: its certificate has expired; run `make certs`" in refused.details()
+    await server.stop(0)
+
+
 async def test_a_server_without_tls_is_named(folder: Path, serve: Any) -> None:
     async def answer(request: Any, context: Any) -> Any:
         return BALANCE
