@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+import grpc
 import pytest
 
 from services.executor.machine.pool_watch import RECHECK_SECONDS, PoolGoneError, PoolWatch
+from tests.services.executor.client import Client
 
 if TYPE_CHECKING:
     from tests.services.executor.client import StartExecutor
@@ -62,6 +64,10 @@ async def test_get_capabilities_is_the_heartbeat(
     server, client = await start_executor(pool_timeout=900)
     assert server.pool_watch is not None
     monkeypatch.setattr(server.pool_watch, "_monotonic_seconds", lambda: time.monotonic() + 800)
+    assert server.pool_watch.check() <= 100
+    with pytest.raises(grpc.aio.AioRpcError):
+        await Client(client.channel, "guess").capabilities()
+    # Whoever has no token of the machine cannot keep it rented.
     assert server.pool_watch.check() <= 100
     await client.capabilities()
     assert server.pool_watch.check() > 100

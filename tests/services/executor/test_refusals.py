@@ -78,6 +78,7 @@ async def test_a_call_without_a_right_token_is_refused(
     assert (await refusal(client.run(request(QUICK)))).code is code
     assert (await refusal(client.cancel("any"))).code is code
     assert (await refusal(client.renew("any", 60))).code is code
+    assert (await refusal(client.capabilities())).code is code
 
 
 async def test_the_administrator_needs_no_lease(client: Client) -> None:
