@@ -58,7 +58,7 @@ class PostgresServer:
                     "-h",
                     "",
                     "-c",
-                    f"fsync={self._fsync}",
+                    self._setting,
                 ],
                 stdout=log,
                 stderr=log,

@@ -27,7 +27,12 @@ if TYPE_CHECKING:
 
 Pair = tuple[str, str]
 Credentials = tuple[tuple[Pair, ...], frozenset[str] | None]
-OWNERS = {"BillingService": "billing", "SchedulerService": "scheduler", "VmPoolService": "vmpool"}
+OWNERS = {
+    "BillingService": "billing",
+    "ReportService": "billing",
+    "SchedulerService": "scheduler",
+    "VmPoolService": "vmpool",
+}
 """The process that serves each service; executors are further down."""
 REFUSALS = {grpc.StatusCode.UNAUTHENTICATED, grpc.StatusCode.PERMISSION_DENIED}
 ACCOUNT = "wavepool.billing.v1.BillingService"
