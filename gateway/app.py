@@ -17,6 +17,7 @@ from gateway.http.route_docs import describe
 from gateway.machines.open_calls import OpenCalls
 from gateway.routes import (
     account,
+    accounts,
     amd,
     billing,
     catalogue,
@@ -26,7 +27,9 @@ from gateway.routes import (
     orchestrator_metrics,
     seed_submissions,
     submissions,
+    teams,
     tokens,
+    users,
 )
 from gateway.routes.pages import pages
 from gateway.submissions.hub import Hub
@@ -51,7 +54,7 @@ def create_app(settings: GatewaySettings) -> FastAPI:
     async def lifespan(app: FastAPI) -> AsyncGenerator[None]:
         async with open_upstreams(settings) as upstreams:
             hub = Hub(upstreams.scheduler, settings.stream_window_bytes)
-            authenticator = Authenticator(upstreams.billing, settings.token_cache)
+            authenticator = Authenticator(upstreams.identity, settings.token_cache)
             app.state.gateway = Gateway(settings, upstreams, hub, OpenCalls(), authenticator)
             yield
             app.state.gateway.close()
@@ -68,7 +71,7 @@ def create_app(settings: GatewaySettings) -> FastAPI:
     app.add_middleware(BodyLimit)
     app.add_middleware(RequestScope)
     error_responses.install(app)
-    for module in (submissions, catalogue, machines, offers, account, billing, tokens):
+    for module in (submissions, catalogue, machines, offers, account, billing, tokens, accounts, users, teams):
         app.include_router(module.router, prefix="/api/v1")
     for module in (orchestrator_metrics, amd, seed_submissions, health):
         app.include_router(module.router)

@@ -6,79 +6,113 @@ import hashlib
 import time
 from collections import OrderedDict
 from dataclasses import dataclass
+from datetime import datetime  # noqa: TC003 - the class is turned into a response
 from typing import TYPE_CHECKING
 
 import grpc
-from wavepool.billing.v1.billing_pb2 import AuthenticateTokenRequest
+from wavepool.billing.v1.identity_pb2 import AuthenticateTokenRequest
 
 from gateway.http.errors import FieldError, Problem, ProblemError
 from gateway.upstreams import CALL_TIMEOUT_SECONDS
+from gateway.words.enum_names import role_word
+from gateway.words.proto_time import instant_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import timedelta
 
-    from wavepool.billing.v1.billing_pb2_grpc import BillingServiceAsyncStub
+    from wavepool.billing.v1.identity_pb2_grpc import IdentityServiceAsyncStub
 
 MAX_REMEMBERED = 10_000
 MAX_TOKEN_LENGTH = 512
 
 
 @dataclass(frozen=True)
-class Account:
-    """The account and the token of a request."""
+class Caller:
+    """The user, the account and the token of a request, and what the token may do."""
 
+    user_id: str
+    user_name: str
+    role: str
     account_id: str
+    """The account that the token charges."""
     account_name: str
     token_id: str
     admin: bool
+    scopes: tuple[str, ...]
+    """All that the token may do."""
+    expire_time: datetime | None
+    visible_account_ids: frozenset[str]
+    """The accounts whose jobs and credit the token may see."""
+
+    def require(self, scope: str) -> None:
+        """Raises ProblemError (403), which names the scope, if the token lacks it."""
+        if scope not in self.scopes:
+            has = ", ".join(self.scopes)
+            raise ProblemError(Problem(403, f"This needs the scope `{scope}`; your token has: {has}."))
+
+    def require_role(self, *roles: str) -> None:
+        """Raises ProblemError (403), which names the first role, if the user has none of them."""
+        if self.role not in roles:
+            raise ProblemError(Problem(403, f"This needs the token of an {roles[0]}; your role is {self.role}."))
 
 
 class Authenticator:
-    """Turns tokens into accounts. Remembers hashes of tokens only, also of rejected ones."""
+    """Turns tokens into callers. Remembers hashes of tokens only, also of rejected ones."""
 
     def __init__(
         self,
-        billing: BillingServiceAsyncStub,
+        identity: IdentityServiceAsyncStub,
         remember_for: timedelta,
         monotonic_seconds: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._billing = billing
+        self._identity = identity
         self._remember_seconds = remember_for.total_seconds()
         self._monotonic_seconds = monotonic_seconds
-        self._remembered: OrderedDict[bytes, tuple[float, Account | None]] = OrderedDict()
+        self._remembered: OrderedDict[bytes, tuple[float, Caller | None]] = OrderedDict()
 
-    async def account(self, token: str) -> Account:
-        """The token's account; raises ProblemError (401) if the token is missing, unknown or revoked."""
+    async def caller(self, token: str) -> Caller:
+        """The token's user; raises ProblemError (401) if the token is missing or does not work."""
         if not token or len(token) > MAX_TOKEN_LENGTH:
             raise _unauthorized("Send your API token as `Authorization: Bearer <token>`.")
-        account = await self._looked_up(token)
-        if account is None:
-            raise _unauthorized("The API token is unknown or revoked; use another.")
-        return account
+        caller = await self._looked_up(token)
+        if caller is None:
+            raise _unauthorized("The API token is unknown, revoked or expired, or its user is disabled; use another.")
+        return caller
 
-    async def _looked_up(self, token: str) -> Account | None:
+    async def _looked_up(self, token: str) -> Caller | None:
         key = hashlib.sha256(token.encode()).digest()
-        expiry, account = self._remembered.get(key, (0.0, None))
+        expiry, caller = self._remembered.get(key, (0.0, None))
         if expiry > self._monotonic_seconds():
-            return account
-        account = await self._asked(token)
-        self._remembered[key] = (self._monotonic_seconds() + self._remember_seconds, account)
+            return caller
+        caller = await self._asked(token)
+        self._remembered[key] = (self._monotonic_seconds() + self._remember_seconds, caller)
         self._remembered.move_to_end(key)
         if len(self._remembered) > MAX_REMEMBERED:
             self._remembered.popitem(last=False)
-        return account
+        return caller
 
-    async def _asked(self, token: str) -> Account | None:
+    async def _asked(self, token: str) -> Caller | None:
         try:
-            answer = await self._billing.AuthenticateToken(
+            answer = await self._identity.AuthenticateToken(
                 AuthenticateTokenRequest(token=token), timeout=CALL_TIMEOUT_SECONDS
             )
         except grpc.aio.AioRpcError as error:
             if error.code() is grpc.StatusCode.NOT_FOUND:
                 return None
             raise
-        return Account(answer.account_id, answer.account_name, answer.token_id, answer.admin)
+        return Caller(
+            user_id=answer.user_id,
+            user_name=answer.user_name,
+            role=role_word(answer.role),
+            account_id=answer.account_id,
+            account_name=answer.account_name,
+            token_id=answer.token_id,
+            admin=answer.admin,
+            scopes=tuple(answer.scopes),
+            expire_time=instant_of(answer.expire_time),
+            visible_account_ids=frozenset({answer.account_id, *answer.visible_account_ids}),
+        )
 
 
 def _unauthorized(detail: str) -> ProblemError:

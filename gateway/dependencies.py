@@ -1,4 +1,4 @@
-"""Dependencies of route handlers: the gateway's parts, and the account behind a request."""
+"""Dependencies of route handlers: the gateway's parts, the caller of a request, and what the caller must be allowed."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from fastapi import Depends
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from starlette.requests import Request  # noqa: TC002 - FastAPI reads it at run time
 
-from gateway.auth import Account, Authenticator
-from gateway.http.errors import Problem, ProblemError
+from gateway.auth import Authenticator, Caller
 from gateway.http.sse import EventStream
 from gateway.submissions.recent_jobs import RecentJobs
 from gateway.submissions.visible_jobs import VisibleJobs
@@ -58,13 +57,53 @@ def _gateway(request: Request) -> Gateway:
 TheGateway = Annotated[Gateway, Depends(_gateway)]
 
 
-async def _account(
+async def _caller(
     gateway: TheGateway, credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(bearer)]
-) -> Account:
-    return await gateway.authenticator.account(credentials.credentials if credentials else "")
+) -> Caller:
+    return await gateway.authenticator.caller(credentials.credentials if credentials else "")
 
 
-TheAccount = Annotated[Account, Depends(_account)]
+TheCaller = Annotated[Caller, Depends(_caller)]
+"""Any token that works, whatever it may do. Every other dependency here also requires one scope."""
+
+
+def _reader(caller: TheCaller) -> Caller:
+    caller.require("read")
+    return caller
+
+
+def _submitter(caller: TheCaller) -> Caller:
+    caller.require("submit")
+    return caller
+
+
+def _manager(caller: TheCaller) -> Caller:
+    caller.require("manage")
+    return caller
+
+
+def _operator(caller: TheCaller) -> Caller:
+    caller.require_role("operator", "admin")
+    caller.require("operate")
+    return caller
+
+
+def _admin(caller: TheCaller) -> Caller:
+    caller.require_role("administrator", "admin")
+    caller.require("admin")
+    return caller
+
+
+TheAccount = Annotated[Caller, Depends(_reader)]
+"""Sees what the token's accounts have."""
+TheSubmitter = Annotated[Caller, Depends(_submitter)]
+"""Submits and cancels."""
+TheManager = Annotated[Caller, Depends(_manager)]
+"""Manages tokens of the same user."""
+TheOperator = Annotated[Caller, Depends(_operator)]
+"""Looks after machines; an operator or an administrator."""
+TheAdmin = Annotated[Caller, Depends(_admin)]
+"""Manages users, teams and accounts; an administrator."""
 
 
 def _visible_jobs(account: TheAccount, gateway: TheGateway) -> VisibleJobs:
@@ -72,13 +111,4 @@ def _visible_jobs(account: TheAccount, gateway: TheGateway) -> VisibleJobs:
 
 
 TheVisibleJobs = Annotated[VisibleJobs, Depends(_visible_jobs)]
-"""Requires a valid token, like TheAccount."""
-
-
-def _admin(account: TheAccount) -> Account:
-    if not account.admin:
-        raise ProblemError(Problem(403, "This needs the token of an administrator."))
-    return account
-
-
-TheAdmin = Annotated[Account, Depends(_admin)]
+"""Requires what TheAccount requires."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 from grpc_health.v1 import health_pb2_grpc
 from wavepool.billing.v1.billing_pb2_grpc import BillingServiceStub
 from wavepool.billing.v1.reports_pb2_grpc import ReportServiceStub
+from wavepool.billing.v1.identity_pb2_grpc import IdentityServiceStub
 from wavepool.scheduler.v1.scheduler_pb2_grpc import SchedulerServiceStub
 from wavepool.vmpool.v1.vmpool_pb2_grpc import VmPoolServiceStub
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     from wavepool.billing.v1.billing_pb2_grpc import BillingServiceAsyncStub
     from wavepool.billing.v1.reports_pb2_grpc import ReportServiceAsyncStub
+    from wavepool.billing.v1.identity_pb2_grpc import IdentityServiceAsyncStub
     from wavepool.scheduler.v1.scheduler_pb2_grpc import SchedulerServiceAsyncStub
     from wavepool.vmpool.v1.vmpool_pb2_grpc import VmPoolServiceAsyncStub
 
@@ -37,6 +39,7 @@ class Upstreams:
     vmpool: VmPoolServiceAsyncStub
     billing: BillingServiceAsyncStub
     reports: ReportServiceAsyncStub
+    identity: IdentityServiceAsyncStub
     health: Mapping[str, Any]
 
 
@@ -60,5 +63,6 @@ async def open_upstreams(settings: GatewaySettings) -> AsyncGenerator[Upstreams]
             vmpool=VmPoolServiceStub(channels["vmpool"]),
             billing=BillingServiceStub(channels["billing"]),
             reports=ReportServiceStub(channels["billing"]),
+            identity=IdentityServiceStub(channels["billing"]),
             health={name: health_stub(channel) for name, channel in channels.items()},
         )

@@ -48,13 +48,13 @@ class SeedProblem(BaseModel):
 
 MEANINGS = {
     400: "The body is not JSON; on a seed-compatible route also: a required field is missing.",
-    401: "No token, or one that is unknown or revoked.",
+    401: "No token, or one that is unknown, revoked or expired, or whose user is disabled.",
     402: "The credit does not cover the worst case.",
-    403: "The token is not an administrator's, and what is asked for needs one.",
+    403: "The token lacks a scope that this needs, or the user a role; the detail names it.",
     404: "There is no such thing in your account, or at all.",
     408: "The body did not arrive in time; the connection is closed.",
-    409: "The idempotency key was used with other content, the pool may start no other machine, or the token is the "
-    "last one of all administrators.",
+    409: "The idempotency key was used with other content, the name is taken, the pool may start no other machine, or "
+    "no administrator with a working token would be left.",
     413: "The body is larger than 2 MiB.",
     415: "The body is not `application/json`.",
     422: "A field is wrong; `errors` names each, and the fix.",
@@ -63,7 +63,7 @@ MEANINGS = {
     503: "A service behind the gateway cannot be reached; nothing was changed. Try again.",
     504: "A service behind the gateway did not answer in time. Try again.",
 }
-WITH_A_TOKEN = (401, 500, 503, 504)
+WITH_A_TOKEN = (401, 403, 500, 503, 504)
 """Statuses that every request with a token may get, besides those that its route names."""
 WITH_A_BODY = (400, 408, 413, 415, 422)
 WITH_PARAMETERS = (422,)

@@ -1,17 +1,16 @@
-"""`/api/v1/me` and `/api/v1/costs`: the caller's account and its costs."""
+"""`/api/v1/me` and `/api/v1/costs`: the caller, and the costs of the caller's account."""
 
 from __future__ import annotations
 
 import asyncio
-from dataclasses import asdict
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated
 
 from fastapi import APIRouter, Query
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 from wavepool.billing.v1.billing_pb2 import GetBalanceRequest, ListPostingsRequest
 
-from gateway.dependencies import TheAccount, TheGateway
+from gateway.dependencies import TheAccount, TheCaller, TheGateway
 from gateway.upstreams import CALL_TIMEOUT_SECONDS
 from gateway.words.enum_names import posting_kind_name
 from gateway.words.proto_time import instant_of
@@ -48,50 +47,23 @@ class Costs(BaseModel):
 
 
 class Me(BaseModel):
-    """The account and the token of the request."""
+    """The user, the account and the token of the request."""
 
-    account_id: str
+    user_id: str
+    user_name: str
+    role: Annotated[str, Field(description="`user`, `operator`, `admin` or `service`.")]
+    account_id: Annotated[str, Field(description="The account that the token charges.")]
     account_name: str
     token_id: str
     admin: bool
-
-
-class TokenRequest(BaseModel):
-    """The name of a new token, and its account."""
-
-    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"name": "laptop"}]})
-
-    name: Annotated[str, Field(min_length=1, max_length=100, description="For people.")]
-    account_id: Annotated[str, Field(max_length=100, description="Your own account where empty.")] = ""
-
-
-class NewToken(BaseModel):
-    """A new token; `token` is shown only this once."""
-
-    id: str
-    token: str
-
-
-class Token(BaseModel):
-    """A token without its secret."""
-
-    id: str
-    name: str
-    prefix: str
-    create_time: datetime | None
-    revoke_time: datetime | None
-
-
-class TokenList(BaseModel):
-    """An account's tokens."""
-
-    tokens: list[Token]
+    scopes: Annotated[list[str], Field(description="All that the token may do.")]
+    expire_time: Annotated[datetime | None, Field(description="When the token stops working; null: never.")]
 
 
 @router.get("/me")
-async def get_me(account: TheAccount) -> Me:
-    """Get the account that your token belongs to."""
-    return Me(**asdict(account))
+async def get_me(caller: TheCaller) -> Me:
+    """Get the user that your token belongs to, and what it may do."""
+    return Me.model_validate(caller, from_attributes=True)
 
 
 @router.get("/costs")
@@ -132,15 +104,4 @@ def costs_of(balance: billing_pb2.GetBalanceResponse, page: billing_pb2.ListPost
             for posting in page.postings
         ],
         next_page_token=page.next_page_token,
-    )
-
-
-def token_of(token: billing_pb2.Token) -> Token:
-    """A token without its secret."""
-    return Token(
-        id=token.token_id,
-        name=token.name,
-        prefix=token.prefix,
-        create_time=instant_of(token.create_time),
-        revoke_time=instant_of(token.revoke_time),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Response
 
-from gateway.dependencies import TheAccount, TheGateway
+from gateway.dependencies import TheGateway, TheSubmitter
 from gateway.http.json_route import JsonRoute
 from gateway.http.route_docs import STREAM, problems
 from gateway.submissions import account_jobs
@@ -15,7 +15,7 @@ router = APIRouter(prefix="/api/amd", tags=["seed-compatible"], route_class=Json
 
 
 @router.post("/submit", response_class=Response, responses=STREAM | problems(402, 404, 409, 429))
-async def submit(body: AmdSubmitRequest, account: TheAccount, gateway: TheGateway) -> Response:
+async def submit(body: AmdSubmitRequest, account: TheSubmitter, gateway: TheGateway) -> Response:
     """Submit and follow in one request. Resume at `/api/v1/submissions/{X-Submission-Id}/events`."""
     job = await account_jobs.submit(gateway.upstreams, account, body.spec, body.field_names, body.submission_id)
     return gateway.stream(job, 0, {"X-Submission-Id": job.job_id, "Location": submission_path(job.job_id)})

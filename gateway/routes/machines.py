@@ -1,4 +1,4 @@
-"""`/api/v1/machines`: the pool. Everybody may look; administrators order machines, read their logs and end them."""
+"""`/api/v1/machines`: the pool. Everybody may look; operators order machines, read their logs and end them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from wavepool.vmpool.v1.vmpool_pb2 import (
     StopMachineRequest,
 )
 
-from gateway.dependencies import TheAdmin, TheGateway, TheVisibleJobs
+from gateway.dependencies import TheGateway, TheOperator, TheVisibleJobs
 from gateway.http.json_route import JsonRoute
 from gateway.http.route_docs import LOG, MACHINE_STREAM, NO_MORE_EVENTS, problems
 from gateway.http.sse import EventStream, resume_point
@@ -48,7 +48,7 @@ async def list_machines(
 async def request_machine(
     body: MachineOrder,
     response: Response,
-    _: TheAdmin,
+    _: TheOperator,
     gateway: TheGateway,
     idempotency_key: Annotated[
         str, Header(max_length=100, description="A repeated key with the same content gives the first machine.")
@@ -96,14 +96,14 @@ async def follow_machine(
 
 
 @router.post("/{machine_id}/drain", responses=problems(403, 404))
-async def drain_machine(machine_id: MachineId, _: TheAdmin, gateway: TheGateway, reason: Reason = "") -> Machine:
+async def drain_machine(machine_id: MachineId, _: TheOperator, gateway: TheGateway, reason: Reason = "") -> Machine:
     """Let a machine finish its runs, then stop it. A machine that already drains or is over stays as it is."""
     request = DrainMachineRequest(machine_id=machine_id, reason=reason)
     return machine_of((await gateway.upstreams.vmpool.DrainMachine(request, timeout=CALL_TIMEOUT_SECONDS)).machine)
 
 
 @router.post("/{machine_id}/stop", responses=problems(403, 404))
-async def stop_machine(machine_id: MachineId, _: TheAdmin, gateway: TheGateway, reason: Reason = "") -> Machine:
+async def stop_machine(machine_id: MachineId, _: TheOperator, gateway: TheGateway, reason: Reason = "") -> Machine:
     """Stop a machine at once; its runs start again elsewhere. A machine that is over stays as it is."""
     request = StopMachineRequest(machine_id=machine_id, reason=reason)
     return machine_of((await gateway.upstreams.vmpool.StopMachine(request, timeout=CALL_TIMEOUT_SECONDS)).machine)
@@ -112,7 +112,7 @@ async def stop_machine(machine_id: MachineId, _: TheAdmin, gateway: TheGateway, 
 @router.get("/{machine_id}/logs", response_class=Response, responses={**LOG, **problems(403, 404)})
 async def get_machine_logs(
     machine_id: MachineId,
-    _: TheAdmin,
+    _: TheOperator,
     gateway: TheGateway,
     follow: Annotated[bool, Query(description="Go on with what comes, until the machine is over.")] = False,  # noqa: FBT002 - a query parameter
     tail: Annotated[int, Query(ge=0, le=10_000, description="Only so many of the last lines; 0: all.")] = 0,

@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 from wavepool.vmpool.v1.vmpool_pb2 import DiagnoseProvidersRequest, ListOffersRequest, ResumeRentingRequest
 
-from gateway.dependencies import TheAccount, TheAdmin, TheGateway
+from gateway.dependencies import TheAccount, TheGateway, TheOperator
 from gateway.http.route_docs import problems
 from gateway.machines.schemas import OfferList, ProviderDiagnosis, ResumedRenting
 from gateway.machines.views import diagnosis_of, offers_of, stopped_of
@@ -31,7 +31,7 @@ async def list_offers(
 
 
 @router.get("/providers/diagnosis", responses=problems(403))
-async def diagnose_providers(_: TheAdmin, gateway: TheGateway) -> ProviderDiagnosis:
+async def diagnose_providers(_: TheOperator, gateway: TheGateway) -> ProviderDiagnosis:
     """Find out why the pool's providers cannot make machines, and how to fix it."""
     request = DiagnoseProvidersRequest()
     return diagnosis_of(await gateway.upstreams.vmpool.DiagnoseProviders(request, timeout=PROVIDERS_TIMEOUT_SECONDS))
@@ -39,7 +39,7 @@ async def diagnose_providers(_: TheAdmin, gateway: TheGateway) -> ProviderDiagno
 
 @router.post("/providers/resume", responses=problems(403))
 async def resume_renting(
-    _: TheAdmin,
+    _: TheOperator,
     gateway: TheGateway,
     gpu_type: Annotated[str, Query(max_length=40, description="Empty: all.")] = "",
 ) -> ResumedRenting:

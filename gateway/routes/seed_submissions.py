@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter, Response
 from wavepool.scheduler.v1.scheduler_pb2 import JobSpec
 
-from gateway.dependencies import TheAccount, TheGateway
+from gateway.dependencies import TheGateway, TheSubmitter
 from gateway.http.json_route import JsonRoute
 from gateway.http.route_docs import STREAM, problems
 from gateway.submissions import account_jobs
@@ -18,37 +18,37 @@ router = APIRouter(prefix="/api/submissions", tags=["seed-compatible"], route_cl
 
 
 @router.post("/direct-submit", response_class=Response, responses=STREAM | problems(402, 404, 409, 429))
-async def direct_submit(body: DirectSubmitRequest, account: TheAccount, gateway: TheGateway) -> Response:
+async def direct_submit(body: DirectSubmitRequest, account: TheSubmitter, gateway: TheGateway) -> Response:
     """Check and measure a submission that counts."""
     return await _submit(body, Mode.FULL, account, gateway)
 
 
 @router.post("/checker", response_class=Response, responses=STREAM | problems(402, 404, 409, 429))
-async def check(body: DirectSubmitRequest, account: TheAccount, gateway: TheGateway) -> Response:
+async def check(body: DirectSubmitRequest, account: TheSubmitter, gateway: TheGateway) -> Response:
     """Check a submission."""
     return await _submit(body, Mode.CHECK, account, gateway)
 
 
 @router.post("/benchmark", response_class=Response, responses=STREAM | problems(402, 404, 409, 429))
-async def benchmark(body: DirectSubmitRequest, account: TheAccount, gateway: TheGateway) -> Response:
+async def benchmark(body: DirectSubmitRequest, account: TheSubmitter, gateway: TheGateway) -> Response:
     """Check and measure a submission."""
     return await _submit(body, Mode.BENCHMARK, account, gateway)
 
 
 @router.post("/sample", response_class=Response, responses=STREAM | problems(402, 404, 409, 429))
-async def run_sample(body: DirectSubmitRequest, account: TheAccount, gateway: TheGateway) -> Response:
+async def run_sample(body: DirectSubmitRequest, account: TheSubmitter, gateway: TheGateway) -> Response:
     """Show one small case."""
     return await _submit(body, Mode.SAMPLE, account, gateway)
 
 
 @router.post("/sandbox", response_class=Response, responses=STREAM | problems(402, 409, 429))
-async def run_sandbox(body: SandboxRequest, account: TheAccount, gateway: TheGateway) -> Response:
+async def run_sandbox(body: SandboxRequest, account: TheSubmitter, gateway: TheGateway) -> Response:
     """Run a whole program."""
     return await _streamed(body, body.job_spec(Mode.SANDBOX, body.code), account, gateway)
 
 
 @router.post("/cancel", responses=problems(404))
-async def cancel(body: CancelRequest, account: TheAccount, gateway: TheGateway) -> CancelAnswer:
+async def cancel(body: CancelRequest, account: TheSubmitter, gateway: TheGateway) -> CancelAnswer:
     """Cancel a submission; one that is over stays as it is."""
     job = await account_jobs.cancel(gateway.upstreams, account, body.submission_id)
     state = submission_of(job).state
@@ -56,12 +56,12 @@ async def cancel(body: CancelRequest, account: TheAccount, gateway: TheGateway) 
     return CancelAnswer(success=True, id=job.job_id, state=state, message=message)
 
 
-async def _submit(body: DirectSubmitRequest, mode: Mode, account: TheAccount, gateway: TheGateway) -> Response:
+async def _submit(body: DirectSubmitRequest, mode: Mode, account: TheSubmitter, gateway: TheGateway) -> Response:
     return await _streamed(body, body.job_spec(mode, body.code, body.problem_slug), account, gateway)
 
 
 async def _streamed(
-    body: DirectSubmitRequest | SandboxRequest, spec: JobSpec, account: TheAccount, gateway: TheGateway
+    body: DirectSubmitRequest | SandboxRequest, spec: JobSpec, account: TheSubmitter, gateway: TheGateway
 ) -> Response:
     job = await account_jobs.submit(gateway.upstreams, account, spec, body.field_names)
     return gateway.stream(job, 0, {"X-Submission-Id": job.job_id, "Location": submission_path(job.job_id)})

@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Header, Query, Response
 from wavepool.scheduler.v1.scheduler_pb2 import Job, ListJobsRequest
 
-from gateway.dependencies import TheAccount, TheGateway
+from gateway.dependencies import TheAccount, TheGateway, TheSubmitter
 from gateway.http.errors import Problem, ProblemError
 from gateway.http.json_route import JsonRoute
 from gateway.http.route_docs import NOTHING_LEFT, REPORT, STREAM, problems
@@ -35,7 +35,7 @@ router = APIRouter(prefix="/submissions", tags=["submissions"], route_class=Json
 async def submit(
     body: SubmissionRequest,
     response: Response,
-    account: TheAccount,
+    account: TheSubmitter,
     gateway: TheGateway,
     idempotency_key: Annotated[
         str, Header(max_length=200, description="A repeated key with the same content gives the first submission.")
@@ -48,17 +48,22 @@ async def submit(
     return submission_of(job)
 
 
-@router.get("")
+@router.get("", responses=problems(404))
 async def list_submissions(
     account: TheAccount,
     gateway: TheGateway,
     page_size: Annotated[int, Query(ge=1, le=200)] = 20,
     page_token: Annotated[str, Query(max_length=500, description="The `next_page_token` of the page before.")] = "",
     problem: Annotated[str, Query(max_length=100, description="Only submissions for this problem.")] = "",
+    account_id: Annotated[
+        str, Query(max_length=100, description="Another account that you may see, such as a team's; an id.")
+    ] = "",
 ) -> SubmissionPage:
-    """List your submissions, newest first."""
+    """List the submissions of the account that your token charges, newest first."""
+    if account_id and account_id not in account.visible_account_ids:
+        raise ProblemError(Problem(404, f"There is no account {account_id}, or it is not yours."))
     request = ListJobsRequest(
-        account_id=account.account_id, page_size=page_size, page_token=page_token, problem=problem
+        account_id=account_id or account.account_id, page_size=page_size, page_token=page_token, problem=problem
     )
     page = await gateway.upstreams.scheduler.ListJobs(request, timeout=CALL_TIMEOUT_SECONDS)
     return SubmissionPage(submissions=[submission_of(job) for job in page.jobs], next_page_token=page.next_page_token)
@@ -94,7 +99,7 @@ async def follow_submission(
 async def get_isa(submission_id: str, account: TheAccount, gateway: TheGateway) -> SubmissionIsa:
     """Get the MI300X's instructions for a compiled submission, with source lines, and a report on each kernel."""
     job = await account_jobs.job_of(gateway.upstreams, account, submission_id)
-    compiled = await compiled_of(gateway.upstreams, account, job)
+    compiled = await compiled_of(gateway.upstreams, job)
     if compiled is None:
         why = "it did not compile" if is_over(job) else "it is not compiled yet"
         raise ProblemError(Problem(404, f"Submission {submission_id} has no ISA: {why}."))
@@ -111,7 +116,7 @@ async def get_report(submission_id: str, account: TheAccount, gateway: TheGatewa
 
 
 @router.post("/{submission_id}/cancel", status_code=202, responses=problems(404))
-async def cancel_submission(submission_id: str, account: TheAccount, gateway: TheGateway) -> Submission:
+async def cancel_submission(submission_id: str, account: TheSubmitter, gateway: TheGateway) -> Submission:
     """End a submission in any state, which may take a moment. One that is over stays as it is."""
     return submission_of(await account_jobs.cancel(gateway.upstreams, account, submission_id))
 

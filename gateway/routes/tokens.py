@@ -1,44 +1,158 @@
-"""`/api/v1/tokens`: API tokens, for administrators."""
+"""`/api/v1/tokens`: API tokens. Users make, list and revoke their own, administrators also those of others."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Annotated, Self
 
 from fastapi import APIRouter, Query, Response
-from wavepool.billing.v1.billing_pb2 import CreateTokenRequest, ListTokensRequest, RevokeTokenRequest
+from google.protobuf.timestamp_pb2 import Timestamp
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, model_validator
+from wavepool.billing.v1.identity_pb2 import CreateTokenRequest, ListTokensRequest, RevokeTokenRequest
 
-from gateway.dependencies import TheAdmin, TheGateway
+from gateway.dependencies import TheCaller, TheGateway, TheManager
 from gateway.http.json_route import JsonRoute
 from gateway.http.route_docs import problems
-from gateway.routes.account import NewToken, TokenList, TokenRequest, token_of
+from gateway.routes.identity_calls import call
 from gateway.upstreams import CALL_TIMEOUT_SECONDS
+from gateway.words.proto_time import instant_of
+
+if TYPE_CHECKING:
+    from wavepool.billing.v1 import identity_pb2
 
 router = APIRouter(prefix="/tokens", tags=["tokens"], route_class=JsonRoute)
 
+LONGEST_LIFETIME_SECONDS = 10 * 365 * 86_400
+"""Ten years; leave it out for a token that lasts."""
 
-@router.post("", status_code=201, responses=problems(403, 404))
-async def create_token(body: TokenRequest, admin: TheAdmin, gateway: TheGateway) -> NewToken:
-    """Create a token. Only this answer ever contains its secret."""
-    request = CreateTokenRequest(account_id=body.account_id or admin.account_id, name=body.name)
-    answer = await gateway.upstreams.billing.CreateToken(request, timeout=CALL_TIMEOUT_SECONDS)
-    return NewToken(id=answer.token_id, token=answer.token)
+FIELD_NAMES = {"user": "user_id", "account": "account_id"}
+
+UserQuery = Annotated[str, Query(max_length=100, description="A user's id or name; yours where empty.")]
+AccountQuery = Annotated[
+    str, Query(max_length=100, description="An account's id or name: its owner's tokens, or for a team those with it.")
+]
+
+
+class TokenRequest(BaseModel):
+    """A new token."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        allow_inf_nan=False,
+        json_schema_extra={"examples": [{"name": "laptop"}, {"name": "ci", "scopes": ["read", "submit"]}]},
+    )
+
+    name: Annotated[str, Field(min_length=1, max_length=100, description="For people.")]
+    account_id: Annotated[
+        str,
+        Field(max_length=100, description="Id or name of the account that it charges: your own, or that of a team."),
+    ] = ""
+    user_id: Annotated[
+        str, Field(max_length=100, description="Id or name of its user; you where empty. For administrators.")
+    ] = ""
+    scopes: Annotated[
+        list[Annotated[str, Field(max_length=40)]],
+        Field(
+            max_length=20,
+            description="`read`, `submit`, `manage`, `operate`, `admin`; where empty, all that your token may do.",
+        ),
+    ] = []
+    expire_time: Annotated[AwareDatetime | None, Field(description="When it stops working; never where empty.")] = None
+    lifetime_seconds: Annotated[
+        float | None, Field(gt=0, le=LONGEST_LIFETIME_SECONDS, description="The same, counted from now.")
+    ] = None
+
+    @model_validator(mode="after")
+    def _one_expiry(self) -> Self:
+        if self.expire_time is not None and self.lifetime_seconds is not None:
+            raise ValueError("give expire_time or lifetime_seconds, not both")
+        return self
+
+    def expiry(self, now: datetime) -> Timestamp | None:
+        """When the token stops working; None: never."""
+        end = self.expire_time
+        if self.lifetime_seconds is not None:
+            end = now + timedelta(seconds=self.lifetime_seconds)
+        if end is None:
+            return None
+        timestamp = Timestamp()
+        timestamp.FromDatetime(end)
+        return timestamp
+
+
+class Token(BaseModel):
+    """A token without its secret."""
+
+    id: str
+    name: str
+    prefix: str
+    user_id: str
+    user_name: str
+    account_id: Annotated[str, Field(description="The account that it charges.")]
+    account_name: str
+    scopes: Annotated[list[str], Field(description="Empty: all that the user's role allows.")]
+    create_time: datetime | None
+    expire_time: Annotated[datetime | None, Field(description="Null: never.")]
+    revoke_time: datetime | None
+
+
+class NewToken(Token):
+    """A new token; `token` is shown only this once."""
+
+    token: str
+
+
+class TokenList(BaseModel):
+    """Tokens, oldest first."""
+
+    tokens: list[Token]
+
+
+@router.post("", status_code=201, responses=problems(403, 404, 409))
+async def create_token(body: TokenRequest, caller: TheManager, gateway: TheGateway) -> NewToken:
+    """Create a token, which can do no more than yours. Only this answer ever contains its secret."""
+    request = CreateTokenRequest(
+        caller_token_id=caller.token_id,
+        user=body.user_id,
+        account=body.account_id,
+        name=body.name,
+        scopes=body.scopes,
+        expire_time=body.expiry(datetime.now(UTC)),
+    )
+    answer = await call(gateway.upstreams.identity.CreateToken, request, FIELD_NAMES)
+    return NewToken(**token_of(answer.token).model_dump(), token=answer.secret)
 
 
 @router.get("", responses=problems(403, 404))
 async def list_tokens(
-    admin: TheAdmin,
-    gateway: TheGateway,
-    account_id: Annotated[str, Query(max_length=100, description="Your own account where empty.")] = "",
+    caller: TheManager, gateway: TheGateway, account_id: AccountQuery = "", user_id: UserQuery = ""
 ) -> TokenList:
-    """List an account's tokens, without secrets."""
-    request = ListTokensRequest(account_id=account_id or admin.account_id)
-    answer = await gateway.upstreams.billing.ListTokens(request, timeout=CALL_TIMEOUT_SECONDS)
+    """List your tokens, without secrets; administrators may ask for those of others."""
+    request = ListTokensRequest(caller_token_id=caller.token_id, user=user_id, account=account_id)
+    answer = await call(gateway.upstreams.identity.ListTokens, request, FIELD_NAMES)
     return TokenList(tokens=[token_of(token) for token in answer.tokens])
 
 
 @router.delete("/{token_id}", status_code=204, responses=problems(403, 404, 409))
-async def revoke_token(token_id: str, _: TheAdmin, gateway: TheGateway) -> Response:
-    """Revoke a token for good; it may work for some more seconds. The last one of all administrators stays."""
-    request = RevokeTokenRequest(token_id=token_id)
-    await gateway.upstreams.billing.RevokeToken(request, timeout=CALL_TIMEOUT_SECONDS)
+async def revoke_token(token_id: str, caller: TheCaller, gateway: TheGateway) -> Response:
+    """Revoke a token for good; it may work for 5 s more. The last one of all administrators stays."""
+    request = RevokeTokenRequest(caller_token_id=caller.token_id, token_id=token_id)
+    await gateway.upstreams.identity.RevokeToken(request, timeout=CALL_TIMEOUT_SECONDS)
     return Response(status_code=204)
+
+
+def token_of(token: identity_pb2.Token) -> Token:
+    """A token without its secret."""
+    return Token(
+        id=token.token_id,
+        name=token.name,
+        prefix=token.prefix,
+        user_id=token.user_id,
+        user_name=token.user_name,
+        account_id=token.account_id,
+        account_name=token.account_name,
+        scopes=list(token.scopes),
+        create_time=instant_of(token.create_time),
+        expire_time=instant_of(token.expire_time),
+        revoke_time=instant_of(token.revoke_time),
+    )

@@ -17,16 +17,15 @@ if TYPE_CHECKING:
     from wavepool.executor.v1.run_event_pb2 import Compiled
     from wavepool.scheduler.v1.scheduler_pb2 import Job
 
-    from gateway.auth import Account
     from gateway.upstreams import Upstreams
 
 
-async def compiled_of(upstreams: Upstreams, account: Account, job: Job) -> Compiled | None:
+async def compiled_of(upstreams: Upstreams, job: Job) -> Compiled | None:
     """The COMPILED event of the job's last attempt; None if there is none yet. Raises ProblemError."""
     found: Compiled | None = None
     if job.last_seq == 0:
         return found
-    request = WatchJobRequest(account_id=account.account_id, job_id=job.job_id, after_seq=0)
+    request = WatchJobRequest(account_id=job.account_id, job_id=job.job_id, after_seq=0)
     call = upstreams.scheduler.WatchJob(request, timeout=CALL_TIMEOUT_SECONDS)
     try:
         async for response in call:

@@ -11,7 +11,7 @@ from gateway.submissions import account_jobs
 if TYPE_CHECKING:
     from wavepool.vmpool.v1.vmpool_pb2 import Machine
 
-    from gateway.auth import Account
+    from gateway.auth import Caller
     from gateway.upstreams import Upstreams
 
 JOB_ID = re.compile(r"job_[0-9A-Z]+")
@@ -19,9 +19,9 @@ HIDDEN = "(of another account)"
 
 
 class VisibleJobs:
-    """The jobs whose ids an account may see: its own, or all of them for an administrator."""
+    """The jobs whose ids a caller may see: those of the caller's accounts, or all of them for an administrator."""
 
-    def __init__(self, upstreams: Upstreams, account: Account) -> None:
+    def __init__(self, upstreams: Upstreams, account: Caller) -> None:
         self._upstreams = upstreams
         self._account = account
         self._visible: dict[str, bool] = {}

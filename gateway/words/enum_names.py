@@ -6,6 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from wavepool.billing.v1.billing_pb2 import BudgetPeriod, BudgetScope, PostingKind
+from wavepool.billing.v1.identity_pb2 import AccountOwner, MemberLevel, Role
 from wavepool.billing.v1.reports_pb2 import OverheadPolicy
 from wavepool.executor.v1.run_event_pb2 import BenchmarkStage, Bound, Timing, Verdict
 from wavepool.scheduler.v1.scheduler_pb2 import JobState
@@ -37,6 +38,21 @@ overhead_policy_name = partial(enum_name, OverheadPolicy.Name, "OVERHEAD_POLICY_
 bound_name = partial(enum_name, Bound.Name, "BOUND_")
 benchmark_stage_name = partial(enum_name, BenchmarkStage.Name, "BENCHMARK_STAGE_")
 timing_name = partial(enum_name, Timing.Name, "TIMING_")
+
+
+def role_word(number: int) -> str:
+    """HTTP's name for a role: `user`, `operator`, `admin`, `service`."""
+    return enum_name(Role.Name, "ROLE_", number).lower()
+
+
+def level_word(number: int) -> str:
+    """HTTP's name for what a member of a team may do: `member`, `manager`."""
+    return enum_name(MemberLevel.Name, "MEMBER_LEVEL_", number).lower()
+
+
+def owner_word(number: int) -> str | None:
+    """HTTP's name for the kind of an account's owner: `user`, `team`; None for an account without an owner."""
+    return enum_name(AccountOwner.Name, "ACCOUNT_OWNER_", number).lower() if number else None
 
 
 def timing_mode_word(number: int) -> str | None:

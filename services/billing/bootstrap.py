@@ -1,4 +1,4 @@
-"""Creates the first account of a new installation, and the file with a token for its owner.
+"""Creates the first administrator of a new installation, with an account, and the file with the token.
 
 Every step may be repeated, so the next start completes one that was killed half way.
 """
@@ -11,56 +11,67 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from servicekit.logging import get_logger
-from services.billing.errors import AccountNameTakenError, InvalidTokenError
+from services.billing.errors import InvalidTokenError, NameTakenError
 from services.billing.identity.account import check_name, first_grant_key
+from services.billing.identity.rights import Role
 
 if TYPE_CHECKING:
-    from services.billing.identity.account import Account
+    from services.billing.identity.user import User
     from services.billing.store.account_store import AccountStore
     from services.billing.store.ledger_store import LedgerStore
     from services.billing.store.token_store import TokenStore
+    from services.billing.store.user_store import UserStore
 
 log = get_logger(__name__)
 
 
 class Bootstrap:
-    """Opens the first account with its grant, and keeps a working admin token in `token_file` (mode 0600)."""
+    """Adds the first user with a first grant, and keeps a working admin token in `token_file` (mode 0600)."""
 
-    def __init__(self, accounts: AccountStore, ledger: LedgerStore, tokens: TokenStore, token_file: Path) -> None:
+    def __init__(
+        self, users: UserStore, accounts: AccountStore, ledger: LedgerStore, tokens: TokenStore, token_file: Path
+    ) -> None:
+        self._users = users
         self._accounts = accounts
         self._ledger = ledger
         self._tokens = tokens
         self._token_file = token_file
 
     async def run(self, name: str, grant_micros: int) -> None:
-        """Creates the missing parts and keeps the others; an existing account with a grant gets no second one."""
-        account = await self._account(check_name(name))
+        """Creates the missing parts and keeps the others; an existing account with a grant gets no second one.
+
+        If somebody has disabled the user or taken the role away, another administrator has a working token, and the
+        file is left as it is.
+        """
+        user = await self._user(check_name(name))
+        account = await self._accounts.get(user.account_id)
         if grant_micros and account.balance.granted_micros == 0:
             await self._ledger.grant(
                 account.account_id, grant_micros, first_grant_key(account.account_id), "First grant"
             )
-        if not await self._file_works(account):
-            _, secret = await self._tokens.create(account.account_id, "bootstrap")
+        is_administrator = user.role is Role.ADMIN and user.disable_time is None
+        if is_administrator and not await self._file_works(user):
+            _, secret = await self._tokens.create(user.user_id, "bootstrap")
             _write_private(self._token_file, secret + "\n")
-            log.info("wrote an admin token", extra={"file": str(self._token_file), "account": name})
+            log.info("wrote an admin token", extra={"file": str(self._token_file), "user": name})
 
-    async def _account(self, name: str) -> Account:
-        found = await self._accounts.find_by_name(name)
+    async def _user(self, name: str) -> User:
+        found = await self._users.find_by_name(name)
         if found is not None:
             return found
         try:
-            return await self._accounts.create(name, admin=True)
-        except AccountNameTakenError:
+            return await self._users.create(name, Role.ADMIN)
+        except NameTakenError:
             # Another billing process on the same database was faster.
-            return await self._account(name)
+            return await self._users.get(name)
 
-    async def _file_works(self, account: Account) -> bool:
+    async def _file_works(self, user: User) -> bool:
         try:
             secret = self._token_file.read_text().strip()
-            owner, _ = await self._tokens.authenticate(secret)
+            caller = await self._tokens.authenticate(secret)
         except (OSError, UnicodeDecodeError, InvalidTokenError):
             return False
-        return owner.account_id == account.account_id
+        return caller.user.user_id == user.user_id
 
 
 def _write_private(path: Path, text: str) -> None:

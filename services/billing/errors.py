@@ -6,13 +6,18 @@ BillingError
 ├── InsufficientCreditError
 ├── BudgetExceededError
 ├── HoldExpiredError
-├── LastAdministratorTokenError
+├── LastAdministratorError
+├── UserDisabledError
+├── NotAllowedError
+│   └── ScopeMissingError
 ├── NotFoundError
 │   ├── AccountNotFoundError
 │   ├── HoldNotFoundError
+│   ├── TeamNotFoundError
 │   ├── TokenNotFoundError
+│   └── UserNotFoundError
 └── ConflictError
-    ├── AccountNameTakenError
+    ├── NameTakenError
     ├── IdempotencyKeyReusedError
     └── HoldSettledError
 """
@@ -35,10 +40,10 @@ class InvalidFieldError(BillingError):
 
 
 class InvalidTokenError(BillingError):
-    """The API token is unknown or revoked."""
+    """The API token does not work, or no longer."""
 
     def __init__(self) -> None:
-        super().__init__("The API token is unknown or revoked. Ask an administrator for a new one.")
+        super().__init__("The API token is unknown, revoked or expired, or its user is disabled. Use another.")
 
 
 class InsufficientCreditError(BillingError):
@@ -70,14 +75,33 @@ class HoldExpiredError(BillingError):
         super().__init__(f"Hold {hold_id!r} has expired, and its credit was given back. Make another hold.")
 
 
-class LastAdministratorTokenError(BillingError):
-    """The token is the last working token of all administrators' accounts."""
+class LastAdministratorError(BillingError):
+    """After the change, no administrator would have a working token."""
 
-    def __init__(self, token_id: str) -> None:
+    def __init__(self) -> None:
         super().__init__(
-            f"Token {token_id!r} is the last one of an administrator: without it, no request could make another. "
-            "Make another token for an administrator first."
+            "No administrator with a working token would be left, and nobody could make another. "
+            "Make another token for an administrator, or another administrator, first."
         )
+
+
+class UserDisabledError(BillingError):
+    """The user is disabled."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"User {name!r} is disabled. An administrator can enable the user again.")
+
+
+class NotAllowedError(BillingError):
+    """The caller may not do this; the message says who may."""
+
+
+class ScopeMissingError(NotAllowedError):
+    """The caller's token lacks a scope."""
+
+    def __init__(self, scope: str, usable: str) -> None:
+        super().__init__(f"This needs the scope {scope!r}; the token has: {usable}. Use a token that has it.")
+        self.scope = scope
 
 
 class NotFoundError(BillingError):
@@ -88,7 +112,7 @@ class AccountNotFoundError(NotFoundError):
     """There is no such account."""
 
     def __init__(self, account_id: str) -> None:
-        super().__init__(f"There is no account {account_id!r}.")
+        super().__init__(f"There is no account {account_id[:80]!r}.")
 
 
 class HoldNotFoundError(NotFoundError):
@@ -98,22 +122,36 @@ class HoldNotFoundError(NotFoundError):
         super().__init__(f"There is no hold {hold_id!r}.")
 
 
+class TeamNotFoundError(NotFoundError):
+    """There is no such team."""
+
+    def __init__(self, team: str) -> None:
+        super().__init__(f"There is no team {team[:80]!r}.")
+
+
+class UserNotFoundError(NotFoundError):
+    """There is no such user."""
+
+    def __init__(self, user: str) -> None:
+        super().__init__(f"There is no user {user[:80]!r}.")
+
+
 class TokenNotFoundError(NotFoundError):
     """There is no such token."""
 
     def __init__(self, token_id: str) -> None:
-        super().__init__(f"There is no token {token_id!r}.")
+        super().__init__(f"There is no token {token_id[:80]!r}.")
 
 
 class ConflictError(BillingError):
     """The request contradicts a record, and the record stands."""
 
 
-class AccountNameTakenError(ConflictError):
-    """Another account has the name."""
+class NameTakenError(ConflictError):
+    """A user, a team or an account has the name."""
 
     def __init__(self, name: str) -> None:
-        super().__init__(f"There is an account named {name!r} already. Choose another name.")
+        super().__init__(f"The name {name!r} is taken. Choose another name.")
 
 
 class IdempotencyKeyReusedError(ConflictError):

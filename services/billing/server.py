@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import grpc
-from wavepool.billing.v1 import billing_pb2_grpc, reports_pb2_grpc
+from wavepool.billing.v1 import billing_pb2_grpc, identity_pb2_grpc, reports_pb2_grpc
 
 from servicekit import logging
 from servicekit.clock import SystemClock, new_id
@@ -24,14 +24,18 @@ from services.billing.config import BillingSettings
 from services.billing.ledger_keeper import KEEPING_INTERVAL, LedgerKeeper
 from services.billing.service.billing_service import BillingServicer, Stores
 from services.billing.service.report_service import ReportServicer
+from services.billing.service.identity_service import IdentityServicer
 from services.billing.store.account_store import AccountStore
 from services.billing.store.budget_store import BudgetStore
 from services.billing.store.journal import Journal
 from services.billing.store.ledger_store import LedgerStore
 from services.billing.store.machine_usage_store import MachineUsageStore
+from services.billing.store.outside_identity_store import OutsideIdentityStore
 from services.billing.store.posting_store import PostingStore
 from services.billing.store.report_store import ReportStore
+from services.billing.store.team_store import TeamStore
 from services.billing.store.token_store import TokenStore
+from services.billing.store.user_store import UserStore
 from vocabulary.money import micros_of
 
 if TYPE_CHECKING:
@@ -47,7 +51,9 @@ ERROR_MAP: ErrorMap = {
     errors.InsufficientCreditError: grpc.StatusCode.FAILED_PRECONDITION,
     errors.BudgetExceededError: grpc.StatusCode.FAILED_PRECONDITION,
     errors.HoldExpiredError: grpc.StatusCode.FAILED_PRECONDITION,
-    errors.LastAdministratorTokenError: grpc.StatusCode.FAILED_PRECONDITION,
+    errors.LastAdministratorError: grpc.StatusCode.FAILED_PRECONDITION,
+    errors.UserDisabledError: grpc.StatusCode.FAILED_PRECONDITION,
+    errors.NotAllowedError: grpc.StatusCode.PERMISSION_DENIED,
     errors.NotFoundError: grpc.StatusCode.NOT_FOUND,
     errors.ConflictError: grpc.StatusCode.ALREADY_EXISTS,
 }
@@ -60,8 +66,11 @@ def build_stores(db: database.Database, settings: BillingSettings, clock: Clock 
     free_micros = micros_of(settings.free_daily_credit)
     return Stores(
         accounts=AccountStore(db, clock, new_id),
+        users=UserStore(db, clock, new_id),
+        teams=TeamStore(db, clock, new_id),
         tokens=TokenStore(db, clock, new_id),
         ledger=LedgerStore(db, journal, clock, new_id, settings.budget(), free_micros),
+        outside_identities=OutsideIdentityStore(db, clock, new_id),
         postings=PostingStore(db),
         usage=MachineUsageStore(db, journal),
         budgets=BudgetStore(db, clock, new_id),
@@ -80,6 +89,8 @@ def build_server(settings: BillingSettings, stores: Stores) -> ServiceServer:
     reports_pb2_grpc.add_ReportServiceServicer_to_server(reporter, server.grpc)
     server.expose("wavepool.billing.v1.BillingService")
     server.expose("wavepool.billing.v1.ReportService")
+    identity_pb2_grpc.add_IdentityServiceServicer_to_server(IdentityServicer(stores, SystemClock()), server.grpc)
+    server.expose("wavepool.billing.v1.IdentityService")
     return server
 
 
@@ -99,7 +110,7 @@ async def prepare(db: database.Database, stores: Stores, settings: BillingSettin
         # Another billing process on the same database was faster.
         await stores.usage.fund(settings.grant_micros(), "cloud-credit", "credit of the cloud, by the settings")
     if settings.bootstrap_account:
-        bootstrap = Bootstrap(stores.accounts, stores.ledger, stores.tokens, settings.data_dir / "token")
+        bootstrap = Bootstrap(stores.users, stores.accounts, stores.ledger, stores.tokens, settings.data_dir / "token")
         await bootstrap.run(settings.bootstrap_account, settings.grant_micros())
 
 

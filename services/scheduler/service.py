@@ -18,7 +18,7 @@ from submissions.checks import UnknownProblemError
 from vocabulary.limits import DEFAULT_DTYPE
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Mapping
+    from collections.abc import AsyncIterator, Mapping, Sequence
 
     from problems.kit.definition import CatalogueEntry
     from services.scheduler.queue.admission import Admission
@@ -62,7 +62,7 @@ class SchedulerServicer(scheduler_pb2_grpc.SchedulerServiceServicer):
     async def GetJob(self, request: scheduler_pb2.GetJobRequest, context: object) -> scheduler_pb2.GetJobResponse:
         """Gets a job with its source."""
         del context
-        job = await self._job(request.account_id, request.job_id)
+        job = await self._job(request.account_ids, request.job_id)
         return scheduler_pb2.GetJobResponse(job=await self._whole(job))
 
     async def ListJobs(self, request: scheduler_pb2.ListJobsRequest, context: object) -> scheduler_pb2.ListJobsResponse:
@@ -85,7 +85,7 @@ class SchedulerServicer(scheduler_pb2_grpc.SchedulerServiceServicer):
     ) -> AsyncIterator[scheduler_pb2.WatchJobResponse]:
         """Streams a job's events."""
         del context
-        job = await self._job(request.account_id, request.job_id)
+        job = await self._job([request.account_id] if request.account_id else [], request.job_id)
         if not 0 <= request.after_seq <= job.last_seq:
             raise InvalidFieldError("after_seq", f"is {request.after_seq}; give 0 to {job.last_seq}, the job's last")
         with metrics.job_followers.track_inprogress():
@@ -97,7 +97,7 @@ class SchedulerServicer(scheduler_pb2_grpc.SchedulerServiceServicer):
     ) -> scheduler_pb2.CancelJobResponse:
         """Ends a job."""
         del context
-        job = await self._job(request.account_id, request.job_id)
+        job = await self._job(request.account_ids, request.job_id)
         return scheduler_pb2.CancelJobResponse(job=wire.job_to_proto(await self._canceller.cancel(job)))
 
     async def ListProblems(
@@ -137,9 +137,9 @@ class SchedulerServicer(scheduler_pb2_grpc.SchedulerServiceServicer):
     async def _whole(self, job: Job) -> scheduler_pb2.Job:
         return wire.job_to_proto(job, await self._store.whole_submission(job))
 
-    async def _job(self, account_id: str, job_id: str) -> Job:
+    async def _job(self, account_ids: Sequence[str], job_id: str) -> Job:
         job = await self._store.get(job_id) if "\0" not in job_id else None
-        if job is None or job.state in UNSEEN_STATES or account_id not in {"", job.account_id}:
+        if job is None or job.state in UNSEEN_STATES or (account_ids and job.account_id not in account_ids):
             raise JobNotFoundError(job_id)
         return job
 

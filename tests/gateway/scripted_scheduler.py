@@ -151,7 +151,9 @@ class ScriptedScheduler(scheduler_pb2_grpc.SchedulerServiceServicer):
 
     async def _job(self, request: Any, context: Any) -> scheduler_pb2.Job:
         job = self.jobs.get(request.job_id)
-        if job is None or job.account_id != request.account_id:
+        # WatchJob names one account, the others several.
+        account_ids = [request.account_id] if hasattr(request, "account_id") else request.account_ids
+        if job is None or job.account_id not in account_ids:
             await context.abort(grpc.StatusCode.NOT_FOUND, f"there is no job {request.job_id}")
         return cast("scheduler_pb2.Job", job)
 

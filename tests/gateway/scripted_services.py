@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import grpc
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
-from wavepool.billing.v1 import billing_pb2, billing_pb2_grpc
+from wavepool.billing.v1 import billing_pb2, billing_pb2_grpc, identity_pb2, identity_pb2_grpc
 from wavepool.scheduler.v1 import scheduler_pb2_grpc
 from wavepool.vmpool.v1 import vmpool_pb2, vmpool_pb2_grpc
 
@@ -20,9 +20,36 @@ from tests.gateway.scripted_scheduler import ScriptedScheduler
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-ADMIN_TOKEN, USER_TOKEN = "wp_admin", "wp_user"
+ADMIN_TOKEN, USER_TOKEN, OTHER_TOKEN, OPERATOR_TOKEN = "wp_admin", "wp_user", "wp_other", "wp_operator"
 STOPPED = vmpool_pb2.StoppedSource(provider="dstack", backend="hotaisle", gpu_type="MI300X", message="three were unfit")
-ACCOUNTS = {ADMIN_TOKEN: ("acc_admin", True), USER_TOKEN: ("acc_user", False)}
+ACCOUNTS = {
+    ADMIN_TOKEN: ("acc_admin", identity_pb2.ROLE_ADMIN),
+    USER_TOKEN: ("acc_user", identity_pb2.ROLE_USER),
+    OTHER_TOKEN: ("acc_other", identity_pb2.ROLE_USER),
+    OPERATOR_TOKEN: ("acc_operator", identity_pb2.ROLE_OPERATOR),
+}
+TOKEN_IDS = {
+    token: f"tok_{number}" for number, token in enumerate((USER_TOKEN, ADMIN_TOKEN, OTHER_TOKEN, OPERATOR_TOKEN), 1)
+}
+USER_SCOPES = ["read", "submit", "manage"]
+ROLE_SCOPES = {
+    identity_pb2.ROLE_USER: USER_SCOPES,
+    identity_pb2.ROLE_OPERATOR: [*USER_SCOPES, "operate"],
+    identity_pb2.ROLE_ADMIN: [*USER_SCOPES, "operate", "admin"],
+}
+TOKEN = identity_pb2.Token(token_id="tok_9", name="laptop", prefix="wp_us", user_id="user_user", account_id="acc_user")
+USER = identity_pb2.User(user_id="user_user", name="ada", role=identity_pb2.ROLE_USER, account_id="acc_user")
+MEMBER = identity_pb2.TeamMember(
+    user_id="user_user", user_name="ada", level=identity_pb2.MEMBER_LEVEL_MANAGER, from_sign_in=True
+)
+TEAM = identity_pb2.Team(team_id="team_1", name="compilers", account_id="acc_team", members=[MEMBER])
+ACCOUNT = identity_pb2.Account(
+    account_id="acc_user",
+    name="ada",
+    owner=identity_pb2.ACCOUNT_OWNER_USER,
+    owner_id="user_user",
+    owner_name="ada",
+)
 
 
 class ScriptedVmPool(vmpool_pb2_grpc.VmPoolServiceServicer):
@@ -129,16 +156,6 @@ PRICED_GPU_TYPES = ("MI300X", "MI300A", "MI250X", "MI210", "MI325X")
 class ScriptedBilling(billing_pb2_grpc.BillingServiceServicer):
     def __init__(self, refusals: Refusals) -> None:
         self.refusals = refusals
-        self.accounts = dict(ACCOUNTS)
-
-    async def AuthenticateToken(self, request: Any, context: Any) -> billing_pb2.AuthenticateTokenResponse:
-        await self.refusals.meet("AuthenticateToken", request, context)
-        if request.token not in self.accounts:
-            await context.abort(grpc.StatusCode.NOT_FOUND, "unknown token")
-        account_id, admin = self.accounts[request.token]
-        return billing_pb2.AuthenticateTokenResponse(
-            account_id=account_id, account_name="demo", token_id="tok_1", admin=admin
-        )
 
     async def ListPrices(self, request: Any, context: Any) -> billing_pb2.ListPricesResponse:
         await self.refusals.meet("ListPrices", request, context)
@@ -165,19 +182,92 @@ class ScriptedBilling(billing_pb2_grpc.BillingServiceServicer):
         )
         return billing_pb2.ListPostingsResponse(postings=[posting], next_page_token="page-2")
 
-    async def CreateToken(self, request: Any, context: Any) -> billing_pb2.CreateTokenResponse:
-        await self.refusals.meet("CreateToken", request, context)
-        return billing_pb2.CreateTokenResponse(token_id="tok_2", token="wp_secret")
 
-    async def ListTokens(self, request: Any, context: Any) -> billing_pb2.ListTokensResponse:
-        await self.refusals.meet("ListTokens", request, context)
-        return billing_pb2.ListTokensResponse(
-            tokens=[billing_pb2.Token(token_id="tok_1", name="laptop", prefix="wp_us")]
+class ScriptedIdentity(identity_pb2_grpc.IdentityServiceServicer):
+    """Knows an administrator and two users; `scopes` narrows what the next calls' tokens may do."""
+
+    def __init__(self, refusals: Refusals) -> None:
+        self.refusals = refusals
+        self.forget()
+
+    def forget(self) -> None:
+        """Returns to the initial state."""
+        self.scopes: dict[str, list[str]] = {}
+        self.visible: dict[str, list[str]] = {}
+
+    async def AuthenticateToken(self, request: Any, context: Any) -> identity_pb2.AuthenticateTokenResponse:
+        await self.refusals.meet("AuthenticateToken", request, context)
+        if request.token not in ACCOUNTS:
+            await context.abort(grpc.StatusCode.NOT_FOUND, "unknown token")
+        account_id, role = ACCOUNTS[request.token]
+        scopes = self.scopes.get(request.token, ROLE_SCOPES[role])
+        return identity_pb2.AuthenticateTokenResponse(
+            user_id=account_id.replace("acc", "user"),
+            user_name="demo",
+            role=role,
+            account_id=account_id,
+            account_name="demo",
+            token_id=TOKEN_IDS[request.token],
+            admin="admin" in scopes,
+            scopes=scopes,
+            visible_account_ids=[account_id, *self.visible.get(request.token, ())],
         )
 
-    async def RevokeToken(self, request: Any, context: Any) -> billing_pb2.RevokeTokenResponse:
+    async def CreateToken(self, request: Any, context: Any) -> identity_pb2.CreateTokenResponse:
+        await self.refusals.meet("CreateToken", request, context)
+        return identity_pb2.CreateTokenResponse(token=TOKEN, secret="wp_secret")
+
+    async def ListTokens(self, request: Any, context: Any) -> identity_pb2.ListTokensResponse:
+        await self.refusals.meet("ListTokens", request, context)
+        return identity_pb2.ListTokensResponse(tokens=[TOKEN])
+
+    async def RevokeToken(self, request: Any, context: Any) -> identity_pb2.RevokeTokenResponse:
         await self.refusals.meet("RevokeToken", request, context)
-        return billing_pb2.RevokeTokenResponse()
+        return identity_pb2.RevokeTokenResponse()
+
+    async def CreateUser(self, request: Any, context: Any) -> identity_pb2.CreateUserResponse:
+        await self.refusals.meet("CreateUser", request, context)
+        return identity_pb2.CreateUserResponse(user=USER)
+
+    async def GetUser(self, request: Any, context: Any) -> identity_pb2.GetUserResponse:
+        await self.refusals.meet("GetUser", request, context)
+        return identity_pb2.GetUserResponse(user=USER)
+
+    async def ListUsers(self, request: Any, context: Any) -> identity_pb2.ListUsersResponse:
+        await self.refusals.meet("ListUsers", request, context)
+        return identity_pb2.ListUsersResponse(users=[USER])
+
+    async def UpdateUser(self, request: Any, context: Any) -> identity_pb2.UpdateUserResponse:
+        await self.refusals.meet("UpdateUser", request, context)
+        return identity_pb2.UpdateUserResponse(user=USER)
+
+    async def CreateTeam(self, request: Any, context: Any) -> identity_pb2.CreateTeamResponse:
+        await self.refusals.meet("CreateTeam", request, context)
+        return identity_pb2.CreateTeamResponse(team=TEAM)
+
+    async def GetTeam(self, request: Any, context: Any) -> identity_pb2.GetTeamResponse:
+        await self.refusals.meet("GetTeam", request, context)
+        return identity_pb2.GetTeamResponse(team=TEAM)
+
+    async def ListTeams(self, request: Any, context: Any) -> identity_pb2.ListTeamsResponse:
+        await self.refusals.meet("ListTeams", request, context)
+        return identity_pb2.ListTeamsResponse(teams=[TEAM])
+
+    async def AddTeamMember(self, request: Any, context: Any) -> identity_pb2.AddTeamMemberResponse:
+        await self.refusals.meet("AddTeamMember", request, context)
+        return identity_pb2.AddTeamMemberResponse(team=TEAM)
+
+    async def RemoveTeamMember(self, request: Any, context: Any) -> identity_pb2.RemoveTeamMemberResponse:
+        await self.refusals.meet("RemoveTeamMember", request, context)
+        return identity_pb2.RemoveTeamMemberResponse(team=TEAM)
+
+    async def ListAccounts(self, request: Any, context: Any) -> identity_pb2.ListAccountsResponse:
+        await self.refusals.meet("ListAccounts", request, context)
+        return identity_pb2.ListAccountsResponse(accounts=[ACCOUNT])
+
+    async def GetAccount(self, request: Any, context: Any) -> identity_pb2.GetAccountResponse:
+        await self.refusals.meet("GetAccount", request, context)
+        return identity_pb2.GetAccountResponse(account=ACCOUNT)
 
 
 class ScriptedServices:
@@ -188,6 +278,7 @@ class ScriptedServices:
         self.scheduler = ScriptedScheduler(self.refusals)
         self.vmpool = ScriptedVmPool(self.refusals)  # pyright: ignore[reportAbstractUsage] - the rest is not called
         self.billing = ScriptedBilling(self.refusals)  # pyright: ignore[reportAbstractUsage] - the rest is not called
+        self.identity = ScriptedIdentity(self.refusals)  # pyright: ignore[reportAbstractUsage] - the rest is not called
         self.health: Any = cast("Any", health).aio.HealthServicer()
         self.server = grpc.aio.server()
         self.port = 0
@@ -200,6 +291,7 @@ class ScriptedServices:
         scheduler_pb2_grpc.add_SchedulerServiceServicer_to_server(self.scheduler, self.server)
         vmpool_pb2_grpc.add_VmPoolServiceServicer_to_server(self.vmpool, self.server)
         billing_pb2_grpc.add_BillingServiceServicer_to_server(self.billing, self.server)
+        identity_pb2_grpc.add_IdentityServiceServicer_to_server(self.identity, self.server)
         cast("Any", health_pb2_grpc).add_HealthServicer_to_server(self.health, self.server)
         await self.health.set("", health_pb2.HealthCheckResponse.SERVING)
         self.port = self.server.add_insecure_port("127.0.0.1:0")
@@ -212,6 +304,7 @@ class ScriptedServices:
         self.refusals.calls.clear()
         self.scheduler.forget()
         self.vmpool.forget()
+        self.identity.forget()
         await self.health.set("", health_pb2.HealthCheckResponse.SERVING)
 
     async def stop(self) -> None:

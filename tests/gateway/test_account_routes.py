@@ -88,35 +88,19 @@ async def test_metrics_have_the_promised_fields(gateway: RunningGateway, path: s
     }
 
 
-async def test_me_is_the_tokens_account(gateway: RunningGateway) -> None:
+async def test_me_is_the_tokens_user_and_account(gateway: RunningGateway) -> None:
     me = (await gateway.http.get("/api/v1/me")).json()
-    assert me == {"account_id": "acc_user", "account_name": "demo", "token_id": "tok_1", "admin": False}
-
-
-async def test_administrator_makes_lists_and_revokes_tokens(
-    gateway: RunningGateway, services: ScriptedServices
-) -> None:
-    made = await gateway.http.post("/api/v1/tokens", json={"name": "laptop", "account_id": "acc_user"}, headers=ADMIN)
-    listed = await gateway.http.get("/api/v1/tokens", headers=ADMIN)
-    revoked = await gateway.http.delete("/api/v1/tokens/tok_2", headers=ADMIN)
-    assert (made.status_code, made.json()) == (201, {"id": "tok_2", "token": "wp_secret"})
-    assert [token["prefix"] for token in listed.json()["tokens"]] == ["wp_us"]
-    assert revoked.status_code == 204
-    calls = services.refusals.calls
-    assert calls["CreateToken"][-1].account_id == "acc_user"
-    assert calls["ListTokens"][-1].account_id == "acc_admin"
-    assert calls["RevokeToken"][-1].token_id == "tok_2"  # noqa: S105 - an id
-
-
-@pytest.mark.parametrize(
-    ("method", "path"), [("POST", "/api/v1/tokens"), ("GET", "/api/v1/tokens"), ("DELETE", "/api/v1/tokens/tok_1")]
-)
-async def test_tokens_are_for_administrators(
-    gateway: RunningGateway, services: ScriptedServices, method: str, path: str
-) -> None:
-    response = await gateway.http.request(method, path, json={"name": "x"} if method == "POST" else None)
-    assert response.status_code == 403
-    assert not {"CreateToken", "ListTokens", "RevokeToken"} & set(services.refusals.calls)
+    assert me == {
+        "user_id": "user_user",
+        "user_name": "demo",
+        "role": "user",
+        "account_id": "acc_user",
+        "account_name": "demo",
+        "token_id": "tok_1",
+        "admin": False,
+        "scopes": ["read", "submit", "manage"],
+        "expire_time": None,
+    }
 
 
 async def test_readiness_needs_every_service_to_serve(gateway: RunningGateway, services: ScriptedServices) -> None:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import grpc
 import pytest
-from wavepool.billing.v1.billing_pb2 import AuthenticateTokenResponse
+from wavepool.billing.v1.identity_pb2 import ROLE_USER, AuthenticateTokenResponse
 
 from gateway.auth import Authenticator
 from gateway.http.errors import ProblemError
@@ -13,7 +13,13 @@ from gateway.http.errors import ProblemError
 if TYPE_CHECKING:
     from servicekit.clock import ManualClock
 
-ANSWER = AuthenticateTokenResponse(account_id="acc_1", account_name="demo", token_id="tok_1")  # noqa: S106 - an id
+ANSWER = AuthenticateTokenResponse(
+    user_id="user_1",
+    role=ROLE_USER,
+    account_id="acc_1",
+    token_id="tok_1",  # noqa: S106 - an id
+    scopes=["read", "submit"],
+)
 
 
 class Billing:
@@ -46,25 +52,25 @@ def authenticator(billing: Billing, free_clock: ManualClock) -> Authenticator:
 
 async def status_of(authenticator: Authenticator, token: str) -> int:
     with pytest.raises(ProblemError) as raised:
-        await authenticator.account(token)
+        await authenticator.caller(token)
     return raised.value.problem.status
 
 
 async def test_token_is_looked_up_once_in_a_while(
     authenticator: Authenticator, billing: Billing, free_clock: ManualClock
 ) -> None:
-    accounts = [await authenticator.account("good") for _ in range(3)]
-    assert {account.account_id for account in accounts} == {"acc_1"}
+    callers = [await authenticator.caller("good") for _ in range(3)]
+    assert {caller.account_id for caller in callers} == {"acc_1"}
     assert billing.asked == ["good"]
     free_clock.advance(timedelta(seconds=5))
-    await authenticator.account("good")
+    await authenticator.caller("good")
     assert billing.asked == ["good", "good"]
 
 
 async def test_revoked_token_stops_working_within_seconds(
     authenticator: Authenticator, billing: Billing, free_clock: ManualClock
 ) -> None:
-    await authenticator.account("good")
+    await authenticator.caller("good")
     billing.known.clear()
     free_clock.advance(timedelta(seconds=5))
     assert await status_of(authenticator, "good") == 401
@@ -81,9 +87,9 @@ async def test_failure_of_billing_is_not_remembered_as_a_rejection(
 ) -> None:
     billing.failure = grpc.StatusCode.UNAVAILABLE
     with pytest.raises(grpc.aio.AioRpcError):
-        await authenticator.account("late")
+        await authenticator.caller("late")
     billing.known.add("late")
-    assert (await authenticator.account("late")).account_id == "acc_1"
+    assert (await authenticator.caller("late")).account_id == "acc_1"
 
 
 @pytest.mark.parametrize("token", ["", "x" * 513])
@@ -95,5 +101,5 @@ async def test_token_that_cannot_be_one_is_refused_without_asking(
 
 
 async def test_tokens_are_kept_as_hashes_only(authenticator: Authenticator) -> None:
-    await authenticator.account("good")
+    await authenticator.caller("good")
     assert "good" not in repr(vars(authenticator))

@@ -1,1 +1,1 @@
-"""Decisions about accounts and their tokens. No I/O."""
+"""Decisions about users, teams, roles, accounts and tokens. No I/O."""

@@ -17,6 +17,8 @@ from services.billing.errors import InvalidFieldError
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from services.billing.identity.rights import Scope
+
 _SECRET_BYTES = 32
 _PREFIX_CHARACTERS = 10
 """Characters of a token that may be shown: `wpt_` and six more. They tell tokens apart, and 220 bits stay secret."""
@@ -29,11 +31,20 @@ class ApiToken:
     """A stored token, without its secret."""
 
     token_id: str
+    user_id: str
     account_id: str
+    """The account that it charges."""
     name: str
     prefix: str
     create_time: datetime
+    scopes: frozenset[Scope] = frozenset()
+    """Empty: all that the user's role allows."""
+    expire_time: datetime | None = None
     revoke_time: datetime | None = None
+
+    def works(self, now: datetime) -> bool:
+        """True if it is neither revoked nor expired."""
+        return self.revoke_time is None and (self.expire_time is None or now < self.expire_time)
 
 
 def new_secret() -> str:
@@ -56,3 +67,10 @@ def check_name(name: str) -> str:
     if len(name) > _MAX_NAME_CHARACTERS or not name.isprintable():
         raise InvalidFieldError("name", f"must have at most {_MAX_NAME_CHARACTERS} printable characters, e.g. 'laptop'")
     return name
+
+
+def check_expiry(expire_time: datetime | None, now: datetime) -> datetime | None:
+    """Gives the expiry of a new token back; raises InvalidFieldError if it is not in the future."""
+    if expire_time is not None and expire_time <= now:
+        raise InvalidFieldError("expire_time", f"must be in the future; it is {expire_time:%Y-%m-%dT%H:%M:%SZ}")
+    return expire_time

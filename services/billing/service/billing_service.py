@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from wavepool.billing.v1 import billing_pb2 as pb
 from wavepool.billing.v1 import billing_pb2_grpc
 
-from services.billing.identity import account, api_token
 from services.billing.ledger import books, budgets, machine_usage
 from services.billing.wire import billing as wire
 
@@ -22,9 +21,12 @@ if TYPE_CHECKING:
     from services.billing.store.budget_store import BudgetStore
     from services.billing.store.ledger_store import LedgerStore
     from services.billing.store.machine_usage_store import MachineUsageStore
+    from services.billing.store.outside_identity_store import OutsideIdentityStore
     from services.billing.store.posting_store import PostingStore
     from services.billing.store.report_store import ReportStore
+    from services.billing.store.team_store import TeamStore
     from services.billing.store.token_store import TokenStore
+    from services.billing.store.user_store import UserStore
 
     Context = grpc.aio.ServicerContext[object, object]
 
@@ -34,7 +36,10 @@ class Stores:
     """All stores of billing."""
 
     accounts: AccountStore
+    users: UserStore
+    teams: TeamStore
     tokens: TokenStore
+    outside_identities: OutsideIdentityStore
     ledger: LedgerStore
     postings: PostingStore
     usage: MachineUsageStore
@@ -49,7 +54,6 @@ class BillingServicer(billing_pb2_grpc.BillingServiceServicer):
         self, stores: Stores, prices: PriceList, budget: Budget, machine_budget_micros: int, alerts: Alerts
     ) -> None:
         self._accounts = stores.accounts
-        self._tokens = stores.tokens
         self._ledger = stores.ledger
         self._postings = stores.postings
         self._usage = stores.usage
@@ -58,15 +62,6 @@ class BillingServicer(billing_pb2_grpc.BillingServiceServicer):
         self._budget = budget
         self._machine_budget_micros = machine_budget_micros
         self._alerts = alerts
-
-    async def AuthenticateToken(
-        self, request: pb.AuthenticateTokenRequest, context: Context
-    ) -> pb.AuthenticateTokenResponse:
-        """Finds the owner of a token."""
-        owner, token_id = await self._tokens.authenticate(request.token)
-        return pb.AuthenticateTokenResponse(
-            account_id=owner.account_id, account_name=owner.name, token_id=token_id, admin=owner.admin
-        )
 
     async def ReserveCredit(self, request: pb.ReserveCreditRequest, context: Context) -> pb.ReserveCreditResponse:
         """Puts credit aside."""
@@ -131,17 +126,6 @@ class BillingServicer(billing_pb2_grpc.BillingServiceServicer):
         before_seq = wire.page_token_from_proto(request.account_id, request.page_token)
         lines = await self._postings.lines(request.account_id, before_seq=before_seq, limit=page_size + 1)
         return wire.page_to_proto(request.account_id, lines, page_size)
-
-    async def CreateAccount(self, request: pb.CreateAccountRequest, context: Context) -> pb.CreateAccountResponse:
-        """Opens an account."""
-        name = account.check_name(request.name)
-        grant_micros = account.check_first_grant(request.grant_micros)
-        opened = await self._accounts.create(name, admin=request.admin)
-        if grant_micros:
-            await self._ledger.grant(
-                opened.account_id, grant_micros, account.first_grant_key(opened.account_id), "First grant"
-            )
-        return pb.CreateAccountResponse(account_id=opened.account_id)
 
     async def GrantCredit(self, request: pb.GrantCreditRequest, context: Context) -> pb.GrantCreditResponse:
         """Adds credit."""

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sqlalchemy import bindparam, insert, select
+from sqlalchemy import bindparam, insert, or_, select
 from sqlalchemy.exc import IntegrityError
 
-from services.billing.errors import AccountNameTakenError, AccountNotFoundError
-from services.billing.identity.account import Account
+from services.billing.errors import AccountNotFoundError, NameTakenError
+from services.billing.identity.account import Account, OwnedAccount, OwnerKind
 from services.billing.ledger.books import Balance
 from services.billing.store.journal import read_balance
 from services.billing.store.tables import accounts
+from services.billing.store.tables import accounts, teams, users
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection, Sequence
+    from datetime import datetime
 
     from sqlalchemy.ext.asyncio import AsyncConnection
 
@@ -23,6 +25,20 @@ if TYPE_CHECKING:
 
 _ACCOUNT = select(accounts).where(accounts.c.account_id == bindparam("account_id"))
 _LOCKED_ACCOUNT = _ACCOUNT.with_for_update()
+_OWNED = (
+    select(
+        accounts.c.account_id,
+        accounts.c.name,
+        accounts.c.create_time,
+        users.c.user_id,
+        users.c.name.label("user_name"),
+        teams.c.team_id,
+        teams.c.name.label("team_name"),
+    )
+    .outerjoin_from(accounts, users, users.c.account_id == accounts.c.account_id)
+    .outerjoin(teams, teams.c.account_id == accounts.c.account_id)
+    .order_by(accounts.c.name)
+)
 
 
 class AccountStore:
@@ -33,21 +49,10 @@ class AccountStore:
         self._clock = clock
         self._new_id = new_id
 
-    async def create(self, name: str, *, admin: bool) -> Account:
-        """Opens an account without credit; raises AccountNameTakenError if the name is in use."""
-        account = Account(self._new_id("acct"), name, admin, self._clock.now(), Balance())
-        row = {
-            "account_id": account.account_id,
-            "name": name,
-            "admin": admin,
-            "create_time": account.create_time,
-        }
-        try:
-            async with self._database.transaction() as connection:
-                await connection.execute(insert(accounts).values(row))
-        except IntegrityError as error:
-            raise AccountNameTakenError(name) from error
-        return account
+    async def create(self, name: str) -> Account:
+        """Opens an account without credit and without an owner; raises NameTakenError if the name is in use."""
+        async with self._database.transaction() as connection:
+            return await open_account(connection, self._new_id("acct"), name, self._clock.now())
 
     async def get(self, account_id: str) -> Account:
         """Gets an account; raises AccountNotFoundError if there is none."""
@@ -60,6 +65,25 @@ class AccountStore:
             account_id = await connection.scalar(select(accounts.c.account_id).where(accounts.c.name == name))
             return None if account_id is None else await read_account(connection, account_id)
 
+    async def owned(self, only: Collection[str] | None = None) -> Sequence[OwnedAccount]:
+        """All accounts with their owners, by name; if `only` is given, those with these ids or names."""
+        query = (
+            _OWNED if only is None else _OWNED.where(or_(accounts.c.account_id.in_(only), accounts.c.name.in_(only)))
+        )
+        async with self._database.reading() as connection:
+            return [_owned_from_row(row) for row in await connection.execute(query)]
+
+
+async def open_account(connection: AsyncConnection, account_id: str, name: str, now: datetime) -> Account:
+    """Inserts an account without credit; raises NameTakenError."""
+    account = Account(account_id, name, now, Balance())
+    row = {"account_id": account_id, "name": name, "create_time": now}
+    try:
+        await connection.execute(insert(accounts).values(row))
+    except IntegrityError as error:
+        raise NameTakenError(name) from error
+    return account
+
 
 async def read_account(connection: AsyncConnection, account_id: str, *, lock: bool = False) -> Account:
     """Reads an account; `lock` locks its row until the transaction ends. Raises AccountNotFoundError."""
@@ -70,8 +94,17 @@ async def read_account(connection: AsyncConnection, account_id: str, *, lock: bo
     return Account(
         account_id=row.account_id,
         name=row.name,
-        admin=row.admin,
         create_time=row.create_time,
         balance=await read_balance(connection, account_id),
         alert_fire_time=row.alert_fire_time,
     )
+
+
+def _owned_from_row(row: Row[*tuple[Any, ...]]) -> OwnedAccount:
+    if row.user_id is not None:
+        owner = (OwnerKind.USER, row.user_id, row.user_name)
+    elif row.team_id is not None:
+        owner = (OwnerKind.TEAM, row.team_id, row.team_name)
+    else:
+        owner = (None, "", "")
+    return OwnedAccount(row.account_id, row.name, row.create_time, *owner)

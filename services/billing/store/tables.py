@@ -26,20 +26,58 @@ accounts = Table(
     metadata,
     Column("account_id", Text, primary_key=True),
     Column("name", Text, nullable=False, unique=True),
-    Column("admin", Boolean, nullable=False),
     Column("create_time", Instant, nullable=False),
     Column("alert_fire_time", Instant),
+)
+
+users = Table(
+    "users",
+    metadata,
+    Column("user_id", Text, primary_key=True),
+    Column("name", Text, nullable=False, unique=True),
+    Column("email", Text, nullable=False),
+    Column("role", Text, nullable=False),
+    Column("account_id", Text, ForeignKey("accounts.account_id"), nullable=False, unique=True),
+    # Both null for a user who only has tokens.
+    Column("issuer", Text),
+    Column("subject", Text),
+    Column("create_time", Instant, nullable=False),
+    Column("disable_time", Instant),
+    UniqueConstraint("issuer", "subject", name="users_outside_identity"),
+)
+
+teams = Table(
+    "teams",
+    metadata,
+    Column("team_id", Text, primary_key=True),
+    Column("name", Text, nullable=False, unique=True),
+    Column("account_id", Text, ForeignKey("accounts.account_id"), nullable=False, unique=True),
+    Column("create_time", Instant, nullable=False),
+)
+
+team_members = Table(
+    "team_members",
+    metadata,
+    Column("team_id", Text, ForeignKey("teams.team_id"), nullable=False),
+    Column("user_id", Text, ForeignKey("users.user_id"), nullable=False, index=True),
+    Column("level", Text, nullable=False),
+    Column("origin", Text, nullable=False),
+    PrimaryKeyConstraint("team_id", "user_id"),
 )
 
 tokens = Table(
     "tokens",
     metadata,
     Column("token_id", Text, primary_key=True),
+    Column("user_id", Text, ForeignKey("users.user_id"), nullable=False, index=True),
     Column("account_id", Text, ForeignKey("accounts.account_id"), nullable=False, index=True),
     Column("name", Text, nullable=False),
     Column("secret_hash", Text, nullable=False, unique=True),
     Column("prefix", Text, nullable=False),
+    # Names of scopes with blanks between them; empty: all that the user's role allows.
+    Column("scopes", Text, nullable=False, server_default=""),
     Column("create_time", Instant, nullable=False),
+    Column("expire_time", Instant),
     Column("revoke_time", Instant),
 )
 

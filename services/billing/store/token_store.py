@@ -2,31 +2,50 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import insert, select, update
 
-from services.billing.errors import InvalidTokenError, LastAdministratorTokenError, TokenNotFoundError
+from services.billing.errors import (
+    InvalidFieldError,
+    InvalidTokenError,
+    NotAllowedError,
+    TokenNotFoundError,
+    UserDisabledError,
+)
 from services.billing.identity.api_token import ApiToken, new_secret, secret_hash, secret_prefix
-from services.billing.store.account_store import read_account
-from services.billing.store.tables import accounts, tokens
+from services.billing.identity.caller import Caller
+from services.billing.identity.rights import Scope
+from services.billing.store.administrators import administrator_kept
+from services.billing.store.tables import accounts, tokens, users
+from services.billing.store.team_store import team_account_ids
+from services.billing.store.user_store import read_user
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from datetime import datetime
+
+    from sqlalchemy import ColumnElement, Row
+    from sqlalchemy.ext.asyncio import AsyncConnection
 
     from servicekit.clock import Clock
     from servicekit.db.database import Database
-    from services.billing.identity.account import Account
 
-
-# Locked in a fixed order: if two transactions revoke the last two tokens, one waits and then sees one left.
-_WORKING_ADMIN_TOKENS = (
-    select(tokens.c.token_id)
+_LISTED = (
+    select(tokens, users.c.name.label("user_name"), accounts.c.name.label("account_name"))
+    .join(users, users.c.user_id == tokens.c.user_id)
     .join(accounts, accounts.c.account_id == tokens.c.account_id)
-    .where(accounts.c.admin, tokens.c.revoke_time.is_(None))
-    .order_by(tokens.c.token_id)
-    .with_for_update(of=tokens)
 )
+
+
+@dataclass(frozen=True)
+class ListedToken:
+    """A token with the names of its user and of the account that it charges."""
+
+    token: ApiToken
+    user_name: str
+    account_name: str
 
 
 class TokenStore:
@@ -37,63 +56,148 @@ class TokenStore:
         self._clock = clock
         self._new_id = new_id
 
-    async def create(self, account_id: str, name: str) -> tuple[ApiToken, str]:
-        """Creates a token; gives it with its secret, which is not stored."""
-        secret = new_secret()
-        token = ApiToken(self._new_id("tok"), account_id, name, secret_prefix(secret), self._clock.now())
+    async def create(
+        self,
+        user_id: str,
+        name: str,
+        *,
+        account_id: str = "",
+        scopes: frozenset[Scope] = frozenset(),
+        expire_time: datetime | None = None,
+    ) -> tuple[ApiToken, str]:
+        """Creates a token of a user, and gives it with its secret, which is not stored.
+
+        It charges the user's own account, unless `account_id` is that of one of the user's teams. Raises
+        UserNotFoundError, UserDisabledError, InvalidFieldError (another account).
+        """
         async with self._database.transaction() as connection:
-            await read_account(connection, account_id)
-            await connection.execute(
-                insert(tokens).values(
-                    token_id=token.token_id,
-                    account_id=account_id,
-                    name=name,
-                    secret_hash=secret_hash(secret),
-                    prefix=token.prefix,
-                    create_time=token.create_time,
-                )
+            user = await read_user(connection, user_id)
+            if user.disable_time is not None:
+                raise UserDisabledError(user.name)
+            own = await team_account_ids(connection, user.user_id) | {user.account_id}
+            if account_id and account_id not in own:
+                raise InvalidFieldError("account", f"is neither {user.name}'s own nor that of a team of {user.name}")
+            token, secret = new_token(
+                self._new_id, self._clock.now(), user.user_id, account_id or user.account_id, name, scopes, expire_time
             )
+            await insert_token(connection, token, secret)
         return token, secret
 
-    async def authenticate(self, secret: str) -> tuple[Account, str]:
-        """The owner and the id of a token; raises InvalidTokenError if the token is unknown or revoked."""
-        query = select(tokens.c.token_id, tokens.c.account_id).where(
-            tokens.c.secret_hash == secret_hash(secret), tokens.c.revoke_time.is_(None)
-        )
+    async def authenticate(self, secret: str) -> Caller:
+        """The user and the rights of a token; raises InvalidTokenError if it does not work."""
         async with self._database.reading() as connection:
-            row = (await connection.execute(query)).one_or_none()
-            if row is None:
-                raise InvalidTokenError
-            return await read_account(connection, row.account_id), row.token_id
+            return await self._caller(connection, tokens.c.secret_hash == secret_hash(secret))
 
-    async def list_of(self, account_id: str) -> Sequence[ApiToken]:
-        """An account's tokens, oldest first, including revoked ones."""
-        query = (
-            select(tokens).where(tokens.c.account_id == account_id).order_by(tokens.c.create_time, tokens.c.token_id)
-        )
+    async def caller(self, token_id: str) -> Caller:
+        """The user and the rights of a token with this id; raises NotAllowedError if it does not work."""
+        try:
+            async with self._database.reading() as connection:
+                return await self._caller(connection, tokens.c.token_id == token_id)
+        except InvalidTokenError as error:
+            raise NotAllowedError(str(error)) from error
+
+    async def list_where(self, *, user_id: str = "", account_id: str = "") -> Sequence[ListedToken]:
+        """A user's tokens, those that charge an account, or both; oldest first, including those that do not work."""
+        query = _LISTED.order_by(tokens.c.create_time, tokens.c.token_id)
+        if user_id:
+            query = query.where(tokens.c.user_id == user_id)
+        if account_id:
+            query = query.where(tokens.c.account_id == account_id)
         async with self._database.reading() as connection:
-            await read_account(connection, account_id)
             rows = (await connection.execute(query)).all()
-        return [
-            ApiToken(row.token_id, row.account_id, row.name, row.prefix, row.create_time, row.revoke_time)
-            for row in rows
-        ]
+        return [_listed_from_row(row) for row in rows]
+
+    async def listed(self, token_id: str) -> ListedToken:
+        """A token, also one that does not work, with its names; raises TokenNotFoundError."""
+        async with self._database.reading() as connection:
+            row = (await connection.execute(_LISTED.where(tokens.c.token_id == token_id))).one_or_none()
+        if row is None:
+            raise TokenNotFoundError(token_id)
+        return _listed_from_row(row)
+
+    async def get(self, token_id: str) -> ApiToken:
+        """A token, also one that does not work; raises TokenNotFoundError."""
+        async with self._database.reading() as connection:
+            return await _read_token(connection, token_id)
 
     async def revoke(self, token_id: str) -> None:
         """Revokes a token; the time of the first revocation stays.
 
-        Raises TokenNotFoundError if there is no such token, and LastAdministratorTokenError if it is the last working
-        token of all administrators.
+        Raises TokenNotFoundError if there is no such token, and LastAdministratorError if it is the last working token
+        of all administrators.
         """
-        async with self._database.transaction() as connection:
-            working_admin_tokens = set(await connection.scalars(_WORKING_ADMIN_TOKENS))
-            if working_admin_tokens == {token_id}:
-                raise LastAdministratorTokenError(token_id)
-            known = await connection.execute(select(tokens.c.token_id).where(tokens.c.token_id == token_id))
-            if known.one_or_none() is None:
-                raise TokenNotFoundError(token_id)
-            await connection.execute(
-                update(tokens)
-                .where(tokens.c.token_id == token_id, tokens.c.revoke_time.is_(None))
-                .values(revoke_time=self._clock.now())
-            )
+        now = self._clock.now()
+        async with self._database.transaction() as connection, administrator_kept(connection, now):
+            await _read_token(connection, token_id)
+            unrevoked = (tokens.c.token_id == token_id, tokens.c.revoke_time.is_(None))
+            await connection.execute(update(tokens).where(*unrevoked).values(revoke_time=now))
+
+    async def _caller(self, connection: AsyncConnection, is_it: ColumnElement[bool]) -> Caller:
+        query = select(tokens, accounts.c.name.label("account_name")).join(accounts).where(is_it)
+        row = (await connection.execute(query)).one_or_none()
+        if row is None:
+            raise InvalidTokenError
+        token, user = token_from_row(row), await read_user(connection, row.user_id)
+        caller = Caller(user, token, row.account_name, await team_account_ids(connection, user.user_id))
+        if not token.works(self._clock.now()) or user.disable_time is not None or not caller.may_charge:
+            raise InvalidTokenError
+        return caller
+
+
+def new_token(
+    new_id: Callable[[str], str],
+    now: datetime,
+    user_id: str,
+    account_id: str,
+    name: str,
+    scopes: frozenset[Scope] = frozenset(),
+    expire_time: datetime | None = None,
+) -> tuple[ApiToken, str]:
+    """A fresh token with its secret."""
+    secret = new_secret()
+    token = ApiToken(
+        new_id("tok"), user_id, account_id, name, secret_prefix(secret), now, scopes, expire_time=expire_time
+    )
+    return token, secret
+
+
+async def insert_token(connection: AsyncConnection, token: ApiToken, secret: str) -> None:
+    """Inserts a token and the hash of its secret."""
+    row = {
+        "token_id": token.token_id,
+        "user_id": token.user_id,
+        "account_id": token.account_id,
+        "name": token.name,
+        "secret_hash": secret_hash(secret),
+        "prefix": token.prefix,
+        "scopes": " ".join(sorted(token.scopes)),
+        "create_time": token.create_time,
+        "expire_time": token.expire_time,
+    }
+    await connection.execute(insert(tokens).values(row))
+
+
+def token_from_row(row: Row[Any]) -> ApiToken:
+    """The token of a row that has every column of `tokens`."""
+    return ApiToken(
+        token_id=row.token_id,
+        user_id=row.user_id,
+        account_id=row.account_id,
+        name=row.name,
+        prefix=row.prefix,
+        create_time=row.create_time,
+        scopes=frozenset(map(Scope, row.scopes.split())),
+        expire_time=row.expire_time,
+        revoke_time=row.revoke_time,
+    )
+
+
+async def _read_token(connection: AsyncConnection, token_id: str) -> ApiToken:
+    row = (await connection.execute(select(tokens).where(tokens.c.token_id == token_id))).one_or_none()
+    if row is None:
+        raise TokenNotFoundError(token_id)
+    return token_from_row(row)
+
+
+def _listed_from_row(row: Row[Any]) -> ListedToken:
+    return ListedToken(token_from_row(row), row.user_name, row.account_name)

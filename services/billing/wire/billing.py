@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
     from services.billing.alert_rules.budget import Budget
     from services.billing.identity.account import Account
-    from services.billing.identity.api_token import ApiToken
     from services.billing.ledger.grants import Grant
     from services.billing.store.posting_store import AccountLine
 
@@ -70,7 +69,6 @@ def balance_to_proto(account: Account, budget: Budget) -> pb.GetBalanceResponse:
         available_micros=balance.available_micros,
         alert_threshold_permille=budget.threshold_permille,
         alert_fired=account.alert_fire_time is not None,
-        admin=account.admin,
         expired_micros=balance.expired_micros,
     )
 
@@ -119,17 +117,6 @@ def page_token_from_proto(account_id: str, page_token: str) -> int | None:
 
 def _page_token(account_id: str, seq: int) -> str:
     return base64.urlsafe_b64encode(f"{account_id}/{seq}".encode()).decode()
-
-
-def token_to_proto(token: ApiToken) -> pb.Token:
-    """A token as a proto, without its secret."""
-    return pb.Token(
-        token_id=token.token_id,
-        name=token.name,
-        create_time=instant_to_proto(token.create_time),
-        revoke_time=instant_to_proto(token.revoke_time),
-        prefix=token.prefix,
-    )
 
 
 def usage_from_proto(request: pb.RecordMachineUsageRequest) -> MachineUsage:

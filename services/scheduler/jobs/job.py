@@ -94,6 +94,8 @@ class Job:
     """Covers the longest run on the most expensive GPU type that is allowed."""
     fallback_prices_micros_per_hour: tuple[int, ...] = ()
     """Price of each fallback GPU type at the time of submission."""
+    user_id: str = ""
+    """Who submitted the job; empty for jobs from before there were users."""
     has_definition: bool = False
     """True if the job comes with a problem definition, which needs torch."""
     request_id: str = ""

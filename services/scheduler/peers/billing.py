@@ -9,7 +9,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import grpc
-from wavepool.billing.v1 import billing_pb2, billing_pb2_grpc
+from wavepool.billing.v1 import billing_pb2, billing_pb2_grpc, identity_pb2, identity_pb2_grpc
 from wavepool.executor.v1 import run_event_pb2
 
 from servicekit.logging import get_logger
@@ -49,6 +49,7 @@ class Billing:
     def __init__(self, channel: grpc.aio.Channel, longest_run: timedelta) -> None:
         self._longest_run = longest_run
         self._stub = billing_pb2_grpc.BillingServiceStub(channel)
+        self._identity = identity_pb2_grpc.IdentityServiceStub(channel)
         self._prices: Mapping[str, int] = {}
         self._read_at = float("-inf")
 
@@ -61,16 +62,16 @@ class Billing:
             self._read_at = time.monotonic()
         return self._prices
 
-    async def is_administrator(self, account_id: str) -> bool:
-        """True if it is an administrator's account; raises InvalidFieldError (unknown), BillingUnreachableError."""
-        request = billing_pb2.GetBalanceRequest(account_id=account_id)
-        with _translated("account_id"):
-            return (await self._stub.GetBalance(request, timeout=CALL_SECONDS)).admin
+    async def is_administrator(self, user_id: str) -> bool:
+        """True if the user is an administrator; raises InvalidFieldError (unknown), BillingUnreachableError."""
+        with _translated("user_id"):
+            answer = await self._identity.GetRole(identity_pb2.GetRoleRequest(user_id=user_id), timeout=CALL_SECONDS)
+        return answer.role == identity_pb2.ROLE_ADMIN
 
     async def owner(self, token: str) -> Owner | None:
         """The owner of an API token; None if it is unknown or revoked. Raises RefusedCallError."""
-        request = billing_pb2.AuthenticateTokenRequest(token=token)
-        return await if_found(self._stub.AuthenticateToken(request, timeout=CALL_SECONDS))
+        request = identity_pb2.AuthenticateTokenRequest(token=token)
+        return await if_found(self._identity.AuthenticateToken(request, timeout=CALL_SECONDS))
 
     async def reserve(self, job: Job) -> CreditHold:
         """Puts the most that the job can cost on hold, at the prices of this moment. Repeated calls make one hold.

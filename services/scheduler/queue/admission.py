@@ -89,6 +89,7 @@ class Admission:
         return Job(
             job_id=new_id("job"),
             account_id=request.account_id,
+            user_id=request.user_id,
             idempotency_key=request.idempotency_key,
             fingerprint=fingerprint(spec),
             spec=spec,
@@ -102,8 +103,8 @@ class Admission:
         )
 
     async def _check_priority(self, request: SubmitJobRequest) -> None:
-        # Billing knows the accounts. A right that callers could claim themselves would be everybody's.
-        if not await self._billing.is_administrator(request.account_id):
+        # Billing knows the users. A right that callers could claim themselves would be everybody's.
+        if not await self._billing.is_administrator(request.user_id):
             raise PriorityNotAllowedError(request.spec.priority, MAX_PRIORITY_FOR_EVERYBODY)
 
     async def _submit(self, draft: Job) -> Job:

@@ -27,6 +27,7 @@ jobs = Table(
     metadata,
     Column("job_id", Text, primary_key=True),
     Column("account_id", Text, nullable=False),
+    Column("user_id", Text, nullable=False, server_default=""),
     # Null once the submission was abandoned: the key is then free again.
     Column("idempotency_key", Text),
     Column("fingerprint", Text, nullable=False),

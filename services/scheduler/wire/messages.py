@@ -39,6 +39,7 @@ def job_to_proto(job: Job, whole: Submission | None = None) -> scheduler_pb2.Job
     message = scheduler_pb2.Job(
         job_id=job.job_id,
         account_id=job.account_id,
+        user_id=job.user_id,
         spec=_spec_to_proto(job.spec, whole or job.spec.submission),
         state=state_to_proto(job.state),
         message=job.message,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from wavepool.billing.v1 import billing_pb2_grpc
+from wavepool.billing.v1 import billing_pb2_grpc, identity_pb2_grpc
 
 from servicekit.db import database
 from services.billing.config import BillingSettings
@@ -15,6 +15,8 @@ from tests.service_token import AllowedCaller
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
+
+    import grpc
 
     from services.billing.service.billing_service import Stores
 
@@ -38,9 +40,20 @@ def stores(db: database.Database, settings: BillingSettings) -> Stores:
 
 
 @pytest.fixture
-async def billing(settings: BillingSettings, stores: Stores) -> AsyncIterator[billing_pb2_grpc.BillingServiceAsyncStub]:
+async def channel(settings: BillingSettings, stores: Stores) -> AsyncIterator[grpc.aio.Channel]:
+    """To a running server."""
     server = build_server(settings, stores)
     await server.start()
     async with AllowedCaller(f"127.0.0.1:{server.port}", settings.service_token()) as channel:
-        yield billing_pb2_grpc.BillingServiceStub(channel)
+        yield channel
     await server.stop()
+
+
+@pytest.fixture
+async def billing(channel: grpc.aio.Channel) -> billing_pb2_grpc.BillingServiceAsyncStub:
+    return billing_pb2_grpc.BillingServiceStub(channel)
+
+
+@pytest.fixture
+async def identity(channel: grpc.aio.Channel) -> identity_pb2_grpc.IdentityServiceAsyncStub:
+    return identity_pb2_grpc.IdentityServiceStub(channel)

@@ -2,11 +2,12 @@ from __future__ import annotations
 
 import stat
 from decimal import Decimal
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from services.billing.errors import InvalidFieldError
+from services.billing.identity.rights import ALL_SCOPES, Role
 from services.billing.server import prepare
 
 if TYPE_CHECKING:
@@ -15,13 +16,20 @@ if TYPE_CHECKING:
     from services.billing.service.billing_service import Stores
 
 
+async def granted_micros(stores: Stores) -> int:
+    account = await stores.accounts.find_by_name("local")
+    assert account is not None
+    return account.balance.granted_micros
+
+
 async def test_a_new_installation_has_an_account_with_credit_and_a_token(
     db: Database, stores: Stores, settings: BillingSettings
 ) -> None:
     await prepare(db, stores, settings)
     file = settings.data_dir / "token"
-    account, _ = await stores.tokens.authenticate(file.read_text().strip())
-    assert (account.name, account.admin, account.balance.available_micros) == ("local", True, 1_400_000_000)
+    caller = await stores.tokens.authenticate(file.read_text().strip())
+    assert (caller.user.name, caller.user.role, caller.scopes) == ("local", Role.ADMIN, ALL_SCOPES)
+    assert await granted_micros(stores) == 1_400_000_000
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
 
 
@@ -29,9 +37,8 @@ async def test_a_second_start_changes_nothing(db: Database, stores: Stores, sett
     await prepare(db, stores, settings)
     before = (settings.data_dir / "token").read_text()
     await prepare(db, stores, settings.model_copy(update={"grant_credits_total": Decimal(5000)}))
-    account, _ = await stores.tokens.authenticate(before.strip())
     assert (settings.data_dir / "token").read_text() == before
-    assert account.balance.granted_micros == 1_400_000_000
+    assert await granted_micros(stores) == 1_400_000_000
 
 
 @pytest.mark.parametrize("content", [None, "wpt_of_an_older_database", "\xff"])
@@ -42,16 +49,29 @@ async def test_a_missing_or_foreign_token_file_is_written_anew(
     file = settings.data_dir / "token"
     file.unlink() if content is None else file.write_bytes(content.encode("latin-1"))
     await prepare(db, stores, settings)
-    account, _ = await stores.tokens.authenticate(file.read_text().strip())
-    assert account.balance.granted_micros == 1_400_000_000
+    assert (await stores.tokens.authenticate(file.read_text().strip())).user.name == "local"
+    assert await granted_micros(stores) == 1_400_000_000
 
 
 async def test_a_start_killed_before_the_grant_is_completed_by_the_next(
     db: Database, stores: Stores, settings: BillingSettings
 ) -> None:
-    account = await stores.accounts.create("local", admin=True)
+    await stores.users.create("local", Role.ADMIN)
     await prepare(db, stores, settings)
-    assert (await stores.accounts.get(account.account_id)).balance.granted_micros == 1_400_000_000
+    assert await granted_micros(stores) == 1_400_000_000
+
+
+@pytest.mark.parametrize("change", [{"role": Role.USER}, {"disabled": True}])
+async def test_a_first_user_who_is_no_administrator_any_more_gets_no_new_token(
+    db: Database, stores: Stores, settings: BillingSettings, change: dict[str, Any]
+) -> None:
+    await prepare(db, stores, settings)
+    other = await stores.users.create("grace", Role.ADMIN)
+    await stores.tokens.create(other.user_id, "laptop")
+    await stores.users.update("local", **change)
+    (settings.data_dir / "token").write_text("wpt_of_nobody")
+    await prepare(db, stores, settings)
+    assert (settings.data_dir / "token").read_text() == "wpt_of_nobody"
 
 
 async def test_no_account_is_opened_where_none_is_asked_for(

@@ -44,7 +44,7 @@ MINUTE = timedelta(minutes=1)
 
 
 async def account_with(stores: Stores, micros: int, name: str = "ada") -> str:
-    account = await stores.accounts.create(name, admin=False)
+    account = await stores.accounts.create(name)
     await stores.ledger.grant(account.account_id, micros, f"grant:{name}", "")
     return account.account_id
 

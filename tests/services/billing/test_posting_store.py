@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 async def test_lines_are_those_of_one_account_newest_first(stores: Stores) -> None:
-    ada, bob = await stores.accounts.create("ada", admin=False), await stores.accounts.create("bob", admin=False)
+    ada, bob = await stores.accounts.create("ada"), await stores.accounts.create("bob")
     for number in range(1, 4):
         await stores.ledger.grant(ada.account_id, number, f"ada:{number}", "")
         await stores.ledger.grant(bob.account_id, 10, f"bob:{number}", "")

@@ -145,7 +145,7 @@ def keep_running(loops: list[Coroutine[object, object, None]], stack: AsyncExitS
 async def services_on(folder: Path, provider: ScriptedProvider) -> AsyncGenerator[Services]:
     async with AsyncExitStack() as stack:
         stores, billing = await billing_on(folder, stack)
-        account = await stores.accounts.create("somebody", admin=False)
+        account = await stores.accounts.create("somebody")
         await stores.ledger.grant(account.account_id, 100_000_000, "grant", "credit")
         vmpool = await vmpool_on(folder, provider, billing, stack)
         scheduler = await scheduler_on(folder, vmpool, billing, stack)

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
 
 import grpc
-from wavepool.billing.v1 import billing_pb2_grpc
+from wavepool.billing.v1 import billing_pb2_grpc, identity_pb2_grpc
 from wavepool.executor.v1 import executor_pb2_grpc
 from wavepool.scheduler.v1 import scheduler_pb2, scheduler_pb2_grpc
 from wavepool.vmpool.v1 import vmpool_pb2_grpc
@@ -24,6 +24,7 @@ from services.scheduler.server import MIGRATIONS, Scheduler, build
 from tests.job_specs import sound_spec
 from tests.service_token import AllowedCaller
 from tests.services.scheduler.scripted_billing import ScriptedBilling
+from tests.services.scheduler.scripted_billing import ScriptedBilling, ScriptedIdentity
 from tests.services.scheduler.scripted_executor import ScriptedExecutor
 from tests.services.scheduler.scripted_pool import ScriptedPool
 
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 ACCOUNT = "account-1"
+USER = "user-1"
 TIMEOUT_SECONDS = 10.0
 PROBLEM = SimpleNamespace(
     slug="leaky-relu",
@@ -88,15 +90,17 @@ class Cluster:
         self.scheduler = self.database = self.channel = None
 
     async def submit(self, key: str = "key", **changes: Any) -> scheduler_pb2.Job:
-        request = scheduler_pb2.SubmitJobRequest(account_id=ACCOUNT, spec=sound_spec(**changes), idempotency_key=key)
+        request = scheduler_pb2.SubmitJobRequest(
+            account_id=ACCOUNT, user_id=USER, spec=sound_spec(**changes), idempotency_key=key
+        )
         return (await self.api.SubmitJob(request, timeout=TIMEOUT_SECONDS)).job
 
     async def job(self, job_id: str) -> scheduler_pb2.Job:
-        request = scheduler_pb2.GetJobRequest(account_id=ACCOUNT, job_id=job_id)
+        request = scheduler_pb2.GetJobRequest(account_ids=[ACCOUNT], job_id=job_id)
         return (await self.api.GetJob(request, timeout=TIMEOUT_SECONDS)).job
 
     async def cancel(self, job_id: str) -> scheduler_pb2.Job:
-        request = scheduler_pb2.CancelJobRequest(account_id=ACCOUNT, job_id=job_id)
+        request = scheduler_pb2.CancelJobRequest(account_ids=[ACCOUNT], job_id=job_id)
         return (await self.api.CancelJob(request, timeout=TIMEOUT_SECONDS)).job
 
     async def watch(self, job_id: str, after_seq: int = 0) -> AsyncGenerator[scheduler_pb2.JobEvent]:
@@ -149,6 +153,8 @@ async def scripted_cluster(data_dir: Path, **settings: Any) -> AsyncGenerator[Cl
     executor_pb2_grpc.add_ExecutorServiceServicer_to_server(executor, servers[0])
     vmpool_pb2_grpc.add_VmPoolServiceServicer_to_server(pool, servers[1])
     billing_pb2_grpc.add_BillingServiceServicer_to_server(billing, servers[2])
+    identity = ScriptedIdentity(billing)  # pyright: ignore[reportAbstractUsage]
+    identity_pb2_grpc.add_IdentityServiceServicer_to_server(identity, servers[2])
     for server in servers:
         await server.start()
     defaults: dict[str, Any] = {

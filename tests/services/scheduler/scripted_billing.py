@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 import grpc
-from wavepool.billing.v1 import billing_pb2, billing_pb2_grpc
+from wavepool.billing.v1 import billing_pb2, billing_pb2_grpc, identity_pb2, identity_pb2_grpc
 
 from vocabulary.gpu_types import GPU_TYPES
 from vocabulary.money import price_of
@@ -34,12 +34,6 @@ class ScriptedBilling(billing_pb2_grpc.BillingServiceServicer):
             for one in self.gpu_types
         ]
         return billing_pb2.ListPricesResponse(prices=prices)
-
-    async def GetBalance(self, request: billing_pb2.GetBalanceRequest, context: Any) -> billing_pb2.GetBalanceResponse:
-        await self._maybe_refuse("GetBalance", context)
-        return billing_pb2.GetBalanceResponse(
-            account_id=request.account_id, admin=request.account_id in self.administrators
-        )
 
     async def ReserveCredit(
         self, request: billing_pb2.ReserveCreditRequest, context: Any
@@ -82,3 +76,17 @@ class ScriptedBilling(billing_pb2_grpc.BillingServiceServicer):
     async def _maybe_lose_answer(self, method: str, context: Any) -> None:
         if method in self.lost_answers:
             await context.abort(grpc.StatusCode.DEADLINE_EXCEEDED, f"the answer of {method} is lost")
+
+
+class ScriptedIdentity(identity_pb2_grpc.IdentityServiceServicer):
+    """Knows the administrators of a scripted billing service, and is refused like it."""
+
+    def __init__(self, billing: ScriptedBilling) -> None:
+        self._billing = billing
+
+    async def GetRole(self, request: identity_pb2.GetRoleRequest, context: Any) -> identity_pb2.GetRoleResponse:
+        await self._billing._maybe_refuse("GetRole", context)
+        is_administrator = request.user_id in self._billing.administrators
+        return identity_pb2.GetRoleResponse(
+            role=identity_pb2.ROLE_ADMIN if is_administrator else identity_pb2.ROLE_USER
+        )

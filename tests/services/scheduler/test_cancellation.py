@@ -102,7 +102,7 @@ async def test_cancelling_a_job_that_is_over_changes_nothing(cluster: Cluster) -
 
 async def test_job_of_another_account_cannot_be_cancelled(cluster: Cluster) -> None:
     job = await cluster.submit()
-    request = scheduler_pb2.CancelJobRequest(account_id="account-2", job_id=job.job_id)
+    request = scheduler_pb2.CancelJobRequest(account_ids=["account-2"], job_id=job.job_id)
     with pytest.raises(grpc.aio.AioRpcError) as caught:
         await cluster.api.CancelJob(request)
     assert caught.value.code() is grpc.StatusCode.NOT_FOUND

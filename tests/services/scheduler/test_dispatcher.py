@@ -11,7 +11,7 @@ from wavepool.vmpool.v1 import vmpool_pb2
 
 from services.scheduler.jobs.job import JobState
 from services.scheduler.store.job_store import JobStore
-from tests.services.scheduler.cluster import ACCOUNT, is_run, kinds, until
+from tests.services.scheduler.cluster import USER, is_run, kinds, until
 from tests.services.scheduler.scripted_executor import PASSING, compiling
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 async def test_waiting_jobs_run_by_priority_and_then_by_age(cluster: Cluster) -> None:
-    cluster.billing.administrators = {ACCOUNT}
+    cluster.billing.administrators = {USER}
     gate = asyncio.Event()
     cluster.executor.script = (compiling(), gate, *PASSING[1:])
     first = await cluster.submit("first")
@@ -53,7 +53,7 @@ async def test_job_with_a_definition_waits_for_torch_and_keeps_no_other_machine_
 
 
 async def test_queued_event_tells_the_position(stopped_cluster: Cluster) -> None:
-    stopped_cluster.billing.administrators = {ACCOUNT}
+    stopped_cluster.billing.administrators = {USER}
     await stopped_cluster.pool.tell("machine-1", "STOPPED")
     await stopped_cluster.start()
     jobs = [await stopped_cluster.submit(f"key {n}") for n in range(3)]
@@ -169,7 +169,7 @@ async def test_demand_is_reported_by_gpu_type_and_taken_back(stopped_cluster: Cl
 
 
 async def test_job_for_another_gpu_type_does_not_wait_behind_a_blocked_one(cluster: Cluster) -> None:
-    cluster.billing.administrators = {ACCOUNT}
+    cluster.billing.administrators = {USER}
     blocked = await cluster.submit("blocked", gpu_type="MI210", priority=100)
     free = await cluster.submit("free")
     assert kinds(await cluster.events_to_end(free.job_id))[-1] == "ended"
@@ -238,7 +238,7 @@ async def test_job_hears_what_its_machine_was_requested_for_however_late_it_look
 
 
 async def test_job_with_a_fallback_does_not_wait_behind_one_that_has_none(cluster: Cluster) -> None:
-    cluster.billing.administrators = {ACCOUNT}
+    cluster.billing.administrators = {USER}
     await cluster.pool.tell("machine-1", "STOPPED")
     await cluster.pool.tell("machine-2", "WARM", gpu_type="MI210")
     blocked = await cluster.submit("blocked", priority=100)

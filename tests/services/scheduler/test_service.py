@@ -12,7 +12,8 @@ from wavepool.submission.v1 import submission_pb2
 
 from servicekit.rpc.errors import RpcFailure, rpc_failure
 from tests.job_specs import job_spec
-from tests.services.scheduler.cluster import ACCOUNT, Cluster, kinds, scripted_cluster
+from tests.services.scheduler.cluster import ACCOUNT, USER, Cluster, kinds, scripted_cluster
+from vocabulary.money import price_of
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable
@@ -41,11 +42,12 @@ async def test_an_alias_means_the_same_problem_in_a_submission_and_in_a_list(clu
 async def test_submitted_job_comes_back_with_what_was_sent(cluster: Cluster) -> None:
     plan = '{"launches": [{"kernel": "k", "grid": ["n"], "block": [1], "args": ["input", "output"]}]}'
     definition = "class Mine: pass"
-    cluster.billing.administrators = {ACCOUNT}
+    cluster.billing.administrators = {USER}
     submitted = await cluster.submit(
         gpu_type="mi300x", source="// mine", priority=7, launch_plan=plan, problem_definition=definition
     )
     job = await cluster.job(submitted.job_id)
+    assert (job.account_id, job.user_id) == (ACCOUNT, USER)
     assert job.spec == job_spec(
         problem="leaky-relu",
         source="// mine",
@@ -108,13 +110,13 @@ async def test_priority_above_0_is_refused_but_to_administrators(cluster: Cluste
     assert "0 or less" in said.violations[0][1]
     assert await nothing_is_stored(cluster)
     assert [(await cluster.submit(str(low), priority=low)).spec.priority for low in (0, -1, -100)] == [0, -1, -100]
-    cluster.billing.administrators = {ACCOUNT}
+    cluster.billing.administrators = {USER}
     assert (await cluster.submit("urgent", priority=100)).spec.priority == 100
 
 
 async def test_priority_waits_for_the_word_of_billing(cluster: Cluster) -> None:
-    cluster.billing.administrators = {ACCOUNT}
-    cluster.billing.refusals["GetBalance"] = grpc.StatusCode.UNAVAILABLE
+    cluster.billing.administrators = {USER}
+    cluster.billing.refusals["GetRole"] = grpc.StatusCode.UNAVAILABLE
     assert (await failure(cluster.submit(priority=1))).code is grpc.StatusCode.UNAVAILABLE
     assert await nothing_is_stored(cluster)
     assert (await cluster.submit("ordinary")).job_id
@@ -232,8 +234,8 @@ async def test_account_with_too_many_jobs_in_flight_reads_when_to_try_again(tmp_
 async def test_job_of_another_account_is_not_found(cluster: Cluster) -> None:
     job = await cluster.submit()
     for call in (
-        cluster.api.GetJob(scheduler_pb2.GetJobRequest(account_id="other", job_id=job.job_id)),
-        cluster.api.GetJob(scheduler_pb2.GetJobRequest(account_id=ACCOUNT, job_id="no\0such")),
+        cluster.api.GetJob(scheduler_pb2.GetJobRequest(account_ids=["other"], job_id=job.job_id)),
+        cluster.api.GetJob(scheduler_pb2.GetJobRequest(account_ids=[ACCOUNT], job_id="no\0such")),
         cluster.api.WatchJob(scheduler_pb2.WatchJobRequest(account_id="other", job_id=job.job_id)).read(),
     ):
         assert (await failure(call)).code is grpc.StatusCode.NOT_FOUND

@@ -1,0 +1,120 @@
+"""`/api/v1/accounts`: wallets with credit, each of one user or one team."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING, Annotated
+
+from fastapi import APIRouter
+from pydantic import BaseModel, ConfigDict, Field
+from wavepool.billing.v1.billing_pb2 import GetBalanceRequest
+from wavepool.billing.v1.identity_pb2 import CreateUserRequest, GetAccountRequest, ListAccountsRequest
+
+from gateway.dependencies import TheAccount, TheAdmin, TheGateway
+from gateway.http.json_route import JsonRoute
+from gateway.http.route_docs import problems
+from gateway.routes.identity_calls import GrantUsd, Name, Reference, call
+from gateway.upstreams import CALL_TIMEOUT_SECONDS
+from gateway.words.enum_names import owner_word
+from gateway.words.proto_time import instant_of
+from vocabulary.money import dollars_of, micros_of
+
+if TYPE_CHECKING:
+    from wavepool.billing.v1 import billing_pb2, identity_pb2
+
+    from gateway.auth import Caller
+    from gateway.dependencies import Gateway
+
+router = APIRouter(prefix="/accounts", tags=["accounts"], route_class=JsonRoute)
+
+
+class AccountRequest(BaseModel):
+    """A new account, for a new user of the same name."""
+
+    model_config = ConfigDict(
+        extra="forbid", allow_inf_nan=False, json_schema_extra={"examples": [{"name": "ada", "grant_usd": 5.0}]}
+    )
+
+    name: Name
+    grant_usd: GrantUsd = 0.0
+
+
+class AccountSummary(BaseModel):
+    """An account and its owner."""
+
+    id: str
+    name: str
+    create_time: datetime | None
+    owner: Annotated[str | None, Field(description="`user` or `team`; null if it has no owner.")]
+    owner_id: str
+    owner_name: str
+
+
+class Account(AccountSummary):
+    """An account with its credit. available = granted - charged - held."""
+
+    granted_usd: float
+    charged_usd: float
+    held_usd: float
+    available_usd: float
+
+
+class AccountList(BaseModel):
+    """Accounts, by name."""
+
+    accounts: list[AccountSummary]
+
+
+@router.post("", status_code=201, responses=problems(403, 409))
+async def create_account(body: AccountRequest, admin: TheAdmin, gateway: TheGateway) -> Account:
+    """Open an account for a new user of the same name. `POST /users` also takes a role, `POST /teams` adds a team."""
+    request = CreateUserRequest(caller_token_id=admin.token_id, name=body.name, grant_micros=micros_of(body.grant_usd))
+    created = await call(gateway.upstreams.identity.CreateUser, request)
+    return await _account(gateway, admin, created.user.account_id)
+
+
+@router.get("", responses=problems(403))
+async def list_accounts(caller: TheAccount, gateway: TheGateway) -> AccountList:
+    """List your account and those of your teams; operators and administrators see all."""
+    request = ListAccountsRequest(caller_token_id=caller.token_id)
+    answer = await call(gateway.upstreams.identity.ListAccounts, request)
+    return AccountList(accounts=[account_summary_of(account) for account in answer.accounts])
+
+
+@router.get("/{account}", responses=problems(403, 404))
+async def get_account(account: Reference, caller: TheAccount, gateway: TheGateway) -> Account:
+    """Get an account with its credit."""
+    return await _account(gateway, caller, account)
+
+
+async def _account(gateway: Gateway, caller: Caller, account: str) -> Account:
+    # Billing says first whether the caller may see it.
+    request = GetAccountRequest(caller_token_id=caller.token_id, account=account)
+    found = (await call(gateway.upstreams.identity.GetAccount, request)).account
+    balance = await gateway.upstreams.billing.GetBalance(
+        GetBalanceRequest(account_id=found.account_id), timeout=CALL_TIMEOUT_SECONDS
+    )
+    return account_of(found, balance)
+
+
+def account_summary_of(account: identity_pb2.Account) -> AccountSummary:
+    """An account and its owner."""
+    return AccountSummary(
+        id=account.account_id,
+        name=account.name,
+        create_time=instant_of(account.create_time),
+        owner=owner_word(account.owner),
+        owner_id=account.owner_id,
+        owner_name=account.owner_name,
+    )
+
+
+def account_of(account: identity_pb2.Account, balance: billing_pb2.GetBalanceResponse) -> Account:
+    """An account with its credit."""
+    return Account(
+        **account_summary_of(account).model_dump(),
+        granted_usd=dollars_of(balance.granted_micros),
+        charged_usd=dollars_of(balance.charged_micros),
+        held_usd=dollars_of(balance.held_micros),
+        available_usd=dollars_of(balance.available_micros),
+    )

@@ -1,0 +1,146 @@
+"""`/api/v1/users`: people and programs that sign in. Administrators manage them, operators see them."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
+
+from fastapi import APIRouter
+from pydantic import BaseModel, ConfigDict, Field
+from wavepool.billing.v1.identity_pb2 import (
+    ROLE_UNSPECIFIED,
+    CreateUserRequest,
+    GetUserRequest,
+    ListUsersRequest,
+    Role,
+    UpdateUserRequest,
+)
+
+from gateway.dependencies import TheAccount, TheAdmin, TheGateway, TheOperator
+from gateway.http.json_route import JsonRoute
+from gateway.http.route_docs import problems
+from gateway.routes.identity_calls import GrantUsd, Name, Reference, call
+from gateway.words.enum_names import role_word
+from gateway.words.proto_time import instant_of
+from vocabulary.money import micros_of
+
+if TYPE_CHECKING:
+    from wavepool.billing.v1 import identity_pb2
+
+router = APIRouter(prefix="/users", tags=["users"], route_class=JsonRoute)
+
+Email = Annotated[str, Field(max_length=254, description="Empty: none.")]
+
+
+class RoleName(StrEnum):
+    """What a user may do in general."""
+
+    USER = "user"
+    OPERATOR = "operator"
+    ADMIN = "admin"
+    SERVICE = "service"
+
+
+class UserRequest(BaseModel):
+    """A new user, with an account of the same name."""
+
+    model_config = ConfigDict(
+        extra="forbid", allow_inf_nan=False, json_schema_extra={"examples": [{"name": "ada", "grant_usd": 5.0}]}
+    )
+
+    name: Name
+    email: Email = ""
+    role: RoleName = RoleName.USER
+    grant_usd: GrantUsd = 0.0
+
+
+class UserChange(BaseModel):
+    """Changes of a user; what is left out stays."""
+
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"role": "operator"}]})
+
+    role: RoleName | None = None
+    email: Email | None = None
+    disabled: Annotated[
+        bool | None, Field(strict=True, description="While it is true, none of the user's tokens works.")
+    ] = None
+
+
+class User(BaseModel):
+    """A user."""
+
+    id: str
+    name: str
+    email: str
+    role: str
+    account_id: Annotated[str, Field(description="The user's own account.")]
+    create_time: datetime | None
+    disable_time: Annotated[datetime | None, Field(description="Set while the user is disabled.")]
+    issuer: Annotated[str, Field(description="The identity provider that the user signs in at; empty: none.")]
+
+
+class UserList(BaseModel):
+    """All users, by name."""
+
+    users: list[User]
+
+
+@router.post("", status_code=201, responses=problems(403, 409))
+async def create_user(body: UserRequest, admin: TheAdmin, gateway: TheGateway) -> User:
+    """Add a user, and open the user's account. Then make a token for the user with `POST /tokens`."""
+    request = CreateUserRequest(
+        caller_token_id=admin.token_id,
+        name=body.name,
+        email=body.email,
+        role=role_number(body.role),
+        grant_micros=micros_of(body.grant_usd),
+    )
+    return user_of((await call(gateway.upstreams.identity.CreateUser, request)).user)
+
+
+@router.get("", responses=problems(403))
+async def list_users(operator: TheOperator, gateway: TheGateway) -> UserList:
+    """List all users."""
+    request = ListUsersRequest(caller_token_id=operator.token_id)
+    answer = await call(gateway.upstreams.identity.ListUsers, request)
+    return UserList(users=[user_of(user) for user in answer.users])
+
+
+@router.get("/{user}", responses=problems(403, 404))
+async def get_user(user: Reference, caller: TheAccount, gateway: TheGateway) -> User:
+    """Get a user: yourself, or anybody if you are an operator or administrator."""
+    request = GetUserRequest(caller_token_id=caller.token_id, user=user)
+    return user_of((await call(gateway.upstreams.identity.GetUser, request)).user)
+
+
+@router.patch("/{user}", responses=problems(403, 404, 409))
+async def update_user(user: Reference, body: UserChange, admin: TheAdmin, gateway: TheGateway) -> User:
+    """Change a user's role or email, and disable or enable a user; it takes effect within 5 s."""
+    request = UpdateUserRequest(
+        caller_token_id=admin.token_id,
+        user=user,
+        role=role_number(body.role),
+        disabled=body.disabled,
+        email=body.email,
+    )
+    return user_of((await call(gateway.upstreams.identity.UpdateUser, request)).user)
+
+
+def role_number(role: RoleName | None) -> identity_pb2.Role.ValueType:
+    """The proto's number of a role."""
+    return ROLE_UNSPECIFIED if role is None else Role.Value(f"ROLE_{role.name}")
+
+
+def user_of(user: identity_pb2.User) -> User:
+    """A user."""
+    return User(
+        id=user.user_id,
+        name=user.name,
+        email=user.email,
+        role=role_word(user.role),
+        account_id=user.account_id,
+        create_time=instant_of(user.create_time),
+        disable_time=instant_of(user.disable_time),
+        issuer=user.issuer,
+    )

@@ -1,0 +1,184 @@
+"""IdentityService: decode, ask, encode."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from wavepool.billing.v1 import identity_pb2 as pb
+from wavepool.billing.v1 import identity_pb2_grpc
+
+from services.billing.errors import AccountNotFoundError, TeamNotFoundError, UserNotFoundError
+from services.billing.identity import account, api_token
+from services.billing.identity.rights import Role, Scope, scopes_from_words
+from services.billing.identity.user import check_email
+from services.billing.service.token_orders import TokenOrders
+from services.billing.wire import identity as wire
+from services.billing.wire.identity import reference_from_proto as reference
+
+if TYPE_CHECKING:
+    import grpc
+
+    from servicekit.clock import Clock
+    from services.billing.identity.caller import Caller
+    from services.billing.identity.team import Team
+    from services.billing.service.billing_service import Stores
+
+    Context = grpc.aio.ServicerContext[object, object]
+
+
+class IdentityServicer(identity_pb2_grpc.IdentityServiceServicer):
+    """The RPCs of the service; `identity.proto` documents them."""
+
+    def __init__(self, stores: Stores, clock: Clock) -> None:
+        self._accounts = stores.accounts
+        self._users = stores.users
+        self._teams = stores.teams
+        self._tokens = stores.tokens
+        self._ledger = stores.ledger
+        self._orders = TokenOrders(stores.accounts, stores.users, stores.tokens)
+        self._clock = clock
+
+    async def AuthenticateToken(
+        self, request: pb.AuthenticateTokenRequest, context: Context
+    ) -> pb.AuthenticateTokenResponse:
+        """Finds the user of a token."""
+        return wire.caller_to_proto(await self._tokens.authenticate(request.token))
+
+    async def GetRole(self, request: pb.GetRoleRequest, context: Context) -> pb.GetRoleResponse:
+        """Gets a user's role."""
+        user = await self._users.get(reference("user_id", request.user_id))
+        return pb.GetRoleResponse(role=wire.role_to_proto(user))
+
+    async def CreateUser(self, request: pb.CreateUserRequest, context: Context) -> pb.CreateUserResponse:
+        """Adds a user."""
+        await self._caller(request.caller_token_id, Scope.ADMIN)
+        name, email = account.check_name(request.name), check_email(request.email)
+        grant_micros = account.check_first_grant(request.grant_micros)
+        user = await self._users.create(name, wire.role_from_proto(request.role) or Role.USER, email)
+        await self._first_grant(user.account_id, grant_micros)
+        return pb.CreateUserResponse(user=wire.user_to_proto(user))
+
+    async def GetUser(self, request: pb.GetUserRequest, context: Context) -> pb.GetUserResponse:
+        """Gets a user."""
+        caller = await self._caller(request.caller_token_id, Scope.READ)
+        user = await self._users.get(reference("user", request.user))
+        if user.user_id != caller.user.user_id and not caller.sees_everything:
+            raise UserNotFoundError(request.user)
+        return pb.GetUserResponse(user=wire.user_to_proto(user))
+
+    async def ListUsers(self, request: pb.ListUsersRequest, context: Context) -> pb.ListUsersResponse:
+        """Lists all users."""
+        caller = await self._caller(request.caller_token_id, Scope.READ)
+        if not caller.sees_everything:
+            caller.require(Scope.OPERATE)
+        return pb.ListUsersResponse(users=[wire.user_to_proto(user) for user in await self._users.list_all()])
+
+    async def UpdateUser(self, request: pb.UpdateUserRequest, context: Context) -> pb.UpdateUserResponse:
+        """Changes a user."""
+        await self._caller(request.caller_token_id, Scope.ADMIN)
+        user = await self._users.update(
+            reference("user", request.user),
+            role=wire.role_from_proto(request.role),
+            email=check_email(request.email) if request.HasField("email") else None,
+            disabled=request.disabled if request.HasField("disabled") else None,
+        )
+        return pb.UpdateUserResponse(user=wire.user_to_proto(user))
+
+    async def CreateTeam(self, request: pb.CreateTeamRequest, context: Context) -> pb.CreateTeamResponse:
+        """Adds a team."""
+        await self._caller(request.caller_token_id, Scope.ADMIN)
+        name, grant_micros = account.check_name(request.name), account.check_first_grant(request.grant_micros)
+        team = await self._teams.create(name)
+        await self._first_grant(team.account_id, grant_micros)
+        return pb.CreateTeamResponse(team=wire.team_to_proto(team))
+
+    async def GetTeam(self, request: pb.GetTeamRequest, context: Context) -> pb.GetTeamResponse:
+        """Gets a team."""
+        caller = await self._caller(request.caller_token_id, Scope.READ)
+        return pb.GetTeamResponse(team=wire.team_to_proto(await self._team(caller, request.team)))
+
+    async def ListTeams(self, request: pb.ListTeamsRequest, context: Context) -> pb.ListTeamsResponse:
+        """Lists the caller's teams."""
+        caller = await self._caller(request.caller_token_id, Scope.READ)
+        seen = [team for team in await self._teams.list_all() if caller.sees_account(team.account_id)]
+        return pb.ListTeamsResponse(teams=[wire.team_to_proto(team) for team in seen])
+
+    async def AddTeamMember(self, request: pb.AddTeamMemberRequest, context: Context) -> pb.AddTeamMemberResponse:
+        """Adds a member, or changes one."""
+        caller = await self._caller(request.caller_token_id)
+        team = await self._team(caller, request.team)
+        caller.require_lead_of(team)
+        level = wire.level_from_proto(request.level)
+        user = await self._users.get(reference("user", request.user))
+        changed = await self._teams.add_member(team.team_id, user.user_id, level)
+        return pb.AddTeamMemberResponse(team=wire.team_to_proto(changed))
+
+    async def RemoveTeamMember(
+        self, request: pb.RemoveTeamMemberRequest, context: Context
+    ) -> pb.RemoveTeamMemberResponse:
+        """Removes a member."""
+        caller = await self._caller(request.caller_token_id)
+        team = await self._team(caller, request.team)
+        if request.user in {caller.user.user_id, caller.user.name}:
+            caller.require(Scope.MANAGE)
+        else:
+            caller.require_lead_of(team)
+        user = await self._users.get(reference("user", request.user))
+        changed = await self._teams.remove_member(team.team_id, user.user_id)
+        return pb.RemoveTeamMemberResponse(team=wire.team_to_proto(changed))
+
+    async def ListAccounts(self, request: pb.ListAccountsRequest, context: Context) -> pb.ListAccountsResponse:
+        """Lists the caller's accounts."""
+        caller = await self._caller(request.caller_token_id, Scope.READ)
+        found = await self._accounts.owned(None if caller.sees_everything else caller.visible_account_ids)
+        return pb.ListAccountsResponse(accounts=[wire.account_to_proto(one) for one in found])
+
+    async def GetAccount(self, request: pb.GetAccountRequest, context: Context) -> pb.GetAccountResponse:
+        """Gets one of the caller's accounts."""
+        caller = await self._caller(request.caller_token_id, Scope.READ)
+        for found in await self._accounts.owned([reference("account", request.account)]):
+            if caller.sees_account(found.account_id):
+                return pb.GetAccountResponse(account=wire.account_to_proto(found))
+        raise AccountNotFoundError(request.account)
+
+    async def CreateToken(self, request: pb.CreateTokenRequest, context: Context) -> pb.CreateTokenResponse:
+        """Creates a token."""
+        expire_time = wire.expiry_from_proto(request.expire_time) if request.HasField("expire_time") else None
+        token, secret = await self._orders.create(
+            await self._caller(request.caller_token_id),
+            reference("user", request.user),
+            reference("account", request.account),
+            api_token.check_name(request.name),
+            scopes_from_words(request.scopes),
+            api_token.check_expiry(expire_time, self._clock.now()),
+        )
+        return pb.CreateTokenResponse(token=wire.token_to_proto(token), secret=secret)
+
+    async def ListTokens(self, request: pb.ListTokensRequest, context: Context) -> pb.ListTokensResponse:
+        """Lists a user's tokens."""
+        caller = await self._caller(request.caller_token_id)
+        user, wanted = reference("user", request.user), reference("account", request.account)
+        found = await self._orders.tokens_of(caller, user, wanted)
+        return pb.ListTokensResponse(tokens=[wire.token_to_proto(token) for token in found])
+
+    async def RevokeToken(self, request: pb.RevokeTokenRequest, context: Context) -> pb.RevokeTokenResponse:
+        """Revokes a token."""
+        caller = await self._caller(request.caller_token_id)
+        await self._orders.revoke(caller, reference("token_id", request.token_id))
+        return pb.RevokeTokenResponse()
+
+    async def _caller(self, token_id: str, scope: Scope | None = None) -> Caller:
+        caller = await self._tokens.caller(reference("caller_token_id", token_id))
+        if scope is not None:
+            caller.require(scope)
+        return caller
+
+    async def _team(self, caller: Caller, team: str) -> Team:
+        found = await self._teams.get(reference("team", team))
+        if not caller.sees_account(found.account_id):
+            raise TeamNotFoundError(team)
+        return found
+
+    async def _first_grant(self, account_id: str, grant_micros: int) -> None:
+        if grant_micros:
+            await self._ledger.grant(account_id, grant_micros, account.first_grant_key(account_id), "First grant")

@@ -1,0 +1,92 @@
+"""Decides about tokens that callers make, list and revoke."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from services.billing.errors import AccountNotFoundError, NotAllowedError, TokenNotFoundError
+from services.billing.identity.account import OwnerKind
+from services.billing.identity.rights import Scope, given_scopes
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from services.billing.identity.account import OwnedAccount
+    from services.billing.identity.caller import Caller
+    from services.billing.identity.user import User
+    from services.billing.store.account_store import AccountStore
+    from services.billing.store.token_store import ListedToken, TokenStore
+    from services.billing.store.user_store import UserStore
+
+
+class TokenOrders:
+    """Makes, lists and revokes tokens for callers, as far as they may."""
+
+    def __init__(self, accounts: AccountStore, users: UserStore, tokens: TokenStore) -> None:
+        self._accounts = accounts
+        self._users = users
+        self._tokens = tokens
+
+    async def create(
+        self,
+        caller: Caller,
+        user: str,
+        account: str,
+        name: str,
+        scopes: frozenset[Scope],
+        expire_time: datetime | None,
+    ) -> tuple[ListedToken, str]:
+        """Makes a token that may do no more than the caller's, and gives it with its secret."""
+        wanted = await self._account(caller, account)
+        owner = await self._user(caller, user, wanted)
+        caller.require_charge_of(owner.user_id)
+        is_own = owner.user_id == caller.user.user_id
+        account_id = wanted.account_id if wanted else caller.token.account_id if is_own else ""
+        if is_own and not caller.sees_account(account_id):
+            raise NotAllowedError("This token charges a team, and makes only tokens that charge the same team.")
+        token, secret = await self._tokens.create(
+            owner.user_id,
+            name,
+            account_id=account_id,
+            scopes=given_scopes(caller.user.role, caller.token.scopes, owner.role, scopes),
+            expire_time=expire_time,
+        )
+        return await self._tokens.listed(token.token_id), secret
+
+    async def tokens_of(self, caller: Caller, user: str, account: str) -> Sequence[ListedToken]:
+        """A user's tokens, or those that charge a team."""
+        wanted = await self._account(caller, account)
+        owner = await self._user(caller, user, wanted)
+        caller.require_charge_of(owner.user_id)
+        if wanted is None or wanted.owner_id == owner.user_id:
+            return await self._tokens.list_where(user_id=owner.user_id)
+        everybody = Scope.ADMIN in caller.scopes and not user
+        return await self._tokens.list_where(user_id="" if everybody else owner.user_id, account_id=wanted.account_id)
+
+    async def revoke(self, caller: Caller, token_id: str) -> None:
+        """Revokes a token of the caller's or, for an administrator, any other."""
+        token = await self._tokens.get(token_id)
+        is_own = token.user_id == caller.user.user_id
+        if not is_own and Scope.ADMIN not in caller.scopes:
+            raise TokenNotFoundError(token_id)
+        if token_id != caller.token.token_id:
+            # Whoever holds a token may end it, whatever its scopes.
+            caller.require_charge_of(token.user_id)
+        await self._tokens.revoke(token_id)
+
+    async def _account(self, caller: Caller, account: str) -> OwnedAccount | None:
+        if not account:
+            return None
+        for found in await self._accounts.owned([account]):
+            if caller.sees_account(found.account_id):
+                return found
+        raise AccountNotFoundError(account)
+
+    async def _user(self, caller: Caller, user: str, account: OwnedAccount | None) -> User:
+        if not user and account is not None and account.owner is OwnerKind.USER:
+            user = account.owner_id
+        if not user or user in {caller.user.user_id, caller.user.name}:
+            return caller.user
+        caller.require(Scope.ADMIN)
+        return await self._users.get(user)

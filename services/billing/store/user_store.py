@@ -1,0 +1,118 @@
+"""Users as rows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import insert, or_, select, update
+
+from services.billing.errors import NameTakenError, UserNotFoundError
+from services.billing.identity.rights import Role
+from services.billing.identity.user import User
+from services.billing.store.account_store import open_account
+from services.billing.store.administrators import administrator_kept, one_change_at_a_time
+from services.billing.store.tables import users
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from sqlalchemy import Row
+    from sqlalchemy.ext.asyncio import AsyncConnection
+
+    from servicekit.clock import Clock
+    from servicekit.db.database import Database
+
+
+class UserStore:
+    """Adds, reads and changes users."""
+
+    def __init__(self, database: Database, clock: Clock, new_id: Callable[[str], str]) -> None:
+        self._database = database
+        self._clock = clock
+        self._new_id = new_id
+
+    async def create(self, name: str, role: Role = Role.USER, email: str = "") -> User:
+        """Adds a user with an account of the same name, without credit; raises NameTakenError."""
+        now = self._clock.now()
+        async with self._database.transaction() as connection:
+            await one_change_at_a_time(connection)
+            account = await open_account(connection, self._new_id("acct"), name, now)
+            user = User(self._new_id("user"), name, role, account.account_id, now, email)
+            await insert_user(connection, user)
+        return user
+
+    async def get(self, user: str) -> User:
+        """The user with this id or name; raises UserNotFoundError."""
+        async with self._database.reading() as connection:
+            return await read_user(connection, user)
+
+    async def find_by_name(self, name: str) -> User | None:
+        """The user with this name; None if there is none."""
+        async with self._database.reading() as connection:
+            row = (await connection.execute(select(users).where(users.c.name == name))).one_or_none()
+        return None if row is None else user_from_row(row)
+
+    async def list_all(self) -> Sequence[User]:
+        """All users, by name."""
+        async with self._database.reading() as connection:
+            return [user_from_row(row) for row in await connection.execute(select(users).order_by(users.c.name))]
+
+    async def update(
+        self, user: str, *, role: Role | None = None, email: str | None = None, disabled: bool | None = None
+    ) -> User:
+        """Changes what is given; the time of the first disabling stays.
+
+        Raises UserNotFoundError, and LastAdministratorError if no administrator with a working token would be left.
+        """
+        now = self._clock.now()
+        async with self._database.transaction() as connection, administrator_kept(connection, now):
+            found = await read_user(connection, user)
+            disable_time = found.disable_time if disabled is None else (found.disable_time or now) if disabled else None
+            changes = {
+                "role": found.role if role is None else role,
+                "email": found.email if email is None else email,
+                "disable_time": disable_time,
+            }
+            await connection.execute(update(users).where(users.c.user_id == found.user_id).values(changes))
+            return await read_user(connection, found.user_id)
+
+
+async def insert_user(connection: AsyncConnection, user: User) -> None:
+    """Inserts a user whose account is there; raises NameTakenError."""
+    taken = await connection.execute(select(users.c.user_id).where(users.c.name == user.name))
+    if taken.first() is not None:
+        raise NameTakenError(user.name)
+    row = {
+        "user_id": user.user_id,
+        "name": user.name,
+        "email": user.email,
+        "role": user.role.value,
+        "account_id": user.account_id,
+        "issuer": user.issuer or None,
+        "subject": user.subject or None,
+        "create_time": user.create_time,
+    }
+    await connection.execute(insert(users).values(row))
+
+
+async def read_user(connection: AsyncConnection, user: str) -> User:
+    """The user with this id or name; raises UserNotFoundError."""
+    row = (await connection.execute(select(users).where(or_(users.c.user_id == user, users.c.name == user)))).first()
+    if row is None:
+        raise UserNotFoundError(user)
+    return user_from_row(row)
+
+
+def user_from_row(row: Row[Any]) -> User:
+    """The user of a row that has every column of `users`."""
+    return User(
+        user_id=row.user_id,
+        name=row.name,
+        role=Role(row.role),
+        account_id=row.account_id,
+        create_time=row.create_time,
+        email=row.email,
+        issuer=row.issuer or "",
+        subject=row.subject or "",
+        disable_time=row.disable_time,
+    )

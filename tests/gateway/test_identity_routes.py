@@ -1,0 +1,288 @@
+"""Users, teams, accounts and tokens over HTTP, on scripted services."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import grpc
+import pytest
+from wavepool.billing.v1 import identity_pb2
+
+from tests.gateway.refusals import refusal
+from tests.gateway.scripted_services import ADMIN_TOKEN, OPERATOR_TOKEN, USER_TOKEN
+
+if TYPE_CHECKING:
+    from tests.gateway.running_gateway import RunningGateway
+    from tests.gateway.scripted_services import ScriptedServices
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+ADMIN = {"Authorization": f"Bearer {ADMIN_TOKEN}"}
+OPERATOR = {"Authorization": f"Bearer {OPERATOR_TOKEN}"}
+LATER = "2100-01-01T00:00:00Z"
+
+
+async def test_a_token_is_made_with_all_its_limits_and_its_secret_is_shown_once(
+    gateway: RunningGateway, services: ScriptedServices
+) -> None:
+    body = {"name": "ci", "account_id": "compilers", "scopes": ["read", "submit"], "expire_time": LATER}
+    made = await gateway.http.post("/api/v1/tokens", json=body)
+    assert (made.status_code, made.json()["token"], made.json()["id"]) == (201, "wp_secret", "tok_9")
+    request = services.refusals.calls["CreateToken"][-1]
+    assert (request.caller_token_id, request.account, list(request.scopes)) == (
+        "tok_1",
+        "compilers",
+        ["read", "submit"],
+    )
+    assert request.expire_time.ToDatetime(tzinfo=UTC) == datetime(2100, 1, 1, tzinfo=UTC)
+    listed = (await gateway.http.get("/api/v1/tokens")).json()["tokens"]
+    assert [(token["id"], token["prefix"]) for token in listed] == [("tok_9", "wp_us")]
+    assert "wp_secret" not in str(listed)
+
+
+async def test_a_lifetime_is_counted_from_now(gateway: RunningGateway, services: ScriptedServices) -> None:
+    before = datetime.now(UTC)
+    await gateway.http.post("/api/v1/tokens", json={"name": "short", "lifetime_seconds": 60})
+    end = services.refusals.calls["CreateToken"][-1].expire_time.ToDatetime(tzinfo=UTC)
+    assert 55 <= (end - before).total_seconds() <= 90
+
+
+@pytest.mark.parametrize(
+    ("fields", "field"),
+    [
+        ({}, "name"),
+        ({"name": "x" * 10_000}, "name"),
+        ({"name": "x", "lifetime_seconds": -1}, "lifetime_seconds"),
+        ({"name": "x", "lifetime_seconds": 0}, "lifetime_seconds"),
+        ({"name": "x", "lifetime_seconds": 1e18}, "lifetime_seconds"),
+        ({"name": "x", "expire_time": "tomorrow"}, "expire_time"),
+        ({"name": "x", "expire_time": "2100-01-01T00:00:00"}, "expire_time"),
+        ({"name": "x", "expire_time": LATER, "lifetime_seconds": 5}, "body"),
+        ({"name": "x", "scopes": "read"}, "scopes"),
+        ({"name": "x", "scope": ["read"]}, "scope"),
+        ({"name": "x", "account_id": "a" * 101}, "account_id"),
+    ],
+)
+async def test_bad_orders_of_tokens_name_the_field_and_reach_no_service(
+    gateway: RunningGateway, services: ScriptedServices, fields: dict[str, Any], field: str
+) -> None:
+    answer = await gateway.http.post("/api/v1/tokens", json=fields)
+    assert (answer.status_code, [error["field"] for error in answer.json()["errors"]]) == (422, [field])
+    assert "CreateToken" not in services.refusals.calls
+
+
+async def test_what_billing_finds_wrong_has_the_names_of_http(
+    gateway: RunningGateway, services: ScriptedServices
+) -> None:
+    wrong = (("account", "is neither yours nor a team's"), ("scopes", "the nearest is submit"))
+    services.refusals.by_method["CreateToken"] = refusal(grpc.StatusCode.INVALID_ARGUMENT, "", wrong)
+    answer = await gateway.http.post("/api/v1/tokens", json={"name": "x", "scopes": ["sumbit"]})
+    assert answer.status_code == 422
+    assert answer.json()["errors"] == [
+        {"field": "account_id", "message": "is neither yours nor a team's"},
+        {"field": "scopes", "message": "the nearest is submit"},
+    ]
+
+
+async def test_administrators_add_users_with_credit_in_dollars(
+    gateway: RunningGateway, services: ScriptedServices
+) -> None:
+    body = {"name": "ada", "role": "operator", "email": "ada@example.org", "grant_usd": 5.25}
+    made = await gateway.http.post("/api/v1/users", json=body, headers=ADMIN)
+    assert (made.status_code, made.json()["id"], made.json()["role"]) == (201, "user_user", "user")
+    request = services.refusals.calls["CreateUser"][-1]
+    assert (request.role, request.grant_micros) == (identity_pb2.ROLE_OPERATOR, 5_250_000)
+    opened = await gateway.http.post("/api/v1/accounts", json={"name": "bob", "grant_usd": 5}, headers=ADMIN)
+    assert (opened.status_code, opened.json()["available_usd"], opened.json()["owner"]) == (201, 1000.0, "user")
+    request = services.refusals.calls["CreateUser"][-1]
+    assert (request.name, request.role, request.grant_micros) == ("bob", identity_pb2.ROLE_UNSPECIFIED, 5_000_000)
+
+
+@pytest.mark.parametrize("path", ["/api/v1/users", "/api/v1/accounts", "/api/v1/teams"])
+@pytest.mark.parametrize(
+    ("fields", "field"),
+    [
+        ({"name": ""}, "name"),
+        ({"name": "x" * 10_000}, "name"),
+        ({"name": "x", "grant_usd": -1.0}, "grant_usd"),
+        ({"name": "x", "grant_usd": 1e30}, "grant_usd"),
+        ({"name": "x", "grant_usd": "5"}, "grant_usd"),
+        ({"name": "x", "colour": "red"}, "colour"),
+    ],
+)
+async def test_bad_names_and_grants_are_refused(
+    gateway: RunningGateway, services: ScriptedServices, path: str, fields: dict[str, Any], field: str
+) -> None:
+    answer = await gateway.http.post(path, json=fields, headers=ADMIN)
+    assert (answer.status_code, [error["field"] for error in answer.json()["errors"]]) == (422, [field])
+    assert not {"CreateUser", "CreateTeam"} & set(services.refusals.calls)
+
+
+async def test_an_unknown_role_is_refused_with_the_known_ones(gateway: RunningGateway) -> None:
+    answer = await gateway.http.patch("/api/v1/users/ada", json={"role": "root"}, headers=ADMIN)
+    (error,) = answer.json()["errors"]
+    assert (answer.status_code, error["field"]) == (422, "role")
+    assert "'user', 'operator', 'admin' or 'service'" in error["message"]
+
+
+async def test_a_change_of_a_user_has_only_what_was_given(gateway: RunningGateway, services: ScriptedServices) -> None:
+    await gateway.http.patch("/api/v1/users/ada", json={"disabled": True}, headers=ADMIN)
+    request = services.refusals.calls["UpdateUser"][-1]
+    assert (request.user, request.disabled, request.role) == ("ada", True, identity_pb2.ROLE_UNSPECIFIED)
+    assert not request.HasField("email")
+    await gateway.http.patch("/api/v1/users/ada", json={"role": "admin", "email": ""}, headers=ADMIN)
+    request = services.refusals.calls["UpdateUser"][-1]
+    assert (request.role, request.HasField("email")) == (identity_pb2.ROLE_ADMIN, True)
+    assert not request.HasField("disabled")
+
+
+async def test_teams_have_members_with_levels(gateway: RunningGateway, services: ScriptedServices) -> None:
+    made = await gateway.http.post("/api/v1/teams", json={"name": "compilers", "grant_usd": 50}, headers=ADMIN)
+    assert (made.status_code, made.json()["account_id"]) == (201, "acc_team")
+    team = (await gateway.http.get("/api/v1/teams/compilers")).json()
+    assert team["members"] == [{"user_id": "user_user", "user_name": "ada", "level": "manager", "from_sign_in": True}]
+    assert [one["name"] for one in (await gateway.http.get("/api/v1/teams")).json()["teams"]] == ["compilers"]
+    added = await gateway.http.put("/api/v1/teams/compilers/members/bob", json={"level": "manager"})
+    removed = await gateway.http.delete("/api/v1/teams/compilers/members/bob")
+    assert (added.status_code, removed.status_code) == (200, 200)
+    request = services.refusals.calls["AddTeamMember"][-1]
+    assert (request.team, request.user, request.level) == ("compilers", "bob", identity_pb2.MEMBER_LEVEL_MANAGER)
+    assert services.refusals.calls["RemoveTeamMember"][-1].user == "bob"
+
+
+async def test_operators_look_after_machines_and_see_users_but_change_none(
+    gateway: RunningGateway, services: ScriptedServices
+) -> None:
+    assert (await gateway.http.post("/api/v1/machines/m_1/drain", headers=OPERATOR)).status_code == 200
+    assert (await gateway.http.get("/api/v1/users", headers=OPERATOR)).status_code == 200
+    refused = await gateway.http.post("/api/v1/users", json={"name": "eve"}, headers=OPERATOR)
+    assert refused.status_code == 403
+    assert "administrator" in refused.json()["detail"]
+    assert "CreateUser" not in services.refusals.calls
+
+
+async def test_a_refusal_of_billing_is_403_with_its_reason(gateway: RunningGateway, services: ScriptedServices) -> None:
+    services.refusals.by_method["AddTeamMember"] = refusal(
+        grpc.StatusCode.PERMISSION_DENIED, "Only managers of team 'compilers' and administrators may do this."
+    )
+    answer = await gateway.http.put("/api/v1/teams/compilers/members/bob", json={})
+    assert (answer.status_code, "Only managers" in answer.json()["detail"]) == (403, True)
+
+
+NEEDS = [
+    ("read", "GET", "/api/v1/submissions"),
+    ("read", "GET", "/api/v1/submissions/job_1"),
+    ("read", "GET", "/api/v1/submissions/job_1/events"),
+    ("read", "GET", "/api/v1/submissions/job_1/isa"),
+    ("read", "GET", "/api/v1/submissions/job_1/report"),
+    ("submit", "POST", "/api/v1/submissions"),
+    ("submit", "POST", "/api/v1/submissions/job_1/cancel"),
+    ("submit", "POST", "/api/amd/submit"),
+    ("submit", "POST", "/api/submissions/direct-submit"),
+    ("submit", "POST", "/api/submissions/checker"),
+    ("submit", "POST", "/api/submissions/benchmark"),
+    ("submit", "POST", "/api/submissions/sample"),
+    ("submit", "POST", "/api/submissions/sandbox"),
+    ("submit", "POST", "/api/submissions/cancel"),
+    ("read", "GET", "/api/v1/problems"),
+    ("read", "GET", "/api/v1/problems/vector-addition"),
+    ("read", "GET", "/api/v1/gpu-types"),
+    ("read", "GET", "/api/v1/machines"),
+    ("read", "GET", "/api/v1/machines/m_1"),
+    ("read", "GET", "/api/v1/machines/m_1/events"),
+    ("operate", "POST", "/api/v1/machines"),
+    ("operate", "POST", "/api/v1/machines/m_1/drain"),
+    ("operate", "POST", "/api/v1/machines/m_1/stop"),
+    ("operate", "GET", "/api/v1/machines/m_1/logs"),
+    ("operate", "GET", "/api/v1/providers/diagnosis"),
+    ("operate", "POST", "/api/v1/providers/resume"),
+    ("read", "GET", "/api/v1/offers"),
+    ("read", "GET", "/api/v1/costs"),
+    ("read", "GET", "/api/v1/metrics"),
+    ("read", "GET", "/api/amd/metrics"),
+    ("manage", "POST", "/api/v1/tokens"),
+    ("manage", "GET", "/api/v1/tokens"),
+    ("read", "GET", "/api/v1/accounts"),
+    ("read", "GET", "/api/v1/accounts/ada"),
+    ("admin", "POST", "/api/v1/accounts"),
+    ("operate", "GET", "/api/v1/users"),
+    ("read", "GET", "/api/v1/users/ada"),
+    ("admin", "POST", "/api/v1/users"),
+    ("admin", "PATCH", "/api/v1/users/ada"),
+    ("read", "GET", "/api/v1/teams"),
+    ("read", "GET", "/api/v1/teams/compilers"),
+    ("admin", "POST", "/api/v1/teams"),
+    ("manage", "PUT", "/api/v1/teams/compilers/members/bob"),
+    ("manage", "DELETE", "/api/v1/teams/compilers/members/bob"),
+]
+NEEDS_NONE = {
+    ("GET", "/healthz"),
+    ("GET", "/readyz"),
+    # Whoever holds a token may learn what it is, and end it.
+    ("GET", "/api/v1/me"),
+    ("DELETE", "/api/v1/tokens/{token_id}"),
+}
+BODIES = {
+    "/api/v1/submissions": {"problem": "vector-addition", "code": "x"},
+    "/api/amd/submit": {"problem": "vector-addition", "solution_code": "x"},
+    "/api/submissions/cancel": {"submissionId": "job_1"},
+    "/api/submissions/sandbox": {"code": "x"},
+    "/api/v1/machines": {},
+    "/api/v1/users/ada": {},
+    "/api/v1/teams/compilers/members/bob": {},
+}
+
+
+@pytest.mark.parametrize(("scope", "method", "path"), NEEDS)
+async def test_every_route_refuses_a_token_without_its_scope_and_names_it(
+    gateway: RunningGateway, services: ScriptedServices, scope: str, method: str, path: str
+) -> None:
+    others = [one for one in ("read", "submit", "manage", "operate", "admin") if one != scope]
+    services.identity.scopes[ADMIN_TOKEN] = others
+    body = None
+    if method in {"POST", "PUT", "PATCH"} and not path.endswith(("drain", "stop", "resume", "job_1/cancel")):
+        seed = (
+            {"problemSlug": "vector-addition", "code": "x"} if path.startswith("/api/submissions/") else {"name": "x"}
+        )
+        body = BODIES.get(path, seed)
+    answer = await gateway.http.request(method, path, json=body, headers=ADMIN)
+    assert answer.status_code == 403, answer.text
+    assert f"scope `{scope}`" in answer.text
+    assert set(services.refusals.calls) == {"AuthenticateToken"}
+
+
+async def test_the_list_of_scopes_has_every_route(gateway: RunningGateway) -> None:
+    routes = {
+        (method.upper(), path) for path, operations in gateway.app.openapi()["paths"].items() for method in operations
+    }
+    ids = {"job_1": "{submission_id}", "vector-addition": "{slug}", "m_1": "{machine_id}", "bob": "{user}"}
+
+    def generic(path: str) -> str:
+        words = path.split("/")
+        kind = {"accounts": "{account}", "users": "{user}", "teams": "{team}"}
+        return "/".join(
+            kind[words[place - 1]] if place and words[place - 1] in kind else ids.get(word, word)
+            for place, word in enumerate(words)
+        )
+
+    assert {(method, generic(path)) for _, method, path in NEEDS} | NEEDS_NONE == routes
+
+
+async def test_a_narrow_token_of_an_administrator_gives_no_priority(
+    gateway: RunningGateway, services: ScriptedServices
+) -> None:
+    services.identity.scopes[ADMIN_TOKEN] = ["read", "submit"]
+    body = {"problem": "vector-addition", "code": "x", "priority": 5}
+    refused = await gateway.http.post("/api/v1/submissions", json=body, headers=ADMIN)
+    assert (refused.status_code, "scope `admin`" in refused.text) == (403, True)
+    assert (await gateway.http.post("/api/v1/submissions", json=body | {"priority": 0}, headers=ADMIN)).is_success
+
+
+async def test_a_submission_carries_its_user_and_the_account_that_the_token_charges(
+    gateway: RunningGateway, services: ScriptedServices
+) -> None:
+    await gateway.http.post("/api/v1/submissions", json={"problem": "vector-addition", "code": "x"})
+    request = services.refusals.calls["SubmitJob"][-1]
+    assert (request.account_id, request.user_id) == ("acc_user", "user_user")
+    assert USER_TOKEN not in str(request)
