@@ -31,8 +31,8 @@ ENDED_STATES = frozenset({"FINISHED", "CANCELLED", "FAILED"})
 class Client:
     """A synchronous client of one gateway. Methods raise WavepoolError; `wavepool_client.errors` shows the tree.
 
-    If `endpoint` and `token` are not given, they come from WAVEPOOL_ENDPOINT and WAVEPOOL_TOKEN, then from the files of
-    `wavepool up` in `.wavepool/`.
+    If `endpoint` and `token` are not given, they come from WAVEPOOL_ENDPOINT and WAVEPOOL_TOKEN, then from the profile
+    that WAVEPOOL_PROFILE names or that is the current one, then from the files of `wavepool up` in `.wavepool/`.
     """
 
     def __init__(self, endpoint: str | None = None, token: str | None = None) -> None:

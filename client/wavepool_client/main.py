@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from importlib.metadata import entry_points, version
 from typing import Annotated
 
 import typer
 
-from wavepool_client.commands import account, catalogue, machines, money, reports, submissions
+from wavepool_client.commands import (
+    account,
+    accounts,
+    catalogue,
+    config,
+    machines,
+    money,
+    reports,
+    submissions,
+    teams,
+    tokens,
+    users,
+)
+from wavepool_client.commands.completion import complete_profile
 from wavepool_client.commands.options import examples
 from wavepool_client.errors import WavepoolError
 from wavepool_client.exit_codes import EXPLANATION
@@ -33,13 +47,27 @@ def _print_version(*, value: bool) -> None:
 
 @app.callback()
 def _options(
+    context: typer.Context,
     *,
+    profile: Annotated[
+        str,
+        typer.Option(
+            envvar="WAVEPOOL_PROFILE",
+            help="The gateway and the token to use, as `wavepool config list` shows them.",
+            autocompletion=complete_profile,
+        ),
+    ] = "",
     _version: Annotated[
         bool,
         typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit."),
     ] = False,
 ) -> None:
-    pass
+    source = context.get_parameter_source("profile")
+    if profile and source is not None and source.name == "COMMANDLINE":
+        # Named on the command line, the profile comes before what the environment says.
+        os.environ["WAVEPOOL_PROFILE"] = profile
+        for name in ("WAVEPOOL_ENDPOINT", "WAVEPOOL_TOKEN"):
+            os.environ.pop(name, None)
 
 
 def _add_commands() -> None:
@@ -73,6 +101,9 @@ def _add_commands() -> None:
     )(money.statement)
     app.add_typer(money.grants, name="grants")
     app.add_typer(money.budgets, name="budgets")
+    for name, module in (("accounts", accounts), ("users", users), ("teams", teams), ("tokens", tokens)):
+        app.add_typer(module.app, name=name)
+    app.add_typer(config.app, name="config")
     app.add_typer(machines.app, name="machines")
     app.add_typer(catalogue.app, name="problems")
     for installed in entry_points(group="wavepool.commands"):

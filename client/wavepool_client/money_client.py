@@ -85,7 +85,7 @@ class MoneyClient:
 
     def remove_budget(self, budget_id: str) -> None:
         """Removes a budget."""
-        self._transport.send("DELETE", f"{BILLING}/budgets/{quote(budget_id, safe='')}")
+        self._transport.call("DELETE", f"{BILLING}/budgets/{quote(budget_id, safe='')}")
 
     def _once(self, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
         """Moves money once, even if an answer is lost."""

@@ -37,7 +37,14 @@ _ALIKE = 0.7
 OTHERS_OF_OURS = frozenset(
     {
         # The command, and compose.yaml.
-        *("WAVEPOOL_ENDPOINT", "WAVEPOOL_TOKEN", "WAVEPOOL_DATA_DIR", "WAVEPOOL_PORT", "WAVEPOOL_UP_MARK"),
+        *(
+            "WAVEPOOL_ENDPOINT",
+            "WAVEPOOL_TOKEN",
+            "WAVEPOOL_PROFILE",
+            "WAVEPOOL_DATA_DIR",
+            "WAVEPOOL_PORT",
+            "WAVEPOOL_UP_MARK",
+        ),
         # Health checks, which show the certificate of `operator`.
         "WAVEPOOL_TLS_DIR",
         # The compiler, and programs in sandboxes.

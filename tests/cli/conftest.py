@@ -70,7 +70,8 @@ class ScriptedGateway:
             def do_GET(self) -> None:
                 gateway._handle(self)
 
-            do_POST = do_GET  # noqa: N815 - the name that http.server looks for
+            # The names that http.server looks for.
+            do_POST = do_PUT = do_PATCH = do_DELETE = do_GET  # noqa: N815
 
             def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - its name there
                 pass
@@ -142,8 +143,9 @@ def gateway() -> Iterator[ScriptedGateway]:
 
 @pytest.fixture(autouse=True)
 def clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Clears endpoint and token unless a test sets them; each test has its own `.wavepool`."""
-    for name in ("WAVEPOOL_ENDPOINT", "WAVEPOOL_TOKEN", "WAVEPOOL_DATA_DIR"):
+    """Clears endpoint, token and profiles unless a test sets them; each test has its own `.wavepool`."""
+    for name in ("WAVEPOOL_ENDPOINT", "WAVEPOOL_TOKEN", "WAVEPOOL_DATA_DIR", "WAVEPOOL_PROFILE"):
         monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     monkeypatch.setenv("COLUMNS", "200")
     monkeypatch.chdir(tmp_path)

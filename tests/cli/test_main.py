@@ -18,7 +18,23 @@ def test_the_version_is_the_package_s() -> None:
 
 
 @pytest.mark.parametrize(
-    "command", ["up", "submit", "watch", "jobs", "doctor", "core bench", "core record", "certify", "problems lint"]
+    "command",
+    [
+        "up",
+        "submit",
+        "watch",
+        "jobs",
+        "doctor",
+        "core bench",
+        "core record",
+        "certify",
+        "problems lint",
+        "accounts create",
+        "users change",
+        "teams add",
+        "tokens create",
+        "config set",
+    ],
 )
 def test_every_command_explains_itself(command: str) -> None:
     assert wavepool(*command.split(), "--help").status == 0

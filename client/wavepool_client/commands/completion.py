@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
 from wavepool_client.client import Client
 from wavepool_client.errors import WavepoolError
+from wavepool_client.identity_client import IdentityClient
 from wavepool_client.pool_client import PoolClient
+from wavepool_client.profiles import load_profiles
+from wavepool_client.text.identity import owner_text, works
 from wavepool_client.text.machines import gpu_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+SCOPES = ("read", "submit", "manage", "operate", "admin")
 
 
 def complete_machine(incomplete: str) -> list[tuple[str, str]]:
@@ -52,3 +63,56 @@ def complete_gpu_type(incomplete: str) -> list[str]:
     except WavepoolError:
         return []
     return sorted(name for name in known if name.casefold().startswith(incomplete.casefold()))
+
+
+def complete_account(incomplete: str) -> list[tuple[str, str]]:
+    """Names of accounts, with their owners; empty if no gateway answers."""
+    return _names(lambda identity: identity.accounts(), owner_text, incomplete)
+
+
+def complete_user(incomplete: str) -> list[tuple[str, str]]:
+    """Names of users, with their roles; empty if no gateway answers."""
+    return _names(lambda identity: identity.users(), lambda user: str(user.get("role")), incomplete)
+
+
+def complete_team(incomplete: str) -> list[tuple[str, str]]:
+    """Names of teams; empty if no gateway answers."""
+    return _names(lambda identity: identity.teams(), lambda team: str(team.get("id")), incomplete)
+
+
+def complete_token(incomplete: str) -> list[tuple[str, str]]:
+    """The ids of your tokens that work, with their names; empty if no gateway answers."""
+    now = datetime.now(UTC)
+    try:
+        with IdentityClient() as identity:
+            found = [token for token in identity.tokens() if works(token, now)]
+    except WavepoolError:
+        return []
+    return [(str(one["id"]), str(one.get("name"))) for one in found if str(one["id"]).startswith(incomplete)]
+
+
+def complete_scope(incomplete: str) -> list[str]:
+    """The names of scopes."""
+    return [scope for scope in SCOPES if scope.startswith(incomplete)]
+
+
+def complete_profile(incomplete: str) -> list[tuple[str, str]]:
+    """The names of profiles, with their gateways."""
+    try:
+        found = load_profiles().by_name
+    except WavepoolError:
+        return []
+    return [(name, profile.url) for name, profile in sorted(found.items()) if name.startswith(incomplete)]
+
+
+def _names(
+    listed: Callable[[IdentityClient], list[dict[str, Any]]],
+    description: Callable[[dict[str, Any]], str],
+    incomplete: str,
+) -> list[tuple[str, str]]:
+    try:
+        with IdentityClient() as identity:
+            found = listed(identity)
+    except WavepoolError:
+        return []
+    return [(str(one["name"]), description(one)) for one in found if str(one.get("name", "")).startswith(incomplete)]

@@ -12,12 +12,15 @@ from wavepool_client.commands.completion import complete_submission
 
 EndpointOption = Annotated[
     str | None,
-    typer.Option(envvar="WAVEPOOL_ENDPOINT", help="The gateway's URL; default: where `wavepool up` serves."),
+    typer.Option(
+        envvar="WAVEPOOL_ENDPOINT", help="The gateway's URL; default: the profile's, or where `wavepool up` serves."
+    ),
 ]
 TokenOption = Annotated[
     str | None,
-    typer.Option(envvar="WAVEPOOL_TOKEN", help="The API token; default: the one in .wavepool/token."),
+    typer.Option(envvar="WAVEPOOL_TOKEN", help="The API token; default: the profile's, or .wavepool/token."),
 ]
+GrantOption = Annotated[float, typer.Option("--grant", min=0, help="First credit of the account, in dollars.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON on stdout, for scripts.")]
 DataDirOption = Annotated[
     Path,

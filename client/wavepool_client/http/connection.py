@@ -1,4 +1,4 @@
-"""Endpoint and token: from options first, then the environment, then the files of `wavepool up`."""
+"""Endpoint and token: from options first, then the environment, a profile, the files of `wavepool up`."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from wavepool_client.errors import InputError
+from wavepool_client.profiles import chosen_profile
 
 DEFAULT_ENDPOINT = "http://127.0.0.1:8080"
 DEFAULT_DATA_DIR = Path(".wavepool")
@@ -30,18 +31,35 @@ class Connection:
 
 
 def resolve(endpoint: str | None = None, token: str | None = None, data_dir: Path | None = None) -> Connection:
-    """Resolves the connection to use; raises InputError if the endpoint is not an http(s) URL."""
+    """Resolves the connection to use.
+
+    Raises InputError if the endpoint is not an http(s) URL, and NotFoundError if there is no such profile.
+    """
+    profile = chosen_profile()
     data_dir = data_dir or Path(os.environ.get("WAVEPOOL_DATA_DIR") or DEFAULT_DATA_DIR)
-    chosen = endpoint or os.environ.get("WAVEPOOL_ENDPOINT") or _first_line(data_dir / ENDPOINT_FILE)
-    chosen = (chosen or DEFAULT_ENDPOINT).rstrip("/")
-    parts = urlsplit(chosen)
-    if parts.scheme not in {"http", "https"} or not parts.hostname:
-        raise InputError(f"endpoint {chosen!r} is no URL; give one such as {DEFAULT_ENDPOINT}")
+    chosen = endpoint or os.environ.get("WAVEPOOL_ENDPOINT") or profile.url or _first_line(data_dir / ENDPOINT_FILE)
+    chosen = checked_url(chosen or DEFAULT_ENDPOINT)
     known = token or os.environ.get("WAVEPOOL_TOKEN")
-    if not known and is_loopback(parts.hostname):
+    if not known and chosen == profile.url.rstrip("/"):
+        # A profile's token is for its own gateway, whatever other endpoint was named.
+        known = profile.token
+    if not known and is_loopback(urlsplit(chosen).hostname or ""):
         # The file has an administrator's token for this machine, so no other machine may see it.
         known = _first_line(data_dir / TOKEN_FILE)
     return Connection(chosen, known or "")
+
+
+def checked_url(url: str) -> str:
+    """Gives a gateway's URL back, without a trailing slash; raises InputError if it is not an http(s) URL."""
+    url = url.rstrip("/")
+    try:
+        parts = urlsplit(url)
+        is_url = parts.scheme in {"http", "https"} and bool(parts.hostname)
+    except ValueError:
+        is_url = False
+    if not is_url:
+        raise InputError(f"endpoint {url!r} is no URL; give one such as {DEFAULT_ENDPOINT}")
+    return url
 
 
 def is_loopback(host: str) -> bool:

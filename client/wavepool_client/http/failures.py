@@ -27,10 +27,13 @@ def failure_of(response: httpx.Response) -> WavepoolError:
     body = _json_object(response.text)
     message = _message(body) or f"HTTP {response.status_code}: {response.text[:EXCERPT_CHARACTERS]}".rstrip(": ")
     status = response.status_code
-    if status in {401, 403}:
+    if status == 401:  # noqa: PLR2004 - HTTP's own number
         return AuthenticationError(
-            f"{message}\nGive the token with --token or WAVEPOOL_TOKEN; `wavepool up` leaves one in .wavepool/token."
+            f"{message}\nGive the token with --token, WAVEPOOL_TOKEN or a profile (`wavepool config set`); "
+            "`wavepool up` leaves one in .wavepool/token."
         )
+    if status == 403:  # noqa: PLR2004 - HTTP's own number
+        return AuthenticationError(f"{message}\n`wavepool config get` shows your token's user, role and scopes.")
     if status == 404:  # noqa: PLR2004 - HTTP's own number
         return NotFoundError(message, _fields(body))
     if status == 429:  # noqa: PLR2004 - HTTP's own number

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, cast
 
 import httpx
@@ -48,26 +49,14 @@ class Transport:
         query: Mapping[str, Any] | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> dict[str, Any]:
-        """Calls a route and returns its JSON object. Raises WavepoolError."""
-        return self._object(self.send(method, path, body=body, query=query, headers=headers))
-
-    def send(
-        self,
-        method: str,
-        path: str,
-        *,
-        body: Mapping[str, Any] | None = None,
-        query: Mapping[str, Any] | None = None,
-        headers: Mapping[str, str] | None = None,
-    ) -> httpx.Response:
-        """Calls a route and returns its answer, which may be empty. Raises WavepoolError."""
+        """Calls a route and returns its JSON object, which is empty if there is no content. Raises WavepoolError."""
         try:
             response = self._http.request(method, path, json=body, params=query, headers=headers)
         except httpx.TransportError as error:
             raise self._unreachable(error) from error
         if response.is_error:
             raise failure_of(response)
-        return response
+        return {} if response.status_code == HTTPStatus.NO_CONTENT else self._object(response)
 
     def readiness(self) -> dict[str, Any]:
         """The answer of `/readyz`, ready or not. Raises WavepoolError if no gateway answers."""

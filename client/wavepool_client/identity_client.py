@@ -1,0 +1,111 @@
+"""The Python client of users, teams, accounts and tokens.
+
+>>> from wavepool_client.identity_client import IdentityClient
+>>> with IdentityClient("http://127.0.0.1:8080", token) as identity:
+...     identity.create_user({"name": "ada", "grant_usd": 5.0})
+...     secret = identity.create_token({"name": "laptop", "user_id": "ada"})["token"]
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self
+from urllib.parse import quote
+
+from wavepool_client.http.connection import Connection, resolve
+from wavepool_client.http.transport import Transport
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+API = "/api/v1"
+
+
+class IdentityClient:
+    """A synchronous client of one gateway's users, teams, accounts and tokens. Methods raise WavepoolError.
+
+    Endpoint and token are found in the same way as for `wavepool_client.Client`. Users, teams and accounts are named
+    by id or name. Changes of others take an administrator's token.
+    """
+
+    def __init__(self, endpoint: str | None = None, token: str | None = None) -> None:
+        self.connection: Connection = resolve(endpoint, token)
+        self._transport = Transport(self.connection)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._transport.close()
+
+    def me(self) -> dict[str, Any]:
+        """The user of the token, the account that it charges, and what it may do."""
+        return self._transport.call("GET", f"{API}/me")
+
+    def accounts(self) -> list[dict[str, Any]]:
+        """The accounts that the token may see."""
+        return list(self._transport.call("GET", f"{API}/accounts")["accounts"])
+
+    def account(self, account: str) -> dict[str, Any]:
+        """One account with its credit."""
+        return self._transport.call("GET", f"{API}/accounts/{_quoted(account)}")
+
+    def create_account(self, name: str, grant_usd: float = 0.0) -> dict[str, Any]:
+        """Opens an account with a user of the same name."""
+        return self._transport.call("POST", f"{API}/accounts", body={"name": name, "grant_usd": grant_usd})
+
+    def users(self) -> list[dict[str, Any]]:
+        """All users, for operators and administrators."""
+        return list(self._transport.call("GET", f"{API}/users")["users"])
+
+    def user(self, user: str) -> dict[str, Any]:
+        """One user."""
+        return self._transport.call("GET", f"{API}/users/{_quoted(user)}")
+
+    def create_user(self, fields: Mapping[str, Any]) -> dict[str, Any]:
+        """Adds a user, as in `POST /users`."""
+        return self._transport.call("POST", f"{API}/users", body=fields)
+
+    def change_user(self, user: str, fields: Mapping[str, Any]) -> dict[str, Any]:
+        """Changes a user, as in `PATCH /users/{user}`."""
+        return self._transport.call("PATCH", f"{API}/users/{_quoted(user)}", body=fields)
+
+    def teams(self) -> list[dict[str, Any]]:
+        """The teams that the token may see, without members."""
+        return list(self._transport.call("GET", f"{API}/teams")["teams"])
+
+    def team(self, team: str) -> dict[str, Any]:
+        """One team with its members."""
+        return self._transport.call("GET", f"{API}/teams/{_quoted(team)}")
+
+    def create_team(self, name: str, grant_usd: float = 0.0) -> dict[str, Any]:
+        """Adds a team with an account of the same name."""
+        return self._transport.call("POST", f"{API}/teams", body={"name": name, "grant_usd": grant_usd})
+
+    def add_member(self, team: str, user: str, level: str = "member") -> dict[str, Any]:
+        """Adds a member, or changes the level; gives the team."""
+        return self._transport.call("PUT", _member(team, user), body={"level": level})
+
+    def remove_member(self, team: str, user: str) -> dict[str, Any]:
+        """Removes a member; gives the team."""
+        return self._transport.call("DELETE", _member(team, user))
+
+    def tokens(self, user: str = "", account: str = "") -> list[dict[str, Any]]:
+        """Your tokens, those of a user, or those that charge an account."""
+        query = {name: value for name, value in (("user_id", user), ("account_id", account)) if value}
+        return list(self._transport.call("GET", f"{API}/tokens", query=query)["tokens"])
+
+    def create_token(self, fields: Mapping[str, Any]) -> dict[str, Any]:
+        """Makes a token, as in `POST /tokens`; only this answer has the secret, as `token`."""
+        return self._transport.call("POST", f"{API}/tokens", body=fields)
+
+    def revoke_token(self, token_id: str) -> None:
+        """Revokes a token for good."""
+        self._transport.call("DELETE", f"{API}/tokens/{_quoted(token_id)}")
+
+
+def _quoted(word: str) -> str:
+    return quote(word, safe="")
+
+
+def _member(team: str, user: str) -> str:
+    return f"{API}/teams/{_quoted(team)}/members/{_quoted(user)}"

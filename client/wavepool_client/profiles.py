@@ -1,0 +1,156 @@
+"""Profiles: gateways with their tokens, in a file of the user's configuration folder that only the user can read.
+
+The file is TOML. `current` names the profile that applies where none is chosen:
+
+    current = "work"
+
+    [profiles.work]
+    url = "https://wavepool.example"
+    token = "wpt_..."
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import tempfile
+import tomllib
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, cast
+
+from wavepool_client.errors import InputError, NotFoundError
+
+SHOWN_CHARACTERS = 10
+"""Characters of a token that are printed; they tell tokens apart, and `wavepool tokens list` shows the same."""
+_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
+
+
+@dataclass(frozen=True)
+class Profile:
+    """A gateway, and a token for it; either may be empty."""
+
+    url: str = ""
+    token: str = field(default="", repr=False)
+
+    @property
+    def shown_token(self) -> str:
+        """The beginning of the token, for people."""
+        return shown(self.token)
+
+
+@dataclass(frozen=True)
+class Profiles:
+    """All profiles by name, and the name of the current one; empty if there is none."""
+
+    current: str = ""
+    by_name: dict[str, Profile] = field(default_factory=dict[str, Profile])
+
+    def get(self, name: str) -> Profile:
+        """The profile with this name; raises NotFoundError."""
+        if name not in self.by_name:
+            known = ", ".join(sorted(self.by_name)) or "none yet"
+            raise NotFoundError(
+                f"there is no profile {name!r} in {profiles_file()} (known: {known}); "
+                f"make it with `wavepool config set {name} --url URL --token -`"
+            )
+        return self.by_name[name]
+
+
+def profiles_file() -> Path:
+    """The file with the profiles, which may not exist."""
+    home = os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config"
+    return Path(home) / "wavepool" / "config.toml"
+
+
+def chosen_profile() -> Profile:
+    """The profile that WAVEPOOL_PROFILE names, else the current one, else an empty one; raises NotFoundError."""
+    profiles = load_profiles()
+    name = os.environ.get("WAVEPOOL_PROFILE") or profiles.current
+    return profiles.get(name) if name else Profile()
+
+
+def load_profiles() -> Profiles:
+    """Reads the file; a missing one has no profiles. Raises InputError if it cannot be read or is not ours."""
+    file = profiles_file()
+    try:
+        content = tomllib.loads(file.read_text("utf-8"))
+    except FileNotFoundError:
+        return Profiles()
+    except (OSError, ValueError) as error:
+        raise InputError(f"cannot read the profiles in {file}: {error}; correct the file, or delete it") from error
+    tables = content.get("profiles", {})
+    current = content.get("current", "")
+    if not isinstance(tables, dict) or not isinstance(current, str):
+        raise InputError(f"{file} has no [profiles.NAME] tables; correct the file, or delete it")
+    found = cast("dict[str, Any]", tables)
+    return Profiles(current, {name: _profile_of(name, table) for name, table in found.items()})
+
+
+def save_profile(name: str, *, url: str | None = None, token: str | None = None, use: bool = False) -> Profile:
+    """Stores a profile, or the given parts of one, and gives it back; `use` makes it the current one.
+
+    Raises InputError if a part is not legal, and if the file cannot be written.
+    """
+    if not _NAME.fullmatch(name):
+        raise InputError(f"a profile's name has 1 to 64 letters, digits, `-` and `_`; it is {name[:80]!r}")
+    for field_name, text in (("url", url), ("token", token)):
+        if text is not None and not text.isprintable():
+            raise InputError(f"the {field_name} has characters that cannot be printed; copy it again")
+    profiles = load_profiles()
+    before = profiles.by_name.get(name, Profile())
+    after = Profile(before.url if url is None else url.rstrip("/"), before.token if token is None else token)
+    _write(Profiles(name if use else profiles.current, {**profiles.by_name, name: after}))
+    return after
+
+
+def remove_profile(name: str) -> None:
+    """Deletes a profile with its token; raises NotFoundError."""
+    profiles = load_profiles()
+    profiles.get(name)
+    left = {one: profile for one, profile in profiles.by_name.items() if one != name}
+    _write(Profiles("" if profiles.current == name else profiles.current, left))
+
+
+def use_profile(name: str) -> None:
+    """Makes a profile the current one; with an empty name, none. Raises NotFoundError."""
+    profiles = load_profiles()
+    if name:
+        profiles.get(name)
+    _write(Profiles(name, profiles.by_name))
+
+
+def shown(token: str) -> str:
+    """The beginning of a token, for people; empty for none."""
+    return f"{token[:SHOWN_CHARACTERS]}…" if token else ""
+
+
+def _profile_of(name: str, table: object) -> Profile:
+    words = cast("dict[str, Any]", table) if isinstance(table, dict) else {}
+    url, token = words.get("url", ""), words.get("token", "")
+    if not isinstance(table, dict) or not isinstance(url, str) or not isinstance(token, str):
+        raise InputError(f"profile {name!r} in {profiles_file()} needs `url` and `token` in quotes")
+    return Profile(url, token)
+
+
+def _write(profiles: Profiles) -> None:
+    lines = [f"current = {_quoted(profiles.current)}"] if profiles.current else []
+    for name, profile in sorted(profiles.by_name.items()):
+        lines += ["", f"[profiles.{_quoted(name)}]", f"url = {_quoted(profile.url)}"]
+        lines += [f"token = {_quoted(profile.token)}"] if profile.token else []
+    file = profiles_file()
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        # mkstemp makes the file with mode 0600, so that no other user can read it at any moment.
+        handle, temporary = tempfile.mkstemp(dir=file.parent, prefix=".config-")
+        with os.fdopen(handle, "w", encoding="utf-8") as written:
+            written.write("\n".join(lines).lstrip("\n") + "\n")
+        Path(temporary).replace(file)
+    except OSError as error:
+        raise InputError(f"cannot write {file}: {error.strerror}") from error
+
+
+def _quoted(text: str) -> str:
+    """A TOML string: a JSON string is one too, except that JSON writes characters beyond 16 bits as two escapes."""
+    return json.dumps(text, ensure_ascii=False)
