@@ -80,6 +80,13 @@ class Authenticator:
             raise _unauthorized("The API token is unknown, revoked or expired, or its user is disabled; use another.")
         return caller
 
+    async def still_works(self, token: str) -> bool:
+        """False once a token that worked does not any more; True as long as nobody can tell."""
+        try:
+            return await self._looked_up(token) is not None
+        except grpc.aio.AioRpcError:
+            return True
+
     async def _looked_up(self, token: str) -> Caller | None:
         key = hashlib.sha256(token.encode()).digest()
         expiry, caller = self._remembered.get(key, (0.0, None))

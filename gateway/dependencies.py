@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, cast
 
 from fastapi import Depends
@@ -10,7 +11,7 @@ from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from starlette.requests import Request  # noqa: TC002 - FastAPI reads it at run time
 
 from gateway.auth import Authenticator, Caller
-from gateway.http.sse import EventStream
+from gateway.http.sse import STILL_ALLOWED, EventStream
 from gateway.submissions.recent_jobs import RecentJobs
 from gateway.submissions.visible_jobs import VisibleJobs
 
@@ -58,9 +59,12 @@ TheGateway = Annotated[Gateway, Depends(_gateway)]
 
 
 async def _caller(
-    gateway: TheGateway, credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(bearer)]
+    request: Request, gateway: TheGateway, credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(bearer)]
 ) -> Caller:
-    return await gateway.authenticator.caller(credentials.credentials if credentials else "")
+    token = credentials.credentials if credentials else ""
+    caller = await gateway.authenticator.caller(token)
+    setattr(request.state, STILL_ALLOWED, partial(gateway.authenticator.still_works, token))
+    return caller
 
 
 TheCaller = Annotated[Caller, Depends(_caller)]

@@ -14,15 +14,19 @@ from gateway.words.json_values import to_json
 from servicekit.logging import get_logger
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Mapping
+    from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
     from datetime import timedelta
 
     from starlette.types import Receive, Scope, Send
+
+    StillAllowed = Callable[[], Awaitable[bool]]
 
 log = get_logger(__name__)
 
 RETRY = b"retry: 2000\n\n"
 """Milliseconds that a client waits before it connects again."""
+STILL_ALLOWED = "still_allowed"
+"""Name, in the state of a request, of a function that says if the caller may go on reading."""
 HEADERS = {"Cache-Control": "no-cache, no-transform"}
 
 
@@ -38,8 +42,9 @@ class EventStream(EventSourceResponse):
         submission_id: str = "",
     ) -> None:
         """Adds `submission_id` to every heartbeat, if the stream is that of a submission."""
+        self._still_allowed: StillAllowed | None = None
         super().__init__(  # pyright: ignore[reportUnknownMemberType] - its annotation has a bare dict
-            _opened(frames),
+            self._opened(frames),
             headers={**HEADERS, **(headers or {})},
             ping=heartbeat_interval.total_seconds(),
             ping_message_factory=partial(heartbeat, submission_id),
@@ -48,11 +53,20 @@ class EventStream(EventSourceResponse):
         )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Streams until the last frame, or until the client is gone or has stopped reading."""
+        """Streams until the last frame, or until the client is gone, has stopped reading, or may not read any more."""
+        self._still_allowed = scope.get("state", {}).get(STILL_ALLOWED)
         try:
             await super().__call__(scope, receive, send)
         except SendTimeoutError:
             log.info("a client stopped reading; it can resume")
+
+    async def _opened(self, frames: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+        yield RETRY
+        async for data in frames:
+            if self._still_allowed is not None and not await self._still_allowed():
+                log.info("a client's token stopped working; its stream ends")
+                return
+            yield data
 
 
 def heartbeat(submission_id: str = "") -> ServerSentEvent:
@@ -75,9 +89,3 @@ def resume_point(last_event_id: str | None, after: str | None) -> int:
             Problem(422, "The resume point is not an event id.", (FieldError(field, "send the id of the last event"),))
         )
     return min(int(text), 2**62)
-
-
-async def _opened(frames: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-    yield RETRY
-    async for data in frames:
-        yield data

@@ -7,6 +7,7 @@ import json
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
+import grpc
 import httpx
 import httpx_sse
 import pytest
@@ -14,6 +15,7 @@ from wavepool.executor.v1 import run_event_pb2
 from wavepool.submission.v1 import submission_pb2
 
 from tests.gateway.job_events import ACCEPTED, STEPS, ended, event, provisioning, queued, whole_run
+from tests.gateway.refusals import refusal
 from tests.gateway.running_gateway import DEADLINE_SECONDS, RunningGateway, serve, settings_for
 from tests.gateway.scripted_services import USER_TOKEN, ScriptedServices
 from tests.job_specs import job_spec
@@ -198,3 +200,17 @@ async def test_client_that_stops_reading_is_cut_off_and_can_resume(services: Scr
         rest = await gateway.frames("GET", EVENTS, headers={"Last-Event-ID": "2"})
         writer.close()
     assert [frame.id for frame in rest] == [str(seq) for seq in range(3, 302)]
+
+
+async def test_a_stream_ends_when_its_token_stops_working(gateway: RunningGateway, services: ScriptedServices) -> None:
+    services.scheduler.put_job(FULL)
+    await services.scheduler.add(queued(1))
+    async with gateway.stream("GET", "/api/v1/submissions/job_1/events") as frames, asyncio.timeout(DEADLINE_SECONDS):
+        assert (await anext(frames)).id == "1"
+        services.refusals.by_method["AuthenticateToken"] = refusal(grpc.StatusCode.UNAVAILABLE)
+        await services.scheduler.add(event(2, run=STEPS["compiling"]))
+        # While billing is away, nobody is cut off.
+        assert (await anext(frames)).id == "2"
+        services.refusals.by_method["AuthenticateToken"] = refusal(grpc.StatusCode.NOT_FOUND)
+        await services.scheduler.add(event(3, run=STEPS["compiled"]))
+        assert [frame.id async for frame in frames] == []
