@@ -42,7 +42,7 @@ def set_profile(
     token: Annotated[
         str | None,
         typer.Option(
-            help="The API token; `-` reads it from standard input, which keeps it out of the shell's history."
+            help="The API token; `-` reads it from standard input, so that the shell's history does not have it."
         ),
     ] = None,
     use: Annotated[bool, typer.Option("--use", help="Make it the current profile.")] = False,
@@ -51,9 +51,7 @@ def set_profile(
     """Store a profile, or change the given parts of one."""
     if url is None and token is None:
         raise InputError("nothing to store: give --url or --token")
-    given = sys.stdin.readline().strip() if token == "-" else token  # noqa: S105 - a sign, not a secret
-    if token == "-" and not given:  # noqa: S105 - the same
-        raise InputError("--token -: there is no token on standard input")
+    given = _token_from_stdin() if token == "-" else token  # noqa: S105 - a sign, not a secret
     stored = save_profile(profile, url=checked_url(url) if url else url, token=given, use=use)
     if as_json:
         print_json({"profile": profile, "url": stored.url, "token": stored.shown_token})
@@ -127,3 +125,12 @@ def remove(profile: ProfileArgument) -> None:
 def path() -> None:
     """Print where the profiles are stored."""
     results.print(str(profiles_file()), markup=False, soft_wrap=True)
+
+
+def _token_from_stdin() -> str:
+    if sys.stdin.isatty():
+        return str(typer.prompt("API token", hide_input=True, err=True)).strip()
+    given = sys.stdin.readline().strip()
+    if not given:
+        raise InputError("--token -: there is no token on standard input")
+    return given
