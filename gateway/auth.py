@@ -45,11 +45,11 @@ class Caller:
     visible_account_ids: frozenset[str]
     """The accounts whose jobs and credit the token may see."""
 
-    def require(self, scope: str) -> None:
-        """Raises ProblemError (403), which names the scope, if the token lacks it."""
-        if scope not in self.scopes:
-            has = ", ".join(self.scopes)
-            raise ProblemError(Problem(403, f"This needs the scope `{scope}`; your token has: {has}."))
+    def require(self, *scopes: str) -> None:
+        """Raises ProblemError (403), which names the scopes, if the token has none of them."""
+        if not set(scopes) & set(self.scopes):
+            needed, has = " or ".join(f"`{scope}`" for scope in scopes), ", ".join(self.scopes)
+            raise ProblemError(Problem(403, f"This needs the scope {needed}; your token has: {has}."))
 
     def require_role(self, *roles: str) -> None:
         """Raises ProblemError (403), which names the first role, if the user has none of them."""

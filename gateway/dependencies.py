@@ -68,7 +68,7 @@ async def _caller(
 
 
 TheCaller = Annotated[Caller, Depends(_caller)]
-"""Any token that works, whatever it may do. Every other dependency here also requires one scope."""
+"""Any token that works, whatever it may do. Every other dependency here also requires a scope."""
 
 
 def _reader(caller: TheCaller) -> Caller:
@@ -92,6 +92,12 @@ def _operator(caller: TheCaller) -> Caller:
     return caller
 
 
+def _overseer(caller: TheCaller) -> Caller:
+    caller.require_role("operator", "admin")
+    caller.require("operate", "admin")
+    return caller
+
+
 def _admin(caller: TheCaller) -> Caller:
     caller.require_role("administrator", "admin")
     caller.require("admin")
@@ -106,6 +112,8 @@ TheManager = Annotated[Caller, Depends(_manager)]
 """Manages tokens of the same user."""
 TheOperator = Annotated[Caller, Depends(_operator)]
 """Looks after machines; an operator or an administrator."""
+TheOverseer = Annotated[Caller, Depends(_overseer)]
+"""Sees everybody; an operator or an administrator."""
 TheAdmin = Annotated[Caller, Depends(_admin)]
 """Manages users, teams and accounts; an administrator."""
 

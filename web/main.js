@@ -63,7 +63,7 @@ function showDraft() {
 
 function alertOf(error) {
   if (!(error instanceof ApiError)) throw error;
-  if (error.status === 401) tokenDialog.open("This token is unknown or revoked; enter another.");
+  if (error.status === 401) tokenDialog.open("This token is unknown, revoked or expired, or its user is disabled; enter another.");
   const fields = (error.errors ?? []).map(({ field, message }) => element("li", {}, `${field}: ${message}`));
   byId("alert").replaceChildren(error.message, fields.length ? element("ul", {}, ...fields) : "");
   byId("alert").hidden = false;

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
+from wavepool.billing.v1 import identity_pb2
 from wavepool.billing.v1.billing_pb2 import GetBalanceRequest
 from wavepool.billing.v1.identity_pb2 import CreateUserRequest, GetAccountRequest, ListAccountsRequest
 
@@ -20,9 +21,8 @@ from gateway.words.proto_time import instant_of
 from vocabulary.money import dollars_of, micros_of
 
 if TYPE_CHECKING:
-    from wavepool.billing.v1 import billing_pb2, identity_pb2
+    from wavepool.billing.v1 import billing_pb2
 
-    from gateway.auth import Caller
     from gateway.dependencies import Gateway
 
 router = APIRouter(prefix="/accounts", tags=["accounts"], route_class=JsonRoute)
@@ -69,8 +69,16 @@ class AccountList(BaseModel):
 async def create_account(body: AccountRequest, admin: TheAdmin, gateway: TheGateway) -> Account:
     """Open an account for a new user of the same name. `POST /users` also takes a role, `POST /teams` adds a team."""
     request = CreateUserRequest(caller_token_id=admin.token_id, name=body.name, grant_micros=micros_of(body.grant_usd))
-    created = await call(gateway.upstreams.identity.CreateUser, request)
-    return await _account(gateway, admin, created.user.account_id)
+    user = (await call(gateway.upstreams.identity.CreateUser, request)).user
+    opened = identity_pb2.Account(
+        account_id=user.account_id,
+        name=user.name,
+        create_time=user.create_time,
+        owner=identity_pb2.ACCOUNT_OWNER_USER,
+        owner_id=user.user_id,
+        owner_name=user.name,
+    )
+    return await _with_credit(gateway, opened)
 
 
 @router.get("", responses=problems(403))
@@ -84,17 +92,16 @@ async def list_accounts(caller: TheAccount, gateway: TheGateway) -> AccountList:
 @router.get("/{account}", responses=problems(403, 404))
 async def get_account(account: Reference, caller: TheAccount, gateway: TheGateway) -> Account:
     """Get an account with its credit."""
-    return await _account(gateway, caller, account)
-
-
-async def _account(gateway: Gateway, caller: Caller, account: str) -> Account:
     # Billing says first whether the caller may see it.
     request = GetAccountRequest(caller_token_id=caller.token_id, account=account)
-    found = (await call(gateway.upstreams.identity.GetAccount, request)).account
+    return await _with_credit(gateway, (await call(gateway.upstreams.identity.GetAccount, request)).account)
+
+
+async def _with_credit(gateway: Gateway, account: identity_pb2.Account) -> Account:
     balance = await gateway.upstreams.billing.GetBalance(
-        GetBalanceRequest(account_id=found.account_id), timeout=CALL_TIMEOUT_SECONDS
+        GetBalanceRequest(account_id=account.account_id), timeout=CALL_TIMEOUT_SECONDS
     )
-    return account_of(found, balance)
+    return account_of(account, balance)
 
 
 def account_summary_of(account: identity_pb2.Account) -> AccountSummary:

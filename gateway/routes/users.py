@@ -17,7 +17,7 @@ from wavepool.billing.v1.identity_pb2 import (
     UpdateUserRequest,
 )
 
-from gateway.dependencies import TheAccount, TheAdmin, TheGateway, TheOperator
+from gateway.dependencies import TheAccount, TheAdmin, TheGateway, TheOverseer
 from gateway.http.json_route import JsonRoute
 from gateway.http.route_docs import problems
 from gateway.routes.identity_calls import GrantUsd, Name, Reference, call
@@ -100,9 +100,9 @@ async def create_user(body: UserRequest, admin: TheAdmin, gateway: TheGateway) -
 
 
 @router.get("", responses=problems(403))
-async def list_users(operator: TheOperator, gateway: TheGateway) -> UserList:
+async def list_users(overseer: TheOverseer, gateway: TheGateway) -> UserList:
     """List all users."""
-    request = ListUsersRequest(caller_token_id=operator.token_id)
+    request = ListUsersRequest(caller_token_id=overseer.token_id)
     answer = await call(gateway.upstreams.identity.ListUsers, request)
     return UserList(users=[user_of(user) for user in answer.users])
 

@@ -68,7 +68,7 @@ class IdentityServicer(identity_pb2_grpc.IdentityServiceServicer):
 
     async def ListUsers(self, request: pb.ListUsersRequest, context: Context) -> pb.ListUsersResponse:
         """Lists all users."""
-        caller = await self._caller(request.caller_token_id, Scope.READ)
+        caller = await self._caller(request.caller_token_id)
         if not caller.sees_everything:
             caller.require(Scope.OPERATE)
         return pb.ListUsersResponse(users=[wire.user_to_proto(user) for user in await self._users.list_all()])

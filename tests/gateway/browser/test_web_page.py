@@ -354,7 +354,7 @@ async def test_token_is_asked_for_checked_and_remembered(web: BrowserPage, gatew
     await web.page.goto(gateway.url)
     await web.page.fill("#token-input", "wp_nobody")
     await web.page.keyboard.press("Enter")
-    await expect(web.page.locator("#token-error")).to_contain_text("unknown or revoked")
+    await expect(web.page.locator("#token-error")).to_contain_text("unknown, revoked or expired")
     web.complaints.clear()  # the browser's own line for the 401
     await web.page.fill("#token-input", "wp_user")
     await web.page.keyboard.press("Enter")
