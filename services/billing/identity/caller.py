@@ -71,6 +71,11 @@ class Caller:
             raise NotAllowedError(f"Only managers of team {team.name!r} and administrators may do this.")
         self.require(Scope.MANAGE)
 
+    def holds(self, token: ApiToken) -> bool:
+        """True if a token is the user's own; for a token that charges a team, only if both charge the same."""
+        is_own = token.user_id == self.user.user_id
+        return is_own and (self.charges_own_account or token.account_id == self.token.account_id)
+
     def sees_account(self, account_id: str) -> bool:
         """True if the caller may see this account, its jobs and its team."""
         return self.sees_everything or account_id in self.visible_account_ids

@@ -43,7 +43,8 @@ class TokenOrders:
         caller.require_charge_of(owner.user_id)
         is_own = owner.user_id == caller.user.user_id
         account_id = wanted.account_id if wanted else caller.token.account_id if is_own else ""
-        if is_own and not caller.sees_account(account_id):
+        is_wider = account_id not in caller.visible_account_ids and Scope.ADMIN not in caller.scopes
+        if is_own and is_wider:
             raise NotAllowedError("This token charges a team, and makes only tokens that charge the same team.")
         token, secret = await self._tokens.create(
             owner.user_id,
@@ -59,16 +60,19 @@ class TokenOrders:
         wanted = await self._account(caller, account)
         owner = await self._user(caller, user, wanted)
         caller.require_charge_of(owner.user_id)
+        is_administrator = Scope.ADMIN in caller.scopes
         if wanted is None or wanted.owner_id == owner.user_id:
-            return await self._tokens.list_where(user_id=owner.user_id)
-        everybody = Scope.ADMIN in caller.scopes and not user
-        return await self._tokens.list_where(user_id="" if everybody else owner.user_id, account_id=wanted.account_id)
+            found = await self._tokens.list_where(user_id=owner.user_id)
+        else:
+            everybody = is_administrator and not user
+            user_id = "" if everybody else owner.user_id
+            found = await self._tokens.list_where(user_id=user_id, account_id=wanted.account_id)
+        return [one for one in found if is_administrator or caller.holds(one.token)]
 
     async def revoke(self, caller: Caller, token_id: str) -> None:
         """Revokes a token of the caller's or, for an administrator, any other."""
         token = await self._tokens.get(token_id)
-        is_own = token.user_id == caller.user.user_id
-        if not is_own and Scope.ADMIN not in caller.scopes:
+        if not caller.holds(token) and Scope.ADMIN not in caller.scopes:
             raise TokenNotFoundError(token_id)
         if token_id != caller.token.token_id:
             # Whoever holds a token may end it, whatever its scopes.

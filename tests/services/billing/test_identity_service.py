@@ -173,6 +173,11 @@ async def test_a_teams_token_makes_only_tokens_for_the_team_and_hides_the_rest(
         assert await code_of(escape) is MISSING
     accounts = await identity.ListAccounts(pb.ListAccountsRequest(caller_token_id=shared))
     assert [one.name for one in accounts.accounts] == ["kernels"]
+    # Nor does it list or end the other tokens of its user.
+    listed = await identity.ListTokens(pb.ListTokensRequest(caller_token_id=shared))
+    assert [token.name for token in listed.tokens] == ["shared", "child"]
+    revoke = pb.RevokeTokenRequest(caller_token_id=shared, token_id=people.ada)
+    assert await code_of(identity.RevokeToken(revoke)) is MISSING
     own = await identity.ListTokens(pb.ListTokensRequest(caller_token_id=people.ada, account="kernels"))
     assert [token.name for token in own.tokens] == ["shared", "child"]
     everybodys = await identity.ListTokens(pb.ListTokensRequest(caller_token_id=people.admin, account="kernels"))
@@ -180,6 +185,17 @@ async def test_a_teams_token_makes_only_tokens_for_the_team_and_hides_the_rest(
     # Who is no member knows of no such account.
     stranger = identity.CreateToken(pb.CreateTokenRequest(caller_token_id=people.bob, account="kernels", name="x"))
     assert await code_of(stranger) is MISSING
+
+
+async def test_an_operators_token_for_a_team_makes_none_for_the_operator(
+    identity: IdentityServiceAsyncStub, stores: Stores, people: People
+) -> None:
+    team = await stores.teams.create("kernels")
+    await stores.teams.add_member(team.team_id, people.user_ids["operator"], MemberLevel.MEMBER)
+    shared, _ = await stores.tokens.create(people.user_ids["operator"], "shared", account_id=team.account_id)
+    wider = pb.CreateTokenRequest(caller_token_id=shared.token_id, account="operator", name="x")
+    refused = await failure(identity.CreateToken(wider))
+    assert (refused.code, "charges a team" in refused.message) == (DENIED, True)
 
 
 async def test_tokens_of_others_are_for_administrators(identity: IdentityServiceAsyncStub, people: People) -> None:
