@@ -84,7 +84,7 @@ async def measure(url: str, many: int) -> None:
     db = Database(url)
     await migrate(db, "services.billing:migrations")
     stores = build_stores(db, BillingSettings(bootstrap_account=""))
-    accounts = [(await stores.accounts.create(f"user-{n}", admin=False)).account_id for n in range(CLIENTS)]
+    accounts = [(await stores.accounts.create(f"user-{n}")).account_id for n in range(CLIENTS)]
     for account_id in accounts:
         await stores.ledger.grant(account_id, 10**12, f"grant:{account_id}", "")
     await measure_settlements(db, stores, accounts)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 from grpc_health.v1 import health_pb2_grpc
 from wavepool.billing.v1.billing_pb2_grpc import BillingServiceStub
-from wavepool.billing.v1.reports_pb2_grpc import ReportServiceStub
 from wavepool.billing.v1.identity_pb2_grpc import IdentityServiceStub
+from wavepool.billing.v1.reports_pb2_grpc import ReportServiceStub
 from wavepool.scheduler.v1.scheduler_pb2_grpc import SchedulerServiceStub
 from wavepool.vmpool.v1.vmpool_pb2_grpc import VmPoolServiceStub
 
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping
 
     from wavepool.billing.v1.billing_pb2_grpc import BillingServiceAsyncStub
-    from wavepool.billing.v1.reports_pb2_grpc import ReportServiceAsyncStub
     from wavepool.billing.v1.identity_pb2_grpc import IdentityServiceAsyncStub
+    from wavepool.billing.v1.reports_pb2_grpc import ReportServiceAsyncStub
     from wavepool.scheduler.v1.scheduler_pb2_grpc import SchedulerServiceAsyncStub
     from wavepool.vmpool.v1.vmpool_pb2_grpc import VmPoolServiceAsyncStub
 

@@ -10,7 +10,8 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Header, Query, Response
 from wavepool.billing.v1 import billing_pb2, reports_pb2
 
-from gateway.dependencies import TheAccount, TheAdmin, TheGateway
+from gateway.auth import Caller
+from gateway.dependencies import TheAccount, TheAdmin, TheGateway, TheOverseer
 from gateway.http.errors import Problem, ProblemError
 from gateway.http.json_route import JsonRoute
 from gateway.http.route_docs import Responses, problems
@@ -33,7 +34,7 @@ IdempotencyKey = Annotated[str, Header(max_length=180, description="Repeat it to
 
 
 @router.get("/report", responses=problems(403, 422))
-async def get_report(_: TheAdmin, gateway: TheGateway, start: Start = None, end: End = None) -> schemas.CostReport:
+async def get_report(_: TheOverseer, gateway: TheGateway, start: Start = None, end: End = None) -> schemas.CostReport:
     """Reconcile what machines cost in a period with what was charged, to the micro-dollar."""
     request = reports_pb2.GetCostReportRequest(start_time=timestamp_of(start), end_time=timestamp_of(end))
     reports = gateway.upstreams.reports
@@ -45,7 +46,7 @@ async def get_report(_: TheAdmin, gateway: TheGateway, start: Start = None, end:
 
 
 @router.get("/verify", responses=problems(403))
-async def verify_ledger(_: TheAdmin, gateway: TheGateway) -> schemas.LedgerProof:
+async def verify_ledger(_: TheOverseer, gateway: TheGateway) -> schemas.LedgerProof:
     """Add the whole ledger up again, and check its hash chain."""
     request = reports_pb2.VerifyLedgerRequest()
     return proof_of(await gateway.upstreams.reports.VerifyLedger(request, timeout=VERIFY_TIMEOUT_SECONDS))
@@ -62,10 +63,8 @@ async def get_statement(
     form: Annotated[Literal["json", "csv", "html"], Query(alias="format")] = "json",
 ) -> schemas.Statement | Response:
     """Get an account's movements of a period, with the balance before and after, as JSON, CSV, or a page to file."""
-    if account_id not in {"", account.account_id} and not account.admin:
-        raise ProblemError(Problem(403, "This is another account. It needs the token of an administrator."))
     request = reports_pb2.GetStatementRequest(
-        account_id=account_id or account.account_id,
+        account_id=_seen_account(account, account_id),
         user_id=user_id,
         start_time=timestamp_of(start),
         end_time=timestamp_of(end),
@@ -85,9 +84,7 @@ async def get_statement(
 @router.get("/grants", responses=problems(403, 404))
 async def list_grants(account: TheAccount, gateway: TheGateway, account_id: AccountId = "") -> schemas.GrantList:
     """List an account's grants with what is left of each, newest first."""
-    if account_id not in {"", account.account_id} and not account.admin:
-        raise ProblemError(Problem(403, "This is another account. It needs the token of an administrator."))
-    request = billing_pb2.ListGrantsRequest(account_id=account_id or account.account_id)
+    request = billing_pb2.ListGrantsRequest(account_id=_seen_account(account, account_id))
     return grants_of(await gateway.upstreams.billing.ListGrants(request, timeout=CALL_TIMEOUT_SECONDS))
 
 
@@ -138,7 +135,7 @@ async def refund_charge(
 
 
 @router.get("/budgets", responses=problems(403))
-async def list_budgets(_: TheAdmin, gateway: TheGateway) -> schemas.BudgetList:
+async def list_budgets(_: TheOverseer, gateway: TheGateway) -> schemas.BudgetList:
     """List all budgets with what is charged or on hold in their present periods."""
     request = billing_pb2.ListBudgetsRequest()
     return budgets_of(await gateway.upstreams.billing.ListBudgets(request, timeout=CALL_TIMEOUT_SECONDS))
@@ -165,3 +162,12 @@ async def remove_budget(budget_id: str, _: TheAdmin, gateway: TheGateway) -> Res
     request = billing_pb2.RemoveBudgetRequest(budget_id=budget_id)
     await gateway.upstreams.billing.RemoveBudget(request, timeout=CALL_TIMEOUT_SECONDS)
     return Response(status_code=204)
+
+
+def _seen_account(caller: Caller, account_id: str) -> str:
+    """The account to show: the caller's own, or another that they may see; raises ProblemError (403)."""
+    if not account_id or account_id in caller.visible_account_ids:
+        return account_id or caller.account_id
+    if not {"operate", "admin"} & set(caller.scopes):
+        raise ProblemError(Problem(403, "This is another's account. It needs an operator's or administrator's token."))
+    return account_id

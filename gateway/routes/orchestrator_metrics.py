@@ -10,7 +10,7 @@ from wavepool.billing.v1.reports_pb2 import GetOperatorCreditRequest
 from wavepool.scheduler.v1.scheduler_pb2 import GetQueueMetricsRequest
 from wavepool.vmpool.v1.vmpool_pb2 import GetPoolMetricsRequest, ListMachinesRequest
 
-from gateway.auth import Account
+from gateway.auth import Caller
 from gateway.dependencies import Gateway, TheAccount, TheGateway
 from gateway.machines.views import machine_of
 from gateway.submissions.seed_schemas import OrchestratorMetrics, VmPoolEntry
@@ -54,10 +54,10 @@ async def get_metrics(account: TheAccount, gateway: TheGateway) -> OrchestratorM
     )
 
 
-async def _money(account: Account, gateway: Gateway) -> tuple[int, int, int]:
+async def _money(account: Caller, gateway: Gateway) -> tuple[int, int, int]:
     """Micro-dollars granted, spent and left: of the cloud's credit for an operator, and of the account's for others."""
     to, timeout = gateway.upstreams, CALL_TIMEOUT_SECONDS
-    if account.admin:
+    if "operate" in account.scopes:
         credit = await to.reports.GetOperatorCredit(GetOperatorCreditRequest(), timeout=timeout)
         return credit.granted_micros, credit.cost_micros, credit.remaining_micros
     balance = await to.billing.GetBalance(GetBalanceRequest(account_id=account.account_id), timeout=timeout)

@@ -16,7 +16,7 @@ from servicekit.rpc.tls import name_in_certificate
 from vocabulary.bearer import bearer_token
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Collection
 
     from servicekit.rpc.credentials import ServiceCredentials
 
@@ -35,15 +35,17 @@ class Owner(Protocol):
     """The part of billing's answer to AuthenticateToken that is read here."""
 
     @property
-    def admin(self) -> bool:
-        """True for an administrator's account."""
+    def scopes(self) -> Collection[str]:
+        """All that the token may do; `operate` and `admin` among them for those who may."""
         ...
 
 
 def caller_of(owner: Owner) -> Caller:
-    """Who an API token's owner is."""
-    if owner.admin:
+    """Who an API token's owner is, as far as the token's scopes let them."""
+    if "admin" in owner.scopes:
         return Caller(frozenset({"operator", "admin"}), "an administrator")
+    if "operate" in owner.scopes:
+        return Caller(frozenset({"operator"}), "an operator")
     return Caller(frozenset(), "a user")
 
 

@@ -23,8 +23,8 @@ from services.billing.bootstrap import Bootstrap
 from services.billing.config import BillingSettings
 from services.billing.ledger_keeper import KEEPING_INTERVAL, LedgerKeeper
 from services.billing.service.billing_service import BillingServicer, Stores
-from services.billing.service.report_service import ReportServicer
 from services.billing.service.identity_service import IdentityServicer
+from services.billing.service.report_service import ReportServicer
 from services.billing.store.account_store import AccountStore
 from services.billing.store.budget_store import BudgetStore
 from services.billing.store.journal import Journal
@@ -41,7 +41,7 @@ from vocabulary.money import micros_of
 if TYPE_CHECKING:
     from servicekit.clock import Clock
     from servicekit.rpc.errors import ErrorMap
-    from services.billing.identity.account import Account
+    from services.billing.identity.caller import Caller
 
 log = logging.get_logger(__name__)
 
@@ -94,9 +94,9 @@ def build_server(settings: BillingSettings, stores: Stores) -> ServiceServer:
     return server
 
 
-async def _owner(tokens: TokenStore, secret: str) -> Account | None:
+async def _owner(tokens: TokenStore, secret: str) -> Caller | None:
     try:
-        return (await tokens.authenticate(secret))[0]
+        return await tokens.authenticate(secret)
     except errors.InvalidTokenError:
         return None
 

@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import grpc
-from wavepool.billing.v1 import billing_pb2, billing_pb2_grpc
+from wavepool.billing.v1 import identity_pb2, identity_pb2_grpc
 from wavepool.vmpool.v1 import vmpool_pb2_grpc
 
 from servicekit import logging
@@ -153,7 +153,7 @@ async def build(
     async with AsyncExitStack() as stack:
         credentials = credentials_of(settings, "vmpool")
         billing = await stack.enter_async_context(open_channel(settings.billing_target, credentials, "billing"))
-        callers = Callers(credentials, partial(_owner, billing_pb2_grpc.BillingServiceStub(billing)))
+        callers = Callers(credentials, partial(_owner, identity_pb2_grpc.IdentityServiceStub(billing)))
         server = ServiceServer("vmpool", settings, ERROR_MAP, callers.identify, credentials.tls)
         offers = OfferBoard(providers, settings.offer_times(), clock)
         stack.push_async_callback(offers.close)
@@ -189,9 +189,9 @@ async def build(
         yield VmPool(server, pool, reconciler, sizer, usage, pruner, wakes)
 
 
-async def _owner(billing: billing_pb2_grpc.BillingServiceAsyncStub, token: str) -> Owner | None:
-    request = billing_pb2.AuthenticateTokenRequest(token=token)
-    return await if_found(billing.AuthenticateToken(request, timeout=CALL_SECONDS))
+async def _owner(identity: identity_pb2_grpc.IdentityServiceAsyncStub, token: str) -> Owner | None:
+    request = identity_pb2.AuthenticateTokenRequest(token=token)
+    return await if_found(identity.AuthenticateToken(request, timeout=CALL_SECONDS))
 
 
 def checked_providers(settings: VmPoolSettings) -> ProviderSet:

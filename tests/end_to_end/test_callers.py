@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
+import time
 from typing import TYPE_CHECKING, Any
 
 import grpc
 import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
-from wavepool.billing.v1 import billing_pb2
 
 from servicekit.rpc.access import SERVICES, callers_of
 from servicekit.rpc.callers import REMEMBERED_SECONDS
@@ -29,13 +29,13 @@ Pair = tuple[str, str]
 Credentials = tuple[tuple[Pair, ...], frozenset[str] | None]
 OWNERS = {
     "BillingService": "billing",
+    "IdentityService": "billing",
     "ReportService": "billing",
     "SchedulerService": "scheduler",
     "VmPoolService": "vmpool",
 }
 """The process that serves each service; executors are further down."""
 REFUSALS = {grpc.StatusCode.UNAUTHENTICATED, grpc.StatusCode.PERMISSION_DENIED}
-ACCOUNT = "wavepool.billing.v1.BillingService"
 
 
 def bearer(token: str) -> tuple[Pair, ...]:
@@ -70,28 +70,25 @@ def answer(
 
 
 @pytest.fixture(scope="module")
-def user_token(wavepool: Wavepool) -> str:
-    """The API token of an account that is no administrator's."""
-    with grpc.insecure_channel(target_of(wavepool, "billing")) as channel:
-        gateway = service_credentials(wavepool, "gateway")
-
-        def call(method: str, request: Any, answered: Any) -> Any:
-            path = f"/{ACCOUNT}/{method}"
-            return answered.FromString(channel.unary_unary(path)(request.SerializeToString(), metadata=gateway))
-
-        account = call("CreateAccount", billing_pb2.CreateAccountRequest(name="ada"), billing_pb2.CreateAccountResponse)
-        made = billing_pb2.CreateTokenRequest(account_id=account.account_id, name="laptop")
-        return call("CreateToken", made, billing_pb2.CreateTokenResponse).token
+def people(wavepool: Wavepool) -> dict[str, str]:
+    """The API tokens of a user and of an operator."""
+    tokens: dict[str, str] = {}
+    for role in ("user", "operator"):
+        name = f"{role}-{time.time_ns()}"
+        assert wavepool.http.post("/api/v1/users", json={"name": name, "role": role}).status_code == 201
+        tokens[role] = wavepool.http.post("/api/v1/tokens", json={"name": "laptop", "user_id": name}).json()["token"]
+    return tokens
 
 
 @pytest.fixture
-def callers(wavepool: Wavepool, user_token: str) -> dict[str, Credentials]:
+def callers(wavepool: Wavepool, people: dict[str, str]) -> dict[str, Credentials]:
     """Credentials by name, each with the kinds of callers that they prove; None if they are unknown."""
     administrator = (wavepool.data_dir / "token").read_text().strip()
     services = {name: (service_credentials(wavepool, name), frozenset({name})) for name in SERVICES}
     return {
         **services,
-        "a user": (bearer(user_token), frozenset()),
+        "a user": (bearer(people["user"]), frozenset()),
+        "an operator": (bearer(people["operator"]), frozenset({"operator"})),
         "an administrator": (bearer(administrator), frozenset({"operator", "admin"})),
         "a service without a name": (service_credentials(wavepool, "gateway")[:1], frozenset()),
         "a service with another name": (service_credentials(wavepool, "executor"), frozenset()),

@@ -50,12 +50,12 @@ async def money(services: ScriptedServices, tmp_path_factory: pytest.TempPathFac
     await prepare(db, stores, settings)
     server = build_server(settings, stores)
     await server.start()
-    account = await stores.accounts.create("ada", admin=False)
-    _, secret = await stores.tokens.create(account.account_id, "test")
+    user = await stores.users.create("ada")
+    _, secret = await stores.tokens.create(user.user_id, "test")
     changes = {"billing_target": f"127.0.0.1:{server.port}"}
     async with serve(services, settings_for(services, **changes)) as gateway:
         headers = [{"Authorization": f"Bearer {one}"} for one in ((folder / "token").read_text().strip(), secret)]
-        yield Money(gateway.http, stores, headers[0], headers[1], account.account_id)
+        yield Money(gateway.http, stores, headers[0], headers[1], user.account_id)
     await server.stop()
     await db.close()
 
@@ -99,7 +99,7 @@ async def test_another_accounts_money_is_an_administrators_to_see(money: Money) 
     for path in ("statement", "grants"):
         url = f"/api/v1/billing/{path}?account_id={money.user_account}"
         assert (await money.http.get(url, headers=money.admin)).status_code == 200
-        other = await money.stores.accounts.create(f"other-{path}", admin=False)
+        other = await money.stores.accounts.create(f"other-{path}")
         refused = await money.http.get(f"/api/v1/billing/{path}?account_id={other.account_id}", headers=money.user)
         assert refused.status_code == 403
     for method, path in (

@@ -213,6 +213,16 @@ NEEDS = [
     ("read", "GET", "/api/v1/teams"),
     ("read", "GET", "/api/v1/teams/compilers"),
     ("admin", "POST", "/api/v1/teams"),
+    ("read", "GET", "/api/v1/billing/statement"),
+    ("read", "GET", "/api/v1/billing/grants"),
+    ("operate` or `admin", "GET", "/api/v1/billing/report"),
+    ("operate` or `admin", "GET", "/api/v1/billing/verify"),
+    ("operate` or `admin", "GET", "/api/v1/billing/budgets"),
+    ("admin", "POST", "/api/v1/billing/grants"),
+    ("admin", "POST", "/api/v1/billing/revocations"),
+    ("admin", "POST", "/api/v1/billing/refunds"),
+    ("admin", "PUT", "/api/v1/billing/budgets"),
+    ("admin", "DELETE", "/api/v1/billing/budgets/budget_1"),
     ("manage", "PUT", "/api/v1/teams/compilers/members/bob"),
     ("manage", "DELETE", "/api/v1/teams/compilers/members/bob"),
 ]
@@ -230,6 +240,10 @@ BODIES = {
     "/api/submissions/sandbox": {"code": "x"},
     "/api/v1/machines": {},
     "/api/v1/users/ada": {},
+    "/api/v1/billing/grants": {"account_id": "a", "amount_usd": 1},
+    "/api/v1/billing/revocations": {"account_id": "a", "amount_usd": 1},
+    "/api/v1/billing/refunds": {"hold_id": "h", "amount_usd": 1},
+    "/api/v1/billing/budgets": {"scope": "USER", "subject": "a", "period": "DAY", "limit_usd": 1},
     "/api/v1/teams/compilers/members/bob": {},
 }
 
@@ -256,7 +270,13 @@ async def test_the_list_of_scopes_has_every_route(gateway: RunningGateway) -> No
     routes = {
         (method.upper(), path) for path, operations in gateway.app.openapi()["paths"].items() for method in operations
     }
-    ids = {"job_1": "{submission_id}", "vector-addition": "{slug}", "m_1": "{machine_id}", "bob": "{user}"}
+    ids = {
+        "job_1": "{submission_id}",
+        "vector-addition": "{slug}",
+        "m_1": "{machine_id}",
+        "budget_1": "{budget_id}",
+        "bob": "{user}",
+    }
 
     def generic(path: str) -> str:
         words = path.split("/")

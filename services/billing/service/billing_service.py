@@ -165,21 +165,6 @@ class BillingServicer(billing_pb2_grpc.BillingServiceServicer):
         await self._budgets.remove(request.budget_id)
         return pb.RemoveBudgetResponse()
 
-    async def CreateToken(self, request: pb.CreateTokenRequest, context: Context) -> pb.CreateTokenResponse:
-        """Creates a token."""
-        token, secret = await self._tokens.create(request.account_id, api_token.check_name(request.name))
-        return pb.CreateTokenResponse(token_id=token.token_id, token=secret)
-
-    async def ListTokens(self, request: pb.ListTokensRequest, context: Context) -> pb.ListTokensResponse:
-        """Lists an account's tokens."""
-        tokens = await self._tokens.list_of(request.account_id)
-        return pb.ListTokensResponse(tokens=[wire.token_to_proto(token) for token in tokens])
-
-    async def RevokeToken(self, request: pb.RevokeTokenRequest, context: Context) -> pb.RevokeTokenResponse:
-        """Revokes a token."""
-        await self._tokens.revoke(request.token_id)
-        return pb.RevokeTokenResponse()
-
     async def RecordMachineUsage(
         self, request: pb.RecordMachineUsageRequest, context: Context
     ) -> pb.RecordMachineUsageResponse:

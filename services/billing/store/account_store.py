@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import bindparam, insert, or_, select
 from sqlalchemy.exc import IntegrityError
@@ -11,13 +11,13 @@ from services.billing.errors import AccountNotFoundError, NameTakenError
 from services.billing.identity.account import Account, OwnedAccount, OwnerKind
 from services.billing.ledger.books import Balance
 from services.billing.store.journal import read_balance
-from services.billing.store.tables import accounts
 from services.billing.store.tables import accounts, teams, users
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
     from datetime import datetime
 
+    from sqlalchemy import Row
     from sqlalchemy.ext.asyncio import AsyncConnection
 
     from servicekit.clock import Clock

@@ -85,6 +85,7 @@ class Billing:
             longest_time=duration_to_proto(self._longest_run),
             gpu_types=job.spec.gpu_types,
             subject=job.job_id,
+            user_id=job.user_id,
             problem=submission.problem,
             idempotency_key=f"job:{job.job_id}",
             description=f"job {job.job_id}: {what} on {' or '.join(job.spec.gpu_types)}",

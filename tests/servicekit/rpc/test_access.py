@@ -27,7 +27,7 @@ ADMINISTRATOR, USER = "wpt_administrator", "wpt_user"
 
 @dataclass(frozen=True)
 class Owner:
-    admin: bool
+    scopes: tuple[str, ...]
 
 
 @dataclass
@@ -38,7 +38,7 @@ class Bench:
     channel: Any = None
     asked: list[str] = field(default_factory=list)
     known: dict[str, Owner] = field(
-        default_factory=lambda: {ADMINISTRATOR: Owner(admin=True), USER: Owner(admin=False)}
+        default_factory=lambda: {ADMINISTRATOR: Owner(("read", "admin")), USER: Owner(("read", "submit"))}
     )
     now: float = 0
     reached: int = 0

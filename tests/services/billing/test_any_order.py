@@ -57,7 +57,7 @@ class Books(RuleBasedStateMachine):
         self.run(database.migrate(self.db, "services.billing:migrations"))
         self.stores = build_stores(self.db, BillingSettings(bootstrap_account=""), self.clock)
         self.keeper = LedgerKeeper(self.stores.ledger, self.stores.postings)
-        opened = [self.run(self.stores.accounts.create(name, admin=False)) for name in ("ada", "bob")]
+        opened = [self.run(self.stores.accounts.create(name)) for name in ("ada", "bob")]
         self.accounts = [account.account_id for account in opened]
         for account_id in self.accounts:
             self.run(self.stores.ledger.grant(account_id, 100, f"first:{account_id}", ""))
@@ -217,7 +217,7 @@ async def test_sixteen_clients_at_once(database_url: str) -> None:
     db = database.Database(database_url)
     await database.migrate(db, "services.billing:migrations")
     stores = build_stores(db, BillingSettings(bootstrap_account=""))
-    account_id = (await stores.accounts.create("ada", admin=False)).account_id
+    account_id = (await stores.accounts.create("ada")).account_id
     await stores.ledger.grant(account_id, 10_000, "grant", "")
 
     async def client(number: int) -> None:

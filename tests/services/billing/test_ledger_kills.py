@@ -65,7 +65,7 @@ def test_a_killed_settlement_is_neither_lost_nor_doubled(database_url: str) -> N
         db = database.Database(database_url)
         await database.migrate(db, "services.billing:migrations")
         stores = build_stores(db, BillingSettings(bootstrap_account=""))
-        account = await stores.accounts.create("ada", admin=False)
+        account = await stores.accounts.create("ada")
         await stores.ledger.grant(account.account_id, 10**6, "grant", "")
         await db.close()
         return account.account_id

@@ -220,7 +220,7 @@ async def test_the_credit_that_expires_first_is_spent_first_and_the_rest_of_it_l
 async def test_the_free_quota_comes_once_a_day_and_lapses_at_midnight(db: Database, settings: BillingSettings) -> None:
     clock = ManualClock(NOW)
     stores = build_stores(db, settings.model_copy(update={"free_daily_credit": Decimal("0.00005")}), clock)
-    account_id = (await stores.accounts.create("ada", admin=False)).account_id
+    account_id = (await stores.accounts.create("ada")).account_id
     first = await stores.ledger.hold(account_id, 30, "job:1", "")
     with pytest.raises(InsufficientCreditError):
         await stores.ledger.hold(account_id, 21, "job:2", "")

@@ -34,7 +34,7 @@ def stores(db: Database, settings: BillingSettings, clock: ManualClock) -> Store
 
 
 async def account_with(stores: Stores, micros: int, name: str) -> str:
-    account = await stores.accounts.create(name, admin=False)
+    account = await stores.accounts.create(name)
     await stores.ledger.grant(account.account_id, micros, f"grant:{name}", "a grant")
     return account.account_id
 

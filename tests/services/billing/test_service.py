@@ -201,8 +201,9 @@ async def test_impossible_machine_usage_is_refused(
 
 async def test_a_hold_keeps_the_price_of_its_moment_and_a_time_is_charged_by_it(
     billing: BillingServiceAsyncStub,
+    stores: Stores,
 ) -> None:
-    account_id = await open_account(billing, grant_micros=10_000_000)
+    account_id = await open_account(stores, grant_micros=10_000_000)
     held = await billing.ReserveCredit(
         pb.ReserveCreditRequest(
             account_id=account_id,
@@ -225,8 +226,9 @@ async def test_a_hold_keeps_the_price_of_its_moment_and_a_time_is_charged_by_it(
 
 async def test_a_reservation_is_held_extended_charged_by_the_minute_and_refunded(
     billing: BillingServiceAsyncStub,
+    stores: Stores,
 ) -> None:
-    account_id = await open_account(billing, grant_micros=1000)
+    account_id = await open_account(stores, grant_micros=1000)
     held = await billing.ReserveCredit(
         pb.ReserveCreditRequest(account_id=account_id, amount_micros=300, idempotency_key="res:1")
     )
@@ -244,8 +246,8 @@ async def test_a_reservation_is_held_extended_charged_by_the_minute_and_refunded
     assert [grant.remaining_micros for grant in grants.grants] == [200, 800]
 
 
-async def test_budgets_are_set_listed_and_removed(billing: BillingServiceAsyncStub) -> None:
-    account_id = await open_account(billing)
+async def test_budgets_are_set_listed_and_removed(billing: BillingServiceAsyncStub, stores: Stores) -> None:
+    account_id = await open_account(stores)
     limit = pb.Budget(
         scope=pb.BUDGET_SCOPE_ACCOUNT, subject=account_id, period=pb.BUDGET_PERIOD_DAY, limit_micros=50, hard=True
     )
@@ -290,7 +292,7 @@ PAST = Timestamp(seconds=1)
 async def test_bad_input_names_its_field_and_changes_nothing(
     billing: BillingServiceAsyncStub, stores: Stores, method: str, request_message: Any, field: str
 ) -> None:
-    account_id = await open_account(billing)
+    account_id = await open_account(stores)
     request = type(request_message)()
     request.CopyFrom(request_message)
     request.account_id, request.idempotency_key = account_id, "key"

@@ -23,7 +23,6 @@ from services.scheduler.config import SchedulerSettings
 from services.scheduler.server import MIGRATIONS, Scheduler, build
 from tests.job_specs import sound_spec
 from tests.service_token import AllowedCaller
-from tests.services.scheduler.scripted_billing import ScriptedBilling
 from tests.services.scheduler.scripted_billing import ScriptedBilling, ScriptedIdentity
 from tests.services.scheduler.scripted_executor import ScriptedExecutor
 from tests.services.scheduler.scripted_pool import ScriptedPool

@@ -13,7 +13,6 @@ from wavepool.submission.v1 import submission_pb2
 from servicekit.rpc.errors import RpcFailure, rpc_failure
 from tests.job_specs import job_spec
 from tests.services.scheduler.cluster import ACCOUNT, USER, Cluster, kinds, scripted_cluster
-from vocabulary.money import price_of
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable
