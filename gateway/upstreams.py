@@ -10,6 +10,7 @@ from grpc_health.v1 import health_pb2_grpc
 from wavepool.billing.v1.billing_pb2_grpc import BillingServiceStub
 from wavepool.billing.v1.identity_pb2_grpc import IdentityServiceStub
 from wavepool.billing.v1.reports_pb2_grpc import ReportServiceStub
+from wavepool.billing.v1.prices_pb2_grpc import PriceServiceStub
 from wavepool.scheduler.v1.scheduler_pb2_grpc import SchedulerServiceStub
 from wavepool.vmpool.v1.vmpool_pb2_grpc import VmPoolServiceStub
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from wavepool.billing.v1.billing_pb2_grpc import BillingServiceAsyncStub
     from wavepool.billing.v1.identity_pb2_grpc import IdentityServiceAsyncStub
     from wavepool.billing.v1.reports_pb2_grpc import ReportServiceAsyncStub
+    from wavepool.billing.v1.prices_pb2_grpc import PriceServiceAsyncStub
     from wavepool.scheduler.v1.scheduler_pb2_grpc import SchedulerServiceAsyncStub
     from wavepool.vmpool.v1.vmpool_pb2_grpc import VmPoolServiceAsyncStub
 
@@ -33,13 +35,14 @@ CALL_TIMEOUT_SECONDS = 10.0
 
 @dataclass(frozen=True)
 class Upstreams:
-    """The clients of the services, and the health stub of each by name."""
+    """The clients of the services, and the health stub of each service by name."""
 
     scheduler: SchedulerServiceAsyncStub
     vmpool: VmPoolServiceAsyncStub
     billing: BillingServiceAsyncStub
     reports: ReportServiceAsyncStub
     identity: IdentityServiceAsyncStub
+    prices: PriceServiceAsyncStub
     health: Mapping[str, Any]
 
 
@@ -64,5 +67,6 @@ async def open_upstreams(settings: GatewaySettings) -> AsyncGenerator[Upstreams]
             billing=BillingServiceStub(channels["billing"]),
             reports=ReportServiceStub(channels["billing"]),
             identity=IdentityServiceStub(channels["billing"]),
+            prices=PriceServiceStub(channels["billing"]),
             health={name: health_stub(channel) for name, channel in channels.items()},
         )

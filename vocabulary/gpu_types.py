@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 GPU_TYPES = ("MI300X", "MI300A", "MI250X", "MI210")
+MEMORY_GB = {"MI355X": 288, "MI325X": 256, "MI300X": 192, "MI300A": 128, "MI250X": 128, "MI210": 64}
+"""Memory of one GPU of AMD's, as AMD states it."""
 
 
 def default_first(gpu_types: Sequence[str], default: str) -> tuple[str, ...]:
@@ -22,3 +24,9 @@ def default_first(gpu_types: Sequence[str], default: str) -> tuple[str, ...]:
     if not first:
         raise ValueError(none_of(default, gpu_types))
     return tuple(dict.fromkeys((first, *gpu_types)))
+
+
+def title_of(gpu_type: str, price: str) -> str:
+    """A GPU type and its price for people, such as `AMD MI300X (192GB, $1.99/hr)`."""
+    known = known_name(gpu_type, MEMORY_GB)
+    return f"AMD {gpu_type} ({MEMORY_GB[known]}GB, {price})" if known else f"{gpu_type} ({price})"

@@ -16,3 +16,5 @@ MAX_LISTING_BYTES = 256 << 10
 """Limit for the ISA listing of a submission, as text."""
 LONGEST_RUN = timedelta(minutes=15)
 """Limit for one run, unless SCHEDULER_LONGEST_RUN sets another."""
+LONGEST_BILLED = timedelta(days=400)
+"""Limit for minimums and increments of billed time: longer than all that providers sell by the machine."""

@@ -11,30 +11,38 @@ from datetime import timedelta
 from decimal import Decimal
 
 MICROS_PER_DOLLAR = 1_000_000
+WHOLE_GPU = 8
+"""A GPU is shared by eighths."""
 MICROSECOND = timedelta(microseconds=1)
 _MICROSECONDS_PER_HOUR = timedelta(hours=1) // MICROSECOND
 _NOTHING = timedelta(0)
 
 
-def price_of(duration: timedelta, price_micros_per_hour: int) -> int:
-    """Micro-dollars for `duration`, rounded up; a negative duration costs nothing."""
+def price_of(duration: timedelta, price_micros_per_hour: int, *, eighths: int = WHOLE_GPU, gpus: int = 1) -> int:
+    """Micro-dollars for `duration`, rounded up; a negative duration costs nothing.
+
+    The price is that of one whole; `eighths` of it are used, on each of `gpus`.
+    """
     microseconds = max(_NOTHING, duration) // MICROSECOND
-    return -(-microseconds * price_micros_per_hour // _MICROSECONDS_PER_HOUR)
+    return -(-microseconds * price_micros_per_hour * eighths * gpus // (_MICROSECONDS_PER_HOUR * WHOLE_GPU))
 
 
 @dataclass(frozen=True)
 class Tariff:
-    """A provider's tariff for a machine: at least `minimum`, then whole `increment`s, at a price per hour.
+    """What time costs: at least `minimum` is billed, then whole `increment`s, at a price per hour in micro-dollars.
 
-    The price is the whole machine's, in micro-dollars.
+    A provider's tariff is the price of a whole machine. A user's is the price of one whole GPU, of which `eighths` are
+    used, on each of `gpus`.
     """
 
     price_micros_per_hour: int
     minimum: timedelta = _NOTHING
     increment: timedelta = MICROSECOND
+    eighths: int = WHOLE_GPU
+    gpus: int = 1
 
     def billed(self, duration: timedelta) -> timedelta:
-        """Billed time of a machine used for `duration`; zero if it was never used."""
+        """Billed time of a use of `duration`; zero if there was none."""
         if duration <= _NOTHING:
             return _NOTHING
         return max(self.minimum, -(-duration // self.increment) * self.increment)
@@ -45,7 +53,7 @@ class Tariff:
 
     def price_of(self, billed: timedelta) -> int:
         """Micro-dollars for billed time."""
-        return price_of(billed, self.price_micros_per_hour)
+        return price_of(billed, self.price_micros_per_hour, eighths=self.eighths, gpus=self.gpus)
 
 
 def micros_of(dollars: Decimal | float) -> int:

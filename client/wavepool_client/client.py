@@ -21,7 +21,7 @@ from wavepool_client.outcome import Result, result_of
 from wavepool_client.submission import Mode, Submission, TimingMode
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
 SUBMISSIONS = "/api/v1/submissions"
 SUBMIT_GIVE_UP_SECONDS = 10.0
@@ -167,6 +167,23 @@ class Client:
     def costs(self) -> dict[str, Any]:
         """The account's balance and its postings."""
         return self._transport.call("GET", "/api/v1/costs")
+
+    def prices(self) -> dict[str, Any]:
+        """The prices of now, with their currency."""
+        return self._transport.call("GET", "/api/v1/prices")
+
+    def set_price(self, price: Mapping[str, Any]) -> dict[str, Any]:
+        """Sets a price, as in `POST /api/v1/prices`, and returns its period. This takes an administrator's token."""
+        return self._transport.call("POST", "/api/v1/prices", body=price)
+
+    def price_history(self, gpu_type: str = "") -> list[dict[str, Any]]:
+        """The prices of the past, of now, and of the time to come."""
+        query = {"gpu_type": gpu_type} if gpu_type else None
+        return list(self._transport.call("GET", "/api/v1/prices/history", query=query)["periods"])
+
+    def quote(self, query: Mapping[str, Any]) -> dict[str, Any]:
+        """What GPU time costs at the prices of now; `query` has the parameters of `GET /api/v1/quote`."""
+        return self._transport.call("GET", "/api/v1/quote", query=query)
 
     def _path(self, submission_id: str) -> str:
         return f"{SUBMISSIONS}/{quote(submission_id, safe='')}"

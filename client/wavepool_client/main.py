@@ -16,6 +16,7 @@ from wavepool_client.commands import (
     config,
     machines,
     money,
+    prices,
     reports,
     submissions,
     teams,
@@ -104,7 +105,15 @@ def _add_commands() -> None:
     for name, module in (("accounts", accounts), ("users", users), ("teams", teams), ("tokens", tokens)):
         app.add_typer(module.app, name=name)
     app.add_typer(config.app, name="config")
+    app.command(
+        epilog=examples(
+            "wavepool quote",
+            "wavepool quote --gpu MI300X --fallback-gpu MI210",
+            "wavepool quote --seconds 426.83 --json",
+        )
+    )(prices.quote)
     app.add_typer(machines.app, name="machines")
+    app.add_typer(prices.app, name="prices")
     app.add_typer(catalogue.app, name="problems")
     for installed in entry_points(group="wavepool.commands"):
         installed.load()(app)

@@ -152,7 +152,10 @@ class Offer(BaseModel):
     gpu_type: str
     gpu_count: int
     spot: bool
-    price_usd_per_hour: Annotated[float, Field(description="Of the whole machine.")]
+    price_usd_per_hour: Annotated[float, Field(description="What the whole machine costs the operator.")]
+    charge_usd_per_hour: Annotated[
+        float | None, Field(description="What users are charged for all its GPUs; null: they have no price now.")
+    ]
     minimum_billed_seconds: float
     billing_increment_seconds: float
     available: Annotated[bool, Field(description="False: the provider lists it, and has none now.")]

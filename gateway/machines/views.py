@@ -12,8 +12,9 @@ from gateway.words.proto_time import instant_of, milliseconds_of, seconds_of
 from vocabulary.money import dollars_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
+    from wavepool.billing.v1 import prices_pb2
     from wavepool.vmpool.v1 import vmpool_pb2
 
 
@@ -68,8 +69,9 @@ def machine_frame(event: vmpool_pb2.MachineEvent) -> Frame:
     return Frame(machine_state_name(event.machine.state), fields)
 
 
-def offers_of(answer: vmpool_pb2.ListOffersResponse) -> schemas.OfferList:
-    """The offers as JSON."""
+def offers_of(answer: vmpool_pb2.ListOffersResponse, prices: prices_pb2.ListPricesResponse | None) -> schemas.OfferList:
+    """The offers as JSON, with what users are charged for the same GPUs if the prices are known."""
+    charges = _charges(prices) if prices else {}
     return schemas.OfferList(
         offers=[
             schemas.Offer(
@@ -80,6 +82,7 @@ def offers_of(answer: vmpool_pb2.ListOffersResponse) -> schemas.OfferList:
                 gpu_count=offer.gpu_count,
                 spot=offer.spot,
                 price_usd_per_hour=dollars_of(offer.price_micros_per_hour),
+                charge_usd_per_hour=_charge_of(offer, charges),
                 minimum_billed_seconds=seconds_of(offer.minimum_billed),
                 billing_increment_seconds=seconds_of(offer.billing_increment),
                 available=offer.available,
@@ -88,6 +91,20 @@ def offers_of(answer: vmpool_pb2.ListOffersResponse) -> schemas.OfferList:
         ],
         failures=failures_of(answer.failures),
     )
+
+
+def _charges(prices: prices_pb2.ListPricesResponse) -> dict[tuple[str, bool], int]:
+    """Micro-dollars per hour of one GPU, by its type in folded case and whether it is on a spot machine."""
+    ordinary = {price.gpu_type.casefold(): price.price_micros_per_hour for price in prices.prices}
+    spot = {price.gpu_type.casefold(): price.price_micros_per_hour for price in prices.spot_prices}
+    return {(name, False): price for name, price in ordinary.items()} | {
+        (name, True): price for name, price in (ordinary | spot).items()
+    }
+
+
+def _charge_of(offer: vmpool_pb2.Offer, charges: Mapping[tuple[str, bool], int]) -> float | None:
+    charge = charges.get((offer.gpu_type.casefold(), offer.spot))
+    return None if charge is None else dollars_of(charge * offer.gpu_count)
 
 
 def failures_of(failures: Iterable[vmpool_pb2.ProviderFailure]) -> list[schemas.ProviderFailure]:

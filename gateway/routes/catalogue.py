@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
-from wavepool.billing.v1.billing_pb2 import ListPricesRequest
+from wavepool.billing.v1.prices_pb2 import ListPricesRequest
 from wavepool.scheduler.v1.scheduler_pb2 import GetProblemRequest, ListProblemsRequest
 
 from gateway.dependencies import TheAccount, TheGateway
@@ -15,7 +15,7 @@ from gateway.upstreams import CALL_TIMEOUT_SECONDS
 from vocabulary.money import dollars_of
 
 if TYPE_CHECKING:
-    from wavepool.billing.v1 import billing_pb2
+    from wavepool.billing.v1 import prices_pb2
     from wavepool.scheduler.v1 import scheduler_pb2
 
 DtypeQuery = Annotated[str, Query(max_length=40, description="The element type of signature and starter.")]
@@ -77,10 +77,10 @@ async def get_problem(slug: str, _: TheAccount, gateway: TheGateway, dtype: Dtyp
 @router.get("/gpu-types")
 async def list_gpu_types(_: TheAccount, gateway: TheGateway) -> GpuTypes:
     """List the GPU types that can be asked for, with their prices."""
-    return gpu_types_of(await gateway.upstreams.billing.ListPrices(ListPricesRequest(), timeout=CALL_TIMEOUT_SECONDS))
+    return gpu_types_of(await gateway.upstreams.prices.ListPrices(ListPricesRequest(), timeout=CALL_TIMEOUT_SECONDS))
 
 
-def gpu_types_of(answer: billing_pb2.ListPricesResponse) -> GpuTypes:
+def gpu_types_of(answer: prices_pb2.ListPricesResponse) -> GpuTypes:
     """The price list."""
     return GpuTypes(
         gpu_types=[

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Annotated
 
+import grpc
 from fastapi import APIRouter, Query
+from wavepool.billing.v1.prices_pb2 import ListPricesRequest, ListPricesResponse
 from wavepool.vmpool.v1.vmpool_pb2 import DiagnoseProvidersRequest, ListOffersRequest, ResumeRentingRequest
 
-from gateway.dependencies import TheAccount, TheGateway, TheOperator
+from gateway.dependencies import Gateway, TheAccount, TheGateway, TheOperator
 from gateway.http.route_docs import problems
 from gateway.machines.schemas import OfferList, ProviderDiagnosis, ResumedRenting
 from gateway.machines.views import diagnosis_of, offers_of, stopped_of
@@ -25,9 +28,12 @@ async def list_offers(
     gateway: TheGateway,
     gpu_type: Annotated[str, Query(max_length=40, description="Only machines with this GPU.")] = "",
 ) -> OfferList:
-    """List the machines that can be had now, cheapest per GPU first."""
+    """List the machines that can be had now, cheapest per GPU first: their cost, and what users are charged."""
     request = ListOffersRequest(gpu_type=gpu_type)
-    return offers_of(await gateway.upstreams.vmpool.ListOffers(request, timeout=PROVIDERS_TIMEOUT_SECONDS))
+    offers, prices = await asyncio.gather(
+        gateway.upstreams.vmpool.ListOffers(request, timeout=PROVIDERS_TIMEOUT_SECONDS), _prices(gateway)
+    )
+    return offers_of(offers, prices)
 
 
 @router.get("/providers/diagnosis", responses=problems(403))
@@ -47,3 +53,11 @@ async def resume_renting(
     request = ResumeRentingRequest(gpu_type=gpu_type)
     answer = await gateway.upstreams.vmpool.ResumeRenting(request, timeout=CALL_TIMEOUT_SECONDS)
     return ResumedRenting(resumed_sources=stopped_of(answer.resumed_sources))
+
+
+async def _prices(gateway: Gateway) -> ListPricesResponse | None:
+    """The price list; None if billing does not answer, because the offers are worth having without it."""
+    try:
+        return await gateway.upstreams.prices.ListPrices(ListPricesRequest(), timeout=CALL_TIMEOUT_SECONDS)
+    except grpc.aio.AioRpcError:
+        return None

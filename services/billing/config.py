@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from decimal import Decimal
 from typing import Annotated, Self
 
@@ -11,9 +12,9 @@ from pydantic_settings import SettingsConfigDict
 from servicekit.settings.config import CommaSeparated, ServiceSettings
 from services.billing.alert_rules.budget import Budget
 from services.billing.ledger.report import OverheadPolicy
-from services.billing.prices.price_list import PriceList
 from vocabulary.gpu_types import GPU_TYPES, default_first
-from vocabulary.money import micros_of
+from vocabulary.limits import LONGEST_RUN
+from vocabulary.money import Tariff, micros_of
 from vocabulary.names import known_name, none_of
 from vocabulary.ports import USUAL_PORTS
 
@@ -45,7 +46,8 @@ class BillingSettings(ServiceSettings):
     mi300x_hourly_rate: Annotated[Decimal, Field(ge=0)] = Field(
         default=Decimal("1.99"), validation_alias=AliasChoices("BILLING_MI300X_HOURLY_RATE", "AMD_MI300X_HOURLY_RATE")
     )
-    """Dollars per MI300X hour."""
+    """Dollars per MI300X hour. These rates are the prices that a new database begins with; prices/settings_prices.py
+    says what a change does later."""
     hourly_rates: dict[str, Annotated[Decimal, Field(ge=0)]] = Field(default_factory=dict[str, Decimal])
     """Dollars per hour of other GPU types, as JSON such as `{"MI210": 1.10}`. A type that is left out costs as much as
     an MI300X: no provider has quoted us a price for it yet, and this one is surely enough."""
@@ -55,6 +57,10 @@ class BillingSettings(ServiceSettings):
     """GPU types that can be asked for. This is the pool's setting; the price list is made from it."""
     default_gpu: str = Field(default="", validation_alias=AliasChoices("VMPOOL_DEFAULT_GPU", "AMD_DEFAULT_GPU"))
     """GPU type of a request that names none; also the pool's setting."""
+    longest_run: Annotated[timedelta, Field(gt=timedelta(0))] = Field(
+        default=LONGEST_RUN, validation_alias=AliasChoices("SCHEDULER_LONGEST_RUN")
+    )
+    """Longest time of one attempt, which a hold covers. This is the scheduler's setting; quotes are made from it."""
 
     @model_validator(mode="after")
     def _known_gpu_types(self) -> Self:
@@ -69,12 +75,12 @@ class BillingSettings(ServiceSettings):
                 raise ValueError("hourly_rates: leave MI300X out; its price is BILLING_MI300X_HOURLY_RATE")
         return self
 
-    def prices(self) -> PriceList:
-        """The price of every GPU type that can be asked for, the default type first."""
+    def price_tariffs(self) -> dict[str, Tariff]:
+        """The settings' price of every GPU type that can be asked for, the default type first."""
         default = micros_of(self.mi300x_hourly_rate)
         gpu_types = default_first(self.gpu_types, self.default_gpu)
         rates = {known_name(gpu_type, gpu_types): micros_of(rate) for gpu_type, rate in self.hourly_rates.items()}
-        return PriceList({gpu_type: rates.get(gpu_type, default) for gpu_type in gpu_types})
+        return {gpu_type: Tariff(rates.get(gpu_type, default)) for gpu_type in gpu_types}
 
     def budget(self) -> Budget:
         """The threshold at which accounts are warned."""

@@ -2,6 +2,7 @@
 
 BillingError
 ├── InvalidFieldError
+│   └── PastPriceError
 ├── InvalidTokenError
 ├── InsufficientCreditError
 ├── BudgetExceededError
@@ -14,17 +15,24 @@ BillingError
 │   ├── AccountNotFoundError
 │   ├── HoldNotFoundError
 │   ├── TeamNotFoundError
+│   ├── NoPriceError
 │   ├── TokenNotFoundError
 │   └── UserNotFoundError
 └── ConflictError
     ├── NameTakenError
     ├── IdempotencyKeyReusedError
+    ├── PricePeriodsOverlapError
     └── HoldSettledError
 """
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from vocabulary.money import dollars_text
+
+if TYPE_CHECKING:
+    from datetime import datetime
 
 
 class BillingError(Exception):
@@ -37,6 +45,17 @@ class InvalidFieldError(BillingError):
     def __init__(self, field: str, description: str) -> None:
         super().__init__(f"{field}: {description}")
         self.violations = ((field, description),)
+
+
+class PastPriceError(InvalidFieldError):
+    """A price was to be set for a time that is past."""
+
+    def __init__(self, start_time: datetime, now: datetime) -> None:
+        super().__init__(
+            "start_time",
+            f"must not be in the past, because prices never change what was charged; it is {_utc(start_time)}, and it "
+            f"is now {_utc(now)}",
+        )
 
 
 class InvalidTokenError(BillingError):
@@ -143,6 +162,13 @@ class TokenNotFoundError(NotFoundError):
         super().__init__(f"There is no token {token_id[:80]!r}.")
 
 
+class NoPriceError(NotFoundError):
+    """A GPU type had no price yet at the instant."""
+
+    def __init__(self, gpu_type: str, instant: datetime) -> None:
+        super().__init__(f"{gpu_type} has no price at {_utc(instant)}: its first one was set later.")
+
+
 class ConflictError(BillingError):
     """The request contradicts a record, and the record stands."""
 
@@ -168,3 +194,17 @@ class HoldSettledError(ConflictError):
         super().__init__(
             f"Hold {hold_id!r} is settled already at {dollars_text(charged_micros)}; that settlement stands."
         )
+
+
+class PricePeriodsOverlapError(ConflictError):
+    """A planned price begins within the period of a new one."""
+
+    def __init__(self, gpu_type: str, start_time: datetime) -> None:
+        super().__init__(
+            f"Another price of {gpu_type} begins at {_utc(start_time)}, within the new period. End the new period by "
+            "then, or replace the planned prices."
+        )
+
+
+def _utc(instant: datetime) -> str:
+    return instant.isoformat().replace("+00:00", "Z")

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import grpc
-from wavepool.billing.v1 import billing_pb2_grpc, identity_pb2_grpc, reports_pb2_grpc
+from wavepool.billing.v1 import billing_pb2_grpc, identity_pb2_grpc, prices_pb2_grpc, reports_pb2_grpc
 
 from servicekit import logging
 from servicekit.clock import SystemClock, new_id
@@ -25,6 +25,7 @@ from services.billing.ledger_keeper import KEEPING_INTERVAL, LedgerKeeper
 from services.billing.service.billing_service import BillingServicer, Stores
 from services.billing.service.identity_service import IdentityServicer
 from services.billing.service.report_service import ReportServicer
+from services.billing.service.price_service import PriceServicer
 from services.billing.store.account_store import AccountStore
 from services.billing.store.budget_store import BudgetStore
 from services.billing.store.journal import Journal
@@ -36,7 +37,8 @@ from services.billing.store.report_store import ReportStore
 from services.billing.store.team_store import TeamStore
 from services.billing.store.token_store import TokenStore
 from services.billing.store.user_store import UserStore
-from vocabulary.money import micros_of
+from services.billing.store.price_store import PriceStore
+from vocabulary.money import dollars_text, micros_of
 
 if TYPE_CHECKING:
     from servicekit.clock import Clock
@@ -75,22 +77,29 @@ def build_stores(db: database.Database, settings: BillingSettings, clock: Clock 
         usage=MachineUsageStore(db, journal),
         budgets=BudgetStore(db, clock, new_id),
         reports=ReportStore(db),
+        prices=PriceStore(db, clock, new_id),
     )
 
 
 def build_server(settings: BillingSettings, stores: Stores) -> ServiceServer:
     """Builds the server with its servicers."""
-    servicer = BillingServicer(stores, settings.prices(), settings.budget(), settings.machine_budget_micros(), Alerts())
+    clock, gpu_types = SystemClock(), list(settings.price_tariffs())
+    servicer = BillingServicer(
+        stores, gpu_types, clock, settings.budget(), settings.machine_budget_micros(), Alerts()
+    )
+    prices = PriceServicer(stores.prices, gpu_types, settings.longest_run, clock)
     credentials = credentials_of(settings, "billing")
     callers = Callers(credentials, partial(_owner, stores.tokens))
-    reporter = ReportServicer(stores.reports, stores.postings, stores.usage, settings.overhead_policy, SystemClock())
+    reporter = ReportServicer(stores.reports, stores.postings, stores.usage, settings.overhead_policy, clock)
     server = ServiceServer("billing", settings, ERROR_MAP, callers.identify, credentials.tls)
     billing_pb2_grpc.add_BillingServiceServicer_to_server(servicer, server.grpc)
     reports_pb2_grpc.add_ReportServiceServicer_to_server(reporter, server.grpc)
     server.expose("wavepool.billing.v1.BillingService")
     server.expose("wavepool.billing.v1.ReportService")
-    identity_pb2_grpc.add_IdentityServiceServicer_to_server(IdentityServicer(stores, SystemClock()), server.grpc)
+    identity_pb2_grpc.add_IdentityServiceServicer_to_server(IdentityServicer(stores, clock), server.grpc)
     server.expose("wavepool.billing.v1.IdentityService")
+    prices_pb2_grpc.add_PriceServiceServicer_to_server(prices, server.grpc)
+    server.expose("wavepool.billing.v1.PriceService")
     return server
 
 
@@ -102,13 +111,14 @@ async def _owner(tokens: TokenStore, secret: str) -> Caller | None:
 
 
 async def prepare(db: database.Database, stores: Stores, settings: BillingSettings) -> None:
-    """Brings the schema up to date, proves the latest part of the ledger, and opens the first account."""
+    """Brings the schema up to date, proves the latest part of the ledger, takes the settings' prices, opens an account."""
     await database.migrate(db, "services.billing:migrations")
     for fault in (await stores.postings.prove(whole=False)).faults:
         log.error("the ledger is not right", extra={"fault": fault})
     with suppress(errors.IdempotencyKeyReusedError):
         # Another billing process on the same database was faster.
         await stores.usage.fund(settings.grant_micros(), "cloud-credit", "credit of the cloud, by the settings")
+    await _take_prices(stores.prices, settings)
     if settings.bootstrap_account:
         bootstrap = Bootstrap(stores.users, stores.accounts, stores.ledger, stores.tokens, settings.data_dir / "token")
         await bootstrap.run(settings.bootstrap_account, settings.grant_micros())
@@ -119,6 +129,19 @@ def checked_settings() -> BillingSettings:
     settings = BillingSettings()
     check_network(settings, "billing")
     return settings
+
+
+async def _take_prices(prices: PriceStore, settings: BillingSettings) -> None:
+    taken = await prices.take_settings(settings.price_tariffs())
+    for wanted in taken.wanted:
+        price = dollars_text(wanted.tariff.price_micros_per_hour)
+        log.info("a price is as the settings have it, from now on", extra={"gpu_type": wanted.gpu_type, "price": price})
+    for period in taken.standing:
+        price = dollars_text(period.tariff.price_micros_per_hour)
+        log.warning(
+            "a price that an administrator set stands, and the settings have another",
+            extra={"gpu_type": period.gpu_type, "price": price},
+        )
 
 
 async def main() -> None:

@@ -30,6 +30,7 @@ Credentials = tuple[tuple[Pair, ...], frozenset[str] | None]
 OWNERS = {
     "BillingService": "billing",
     "IdentityService": "billing",
+    "PriceService": "billing",
     "ReportService": "billing",
     "SchedulerService": "scheduler",
     "VmPoolService": "vmpool",

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any, cast
 
 import grpc
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
-from wavepool.billing.v1 import billing_pb2, billing_pb2_grpc, identity_pb2, identity_pb2_grpc
+from wavepool.billing.v1 import billing_pb2, billing_pb2_grpc, identity_pb2, identity_pb2_grpc, prices_pb2_grpc
 from wavepool.scheduler.v1 import scheduler_pb2_grpc
 from wavepool.vmpool.v1 import vmpool_pb2, vmpool_pb2_grpc
 
 from tests.gateway.job_events import CPU_MACHINE
 from tests.gateway.refusals import Refusals
+from tests.gateway.scripted_prices import ScriptedPrices
 from tests.gateway.scripted_scheduler import ScriptedScheduler
 
 if TYPE_CHECKING:
@@ -150,18 +151,9 @@ class ScriptedVmPool(vmpool_pb2_grpc.VmPoolServiceServicer):
         self.streams_held.clear()
 
 
-PRICED_GPU_TYPES = ("MI300X", "MI300A", "MI250X", "MI210", "MI325X")
-
-
 class ScriptedBilling(billing_pb2_grpc.BillingServiceServicer):
     def __init__(self, refusals: Refusals) -> None:
         self.refusals = refusals
-
-    async def ListPrices(self, request: Any, context: Any) -> billing_pb2.ListPricesResponse:
-        await self.refusals.meet("ListPrices", request, context)
-        return billing_pb2.ListPricesResponse(
-            prices=[billing_pb2.Price(gpu_type=name, price_micros_per_hour=1_990_000) for name in PRICED_GPU_TYPES]
-        )
 
     async def GetBalance(self, request: Any, context: Any) -> billing_pb2.GetBalanceResponse:
         await self.refusals.meet("GetBalance", request, context)
@@ -279,6 +271,7 @@ class ScriptedServices:
         self.vmpool = ScriptedVmPool(self.refusals)  # pyright: ignore[reportAbstractUsage] - the rest is not called
         self.billing = ScriptedBilling(self.refusals)  # pyright: ignore[reportAbstractUsage] - the rest is not called
         self.identity = ScriptedIdentity(self.refusals)  # pyright: ignore[reportAbstractUsage] - the rest is not called
+        self.prices = ScriptedPrices(self.refusals)
         self.health: Any = cast("Any", health).aio.HealthServicer()
         self.server = grpc.aio.server()
         self.port = 0
@@ -292,6 +285,7 @@ class ScriptedServices:
         vmpool_pb2_grpc.add_VmPoolServiceServicer_to_server(self.vmpool, self.server)
         billing_pb2_grpc.add_BillingServiceServicer_to_server(self.billing, self.server)
         identity_pb2_grpc.add_IdentityServiceServicer_to_server(self.identity, self.server)
+        prices_pb2_grpc.add_PriceServiceServicer_to_server(self.prices, self.server)
         cast("Any", health_pb2_grpc).add_HealthServicer_to_server(self.health, self.server)
         await self.health.set("", health_pb2.HealthCheckResponse.SERVING)
         self.port = self.server.add_insecure_port("127.0.0.1:0")

@@ -85,6 +85,34 @@ def test_the_intervals_that_are_reported_of_a_machine_add_up_to_its_cost(parts: 
     assert booked == pool_cost(start - START, price)
 
 
+@given(TIMES, PRICES, st.integers(1, 8), st.integers(1, 64))
+def test_a_share_of_several_gpus_is_rounded_once(time: timedelta, price: int, eighths: int, gpus: int) -> None:
+    exact = Fraction(time // MICROSECOND * price * eighths * gpus, 8 * 3_600_000_000)
+    assert 0 <= price_of(time, price, eighths=eighths, gpus=gpus) - exact < 1
+
+
+@given(TIMES, PRICES, st.integers(1, 8))
+def test_all_eighths_cost_the_whole_together_and_apart_no_less(time: timedelta, price: int, eighths: int) -> None:
+    whole = price_of(time, price)
+    one, rest = price_of(time, price, eighths=eighths), price_of(time, price, eighths=8 - eighths)
+    assert whole <= one + rest <= whole + 1
+    assert price_of(time, price, eighths=1, gpus=8) == whole
+
+
+@given(TIMES, PRICES, st.integers(1, 8), st.integers(1, 8))
+def test_a_tariff_of_a_share_is_the_same_formula(time: timedelta, price: int, eighths: int, gpus: int) -> None:
+    tariff = Tariff(price, eighths=eighths, gpus=gpus)
+    assert tariff.cost_micros(time) == price_of(time, price, eighths=eighths, gpus=gpus)
+
+
+@pytest.mark.parametrize(
+    ("what", "time", "cents"),
+    [("the shortest cold start", 120, 7), ("the longest cold start", 300, 17), ("the idle timeout", 300, 17)],
+)
+def test_the_known_times_of_a_machine_cost_the_known_cents(what: str, time: int, cents: int) -> None:
+    assert round(price_of(timedelta(seconds=time), MI300X) / 10_000) == cents
+
+
 def test_no_time_and_negative_time_cost_nothing() -> None:
     assert price_of(timedelta(0), MI300X) == price_of(timedelta(seconds=-1), MI300X) == 0
 

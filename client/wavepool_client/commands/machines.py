@@ -157,7 +157,7 @@ def offers(
     token: TokenOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """List the machines that can be had now, cheapest per GPU first."""
+    """List the machines that can be had now, cheapest per GPU first: their cost, and what users pay for their GPUs."""
     with PoolClient(endpoint, token) as pool:
         reported = pool.offers(gpu)
     if as_json:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from wavepool_client.text.machines import Fields
 
 MACHINE_COLUMNS = ("id", "state", "where", "gpu", "device", "sandbox", "jobs", "price", "cost")
-OFFER_COLUMNS = ("gpu", "provider", "backend", "region", "price", "at least", "billed by", "kind", "now")
+OFFER_COLUMNS = ("gpu", "provider", "backend", "region", "cost", "users pay", "at least", "billed by", "kind", "now")
 
 
 def machine_row(machine: Fields) -> Sequence[object]:
@@ -39,6 +39,7 @@ def offer_row(offer: Fields) -> Sequence[object]:
         offer.get("backend"),
         offer.get("region"),
         f"{money_text(offer.get('price_usd_per_hour'))}/h",
+        _per_hour(offer.get("charge_usd_per_hour")),
         _period(offer.get("minimum_billed_seconds")),
         _period(offer.get("billing_increment_seconds")),
         "spot" if offer.get("spot") else "on-demand",
@@ -56,6 +57,11 @@ def tell_machine(machine: Fields, *, as_json: bool) -> None:
     results.print(
         f"{machine.get('id')} is {str(machine.get('state')).lower()}{reason}; it has cost {cost}", markup=False
     )
+
+
+def _per_hour(usd: object) -> str:
+    """A price per hour; empty if there is none."""
+    return f"{money_text(usd)}/h" if isinstance(usd, int | float) else ""
 
 
 def _period(seconds: object) -> str:

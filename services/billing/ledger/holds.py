@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from services.billing.errors import HoldExpiredError, HoldSettledError, InvalidFieldError
 from services.billing.ledger.books import MAX_AMOUNT_MICROS
-from vocabulary.money import price_of
+from vocabulary.money import Tariff
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -55,8 +55,8 @@ NO_PURPOSE = Purpose()
 class Hold:
     """Credit put aside. `amount_micros` includes extensions, `charged_micros` is the part that was charged.
 
-    `prices_micros_per_hour` has the price of each GPU type that the work may run on, as it was when the hold was made:
-    a later price never changes it.
+    `tariffs` has the price of one GPU of each type that the work may run on, as it was when the hold was made: a later
+    price never changes it.
     """
 
     hold_id: str
@@ -66,7 +66,7 @@ class Hold:
     refunded_micros: int = 0
     state: HoldState = HoldState.OPEN
     expire_time: datetime | None = None
-    prices_micros_per_hour: Mapping[str, int] = field(default_factory=dict[str, int])
+    tariffs: Mapping[str, Tariff] = field(default_factory=dict[str, Tariff])
     purpose: Purpose = NO_PURPOSE
 
     @property
@@ -76,10 +76,10 @@ class Hold:
 
     def price_of(self, billable: timedelta, gpu_type: str) -> int:
         """Micro-dollars for `billable` time on a GPU of this type; raises InvalidFieldError without a price."""
-        if gpu_type not in self.prices_micros_per_hour:
-            known = ", ".join(self.prices_micros_per_hour) or "none"
+        if gpu_type not in self.tariffs:
+            known = ", ".join(self.tariffs) or "none"
             raise InvalidFieldError("gpu_type", f"the hold has no price for {gpu_type!r}; it has: {known}")
-        return price_of(billable, self.prices_micros_per_hour[gpu_type])
+        return self.tariffs[gpu_type].cost_micros(billable)
 
     def extend(self, amount_micros: int, expire_time: datetime | None) -> Hold:
         """Put more aside, and move its end if `expire_time` is given. Raises HoldSettledError, HoldExpiredError."""

@@ -9,14 +9,12 @@ from typing import TYPE_CHECKING
 
 from services.billing.errors import InvalidFieldError
 from services.billing.ledger.books import MAX_AMOUNT_MICROS, OPERATOR, Book, Posting, PostingKind
+from vocabulary.limits import LONGEST_BILLED
 from vocabulary.money import MICROSECOND, Tariff
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
-
-LONGEST_BILLED = timedelta(days=400)
-"""Longer than every reservation that providers sell by the machine."""
 
 _NO_TIME = timedelta(0)
 

@@ -9,14 +9,18 @@ from wavepool.billing.v1 import billing_pb2 as pb
 from wavepool.billing.v1 import billing_pb2_grpc
 
 from services.billing.ledger import books, budgets, machine_usage
+from services.billing.prices.price_list import PriceList
 from services.billing.wire import billing as wire
+from services.billing.wire.fields import optional_instant
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import grpc
 
+    from servicekit.clock import Clock
     from services.billing.alert_rules.budget import Budget
     from services.billing.alerts.money_metrics import Alerts
-    from services.billing.prices.price_list import PriceList
     from services.billing.store.account_store import AccountStore
     from services.billing.store.budget_store import BudgetStore
     from services.billing.store.ledger_store import LedgerStore
@@ -25,8 +29,10 @@ if TYPE_CHECKING:
     from services.billing.store.posting_store import PostingStore
     from services.billing.store.report_store import ReportStore
     from services.billing.store.team_store import TeamStore
+    from services.billing.store.price_store import PriceStore
     from services.billing.store.token_store import TokenStore
     from services.billing.store.user_store import UserStore
+    from vocabulary.money import Tariff
 
     Context = grpc.aio.ServicerContext[object, object]
 
@@ -45,47 +51,56 @@ class Stores:
     usage: MachineUsageStore
     budgets: BudgetStore
     reports: ReportStore
+    prices: PriceStore
 
 
 class BillingServicer(billing_pb2_grpc.BillingServiceServicer):
     """The RPCs of the service; `billing.proto` documents them."""
 
     def __init__(
-        self, stores: Stores, prices: PriceList, budget: Budget, machine_budget_micros: int, alerts: Alerts
+        self,
+        stores: Stores,
+        gpu_types: Sequence[str],
+        clock: Clock,
+        budget: Budget,
+        machine_budget_micros: int,
+        alerts: Alerts,
     ) -> None:
         self._accounts = stores.accounts
         self._ledger = stores.ledger
         self._postings = stores.postings
         self._usage = stores.usage
         self._budgets = stores.budgets
-        self._prices = prices
+        self._prices = stores.prices
+        self._gpu_types = gpu_types
+        self._clock = clock
         self._budget = budget
         self._machine_budget_micros = machine_budget_micros
         self._alerts = alerts
 
     async def ReserveCredit(self, request: pb.ReserveCreditRequest, context: Context) -> pb.ReserveCreditResponse:
         """Puts credit aside."""
-        prices = self._prices.of(request.gpu_types)
+        tariffs = await self._tariffs(request.gpu_types)
         receipt = await self._ledger.hold(
             request.account_id,
-            wire.hold_amount(request, prices),
+            wire.hold_amount(request, tariffs),
             books.check_key(request.idempotency_key),
             request.description,
             purpose=wire.purpose_from_proto(request),
-            prices_micros_per_hour=prices,
-            expire_time=wire.optional_instant("expire_time", request, request.expire_time),
+            tariffs=tariffs,
+            expire_time=optional_instant("expire_time", request, request.expire_time),
         )
         return pb.ReserveCreditResponse(
             hold_id=receipt.hold_id,
             available_micros=receipt.available_micros,
             amount_micros=receipt.amount_micros,
-            prices_micros_per_hour=receipt.prices_micros_per_hour,
+            prices_micros_per_hour={name: one.price_micros_per_hour for name, one in receipt.tariffs.items()},
         )
 
     async def ExtendHold(self, request: pb.ExtendHoldRequest, context: Context) -> pb.ExtendHoldResponse:
         """Puts more credit aside for a hold."""
         key = books.check_key(request.idempotency_key)
-        end = wire.optional_instant("expire_time", request, request.expire_time)
+        end = optional_instant("expire_time", request, request.expire_time)
         receipt = await self._ledger.extend(request.hold_id, request.amount_micros, key, request.description, end)
         return pb.ExtendHoldResponse(available_micros=receipt.available_micros)
 
@@ -109,13 +124,6 @@ class BillingServicer(billing_pb2_grpc.BillingServiceServicer):
         receipt = await self._ledger.refund(request.hold_id, request.amount_micros, key, request.description)
         return pb.RefundChargeResponse(available_micros=receipt.available_micros)
 
-    async def ListPrices(self, request: pb.ListPricesRequest, context: Context) -> pb.ListPricesResponse:
-        """Lists the GPU types with their prices."""
-        listed = self._prices.micros_per_hour.items()
-        return pb.ListPricesResponse(
-            prices=[pb.Price(gpu_type=gpu_type, price_micros_per_hour=price) for gpu_type, price in listed]
-        )
-
     async def GetBalance(self, request: pb.GetBalanceRequest, context: Context) -> pb.GetBalanceResponse:
         """Gets an account's credit."""
         return wire.balance_to_proto(await self._accounts.get(request.account_id), self._budget)
@@ -130,7 +138,7 @@ class BillingServicer(billing_pb2_grpc.BillingServiceServicer):
     async def GrantCredit(self, request: pb.GrantCreditRequest, context: Context) -> pb.GrantCreditResponse:
         """Adds credit."""
         key = books.check_key(request.idempotency_key)
-        end = wire.optional_instant("expire_time", request, request.expire_time)
+        end = optional_instant("expire_time", request, request.expire_time)
         receipt = await self._ledger.grant(request.account_id, request.amount_micros, key, request.description, end)
         return pb.GrantCreditResponse(available_micros=receipt.available_micros)
 
@@ -179,3 +187,11 @@ class BillingServicer(billing_pb2_grpc.BillingServiceServicer):
         """Gets the budget for machines and their cost so far."""
         spent_micros = await self._usage.total_cost_micros(request.besides_machine_ids)
         return pb.GetMachineBudgetResponse(budget_micros=self._machine_budget_micros, spent_micros=spent_micros)
+
+    async def _tariffs(self, gpu_types: Sequence[str]) -> dict[str, Tariff]:
+        """The present prices of GPU types; raises InvalidFieldError for an unknown one."""
+        if not gpu_types:
+            return {}
+        listed = PriceList(self._gpu_types, await self._prices.periods())
+        now = self._clock.now()
+        return {name: listed.price_at(now, listed.gpu_type(name)).tariff for name in gpu_types}

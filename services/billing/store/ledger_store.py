@@ -24,6 +24,7 @@ from services.billing.store.account_store import read_account
 from services.billing.store.budget_store import limits_of, spent_micros
 from services.billing.store.journal import Entry, TransactionKind
 from services.billing.store.tables import accounts, grants, holds, transactions
+from vocabulary.money import MICROSECOND, Tariff
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -75,7 +76,7 @@ class Receipt:
     balance: Balance | None = None
     alert_fired: bool = False
     repeated: bool = False
-    prices_micros_per_hour: Mapping[str, int] = field(default_factory=dict[str, int])
+    tariffs: Mapping[str, Tariff] = field(default_factory=dict[str, Tariff])
 
 
 class LedgerStore:
@@ -136,7 +137,7 @@ class LedgerStore:
         description: str,
         *,
         purpose: Purpose = NO_PURPOSE,
-        prices_micros_per_hour: dict[str, int] | None = None,
+        tariffs: Mapping[str, Tariff] | None = None,
         expire_time: datetime | None = None,
     ) -> Receipt:
         """Puts credit aside; the receipt names the hold.
@@ -148,9 +149,9 @@ class LedgerStore:
         async with self._database.transaction() as connection:
             account = await read_account(connection, account_id, lock=True)
             # Prices may have changed since the first call, so a priced hold is compared without its amount.
-            if earlier := await _earlier(connection, wanted, compare_amount=not prices_micros_per_hour):
+            if earlier := await _earlier(connection, wanted, compare_amount=not tariffs):
                 held = await _locked_hold(connection, earlier.hold_id)
-                return replace(earlier, prices_micros_per_hour=held.prices_micros_per_hour)
+                return replace(earlier, tariffs=held.tariffs)
             now = self._clock.now()
             lots.check_expire_time(expire_time, now)
             account = await self._up_to_date(connection, account, now)
@@ -161,12 +162,12 @@ class LedgerStore:
                 account_id,
                 amount_micros,
                 expire_time=expire_time,
-                prices_micros_per_hour=prices_micros_per_hour or {},
+                tariffs=tariffs or {},
                 purpose=purpose,
             )
             await connection.execute(_INSERT_HOLD, _hold_to_row(made))
             receipt = await self._record(connection, account, replace(wanted, hold_id=made.hold_id), lines)
-            return replace(receipt, prices_micros_per_hour=made.prices_micros_per_hour)
+            return replace(receipt, tariffs=made.tariffs)
 
     async def extend(
         self, hold_id: str, amount_micros: int, key: str, description: str, expire_time: datetime | None = None
@@ -208,7 +209,7 @@ class LedgerStore:
         kind = TransactionKind.SETTLEMENT if final else TransactionKind.PART_SETTLEMENT
         async with self._database.transaction() as connection:
             held = await _locked_hold(connection, hold_id)
-            if billable and held.prices_micros_per_hour:
+            if billable and held.tariffs:
                 amount_micros = held.price_of(*billable)
             asked = books.check_amount(amount_micros)
             # Only an ended hold can have been settled before, unless it is charged in parts.
@@ -464,7 +465,7 @@ async def _locked_hold(connection: AsyncConnection, hold_id: str) -> Hold:
         refunded_micros=row.refunded_micros,
         state=HoldState(row.state),
         expire_time=row.expire_time,
-        prices_micros_per_hour=json.loads(row.prices),
+        tariffs=_tariffs_from_text(row.prices),
         purpose=Purpose(row.subject, row.user_id, row.queue, row.problem, row.gpu_type),
     )
 
@@ -490,6 +491,23 @@ def _hold_to_row(hold: Hold) -> dict[str, object]:
         "refunded_micros": hold.refunded_micros,
         "state": hold.state.value,
         "expire_time": hold.expire_time,
-        "prices": json.dumps(dict(hold.prices_micros_per_hour)),
+        "prices": _tariffs_to_text(hold.tariffs),
         **asdict(hold.purpose),
+    }
+
+
+def _tariffs_to_text(tariffs: Mapping[str, Tariff]) -> str:
+    """Micro-dollars an hour, and microseconds of minimum and increment, by GPU type."""
+    return json.dumps(
+        {
+            gpu_type: [one.price_micros_per_hour, one.minimum // MICROSECOND, one.increment // MICROSECOND]
+            for gpu_type, one in tariffs.items()
+        }
+    )
+
+
+def _tariffs_from_text(text: str) -> Mapping[str, Tariff]:
+    return {
+        gpu_type: Tariff(price, minimum * MICROSECOND, increment * MICROSECOND)
+        for gpu_type, (price, minimum, increment) in json.loads(text).items()
     }

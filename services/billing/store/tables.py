@@ -226,3 +226,18 @@ machine_usage = Table(
     Column("billing_increment_us", BigInteger, nullable=False),
     PrimaryKeyConstraint("machine_id", "sequence"),
 )
+
+price_periods = Table(
+    "price_periods",
+    metadata,
+    Column("period_id", Text, primary_key=True),
+    Column("gpu_type", Text, nullable=False),
+    Column("spot", Boolean, nullable=False),
+    Column("price_micros_per_hour", BigInteger, nullable=False),
+    Column("minimum_billed_us", BigInteger, nullable=False),
+    Column("billing_increment_us", BigInteger, nullable=False),
+    Column("source", Text, nullable=False),
+    Column("start_time", Instant, nullable=False),
+    Column("end_time", Instant),
+    Column("create_time", Instant, nullable=False),
+)

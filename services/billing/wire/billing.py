@@ -16,19 +16,16 @@ from services.billing.ledger.budgets import Budget as Limit
 from services.billing.ledger.budgets import Period, Scope
 from services.billing.ledger.holds import Purpose
 from services.billing.ledger.machine_usage import MachineUsage, Use
-from vocabulary.money import price_of
+from services.billing.wire.fields import duration_from_proto, instant_from_proto, optional_instant
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-
-    from google.protobuf.duration_pb2 import Duration
-    from google.protobuf.message import Message
-    from google.protobuf.timestamp_pb2 import Timestamp
 
     from services.billing.alert_rules.budget import Budget
     from services.billing.identity.account import Account
     from services.billing.ledger.grants import Grant
     from services.billing.store.posting_store import AccountLine
+    from vocabulary.money import Tariff
 
 T = TypeVar("T")
 
@@ -147,24 +144,20 @@ def usage_from_proto(request: pb.RecordMachineUsageRequest) -> MachineUsage:
     )
 
 
-def optional_instant(field: str, message: Message, timestamp: Timestamp) -> datetime | None:
-    """The instant in a message's field; None if it is not set. Raises InvalidFieldError."""
-    return instant_from_proto(field, timestamp) if message.HasField(field) else None
-
-
 def purpose_from_proto(request: pb.ReserveCreditRequest) -> Purpose:
     """The use of a hold."""
     gpu_type = request.gpu_types[0] if request.gpu_types else ""
     return Purpose(request.subject, request.user_id, request.queue, request.problem, gpu_type)
 
 
-def hold_amount(request: pb.ReserveCreditRequest, prices: Mapping[str, int]) -> int:
+def hold_amount(request: pb.ReserveCreditRequest, tariffs: Mapping[str, Tariff]) -> int:
     """Micro-dollars to hold: the amount that is asked for, or the price of the longest time on the dearest GPU."""
     if not request.HasField("longest_time"):
         return request.amount_micros
-    if not prices:
+    if not tariffs:
         raise InvalidFieldError("gpu_types", "must name the GPU types if longest_time is set")
-    return price_of(duration_from_proto("longest_time", request.longest_time), max(prices.values()))
+    longest = duration_from_proto("longest_time", request.longest_time)
+    return max(tariff.cost_micros(longest) for tariff in tariffs.values())
 
 
 def billable_from_proto(request: pb.SettleChargeRequest) -> tuple[timedelta, str] | None:
@@ -214,21 +207,3 @@ def _known(field: str, value: int, names: Mapping[T, int], choices: str) -> T:
         if number == value:
             return name
     raise InvalidFieldError(field, f"must be {choices}; it is {value}")
-
-
-def duration_from_proto(field: str, duration: Duration) -> timedelta:
-    """A duration, not negative; raises InvalidFieldError."""
-    if duration.seconds < 0 or duration.nanos < 0:
-        raise InvalidFieldError(field, "must not be negative")
-    try:
-        return duration.ToTimedelta()
-    except (ValueError, OverflowError) as error:
-        raise InvalidFieldError(field, f"is not a duration: {error}") from error
-
-
-def instant_from_proto(field: str, timestamp: Timestamp) -> datetime:
-    """An instant; raises InvalidFieldError."""
-    try:
-        return timestamp.ToDatetime(tzinfo=UTC)
-    except (ValueError, OverflowError) as error:
-        raise InvalidFieldError(field, f"is not an instant: {error}") from error

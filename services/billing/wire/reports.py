@@ -9,7 +9,7 @@ from wavepool.billing.v1 import reports_pb2 as pb
 
 from servicekit.rpc.proto_time import instant_to_proto
 from services.billing.ledger.report import OverheadPolicy
-from services.billing.wire.billing import optional_instant
+from services.billing.wire.fields import optional_instant
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -9,7 +9,14 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import grpc
-from wavepool.billing.v1 import billing_pb2, billing_pb2_grpc, identity_pb2, identity_pb2_grpc
+from wavepool.billing.v1 import (
+    billing_pb2,
+    billing_pb2_grpc,
+    identity_pb2,
+    identity_pb2_grpc,
+    prices_pb2,
+    prices_pb2_grpc,
+)
 from wavepool.executor.v1 import run_event_pb2
 
 from servicekit.logging import get_logger
@@ -30,8 +37,8 @@ log = get_logger(__name__)
 
 CALL_SECONDS = 5.0
 _calls = ServiceCalls()
-# Prices change only when billing restarts; a job keeps the price that its hold was made at.
 PRICE_LIFETIME = timedelta(minutes=1)
+"""A new price is known after this time. A job keeps the price that its hold was made at."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +57,7 @@ class Billing:
         self._longest_run = longest_run
         self._stub = billing_pb2_grpc.BillingServiceStub(channel)
         self._identity = identity_pb2_grpc.IdentityServiceStub(channel)
+        self._price_stub = prices_pb2_grpc.PriceServiceStub(channel)
         self._prices: Mapping[str, int] = {}
         self._read_at = float("-inf")
 
@@ -57,7 +65,7 @@ class Billing:
         """Price of each GPU type that can be asked for, the default type first; raises BillingUnreachableError."""
         if time.monotonic() - self._read_at >= PRICE_LIFETIME.total_seconds():
             with _translated("gpu_type"):
-                answer = await self._stub.ListPrices(billing_pb2.ListPricesRequest(), timeout=CALL_SECONDS)
+                answer = await self._price_stub.ListPrices(prices_pb2.ListPricesRequest(), timeout=CALL_SECONDS)
             self._prices = {price.gpu_type: price.price_micros_per_hour for price in answer.prices}
             self._read_at = time.monotonic()
         return self._prices

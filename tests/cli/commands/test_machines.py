@@ -209,12 +209,12 @@ def test_a_machine_that_stands_ready_is_not_waited_for(gateway: ScriptedGateway)
 
 
 def test_offers_are_listed_with_their_tariff_and_who_made_none(gateway: ScriptedGateway) -> None:
-    offer = {**MACHINE, "available": False, "spot": True, "billing_increment_seconds": 60}
+    offer = {**MACHINE, "available": False, "spot": True, "billing_increment_seconds": 60, "charge_usd_per_hour": 20.0}
     reported = {"offers": [offer], "failures": [{"provider": "local", "message": "it is asleep"}]}
     gateway.on("GET", "/api/v1/offers", Answer(reported))
     run = machines(gateway, "offers", "--gpu", "MI300X")
     line = run.out.splitlines()[1]
-    for word in ("8 x MI300X", "hotaisle", "$15.9200/h", "30 min", "1 min", "spot", "sold out"):
+    for word in ("8 x MI300X", "hotaisle", "$15.9200/h", "$20.0000/h", "30 min", "1 min", "spot", "sold out"):
         assert word in line
     assert "provider local made no offers: it is asleep" in run.err
     assert gateway.requests[-1].path == "/api/v1/offers?gpu_type=MI300X"

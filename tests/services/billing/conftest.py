@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from wavepool.billing.v1 import billing_pb2_grpc, identity_pb2_grpc
+from wavepool.billing.v1 import billing_pb2_grpc, identity_pb2_grpc, prices_pb2_grpc
 
 from servicekit.db import database
 from services.billing.config import BillingSettings
@@ -50,10 +50,16 @@ async def channel(settings: BillingSettings, stores: Stores) -> AsyncIterator[gr
 
 
 @pytest.fixture
-async def billing(channel: grpc.aio.Channel) -> billing_pb2_grpc.BillingServiceAsyncStub:
+def billing(channel: grpc.aio.Channel) -> billing_pb2_grpc.BillingServiceAsyncStub:
     return billing_pb2_grpc.BillingServiceStub(channel)
 
 
 @pytest.fixture
 async def identity(channel: grpc.aio.Channel) -> identity_pb2_grpc.IdentityServiceAsyncStub:
     return identity_pb2_grpc.IdentityServiceStub(channel)
+async def prices(
+    channel: grpc.aio.Channel, settings: BillingSettings, stores: Stores
+) -> prices_pb2_grpc.PriceServiceAsyncStub:
+    """The price service, whose prices are those of the settings."""
+    await stores.prices.take_settings(settings.price_tariffs())
+    return prices_pb2_grpc.PriceServiceStub(channel)

@@ -5,6 +5,7 @@ from pydantic import ValidationError
 
 from services.billing.config import BillingSettings
 from vocabulary.gpu_types import GPU_TYPES
+from vocabulary.money import Tariff
 
 
 def test_defaults_are_the_published_ones() -> None:
@@ -12,7 +13,7 @@ def test_defaults_are_the_published_ones() -> None:
     assert settings.port == 50064
     assert settings.grant_micros() == 1_400_000_000
     assert settings.budget().threshold_permille == 800
-    assert settings.prices().micros_per_hour == dict.fromkeys(GPU_TYPES, 1_990_000)
+    assert settings.price_tariffs() == dict.fromkeys(GPU_TYPES, Tariff(1_990_000))
 
 
 def test_the_machine_budget_is_the_grant_unless_it_is_set(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -28,7 +29,10 @@ def test_the_price_list_has_what_the_pool_may_be_asked_for_and_the_default_first
     monkeypatch.setenv("VMPOOL_GPU_TYPES", "MI300X,MI325X")
     monkeypatch.setenv("AMD_DEFAULT_GPU", "mi325x")
     monkeypatch.setenv("BILLING_HOURLY_RATES", '{"mi325x": "2.29"}')
-    assert list(BillingSettings().prices().micros_per_hour.items()) == [("MI325X", 2_290_000), ("MI300X", 1_990_000)]
+    assert list(BillingSettings().price_tariffs().items()) == [
+        ("MI325X", Tariff(2_290_000)),
+        ("MI300X", Tariff(1_990_000)),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -53,7 +57,7 @@ def test_seed_names_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AMD_GRANT_CREDITS_TOTAL", "12.34")
     monkeypatch.setenv("AMD_COST_ALERT_THRESHOLD", "0.5")
     settings = BillingSettings()
-    assert settings.prices().micros_per_hour["MI300X"] == 2_500_000
+    assert settings.price_tariffs()["MI300X"] == Tariff(2_500_000)
     assert settings.grant_micros() == 12_340_000
     assert settings.budget().threshold_permille == 500
 
@@ -61,13 +65,13 @@ def test_seed_names_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_our_names_win_over_seed_names(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AMD_MI300X_HOURLY_RATE", "2.50")
     monkeypatch.setenv("BILLING_MI300X_HOURLY_RATE", "3")
-    assert BillingSettings().prices().micros_per_hour["MI300X"] == 3_000_000
+    assert BillingSettings().price_tariffs()["MI300X"] == Tariff(3_000_000)
 
 
 def test_other_prices_are_set_as_json(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BILLING_HOURLY_RATES", '{"MI210": "0.99"}')
-    prices = BillingSettings().prices().micros_per_hour
-    assert (prices["MI210"], prices["MI250X"]) == (990_000, 1_990_000)
+    prices = BillingSettings().price_tariffs()
+    assert (prices["MI210"], prices["MI250X"]) == (Tariff(990_000), Tariff(1_990_000))
 
 
 def test_a_negative_price_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

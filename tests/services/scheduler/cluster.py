@@ -10,7 +10,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
 
 import grpc
-from wavepool.billing.v1 import billing_pb2_grpc, identity_pb2_grpc
+from wavepool.billing.v1 import billing_pb2_grpc, identity_pb2_grpc, prices_pb2_grpc
 from wavepool.executor.v1 import executor_pb2_grpc
 from wavepool.scheduler.v1 import scheduler_pb2, scheduler_pb2_grpc
 from wavepool.vmpool.v1 import vmpool_pb2_grpc
@@ -154,6 +154,7 @@ async def scripted_cluster(data_dir: Path, **settings: Any) -> AsyncGenerator[Cl
     billing_pb2_grpc.add_BillingServiceServicer_to_server(billing, servers[2])
     identity = ScriptedIdentity(billing)  # pyright: ignore[reportAbstractUsage]
     identity_pb2_grpc.add_IdentityServiceServicer_to_server(identity, servers[2])
+    prices_pb2_grpc.add_PriceServiceServicer_to_server(billing, servers[2])
     for server in servers:
         await server.start()
     defaults: dict[str, Any] = {

@@ -6,7 +6,14 @@ from __future__ import annotations
 from typing import Any
 
 import grpc
-from wavepool.billing.v1 import billing_pb2, billing_pb2_grpc, identity_pb2, identity_pb2_grpc
+from wavepool.billing.v1 import (
+    billing_pb2,
+    billing_pb2_grpc,
+    identity_pb2,
+    identity_pb2_grpc,
+    prices_pb2,
+    prices_pb2_grpc,
+)
 
 from vocabulary.gpu_types import GPU_TYPES
 from vocabulary.money import price_of
@@ -14,7 +21,7 @@ from vocabulary.money import price_of
 PRICE_MICROS_PER_HOUR = 1_990_000
 
 
-class ScriptedBilling(billing_pb2_grpc.BillingServiceServicer):
+class ScriptedBilling(billing_pb2_grpc.BillingServiceServicer, prices_pb2_grpc.PriceServiceServicer):
     """`refusals` maps method names to the status with which the next calls fail."""
 
     def __init__(self) -> None:
@@ -27,13 +34,13 @@ class ScriptedBilling(billing_pb2_grpc.BillingServiceServicer):
         self.settled: dict[str, billing_pb2.SettleChargeRequest] = {}
         self.settle_calls = 0
 
-    async def ListPrices(self, request: billing_pb2.ListPricesRequest, context: Any) -> billing_pb2.ListPricesResponse:
+    async def ListPrices(self, request: prices_pb2.ListPricesRequest, context: Any) -> prices_pb2.ListPricesResponse:
         await self._maybe_refuse("ListPrices", context)
         prices = [
-            billing_pb2.Price(gpu_type=one, price_micros_per_hour=self.prices.get(one, PRICE_MICROS_PER_HOUR))
+            prices_pb2.Price(gpu_type=one, price_micros_per_hour=self.prices.get(one, PRICE_MICROS_PER_HOUR))
             for one in self.gpu_types
         ]
-        return billing_pb2.ListPricesResponse(prices=prices)
+        return prices_pb2.ListPricesResponse(prices=prices)
 
     async def ReserveCredit(
         self, request: billing_pb2.ReserveCreditRequest, context: Any

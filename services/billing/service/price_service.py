@@ -1,0 +1,59 @@
+"""PriceService: decode, ask, encode."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from wavepool.billing.v1 import prices_pb2 as pb
+from wavepool.billing.v1 import prices_pb2_grpc
+
+from services.billing.prices.price_list import PriceList
+from services.billing.prices.quote import quote
+from services.billing.wire import prices as wire
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import timedelta
+
+    import grpc
+
+    from servicekit.clock import Clock
+    from services.billing.store.price_store import PriceStore
+
+    Context = grpc.aio.ServicerContext[object, object]
+
+
+class PriceServicer(prices_pb2_grpc.PriceServiceServicer):
+    """The RPCs of the service; `prices.proto` documents them."""
+
+    def __init__(self, store: PriceStore, gpu_types: Sequence[str], longest_run: timedelta, clock: Clock) -> None:
+        self._store = store
+        self._gpu_types = gpu_types
+        self._longest_run = longest_run
+        self._clock = clock
+
+    async def ListPrices(self, request: pb.ListPricesRequest, context: Context) -> pb.ListPricesResponse:
+        """Lists the GPU types with their prices now."""
+        return wire.prices_to_proto(await self._prices(), self._clock.now())
+
+    async def SetPrice(self, request: pb.SetPriceRequest, context: Context) -> pb.SetPriceResponse:
+        """Sets a price from an instant on."""
+        wanted = wire.wanted_from_proto(request, PriceList(self._gpu_types, ()))
+        return pb.SetPriceResponse(period=wire.period_to_proto(await self._store.set(wanted)))
+
+    async def ListPricePeriods(
+        self, request: pb.ListPricePeriodsRequest, context: Context
+    ) -> pb.ListPricePeriodsResponse:
+        """Lists all periods, or those of one GPU type."""
+        prices = await self._prices()
+        only = prices.gpu_type(request.gpu_type) if request.gpu_type else ""
+        shown = [period for period in prices.periods if only in {"", period.gpu_type}]
+        return pb.ListPricePeriodsResponse(periods=[wire.period_to_proto(period) for period in shown])
+
+    async def GetQuote(self, request: pb.GetQuoteRequest, context: Context) -> pb.GetQuoteResponse:
+        """Prices GPU time."""
+        wanted = wire.gpu_time_from_proto(request)
+        return wire.quote_to_proto(quote(await self._prices(), wanted, self._longest_run, self._clock.now()))
+
+    async def _prices(self) -> PriceList:
+        return PriceList(self._gpu_types, await self._store.periods())
