@@ -86,6 +86,13 @@ async function showCredit() {
   byId("credit").hidden = false;
 }
 
+async function showQuote() {
+  const { gpu_type: wanted, fallback_gpu_types: fallbacks = [] } = gpuChoice.read();
+  const query = new URLSearchParams([wanted, ...fallbacks].map((type) => ["gpu_type", type]));
+  const { hold_usd: most } = await call("GET", `/api/v1/quote?${query}`);
+  byId("quote").textContent = `at most ${dollars(most)}`;
+}
+
 async function showHistory() {
   const { submissions } = await call("GET", "/api/v1/submissions?page_size=10");
   byId("history").replaceChildren(historyTable(submissions, guarded(openSubmission)));
@@ -170,6 +177,7 @@ async function openSubmission({ id }) {
   timing.show(submission);
   session.go({ job: id });
   followSubmission(submission);
+  await showQuote();
 }
 
 async function downloadReport() {
@@ -200,7 +208,7 @@ async function start() {
   for (const id of ["problem-select", "submit-button", "starter-button", "refresh-button"]) byId(id).disabled = false;
   const { problem, job } = session.place();
   if (problems.length) await showFirst(problem, problems[0].slug);
-  await Promise.all([showCredit(), showHistory(), job && job !== page.job ? openSubmission({ id: job }) : null]);
+  await Promise.all([showCredit(), showQuote(), showHistory(), job && job !== page.job ? openSubmission({ id: job }) : null]);
 }
 
 function listen() {
@@ -228,6 +236,7 @@ function listen() {
     "click",
     guarded(() => call("POST", `/api/v1/submissions/${page.job}/cancel`)),
   );
+  byId("extras").addEventListener("change", guarded(showQuote));
   let before = mode();
   byId("submit-form").addEventListener("change", () => {
     if ((mode() === "sandbox") !== (before === "sandbox")) showDraft();

@@ -238,6 +238,17 @@ async def test_values_far_beyond_any_answer_are_shown_in_short_on_a_phone_too(we
     assert await web.overflow_pixels() == 0
 
 
+async def test_the_most_that_a_submission_can_cost_stands_beside_the_button(
+    web: BrowserPage, services: ScriptedServices
+) -> None:
+    await web.open()
+    await expect(web.page.locator("#quote")).to_have_text("at most $0.497500")
+    await web.page.click("#extras summary")
+    async with web.page.expect_response(lambda response: "MI250X" in response.url):
+        await web.page.select_option("#gpu-select", "MI250X")
+    assert list(services.refusals.calls["GetQuote"][-1].gpu_types) == ["MI250X"]
+
+
 async def test_other_gpus_that_will_do_are_submitted_and_shown_again(
     web: BrowserPage, services: ScriptedServices
 ) -> None:
