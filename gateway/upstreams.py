@@ -11,6 +11,7 @@ from wavepool.billing.v1.billing_pb2_grpc import BillingServiceStub
 from wavepool.billing.v1.identity_pb2_grpc import IdentityServiceStub
 from wavepool.billing.v1.reports_pb2_grpc import ReportServiceStub
 from wavepool.billing.v1.prices_pb2_grpc import PriceServiceStub
+from wavepool.billing.v1.projections_pb2_grpc import ProjectionServiceStub
 from wavepool.scheduler.v1.scheduler_pb2_grpc import SchedulerServiceStub
 from wavepool.vmpool.v1.vmpool_pb2_grpc import VmPoolServiceStub
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from wavepool.billing.v1.identity_pb2_grpc import IdentityServiceAsyncStub
     from wavepool.billing.v1.reports_pb2_grpc import ReportServiceAsyncStub
     from wavepool.billing.v1.prices_pb2_grpc import PriceServiceAsyncStub
+    from wavepool.billing.v1.projections_pb2_grpc import ProjectionServiceAsyncStub
     from wavepool.scheduler.v1.scheduler_pb2_grpc import SchedulerServiceAsyncStub
     from wavepool.vmpool.v1.vmpool_pb2_grpc import VmPoolServiceAsyncStub
 
@@ -43,6 +45,7 @@ class Upstreams:
     reports: ReportServiceAsyncStub
     identity: IdentityServiceAsyncStub
     prices: PriceServiceAsyncStub
+    projections: ProjectionServiceAsyncStub
     health: Mapping[str, Any]
 
 
@@ -68,5 +71,6 @@ async def open_upstreams(settings: GatewaySettings) -> AsyncGenerator[Upstreams]
             reports=ReportServiceStub(channels["billing"]),
             identity=IdentityServiceStub(channels["billing"]),
             prices=PriceServiceStub(channels["billing"]),
+            projections=ProjectionServiceStub(channels["billing"]),
             health={name: health_stub(channel) for name, channel in channels.items()},
         )

@@ -185,6 +185,10 @@ class Client:
         """What GPU time costs at the prices of now; `query` has the parameters of `GET /api/v1/quote`."""
         return self._transport.call("GET", "/api/v1/quote", query=query)
 
+    def projections(self, query: Mapping[str, Any]) -> dict[str, Any]:
+        """What GPU time will cost; `query` has the parameters of `GET /api/v1/billing/projections`."""
+        return self._transport.call("GET", "/api/v1/billing/projections", query=query)
+
     def _path(self, submission_id: str) -> str:
         return f"{SUBMISSIONS}/{quote(submission_id, safe='')}"
 

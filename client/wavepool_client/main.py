@@ -17,6 +17,7 @@ from wavepool_client.commands import (
     machines,
     money,
     prices,
+    projections,
     reports,
     submissions,
     teams,
@@ -112,6 +113,13 @@ def _add_commands() -> None:
             "wavepool quote --seconds 426.83 --json",
         )
     )(prices.quote)
+    app.command(
+        epilog=examples(
+            "wavepool projections",
+            "wavepool projections --tasks 30 --idle-timeout 600 --warm-share 0.8",
+            "wavepool projections --operator --json",
+        )
+    )(projections.projections)
     app.add_typer(machines.app, name="machines")
     app.add_typer(prices.app, name="prices")
     app.add_typer(catalogue.app, name="problems")

@@ -9,6 +9,7 @@ from wavepool.billing.v1.billing_pb2 import BudgetPeriod, BudgetScope, PostingKi
 from wavepool.billing.v1.identity_pb2 import AccountOwner, MemberLevel, Role
 from wavepool.billing.v1.prices_pb2 import PriceSource
 from wavepool.billing.v1.reports_pb2 import OverheadPolicy
+from wavepool.billing.v1.projections_pb2 import Reuse
 from wavepool.executor.v1.run_event_pb2 import BenchmarkStage, Bound, Timing, Verdict
 from wavepool.scheduler.v1.scheduler_pb2 import JobState
 from wavepool.submission.v1.submission_pb2 import RunMode, TimingMode
@@ -37,6 +38,7 @@ budget_scope_name = partial(enum_name, BudgetScope.Name, "BUDGET_SCOPE_")
 budget_period_name = partial(enum_name, BudgetPeriod.Name, "BUDGET_PERIOD_")
 overhead_policy_name = partial(enum_name, OverheadPolicy.Name, "OVERHEAD_POLICY_")
 price_source_name = partial(enum_name, PriceSource.Name, "PRICE_SOURCE_")
+reuse_name = partial(enum_name, Reuse.Name, "REUSE_")
 bound_name = partial(enum_name, Bound.Name, "BOUND_")
 benchmark_stage_name = partial(enum_name, BenchmarkStage.Name, "BENCHMARK_STAGE_")
 timing_name = partial(enum_name, Timing.Name, "TIMING_")

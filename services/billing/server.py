@@ -7,7 +7,13 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import grpc
-from wavepool.billing.v1 import billing_pb2_grpc, identity_pb2_grpc, prices_pb2_grpc, reports_pb2_grpc
+from wavepool.billing.v1 import (
+    billing_pb2_grpc,
+    identity_pb2_grpc,
+    prices_pb2_grpc,
+    projections_pb2_grpc,
+    reports_pb2_grpc,
+)
 
 from servicekit import logging
 from servicekit.clock import SystemClock, new_id
@@ -26,9 +32,11 @@ from services.billing.service.billing_service import BillingServicer, Stores
 from services.billing.service.identity_service import IdentityServicer
 from services.billing.service.report_service import ReportServicer
 from services.billing.service.price_service import PriceServicer
+from services.billing.service.projection_service import ProjectionServicer
 from services.billing.store.account_store import AccountStore
 from services.billing.store.budget_store import BudgetStore
 from services.billing.store.journal import Journal
+from services.billing.store.history_store import HistoryStore
 from services.billing.store.ledger_store import LedgerStore
 from services.billing.store.machine_usage_store import MachineUsageStore
 from services.billing.store.outside_identity_store import OutsideIdentityStore
@@ -78,6 +86,7 @@ def build_stores(db: database.Database, settings: BillingSettings, clock: Clock 
         budgets=BudgetStore(db, clock, new_id),
         reports=ReportStore(db),
         prices=PriceStore(db, clock, new_id),
+        history=HistoryStore(db),
     )
 
 
@@ -88,6 +97,16 @@ def build_server(settings: BillingSettings, stores: Stores) -> ServiceServer:
         stores, gpu_types, clock, settings.budget(), settings.machine_budget_micros(), Alerts()
     )
     prices = PriceServicer(stores.prices, gpu_types, settings.longest_run, clock)
+    projections = ProjectionServicer(
+        stores.history,
+        stores.accounts,
+        stores.usage,
+        stores.prices,
+        gpu_types,
+        settings.grant_micros(),
+        settings.machine_budget_micros(),
+        clock,
+    )
     credentials = credentials_of(settings, "billing")
     callers = Callers(credentials, partial(_owner, stores.tokens))
     reporter = ReportServicer(stores.reports, stores.postings, stores.usage, settings.overhead_policy, clock)
@@ -100,6 +119,8 @@ def build_server(settings: BillingSettings, stores: Stores) -> ServiceServer:
     server.expose("wavepool.billing.v1.IdentityService")
     prices_pb2_grpc.add_PriceServiceServicer_to_server(prices, server.grpc)
     server.expose("wavepool.billing.v1.PriceService")
+    projections_pb2_grpc.add_ProjectionServiceServicer_to_server(projections, server.grpc)
+    server.expose("wavepool.billing.v1.ProjectionService")
     return server
 
 

@@ -31,6 +31,7 @@ OWNERS = {
     "BillingService": "billing",
     "IdentityService": "billing",
     "PriceService": "billing",
+    "ProjectionService": "billing",
     "ReportService": "billing",
     "SchedulerService": "scheduler",
     "VmPoolService": "vmpool",

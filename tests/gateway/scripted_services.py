@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any, cast
 
 import grpc
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
-from wavepool.billing.v1 import billing_pb2, billing_pb2_grpc, identity_pb2, identity_pb2_grpc, prices_pb2_grpc
+from wavepool.billing.v1 import billing_pb2, billing_pb2_grpc, identity_pb2, identity_pb2_grpc, prices_pb2_grpc, projections_pb2_grpc
 from wavepool.scheduler.v1 import scheduler_pb2_grpc
 from wavepool.vmpool.v1 import vmpool_pb2, vmpool_pb2_grpc
 
 from tests.gateway.job_events import CPU_MACHINE
 from tests.gateway.refusals import Refusals
 from tests.gateway.scripted_prices import ScriptedPrices
+from tests.gateway.scripted_projections import ScriptedProjections
 from tests.gateway.scripted_scheduler import ScriptedScheduler
 
 if TYPE_CHECKING:
@@ -272,6 +273,7 @@ class ScriptedServices:
         self.billing = ScriptedBilling(self.refusals)  # pyright: ignore[reportAbstractUsage] - the rest is not called
         self.identity = ScriptedIdentity(self.refusals)  # pyright: ignore[reportAbstractUsage] - the rest is not called
         self.prices = ScriptedPrices(self.refusals)
+        self.projections = ScriptedProjections(self.refusals)
         self.health: Any = cast("Any", health).aio.HealthServicer()
         self.server = grpc.aio.server()
         self.port = 0
@@ -286,6 +288,7 @@ class ScriptedServices:
         billing_pb2_grpc.add_BillingServiceServicer_to_server(self.billing, self.server)
         identity_pb2_grpc.add_IdentityServiceServicer_to_server(self.identity, self.server)
         prices_pb2_grpc.add_PriceServiceServicer_to_server(self.prices, self.server)
+        projections_pb2_grpc.add_ProjectionServiceServicer_to_server(self.projections, self.server)
         cast("Any", health_pb2_grpc).add_HealthServicer_to_server(self.health, self.server)
         await self.health.set("", health_pb2.HealthCheckResponse.SERVING)
         self.port = self.server.add_insecure_port("127.0.0.1:0")
@@ -299,6 +302,7 @@ class ScriptedServices:
         self.scheduler.forget()
         self.vmpool.forget()
         self.identity.forget()
+        self.projections.forget()
         await self.health.set("", health_pb2.HealthCheckResponse.SERVING)
 
     async def stop(self) -> None:

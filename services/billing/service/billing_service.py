@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from services.billing.alerts.money_metrics import Alerts
     from services.billing.store.account_store import AccountStore
     from services.billing.store.budget_store import BudgetStore
+    from services.billing.store.history_store import HistoryStore
     from services.billing.store.ledger_store import LedgerStore
     from services.billing.store.machine_usage_store import MachineUsageStore
     from services.billing.store.outside_identity_store import OutsideIdentityStore
@@ -52,6 +53,7 @@ class Stores:
     budgets: BudgetStore
     reports: ReportStore
     prices: PriceStore
+    history: HistoryStore
 
 
 class BillingServicer(billing_pb2_grpc.BillingServiceServicer):

@@ -1,0 +1,150 @@
+"""`wavepool projections`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from wavepool_client.commands.completion import complete_gpu_type
+from wavepool_client.commands.options import EndpointOption, JsonOption, TokenOption, connect
+from wavepool_client.terminal.output import print_json, results
+from wavepool_client.terminal.result_printing import table_of
+from wavepool_client.text.machines import dollars_text, money_text
+
+REUSES = {
+    "NONE": "a machine for each task",
+    "SPREAD": "reuse, tasks at any time",
+    "SITTINGS": "reuse, tasks in sittings",
+}
+
+
+def projections(  # noqa: PLR0913 - an argument for each option
+    *,
+    operator: Annotated[bool, typer.Option("--operator", help="The operator's days, for administrators.")] = False,
+    gpu: Annotated[str, typer.Option("--gpu", help="The GPU type.", autocompletion=complete_gpu_type)] = "",
+    tasks: Annotated[
+        list[int] | None, typer.Option("--tasks", help="Tasks a day; give it again for more. Default: 10, 50 and 200.")
+    ] = None,
+    cold_start: Annotated[
+        float | None, typer.Option("--cold-start", help="Seconds until a new machine is ready.")
+    ] = None,
+    run: Annotated[float | None, typer.Option("--run", help="Seconds that a task runs.")] = None,
+    idle_timeout: Annotated[
+        float | None, typer.Option("--idle-timeout", help="Seconds that a machine waits for the next task.")
+    ] = None,
+    warm_share: Annotated[
+        float | None, typer.Option("--warm-share", help="Share of tasks in sittings that find a machine, 0 to 1.")
+    ] = None,
+    minimum: Annotated[
+        float | None, typer.Option("--minimum", help="The least time that a machine's provider bills, in seconds.")
+    ] = None,
+    endpoint: EndpointOption = None,
+    token: TokenOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show what tasks will cost a month: by their number a day, and from the days that were."""
+    given = {
+        "gpu_type": gpu or None,
+        "tasks_per_day": tasks or None,
+        "cold_start_seconds": cold_start,
+        "run_seconds": run,
+        "idle_timeout_seconds": idle_timeout,
+        "warm_share": warm_share,
+        "minimum_billed_seconds": minimum,
+        "operator": "true" if operator else None,
+    }
+    with connect(endpoint, token) as client:
+        found = client.projections({name: value for name, value in given.items() if value is not None})
+    if as_json:
+        print_json(found)
+        return
+    results.print(f"Assumed: {assumed_text(found['assumptions'])}.", markup=False)
+    columns = ("tasks a day", "machines", "warm", "a task", "a month", "grant lasts", "in circulation")
+    claims = {claim.get("tasks_per_day"): claim for claim in found["circulating"]}
+    results.print(table_of(columns, scenario_rows(found["scenarios"], claims)))
+    results.print("\n[bold]What the figures in circulation leave out[/bold]")
+    for sentence in found["left_out"]:
+        results.print(f"- {sentence}", markup=False)
+    results.print("\n[bold]From the days that were[/bold]")
+    for sentence in history_text(found["history"]):
+        results.print(sentence, markup=False)
+
+
+def assumed_text(assumed: dict[str, Any]) -> str:
+    """All assumptions in one sentence, without its stop."""
+    parts = [
+        f"{assumed.get('gpu_type')} at {dollars_text(assumed.get('price_usd_per_hour'))} an hour",
+        f"at least {assumed.get('minimum_billed_seconds'):g} s billed" if assumed.get("minimum_billed_seconds") else "",
+        f"a cold start of {assumed.get('cold_start_seconds'):g} s",
+        f"runs of {assumed.get('run_seconds'):g} s",
+        f"an idle timeout of {assumed.get('idle_timeout_seconds'):g} s",
+        f"{100 * assumed.get('warm_share', 0):.0f} % of the tasks in sittings find a machine",
+        f"a grant of {dollars_text(assumed.get('grant_usd'))}",
+        f"months of {assumed.get('days_per_month')} days",
+    ]
+    return ", ".join(part for part in parts if part)
+
+
+def scenario_rows(scenarios: list[dict[str, Any]], claims: dict[Any, dict[str, Any]]) -> list[tuple[object, ...]]:
+    """One line for each number of tasks and kind of reuse; the claim stands in the first of its number."""
+    rows: list[tuple[object, ...]] = []
+    for one in scenarios:
+        number = one.get("tasks_per_day")
+        for place, case in enumerate(one["cases"]):
+            claim = claims.get(number) if place == 0 else None
+            rows.append(
+                (
+                    number,
+                    REUSES.get(str(case.get("reuse")), case.get("reuse")),
+                    f"{100 * case.get('warm_share', 0):.0f} %",
+                    money_text(case.get("task_usd")),
+                    _cents(case.get("month_usd")),
+                    _months(case.get("grant_months")),
+                    _claim_text(claim) if claim else "",
+                )
+            )
+    return rows
+
+
+def history_text(history: dict[str, Any]) -> list[str]:
+    """The projection from the days that were, in sentences."""
+    days, costs = history.get("days", 0), history.get("task_costs")
+    said = [f"{_cents(history.get('remaining_usd'))} remain."]
+    if month := history.get("month"):
+        low, middle, high = (_cents(month.get(name)) for name in ("low_usd", "middle_usd", "high_usd"))
+        said.append(
+            f"From {days} days: a month costs {low} to {high} in four of five cases, and {middle} in the middle."
+        )
+        if history.get("months_left_low") is not None:
+            low, high = _months(history.get("months_left_low")), _months(history.get("months_left_high"))
+            said.append(f"At that cost it lasts {low} to {high}.")
+    else:
+        said.append(f"A range needs {history.get('least_days')} whole days, and there are {days}.")
+    if costs:
+        said.append(_task_text(costs))
+    return said
+
+
+def _task_text(costs: dict[str, Any]) -> str:
+    text = f"{costs.get('tasks')} tasks cost {_cents(costs.get('spent_usd'))}, {money_text(costs.get('mean_usd'))} each"
+    if costs.get("cold_usd") is not None:
+        cold, warm = money_text(costs.get("cold_usd")), money_text(costs.get("warm_usd"))
+        text += (
+            f": {cold} for each of {costs.get('cold_tasks')} cold ones, with the machine's start and idle time, and "
+        )
+        text += f"{warm} for a warm one"
+    return f"{text}."
+
+
+def _claim_text(claim: dict[str, Any]) -> str:
+    low, high = _cents(claim.get("month_low_usd")), _cents(claim.get("month_high_usd"))
+    return f"{low} to {high}, {claim.get('grant_months')} months"
+
+
+def _cents(usd: object) -> str:
+    return f"${usd:,.2f}" if isinstance(usd, int | float) else "-"
+
+
+def _months(months: object) -> str:
+    return f"{months:.1f} months" if isinstance(months, int | float) else "for ever"

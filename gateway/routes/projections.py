@@ -1,0 +1,260 @@
+"""`/api/v1/billing/projections`: what GPU time will cost."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+from typing import TYPE_CHECKING, Annotated
+
+import grpc
+from fastapi import APIRouter, Query
+from pydantic import BaseModel, Field
+from wavepool.billing.v1.projections_pb2 import ListScenariosRequest, ProjectCostsRequest
+
+from gateway.dependencies import TheAccount, TheGateway
+from gateway.http.errors import Problem, ProblemError
+from gateway.http.route_docs import problems
+from gateway.http.rpc_status import problem_of_rpc
+from gateway.upstreams import CALL_TIMEOUT_SECONDS
+from gateway.words.enum_names import reuse_name
+from gateway.words.proto_time import seconds_of
+from servicekit.rpc.proto_time import duration_to_proto
+from vocabulary.money import MICROS_PER_DOLLAR, dollars_of
+
+if TYPE_CHECKING:
+    from google.protobuf.duration_pb2 import Duration
+    from wavepool.billing.v1 import projections_pb2
+
+router = APIRouter(prefix="/billing", tags=["billing"])
+
+MOST_SECONDS = 10**9
+"""Only keeps numbers in range; billing checks them."""
+FIELD_NAMES = {
+    "cold_start": "cold_start_seconds",
+    "run": "run_seconds",
+    "idle_timeout": "idle_timeout_seconds",
+    "minimum_billed": "minimum_billed_seconds",
+}
+
+Seconds = Annotated[float | None, Query(ge=0, le=MOST_SECONDS)]
+
+
+class Assumptions(BaseModel):
+    """What the scenarios are computed from."""
+
+    gpu_type: str
+    price_usd_per_hour: float
+    minimum_billed_seconds: float
+    billing_increment_seconds: float
+    cold_start_seconds: float
+    run_seconds: float
+    idle_timeout_seconds: float
+    warm_share: Annotated[float, Field(description="Of tasks that come in sittings.")]
+    grant_usd: float
+    days_per_month: int
+
+
+class ScenarioCase(BaseModel):
+    """The cost of a number of tasks a day with one kind of reuse."""
+
+    reuse: Annotated[
+        str,
+        Field(
+            description="`NONE`: each task gets a machine of its own. `SPREAD`: a machine waits for the next task, and "
+            "tasks come at any time. `SITTINGS`: the same, and the assumed share of tasks is warm."
+        ),
+    ]
+    warm_share: float
+    idle_seconds_per_task: float
+    billed_seconds_per_task: float
+    task_usd: float
+    month_usd: float
+    grant_months: Annotated[float | None, Field(description="Months until the grant ends; null: never.")]
+
+
+class Scenario(BaseModel):
+    """A number of tasks a day."""
+
+    tasks_per_day: int
+    cases: list[ScenarioCase]
+
+
+class CirculatingFigure(BaseModel):
+    """A claim that is in circulation."""
+
+    tasks_per_day: int
+    month_low_usd: float
+    month_high_usd: float
+    grant_months: int
+
+
+class MonthRange(BaseModel):
+    """An amount that four of five months stay within, and its middle."""
+
+    low_usd: float
+    middle_usd: float
+    high_usd: float
+
+
+class TaskCosts(BaseModel):
+    """What tasks really cost. Cold and warm tasks at these costs add up to all that was spent."""
+
+    tasks: int
+    cold_tasks: int
+    spent_usd: float
+    mean_usd: float
+    cold_usd: Annotated[float | None, Field(description="Of a task that waited for a machine to start; null: unknown.")]
+    warm_usd: Annotated[float | None, Field(description="Of a task that found a machine; null: unknown.")]
+
+
+class HistoryProjection(BaseModel):
+    """What days like those that were lead to."""
+
+    days: Annotated[int, Field(description="Whole days from the first on which anything happened, at most 90.")]
+    least_days: Annotated[int, Field(description="With fewer days there is no range.")]
+    remaining_usd: float
+    month: MonthRange | None
+    months_left_low: Annotated[
+        float | None, Field(description="At the high end of the range; null: unknown, or never.")
+    ]
+    months_left_high: Annotated[
+        float | None, Field(description="At the low end of the range; null: unknown, or never.")
+    ]
+    task_costs: Annotated[TaskCosts | None, Field(description="Null: there was no task.")]
+
+
+class Projections(BaseModel):
+    """What GPU time will cost: from assumptions, and from the days that were."""
+
+    assumptions: Assumptions
+    scenarios: list[Scenario]
+    circulating: Annotated[list[CirculatingFigure], Field(description="Figures that are in circulation.")]
+    left_out: Annotated[list[str], Field(description="What those leave out.")]
+    history: HistoryProjection
+
+
+@router.get("/projections", responses=problems(403))
+async def get_projections(
+    account: TheAccount,
+    gateway: TheGateway,
+    operator: Annotated[bool, Query(description="The operator's days and costs, for administrators.")] = False,  # noqa: FBT002 - a query parameter
+    gpu_type: Annotated[str, Query(max_length=40, description="In any case; left out: the default one.")] = "",
+    tasks_per_day: Annotated[
+        list[Annotated[int, Field(ge=-(2**31), lt=2**31)]] | None,
+        Query(max_length=20, description="Left out: 10, 50 and 200."),
+    ] = None,
+    cold_start_seconds: Seconds = None,
+    run_seconds: Seconds = None,
+    idle_timeout_seconds: Seconds = None,
+    warm_share: Annotated[float | None, Query(description="Of tasks that come in sittings.")] = None,
+    minimum_billed_seconds: Annotated[
+        float | None, Query(ge=0, le=MOST_SECONDS, description="The least that a machine's provider bills.")
+    ] = None,
+) -> Projections:
+    """Say what tasks will cost: by their number a day, and from your own days, or the operator's."""
+    if operator and not account.admin:
+        raise ProblemError(Problem(403, "The operator's costs need the token of an administrator."))
+    assumed = ListScenariosRequest(
+        gpu_type=gpu_type,
+        tasks_per_day=tasks_per_day or (),
+        cold_start=_duration(cold_start_seconds),
+        run=_duration(run_seconds),
+        idle_timeout=_duration(idle_timeout_seconds),
+        warm_share=warm_share,
+        minimum_billed=_duration(minimum_billed_seconds),
+    )
+    own = ProjectCostsRequest(account_id="" if operator else account.account_id)
+    billing = gateway.upstreams.projections
+    try:
+        scenarios, history = await asyncio.gather(
+            billing.ListScenarios(assumed, timeout=CALL_TIMEOUT_SECONDS),
+            billing.ProjectCosts(own, timeout=CALL_TIMEOUT_SECONDS),
+        )
+    except grpc.aio.AioRpcError as error:
+        raise ProblemError(problem_of_rpc(error, FIELD_NAMES)) from error
+    return projections_of(scenarios, history)
+
+
+def projections_of(
+    answer: projections_pb2.ListScenariosResponse, history: projections_pb2.ProjectCostsResponse
+) -> Projections:
+    """The scenarios and the projection from the days that were."""
+    return Projections(
+        assumptions=_assumptions_of(answer.assumptions),
+        scenarios=[
+            Scenario(tasks_per_day=one.tasks_per_day, cases=[_case_of(case) for case in one.cases])
+            for one in answer.scenarios
+        ],
+        circulating=[
+            CirculatingFigure(
+                tasks_per_day=figure.tasks_per_day,
+                month_low_usd=dollars_of(figure.low_micros),
+                month_high_usd=dollars_of(figure.high_micros),
+                grant_months=figure.months,
+            )
+            for figure in answer.circulating
+        ],
+        left_out=list(answer.left_out),
+        history=_history_of(history),
+    )
+
+
+def _assumptions_of(assumed: projections_pb2.Assumptions) -> Assumptions:
+    return Assumptions(
+        gpu_type=assumed.gpu_type,
+        price_usd_per_hour=dollars_of(assumed.price_micros_per_hour),
+        minimum_billed_seconds=seconds_of(assumed.minimum_billed),
+        billing_increment_seconds=seconds_of(assumed.billing_increment),
+        cold_start_seconds=seconds_of(assumed.cold_start),
+        run_seconds=seconds_of(assumed.run),
+        idle_timeout_seconds=seconds_of(assumed.idle_timeout),
+        warm_share=assumed.warm_share,
+        grant_usd=dollars_of(assumed.grant_micros),
+        days_per_month=assumed.days_per_month,
+    )
+
+
+def _case_of(case: projections_pb2.ScenarioCase) -> ScenarioCase:
+    return ScenarioCase(
+        reuse=reuse_name(case.reuse),
+        warm_share=case.warm_share,
+        idle_seconds_per_task=seconds_of(case.idle_per_task),
+        billed_seconds_per_task=seconds_of(case.billed_per_task),
+        task_usd=dollars_of(case.task_micros),
+        month_usd=dollars_of(case.month_micros),
+        grant_months=case.grant_months if case.HasField("grant_months") else None,
+    )
+
+
+def _history_of(answer: projections_pb2.ProjectCostsResponse) -> HistoryProjection:
+    month = answer.month
+    return HistoryProjection(
+        days=answer.days,
+        least_days=answer.least_days,
+        remaining_usd=dollars_of(answer.remaining_micros),
+        month=MonthRange(
+            low_usd=dollars_of(month.low_micros),
+            middle_usd=dollars_of(month.middle_micros),
+            high_usd=dollars_of(month.high_micros),
+        )
+        if answer.HasField("month")
+        else None,
+        months_left_low=answer.months_left_low if answer.HasField("months_left_low") else None,
+        months_left_high=answer.months_left_high if answer.HasField("months_left_high") else None,
+        task_costs=_task_costs_of(answer.task_costs) if answer.HasField("task_costs") else None,
+    )
+
+
+def _task_costs_of(costs: projections_pb2.TaskCosts) -> TaskCosts:
+    return TaskCosts(
+        tasks=costs.tasks,
+        cold_tasks=costs.cold_tasks,
+        spent_usd=dollars_of(costs.spent_micros),
+        mean_usd=costs.mean_micros / MICROS_PER_DOLLAR,
+        cold_usd=costs.cold_micros / MICROS_PER_DOLLAR if costs.HasField("cold_micros") else None,
+        warm_usd=costs.warm_micros / MICROS_PER_DOLLAR if costs.HasField("warm_micros") else None,
+    )
+
+
+def _duration(seconds: float | None) -> Duration | None:
+    return duration_to_proto(None if seconds is None else timedelta(seconds=seconds))

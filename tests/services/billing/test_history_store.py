@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, timedelta
+from typing import TYPE_CHECKING
+
+import pytest
+
+from servicekit.clock import ManualClock, new_id
+from services.billing.alert_rules.budget import Budget
+from services.billing.ledger.machine_usage import MachineUsage
+from services.billing.projections.history import Day
+from services.billing.store.history_store import HistoryStore
+from services.billing.store.ledger_store import LedgerStore
+
+if TYPE_CHECKING:
+    from servicekit.db.database import Database
+    from services.billing.service.billing_service import Stores
+
+FIRST, END = date(2026, 9, 1), date(2026, 9, 4)
+START = datetime(2026, 9, 1, 23, 30, tzinfo=UTC)
+
+
+@pytest.fixture
+async def accounts(db: Database, stores: Stores) -> list[str]:
+    """Two accounts: the first was charged on both days, and once nothing; the second on the last."""
+    clock = ManualClock(START)
+    ledger = LedgerStore(db, clock, new_id, Budget(800))
+    opened = [(await stores.accounts.create(name, admin=False)).account_id for name in ("ada", "bob")]
+    for number, (account_id, micros) in enumerate([(opened[0], 5), (opened[0], 7), (opened[0], 0), (opened[1], 11)]):
+        await ledger.grant(account_id, 1000, f"grant:{number}", "")
+        held = await ledger.hold(account_id, 20, f"job:{number}", "")
+        await ledger.settle(held.movement.hold_id or "", micros, f"job:{number}:1", "")
+        clock.advance(timedelta(minutes=20))
+    for machine_id, sequence, minutes in (("m1", 1, 10), ("m1", 2, 40), ("m2", 1, 50)):
+        end = START + timedelta(minutes=minutes)
+        usage = MachineUsage(machine_id, sequence, "local", "MI300X", 1, START, end, 6_000, False, START)
+        await stores.usage.record(usage)
+    return opened
+
+
+async def test_the_operators_days_have_charges_and_machines(db: Database, accounts: list[str]) -> None:
+    assert await HistoryStore(db).days("", FIRST, END) == [
+        Day(date(2026, 9, 1), 2, 12, 1_000, 1),
+        Day(date(2026, 9, 2), 1, 11, 9_000, 1),
+    ]
+
+
+async def test_an_accounts_days_have_its_own_charges_alone(db: Database, accounts: list[str]) -> None:
+    store = HistoryStore(db)
+    assert await store.days(accounts[0], FIRST, END) == [Day(date(2026, 9, 1), 2, 12)]
+    assert await store.days(accounts[1], FIRST, END) == [Day(date(2026, 9, 2), 1, 11)]
+
+
+async def test_the_end_is_not_among_the_days(db: Database, accounts: list[str]) -> None:
+    assert [day.day for day in await HistoryStore(db).days("", FIRST, date(2026, 9, 2))] == [FIRST]
