@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 from pydantic import ValidationError
 
@@ -78,3 +80,9 @@ def test_a_negative_price_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BILLING_HOURLY_RATES", '{"MI210": -1}')
     with pytest.raises(ValidationError, match="MI210"):
         BillingSettings()
+
+
+def test_the_longest_run_is_the_schedulers_setting(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert BillingSettings().longest_run == timedelta(minutes=15)
+    monkeypatch.setenv("SCHEDULER_LONGEST_RUN", "60")
+    assert BillingSettings().longest_run == timedelta(minutes=1)

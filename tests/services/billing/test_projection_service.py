@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import grpc
@@ -8,7 +9,10 @@ from google.protobuf.duration_pb2 import Duration
 from wavepool.billing.v1 import projections_pb2 as pb
 from wavepool.billing.v1.projections_pb2_grpc import ProjectionServiceStub
 
+from servicekit.clock import ManualClock, new_id
 from servicekit.rpc.errors import rpc_failure
+from services.billing.alert_rules.budget import Budget
+from services.billing.store.ledger_store import LedgerStore
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -16,6 +20,7 @@ if TYPE_CHECKING:
     from wavepool.billing.v1.prices_pb2_grpc import PriceServiceAsyncStub
     from wavepool.billing.v1.projections_pb2_grpc import ProjectionServiceAsyncStub
 
+    from servicekit.db.database import Database
     from services.billing.service.billing_service import Stores
 
 
@@ -72,6 +77,24 @@ async def test_an_account_without_a_week_of_days_has_no_projection(
     answer = await projections.ProjectCosts(pb.ProjectCostsRequest(account_id=account.account_id))
     assert (answer.days, answer.least_days, answer.remaining_micros) == (0, 7, 5_000_000)
     assert (answer.HasField("month"), answer.HasField("task_costs")) == (False, False)
+
+
+async def test_an_account_is_projected_from_its_own_days(
+    projections: ProjectionServiceAsyncStub, stores: Stores, db: Database
+) -> None:
+    account_id = (await stores.accounts.create("ada", admin=False)).account_id
+    clock = ManualClock(datetime.now(UTC) - timedelta(days=10))
+    ledger = LedgerStore(db, clock, new_id, Budget(800))
+    await ledger.grant(account_id, 50_000_000, "grant:1", "")
+    for number in range(11):
+        held = await ledger.hold(account_id, 1_000_000, f"job:{number}", "")
+        await ledger.settle(held.movement.hold_id or "", 1_000_000, f"job:{number}:1", "")
+        clock.advance(timedelta(days=1))
+    answer = await projections.ProjectCosts(pb.ProjectCostsRequest(account_id=account_id))
+    # Today is not over, so it does not count.
+    assert (answer.days, answer.task_costs.tasks, answer.remaining_micros) == (10, 10, 39_000_000)
+    assert (answer.month.low_micros, answer.month.high_micros) == (30_000_000, 30_000_000)
+    assert answer.months_left_low == pytest.approx(1.3)
 
 
 async def test_the_operators_remainder_is_of_the_machine_budget(projections: ProjectionServiceAsyncStub) -> None:
