@@ -56,7 +56,8 @@ def price_change(
         return PriceChange(repeated)
     start, end = wanted.start_time or now, wanted.end_time
     _check_times(start, end, now)
-    withdrawn = [period for period in live if wanted.replaces_planned and period.start_time >= start > now]
+    planned = [period for period in live if period.start_time >= start and period.start_time > now]
+    withdrawn = planned if wanted.replaces_planned else []
     kept = [period for period in live if period not in withdrawn]
     for period in kept:
         if period.start_time >= start and (end is None or end > period.start_time):

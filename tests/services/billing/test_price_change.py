@@ -63,6 +63,12 @@ def test_planned_prices_can_be_replaced_and_stay_in_the_history(start: int) -> N
     assert [period.tariff.price_micros_per_hour for period in periods if period.is_withdrawn] == [2_500_000]
 
 
+def test_a_price_from_now_on_can_replace_all_that_is_planned() -> None:
+    planned = (1, a_price(2.5, start_time=day(10), end_time=day(12)))
+    periods = periods_of(FIRST, planned, (2, a_price(3, replaces_planned=True)))
+    assert spans(periods) == [(0, 2, 1_990_000), (2, None, 3_000_000)]
+
+
 def test_after_a_short_price_in_place_of_a_planned_one_the_one_before_counts_for_good() -> None:
     wanted = a_price(3, start_time=day(10), end_time=day(12), replaces_planned=True)
     periods = periods_of(FIRST, (1, a_price(2.5, start_time=day(10))), (2, wanted))
