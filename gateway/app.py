@@ -73,7 +73,20 @@ def create_app(settings: GatewaySettings) -> FastAPI:
     app.add_middleware(BodyLimit)
     app.add_middleware(RequestScope)
     error_responses.install(app)
-    for module in (submissions, catalogue, machines, offers, account, billing, prices, projections, tokens, accounts, users, teams):
+    for module in (
+        submissions,
+        catalogue,
+        machines,
+        offers,
+        account,
+        billing,
+        prices,
+        projections,
+        tokens,
+        accounts,
+        users,
+        teams,
+    ):
         app.include_router(module.router, prefix="/api/v1")
     for module in (orchestrator_metrics, amd, seed_submissions, health):
         app.include_router(module.router)

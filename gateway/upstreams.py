@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, cast
 from grpc_health.v1 import health_pb2_grpc
 from wavepool.billing.v1.billing_pb2_grpc import BillingServiceStub
 from wavepool.billing.v1.identity_pb2_grpc import IdentityServiceStub
-from wavepool.billing.v1.reports_pb2_grpc import ReportServiceStub
 from wavepool.billing.v1.prices_pb2_grpc import PriceServiceStub
 from wavepool.billing.v1.projections_pb2_grpc import ProjectionServiceStub
+from wavepool.billing.v1.reports_pb2_grpc import ReportServiceStub
 from wavepool.scheduler.v1.scheduler_pb2_grpc import SchedulerServiceStub
 from wavepool.vmpool.v1.vmpool_pb2_grpc import VmPoolServiceStub
 
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
     from wavepool.billing.v1.billing_pb2_grpc import BillingServiceAsyncStub
     from wavepool.billing.v1.identity_pb2_grpc import IdentityServiceAsyncStub
-    from wavepool.billing.v1.reports_pb2_grpc import ReportServiceAsyncStub
     from wavepool.billing.v1.prices_pb2_grpc import PriceServiceAsyncStub
     from wavepool.billing.v1.projections_pb2_grpc import ProjectionServiceAsyncStub
+    from wavepool.billing.v1.reports_pb2_grpc import ReportServiceAsyncStub
     from wavepool.scheduler.v1.scheduler_pb2_grpc import SchedulerServiceAsyncStub
     from wavepool.vmpool.v1.vmpool_pb2_grpc import VmPoolServiceAsyncStub
 

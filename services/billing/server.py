@@ -30,22 +30,22 @@ from services.billing.config import BillingSettings
 from services.billing.ledger_keeper import KEEPING_INTERVAL, LedgerKeeper
 from services.billing.service.billing_service import BillingServicer, Stores
 from services.billing.service.identity_service import IdentityServicer
-from services.billing.service.report_service import ReportServicer
 from services.billing.service.price_service import PriceServicer
 from services.billing.service.projection_service import ProjectionServicer
+from services.billing.service.report_service import ReportServicer
 from services.billing.store.account_store import AccountStore
 from services.billing.store.budget_store import BudgetStore
-from services.billing.store.journal import Journal
 from services.billing.store.history_store import HistoryStore
+from services.billing.store.journal import Journal
 from services.billing.store.ledger_store import LedgerStore
 from services.billing.store.machine_usage_store import MachineUsageStore
 from services.billing.store.outside_identity_store import OutsideIdentityStore
 from services.billing.store.posting_store import PostingStore
+from services.billing.store.price_store import PriceStore
 from services.billing.store.report_store import ReportStore
 from services.billing.store.team_store import TeamStore
 from services.billing.store.token_store import TokenStore
 from services.billing.store.user_store import UserStore
-from services.billing.store.price_store import PriceStore
 from vocabulary.money import dollars_text, micros_of
 
 if TYPE_CHECKING:
@@ -93,9 +93,7 @@ def build_stores(db: database.Database, settings: BillingSettings, clock: Clock 
 def build_server(settings: BillingSettings, stores: Stores) -> ServiceServer:
     """Builds the server with its servicers."""
     clock, gpu_types = SystemClock(), list(settings.price_tariffs())
-    servicer = BillingServicer(
-        stores, gpu_types, clock, settings.budget(), settings.machine_budget_micros(), Alerts()
-    )
+    servicer = BillingServicer(stores, gpu_types, clock, settings.budget(), settings.machine_budget_micros(), Alerts())
     prices = PriceServicer(stores.prices, gpu_types, settings.longest_run, clock)
     projections = ProjectionServicer(
         stores.history,
@@ -132,7 +130,7 @@ async def _owner(tokens: TokenStore, secret: str) -> Caller | None:
 
 
 async def prepare(db: database.Database, stores: Stores, settings: BillingSettings) -> None:
-    """Brings the schema up to date, proves the latest part of the ledger, takes the settings' prices, opens an account."""
+    """Brings the schema up to date, proves the end of the ledger, and takes the settings' prices and account."""
     await database.migrate(db, "services.billing:migrations")
     for fault in (await stores.postings.prove(whole=False)).faults:
         log.error("the ledger is not right", extra={"fault": fault})

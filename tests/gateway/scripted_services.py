@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Any, cast
 
 import grpc
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
-from wavepool.billing.v1 import billing_pb2, billing_pb2_grpc, identity_pb2, identity_pb2_grpc, prices_pb2_grpc, projections_pb2_grpc
+from wavepool.billing.v1 import (
+    billing_pb2,
+    billing_pb2_grpc,
+    identity_pb2,
+    identity_pb2_grpc,
+    prices_pb2_grpc,
+    projections_pb2_grpc,
+)
 from wavepool.scheduler.v1 import scheduler_pb2_grpc
 from wavepool.vmpool.v1 import vmpool_pb2, vmpool_pb2_grpc
 

@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from services.billing.store.machine_usage_store import MachineUsageStore
     from services.billing.store.outside_identity_store import OutsideIdentityStore
     from services.billing.store.posting_store import PostingStore
+    from services.billing.store.price_store import PriceStore
     from services.billing.store.report_store import ReportStore
     from services.billing.store.team_store import TeamStore
-    from services.billing.store.price_store import PriceStore
     from services.billing.store.token_store import TokenStore
     from services.billing.store.user_store import UserStore
     from vocabulary.money import Tariff

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import TYPE_CHECKING, TypeVar
 
 from wavepool.billing.v1 import billing_pb2 as pb
@@ -16,7 +16,7 @@ from services.billing.ledger.budgets import Budget as Limit
 from services.billing.ledger.budgets import Period, Scope
 from services.billing.ledger.holds import Purpose
 from services.billing.ledger.machine_usage import MachineUsage, Use
-from services.billing.wire.fields import duration_from_proto, instant_from_proto, optional_instant
+from services.billing.wire.fields import duration_from_proto, instant_from_proto, optional_instant, time_from_proto
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -140,7 +140,7 @@ def usage_from_proto(request: pb.RecordMachineUsageRequest) -> MachineUsage:
             else timedelta(microseconds=1)
         ),
         ready_time=optional_instant("ready_time", request, request.ready_time),
-        uses=tuple(Use(use.subject, duration_from_proto("uses", use.gpu_time)) for use in request.uses),
+        uses=tuple(Use(use.subject, time_from_proto("uses", use.gpu_time)) for use in request.uses),
     )
 
 
@@ -156,7 +156,7 @@ def hold_amount(request: pb.ReserveCreditRequest, tariffs: Mapping[str, Tariff])
         return request.amount_micros
     if not tariffs:
         raise InvalidFieldError("gpu_types", "must name the GPU types if longest_time is set")
-    longest = duration_from_proto("longest_time", request.longest_time)
+    longest = time_from_proto("longest_time", request.longest_time)
     return max(tariff.cost_micros(longest) for tariff in tariffs.values())
 
 
@@ -164,7 +164,7 @@ def billable_from_proto(request: pb.SettleChargeRequest) -> tuple[timedelta, str
     """The time to charge with its GPU type; None if an amount is given instead. Raises InvalidFieldError."""
     if not request.HasField("billable_time"):
         return None
-    return duration_from_proto("billable_time", request.billable_time), request.gpu_type
+    return time_from_proto("billable_time", request.billable_time), request.gpu_type
 
 
 def grant_to_proto(grant: Grant) -> pb.Grant:

@@ -14,13 +14,19 @@ if TYPE_CHECKING:
 
 
 def duration_from_proto(field: str, duration: Duration) -> timedelta:
-    """The duration; raises InvalidFieldError if it is none, or negative."""
-    if duration.seconds < 0 or duration.nanos < 0:
-        raise InvalidFieldError(field, "must not be negative")
+    """The duration; raises InvalidFieldError if it is none."""
     try:
         return duration.ToTimedelta()
     except (ValueError, OverflowError) as error:
         raise InvalidFieldError(field, f"is not a duration: {error}") from error
+
+
+def time_from_proto(field: str, duration: Duration) -> timedelta:
+    """The duration, which is not negative; raises InvalidFieldError."""
+    time = duration_from_proto(field, duration)
+    if time < timedelta(0):
+        raise InvalidFieldError(field, "must not be negative")
+    return time
 
 
 def instant_from_proto(field: str, timestamp: Timestamp) -> datetime:

@@ -57,6 +57,9 @@ def billing(channel: grpc.aio.Channel) -> billing_pb2_grpc.BillingServiceAsyncSt
 @pytest.fixture
 async def identity(channel: grpc.aio.Channel) -> identity_pb2_grpc.IdentityServiceAsyncStub:
     return identity_pb2_grpc.IdentityServiceStub(channel)
+
+
+@pytest.fixture
 async def prices(
     channel: grpc.aio.Channel, settings: BillingSettings, stores: Stores
 ) -> prices_pb2_grpc.PriceServiceAsyncStub:

@@ -11,6 +11,7 @@ from services.billing.ledger import books, grants
 from services.billing.ledger.books import Balance, Book, Posting, PostingKind
 from services.billing.ledger.grants import Grant
 from services.billing.ledger.holds import Hold, HoldState
+from vocabulary.money import Tariff
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -74,7 +75,7 @@ def test_an_ended_hold_takes_no_charge_and_no_extension() -> None:
 
 
 def test_a_time_is_charged_at_the_price_of_its_hold() -> None:
-    hold = Hold("h", "a", 10**6, prices_micros_per_hour={"MI300X": 1_990_000})
+    hold = Hold("h", "a", 10**6, tariffs={"MI300X": Tariff(1_990_000)})
     assert hold.price_of(timedelta(seconds=426.83), "MI300X") == 235_943
     with pytest.raises(InvalidFieldError, match=r"MI210.*it has: MI300X"):
         hold.price_of(timedelta(seconds=1), "MI210")

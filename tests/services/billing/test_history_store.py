@@ -5,31 +5,31 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from servicekit.clock import ManualClock, new_id
-from services.billing.alert_rules.budget import Budget
+from servicekit.clock import ManualClock
 from services.billing.ledger.machine_usage import MachineUsage
 from services.billing.projections.history import Day
+from services.billing.server import build_stores
 from services.billing.store.history_store import HistoryStore
-from services.billing.store.ledger_store import LedgerStore
 
 if TYPE_CHECKING:
     from servicekit.db.database import Database
-    from services.billing.service.billing_service import Stores
+    from services.billing.config import BillingSettings
 
 FIRST, END = date(2026, 9, 1), date(2026, 9, 4)
 START = datetime(2026, 9, 1, 23, 30, tzinfo=UTC)
 
 
 @pytest.fixture
-async def accounts(db: Database, stores: Stores) -> list[str]:
+async def accounts(db: Database, settings: BillingSettings) -> list[str]:
     """Two accounts: the first was charged on both days, and once nothing; the second on the last."""
     clock = ManualClock(START)
-    ledger = LedgerStore(db, clock, new_id, Budget(800))
-    opened = [(await stores.accounts.create(name, admin=False)).account_id for name in ("ada", "bob")]
+    stores = build_stores(db, settings, clock)
+    ledger = stores.ledger
+    opened = [(await stores.accounts.create(name)).account_id for name in ("ada", "bob")]
     for number, (account_id, micros) in enumerate([(opened[0], 5), (opened[0], 7), (opened[0], 0), (opened[1], 11)]):
         await ledger.grant(account_id, 1000, f"grant:{number}", "")
         held = await ledger.hold(account_id, 20, f"job:{number}", "")
-        await ledger.settle(held.movement.hold_id or "", micros, f"job:{number}:1", "")
+        await ledger.settle(held.hold_id, micros, f"job:{number}:1", "")
         clock.advance(timedelta(minutes=20))
     for machine_id, sequence, minutes in (("m1", 1, 10), ("m1", 2, 40), ("m2", 1, 50)):
         end = START + timedelta(minutes=minutes)

@@ -72,7 +72,7 @@ async def test_assumptions_can_be_given(projections: ProjectionServiceAsyncStub)
 async def test_an_account_without_a_week_of_days_has_no_projection(
     projections: ProjectionServiceAsyncStub, stores: Stores
 ) -> None:
-    account = await stores.accounts.create("ada", admin=False)
+    account = await stores.accounts.create("ada")
     await stores.ledger.grant(account.account_id, 5_000_000, "grant:1", "")
     answer = await projections.ProjectCosts(pb.ProjectCostsRequest(account_id=account.account_id))
     assert (answer.days, answer.least_days, answer.remaining_micros) == (0, 7, 5_000_000)
@@ -82,13 +82,13 @@ async def test_an_account_without_a_week_of_days_has_no_projection(
 async def test_an_account_is_projected_from_its_own_days(
     projections: ProjectionServiceAsyncStub, stores: Stores, db: Database
 ) -> None:
-    account_id = (await stores.accounts.create("ada", admin=False)).account_id
+    account_id = (await stores.accounts.create("ada")).account_id
     clock = ManualClock(datetime.now(UTC) - timedelta(days=10))
     ledger = LedgerStore(db, clock, new_id, Budget(800))
     await ledger.grant(account_id, 50_000_000, "grant:1", "")
     for number in range(11):
         held = await ledger.hold(account_id, 1_000_000, f"job:{number}", "")
-        await ledger.settle(held.movement.hold_id or "", 1_000_000, f"job:{number}:1", "")
+        await ledger.settle(held.hold_id, 1_000_000, f"job:{number}:1", "")
         clock.advance(timedelta(days=1))
     answer = await projections.ProjectCosts(pb.ProjectCostsRequest(account_id=account_id))
     # Today is not over, so it does not count.

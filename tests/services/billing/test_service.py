@@ -11,7 +11,7 @@ from wavepool.billing.v1 import billing_pb2 as pb
 
 from servicekit.rpc.errors import rpc_failure
 from servicekit.rpc.proto_time import duration_to_proto
-from vocabulary.gpu_types import GPU_TYPES
+from services.billing.config import BillingSettings
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable
@@ -147,12 +147,6 @@ async def test_refusals_have_the_statuses_of_the_proto(billing: BillingServiceAs
         assert (refused.code, refused.violations[0][0] if refused.violations else "") == (code, field)
 
 
-async def test_the_price_list_has_every_gpu_type_that_may_be_asked_for(billing: BillingServiceAsyncStub) -> None:
-    listed = await billing.ListPrices(pb.ListPricesRequest())
-    prices = [(price.gpu_type, price.price_micros_per_hour) for price in listed.prices]
-    assert prices == [(gpu_type, 1_990_000) for gpu_type in GPU_TYPES]
-
-
 def usage(sequence: int = 1, seconds: int = 3600, price: int = 1_990_000) -> pb.RecordMachineUsageRequest:
     start, end = Timestamp(), Timestamp()
     start.FromDatetime(datetime(2026, 1, 1, tzinfo=UTC))
@@ -203,6 +197,7 @@ async def test_a_hold_keeps_the_price_of_its_moment_and_a_time_is_charged_by_it(
     billing: BillingServiceAsyncStub,
     stores: Stores,
 ) -> None:
+    await stores.prices.take_settings(BillingSettings().price_tariffs())
     account_id = await open_account(stores, grant_micros=10_000_000)
     held = await billing.ReserveCredit(
         pb.ReserveCreditRequest(
@@ -280,7 +275,7 @@ PAST = Timestamp(seconds=1)
     ("method", "request_message", "field"),
     [
         ("ReserveCredit", pb.ReserveCreditRequest(expire_time=PAST), "expire_time"),
-        ("ReserveCredit", pb.ReserveCreditRequest(gpu_types=["H100"]), "gpu_types"),
+        ("ReserveCredit", pb.ReserveCreditRequest(gpu_types=["H100"]), "gpu_type"),
         ("ReserveCredit", pb.ReserveCreditRequest(longest_time=Duration(seconds=1)), "gpu_types"),
         ("ReserveCredit", pb.ReserveCreditRequest(longest_time=Duration(seconds=-1), gpu_types=["MI300X"]), "longest"),
         ("ReserveCredit", pb.ReserveCreditRequest(amount_micros=2**62), "amount_micros"),
@@ -292,6 +287,7 @@ PAST = Timestamp(seconds=1)
 async def test_bad_input_names_its_field_and_changes_nothing(
     billing: BillingServiceAsyncStub, stores: Stores, method: str, request_message: Any, field: str
 ) -> None:
+    await stores.prices.take_settings(BillingSettings().price_tariffs())
     account_id = await open_account(stores)
     request = type(request_message)()
     request.CopyFrom(request_message)

@@ -3,6 +3,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from servicekit.rpc.channels import open_channel
+from servicekit.rpc.credentials import credentials_of
 from services.scheduler.peers.billing import PRICE_LIFETIME, Billing
 from tests.services.scheduler.cluster import scripted_cluster
 
@@ -13,9 +14,11 @@ if TYPE_CHECKING:
 async def test_a_new_price_is_read_without_a_restart_once_the_old_one_is_a_minute_old(tmp_path: Path) -> None:
     async with (
         scripted_cluster(tmp_path) as cluster,
-        open_channel(cluster.settings.billing_target, cluster.settings.service_token().current) as channel,
+        open_channel(
+            cluster.settings.billing_target, credentials_of(cluster.settings, "scheduler"), "billing"
+        ) as channel,
     ):
-        billing = Billing(channel)
+        billing = Billing(channel, cluster.settings.longest_run)
         first = (await billing.prices_micros_per_hour())["MI300X"]
         cluster.billing.prices = {"MI300X": 2_500_000}
         kept = (await billing.prices_micros_per_hour())["MI300X"]
