@@ -21,6 +21,7 @@ from servicekit.clock import ManualClock
 from services.executor.core.problem_host.interpreter import INSTALLED
 from tests.dstack_lab.server_python import server_python
 from tests.freezer import can_freeze
+from tests.identity_provider.running_provider import MODULES, running_provider
 from tests.postgres_server import PostgresServer, program
 from tests.sampling import leave_out_what_soaks
 from tests.work_units import WorkUnits, long_first
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from xdist.remote import Producer
+
+    from tests.identity_provider.running_provider import RunningProvider
 
 # Before numpy is imported. Workers share the cores: threads of its linear algebra library would wait for each other.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -56,6 +59,10 @@ MISSING = {
     "sshd": (lambda: shutil.which("sshd", path=f"{os.environ['PATH']}:/usr/sbin") is not None, "sshd is not installed"),
     "bubblewrap": (lambda: shutil.which("bwrap") is not None, "bwrap is not installed"),
     "browser": (lambda: shutil.which("chromium") is not None, "chromium is not installed"),
+    "oidc": (
+        lambda: shutil.which("node") is not None and MODULES.is_dir(),
+        "the OpenID provider of the tests is not installed: run .ci/oidc-provider",
+    ),
     "docker": (lambda: bool(docker_runtimes()), "no Docker engine runs: start dockerd"),
     "runsc": (
         lambda: "runsc" in docker_runtimes(),
@@ -165,6 +172,12 @@ def postgres_server() -> Iterator[PostgresServer]:
     server.start()
     yield server
     server.stop()
+
+
+@pytest.fixture(scope="session")
+def identity_provider() -> Iterator[RunningProvider]:
+    with running_provider() as provider:
+        yield provider
 
 
 @pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.postgres)])

@@ -4,19 +4,25 @@ from __future__ import annotations
 
 from datetime import timedelta
 from decimal import Decimal
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import AliasChoices, Field, model_validator
 from pydantic_settings import SettingsConfigDict
 
 from servicekit.settings.config import CommaSeparated, ServiceSettings
 from services.billing.alert_rules.budget import Budget
+from services.billing.errors import InvalidFieldError
+from services.billing.identity.account import check_name
 from services.billing.ledger.report import OverheadPolicy
 from vocabulary.gpu_types import GPU_TYPES, default_first
 from vocabulary.limits import LONGEST_RUN
 from vocabulary.money import Tariff, micros_of
 from vocabulary.names import known_name, none_of
 from vocabulary.ports import USUAL_PORTS
+from vocabulary.web_addresses import is_protected_url
+
+SignInRole = Literal["user", "operator", "admin"]
+"""Roles that groups of the identity provider may give, from the fewest rights to the most."""
 
 
 class BillingSettings(ServiceSettings):
@@ -61,6 +67,42 @@ class BillingSettings(ServiceSettings):
         default=LONGEST_RUN, validation_alias=AliasChoices("SCHEDULER_LONGEST_RUN")
     )
     """Longest time of one attempt, which a hold covers. This is the scheduler's setting; quotes are made from it."""
+    oidc_issuer: str = ""
+    """URL of the organisation's identity provider, exactly as it calls itself; empty: sign-in is off."""
+    oidc_client_id: str = ""
+    """The name of this Wavepool at the provider, as a public client."""
+    oidc_scopes: CommaSeparated[str] = ("openid", "profile", "email")
+    """What the provider is asked for. Some providers send groups only if a scope such as `groups` is among them."""
+    oidc_groups_claim: str = "groups"
+    """The claim with a person's groups; dots lead into objects, as in `realm_access.roles`."""
+    oidc_teams: dict[str, str] = Field(default_factory=dict[str, str])
+    """The team that each group stands for, as JSON: `{"gpu-users": "research"}`."""
+    oidc_roles: dict[str, SignInRole] = Field(default_factory=dict[str, SignInRole])
+    """The role that each group gives, as JSON: `{"gpu-admins": "admin"}`. Everybody else becomes a user at
+    each sign-in. Unset: roles are given in Wavepool alone, and sign-ins leave them as they are."""
+    oidc_admitted_groups: CommaSeparated[str] = ()
+    """Groups whose members may sign in; empty: everybody whom the provider knows."""
+    oidc_email_domains: CommaSeparated[str] = ()
+    """Domains of the verified e-mail addresses that may sign in; empty: all."""
+    oidc_token_lifetime: Annotated[timedelta, Field(gt=timedelta(0))] = timedelta(hours=12)
+    """Time for which the API token of a sign-in works."""
+
+    @model_validator(mode="after")
+    def _whole_identity_provider(self) -> Self:
+        if not self.oidc_issuer:
+            return self
+        if not is_protected_url(self.oidc_issuer):
+            raise ValueError("oidc_issuer: must be an https URL; http is for this machine alone")
+        if not self.oidc_client_id:
+            raise ValueError("oidc_client_id: must be set if BILLING_OIDC_ISSUER is")
+        if "openid" not in self.oidc_scopes:
+            raise ValueError("oidc_scopes: must include openid")
+        for team in self.oidc_teams.values():
+            try:
+                check_name(team)
+            except InvalidFieldError as error:
+                raise ValueError(f"oidc_teams: a team's {error}") from error
+        return self
 
     @model_validator(mode="after")
     def _known_gpu_types(self) -> Self:

@@ -18,15 +18,20 @@ BillingError
 │   ├── NoPriceError
 │   ├── TokenNotFoundError
 │   └── UserNotFoundError
-└── ConflictError
-    ├── NameTakenError
-    ├── IdempotencyKeyReusedError
-    ├── PricePeriodsOverlapError
-    └── HoldSettledError
+├── ConflictError
+│   ├── NameTakenError
+│   ├── IdempotencyKeyReusedError
+│   ├── PricePeriodsOverlapError
+│   └── HoldSettledError
+└── SignInError
+    ├── SignInOffError
+    ├── NotAdmittedError
+    └── IdentityProviderError
 """
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from vocabulary.money import dollars_text
@@ -208,3 +213,37 @@ class PricePeriodsOverlapError(ConflictError):
 
 def _utc(instant: datetime) -> str:
     return instant.isoformat().replace("+00:00", "Z")
+
+
+class SignInError(BillingError):
+    """A person cannot be signed in, although nothing is wrong with the request."""
+
+
+class SignInOffError(SignInError):
+    """No identity provider is set."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "Sign-in with an identity provider is off here. Use an API token; an operator turns sign-in on with "
+            "BILLING_OIDC_ISSUER."
+        )
+
+
+class NotAdmittedError(SignInError):
+    """The identity provider knows the person, but the operator does not admit them."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"You may not sign in here: {reason}. Ask the operator of this Wavepool.")
+
+
+class IdentityProviderError(SignInError):
+    """The identity provider does not answer as it should."""
+
+    retry_after = timedelta(seconds=5)
+
+    def __init__(self, issuer: str, reason: str) -> None:
+        super().__init__(
+            f"The identity provider {issuer} cannot be used now, so nobody can sign in: {reason}. "
+            "This is no fault of yours, and API tokens work as before. Try again later."
+        )
+        self.reason = reason

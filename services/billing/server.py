@@ -13,6 +13,7 @@ from wavepool.billing.v1 import (
     prices_pb2_grpc,
     projections_pb2_grpc,
     reports_pb2_grpc,
+    sign_in_pb2_grpc,
 )
 
 from servicekit import logging
@@ -33,6 +34,10 @@ from services.billing.service.identity_service import IdentityServicer
 from services.billing.service.price_service import PriceServicer
 from services.billing.service.projection_service import ProjectionServicer
 from services.billing.service.report_service import ReportServicer
+from services.billing.service.sign_in_service import SignInServicer
+from services.billing.sign_in.identity_provider import IdentityProvider
+from services.billing.sign_in.membership import MembershipRules
+from services.billing.sign_in.sign_in import SignIn
 from services.billing.store.account_store import AccountStore
 from services.billing.store.budget_store import BudgetStore
 from services.billing.store.history_store import HistoryStore
@@ -66,6 +71,9 @@ ERROR_MAP: ErrorMap = {
     errors.NotAllowedError: grpc.StatusCode.PERMISSION_DENIED,
     errors.NotFoundError: grpc.StatusCode.NOT_FOUND,
     errors.ConflictError: grpc.StatusCode.ALREADY_EXISTS,
+    errors.SignInOffError: grpc.StatusCode.FAILED_PRECONDITION,
+    errors.NotAdmittedError: grpc.StatusCode.PERMISSION_DENIED,
+    errors.IdentityProviderError: grpc.StatusCode.UNAVAILABLE,
 }
 
 
@@ -119,6 +127,8 @@ def build_server(settings: BillingSettings, stores: Stores) -> ServiceServer:
     server.expose("wavepool.billing.v1.PriceService")
     projections_pb2_grpc.add_ProjectionServiceServicer_to_server(projections, server.grpc)
     server.expose("wavepool.billing.v1.ProjectionService")
+    sign_in_pb2_grpc.add_SignInServiceServicer_to_server(SignInServicer(build_sign_in(settings, stores)), server.grpc)
+    server.expose("wavepool.billing.v1.SignInService")
     return server
 
 
@@ -127,6 +137,26 @@ async def _owner(tokens: TokenStore, secret: str) -> Caller | None:
         return await tokens.authenticate(secret)
     except errors.InvalidTokenError:
         return None
+
+
+def build_sign_in(settings: BillingSettings, stores: Stores) -> SignIn | None:
+    """Builds the sign-in with the identity provider; None if no provider is set."""
+    if not settings.oidc_issuer:
+        return None
+    return SignIn(
+        provider=IdentityProvider(settings.oidc_issuer, settings.oidc_client_id),
+        scopes=settings.oidc_scopes,
+        rules=MembershipRules(
+            groups_claim=settings.oidc_groups_claim,
+            teams=settings.oidc_teams,
+            roles=settings.oidc_roles,
+            admitted_groups=settings.oidc_admitted_groups,
+            admitted_email_domains=settings.oidc_email_domains,
+        ),
+        users=stores.outside_identities,
+        clock=SystemClock(),
+        token_lifetime=settings.oidc_token_lifetime,
+    )
 
 
 async def prepare(db: database.Database, stores: Stores, settings: BillingSettings) -> None:

@@ -5,6 +5,7 @@ from datetime import timedelta
 import pytest
 from pydantic import ValidationError
 
+from servicekit.settings.config import settings_faults
 from services.billing.config import BillingSettings
 from vocabulary.gpu_types import GPU_TYPES
 from vocabulary.money import Tariff
@@ -86,3 +87,44 @@ def test_the_longest_run_is_the_schedulers_setting(monkeypatch: pytest.MonkeyPat
     assert BillingSettings().longest_run == timedelta(minutes=15)
     monkeypatch.setenv("SCHEDULER_LONGEST_RUN", "60")
     assert BillingSettings().longest_run == timedelta(minutes=1)
+def test_an_identity_provider_is_set_by_its_issuer_and_our_name_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert BillingSettings().oidc_issuer == ""
+    monkeypatch.setenv("BILLING_OIDC_ISSUER", "https://id.example.org/realms/lab")
+    monkeypatch.setenv("BILLING_OIDC_CLIENT_ID", "wavepool")
+    monkeypatch.setenv("BILLING_OIDC_SCOPES", "openid, groups")
+    monkeypatch.setenv("BILLING_OIDC_TEAMS", '{"gpu-users": "research"}')
+    monkeypatch.setenv("BILLING_OIDC_ROLES", '{"gpu-admins": "admin"}')
+    monkeypatch.setenv("BILLING_OIDC_TOKEN_LIFETIME", "3600")
+    settings = BillingSettings()
+    assert settings.oidc_scopes == ("openid", "groups")
+    assert (settings.oidc_teams, settings.oidc_roles) == ({"gpu-users": "research"}, {"gpu-admins": "admin"})
+    assert settings.oidc_token_lifetime == timedelta(hours=1)
+
+
+@pytest.mark.parametrize(
+    ("setting", "value", "fault"),
+    [
+        ("ISSUER", "http://id.example.org", "must be an https URL; http is for this machine alone"),
+        ("ISSUER", "id.example.org", "must be an https URL"),
+        ("ISSUER", "https://", "must be an https URL"),
+        ("CLIENT_ID", "", "BILLING_OIDC_CLIENT_ID: must be set if BILLING_OIDC_ISSUER is"),
+        ("SCOPES", "profile", "must include openid"),
+        ("ROLES", '{"everybody": "root"}', "Input should be 'user', 'operator' or 'admin'"),
+        ("ROLES", '{"robots": "service"}', "Input should be 'user', 'operator' or 'admin'"),
+        ("TOKEN_LIFETIME", "0", "BILLING_OIDC_TOKEN_LIFETIME"),
+    ],
+)
+def test_a_wrong_identity_provider_is_refused(
+    monkeypatch: pytest.MonkeyPatch, setting: str, value: str, fault: str
+) -> None:
+    monkeypatch.setenv("BILLING_OIDC_ISSUER", "https://id.example.org")
+    monkeypatch.setenv("BILLING_OIDC_CLIENT_ID", "wavepool")
+    monkeypatch.setenv(f"BILLING_OIDC_{setting}", value)
+    with pytest.raises(ValidationError) as refused:
+        BillingSettings()
+    assert fault in settings_faults(refused.value)
+
+
+def test_a_provider_on_this_machine_needs_no_certificate() -> None:
+    for host in ("127.0.0.1:9000", "localhost", "[::1]:9000"):
+        assert BillingSettings(oidc_issuer=f"http://{host}", oidc_client_id="wavepool").oidc_issuer

@@ -9,10 +9,9 @@ from google.protobuf.duration_pb2 import Duration
 from wavepool.billing.v1 import projections_pb2 as pb
 from wavepool.billing.v1.projections_pb2_grpc import ProjectionServiceStub
 
-from servicekit.clock import ManualClock, new_id
+from servicekit.clock import ManualClock
 from servicekit.rpc.errors import rpc_failure
-from services.billing.alert_rules.budget import Budget
-from services.billing.store.ledger_store import LedgerStore
+from services.billing.server import build_stores
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     from wavepool.billing.v1.projections_pb2_grpc import ProjectionServiceAsyncStub
 
     from servicekit.db.database import Database
+    from services.billing.config import BillingSettings
     from services.billing.service.billing_service import Stores
 
 
@@ -80,11 +80,11 @@ async def test_an_account_without_a_week_of_days_has_no_projection(
 
 
 async def test_an_account_is_projected_from_its_own_days(
-    projections: ProjectionServiceAsyncStub, stores: Stores, db: Database
+    projections: ProjectionServiceAsyncStub, settings: BillingSettings, db: Database
 ) -> None:
-    account_id = (await stores.accounts.create("ada")).account_id
     clock = ManualClock(datetime.now(UTC) - timedelta(days=10))
-    ledger = LedgerStore(db, clock, new_id, Budget(800))
+    stores = build_stores(db, settings, clock)
+    ledger, account_id = stores.ledger, (await stores.accounts.create("ada")).account_id
     await ledger.grant(account_id, 50_000_000, "grant:1", "")
     for number in range(11):
         held = await ledger.hold(account_id, 1_000_000, f"job:{number}", "")
