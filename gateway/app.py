@@ -28,6 +28,7 @@ from gateway.routes import (
     prices,
     projections,
     seed_submissions,
+    sign_in,
     submissions,
     teams,
     tokens,
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
 
 DESCRIPTION = """\
 Submit AMD HIP kernels, follow them as they compile, are checked and measured, and see what they cost.
-Every route but the health checks takes an API token as `Authorization: Bearer <token>`.
+Every route but sign-in and the health checks takes an API token as `Authorization: Bearer <token>`.
 Failures are problem documents (RFC 9457); those of the seed-compatible routes are plain JSON.
 """
 
@@ -86,6 +87,7 @@ def create_app(settings: GatewaySettings) -> FastAPI:
         accounts,
         users,
         teams,
+        sign_in,
     ):
         app.include_router(module.router, prefix="/api/v1")
     for module in (orchestrator_metrics, amd, seed_submissions, health):

@@ -11,6 +11,7 @@ from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from starlette.requests import Request  # noqa: TC002 - FastAPI reads it at run time
 
 from gateway.auth import Authenticator, Caller
+from gateway.http.address_limit import AddressLimit
 from gateway.http.sse import STILL_ALLOWED, EventStream
 from gateway.submissions.recent_jobs import RecentJobs
 from gateway.submissions.visible_jobs import VisibleJobs
@@ -38,6 +39,7 @@ class Gateway:
     calls: OpenCalls
     authenticator: Authenticator
     recent_jobs: RecentJobs = field(default_factory=RecentJobs)
+    sign_ins: AddressLimit = field(default_factory=lambda: AddressLimit(burst=20, seconds_per_try=6))
 
     def close(self) -> None:
         """Ends every stream cleanly; the clients resume elsewhere."""

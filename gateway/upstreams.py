@@ -12,6 +12,7 @@ from wavepool.billing.v1.identity_pb2_grpc import IdentityServiceStub
 from wavepool.billing.v1.prices_pb2_grpc import PriceServiceStub
 from wavepool.billing.v1.projections_pb2_grpc import ProjectionServiceStub
 from wavepool.billing.v1.reports_pb2_grpc import ReportServiceStub
+from wavepool.billing.v1.sign_in_pb2_grpc import SignInServiceStub
 from wavepool.scheduler.v1.scheduler_pb2_grpc import SchedulerServiceStub
 from wavepool.vmpool.v1.vmpool_pb2_grpc import VmPoolServiceStub
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from wavepool.billing.v1.prices_pb2_grpc import PriceServiceAsyncStub
     from wavepool.billing.v1.projections_pb2_grpc import ProjectionServiceAsyncStub
     from wavepool.billing.v1.reports_pb2_grpc import ReportServiceAsyncStub
+    from wavepool.billing.v1.sign_in_pb2_grpc import SignInServiceAsyncStub
     from wavepool.scheduler.v1.scheduler_pb2_grpc import SchedulerServiceAsyncStub
     from wavepool.vmpool.v1.vmpool_pb2_grpc import VmPoolServiceAsyncStub
 
@@ -46,6 +48,7 @@ class Upstreams:
     identity: IdentityServiceAsyncStub
     prices: PriceServiceAsyncStub
     projections: ProjectionServiceAsyncStub
+    sign_in: SignInServiceAsyncStub
     health: Mapping[str, Any]
 
 
@@ -72,5 +75,6 @@ async def open_upstreams(settings: GatewaySettings) -> AsyncGenerator[Upstreams]
             identity=IdentityServiceStub(channels["billing"]),
             prices=PriceServiceStub(channels["billing"]),
             projections=ProjectionServiceStub(channels["billing"]),
+            sign_in=SignInServiceStub(channels["billing"]),
             health={name: health_stub(channel) for name, channel in channels.items()},
         )

@@ -88,6 +88,14 @@ NOT_READY: Responses = {
     503: {"description": "`services` tells which one is missing.", "content": {"application/json": {}}}
 }
 NOTHING_LEFT: Responses = {204: {"description": "It is over, and you have seen its last event."}}
+SIGN_IN_FAILURES: Responses = {
+    403: {"description": "The identity provider knows you, but the operator does not admit you."},
+    409: {"description": "Sign-in with an identity provider is off here."},
+    429: {"description": "Too many sign-ins from your address; `Retry-After` tells when to try again."},
+    500: {"description": MEANINGS[500]},
+    503: {"description": "The identity provider or a service behind the gateway cannot be reached. Try again."},
+    504: {"description": MEANINGS[504]},
+}
 
 
 def problems(*statuses: int) -> Responses:

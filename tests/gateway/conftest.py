@@ -37,5 +37,6 @@ async def services(scripted: ScriptedServices) -> ScriptedServices:
 @pytest_asyncio.fixture(loop_scope="module")
 async def gateway(running: RunningGateway, services: ScriptedServices) -> AsyncGenerator[RunningGateway]:
     running.app.state.gateway.recent_jobs._jobs.clear()
+    running.app.state.gateway.sign_ins._used_up_to.clear()
     async with client_of(running.url, running.app) as http:
         yield replace(running, http=http, services=services)

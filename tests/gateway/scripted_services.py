@@ -16,6 +16,8 @@ from wavepool.billing.v1 import (
     identity_pb2_grpc,
     prices_pb2_grpc,
     projections_pb2_grpc,
+    sign_in_pb2,
+    sign_in_pb2_grpc,
 )
 from wavepool.scheduler.v1 import scheduler_pb2_grpc
 from wavepool.vmpool.v1 import vmpool_pb2, vmpool_pb2_grpc
@@ -270,6 +272,22 @@ class ScriptedIdentity(identity_pb2_grpc.IdentityServiceServicer):
         return identity_pb2.GetAccountResponse(account=ACCOUNT)
 
 
+class ScriptedSignIn(sign_in_pb2_grpc.SignInServiceServicer):
+    def __init__(self, refusals: Refusals) -> None:
+        self.refusals = refusals
+        self.options = sign_in_pb2.GetSignInOptionsResponse()
+
+    async def GetSignInOptions(self, request: Any, context: Any) -> sign_in_pb2.GetSignInOptionsResponse:
+        await self.refusals.meet("GetSignInOptions", request, context)
+        return self.options
+
+    async def SignIn(self, request: Any, context: Any) -> sign_in_pb2.SignInResponse:
+        await self.refusals.meet("SignIn", request, context)
+        answer = sign_in_pb2.SignInResponse(token_id="tok_3", token=USER_TOKEN)
+        answer.expire_time.FromJsonString("2026-11-26T12:00:00Z")
+        return answer
+
+
 class ScriptedServices:
     """All scripted services on one port."""
 
@@ -281,6 +299,7 @@ class ScriptedServices:
         self.identity = ScriptedIdentity(self.refusals)  # pyright: ignore[reportAbstractUsage] - the rest is not called
         self.prices = ScriptedPrices(self.refusals)
         self.projections = ScriptedProjections(self.refusals)
+        self.sign_in = ScriptedSignIn(self.refusals)
         self.health: Any = cast("Any", health).aio.HealthServicer()
         self.server = grpc.aio.server()
         self.port = 0
@@ -296,6 +315,7 @@ class ScriptedServices:
         identity_pb2_grpc.add_IdentityServiceServicer_to_server(self.identity, self.server)
         prices_pb2_grpc.add_PriceServiceServicer_to_server(self.prices, self.server)
         projections_pb2_grpc.add_ProjectionServiceServicer_to_server(self.projections, self.server)
+        sign_in_pb2_grpc.add_SignInServiceServicer_to_server(self.sign_in, self.server)
         cast("Any", health_pb2_grpc).add_HealthServicer_to_server(self.health, self.server)
         await self.health.set("", health_pb2.HealthCheckResponse.SERVING)
         self.port = self.server.add_insecure_port("127.0.0.1:0")
@@ -310,6 +330,7 @@ class ScriptedServices:
         self.vmpool.forget()
         self.identity.forget()
         self.projections.forget()
+        self.sign_in.options.Clear()
         await self.health.set("", health_pb2.HealthCheckResponse.SERVING)
 
     async def stop(self) -> None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from services.billing.sign_in.id_token import Claims
     from services.billing.sign_in.identity_provider import IdentityProvider
     from services.billing.sign_in.membership import MembershipRules
-    from services.billing.sign_in.signed_in_users import SignedInUsers
+    from services.billing.store.outside_identity_store import OutsideIdentityStore
 
 log = get_logger(__name__)
 
@@ -39,7 +39,7 @@ class SignIn:
         provider: IdentityProvider,
         scopes: tuple[str, ...],
         rules: MembershipRules,
-        users: SignedInUsers,
+        users: OutsideIdentityStore,
         clock: Clock,
         token_lifetime: timedelta,
     ) -> None:

@@ -10,7 +10,6 @@ import pytest
 from servicekit.clock import SystemClock
 from services.billing.sign_in.id_token import InvalidIdTokenError
 from services.billing.sign_in.identity_provider import READ_INTERVAL_SECONDS, IdentityProvider
-from services.billing.sign_in.interim_users import InterimUsers
 from services.billing.sign_in.membership import MembershipRules
 from services.billing.sign_in.sign_in import SignIn
 from tests.identity_provider.running_provider import CLIENT, running_provider
@@ -48,7 +47,7 @@ def sign_in(provider: RunningProvider, stores: Stores, watch: Stopwatch) -> Sign
         IdentityProvider(provider.issuer, CLIENT, watch),
         ("openid",),
         MembershipRules("groups", {}, {}),
-        InterimUsers(stores.accounts, stores.tokens),
+        stores.outside_identities,
         SystemClock(),
         timedelta(hours=1),
     )

@@ -1,0 +1,102 @@
+"""`/api/v1/sign-in`: from a proof of the organisation's identity provider to an API token."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Self
+
+from fastapi import APIRouter, Request
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+from wavepool.billing.v1.sign_in_pb2 import AuthorizationCode, GetSignInOptionsRequest
+from wavepool.billing.v1.sign_in_pb2 import SignInRequest as SignInCall
+
+from gateway.dependencies import TheGateway
+from gateway.http.json_route import JsonRoute
+from gateway.http.route_docs import SIGN_IN_FAILURES, problems
+from gateway.upstreams import CALL_TIMEOUT_SECONDS
+from gateway.words.proto_time import instant_of
+
+router = APIRouter(prefix="/sign-in", tags=["sign-in"], route_class=JsonRoute)
+
+MAX_ID_TOKEN_CHARACTERS = 128_000
+"""Tokens with thousands of groups have some ten thousand."""
+
+Short = Annotated[str, Field(max_length=2000)]
+
+
+class SignInOptions(BaseModel):
+    """Whether people can sign in with an identity provider, and where that begins. If not, all else is empty."""
+
+    enabled: bool
+    issuer: str
+    client_id: str
+    scopes: list[str]
+    authorization_endpoint: Annotated[str, Field(description="Where a browser goes: code flow with PKCE (S256).")]
+    device_authorization_endpoint: Annotated[
+        str, Field(description="Where the device flow (RFC 8628) begins; empty if the provider has none.")
+    ]
+    token_endpoint: Annotated[str, Field(description="Where the device flow asks for its tokens.")]
+
+
+class SignInRequest(BaseModel):
+    """An ID token, or the code that a browser came back with: one of both."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={
+            "examples": [
+                {"id_token": "eyJhbGciOi…"},
+                {"code": "…", "code_verifier": "…", "redirect_uri": "https://wavepool.example/", "nonce": "…"},
+            ]
+        },
+    )
+
+    id_token: Annotated[str, Field(max_length=MAX_ID_TOKEN_CHARACTERS)] = ""
+    code: Short = ""
+    code_verifier: Annotated[Short, Field(description="Of PKCE; with `code`.")] = ""
+    redirect_uri: Annotated[Short, Field(description="As it was sent to the provider; with `code`.")] = ""
+    nonce: Annotated[Short, Field(description="As it was sent to the provider, if it was.")] = ""
+
+    @model_validator(mode="after")
+    def _one_proof(self) -> Self:
+        if bool(self.id_token) == bool(self.code):
+            raise ValueError("send an id_token or a code, one of both")
+        return self
+
+    def call(self) -> SignInCall:
+        """The call of billing."""
+        if self.id_token:
+            return SignInCall(id_token=self.id_token, nonce=self.nonce)
+        code = AuthorizationCode(code=self.code, code_verifier=self.code_verifier, redirect_uri=self.redirect_uri)
+        return SignInCall(authorization_code=code, nonce=self.nonce)
+
+
+class SignedIn(BaseModel):
+    """A new API token; `token` is shown only this once."""
+
+    id: str
+    token: str
+    expire_time: datetime | None
+
+
+@router.get("", responses=problems(500, 503, 504))
+async def get_sign_in_options(gateway: TheGateway) -> SignInOptions:
+    """Find out whether and where people can sign in. This needs no token."""
+    answer = await gateway.upstreams.sign_in.GetSignInOptions(GetSignInOptionsRequest(), timeout=CALL_TIMEOUT_SECONDS)
+    return SignInOptions(
+        enabled=answer.enabled,
+        issuer=answer.issuer,
+        client_id=answer.client_id,
+        scopes=list(answer.scopes),
+        authorization_endpoint=answer.authorization_endpoint,
+        device_authorization_endpoint=answer.device_authorization_endpoint,
+        token_endpoint=answer.token_endpoint,
+    )
+
+
+@router.post("", status_code=201, responses=SIGN_IN_FAILURES)
+async def sign_in(body: SignInRequest, request: Request, gateway: TheGateway) -> SignedIn:
+    """Sign in with what the identity provider says. This needs no token, and makes one that expires."""
+    gateway.sign_ins.count(request.client.host if request.client else "")
+    answer = await gateway.upstreams.sign_in.SignIn(body.call(), timeout=CALL_TIMEOUT_SECONDS)
+    return SignedIn(id=answer.token_id, token=answer.token, expire_time=instant_of(answer.expire_time))

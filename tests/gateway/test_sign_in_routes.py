@@ -1,0 +1,157 @@
+"""Sign-in over HTTP, with billing scripted: its own tests have the real provider."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+import grpc
+import pytest
+from wavepool.billing.v1 import sign_in_pb2
+
+from gateway.http.address_limit import AddressLimit
+from gateway.http.errors import ProblemError
+from tests.gateway.refusals import refusal
+
+if TYPE_CHECKING:
+    from tests.gateway.running_gateway import RunningGateway
+    from tests.gateway.scripted_services import ScriptedServices
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+ROUTE = "/api/v1/sign-in"
+NOBODY = {"Authorization": ""}
+CODE = {"code": "c", "code_verifier": "v", "redirect_uri": "https://w.example/", "nonce": "n"}
+
+
+async def test_options_need_no_token_and_say_if_sign_in_is_off(gateway: RunningGateway) -> None:
+    answer = await gateway.http.get(ROUTE, headers=NOBODY)
+    assert answer.status_code == 200
+    assert answer.json() == {
+        "enabled": False,
+        "issuer": "",
+        "client_id": "",
+        "scopes": [],
+        "authorization_endpoint": "",
+        "device_authorization_endpoint": "",
+        "token_endpoint": "",
+    }
+
+
+async def test_options_say_where_sign_in_begins(gateway: RunningGateway, services: ScriptedServices) -> None:
+    services.sign_in.options.CopyFrom(
+        sign_in_pb2.GetSignInOptionsResponse(enabled=True, issuer="https://id.example", scopes=["openid"])
+    )
+    options = (await gateway.http.get(ROUTE, headers=NOBODY)).json()
+    assert (options["enabled"], options["issuer"], options["scopes"]) == (True, "https://id.example", ["openid"])
+
+
+async def test_an_id_token_becomes_an_api_token(gateway: RunningGateway, services: ScriptedServices) -> None:
+    answer = await gateway.http.post(ROUTE, headers=NOBODY, json={"id_token": "a.b.c", "nonce": "n"})
+    assert answer.status_code == 201
+    assert answer.json() == {"id": "tok_3", "token": "wp_user", "expire_time": "2026-11-26T12:00:00Z"}
+    assert services.refusals.calls["SignIn"] == [sign_in_pb2.SignInRequest(id_token="a.b.c", nonce="n")]  # noqa: S106
+
+
+async def test_the_code_of_a_browser_is_passed_on(gateway: RunningGateway, services: ScriptedServices) -> None:
+    assert (await gateway.http.post(ROUTE, headers=NOBODY, json=CODE)).status_code == 201
+    made = sign_in_pb2.AuthorizationCode(code="c", code_verifier="v", redirect_uri="https://w.example/")
+    assert services.refusals.calls["SignIn"] == [sign_in_pb2.SignInRequest(authorization_code=made, nonce="n")]
+
+
+@pytest.mark.parametrize(
+    "body", [{}, {"nonce": "n"}, {"id_token": ""}, CODE | {"id_token": "a.b.c"}, {"password": "x"}]
+)
+async def test_without_one_proof_nobody_is_signed_in(
+    gateway: RunningGateway, services: ScriptedServices, body: dict[str, Any]
+) -> None:
+    answer = await gateway.http.post(ROUTE, headers=NOBODY, json=body)
+    assert answer.status_code == 422
+    assert not services.refusals.calls["SignIn"]
+
+
+@pytest.mark.parametrize(
+    ("code", "status"),
+    [
+        (grpc.StatusCode.INVALID_ARGUMENT, 422),
+        (grpc.StatusCode.PERMISSION_DENIED, 403),
+        (grpc.StatusCode.FAILED_PRECONDITION, 409),
+    ],
+)
+async def test_a_refusal_says_why(
+    gateway: RunningGateway, services: ScriptedServices, code: grpc.StatusCode, status: int
+) -> None:
+    services.refusals.by_method["SignIn"] = refusal(code, "because of this")
+    answer = await gateway.http.post(ROUTE, headers=NOBODY, json={"id_token": "a.b.c"})
+    assert (answer.status_code, answer.json()["detail"]) == (status, "because of this")
+    assert answer.headers["content-type"] == "application/problem+json"
+
+
+@pytest.mark.parametrize("method", ["GET", "POST"])
+async def test_a_provider_that_is_down_is_told_as_such(
+    gateway: RunningGateway, services: ScriptedServices, method: str
+) -> None:
+    down = refusal(grpc.StatusCode.UNAVAILABLE, "the provider is down", retry_after=timedelta(seconds=5))
+    services.refusals.by_method |= {"SignIn": down, "GetSignInOptions": down}
+    body = {"id_token": "a.b.c"} if method == "POST" else None
+    answer = await gateway.http.request(method, ROUTE, headers=NOBODY, json=body)
+    assert (answer.status_code, answer.json()["detail"]) == (503, "the provider is down")
+    assert answer.headers["retry-after"] == "5"
+
+
+async def test_an_address_that_tries_too_often_must_wait(gateway: RunningGateway, services: ScriptedServices) -> None:
+    answers = [await gateway.http.post(ROUTE, headers=NOBODY, json={"id_token": "a.b.c"}) for _ in range(21)]
+    assert [answer.status_code for answer in answers] == [201] * 20 + [429]
+    assert 1 <= int(answers[-1].headers["retry-after"]) <= 6
+    assert len(services.refusals.calls["SignIn"]) == 20
+    assert (await gateway.http.get(ROUTE, headers=NOBODY)).status_code == 200
+
+
+async def test_everybody_may_revoke_the_token_of_the_request_and_no_other(
+    gateway: RunningGateway, services: ScriptedServices
+) -> None:
+    assert (await gateway.http.delete("/api/v1/tokens/tok_1")).status_code == 204
+    assert (await gateway.http.delete("/api/v1/tokens/tok_2")).status_code == 403
+    assert [call.token_id for call in services.refusals.calls["RevokeToken"]] == ["tok_1"]
+
+
+class TestAddressLimit:
+    pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+    async def test_tries_come_back_one_by_one(self) -> None:
+        now = 0.0
+        limit = AddressLimit(2, 10, lambda: now)
+        limit.count("10.0.0.1")
+        limit.count("10.0.0.1")
+        with pytest.raises(ProblemError) as refused:
+            limit.count("10.0.0.1")
+        assert refused.value.problem.retry_after_seconds == 10
+        limit.count("10.0.0.2")
+        now = 10.0
+        limit.count("10.0.0.1")
+        with pytest.raises(ProblemError):
+            limit.count("10.0.0.1")
+        now = 1000.0
+        limit.count("10.0.0.1")
+        limit.count("10.0.0.1")
+        with pytest.raises(ProblemError):
+            limit.count("10.0.0.1")
+
+    @pytest.mark.parametrize(
+        ("first", "second", "together"),
+        [
+            ("2001:db8::1", "2001:db8::ffff:1", True),
+            ("2001:db8::1", "2001:db8:0:1::1", False),
+            ("::ffff:10.0.0.1", "::ffff:10.0.0.2", False),
+            ("10.0.0.1", "10.0.0.2", False),
+            ("", "", True),
+        ],
+    )
+    async def test_one_ipv6_network_counts_as_one_address(self, first: str, second: str, together: bool) -> None:
+        limit = AddressLimit(1, 10, lambda: 0.0)
+        limit.count(first)
+        if together:
+            with pytest.raises(ProblemError):
+                limit.count(second)
+        else:
+            limit.count(second)
