@@ -19,6 +19,7 @@ from wavepool_client.commands import (
     prices,
     projections,
     reports,
+    sign_in,
     submissions,
     teams,
     tokens,
@@ -120,6 +121,11 @@ def _add_commands() -> None:
             "wavepool projections --operator --json",
         )
     )(projections.projections)
+    app.command(
+        epilog=examples("wavepool login --url https://wavepool.example", "wavepool login --no-browser")
+        + f"\n\n{EXPLANATION}"
+    )(sign_in.login)
+    app.command(epilog=examples("wavepool logout --url https://wavepool.example"))(sign_in.logout)
     app.add_typer(machines.app, name="machines")
     app.add_typer(prices.app, name="prices")
     app.add_typer(catalogue.app, name="problems")

@@ -19,6 +19,7 @@ import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
+from urllib.parse import urlsplit
 
 from wavepool_client.errors import InputError, NotFoundError
 
@@ -69,6 +70,18 @@ def chosen_profile() -> Profile:
     profiles = load_profiles()
     name = os.environ.get("WAVEPOOL_PROFILE") or profiles.current
     return profiles.get(name) if name else Profile()
+
+
+def profile_at(url: str) -> tuple[str, Profile] | None:
+    """The profile of the gateway at this URL with its name, the current one first; None if there is none."""
+    profiles = load_profiles()
+    names = sorted(profiles.by_name, key=lambda name: (name != profiles.current, name))
+    return next(((name, profiles.by_name[name]) for name in names if profiles.by_name[name].url == url), None)
+
+
+def name_for(url: str) -> str:
+    """A name for a profile of the gateway at this URL, such as `wavepool-example`."""
+    return re.sub(r"[^A-Za-z0-9_-]+", "-", urlsplit(url).netloc)[:64].strip("-") or "default"
 
 
 def load_profiles() -> Profiles:

@@ -59,9 +59,7 @@ async def test_the_code_of_a_browser_is_passed_on(gateway: RunningGateway, servi
     assert services.refusals.calls["SignIn"] == [sign_in_pb2.SignInRequest(authorization_code=made, nonce="n")]
 
 
-@pytest.mark.parametrize(
-    "body", [{}, {"nonce": "n"}, {"id_token": ""}, CODE | {"id_token": "a.b.c"}, {"password": "x"}]
-)
+@pytest.mark.parametrize("body", [{}, {"nonce": "n"}, {"id_token": ""}, CODE | {"id_token": "a.b.c"}, {"user": "x"}])
 async def test_without_one_proof_nobody_is_signed_in(
     gateway: RunningGateway, services: ScriptedServices, body: dict[str, Any]
 ) -> None:
@@ -116,8 +114,6 @@ async def test_everybody_may_revoke_the_token_of_the_request_and_no_other(
 
 
 class TestAddressLimit:
-    pytestmark = pytest.mark.asyncio(loop_scope="module")
-
     async def test_tries_come_back_one_by_one(self) -> None:
         now = 0.0
         limit = AddressLimit(2, 10, lambda: now)

@@ -9,7 +9,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from wavepool_client.errors import InputError
-from wavepool_client.profiles import chosen_profile
+from wavepool_client.profiles import chosen_profile, profile_at
 
 DEFAULT_ENDPOINT = "http://127.0.0.1:8080"
 DEFAULT_DATA_DIR = Path(".wavepool")
@@ -43,6 +43,8 @@ def resolve(endpoint: str | None = None, token: str | None = None, data_dir: Pat
     if not known and chosen == profile.url.rstrip("/"):
         # A profile's token is for its own gateway, whatever other endpoint was named.
         known = profile.token
+    if not known and (at := profile_at(chosen)):
+        known = at[1].token
     if not known and is_loopback(urlsplit(chosen).hostname or ""):
         # The file has an administrator's token for this machine, so no other machine may see it.
         known = _first_line(data_dir / TOKEN_FILE)
