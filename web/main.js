@@ -3,6 +3,7 @@
 import { Editor } from "./editor/editor.js";
 import { ApiError, call } from "./gateway/api.js";
 import { follow } from "./gateway/event_stream.js";
+import * as signIn from "./gateway/sign_in.js";
 import { TokenDialog } from "./gateway/token_dialog.js";
 import { byId, element } from "./page/dom.js";
 import { dollars } from "./page/format.js";
@@ -248,8 +249,20 @@ function listen() {
   });
 }
 
+async function open() {
+  const returned = signIn.takeAnswer();
+  try {
+    if (returned) await signIn.finish(returned);
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    tokenDialog.open(error.message);
+    return;
+  }
+  if (session.token()) await start();
+  else tokenDialog.open();
+}
+
 applyTheme();
 session.adoptTokenFromAddress();
 listen();
-if (session.token()) guarded(start)();
-else tokenDialog.open();
+guarded(open)();

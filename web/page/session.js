@@ -1,6 +1,8 @@
 // What this browser remembers: the token, drafts, the theme; and what the address holds: the problem and the submission.
 
 const TOKEN = "wavepool.token";
+const SIGNED_IN = "wavepool.signed-in";
+const SIGN_IN = "wavepool.sign-in";
 const THEME = "wavepool.theme";
 
 export function token() {
@@ -10,6 +12,27 @@ export function token() {
 export function rememberToken(value) {
   if (value) localStorage.setItem(TOKEN, value);
   else localStorage.removeItem(TOKEN);
+}
+
+// The id of the token, if a sign-in made it.
+export function signedIn() {
+  return localStorage.getItem(SIGNED_IN) ?? "";
+}
+
+export function rememberSignedIn(tokenId) {
+  if (tokenId) localStorage.setItem(SIGNED_IN, tokenId);
+  else localStorage.removeItem(SIGNED_IN);
+}
+
+// A sign-in that has begun belongs to its tab, and its answer is taken once.
+export function rememberSignIn(begun) {
+  sessionStorage.setItem(SIGN_IN, JSON.stringify(begun));
+}
+
+export function takeSignIn() {
+  const begun = sessionStorage.getItem(SIGN_IN);
+  sessionStorage.removeItem(SIGN_IN);
+  return begun ? JSON.parse(begun) : null;
 }
 
 export function draft(problem) {
@@ -48,6 +71,7 @@ export function adoptTokenFromAddress() {
   const given = new URLSearchParams(location.hash.slice(1)).get("token");
   if (!given) return false;
   rememberToken(given);
+  rememberSignedIn("");
   go({});
   return true;
 }

@@ -63,7 +63,9 @@ class BrowserPage:
         page.on("console", self._note)
 
     def _note(self, message: Any) -> None:
-        if message.type in {"error", "warning"}:
+        place = message.location["url"]
+        of_another_site = place.startswith("http") and not place.startswith(f"{self.gateway.url}/")
+        if message.type in {"error", "warning"} and not of_another_site:
             self.complaints.append(message.text)
 
     async def open(self, fragment: str = "token=wp_user") -> None:

@@ -5,14 +5,17 @@ from __future__ import annotations
 import json
 import math
 import re
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
+import grpc
 import pytest
 from playwright.async_api import expect
 from wavepool.executor.v1 import run_event_pb2
 from wavepool.submission.v1 import submission_pb2
 
 from tests.gateway.job_events import ACCEPTED, COMPILE_ERROR, WRONG, event, whole_run
+from tests.gateway.refusals import refusal
 from tests.gateway.scripted_scheduler import ALIAS, PROBLEM
 
 if TYPE_CHECKING:
@@ -372,6 +375,28 @@ async def test_token_is_asked_for_checked_and_remembered(web: BrowserPage, gatew
     await web.page.wait_for_selector("#signature:not([hidden])")
     await web.page.reload()
     await web.page.wait_for_selector("#signature:not([hidden])")
+
+
+async def test_without_an_identity_provider_no_sign_in_is_offered(web: BrowserPage, gateway: RunningGateway) -> None:
+    async with web.page.expect_response("**/api/v1/sign-in"):
+        await web.page.goto(gateway.url)
+    await expect(web.page.locator("#token-input")).to_be_visible()
+    await expect(web.page.locator("#sign-in-button")).to_be_hidden()
+
+
+async def test_an_identity_provider_that_is_down_is_named_and_tokens_still_work(
+    web: BrowserPage, gateway: RunningGateway, services: ScriptedServices
+) -> None:
+    down = refusal(grpc.StatusCode.UNAVAILABLE, "The provider is down.", retry_after=timedelta(seconds=5))
+    services.refusals.by_method["GetSignInOptions"] = down
+    await web.page.goto(gateway.url)
+    await expect(web.page.locator("#sign-in-hint")).to_have_text("Nobody can sign in now: The provider is down.")
+    await expect(web.page.locator("#sign-in-button")).to_be_hidden()
+    await web.page.fill("#token-input", "wp_user")
+    await web.page.keyboard.press("Enter")
+    await web.page.wait_for_selector("#signature:not([hidden])")
+    assert len(web.complaints) == 1  # the browser's own line for the 503
+    web.complaints.clear()
 
 
 async def test_token_of_the_link_leaves_the_address(web: BrowserPage) -> None:

@@ -1,0 +1,183 @@
+"""Sign-in on the page, in Chromium, with real billing and a real identity provider."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from urllib.parse import parse_qs, urlsplit
+
+import httpx
+import pytest
+import pytest_asyncio
+from playwright.async_api import expect
+
+from servicekit.db import database
+from services.billing.config import BillingSettings
+from services.billing.server import build_server, build_stores
+from tests.gateway.running_gateway import RunningGateway, serve, settings_for
+from tests.gateway.scripted_scheduler import PROBLEM
+from tests.identity_provider.running_provider import CLIENT
+from tests.service_token import SERVICE_TOKEN
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+
+    from tests.gateway.browser.browser_page import BrowserPage
+    from tests.gateway.scripted_services import ScriptedServices
+    from tests.identity_provider.running_provider import RunningProvider
+
+pytestmark = [pytest.mark.browser, pytest.mark.oidc, pytest.mark.asyncio(loop_scope="module")]
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def billing_target(
+    identity_provider: RunningProvider, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncGenerator[str]:
+    folder = tmp_path_factory.mktemp("billing")
+    settings = BillingSettings(
+        port=0,
+        data_dir=folder,
+        database_url=f"sqlite+aiosqlite:///{folder / 'billing.db'}",
+        service_token_file=SERVICE_TOKEN.file,
+        oidc_issuer=identity_provider.issuer,
+        oidc_client_id=CLIENT,
+    )
+    db = database.Database(settings.resolved_database_url("billing"))
+    await database.migrate(db, "services.billing:migrations")
+    server = build_server(settings, build_stores(db, settings))
+    await server.start()
+    yield f"127.0.0.1:{server.port}"
+    await server.stop()
+    await db.close()
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def running(scripted: ScriptedServices, billing_target: str) -> AsyncGenerator[RunningGateway]:
+    async with serve(scripted, settings_for(scripted, billing_target=billing_target)) as gateway:
+        yield gateway
+
+
+async def leave_for_the_provider(web: BrowserPage, issuer: str, fragment: str = "") -> None:
+    await web.page.goto(f"{web.gateway.url}/{fragment}")
+    await web.page.click("#sign-in-button")
+    await web.page.wait_for_url(f"{issuer}/interaction/*")
+
+
+async def begin(web: BrowserPage, issuer: str) -> dict[str, str]:
+    """Begins a sign-in; gives what the provider is asked for."""
+    async with web.page.expect_request(f"{issuer}/auth?*") as asked:
+        await leave_for_the_provider(web, issuer)
+    return {name: values[0] for name, values in parse_qs(urlsplit((await asked.value).url).query).items()}
+
+
+async def log_in(web: BrowserPage, login: str) -> None:
+    """Goes through the provider's two pages, as far as the last button."""
+    await web.page.fill("input[name=login]", login)
+    await web.page.fill("input[name=password]", "any will do")
+    await web.page.click("button[type=submit]")
+    await web.page.wait_for_selector("input[name=prompt][value=consent]", state="attached")
+
+
+async def sign_in(web: BrowserPage, issuer: str, fragment: str = "") -> str:
+    """Signs in as ada; gives the API token."""
+    await leave_for_the_provider(web, issuer, fragment)
+    await log_in(web, "ada")
+    await web.page.click("button[type=submit]")
+    await web.page.wait_for_selector("#signature:not([hidden])")
+    return await web.page.evaluate("localStorage.getItem('wavepool.token')")
+
+
+async def status_of(web: BrowserPage, token: str) -> int:
+    async with httpx.AsyncClient(trust_env=False) as http:
+        answer = await http.get(f"{web.gateway.url}/api/v1/me", headers={"Authorization": f"Bearer {token}"})
+        return answer.status_code
+
+
+async def test_a_person_signs_in_and_comes_back_to_the_same_place(
+    web: BrowserPage, identity_provider: RunningProvider
+) -> None:
+    token = await sign_in(web, identity_provider.issuer, f"#problem={PROBLEM.slug}")
+    assert token.startswith("wpt_")
+    assert web.page.url == f"{web.gateway.url}/#problem={PROBLEM.slug}"
+    await expect(web.page.locator("#credit")).to_have_text("$0.00 credit")
+    await web.page.reload()
+    await web.page.wait_for_selector("#signature:not([hidden])")
+
+
+async def test_the_provider_is_asked_with_a_challenge_and_without_a_secret(
+    web: BrowserPage, identity_provider: RunningProvider
+) -> None:
+    query = await begin(web, identity_provider.issuer)
+    made_up = {name: query.pop(name) for name in ("state", "nonce", "code_challenge")}
+    assert query == {
+        "response_type": "code",
+        "client_id": CLIENT,
+        "redirect_uri": f"{web.gateway.url}/",
+        "scope": "openid profile email",
+        "code_challenge_method": "S256",
+    }
+    assert {len(value) for value in made_up.values()} == {43}
+    assert len(set(made_up.values())) == 3
+
+
+async def test_signing_out_ends_the_token(web: BrowserPage, identity_provider: RunningProvider) -> None:
+    token = await sign_in(web, identity_provider.issuer)
+    assert await status_of(web, token) == 200
+    await web.page.click("#token-button")
+    await expect(web.page.locator("#token-forget")).to_have_text("Sign out")
+    await expect(web.page.locator("#token-input")).to_have_value("")
+    async with web.page.expect_response("**/api/v1/tokens/*"):
+        await web.page.click("#token-forget")
+    assert await status_of(web, token) == 401
+    await web.page.wait_for_function("localStorage.length === 0")
+
+
+async def test_a_person_who_cancels_at_the_provider_is_told_so(
+    web: BrowserPage, identity_provider: RunningProvider
+) -> None:
+    await leave_for_the_provider(web, identity_provider.issuer)
+    await log_in(web, "ada")
+    await web.page.click("a[href$=abort]")
+    await expect(web.page.locator("#token-error")).to_contain_text("The identity provider did not sign you in")
+    assert web.page.url == f"{web.gateway.url}/"
+
+
+@pytest.mark.parametrize("query", ["code=x&state=y", "error=access_denied&state=y"])
+async def test_an_answer_that_nobody_asked_for_is_refused(web: BrowserPage, query: str) -> None:
+    sent: list[str] = []
+    web.page.on("request", lambda request: sent.append(request.method))
+    await web.page.goto(f"{web.gateway.url}/?{query}")
+    await expect(web.page.locator("#token-error")).to_contain_text("not to a sign-in of this page")
+    assert web.page.url == f"{web.gateway.url}/"
+    assert "POST" not in sent
+
+
+@pytest.mark.parametrize("forged", ["state=another", "iss=https://evil.example.org"])
+async def test_an_answer_to_another_sign_in_is_refused(
+    web: BrowserPage, identity_provider: RunningProvider, forged: str
+) -> None:
+    begun = await begin(web, identity_provider.issuer)
+    answer = {"code": "x", "state": begun["state"], "iss": identity_provider.issuer, **dict([forged.split("=")])}
+    await web.page.goto(f"{web.gateway.url}/?{httpx.QueryParams(answer)}")
+    await expect(web.page.locator("#token-error")).to_contain_text("not to a sign-in of this page")
+
+
+async def test_a_code_that_the_provider_does_not_take_is_refused(
+    web: BrowserPage, identity_provider: RunningProvider
+) -> None:
+    begun = await begin(web, identity_provider.issuer)
+    answer = {"code": "x", "state": begun["state"], "iss": identity_provider.issuer}
+    await web.page.goto(f"{web.gateway.url}/?{httpx.QueryParams(answer)}")
+    await expect(web.page.locator("#token-error")).to_contain_text("the identity provider refuses it")
+    web.complaints.clear()  # the browser's own line for the 422
+
+
+async def test_the_dialog_is_accessible(web: BrowserPage, identity_provider: RunningProvider) -> None:
+    await web.page.goto(web.gateway.url)
+    await expect(web.page.locator("#sign-in-hint")).to_have_text(
+        f"at {urlsplit(identity_provider.issuer).netloc}; or use an API token:"
+    )
+    assert await web.accessibility() == []
+    assert await web.poor_contrast() == []
+    await web.page.focus("#sign-in-button")
+    await web.page.keyboard.press("Enter")
+    await web.page.wait_for_url(f"{identity_provider.issuer}/interaction/*")
