@@ -64,7 +64,12 @@ function showDraft() {
 
 function alertOf(error) {
   if (!(error instanceof ApiError)) throw error;
-  if (error.status === 401) tokenDialog.open("This token is unknown, revoked or expired, or its user is disabled; enter another.");
+  if (error.status === 401) {
+    const isSignedIn = session.signedIn() !== "";
+    tokenDialog.open(
+      isSignedIn ? "Your sign-in has ended; sign in again." : "This token is unknown, revoked or expired, or its user is disabled; enter another.",
+    );
+  }
   const fields = (error.errors ?? []).map(({ field, message }) => element("li", {}, `${field}: ${message}`));
   byId("alert").replaceChildren(error.message, fields.length ? element("ul", {}, ...fields) : "");
   byId("alert").hidden = false;

@@ -32,10 +32,10 @@ def failure_of(response: httpx.Response) -> WavepoolError:
             f"{message}\nGive the token with --token, WAVEPOOL_TOKEN or a profile (`wavepool config set`), or sign in "
             "with `wavepool login`; `wavepool up` leaves one in .wavepool/token."
         )
-    if status == 403 and "Authorization" not in response.request.headers:  # noqa: PLR2004 - HTTP's own number
-        return AuthenticationError(message)
     if status == 403:  # noqa: PLR2004 - HTTP's own number
-        return AuthenticationError(f"{message}\n`wavepool config get` shows your token's user, role and scopes.")
+        has_token = "Authorization" in response.request.headers
+        fix = "\n`wavepool config get` shows your token's user, role and scopes." if has_token else ""
+        return AuthenticationError(message + fix)
     if status == 404:  # noqa: PLR2004 - HTTP's own number
         return NotFoundError(message, _fields(body))
     if status == 429:  # noqa: PLR2004 - HTTP's own number

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from wavepool_client.saved_tokens import save_token, saved_token
 
 from tests.cli.conftest import Answer
 from tests.cli.invocation import wavepool
-from wavepool_client.saved_tokens import save_token, saved_token
 
 if TYPE_CHECKING:
     from tests.cli.conftest import ScriptedGateway

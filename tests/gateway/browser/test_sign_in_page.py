@@ -131,6 +131,18 @@ async def test_signing_out_ends_the_token(web: BrowserPage, identity_provider: R
     await web.page.wait_for_function("localStorage.length === 0")
 
 
+async def test_a_sign_in_that_has_ended_asks_for_another(web: BrowserPage, identity_provider: RunningProvider) -> None:
+    token = await sign_in(web, identity_provider.issuer)
+    bearer = {"Authorization": f"Bearer {token}"}
+    async with httpx.AsyncClient(base_url=web.gateway.url, headers=bearer, trust_env=False) as http:
+        token_id = (await http.get("/api/v1/me")).json()["token_id"]
+        assert (await http.delete(f"/api/v1/tokens/{token_id}")).status_code == 204
+    await web.page.reload()
+    await expect(web.page.locator("#token-error")).to_have_text("Your sign-in has ended; sign in again.")
+    await expect(web.page.locator("#sign-in-button")).to_be_visible()
+    web.complaints.clear()  # the browser's own lines for the 401s
+
+
 async def test_a_person_who_cancels_at_the_provider_is_told_so(
     web: BrowserPage, identity_provider: RunningProvider
 ) -> None:

@@ -87,6 +87,8 @@ def test_the_longest_run_is_the_schedulers_setting(monkeypatch: pytest.MonkeyPat
     assert BillingSettings().longest_run == timedelta(minutes=15)
     monkeypatch.setenv("SCHEDULER_LONGEST_RUN", "60")
     assert BillingSettings().longest_run == timedelta(minutes=1)
+
+
 def test_an_identity_provider_is_set_by_its_issuer_and_our_name_there(monkeypatch: pytest.MonkeyPatch) -> None:
     assert BillingSettings().oidc_issuer == ""
     monkeypatch.setenv("BILLING_OIDC_ISSUER", "https://id.example.org/realms/lab")
