@@ -33,6 +33,7 @@ OWNERS = {
     "PriceService": "billing",
     "ProjectionService": "billing",
     "ReportService": "billing",
+    "SignInService": "billing",
     "SchedulerService": "scheduler",
     "VmPoolService": "vmpool",
 }

@@ -236,6 +236,8 @@ NEEDS_NONE = {
     ("GET", "/readyz"),
     # Whoever holds a token may learn what it is, and end it.
     ("GET", "/api/v1/me"),
+    ("GET", "/api/v1/sign-in"),
+    ("POST", "/api/v1/sign-in"),
     ("DELETE", "/api/v1/tokens/{token_id}"),
 }
 BODIES = {

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import base64
 import json
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import grpc
 import pytest
-from wavepool.billing.v1 import billing_pb2, billing_pb2_grpc, sign_in_pb2_grpc
+from wavepool.billing.v1 import identity_pb2, identity_pb2_grpc, sign_in_pb2_grpc
 from wavepool.billing.v1 import sign_in_pb2 as pb
 
-from servicekit.rpc.channels import open_channel
 from servicekit.rpc.errors import rpc_failure
 from services.billing.config import BillingSettings
+from services.billing.identity.rights import Role
 from services.billing.server import build_server
 from tests.identity_provider.running_provider import CLIENT, running_provider
+from tests.service_token import AllowedCaller
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable
+    from collections.abc import Awaitable
     from pathlib import Path
 
     from servicekit.rpc.errors import RpcFailure
@@ -53,15 +55,6 @@ def settings(tmp_path: Path, database_url: str, oidc: dict[str, Any]) -> Billing
 
 
 @pytest.fixture
-async def channel(settings: BillingSettings, stores: Stores) -> AsyncIterator[grpc.aio.Channel]:
-    server = build_server(settings, stores)
-    await server.start()
-    async with open_channel(f"127.0.0.1:{server.port}", settings.service_token().current) as channel:
-        yield channel
-    await server.stop()
-
-
-@pytest.fixture
 def sign_in(channel: grpc.aio.Channel) -> sign_in_pb2_grpc.SignInServiceAsyncStub:
     return sign_in_pb2_grpc.SignInServiceStub(channel)
 
@@ -72,9 +65,9 @@ async def failure(call: Awaitable[Any]) -> RpcFailure:
     return rpc_failure(error.value)
 
 
-async def owner(channel: grpc.aio.Channel, token: str) -> billing_pb2.AuthenticateTokenResponse:
-    billing = billing_pb2_grpc.BillingServiceStub(channel)
-    return await billing.AuthenticateToken(billing_pb2.AuthenticateTokenRequest(token=token))
+async def owner(channel: grpc.aio.Channel, token: str) -> identity_pb2.AuthenticateTokenResponse:
+    identity = identity_pb2_grpc.IdentityServiceStub(channel)
+    return await identity.AuthenticateToken(identity_pb2.AuthenticateTokenRequest(token=token))
 
 
 async def test_options_say_where_to_send_people(
@@ -104,6 +97,27 @@ async def test_an_id_token_becomes_an_api_token_of_the_person_and_of_nobody_else
     assert (bob.account_id != ada.account_id, bob.admin) == (True, False)
 
 
+async def test_groups_become_teams_the_token_expires_and_a_disabled_user_is_not_admitted(
+    sign_in: sign_in_pb2_grpc.SignInServiceAsyncStub,
+    channel: grpc.aio.Channel,
+    stores: Stores,
+    settings: BillingSettings,
+    identity_provider: RunningProvider,
+) -> None:
+    request = pb.SignInRequest(id_token=identity_provider.id_token("ada"))
+    made = await sign_in.SignIn(request)
+    ada = await owner(channel, made.token)
+    team = await stores.teams.get("research")
+    assert team.account_id in ada.visible_account_ids
+    assert made.expire_time == ada.expire_time
+    left = made.expire_time.ToDatetime(tzinfo=UTC) - datetime.now(UTC)
+    assert settings.oidc_token_lifetime - timedelta(minutes=1) < left <= settings.oidc_token_lifetime
+    await stores.tokens.create((await stores.users.create("second", Role.ADMIN)).user_id, "laptop")
+    await stores.users.update(ada.user_id, disabled=True)
+    refused = await failure(sign_in.SignIn(request))
+    assert (refused.code, "your user is disabled" in refused.message) == (grpc.StatusCode.PERMISSION_DENIED, True)
+
+
 async def test_a_browser_signs_in_with_a_code_and_its_nonce(
     sign_in: sign_in_pb2_grpc.SignInServiceAsyncStub, channel: grpc.aio.Channel, identity_provider: RunningProvider
 ) -> None:
@@ -126,7 +140,7 @@ async def test_whoever_is_called_like_the_first_account_does_not_get_it(
     stores: Stores,
     identity_provider: RunningProvider,
 ) -> None:
-    local = await stores.accounts.create("local", admin=True)
+    local = await stores.users.create("local", Role.ADMIN)
     eve = await sign_in.SignIn(pb.SignInRequest(id_token=identity_provider.id_token("eve")))
     found = await owner(channel, eve.token)
     assert (found.account_id != local.account_id, found.admin) == (True, False)
@@ -159,7 +173,7 @@ async def test_a_provider_may_sign_in_other_ways(
 ) -> None:
     server = build_server(settings.model_copy(update={"oidc_client_id": client_id}), stores)
     await server.start()
-    async with open_channel(f"127.0.0.1:{server.port}", settings.service_token().current) as channel:
+    async with AllowedCaller(f"127.0.0.1:{server.port}", settings.service_token()) as channel:
         stub = sign_in_pb2_grpc.SignInServiceStub(channel)
         assert (await stub.SignIn(pb.SignInRequest(id_token=identity_provider.id_token("ada", client_id)))).token
     await server.stop()
@@ -170,7 +184,7 @@ async def test_a_provider_that_is_down_is_no_fault_of_the_person(settings: Billi
         token = provider.id_token("ada")
     server = build_server(settings.model_copy(update={"oidc_issuer": provider.issuer}), stores)
     await server.start()
-    async with open_channel(f"127.0.0.1:{server.port}", settings.service_token().current) as channel:
+    async with AllowedCaller(f"127.0.0.1:{server.port}", settings.service_token()) as channel:
         stub = sign_in_pb2_grpc.SignInServiceStub(channel)
         options = stub.GetSignInOptions(pb.GetSignInOptionsRequest())
         for call in (stub.SignIn(pb.SignInRequest(id_token=token)), options):
