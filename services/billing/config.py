@@ -4,16 +4,27 @@ from __future__ import annotations
 
 from datetime import timedelta
 from decimal import Decimal
-from typing import Annotated, Literal, Self
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
-from pydantic import AliasChoices, Field, model_validator
+from pydantic import (
+    AliasChoices,
+    Field,
+    JsonValue,
+    SecretStr,
+    TypeAdapter,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 from pydantic_settings import SettingsConfigDict
 
 from servicekit.settings.config import CommaSeparated, ServiceSettings
-from services.billing.alert_rules.budget import Budget
 from services.billing.errors import InvalidFieldError
 from services.billing.identity.account import check_name
 from services.billing.ledger.report import OverheadPolicy
+from services.billing.alert_rules import money
+from services.billing.alert_rules.rule_file import faults_of, rules_of
 from vocabulary.gpu_types import GPU_TYPES, default_first
 from vocabulary.limits import LONGEST_RUN
 from vocabulary.money import Tariff, micros_of
@@ -23,6 +34,16 @@ from vocabulary.web_addresses import is_protected_url
 
 SignInRole = Literal["user", "operator", "admin"]
 """Roles that groups of the identity provider may give, from the fewest rights to the most."""
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from services.billing.alert_rules.rule import Rule
+
+Positive = Annotated[timedelta, Field(gt=timedelta(0))]
+LOG_CHANNEL = '[{"name": "log", "kind": "log"}]'
+
+_CHANNELS = TypeAdapter(list[dict[str, JsonValue]])
 
 
 class BillingSettings(ServiceSettings):
@@ -40,15 +61,33 @@ class BillingSettings(ServiceSettings):
     """Dollars that the first account is granted."""
     machine_budget: Annotated[Decimal, Field(ge=0)] | None = None
     """Dollars that machines may cost the operator in total; beyond it vmpool starts none. Unset: the granted total."""
-    cost_alert_threshold: Annotated[Decimal, Field(gt=0, le=1)] = Field(
-        default=Decimal("0.8"),
+    cost_alert_threshold: Annotated[CommaSeparated[Annotated[Decimal, Field(gt=0, le=1)]], Field(min_length=1)] = Field(
+        default=(Decimal("0.8"),),
         validation_alias=AliasChoices("BILLING_COST_ALERT_THRESHOLD", "AMD_COST_ALERT_THRESHOLD"),
     )
-    """Share of the granted credit whose spending fires the alert."""
+    """Shares of an account's credit, of the cloud's credit and of the machine budget whose spending fires an alert."""
     overhead_policy: OverheadPolicy = OverheadPolicy.OPERATOR
     """Who bears the overhead in reports: the `operator`, or `shared` by the accounts. Nobody is charged for it."""
     free_daily_credit: Annotated[Decimal, Field(ge=0)] = Decimal(0)
     """Dollars that each account is given on every day (UTC) on which it needs credit; they lapse at midnight."""
+    alert_burn_rate: Annotated[Decimal, Field(gt=0)] | None = None
+    """Dollars per hour that machines may cost before an alert fires; unset: no such alert."""
+    alert_account_burn_rate: Annotated[Decimal, Field(gt=0)] | None = None
+    """Dollars per hour that one account may spend before an alert fires; unset: no such alert."""
+    alert_burn_window: Annotated[timedelta, Field(ge=timedelta(minutes=1), le=timedelta(days=1))] = timedelta(hours=1)
+    """Time over which a burn rate is measured."""
+    alert_forecast_days: Annotated[Decimal, Field(ge=0, le=3650)] = Decimal(7)
+    """An alert fires if credit ends within so many days at the rate of the last one; 0: no such alert."""
+    alert_rules: str = ""
+    """Rules that add to the built-in ones or change them: a JSON list, or the path of a file with one."""
+    alert_channels: SecretStr = SecretStr(LOG_CHANNEL)
+    """Where alerts go: a JSON list, or the path of a file with one."""
+    alert_interval: Annotated[timedelta, Field(ge=timedelta(seconds=1), le=timedelta(hours=1))] = timedelta(seconds=30)
+    """Time between two looks at all figures; a settlement is looked at at once."""
+    alert_retry: Positive = timedelta(days=1)
+    """Time after which a message that no try has delivered is given up."""
+    alert_retention: Positive = timedelta(days=90)
+    """Time for which the history of alerts is kept."""
     mi300x_hourly_rate: Annotated[Decimal, Field(ge=0)] = Field(
         default=Decimal("1.99"), validation_alias=AliasChoices("BILLING_MI300X_HOURLY_RATE", "AMD_MI300X_HOURLY_RATE")
     )
@@ -124,9 +163,41 @@ class BillingSettings(ServiceSettings):
         rates = {known_name(gpu_type, gpu_types): micros_of(rate) for gpu_type, rate in self.hourly_rates.items()}
         return {gpu_type: Tariff(rates.get(gpu_type, default)) for gpu_type in gpu_types}
 
-    def budget(self) -> Budget:
-        """The threshold at which accounts are warned."""
-        return Budget(threshold_permille=int(self.cost_alert_threshold * 1000))
+    @field_validator("alert_channels")
+    @classmethod
+    def _readable_channels(cls, value: SecretStr) -> SecretStr:
+        _channels_of(value)
+        return value
+
+    @model_validator(mode="after")
+    def _readable_rules(self) -> Self:
+        try:
+            self.rules()
+        except ValueError as error:
+            raise ValueError(f"alert_rules: {error}") from error
+        return self
+
+    def thresholds(self) -> tuple[float, ...]:
+        """The shares whose spending fires an alert, lowest first."""
+        return tuple(sorted({float(threshold) for threshold in self.cost_alert_threshold}))
+
+    def rules(self) -> Sequence[Rule]:
+        """The built-in rules with the operator's changes and additions; raises ValueError."""
+        built_in = money.money_rules(
+            self.thresholds(),
+            None if self.alert_burn_rate is None else float(self.alert_burn_rate),
+            None if self.alert_account_burn_rate is None else float(self.alert_account_burn_rate),
+            float(self.alert_forecast_days),
+        )
+        return rules_of(_text_of(self.alert_rules), built_in)
+
+    def channels(self) -> Sequence[Mapping[str, Any]]:
+        """The options of each channel, as the operator wrote them; raises ValueError."""
+        return _channels_of(self.alert_channels)
+
+    def windows(self) -> money.Windows:
+        """Over how long rates are measured."""
+        return money.Windows(burn=self.alert_burn_window)
 
     def machine_budget_micros(self) -> int:
         """The budget for machines, in micro-dollars."""
@@ -135,3 +206,22 @@ class BillingSettings(ServiceSettings):
     def grant_micros(self) -> int:
         """The first account's grant, in micro-dollars."""
         return micros_of(self.grant_credits_total)
+
+
+def _channels_of(setting: SecretStr) -> Sequence[Mapping[str, Any]]:
+    try:
+        return _CHANNELS.validate_json(_text_of(setting.get_secret_value()) or "[]")
+    except ValidationError as error:
+        # Its own message would quote what was given, secrets among it.
+        raise ValueError(faults_of(error)) from None
+
+
+def _text_of(setting: str) -> str:
+    """JSON that begins with `[` as it is; anything else is the path of a file. Raises ValueError."""
+    if not setting or setting.lstrip().startswith("["):
+        return setting
+    try:
+        return Path(setting).read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "is not UTF-8"
+        raise ValueError(f"must be a JSON list or the path of a file with one; this file: {reason}") from None

@@ -16,6 +16,7 @@ BillingError
 │   ├── HoldNotFoundError
 │   ├── TeamNotFoundError
 │   ├── NoPriceError
+│   ├── ChannelNotFoundError
 │   ├── TokenNotFoundError
 │   └── UserNotFoundError
 ├── ConflictError
@@ -37,6 +38,7 @@ from typing import TYPE_CHECKING
 from vocabulary.money import dollars_text
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from datetime import datetime
 
 
@@ -172,6 +174,13 @@ class NoPriceError(NotFoundError):
 
     def __init__(self, gpu_type: str, instant: datetime) -> None:
         super().__init__(f"{gpu_type} has no price at {_utc(instant)}: its first one was set later.")
+
+
+class ChannelNotFoundError(NotFoundError):
+    """The settings name no such alert channel."""
+
+    def __init__(self, name: str, known: Sequence[str]) -> None:
+        super().__init__(f"There is no alert channel {name[:80]!r}; there are: {', '.join(known) or 'none'}.")
 
 
 class ConflictError(BillingError):

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
 import grpc
 from wavepool.billing.v1 import (
+    alerts_pb2_grpc,
     billing_pb2_grpc,
     identity_pb2_grpc,
     prices_pb2_grpc,
@@ -25,10 +28,15 @@ from servicekit.rpc.credentials import check_network, credentials_of
 from servicekit.rpc.server import ServiceServer
 from servicekit.settings.setting_names import warn_of_settings
 from services.billing import errors
-from services.billing.alerts.money_metrics import Alerts
+from services.billing.alerts.alert_watch import AlertWatch
+from services.billing.alerts.channels.plugins import open_channels
+from services.billing.alerts.delivery import DELIVERY_PASS, DeliveryLoop
+from services.billing.alerts.evaluator import Evaluator
+from services.billing.alerts.money_source import MoneySource
 from services.billing.bootstrap import Bootstrap
 from services.billing.config import BillingSettings
 from services.billing.ledger_keeper import KEEPING_INTERVAL, LedgerKeeper
+from services.billing.service.alert_service import AlertServicer
 from services.billing.service.billing_service import BillingServicer, Stores
 from services.billing.service.identity_service import IdentityServicer
 from services.billing.service.price_service import PriceServicer
@@ -39,11 +47,14 @@ from services.billing.sign_in.identity_provider import IdentityProvider
 from services.billing.sign_in.membership import MembershipRules
 from services.billing.sign_in.sign_in import SignIn
 from services.billing.store.account_store import AccountStore
+from services.billing.store.alert_store import AlertStore
 from services.billing.store.budget_store import BudgetStore
+from services.billing.store.delivery_store import DeliveryStore
 from services.billing.store.history_store import HistoryStore
 from services.billing.store.journal import Journal
 from services.billing.store.ledger_store import LedgerStore
 from services.billing.store.machine_usage_store import MachineUsageStore
+from services.billing.store.money_figures import MoneyFigures
 from services.billing.store.outside_identity_store import OutsideIdentityStore
 from services.billing.store.posting_store import PostingStore
 from services.billing.store.price_store import PriceStore
@@ -54,6 +65,9 @@ from services.billing.store.user_store import UserStore
 from vocabulary.money import dollars_text, micros_of
 
 if TYPE_CHECKING:
+    from collections.abc import Coroutine, Sequence
+    from typing import Any
+
     from servicekit.clock import Clock
     from servicekit.rpc.errors import ErrorMap
     from services.billing.identity.caller import Caller
@@ -77,6 +91,31 @@ ERROR_MAP: ErrorMap = {
 }
 
 
+@dataclass(frozen=True)
+class Alerting:
+    """The parts of alerts: what takes readings, and the loops."""
+
+    servicer: AlertServicer
+    source: MoneySource
+    watch: AlertWatch
+    deliveries: Sequence[DeliveryLoop]
+    sent: DeliveryStore
+
+    def loops(self, settings: BillingSettings) -> list[Coroutine[Any, Any, None]]:
+        """The loops, to run beside the server."""
+        return [
+            run_loop(self.source, settings.alert_interval, self.source.wake),
+            run_loop(self.watch, settings.alert_interval, self.watch.wake),
+            *(run_loop(delivery, DELIVERY_PASS, delivery.wake) for delivery in self.deliveries),
+        ]
+
+    async def give_up_lost_channels(self, clock: Clock) -> None:
+        """Fails the messages that wait for channels which the settings no longer name."""
+        channels = [delivery.channel for delivery in self.deliveries]
+        if lost := await self.sent.give_up_others(channels, clock.now()):
+            log.warning("messages of alerts waited for channels that are gone", extra={"messages": lost})
+
+
 def build_stores(db: database.Database, settings: BillingSettings, clock: Clock | None = None) -> Stores:
     """Builds the stores on one database."""
     clock = clock or SystemClock()
@@ -87,7 +126,7 @@ def build_stores(db: database.Database, settings: BillingSettings, clock: Clock 
         users=UserStore(db, clock, new_id),
         teams=TeamStore(db, clock, new_id),
         tokens=TokenStore(db, clock, new_id),
-        ledger=LedgerStore(db, journal, clock, new_id, settings.budget(), free_micros),
+        ledger=LedgerStore(db, journal, clock, new_id, free_micros),
         outside_identities=OutsideIdentityStore(db, clock, new_id),
         postings=PostingStore(db),
         usage=MachineUsageStore(db, journal),
@@ -98,10 +137,38 @@ def build_stores(db: database.Database, settings: BillingSettings, clock: Clock 
     )
 
 
-def build_server(settings: BillingSettings, stores: Stores) -> ServiceServer:
+def build_alerting(db: database.Database, settings: BillingSettings, clock: Clock) -> Alerting:
+    """Builds the parts of alerts; raises WrongSettingsError if a channel is wrong."""
+    channels = open_channels(settings.channels())
+    wakes = {name: asyncio.Event() for name in channels}
+    watch_wake = asyncio.Event()
+    store, sent = AlertStore(db, new_id), DeliveryStore(db)
+    evaluator = Evaluator(store, settings.rules(), channels, new_id, [watch_wake, *wakes.values()])
+    return Alerting(
+        servicer=AlertServicer(store, evaluator, channels, clock, new_id),
+        source=MoneySource(
+            MoneyFigures(db),
+            evaluator,
+            clock,
+            settings.windows(),
+            settings.alert_interval,
+            settings.grant_micros(),
+            None if settings.machine_budget is None else micros_of(settings.machine_budget),
+        ),
+        watch=AlertWatch(store, evaluator, clock, settings.alert_retention, watch_wake),
+        deliveries=[
+            DeliveryLoop(channel, sent, clock, settings.alert_retry, wakes[name]) for name, channel in channels.items()
+        ],
+        sent=sent,
+    )
+
+
+def build_server(settings: BillingSettings, stores: Stores, alerting: Alerting) -> ServiceServer:
     """Builds the server with its servicers."""
     clock, gpu_types = SystemClock(), list(settings.price_tariffs())
-    servicer = BillingServicer(stores, gpu_types, clock, settings.budget(), settings.machine_budget_micros(), Alerts())
+    servicer = BillingServicer(
+        stores, gpu_types, clock, settings.thresholds(), settings.machine_budget_micros(), alerting.source
+    )
     prices = PriceServicer(stores.prices, gpu_types, settings.longest_run, clock)
     projections = ProjectionServicer(
         stores.history,
@@ -129,6 +196,8 @@ def build_server(settings: BillingSettings, stores: Stores) -> ServiceServer:
     server.expose("wavepool.billing.v1.ProjectionService")
     sign_in_pb2_grpc.add_SignInServiceServicer_to_server(SignInServicer(build_sign_in(settings, stores)), server.grpc)
     server.expose("wavepool.billing.v1.SignInService")
+    alerts_pb2_grpc.add_AlertServiceServicer_to_server(alerting.servicer, server.grpc)
+    server.expose("wavepool.billing.v1.AlertService")
     return server
 
 
@@ -174,8 +243,9 @@ async def prepare(db: database.Database, stores: Stores, settings: BillingSettin
 
 
 def checked_settings() -> BillingSettings:
-    """The settings; raises ValidationError, TlsFilesError or OpenToOthersError if they are wrong."""
+    """The settings; raises ValidationError, TlsFilesError, OpenToOthersError or WrongSettingsError if they are wrong."""
     settings = BillingSettings()
+    open_channels(settings.channels())
     check_network(settings, "billing")
     return settings
 
@@ -200,9 +270,11 @@ async def main() -> None:
     warn_of_settings(log)
     db = database.Database(settings.resolved_database_url("billing"))
     try:
-        stores = build_stores(db, settings)
+        stores, clock = build_stores(db, settings), SystemClock()
+        alerting = build_alerting(db, settings, clock)
         await prepare(db, stores, settings)
-        keeper = LedgerKeeper(stores.ledger, stores.postings)
-        await build_server(settings, stores).run_until_signalled(run_loop(keeper, KEEPING_INTERVAL))
+        await alerting.give_up_lost_channels(clock)
+        keeper = run_loop(LedgerKeeper(stores.ledger, stores.postings), KEEPING_INTERVAL)
+        await build_server(settings, stores, alerting).run_until_signalled(keeper, *alerting.loops(settings))
     finally:
         await db.close()

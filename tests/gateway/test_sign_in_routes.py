@@ -105,14 +105,6 @@ async def test_an_address_that_tries_too_often_must_wait(gateway: RunningGateway
     assert (await gateway.http.get(ROUTE, headers=NOBODY)).status_code == 200
 
 
-async def test_everybody_may_revoke_the_token_of_the_request_and_no_other(
-    gateway: RunningGateway, services: ScriptedServices
-) -> None:
-    assert (await gateway.http.delete("/api/v1/tokens/tok_1")).status_code == 204
-    assert (await gateway.http.delete("/api/v1/tokens/tok_2")).status_code == 403
-    assert [call.token_id for call in services.refusals.calls["RevokeToken"]] == ["tok_1"]
-
-
 class TestAddressLimit:
     async def test_tries_come_back_one_by_one(self) -> None:
         now = 0.0

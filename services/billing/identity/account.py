@@ -43,13 +43,12 @@ class OwnedAccount:
 
 @dataclass(frozen=True)
 class Account:
-    """An account and its balance; `alert_fire_time` is set while its budget alert is on."""
+    """An account and its balance."""
 
     account_id: str
     name: str
     create_time: datetime
     balance: Balance
-    alert_fire_time: datetime | None = None
 
 
 def check_name(name: str) -> str:

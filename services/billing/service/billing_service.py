@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from wavepool.billing.v1 import billing_pb2 as pb
 from wavepool.billing.v1 import billing_pb2_grpc
 
+from services.billing.alerts import money_metrics
 from services.billing.ledger import books, budgets, machine_usage
 from services.billing.prices.price_list import PriceList
 from services.billing.wire import billing as wire
@@ -19,8 +20,7 @@ if TYPE_CHECKING:
     import grpc
 
     from servicekit.clock import Clock
-    from services.billing.alert_rules.budget import Budget
-    from services.billing.alerts.money_metrics import Alerts
+    from services.billing.alerts.money_source import MoneySource
     from services.billing.store.account_store import AccountStore
     from services.billing.store.budget_store import BudgetStore
     from services.billing.store.history_store import HistoryStore
@@ -64,9 +64,9 @@ class BillingServicer(billing_pb2_grpc.BillingServiceServicer):
         stores: Stores,
         gpu_types: Sequence[str],
         clock: Clock,
-        budget: Budget,
+        thresholds: Sequence[float],
         machine_budget_micros: int,
-        alerts: Alerts,
+        readings: MoneySource,
     ) -> None:
         self._accounts = stores.accounts
         self._ledger = stores.ledger
@@ -76,9 +76,9 @@ class BillingServicer(billing_pb2_grpc.BillingServiceServicer):
         self._prices = stores.prices
         self._gpu_types = gpu_types
         self._clock = clock
-        self._budget = budget
+        self._thresholds = thresholds
         self._machine_budget_micros = machine_budget_micros
-        self._alerts = alerts
+        self._readings = readings
 
     async def ReserveCredit(self, request: pb.ReserveCreditRequest, context: Context) -> pb.ReserveCreditResponse:
         """Puts credit aside."""
@@ -117,18 +117,20 @@ class BillingServicer(billing_pb2_grpc.BillingServiceServicer):
             final=not request.partial,
             reason=request.reason,
         )
-        self._alerts.settled(receipt)
+        money_metrics.count_charge(receipt)
+        self._readings.credit_moved(receipt.account_id)
         return pb.SettleChargeResponse(charged_micros=receipt.amount_micros, available_micros=receipt.available_micros)
 
     async def RefundCharge(self, request: pb.RefundChargeRequest, context: Context) -> pb.RefundChargeResponse:
         """Gives a charge back."""
         key = books.check_key(request.idempotency_key)
         receipt = await self._ledger.refund(request.hold_id, request.amount_micros, key, request.description)
+        self._readings.credit_moved(receipt.account_id)
         return pb.RefundChargeResponse(available_micros=receipt.available_micros)
 
     async def GetBalance(self, request: pb.GetBalanceRequest, context: Context) -> pb.GetBalanceResponse:
         """Gets an account's credit."""
-        return wire.balance_to_proto(await self._accounts.get(request.account_id), self._budget)
+        return wire.balance_to_proto(await self._accounts.get(request.account_id), self._thresholds)
 
     async def ListPostings(self, request: pb.ListPostingsRequest, context: Context) -> pb.ListPostingsResponse:
         """Lists an account's postings."""
@@ -142,12 +144,14 @@ class BillingServicer(billing_pb2_grpc.BillingServiceServicer):
         key = books.check_key(request.idempotency_key)
         end = optional_instant("expire_time", request, request.expire_time)
         receipt = await self._ledger.grant(request.account_id, request.amount_micros, key, request.description, end)
+        self._readings.credit_moved(receipt.account_id)
         return pb.GrantCreditResponse(available_micros=receipt.available_micros)
 
     async def RevokeCredit(self, request: pb.RevokeCreditRequest, context: Context) -> pb.RevokeCreditResponse:
         """Takes credit back."""
         key = books.check_key(request.idempotency_key)
         receipt = await self._ledger.revoke(request.account_id, request.amount_micros, key, request.description)
+        self._readings.credit_moved(receipt.account_id)
         return pb.RevokeCreditResponse(available_micros=receipt.available_micros)
 
     async def ListGrants(self, request: pb.ListGrantsRequest, context: Context) -> pb.ListGrantsResponse:
@@ -180,7 +184,7 @@ class BillingServicer(billing_pb2_grpc.BillingServiceServicer):
     ) -> pb.RecordMachineUsageResponse:
         """Records the cost of a machine's interval."""
         interval = machine_usage.check_usage(wire.usage_from_proto(request))
-        self._alerts.machine_used(interval, new=await self._usage.record(interval))
+        money_metrics.count_machine_cost(interval, new=await self._usage.record(interval))
         return pb.RecordMachineUsageResponse()
 
     async def GetMachineBudget(

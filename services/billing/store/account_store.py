@@ -96,7 +96,6 @@ async def read_account(connection: AsyncConnection, account_id: str, *, lock: bo
         name=row.name,
         create_time=row.create_time,
         balance=await read_balance(connection, account_id),
-        alert_fire_time=row.alert_fire_time,
     )
 
 

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Row, bindparam, insert, select, update
 
-from services.billing.alert_rules.budget import AlertChange
 from services.billing.errors import HoldNotFoundError, HoldSettledError, IdempotencyKeyReusedError
 from services.billing.ledger import books
 from services.billing.ledger import grants as lots
@@ -23,7 +22,7 @@ from services.billing.ledger.holds import NO_PURPOSE, Hold, HoldState, Purpose
 from services.billing.store.account_store import read_account
 from services.billing.store.budget_store import limits_of, spent_micros
 from services.billing.store.journal import Entry, TransactionKind
-from services.billing.store.tables import accounts, grants, holds, transactions
+from services.billing.store.tables import grants, holds, transactions
 from vocabulary.money import MICROSECOND, Tariff
 
 if TYPE_CHECKING:
@@ -35,7 +34,6 @@ if TYPE_CHECKING:
 
     from servicekit.clock import Clock
     from servicekit.db.database import Database
-    from services.billing.alert_rules.budget import Budget
     from services.billing.identity.account import Account
     from services.billing.store.journal import Journal
 
@@ -65,8 +63,8 @@ _CHANGE_GRANT = (
 class Receipt:
     """The result of a movement.
 
-    `amount_micros` is what was moved: of a settlement the charge, which may be less than was asked for. `alert_fired`
-    is True only for the movement that fired the budget alert. A repeated movement has no balance.
+    `amount_micros` is what was moved: of a settlement the charge, which may be less than was asked for. A repeated
+    movement has no balance.
     """
 
     account_id: str
@@ -74,7 +72,6 @@ class Receipt:
     available_micros: int
     hold_id: str = ""
     balance: Balance | None = None
-    alert_fired: bool = False
     repeated: bool = False
     tariffs: Mapping[str, Tariff] = field(default_factory=dict[str, Tariff])
 
@@ -92,14 +89,12 @@ class LedgerStore:
         journal: Journal,
         clock: Clock,
         new_id: Callable[[str], str],
-        budget: Budget,
         free_micros_per_day: int = 0,
     ) -> None:
         self._database = database
         self._journal = journal
         self._clock = clock
         self._new_id = new_id
-        self._budget = budget
         self._free_micros_per_day = free_micros_per_day
 
     async def grant(
@@ -368,23 +363,13 @@ class LedgerStore:
                 entry.description,
             )
             await connection.execute(insert(grants).values(asdict(made)))
-        change = self._budget.alert_change(balance, fired=account.alert_fire_time is not None)
-        await self._note_alert(connection, account, change)
         return Receipt(
             account.account_id,
             wanted.amount_micros,
             balance.available_micros,
             wanted.hold_id,
             balance,
-            alert_fired=change is AlertChange.FIRE,
         )
-
-    async def _note_alert(self, connection: AsyncConnection, account: Account, change: AlertChange) -> None:
-        if change is AlertChange.NONE:
-            return
-        fire_time = self._clock.now() if change is AlertChange.FIRE else None
-        own = accounts.c.account_id == account.account_id
-        await connection.execute(update(accounts).where(own).values(alert_fire_time=fire_time))
 
 
 @dataclass(frozen=True)

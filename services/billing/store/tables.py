@@ -6,6 +6,7 @@ from sqlalchemy import (
     BigInteger,
     Boolean,
     Column,
+    Float,
     ForeignKey,
     Index,
     Integer,
@@ -27,7 +28,6 @@ accounts = Table(
     Column("account_id", Text, primary_key=True),
     Column("name", Text, nullable=False, unique=True),
     Column("create_time", Instant, nullable=False),
-    Column("alert_fire_time", Instant),
 )
 
 users = Table(
@@ -240,4 +240,59 @@ price_periods = Table(
     Column("start_time", Instant, nullable=False),
     Column("end_time", Instant),
     Column("create_time", Instant, nullable=False),
+)
+
+alert_states = Table(
+    "alert_states",
+    metadata,
+    Column("rule", Text, nullable=False),
+    Column("labels", Text, nullable=False),
+    Column("reading", Text, nullable=False),
+    Column("source", Text, nullable=False),
+    # The account of the labels, so that its owner finds it.
+    Column("account_id", Text, index=True),
+    Column("alert_id", Text, nullable=False),
+    Column("severity", Text, nullable=False),
+    Column("summary", Text, nullable=False),
+    Column("phase", Text, nullable=False),
+    Column("since", Instant, nullable=False),
+    Column("value", Float, nullable=False),
+    Column("reading_time", Instant, nullable=False),
+    Column("valid_for_us", BigInteger, nullable=False),
+    Column("no_data", Boolean, nullable=False),
+    # Counts the transitions: whoever writes the next one must have seen the last.
+    Column("version", BigInteger, nullable=False),
+    PrimaryKeyConstraint("source", "rule", "labels"),
+)
+
+alert_transitions = Table(
+    "alert_transitions",
+    metadata,
+    Column("seq", BigInteger().with_variant(Integer, "sqlite"), primary_key=True, autoincrement=True),
+    Column("transition_id", Text, nullable=False, unique=True),
+    Column("alert_id", Text, nullable=False, index=True),
+    Column("rule", Text, nullable=False),
+    Column("severity", Text, nullable=False),
+    Column("labels", Text, nullable=False),
+    Column("account_id", Text),
+    Column("event", Text, nullable=False),
+    Column("summary", Text, nullable=False),
+    Column("value", Float, nullable=False),
+    Column("time", Instant, nullable=False, index=True),
+    Index("alert_transitions_account_seq", "account_id", "seq"),
+)
+
+alert_deliveries = Table(
+    "alert_deliveries",
+    metadata,
+    Column("transition_seq", BigInteger, ForeignKey("alert_transitions.seq"), nullable=False),
+    Column("channel", Text, nullable=False),
+    Column("alert_id", Text, nullable=False),
+    Column("outcome", Text, nullable=False),
+    Column("attempts", Integer, nullable=False),
+    # The next try, or the end of the try under way; then the time of the outcome.
+    Column("time", Instant, nullable=False),
+    Column("failure", Text, nullable=False),
+    PrimaryKeyConstraint("transition_seq", "channel"),
+    Index("alert_deliveries_due", "channel", "outcome", "time"),
 )

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 from wavepool.billing.v1 import billing_pb2 as pb
 
 from servicekit.rpc.proto_time import instant_to_proto
+from services.billing.alert_rules.money import credit_alert
 from services.billing.errors import InvalidFieldError
 from services.billing.ledger.books import PostingKind
 from services.billing.ledger.budgets import Budget as Limit
@@ -21,7 +22,6 @@ from services.billing.wire.fields import duration_from_proto, instant_from_proto
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from services.billing.alert_rules.budget import Budget
     from services.billing.identity.account import Account
     from services.billing.ledger.grants import Grant
     from services.billing.store.posting_store import AccountLine
@@ -54,9 +54,10 @@ _PERIODS = {
 }
 
 
-def balance_to_proto(account: Account, budget: Budget) -> pb.GetBalanceResponse:
-    """An account's credit as a proto."""
+def balance_to_proto(account: Account, thresholds: Sequence[float]) -> pb.GetBalanceResponse:
+    """An account's credit as a proto, with the threshold of `thresholds` that it is at."""
     balance = account.balance
+    threshold, is_reached = credit_alert(balance, thresholds)
     return pb.GetBalanceResponse(
         account_id=account.account_id,
         account_name=account.name,
@@ -64,8 +65,8 @@ def balance_to_proto(account: Account, budget: Budget) -> pb.GetBalanceResponse:
         charged_micros=balance.charged_micros,
         held_micros=balance.held_micros,
         available_micros=balance.available_micros,
-        alert_threshold_permille=budget.threshold_permille,
-        alert_fired=account.alert_fire_time is not None,
+        alert_threshold_permille=round(threshold * 1000),
+        alert_fired=is_reached,
         expired_micros=balance.expired_micros,
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from wavepool_client.saved_tokens import save_token, saved_token
+from wavepool_client.profiles import profile_at, save_profile
 
 from tests.cli.conftest import Answer
 from tests.cli.invocation import wavepool
@@ -15,6 +15,11 @@ if TYPE_CHECKING:
 
 SIGN_IN, ME, TOKEN = "/api/v1/sign-in", "/api/v1/me", "/api/v1/tokens/tok_1"
 OFF: dict[str, Any] = {"enabled": False, "device_authorization_endpoint": ""}
+
+
+def saved_token(gateway: ScriptedGateway) -> str:
+    found = profile_at(gateway.endpoint)
+    return found[1].token if found else ""
 
 
 def test_login_where_sign_in_is_off_says_what_to_do(gateway: ScriptedGateway) -> None:
@@ -38,26 +43,26 @@ def test_login_with_a_provider_that_is_down_tells_whose_fault_it_is(gateway: Scr
 
 
 def test_logout_revokes_the_token_and_forgets_it(gateway: ScriptedGateway) -> None:
-    save_token(gateway.endpoint, "mine")
+    save_profile("here", url=gateway.endpoint, token="mine")
     gateway.on("GET", ME, Answer({"token_id": "tok_1"})).on("DELETE", TOKEN, Answer(b"", 204))
     done = wavepool("logout", "--url", gateway.endpoint)
     assert (done.status, done.err) == (0, f"signed out of {gateway.endpoint}\n")
     assert gateway.asked("DELETE", TOKEN)[0].headers["Authorization"] == "Bearer mine"
-    assert saved_token(gateway.endpoint) is None
+    assert saved_token(gateway) == ""
 
 
 def test_logout_of_an_expired_token_forgets_it(gateway: ScriptedGateway) -> None:
-    save_token(gateway.endpoint, "mine")
+    save_profile("here", url=gateway.endpoint, token="mine")
     gateway.on("GET", ME, Answer({"title": "Unauthorized"}, 401))
     assert wavepool("logout", "--url", gateway.endpoint).status == 0
-    assert saved_token(gateway.endpoint) is None
+    assert saved_token(gateway) == ""
 
 
 def test_logout_that_cannot_revoke_forgets_all_the_same_and_says_so(gateway: ScriptedGateway) -> None:
-    save_token(gateway.endpoint, "mine")
+    save_profile("here", url=gateway.endpoint, token="mine")
     gateway.on("GET", ME, Answer({"title": "Service Unavailable"}, 503))
     done = wavepool("logout", "--url", gateway.endpoint)
-    assert (done.status, saved_token(gateway.endpoint)) == (3, None)
+    assert (done.status, saved_token(gateway)) == (3, "")
 
 
 def test_logout_without_a_sign_in_says_so(gateway: ScriptedGateway) -> None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from wavepool.billing.v1 import billing_pb2_grpc, identity_pb2_grpc, prices_pb2_grpc
+from wavepool.billing.v1 import alerts_pb2_grpc, billing_pb2_grpc, identity_pb2_grpc, prices_pb2_grpc
 
+from servicekit.clock import SystemClock
 from servicekit.db import database
 from services.billing.config import BillingSettings
-from services.billing.server import build_server, build_stores
+from services.billing.server import build_alerting, build_server, build_stores
 from tests.service_token import AllowedCaller
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     import grpc
 
+    from services.billing.server import Alerting
     from services.billing.service.billing_service import Stores
 
 
@@ -40,9 +42,14 @@ def stores(db: database.Database, settings: BillingSettings) -> Stores:
 
 
 @pytest.fixture
-async def channel(settings: BillingSettings, stores: Stores) -> AsyncIterator[grpc.aio.Channel]:
+def alerting(db: database.Database, settings: BillingSettings) -> Alerting:
+    return build_alerting(db, settings, SystemClock())
+
+
+@pytest.fixture
+async def channel(settings: BillingSettings, stores: Stores, alerting: Alerting) -> AsyncIterator[grpc.aio.Channel]:
     """To a running server."""
-    server = build_server(settings, stores)
+    server = build_server(settings, stores, alerting)
     await server.start()
     async with AllowedCaller(f"127.0.0.1:{server.port}", settings.service_token()) as channel:
         yield channel
@@ -66,3 +73,8 @@ async def prices(
     """The price service, whose prices are those of the settings."""
     await stores.prices.take_settings(settings.price_tariffs())
     return prices_pb2_grpc.PriceServiceStub(channel)
+
+
+@pytest.fixture
+def alerts(channel: grpc.aio.Channel) -> alerts_pb2_grpc.AlertServiceAsyncStub:
+    return alerts_pb2_grpc.AlertServiceStub(channel)

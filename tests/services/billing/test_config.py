@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import TYPE_CHECKING
 
 import pytest
 from pydantic import ValidationError
@@ -10,12 +11,15 @@ from services.billing.config import BillingSettings
 from vocabulary.gpu_types import GPU_TYPES
 from vocabulary.money import Tariff
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
 
 def test_defaults_are_the_published_ones() -> None:
     settings = BillingSettings()
     assert settings.port == 50064
     assert settings.grant_micros() == 1_400_000_000
-    assert settings.budget().threshold_permille == 800
+    assert settings.thresholds() == (0.8,)
     assert settings.price_tariffs() == dict.fromkeys(GPU_TYPES, Tariff(1_990_000))
 
 
@@ -62,7 +66,7 @@ def test_seed_names_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
     settings = BillingSettings()
     assert settings.price_tariffs()["MI300X"] == Tariff(2_500_000)
     assert settings.grant_micros() == 12_340_000
-    assert settings.budget().threshold_permille == 500
+    assert settings.thresholds() == (0.5,)
 
 
 def test_our_names_win_over_seed_names(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -130,3 +134,51 @@ def test_a_wrong_identity_provider_is_refused(
 def test_a_provider_on_this_machine_needs_no_certificate() -> None:
     for host in ("127.0.0.1:9000", "localhost", "[::1]:9000"):
         assert BillingSettings(oidc_issuer=f"http://{host}", oidc_client_id="wavepool").oidc_issuer
+@pytest.mark.parametrize("name", ["BILLING_COST_ALERT_THRESHOLD", "AMD_COST_ALERT_THRESHOLD"])
+def test_thresholds_are_a_list(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.setenv(name, "0.95, 0.5,0.8,0.5")
+    settings = BillingSettings()
+    assert settings.thresholds() == (0.5, 0.8, 0.95)
+    assert [rule.threshold for rule in settings.rules() if rule.reading == "account.credit_spent_share"] == [
+        0.5,
+        0.8,
+        0.95,
+    ]
+
+
+def test_rules_and_channels_may_be_in_files(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "rules.json").write_text('[{"name": "cloud-credit-spent-80", "enabled": false}]')
+    (tmp_path / "channels.json").write_text('[{"name": "ops", "kind": "log"}]')
+    monkeypatch.setenv("BILLING_ALERT_RULES", str(tmp_path / "rules.json"))
+    monkeypatch.setenv("BILLING_ALERT_CHANNELS", str(tmp_path / "channels.json"))
+    settings = BillingSettings()
+    assert "cloud-credit-spent-80" not in {rule.name for rule in settings.rules()}
+    assert settings.channels() == [{"name": "ops", "kind": "log"}]
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("AMD_COST_ALERT_THRESHOLD", "0.5,80", "AMD_COST_ALERT_THRESHOLD.1: Input should be less than or equal to 1"),
+        ("BILLING_COST_ALERT_THRESHOLD", ",", "BILLING_COST_ALERT_THRESHOLD: Value should have at least 1 item"),
+        ("BILLING_ALERT_RULES", '[{"name": "x"}]', "BILLING_ALERT_RULES: entry 0: severity: is missing"),
+        ("BILLING_ALERT_RULES", "/no/such/file", "BILLING_ALERT_RULES: must be a JSON list or the path of a file"),
+        ("BILLING_ALERT_CHANNELS", '[{"secret": "hush"', "BILLING_ALERT_CHANNELS: Invalid JSON"),
+        ("BILLING_ALERT_CHANNELS", '["hush"]', "BILLING_ALERT_CHANNELS: entry 0: Input should be an object"),
+        ("BILLING_ALERT_FORECAST_DAYS", "-1", "BILLING_ALERT_FORECAST_DAYS: Input should be greater than"),
+    ],
+)
+def test_a_wrong_setting_of_alerts_is_named_without_its_value(
+    monkeypatch: pytest.MonkeyPatch, name: str, value: str, said: str
+) -> None:
+    monkeypatch.setenv(name, value)
+    with pytest.raises(ValidationError) as error:
+        BillingSettings()
+    faults = settings_faults(error.value)
+    assert faults.startswith(said)
+    assert "hush" not in faults
+
+
+def test_channels_do_not_show_in_the_settings_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BILLING_ALERT_CHANNELS", '[{"name": "ops", "kind": "webhook", "secret": "hush"}]')
+    assert "hush" not in repr(BillingSettings())

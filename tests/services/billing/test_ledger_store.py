@@ -263,18 +263,6 @@ async def test_an_unknown_hold_is_not_found(stores: Stores) -> None:
         await stores.ledger.settle("hold_none", 1, "key", "")
 
 
-async def test_the_alert_fires_once_and_again_after_new_credit(stores: Stores) -> None:
-    account_id = await account_with(stores, 100)
-    fired: list[bool] = []
-    for number, (charge, credit) in enumerate([(79, 0), (1, 0), (1, 100), (79, 0), (1, 0)]):
-        receipt = await stores.ledger.hold(account_id, charge, f"job:{number}", "")
-        settled = await stores.ledger.settle(str(receipt.hold_id), charge, f"job:{number}:1", "")
-        fired.append(settled.alert_fired)
-        if credit:
-            await stores.ledger.grant(account_id, credit, f"credit:{number}", "")
-    assert fired == [False, True, False, True, False]
-
-
 async def test_the_proof_finds_every_kind_of_change_behind_our_back(stores: Stores, db: Database) -> None:
     account_id = await account_with(stores, 100)
     await stores.ledger.settle(await held(stores, account_id, 60), 25, "job:1:1", "")

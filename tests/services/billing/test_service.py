@@ -63,21 +63,6 @@ async def test_a_job_is_held_and_charged(billing: BillingServiceAsyncStub, store
     )
 
 
-async def test_passing_the_threshold_is_logged_once(
-    billing: BillingServiceAsyncStub, stores: Stores, caplog: pytest.LogCaptureFixture
-) -> None:
-    account_id = await open_account(stores)
-    held = await billing.ReserveCredit(
-        pb.ReserveCreditRequest(account_id=account_id, amount_micros=90, idempotency_key="job:1")
-    )
-    settlement = pb.SettleChargeRequest(hold_id=held.hold_id, amount_micros=80, idempotency_key="job:1:1")
-    await billing.SettleCharge(settlement)
-    await billing.SettleCharge(settlement)
-    assert [record.getMessage() for record in caplog.records if record.levelname == "WARNING"] == [
-        "budget alert: $0.00008 of $0.0001 is spent"
-    ]
-
-
 async def test_postings_come_newest_first_in_pages(billing: BillingServiceAsyncStub, stores: Stores) -> None:
     account_id = await open_account(stores)
     held = await billing.ReserveCredit(

@@ -1,0 +1,1 @@
+"""Channels, through which alerts reach people: plug-ins of the entry point group `wavepool.alert_channels`."""

@@ -1,0 +1,250 @@
+"""Alerts as rows: the state of each that was ever active, and the history of their transitions."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import and_, delete, insert, select, update
+from sqlalchemy.dialects import postgresql, sqlite
+
+from services.billing.alert_rules.engine import AlertState, Phase, Transition
+from services.billing.alert_rules.rule import ACCOUNT_LABEL, Severity, labels_text
+from services.billing.store.delivery_store import Delivery, Outcome, delivery_from_row
+from services.billing.store.tables import alert_deliveries, alert_states, alert_transitions
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+    from datetime import datetime
+
+    from sqlalchemy import Row
+
+    from servicekit.db.database import Database
+
+_MICROSECOND = timedelta(microseconds=1)
+_KEYS_AT_ONCE = 500
+"""Values in one IN list: fewer than any database allows."""
+
+
+@dataclass(frozen=True)
+class Alert:
+    """An alert with its state. `alert_id` is a new one each time it leaves INACTIVE; version 0 has no row yet."""
+
+    source: str
+    rule: str
+    labels: Mapping[str, str]
+    reading: str
+    severity: Severity
+    summary: str
+    alert_id: str = ""
+    state: AlertState = field(default_factory=AlertState)
+    version: int = 0
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """Tells the alerts of one source apart."""
+        return self.rule, labels_text(self.labels)
+
+
+@dataclass(frozen=True)
+class HistoryLine:
+    """A transition of an alert, with what became of its messages."""
+
+    seq: int
+    transition_id: str
+    alert_id: str
+    rule: str
+    severity: Severity
+    labels: Mapping[str, str]
+    event: Transition
+    summary: str
+    value: float
+    time: datetime
+    deliveries: tuple[Delivery, ...] = ()
+
+
+@dataclass(frozen=True)
+class Happening:
+    """A transition to write down, and the channels that are to announce it."""
+
+    event: Transition
+    channels: tuple[str, ...] = ()
+
+
+class AlertStore:
+    """Stores alerts. A transition and its messages are written in one transaction, once among all processes."""
+
+    def __init__(self, database: Database, new_id: Callable[[str], str]) -> None:
+        self._database = database
+        self._new_id = new_id
+
+    async def of_source(self, source: str, labels: Collection[str] | None = None) -> dict[tuple[str, str], Alert]:
+        """The stored alerts of a source by key; only those with these `labels` (as texts) if they are given."""
+        query = select(alert_states).where(alert_states.c.source == source)
+        if labels is None:
+            return {alert.key: alert for alert in await self._alerts(query)}
+        wanted = list(labels)
+        found: dict[tuple[str, str], Alert] = {}
+        for start in range(0, len(wanted), _KEYS_AT_ONCE):
+            part = wanted[start : start + _KEYS_AT_ONCE]
+            found |= {alert.key: alert for alert in await self._alerts(query.where(alert_states.c.labels.in_(part)))}
+        return found
+
+    async def active(self, account_id: str | None = None) -> Sequence[Alert]:
+        """The pending and firing alerts, newest first; only one account's if it is given."""
+        query = select(alert_states).where(alert_states.c.phase != Phase.INACTIVE.value)
+        if account_id is not None:
+            query = query.where(alert_states.c.account_id == account_id)
+        return await self._alerts(query.order_by(alert_states.c.since.desc(), alert_states.c.alert_id))
+
+    async def change(self, alert: Alert, happenings: Sequence[Happening], time: datetime) -> bool:
+        """Writes an alert's next state with its transitions; False if another process has changed it since."""
+        async with self._database.transaction() as connection:
+            row = _row_of(replace(alert, version=alert.version + 1))
+            if alert.version:
+                statement: Any = update(alert_states).where(_is(alert)).values(row).returning(alert_states.c.version)
+            else:
+                dialect = postgresql if self._database.dialect_name == "postgresql" else sqlite
+                new = dialect.insert(alert_states).values(row)
+                statement = new.on_conflict_do_nothing().returning(alert_states.c.version)
+            if (await connection.execute(statement)).one_or_none() is None:
+                return False
+            for happening in happenings:
+                line = insert(alert_transitions).values(self._transition_row(alert, happening.event, time))
+                seq = (await connection.execute(line.returning(alert_transitions.c.seq))).scalar_one()
+                if happening.channels:
+                    rows = [_delivery_row(seq, alert.alert_id, channel, time) for channel in happening.channels]
+                    await connection.execute(insert(alert_deliveries), rows)
+        return True
+
+    async def refresh(self, alerts: Iterable[Alert]) -> None:
+        """Notes newer readings of alerts that stay as they are."""
+        async with self._database.transaction() as connection:
+            for alert in alerts:
+                row = _row_of(alert)
+                newer = {name: row[name] for name in ("summary", "value", "reading_time", "valid_for_us")}
+                await connection.execute(update(alert_states).where(_is(alert)).values(newer))
+
+    async def history(self, account_id: str | None, *, before_seq: int | None, limit: int) -> Sequence[HistoryLine]:
+        """The transitions, newest first; only those of one account if it is given."""
+        query = select(alert_transitions).order_by(alert_transitions.c.seq.desc()).limit(limit)
+        if account_id is not None:
+            query = query.where(alert_transitions.c.account_id == account_id)
+        if before_seq is not None:
+            query = query.where(alert_transitions.c.seq < before_seq)
+        async with self._database.reading() as connection:
+            rows = (await connection.execute(query)).all()
+            sent = select(alert_deliveries).where(alert_deliveries.c.transition_seq.in_([row.seq for row in rows]))
+            deliveries = (await connection.execute(sent.order_by(alert_deliveries.c.channel))).all()
+        by_seq: dict[int, list[Delivery]] = {}
+        for row in deliveries:
+            by_seq.setdefault(row.transition_seq, []).append(delivery_from_row(row))
+        return [_line_from_row(row, tuple(by_seq.get(row.seq, ()))) for row in rows]
+
+    async def forget(self, before: datetime) -> None:
+        """Deletes what ended before an instant: transitions, their messages, and states of inactive alerts."""
+        old = select(alert_transitions.c.seq).where(alert_transitions.c.time < before)
+        is_inactive = alert_states.c.phase == Phase.INACTIVE.value
+        async with self._database.transaction() as connection:
+            await connection.execute(delete(alert_deliveries).where(alert_deliveries.c.transition_seq.in_(old)))
+            await connection.execute(delete(alert_transitions).where(alert_transitions.c.time < before))
+            await connection.execute(delete(alert_states).where(is_inactive, alert_states.c.since < before))
+
+    async def _alerts(self, query: Any) -> list[Alert]:  # noqa: ANN401 - a select
+        async with self._database.reading() as connection:
+            return [_alert_from_row(row) for row in (await connection.execute(query)).all()]
+
+    def _transition_row(self, alert: Alert, event: Transition, time: datetime) -> dict[str, object]:
+        return {
+            "transition_id": self._new_id("altr"),
+            "alert_id": alert.alert_id,
+            "rule": alert.rule,
+            "severity": alert.severity.value,
+            "labels": labels_text(alert.labels),
+            "account_id": alert.labels.get(ACCOUNT_LABEL),
+            "event": event.value,
+            "summary": alert.summary,
+            "value": alert.state.value,
+            "time": time,
+        }
+
+
+def _is(alert: Alert) -> Any:  # noqa: ANN401 - a condition
+    rule, labels = alert.key
+    columns = alert_states.c
+    return and_(
+        columns.source == alert.source, columns.rule == rule, columns.labels == labels, columns.version == alert.version
+    )
+
+
+def _delivery_row(seq: int, alert_id: str, channel: str, time: datetime) -> dict[str, object]:
+    return {
+        "transition_seq": seq,
+        "channel": channel,
+        "alert_id": alert_id,
+        "outcome": Outcome.WAITING.value,
+        "attempts": 0,
+        "time": time,
+        "failure": "",
+    }
+
+
+def _row_of(alert: Alert) -> dict[str, object]:
+    state = alert.state
+    return {
+        "source": alert.source,
+        "rule": alert.rule,
+        "labels": labels_text(alert.labels),
+        "reading": alert.reading,
+        "account_id": alert.labels.get(ACCOUNT_LABEL),
+        "alert_id": alert.alert_id,
+        "severity": alert.severity.value,
+        "summary": alert.summary,
+        "phase": state.phase.value,
+        "since": state.since,
+        "value": state.value,
+        "reading_time": state.reading_time,
+        "valid_for_us": state.valid_for // _MICROSECOND,
+        "no_data": state.no_data,
+        "version": alert.version,
+    }
+
+
+def _alert_from_row(row: Row[Any]) -> Alert:
+    state = AlertState(
+        phase=Phase(row.phase),
+        since=row.since,
+        value=row.value,
+        reading_time=row.reading_time,
+        valid_for=row.valid_for_us * _MICROSECOND,
+        no_data=row.no_data,
+    )
+    return Alert(
+        source=row.source,
+        rule=row.rule,
+        labels=json.loads(row.labels),
+        reading=row.reading,
+        severity=Severity(row.severity),
+        summary=row.summary,
+        alert_id=row.alert_id,
+        state=state,
+        version=row.version,
+    )
+
+
+def _line_from_row(row: Row[Any], deliveries: tuple[Delivery, ...]) -> HistoryLine:
+    return HistoryLine(
+        seq=row.seq,
+        transition_id=row.transition_id,
+        alert_id=row.alert_id,
+        rule=row.rule,
+        severity=Severity(row.severity),
+        labels=json.loads(row.labels),
+        event=Transition(row.event),
+        summary=row.summary,
+        value=row.value,
+        time=row.time,
+        deliveries=deliveries,
+    )

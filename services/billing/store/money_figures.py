@@ -1,0 +1,95 @@
+"""Figures that money rules watch: the only file of alerts that knows where the ledger keeps them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sqlalchemy import case, func, select
+
+from services.billing.alert_rules.money import AccountSpending, Spending
+from services.billing.ledger.books import COST_BOOKS, OPERATOR, Book
+from services.billing.store.journal import TransactionKind, read_sums
+from services.billing.store.tables import accounts, balances, machine_usage, transactions
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+    from datetime import datetime
+
+    from servicekit.db.database import Database
+
+
+_CHARGING = (TransactionKind.SETTLEMENT, TransactionKind.PART_SETTLEMENT, TransactionKind.REFUND)
+_CREDIT = (
+    select(
+        accounts.c.account_id,
+        accounts.c.name,
+        func.sum(case((balances.c.book == Book.GRANTED.value, -balances.c.amount_micros))).label("granted"),
+        func.sum(case((balances.c.book == Book.CHARGED.value, balances.c.amount_micros))).label("charged"),
+    )
+    .join(balances, balances.c.owner == accounts.c.account_id, isouter=True)
+    .group_by(accounts.c.account_id, accounts.c.name)
+)
+
+
+@dataclass(frozen=True)
+class MachineCost:
+    """What machines cost the operator, in micro-dollars: in all, and since two instants."""
+
+    total_micros: int
+    burn_micros: int
+    forecast_micros: int
+
+
+class MoneyFigures:
+    """Reads what was granted and spent."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def accounts_with(self, account_ids: Collection[str]) -> Sequence[AccountSpending]:
+        """The credit of these accounts, without rates."""
+        query = _CREDIT.where(accounts.c.account_id.in_(account_ids))
+        async with self._database.reading() as connection:
+            rows = (await connection.execute(query)).all()
+        return [
+            AccountSpending(row.account_id, row.name, Spending(int(row.granted or 0), int(row.charged or 0)))
+            for row in rows
+        ]
+
+    async def all_accounts(self, burn_since: datetime, forecast_since: datetime) -> Sequence[AccountSpending]:
+        """The credit of every account, with what was charged since two instants; the second is the earlier one."""
+        time = transactions.c.create_time
+        is_refund = transactions.c.kind == TransactionKind.REFUND.value
+        amount = case((is_refund, -transactions.c.amount_micros), else_=transactions.c.amount_micros)
+        charged = (
+            select(
+                transactions.c.account_id,
+                func.sum(amount).label("forecast_micros"),
+                func.sum(case((time >= burn_since, amount), else_=0)).label("burn_micros"),
+            )
+            .where(transactions.c.kind.in_([kind.value for kind in _CHARGING]), time >= forecast_since)
+            .group_by(transactions.c.account_id)
+        )
+        async with self._database.reading() as connection:
+            credit = (await connection.execute(_CREDIT)).all()
+            rates = {row.account_id: row for row in await connection.execute(charged)}
+        found: list[AccountSpending] = []
+        for row in credit:
+            rate = rates.get(row.account_id)
+            burn, forecast = (int(rate.burn_micros), int(rate.forecast_micros)) if rate else (0, 0)
+            spending = Spending(int(row.granted or 0), int(row.charged or 0), max(0, burn), max(0, forecast))
+            found.append(AccountSpending(row.account_id, row.name, spending))
+        return found
+
+    async def machine_cost(self, burn_since: datetime, forecast_since: datetime) -> MachineCost:
+        """The cost of machines; an interval counts as a whole from its end on."""
+        cost, end = machine_usage.c.cost_micros, machine_usage.c.end_time
+        query = select(
+            func.sum(case((end >= burn_since, cost), else_=0)).label("burn"), func.sum(cost).label("forecast")
+        ).where(end >= forecast_since)
+        async with self._database.reading() as connection:
+            row = (await connection.execute(query)).one()
+            sums = await read_sums(connection, OPERATOR)
+        total = sum(sums.get(book, 0) for book in COST_BOOKS)
+        return MachineCost(total, int(row.burn or 0), int(row.forecast or 0))

@@ -1,0 +1,166 @@
+"""Converts alerts to and from their protos."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+from wavepool.billing.v1 import alerts_pb2 as pb
+
+from servicekit.rpc.proto_time import instant_to_proto
+from services.billing.alert_rules.engine import Phase, Transition
+from services.billing.alert_rules.rule import Comparison, Reading, Severity, check_name, check_reading
+from services.billing.errors import InvalidFieldError
+from services.billing.store.delivery_store import Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from services.billing.alert_rules.rule import Rule
+    from services.billing.store.alert_store import Alert, HistoryLine
+
+MAX_READINGS = 10_000
+LONGEST_VALIDITY = timedelta(days=1)
+ACCOUNT_READINGS = "account."
+"""How the names of readings begin whose alerts are the accounts' own."""
+
+SEVERITIES = {
+    Severity.INFO: pb.ALERT_SEVERITY_INFO,
+    Severity.WARNING: pb.ALERT_SEVERITY_WARNING,
+    Severity.CRITICAL: pb.ALERT_SEVERITY_CRITICAL,
+}
+_PHASES = {
+    Phase.INACTIVE: pb.ALERT_PHASE_UNSPECIFIED,
+    Phase.PENDING: pb.ALERT_PHASE_PENDING,
+    Phase.FIRING: pb.ALERT_PHASE_FIRING,
+}
+_EVENTS = {
+    Transition.PENDING: pb.ALERT_EVENT_PENDING,
+    Transition.CANCELLED: pb.ALERT_EVENT_CANCELLED,
+    Transition.FIRED: pb.ALERT_EVENT_FIRED,
+    Transition.RESOLVED: pb.ALERT_EVENT_RESOLVED,
+    Transition.NO_DATA: pb.ALERT_EVENT_NO_DATA,
+    Transition.DATA_BACK: pb.ALERT_EVENT_DATA_BACK,
+}
+_OUTCOMES = {
+    Outcome.WAITING: pb.DELIVERY_OUTCOME_WAITING,
+    Outcome.DELIVERED: pb.DELIVERY_OUTCOME_DELIVERED,
+    Outcome.FAILED: pb.DELIVERY_OUTCOME_FAILED,
+}
+_COMPARISONS = {
+    Comparison.AT_LEAST: pb.ALERT_COMPARISON_AT_LEAST,
+    Comparison.ABOVE: pb.ALERT_COMPARISON_ABOVE,
+    Comparison.AT_MOST: pb.ALERT_COMPARISON_AT_MOST,
+    Comparison.BELOW: pb.ALERT_COMPARISON_BELOW,
+}
+
+
+def report_from_proto(request: pb.ReportReadingsRequest, now: datetime) -> tuple[str, timedelta, list[Reading]]:
+    """A report's source, how long it stands, and its readings; raises InvalidFieldError."""
+    source = check_name("source", request.source)
+    try:
+        valid_for = request.valid_for.ToTimedelta()
+    except (ValueError, OverflowError) as error:
+        raise InvalidFieldError("valid_for", f"is not a duration: {error}") from error
+    if not timedelta(0) < valid_for <= LONGEST_VALIDITY:
+        raise InvalidFieldError("valid_for", f"must be more than 0 and at most {LONGEST_VALIDITY}")
+    if len(request.readings) > MAX_READINGS:
+        raise InvalidFieldError("readings", f"must be at most {MAX_READINGS}; there are {len(request.readings)}")
+    return source, valid_for, [_reading_from_proto(reading, now) for reading in request.readings]
+
+
+def alert_to_proto(alert: Alert) -> pb.Alert:
+    """An active alert as a proto."""
+    return pb.Alert(
+        alert_id=alert.alert_id,
+        rule=alert.rule,
+        severity=SEVERITIES[alert.severity],
+        phase=_PHASES[alert.state.phase],
+        no_data=alert.state.no_data,
+        labels=alert.labels,
+        summary=alert.summary,
+        value=alert.state.value,
+        since=instant_to_proto(alert.state.since),
+        reading_time=instant_to_proto(alert.state.reading_time),
+        source=alert.source,
+    )
+
+
+def history_to_proto(lines: Sequence[HistoryLine], page_size: int) -> pb.ListAlertHistoryResponse:
+    """A page of `page_size` transitions; if `lines` has one more, the page has a token for the next."""
+    shown = lines[:page_size]
+    return pb.ListAlertHistoryResponse(
+        transitions=[_line_to_proto(line) for line in shown],
+        next_page_token=_page_token(shown[-1].seq) if len(lines) > page_size else "",
+    )
+
+
+def page_token_from_proto(page_token: str) -> int | None:
+    """Sequence number before which the page begins; None for the first. A foreign token raises InvalidFieldError."""
+    if not page_token:
+        return None
+    try:
+        kind, seq = base64.urlsafe_b64decode(page_token.encode()).decode().split("/")
+        if kind == "alerts":
+            return int(seq)
+    except (ValueError, binascii.Error):
+        pass
+    raise InvalidFieldError("page_token", "was not given out for the history of alerts; begin again without one")
+
+
+def rule_to_proto(rule: Rule, last_reading_time: datetime | None) -> pb.AlertRule:
+    """A rule as a proto."""
+    message = pb.AlertRule(
+        name=rule.name,
+        severity=SEVERITIES[rule.severity],
+        reading=rule.reading,
+        comparison=_COMPARISONS[rule.comparison],
+        threshold=rule.threshold,
+        clear_threshold=rule.clear_threshold,
+        summary=rule.summary,
+        last_reading_time=instant_to_proto(last_reading_time),
+        about_accounts=rule.reading.startswith(ACCOUNT_READINGS),
+    )
+    message.for_duration.FromTimedelta(rule.for_duration)
+    return message
+
+
+def _reading_from_proto(reading: pb.Reading, now: datetime) -> Reading:
+    time = now
+    if reading.HasField("time"):
+        try:
+            # A source whose clock is ahead must not make its own later reports look old.
+            time = min(now, reading.time.ToDatetime(tzinfo=UTC))
+        except (ValueError, OverflowError) as error:
+            raise InvalidFieldError("time", f"is not an instant: {error}") from error
+    return check_reading(Reading(reading.name, reading.value, time, dict(reading.labels), dict(reading.details)))
+
+
+def _line_to_proto(line: HistoryLine) -> pb.AlertTransition:
+    return pb.AlertTransition(
+        transition_id=line.transition_id,
+        alert_id=line.alert_id,
+        rule=line.rule,
+        severity=SEVERITIES[line.severity],
+        labels=line.labels,
+        event=_EVENTS[line.event],
+        summary=line.summary,
+        value=line.value,
+        time=instant_to_proto(line.time),
+        deliveries=[
+            pb.AlertDelivery(
+                channel=delivery.channel,
+                outcome=_OUTCOMES[delivery.outcome],
+                attempts=delivery.attempts,
+                time=instant_to_proto(delivery.time),
+                failure=delivery.failure,
+            )
+            for delivery in line.deliveries
+        ],
+    )
+
+
+def _page_token(seq: int) -> str:
+    return base64.urlsafe_b64encode(f"alerts/{seq}".encode()).decode()
