@@ -95,6 +95,7 @@ ERROR_MAP: ErrorMap = {
 class Alerting:
     """The parts of alerts: what takes readings, and the loops."""
 
+    store: AlertStore
     servicer: AlertServicer
     source: MoneySource
     watch: AlertWatch
@@ -145,6 +146,7 @@ def build_alerting(db: database.Database, settings: BillingSettings, clock: Cloc
     store, sent = AlertStore(db, new_id), DeliveryStore(db)
     evaluator = Evaluator(store, settings.rules(), channels, new_id, [watch_wake, *wakes.values()])
     return Alerting(
+        store=store,
         servicer=AlertServicer(store, evaluator, channels, clock, new_id),
         source=MoneySource(
             MoneyFigures(db),

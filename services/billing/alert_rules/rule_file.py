@@ -59,12 +59,12 @@ def rules_of(text: str, built_in: Sequence[Rule]) -> list[Rule]:
 
 
 def faults_of(error: ValidationError) -> str:
-    """The faults of a list of entries in one line, without their values, which may be secrets."""
+    """The faults of entries, or of the options of one, in one line, without their values, which may be secrets."""
     said: list[str] = []
     for fault in error.errors(include_url=False, include_input=False, include_context=False):
-        entry, *fields = fault["loc"] or ("",)
-        where = [f"entry {entry}"] if isinstance(entry, int) else [str(entry)] if entry else []
-        where += [".".join(map(str, fields))] if fields else []
+        place = list(fault["loc"])
+        where = [f"entry {place.pop(0)}"] if place and isinstance(place[0], int) else []
+        where += [".".join(map(str, place))] if place else []
         said.append(": ".join([*where, fault["msg"].removeprefix("Value error, ")]))
     return "; ".join(said)
 
