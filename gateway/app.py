@@ -18,6 +18,7 @@ from gateway.machines.open_calls import OpenCalls
 from gateway.routes import (
     account,
     accounts,
+    alerts,
     amd,
     billing,
     catalogue,
@@ -88,6 +89,7 @@ def create_app(settings: GatewaySettings) -> FastAPI:
         users,
         teams,
         sign_in,
+        alerts,
     ):
         app.include_router(module.router, prefix="/api/v1")
     for module in (orchestrator_metrics, amd, seed_submissions, health):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 from grpc_health.v1 import health_pb2_grpc
+from wavepool.billing.v1.alerts_pb2_grpc import AlertServiceStub
 from wavepool.billing.v1.billing_pb2_grpc import BillingServiceStub
 from wavepool.billing.v1.identity_pb2_grpc import IdentityServiceStub
 from wavepool.billing.v1.prices_pb2_grpc import PriceServiceStub
@@ -22,6 +23,7 @@ from servicekit.rpc.credentials import credentials_of
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping
 
+    from wavepool.billing.v1.alerts_pb2_grpc import AlertServiceAsyncStub
     from wavepool.billing.v1.billing_pb2_grpc import BillingServiceAsyncStub
     from wavepool.billing.v1.identity_pb2_grpc import IdentityServiceAsyncStub
     from wavepool.billing.v1.prices_pb2_grpc import PriceServiceAsyncStub
@@ -40,6 +42,7 @@ CALL_TIMEOUT_SECONDS = 10.0
 @dataclass(frozen=True)
 class Upstreams:
     """The clients of the services, and the health stub of each service by name."""
+    """One client for each gRPC service, and the health stub of each by name."""
 
     scheduler: SchedulerServiceAsyncStub
     vmpool: VmPoolServiceAsyncStub
@@ -49,6 +52,7 @@ class Upstreams:
     prices: PriceServiceAsyncStub
     projections: ProjectionServiceAsyncStub
     sign_in: SignInServiceAsyncStub
+    alerts: AlertServiceAsyncStub
     health: Mapping[str, Any]
 
 
@@ -76,5 +80,6 @@ async def open_upstreams(settings: GatewaySettings) -> AsyncGenerator[Upstreams]
             prices=PriceServiceStub(channels["billing"]),
             projections=ProjectionServiceStub(channels["billing"]),
             sign_in=SignInServiceStub(channels["billing"]),
+            alerts=AlertServiceStub(channels["billing"]),
             health={name: health_stub(channel) for name, channel in channels.items()},
         )

@@ -12,6 +12,7 @@ import typer
 from wavepool_client.commands import (
     account,
     accounts,
+    alerts,
     catalogue,
     config,
     machines,
@@ -102,6 +103,7 @@ def _add_commands() -> None:
     app.command(
         epilog=examples("wavepool statement", "wavepool statement --month 2026-11 --format html -o november.html")
     )(money.statement)
+    app.add_typer(alerts.app, name="alerts")
     app.add_typer(money.grants, name="grants")
     app.add_typer(money.budgets, name="budgets")
     for name, module in (("accounts", accounts), ("users", users), ("teams", teams), ("tokens", tokens)):

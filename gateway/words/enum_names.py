@@ -10,6 +10,8 @@ from wavepool.billing.v1.identity_pb2 import AccountOwner, MemberLevel, Role
 from wavepool.billing.v1.prices_pb2 import PriceSource
 from wavepool.billing.v1.projections_pb2 import Reuse
 from wavepool.billing.v1.reports_pb2 import OverheadPolicy
+from wavepool.billing.v1.alerts_pb2 import AlertComparison, AlertEvent, AlertPhase, AlertSeverity, DeliveryOutcome
+from wavepool.billing.v1.billing_pb2 import PostingKind
 from wavepool.executor.v1.run_event_pb2 import BenchmarkStage, Bound, Timing, Verdict
 from wavepool.scheduler.v1.scheduler_pb2 import JobState
 from wavepool.submission.v1.submission_pb2 import RunMode, TimingMode
@@ -39,6 +41,10 @@ budget_period_name = partial(enum_name, BudgetPeriod.Name, "BUDGET_PERIOD_")
 overhead_policy_name = partial(enum_name, OverheadPolicy.Name, "OVERHEAD_POLICY_")
 price_source_name = partial(enum_name, PriceSource.Name, "PRICE_SOURCE_")
 reuse_name = partial(enum_name, Reuse.Name, "REUSE_")
+alert_severity_name = partial(enum_name, AlertSeverity.Name, "ALERT_SEVERITY_")
+alert_phase_name = partial(enum_name, AlertPhase.Name, "ALERT_PHASE_")
+alert_event_name = partial(enum_name, AlertEvent.Name, "ALERT_EVENT_")
+delivery_outcome_name = partial(enum_name, DeliveryOutcome.Name, "DELIVERY_OUTCOME_")
 bound_name = partial(enum_name, Bound.Name, "BOUND_")
 benchmark_stage_name = partial(enum_name, BenchmarkStage.Name, "BENCHMARK_STAGE_")
 timing_name = partial(enum_name, Timing.Name, "TIMING_")
@@ -67,3 +73,9 @@ def timing_mode_word(number: int) -> str | None:
 def mode_name(number: int) -> str:
     """HTTP's name for a run mode: `check`, `benchmark`, `full`, `sample`, `sandbox`."""
     return enum_name(RunMode.Name, "RUN_MODE_", number).lower()
+
+
+def alert_comparison_sign(number: int) -> str:
+    """HTTP's sign for a comparison of an alert's rule: `>=`, `>`, `<=`, `<`."""
+    name = enum_name(AlertComparison.Name, "ALERT_COMPARISON_", number)
+    return {"AT_LEAST": ">=", "ABOVE": ">", "AT_MOST": "<=", "BELOW": "<"}.get(name, name)

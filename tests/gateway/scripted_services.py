@@ -19,6 +19,7 @@ from wavepool.billing.v1 import (
     sign_in_pb2,
     sign_in_pb2_grpc,
 )
+from wavepool.billing.v1 import alerts_pb2, alerts_pb2_grpc, billing_pb2, billing_pb2_grpc
 from wavepool.scheduler.v1 import scheduler_pb2_grpc
 from wavepool.vmpool.v1 import vmpool_pb2, vmpool_pb2_grpc
 
@@ -288,6 +289,55 @@ class ScriptedSignIn(sign_in_pb2_grpc.SignInServiceServicer):
         return answer
 
 
+class ScriptedAlerts(alerts_pb2_grpc.AlertServiceServicer):
+    def __init__(self, refusals: Refusals) -> None:
+        self.refusals = refusals
+
+    async def ListAlerts(self, request: Any, context: Any) -> alerts_pb2.ListAlertsResponse:
+        await self.refusals.meet("ListAlerts", request, context)
+        alert = alerts_pb2.Alert(
+            alert_id="alert_1",
+            rule="account-credit-spent-80",
+            severity=alerts_pb2.ALERT_SEVERITY_WARNING,
+            phase=alerts_pb2.ALERT_PHASE_FIRING,
+            labels={"account": "acc_user"},
+            summary="demo has spent $8.00 of its credit of $10.00 (80.0%).",
+            value=0.8,
+        )
+        return alerts_pb2.ListAlertsResponse(alerts=[alert])
+
+    async def ListAlertHistory(self, request: Any, context: Any) -> alerts_pb2.ListAlertHistoryResponse:
+        await self.refusals.meet("ListAlertHistory", request, context)
+        sent = alerts_pb2.AlertDelivery(
+            channel="ops", outcome=alerts_pb2.DELIVERY_OUTCOME_WAITING, attempts=2, failure="it answered HTTP 503"
+        )
+        transition = alerts_pb2.AlertTransition(
+            transition_id="altr_1", alert_id="alert_1", event=alerts_pb2.ALERT_EVENT_FIRED, deliveries=[sent]
+        )
+        return alerts_pb2.ListAlertHistoryResponse(transitions=[transition], next_page_token="page-2")
+
+    async def ListAlertRules(self, request: Any, context: Any) -> alerts_pb2.ListAlertRulesResponse:
+        await self.refusals.meet("ListAlertRules", request, context)
+        return alerts_pb2.ListAlertRulesResponse(
+            rules=[
+                alerts_pb2.AlertRule(name="operator-burn-rate", comparison=alerts_pb2.ALERT_COMPARISON_ABOVE),
+                alerts_pb2.AlertRule(
+                    name="account-credit-spent-80",
+                    comparison=alerts_pb2.ALERT_COMPARISON_AT_LEAST,
+                    threshold=0.8,
+                    about_accounts=True,
+                ),
+            ],
+            channels=[alerts_pb2.AlertChannel(name="ops", kind="slack")],
+        )
+
+    async def SendTestAlert(self, request: Any, context: Any) -> alerts_pb2.SendTestAlertResponse:
+        await self.refusals.meet("SendTestAlert", request, context)
+        return alerts_pb2.SendTestAlertResponse(
+            deliveries=[alerts_pb2.TestDelivery(channel="ops", failure="it answered HTTP 503")]
+        )
+
+
 class ScriptedServices:
     """All scripted services on one port."""
 
@@ -300,6 +350,7 @@ class ScriptedServices:
         self.prices = ScriptedPrices(self.refusals)
         self.projections = ScriptedProjections(self.refusals)
         self.sign_in = ScriptedSignIn(self.refusals)
+        self.alerts = ScriptedAlerts(self.refusals)  # pyright: ignore[reportAbstractUsage] - the rest is not called
         self.health: Any = cast("Any", health).aio.HealthServicer()
         self.server = grpc.aio.server()
         self.port = 0
@@ -316,6 +367,7 @@ class ScriptedServices:
         prices_pb2_grpc.add_PriceServiceServicer_to_server(self.prices, self.server)
         projections_pb2_grpc.add_ProjectionServiceServicer_to_server(self.projections, self.server)
         sign_in_pb2_grpc.add_SignInServiceServicer_to_server(self.sign_in, self.server)
+        alerts_pb2_grpc.add_AlertServiceServicer_to_server(self.alerts, self.server)
         cast("Any", health_pb2_grpc).add_HealthServicer_to_server(self.health, self.server)
         await self.health.set("", health_pb2.HealthCheckResponse.SERVING)
         self.port = self.server.add_insecure_port("127.0.0.1:0")

@@ -30,9 +30,9 @@ deliveries = counter(
 
 DELIVERY_PASS = timedelta(seconds=5)
 """Time between two looks for messages that are due again; a transition is looked at at once."""
-LONGEST_TRY_SECONDS = 90.0
+LONGEST_TRY_SECONDS = 22.0
 """More than any channel's own limit: a plug-in that never returns must not stop its channel."""
-CLAIM = timedelta(seconds=120)
+CLAIM = timedelta(seconds=60)
 """Longer than the longest try: nobody else sends a message that is just being sent."""
 BACKOFF = Backoff(first=timedelta(seconds=5), longest=timedelta(minutes=10))
 

@@ -34,7 +34,7 @@ class PostOptions(Options):
     """Options of every channel that posts."""
 
     url: Annotated[SecretStr, AfterValidator(_address)]
-    timeout_seconds: Annotated[float, Field(gt=0, le=60)] = 10.0
+    timeout_seconds: Annotated[float, Field(gt=0, le=20)] = 10.0
     """Longest time of one try."""
     allow_http: bool = False
     """Allows an address without TLS on another host."""

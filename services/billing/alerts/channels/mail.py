@@ -60,7 +60,7 @@ class MailOptions(Options):
     user: str = ""
     password: SecretStr | None = None
     password_file: Path | None = None
-    timeout_seconds: Annotated[float, Field(gt=0, le=60)] = 10.0
+    timeout_seconds: Annotated[float, Field(gt=0, le=20)] = 10.0
     """Longest time of one try."""
 
     @model_validator(mode="after")

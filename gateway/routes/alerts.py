@@ -1,0 +1,261 @@
+"""`/api/v1/alerts`: what is wrong now, what was, and the rules. Accounts see their own; administrators see all."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING, Annotated
+
+from fastapi import APIRouter, Query
+from pydantic import BaseModel, ConfigDict, Field
+from wavepool.billing.v1.alerts_pb2 import (
+    ListAlertHistoryRequest,
+    ListAlertRulesRequest,
+    ListAlertsRequest,
+    SendTestAlertRequest,
+)
+
+from gateway.dependencies import TheAccount, TheAdmin, TheGateway
+from gateway.http.json_route import JsonRoute
+from gateway.http.route_docs import problems
+from gateway.upstreams import CALL_TIMEOUT_SECONDS
+from gateway.words.enum_names import (
+    alert_comparison_sign,
+    alert_event_name,
+    alert_phase_name,
+    alert_severity_name,
+    delivery_outcome_name,
+)
+from gateway.words.proto_time import instant_of, seconds_of
+
+if TYPE_CHECKING:
+    from wavepool.billing.v1 import alerts_pb2
+
+    from gateway.auth import Account
+
+router = APIRouter(prefix="/alerts", tags=["alerts"], route_class=JsonRoute)
+
+TEST_TIMEOUT_SECONDS = 25.0
+"""Longer than any channel may take for one try."""
+
+AccountId = Annotated[str, Query(max_length=100, description="Only this account's; for administrators.")]
+
+
+class Alert(BaseModel):
+    """An alert that is firing or pending."""
+
+    id: Annotated[str, Field(description="A new one each time that the alert begins.")]
+    rule: str
+    severity: Annotated[str, Field(description="INFO, WARNING or CRITICAL.")]
+    phase: Annotated[str, Field(description="PENDING: not for long enough yet. FIRING: people were told.")]
+    no_data: Annotated[bool, Field(description="Its source is silent, so nobody knows whether it is over.")]
+    source: str
+    labels: Annotated[dict[str, str], Field(description="What it is about; `account` makes it an account's own.")]
+    summary: str
+    value: float
+    since: Annotated[datetime | None, Field(description="When it entered its phase.")]
+    reading_time: datetime | None
+
+
+class AlertList(BaseModel):
+    """The alerts that are firing or pending, newest first."""
+
+    alerts: list[Alert]
+
+
+class AlertDelivery(BaseModel):
+    """A message to a channel."""
+
+    channel: str
+    outcome: Annotated[str, Field(description="WAITING, DELIVERED or FAILED.")]
+    attempts: int
+    time: Annotated[datetime | None, Field(description="Of the next try, or of the outcome.")]
+    failure: Annotated[str, Field(description="Of the last try.")]
+
+
+class AlertTransition(BaseModel):
+    """Something that happened to an alert."""
+
+    id: Annotated[str, Field(description="Channels pass it on, so that a repeated message can be told.")]
+    alert_id: str
+    rule: str
+    severity: str
+    event: Annotated[str, Field(description="PENDING, CANCELLED, FIRED, RESOLVED, NO_DATA or DATA_BACK.")]
+    labels: dict[str, str]
+    summary: str
+    value: float
+    time: datetime | None
+    deliveries: Annotated[list[AlertDelivery], Field(description="For administrators; empty for others.")]
+
+
+class AlertHistory(BaseModel):
+    """A page of what happened, newest first."""
+
+    transitions: list[AlertTransition]
+    next_page_token: str
+
+
+class AlertRule(BaseModel):
+    """A rule in force. An alert fires after `for_seconds` of `reading comparison threshold`."""
+
+    name: str
+    severity: str
+    reading: str
+    comparison: Annotated[str, Field(description="`>=`, `>`, `<=` or `<`.")]
+    threshold: float
+    clear_threshold: Annotated[float, Field(description="An alert ends when the reading is not beyond this one.")]
+    for_seconds: float
+    summary: str
+    last_reading_time: Annotated[datetime | None, Field(description="Nothing has reported yet if null.")]
+
+
+class AlertChannel(BaseModel):
+    """A channel that the operator has set up."""
+
+    name: str
+    kind: str
+    least_severity: str
+
+
+class AlertRules(BaseModel):
+    """The rules, and for administrators the channels."""
+
+    rules: list[AlertRule]
+    channels: list[AlertChannel]
+
+
+class AlertTest(BaseModel):
+    """The channel to try."""
+
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"channel": "log"}]})
+
+    channel: Annotated[str, Field(max_length=100, description="Every channel where empty.")] = ""
+
+
+class TestDelivery(BaseModel):
+    """What became of a test message."""
+
+    channel: str
+    delivered: bool
+    failure: str
+
+
+class AlertTestResult(BaseModel):
+    """What became of the test messages."""
+
+    deliveries: list[TestDelivery]
+
+
+@router.get("")
+async def list_alerts(account: TheAccount, gateway: TheGateway, account_id: AccountId = "") -> AlertList:
+    """List the alerts that are firing or pending now, newest first."""
+    request = ListAlertsRequest(account_id=_whose(account, account_id))
+    answer = await gateway.upstreams.alerts.ListAlerts(request, timeout=CALL_TIMEOUT_SECONDS)
+    return AlertList(alerts=[alert_of(alert) for alert in answer.alerts])
+
+
+@router.get("/history")
+async def list_alert_history(
+    account: TheAccount,
+    gateway: TheGateway,
+    account_id: AccountId = "",
+    page_size: Annotated[int, Query(ge=1, le=500)] = 50,
+    page_token: Annotated[str, Query(max_length=500, description="The `next_page_token` of the page before.")] = "",
+) -> AlertHistory:
+    """List what happened to alerts, newest first."""
+    request = ListAlertHistoryRequest(
+        account_id=_whose(account, account_id), page_size=page_size, page_token=page_token
+    )
+    answer = await gateway.upstreams.alerts.ListAlertHistory(request, timeout=CALL_TIMEOUT_SECONDS)
+    return AlertHistory(
+        transitions=[transition_of(transition, for_admin=account.admin) for transition in answer.transitions],
+        next_page_token=answer.next_page_token,
+    )
+
+
+@router.get("/rules")
+async def list_alert_rules(account: TheAccount, gateway: TheGateway) -> AlertRules:
+    """List the rules that may concern you; for administrators all, and the channels."""
+    answer = await gateway.upstreams.alerts.ListAlertRules(ListAlertRulesRequest(), timeout=CALL_TIMEOUT_SECONDS)
+    return AlertRules(
+        rules=[rule_of(rule) for rule in answer.rules if account.admin or rule.about_accounts],
+        channels=[
+            AlertChannel(name=one.name, kind=one.kind, least_severity=alert_severity_name(one.least_severity))
+            for one in answer.channels
+            if account.admin
+        ],
+    )
+
+
+@router.post("/test", responses=problems(403, 404))
+async def send_test_alert(body: AlertTest, _: TheAdmin, gateway: TheGateway) -> AlertTestResult:
+    """Send a test message by one channel, or by each, and see what becomes of it."""
+    request = SendTestAlertRequest(channel=body.channel)
+    answer = await gateway.upstreams.alerts.SendTestAlert(request, timeout=TEST_TIMEOUT_SECONDS)
+    return AlertTestResult(
+        deliveries=[
+            TestDelivery(channel=one.channel, delivered=one.delivered, failure=one.failure) for one in answer.deliveries
+        ]
+    )
+
+
+def _whose(account: Account, account_id: str) -> str | None:
+    """The account whose alerts the caller may see: its own, or any and everybody's for an administrator."""
+    return (account_id or None) if account.admin else account.account_id
+
+
+def alert_of(alert: alerts_pb2.Alert) -> Alert:
+    """An active alert."""
+    return Alert(
+        id=alert.alert_id,
+        rule=alert.rule,
+        severity=alert_severity_name(alert.severity),
+        phase=alert_phase_name(alert.phase),
+        no_data=alert.no_data,
+        source=alert.source,
+        labels=dict(alert.labels),
+        summary=alert.summary,
+        value=alert.value,
+        since=instant_of(alert.since),
+        reading_time=instant_of(alert.reading_time),
+    )
+
+
+def transition_of(transition: alerts_pb2.AlertTransition, *, for_admin: bool) -> AlertTransition:
+    """A transition; which channels the operator has, and how they fail, is for administrators."""
+    return AlertTransition(
+        id=transition.transition_id,
+        alert_id=transition.alert_id,
+        rule=transition.rule,
+        severity=alert_severity_name(transition.severity),
+        event=alert_event_name(transition.event),
+        labels=dict(transition.labels),
+        summary=transition.summary,
+        value=transition.value,
+        time=instant_of(transition.time),
+        deliveries=[
+            AlertDelivery(
+                channel=delivery.channel,
+                outcome=delivery_outcome_name(delivery.outcome),
+                attempts=delivery.attempts,
+                time=instant_of(delivery.time),
+                failure=delivery.failure,
+            )
+            for delivery in transition.deliveries
+            if for_admin
+        ],
+    )
+
+
+def rule_of(rule: alerts_pb2.AlertRule) -> AlertRule:
+    """A rule."""
+    return AlertRule(
+        name=rule.name,
+        severity=alert_severity_name(rule.severity),
+        reading=rule.reading,
+        comparison=alert_comparison_sign(rule.comparison),
+        threshold=rule.threshold,
+        clear_threshold=rule.clear_threshold,
+        for_seconds=seconds_of(rule.for_duration),
+        summary=rule.summary,
+        last_reading_time=instant_of(rule.last_reading_time),
+    )
