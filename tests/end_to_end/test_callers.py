@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 Pair = tuple[str, str]
 Credentials = tuple[tuple[Pair, ...], frozenset[str] | None]
 OWNERS = {
+    "AlertService": "billing",
     "BillingService": "billing",
     "IdentityService": "billing",
     "PriceService": "billing",

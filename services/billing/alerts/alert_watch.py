@@ -52,8 +52,7 @@ class AlertWatch:
             self._next_forgetting = now + FORGETTING
 
     def _count(self, alerts: Sequence[Alert]) -> None:
-        counts = Counter((alert.severity.value, alert.rule) for alert in alerts if alert.state.phase is Phase.FIRING)
-        firing.clear()
+        counts = Counter(alert.rule for alert in alerts if alert.state.phase is Phase.FIRING)
         for rule in self._evaluator.rules.values():
             # A rule that does not fire is 0, so that its series is there before it is needed.
-            firing.labels(rule.severity.value, rule.name).set(counts[rule.severity.value, rule.name])
+            firing.labels(rule.severity.value, rule.name).set(counts[rule.name])

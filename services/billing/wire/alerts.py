@@ -68,7 +68,7 @@ def report_from_proto(request: pb.ReportReadingsRequest, now: datetime) -> tuple
         raise InvalidFieldError("valid_for", f"must be more than 0 and at most {LONGEST_VALIDITY}")
     if len(request.readings) > MAX_READINGS:
         raise InvalidFieldError("readings", f"must be at most {MAX_READINGS}; there are {len(request.readings)}")
-    return source, valid_for, [_reading_from_proto(reading, now) for reading in request.readings]
+    return source, valid_for, [_reading_from_proto(reading, now - valid_for, now) for reading in request.readings]
 
 
 def alert_to_proto(alert: Alert) -> pb.Alert:
@@ -127,12 +127,13 @@ def rule_to_proto(rule: Rule, last_reading_time: datetime | None) -> pb.AlertRul
     return message
 
 
-def _reading_from_proto(reading: pb.Reading, now: datetime) -> Reading:
+def _reading_from_proto(reading: pb.Reading, earliest: datetime, now: datetime) -> Reading:
     time = now
     if reading.HasField("time"):
         try:
-            # A source whose clock is ahead must not make its own later reports look old.
-            time = min(now, reading.time.ToDatetime(tzinfo=UTC))
+            # A source whose clock is ahead must not make its own later reports look old, and one whose clock is behind
+            # must not make news look like history.
+            time = max(earliest, min(now, reading.time.ToDatetime(tzinfo=UTC)))
         except (ValueError, OverflowError) as error:
             raise InvalidFieldError("time", f"is not an instant: {error}") from error
     return check_reading(Reading(reading.name, reading.value, time, dict(reading.labels), dict(reading.details)))

@@ -67,11 +67,18 @@ async def test_processes_that_look_at_once_announce_one_alert(
     bench: Bench, db: Database, stores: Stores, clock: ManualClock
 ) -> None:
     others = [bench, *(Bench(db, stores, clock, bench.rules) for _ in range(3))]
-    await bench.spend(await bench.account(100), 90)
-    await asyncio.gather(*(other.look() for other in others))
-    assert await bench.events() == ["fired account-credit-spent-80"]
-    await asyncio.gather(*(other.delivery.run_once() for other in others))
-    assert [told for other in others for told in other.told] == ["fired account-credit-spent-80"]
+    fired, resolved = "fired account-credit-spent-80", "resolved account-credit-spent-80"
+    account_id = await bench.account(100)
+    await bench.spend(account_id, 90)
+    await asyncio.gather(*(other.source.run_once() for other in others))
+    assert await bench.events() == [fired]
+    clock.advance(INTERVAL)
+    await bench.grant(account_id, 100)
+    await asyncio.gather(*(other.source.run_once() for other in others))
+    assert await bench.events() == [fired, resolved]
+    for other in others:
+        await other.delivery.run_once()
+    assert [told for other in others for told in other.told] == [fired, resolved]
 
 
 async def test_each_threshold_of_a_list_is_announced(db: Database, stores: Stores, clock: ManualClock) -> None:
