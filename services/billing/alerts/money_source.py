@@ -70,7 +70,8 @@ class MoneySource:
         try:
             if self._next_look is None or now >= self._next_look:
                 await self._look_at_everything(now)
-                self._next_look = now + self._interval
+                # From the end of the look: however long one takes, there is time for the accounts that move.
+                self._next_look = self._clock.now() + self._interval
             elif moved:
                 accounts = await self._figures.accounts_with(moved)
                 shares = [account_share_reading(account, now) for account in accounts]

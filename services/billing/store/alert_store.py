@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import and_, delete, insert, select, update
+from sqlalchemy import and_, bindparam, delete, insert, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from services.billing.alert_rules.engine import AlertState, Phase, Transition
@@ -16,7 +16,7 @@ from services.billing.store.delivery_store import Delivery, Outcome, delivery_fr
 from services.billing.store.tables import alert_deliveries, alert_states, alert_transitions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
     from datetime import datetime
 
     from sqlalchemy import Row
@@ -26,6 +26,13 @@ if TYPE_CHECKING:
 _MICROSECOND = timedelta(microseconds=1)
 _KEYS_AT_ONCE = 500
 """Values in one IN list: fewer than any database allows."""
+_REFRESHED_AT_ONCE = 100
+"""Alerts in one transaction: on SQLite, money waits until it ends."""
+_REFRESH = (
+    update(alert_states)
+    .where(*(alert_states.c[name] == bindparam(f"new_{name}") for name in ("source", "rule", "labels", "version")))
+    .values({name: bindparam(f"new_{name}") for name in ("summary", "value", "reading_time", "valid_for_us")})
+)
 
 
 @dataclass(frozen=True)
@@ -119,13 +126,12 @@ class AlertStore:
                     await connection.execute(insert(alert_deliveries), rows)
         return True
 
-    async def refresh(self, alerts: Iterable[Alert]) -> None:
+    async def refresh(self, alerts: Sequence[Alert]) -> None:
         """Notes newer readings of alerts that stay as they are."""
-        async with self._database.transaction() as connection:
-            for alert in alerts:
-                row = _row_of(alert)
-                newer = {name: row[name] for name in ("summary", "value", "reading_time", "valid_for_us")}
-                await connection.execute(update(alert_states).where(_is(alert)).values(newer))
+        rows = [{f"new_{name}": value for name, value in _row_of(alert).items()} for alert in alerts]
+        for start in range(0, len(rows), _REFRESHED_AT_ONCE):
+            async with self._database.transaction() as connection:
+                await connection.execute(_REFRESH, rows[start : start + _REFRESHED_AT_ONCE])
 
     async def history(self, account_id: str | None, *, before_seq: int | None, limit: int) -> Sequence[HistoryLine]:
         """The transitions, newest first; only those of one account if it is given."""
