@@ -42,6 +42,7 @@ CALL_TIMEOUT_SECONDS = 10.0
 @dataclass(frozen=True)
 class Upstreams:
     """The clients of the services, and the health stub of each service by name."""
+
     """One client for each gRPC service, and the health stub of each by name."""
 
     scheduler: SchedulerServiceAsyncStub

@@ -30,7 +30,7 @@ from gateway.words.proto_time import instant_of, seconds_of
 if TYPE_CHECKING:
     from wavepool.billing.v1 import alerts_pb2
 
-    from gateway.auth import Account
+    from gateway.auth import Caller
 
 router = APIRouter(prefix="/alerts", tags=["alerts"], route_class=JsonRoute)
 
@@ -167,7 +167,7 @@ async def list_alert_history(
     )
     answer = await gateway.upstreams.alerts.ListAlertHistory(request, timeout=CALL_TIMEOUT_SECONDS)
     return AlertHistory(
-        transitions=[transition_of(transition, for_admin=account.admin) for transition in answer.transitions],
+        transitions=[transition_of(transition, for_admin=_sees_all(account)) for transition in answer.transitions],
         next_page_token=answer.next_page_token,
     )
 
@@ -177,11 +177,11 @@ async def list_alert_rules(account: TheAccount, gateway: TheGateway) -> AlertRul
     """List the rules that may concern you; for administrators all, and the channels."""
     answer = await gateway.upstreams.alerts.ListAlertRules(ListAlertRulesRequest(), timeout=CALL_TIMEOUT_SECONDS)
     return AlertRules(
-        rules=[rule_of(rule) for rule in answer.rules if account.admin or rule.about_accounts],
+        rules=[rule_of(rule) for rule in answer.rules if _sees_all(account) or rule.about_accounts],
         channels=[
             AlertChannel(name=one.name, kind=one.kind, least_severity=alert_severity_name(one.least_severity))
             for one in answer.channels
-            if account.admin
+            if _sees_all(account)
         ],
     )
 
@@ -198,9 +198,15 @@ async def send_test_alert(body: AlertTest, _: TheAdmin, gateway: TheGateway) -> 
     )
 
 
-def _whose(account: Account, account_id: str) -> str | None:
-    """The account whose alerts the caller may see: its own, or any and everybody's for an administrator."""
-    return (account_id or None) if account.admin else account.account_id
+def _sees_all(caller: Caller) -> bool:
+    return bool({"operate", "admin"} & set(caller.scopes))
+
+
+def _whose(caller: Caller, account_id: str) -> str | None:
+    """The account whose alerts the caller may see: one of theirs, or any and everybody's for operators."""
+    if _sees_all(caller):
+        return account_id or None
+    return account_id if account_id in caller.visible_account_ids else caller.account_id
 
 
 def alert_of(alert: alerts_pb2.Alert) -> Alert:

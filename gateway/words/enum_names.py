@@ -5,13 +5,12 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from wavepool.billing.v1.alerts_pb2 import AlertComparison, AlertEvent, AlertPhase, AlertSeverity, DeliveryOutcome
 from wavepool.billing.v1.billing_pb2 import BudgetPeriod, BudgetScope, PostingKind
 from wavepool.billing.v1.identity_pb2 import AccountOwner, MemberLevel, Role
 from wavepool.billing.v1.prices_pb2 import PriceSource
 from wavepool.billing.v1.projections_pb2 import Reuse
 from wavepool.billing.v1.reports_pb2 import OverheadPolicy
-from wavepool.billing.v1.alerts_pb2 import AlertComparison, AlertEvent, AlertPhase, AlertSeverity, DeliveryOutcome
-from wavepool.billing.v1.billing_pb2 import PostingKind
 from wavepool.executor.v1.run_event_pb2 import BenchmarkStage, Bound, Timing, Verdict
 from wavepool.scheduler.v1.scheduler_pb2 import JobState
 from wavepool.submission.v1.submission_pb2 import RunMode, TimingMode

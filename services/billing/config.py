@@ -20,11 +20,11 @@ from pydantic import (
 from pydantic_settings import SettingsConfigDict
 
 from servicekit.settings.config import CommaSeparated, ServiceSettings
+from services.billing.alert_rules import money
+from services.billing.alert_rules.rule_file import faults_of, rules_of
 from services.billing.errors import InvalidFieldError
 from services.billing.identity.account import check_name
 from services.billing.ledger.report import OverheadPolicy
-from services.billing.alert_rules import money
-from services.billing.alert_rules.rule_file import faults_of, rules_of
 from vocabulary.gpu_types import GPU_TYPES, default_first
 from vocabulary.limits import LONGEST_RUN
 from vocabulary.money import Tariff, micros_of

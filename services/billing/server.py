@@ -245,7 +245,7 @@ async def prepare(db: database.Database, stores: Stores, settings: BillingSettin
 
 
 def checked_settings() -> BillingSettings:
-    """The settings; raises ValidationError, TlsFilesError, OpenToOthersError or WrongSettingsError if they are wrong."""
+    """The settings; raises ValidationError, TlsFilesError, OpenToOthersError or WrongSettingsError if they are bad."""
     settings = BillingSettings()
     open_channels(settings.channels())
     check_network(settings, "billing")

@@ -66,7 +66,7 @@ def refused_in_time(http: httpx.Client, path: str = "/api/v1/me") -> None:
     assert time.monotonic() - begin <= WITHIN_SECONDS + 1
 
 
-def test_a_second_user_submits_pays_and_stays_a_stranger_to_the_first(
+def test_a_second_user_submits_pays_and_stays_unknown_to_the_first(
     wavepool: Wavepool, person: tuple[str, httpx.Client], home: Path
 ) -> None:
     name, http = person

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, cast
 import grpc
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from wavepool.billing.v1 import (
+    alerts_pb2,
+    alerts_pb2_grpc,
     billing_pb2,
     billing_pb2_grpc,
     identity_pb2,
@@ -19,7 +21,6 @@ from wavepool.billing.v1 import (
     sign_in_pb2,
     sign_in_pb2_grpc,
 )
-from wavepool.billing.v1 import alerts_pb2, alerts_pb2_grpc, billing_pb2, billing_pb2_grpc
 from wavepool.scheduler.v1 import scheduler_pb2_grpc
 from wavepool.vmpool.v1 import vmpool_pb2, vmpool_pb2_grpc
 

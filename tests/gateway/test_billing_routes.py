@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import pytest_asyncio
 
+from servicekit.clock import SystemClock
 from servicekit.db.database import Database
 from services.billing.config import BillingSettings
 from services.billing.ledger.holds import Purpose
 from services.billing.ledger.machine_usage import MachineUsage
-from services.billing.server import build_server, build_stores, prepare
+from services.billing.server import build_alerting, build_server, build_stores, prepare
 from tests.gateway.running_gateway import serve, settings_for
 from tests.service_token import SERVICE_TOKEN
 
@@ -48,7 +49,7 @@ async def money(services: ScriptedServices, tmp_path_factory: pytest.TempPathFac
     db = Database(f"sqlite+aiosqlite:///{folder / 'billing.db'}")
     stores = build_stores(db, settings)
     await prepare(db, stores, settings)
-    server = build_server(settings, stores)
+    server = build_server(settings, stores, build_alerting(db, settings, SystemClock()))
     await server.start()
     user = await stores.users.create("ada")
     _, secret = await stores.tokens.create(user.user_id, "test")

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, field, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Row, bindparam, insert, select, update
+from sqlalchemy import Row, Select, bindparam, insert, select, update
 
 from services.billing.errors import HoldNotFoundError, HoldSettledError, IdempotencyKeyReusedError
 from services.billing.ledger import books
@@ -40,7 +40,8 @@ if TYPE_CHECKING:
 # Built once: every job needs them, and building them takes longer than executing them.
 _INSERT_HOLD = insert(holds)
 _EARLIER = select(transactions).where(transactions.c.idempotency_key == bindparam("idempotency_key"))
-_LOCKED_HOLD = select(holds).where(holds.c.hold_id == bindparam("hold_id")).with_for_update()
+_HOLD = select(holds).where(holds.c.hold_id == bindparam("hold_id"))
+_LOCKED_HOLD = _HOLD.with_for_update()
 _CHANGE_HOLD = (
     update(holds)
     .where(holds.c.hold_id == bindparam("changed_hold_id"))
@@ -145,7 +146,8 @@ class LedgerStore:
             account = await read_account(connection, account_id, lock=True)
             # Prices may have changed since the first call, so a priced hold is compared without its amount.
             if earlier := await _earlier(connection, wanted, compare_amount=not tariffs):
-                held = await _locked_hold(connection, earlier.hold_id)
+                # Not locked: the account is already, and whoever settles locks the hold first.
+                held = await _read_hold(connection, _HOLD, earlier.hold_id)
                 return replace(earlier, tariffs=held.tariffs)
             now = self._clock.now()
             lots.check_expire_time(expire_time, now)
@@ -439,7 +441,11 @@ def _grant_from_row(row: Row[Any]) -> Grant:
 
 
 async def _locked_hold(connection: AsyncConnection, hold_id: str) -> Hold:
-    row = (await connection.execute(_LOCKED_HOLD, {"hold_id": hold_id})).one_or_none()
+    return await _read_hold(connection, _LOCKED_HOLD, hold_id)
+
+
+async def _read_hold(connection: AsyncConnection, query: Select[Any], hold_id: str) -> Hold:
+    row = (await connection.execute(query, {"hold_id": hold_id})).one_or_none()
     if row is None:
         raise HoldNotFoundError(hold_id)
     return Hold(

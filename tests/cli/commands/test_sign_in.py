@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from wavepool_client.profiles import profile_at, save_profile
 
 from tests.cli.conftest import Answer
 from tests.cli.invocation import wavepool
+from wavepool_client.profiles import profile_at, save_profile
 
 if TYPE_CHECKING:
     from tests.cli.conftest import ScriptedGateway
@@ -43,7 +43,7 @@ def test_login_with_a_provider_that_is_down_tells_whose_fault_it_is(gateway: Scr
 
 
 def test_logout_revokes_the_token_and_forgets_it(gateway: ScriptedGateway) -> None:
-    save_profile("here", url=gateway.endpoint, token="mine")
+    save_profile("here", url=gateway.endpoint, token="mine")  # noqa: S106 - of a test
     gateway.on("GET", ME, Answer({"token_id": "tok_1"})).on("DELETE", TOKEN, Answer(b"", 204))
     done = wavepool("logout", "--url", gateway.endpoint)
     assert (done.status, done.err) == (0, f"signed out of {gateway.endpoint}\n")
@@ -52,14 +52,14 @@ def test_logout_revokes_the_token_and_forgets_it(gateway: ScriptedGateway) -> No
 
 
 def test_logout_of_an_expired_token_forgets_it(gateway: ScriptedGateway) -> None:
-    save_profile("here", url=gateway.endpoint, token="mine")
+    save_profile("here", url=gateway.endpoint, token="mine")  # noqa: S106 - of a test
     gateway.on("GET", ME, Answer({"title": "Unauthorized"}, 401))
     assert wavepool("logout", "--url", gateway.endpoint).status == 0
     assert saved_token(gateway) == ""
 
 
 def test_logout_that_cannot_revoke_forgets_all_the_same_and_says_so(gateway: ScriptedGateway) -> None:
-    save_profile("here", url=gateway.endpoint, token="mine")
+    save_profile("here", url=gateway.endpoint, token="mine")  # noqa: S106 - of a test
     gateway.on("GET", ME, Answer({"title": "Service Unavailable"}, 503))
     done = wavepool("logout", "--url", gateway.endpoint)
     assert (done.status, saved_token(gateway)) == (3, "")

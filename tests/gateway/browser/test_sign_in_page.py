@@ -10,9 +10,10 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import expect
 
+from servicekit.clock import SystemClock
 from servicekit.db import database
 from services.billing.config import BillingSettings
-from services.billing.server import build_server, build_stores
+from services.billing.server import build_alerting, build_server, build_stores
 from tests.gateway.running_gateway import RunningGateway, serve, settings_for
 from tests.gateway.scripted_scheduler import PROBLEM
 from tests.identity_provider.running_provider import CLIENT
@@ -43,7 +44,7 @@ async def billing_target(
     )
     db = database.Database(settings.resolved_database_url("billing"))
     await database.migrate(db, "services.billing:migrations")
-    server = build_server(settings, build_stores(db, settings))
+    server = build_server(settings, build_stores(db, settings), build_alerting(db, settings, SystemClock()))
     await server.start()
     yield f"127.0.0.1:{server.port}"
     await server.stop()

@@ -134,6 +134,8 @@ def test_a_wrong_identity_provider_is_refused(
 def test_a_provider_on_this_machine_needs_no_certificate() -> None:
     for host in ("127.0.0.1:9000", "localhost", "[::1]:9000"):
         assert BillingSettings(oidc_issuer=f"http://{host}", oidc_client_id="wavepool").oidc_issuer
+
+
 @pytest.mark.parametrize("name", ["BILLING_COST_ALERT_THRESHOLD", "AMD_COST_ALERT_THRESHOLD"])
 def test_thresholds_are_a_list(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     monkeypatch.setenv(name, "0.95, 0.5,0.8,0.5")

@@ -183,8 +183,8 @@ async def test_a_teams_token_makes_only_tokens_for_the_team_and_hides_the_rest(
     everybodys = await identity.ListTokens(pb.ListTokensRequest(caller_token_id=people.admin, account="kernels"))
     assert [token.name for token in everybodys.tokens] == ["shared", "child"]
     # Who is no member knows of no such account.
-    stranger = identity.CreateToken(pb.CreateTokenRequest(caller_token_id=people.bob, account="kernels", name="x"))
-    assert await code_of(stranger) is MISSING
+    outsider = identity.CreateToken(pb.CreateTokenRequest(caller_token_id=people.bob, account="kernels", name="x"))
+    assert await code_of(outsider) is MISSING
 
 
 async def test_an_operators_token_for_a_team_makes_none_for_the_operator(

@@ -97,7 +97,7 @@ async def test_a_token_for_a_team_works_as_long_as_its_user_is_a_member(stores: 
 
 async def test_a_users_own_token_sees_the_accounts_of_the_users_teams(stores: Stores) -> None:
     user, team = await stores.users.create("ada"), await stores.teams.create("compilers")
-    await stores.teams.create("strangers")
+    await stores.teams.create("others")
     await stores.teams.add_member(team.team_id, user.user_id, MemberLevel.MEMBER)
     _, secret = await stores.tokens.create(user.user_id, "laptop")
     caller = await stores.tokens.authenticate(secret)

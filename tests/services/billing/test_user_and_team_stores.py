@@ -72,7 +72,7 @@ async def test_members_come_change_and_go(stores: Stores) -> None:
     again = await stores.teams.remove_member(team.team_id, bob.user_id)
     assert [one.user_name for one in again.members] == ["ada"]
     with pytest.raises(TeamNotFoundError):
-        await stores.teams.get("strangers")
+        await stores.teams.get("others")
 
 
 async def sign_in(stores: Stores, subject: str = "1", **changes: Any) -> tuple[ApiToken, str]:

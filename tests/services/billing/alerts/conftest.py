@@ -21,6 +21,7 @@ from services.billing.alerts.evaluator import Evaluator
 from services.billing.alerts.money_source import MoneySource
 from services.billing.store.alert_store import AlertStore
 from services.billing.store.delivery_store import DeliveryStore
+from services.billing.store.journal import Journal
 from services.billing.store.ledger_store import LedgerStore
 from services.billing.store.machine_usage_store import MachineUsageStore
 from services.billing.store.money_figures import MoneyFigures
@@ -81,12 +82,13 @@ class Bench:
         self.watch = AlertWatch(self.store, self.evaluator, self.clock, timedelta(days=90), asyncio.Event())
         self.delivery = DeliveryLoop(self.named, self.sent, self.clock, self.retry, asyncio.Event())
         # The ledger of this bench's clock: rates look at the times of its transactions.
-        self.ledger = LedgerStore(self.db, self.clock, new_id)
-        self.usage = MachineUsageStore(self.db)
+        journal = Journal(self.db, self.clock)
+        self.ledger = LedgerStore(self.db, journal, self.clock, new_id)
+        self.usage = MachineUsageStore(self.db, journal)
         self._keys = count()
 
     async def account(self, micros: int, name: str = "ada") -> str:
-        account = await self.stores.accounts.create(name, admin=False)
+        account = await self.stores.accounts.create(name)
         await self.grant(account.account_id, micros)
         return account.account_id
 
@@ -96,8 +98,8 @@ class Bench:
 
     async def spend(self, account_id: str, micros: int) -> None:
         key = f"job:{account_id}:{next(self._keys)}"
-        held = await self.ledger.hold(account_id, 0, key, "")
-        await self.ledger.settle(str(held.movement.hold_id), micros, f"{key}:1", "")
+        held = await self.ledger.hold(account_id, micros, key, "")
+        await self.ledger.settle(held.hold_id, micros, f"{key}:1", "")
         self.source.credit_moved(account_id)
 
     async def look(self, after: timedelta = timedelta(0)) -> None:

@@ -13,7 +13,6 @@ from wavepool.billing.v1.billing_pb2 import SettleChargeRequest
 
 from services.billing.alert_rules.money import money_rules
 from services.billing.ledger.machine_usage import MachineUsage
-from services.billing.prices.price_list import PriceList
 from services.billing.service.billing_service import BillingServicer
 from tests.services.billing.alerts.conftest import INTERVAL, START, Bench
 
@@ -142,12 +141,12 @@ async def test_a_settlement_costs_no_query_more_than_the_ledgers_own(bench: Benc
     account_id = await bench.account(100)
     statements: list[str] = []
     event.listen(db.engine.sync_engine, "before_cursor_execute", lambda *given: statements.append(given[2]))
-    held = [str((await bench.ledger.hold(account_id, 1, f"job:{n}", "")).movement.hold_id) for n in (1, 2)]
+    held = [(await bench.ledger.hold(account_id, amount, f"job:{amount}", "")).hold_id for amount in (1, 90)]
     statements.clear()
     await bench.ledger.settle(held[0], 1, "job:1:1", "")
     own = len(statements)
     stores = replace(bench.stores, ledger=bench.ledger)
-    servicer = BillingServicer(stores, PriceList({}), (0.8,), 0, bench.source)
+    servicer = BillingServicer(stores, (), bench.clock, (0.8,), 0, bench.source)
     request = SettleChargeRequest(hold_id=held[1], amount_micros=90, idempotency_key="job:2:1")
     await servicer.SettleCharge(request, None)  # type: ignore[arg-type]
     assert (own > 0, len(statements)) == (True, 2 * own)

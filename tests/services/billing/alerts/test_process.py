@@ -16,8 +16,10 @@ from wavepool.billing.v1.alerts_pb2 import ListAlertHistoryRequest
 from wavepool.billing.v1.alerts_pb2_grpc import AlertServiceStub
 from wavepool.billing.v1.billing_pb2_grpc import BillingServiceStub
 
-from servicekit.rpc.channels import open_channel
-from tests.service_token import SERVICE_TOKEN, TOKEN_SETTING
+from servicekit.db.database import Database
+from services.billing.config import BillingSettings
+from services.billing.server import build_stores
+from tests.service_token import SERVICE_TOKEN, TOKEN_SETTING, AllowedCaller
 from tests.services.billing.alerts.web_receiver import web_receiver
 from vocabulary.ports import free_port
 
@@ -57,9 +59,9 @@ async def test_a_settlement_that_crosses_is_posted_and_a_kill_loses_no_message(t
         channels = json.dumps([{"name": "ops", "kind": "webhook", "url": receiver.url, "secret": "hush"}])
         settings = {"BILLING_ALERT_CHANNELS": channels}
         with billing_process(tmp_path, **settings) as target:
-            async with open_channel(target, SERVICE_TOKEN.current) as channel, asyncio.timeout(DEADLINE_SECONDS):
+            async with AllowedCaller(target, SERVICE_TOKEN) as channel, asyncio.timeout(DEADLINE_SECONDS):
                 billing = BillingServiceStub(channel)
-                account_id = await spend_900_of_1000(billing)
+                account_id = await spend_900_of_1000(billing, tmp_path)
                 await asyncio.to_thread(receiver.next)
                 receiver.statuses = [503]
                 credit = pb.GrantCreditRequest(account_id=account_id, amount_micros=10**9, idempotency_key="more")
@@ -76,10 +78,15 @@ async def test_a_settlement_that_crosses_is_posted_and_a_kill_loses_no_message(t
     assert "hush" not in (tmp_path / "billing.log").read_text()
 
 
-async def spend_900_of_1000(billing: BillingServiceAsyncStub) -> str:
-    request = pb.CreateAccountRequest(name="ada", grant_micros=10**9)
-    account_id = (await billing.CreateAccount(request, wait_for_ready=True)).account_id
-    hold = pb.ReserveCreditRequest(account_id=account_id, amount_micros=1, idempotency_key="job:1")
+async def spend_900_of_1000(billing: BillingServiceAsyncStub, data_dir: Path) -> str:
+    await billing.ListBudgets(pb.ListBudgetsRequest(), wait_for_ready=True)
+    settings = BillingSettings(data_dir=data_dir)
+    db = Database(settings.resolved_database_url("billing"))
+    account_id = (await build_stores(db, settings).accounts.create("ada")).account_id
+    await db.close()
+    grant = pb.GrantCreditRequest(account_id=account_id, amount_micros=10**9, idempotency_key="first")
+    await billing.GrantCredit(grant)
+    hold = pb.ReserveCreditRequest(account_id=account_id, amount_micros=9 * 10**8, idempotency_key="job:1")
     hold_id = (await billing.ReserveCredit(hold)).hold_id
     charge = pb.SettleChargeRequest(hold_id=hold_id, amount_micros=9 * 10**8, idempotency_key="job:1:1")
     await billing.SettleCharge(charge)

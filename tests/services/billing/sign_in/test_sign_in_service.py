@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from servicekit.rpc.errors import RpcFailure
+    from services.billing.server import Alerting
     from services.billing.service.billing_service import Stores
     from tests.identity_provider.running_provider import RunningProvider
 
@@ -169,9 +170,9 @@ async def test_the_token_of_another_program_is_refused(
 
 @pytest.mark.parametrize("client_id", ["wavepool-es256", "wavepool-eddsa"])
 async def test_a_provider_may_sign_in_other_ways(
-    client_id: str, settings: BillingSettings, stores: Stores, identity_provider: RunningProvider
+    client_id: str, settings: BillingSettings, stores: Stores, alerting: Alerting, identity_provider: RunningProvider
 ) -> None:
-    server = build_server(settings.model_copy(update={"oidc_client_id": client_id}), stores)
+    server = build_server(settings.model_copy(update={"oidc_client_id": client_id}), stores, alerting)
     await server.start()
     async with AllowedCaller(f"127.0.0.1:{server.port}", settings.service_token()) as channel:
         stub = sign_in_pb2_grpc.SignInServiceStub(channel)
@@ -179,10 +180,12 @@ async def test_a_provider_may_sign_in_other_ways(
     await server.stop()
 
 
-async def test_a_provider_that_is_down_is_no_fault_of_the_person(settings: BillingSettings, stores: Stores) -> None:
+async def test_a_provider_that_is_down_is_no_fault_of_the_person(
+    settings: BillingSettings, stores: Stores, alerting: Alerting
+) -> None:
     with running_provider() as provider:
         token = provider.id_token("ada")
-    server = build_server(settings.model_copy(update={"oidc_issuer": provider.issuer}), stores)
+    server = build_server(settings.model_copy(update={"oidc_issuer": provider.issuer}), stores, alerting)
     await server.start()
     async with AllowedCaller(f"127.0.0.1:{server.port}", settings.service_token()) as channel:
         stub = sign_in_pb2_grpc.SignInServiceStub(channel)
