@@ -44,7 +44,9 @@ async def billing_target(
     )
     db = database.Database(settings.resolved_database_url("billing"))
     await database.migrate(db, "services.billing:migrations")
-    server = build_server(settings, build_stores(db, settings), build_alerting(db, settings, SystemClock()))
+    stores = build_stores(db, settings)
+    await stores.prices.take_settings(settings.price_tariffs())
+    server = build_server(settings, stores, build_alerting(db, settings, SystemClock()))
     await server.start()
     yield f"127.0.0.1:{server.port}"
     await server.stop()
