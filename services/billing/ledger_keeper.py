@@ -1,9 +1,11 @@
-"""The loop that ends holds and grants whose time is over, and writes checkpoints."""
+"""The loop that ends holds and grants whose time is over, writes checkpoints, and shows balances to Prometheus."""
 
 from __future__ import annotations
 
 from datetime import timedelta
 from typing import TYPE_CHECKING
+
+from services.billing.alerts.money_metrics import show_books
 
 if TYPE_CHECKING:
     from services.billing.store.ledger_store import LedgerStore
@@ -26,3 +28,4 @@ class LedgerKeeper:
         await self._ledger.expire_holds()
         await self._ledger.expire_grants()
         await self._postings.checkpoint()
+        show_books(*await self._postings.books())

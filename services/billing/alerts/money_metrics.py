@@ -4,14 +4,25 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from servicekit.metrics import counter
+from servicekit.metrics import counter, gauge
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+
+    from services.billing.ledger.books import Book
     from services.billing.ledger.machine_usage import MachineUsage
     from services.billing.store.ledger_store import Receipt
 
 charged = counter("wavepool_billing_charged_micros", "Micro-dollars charged to accounts.")
 machine_cost = counter("wavepool_billing_machine_cost_micros", "Micro-dollars that machines cost.", ("provider",))
+books = gauge(
+    "wavepool_billing_book_micros",
+    "Micro-dollars in each book of the ledger; those of accounts are sums over all of them.",
+    ("owner", "book"),
+)
+transactions = gauge("wavepool_billing_ledger_transactions", "Transactions in the ledger.")
+lag = gauge("wavepool_billing_usage_lag_seconds", "Age of the newest interval of a machine when it was booked.")
 
 
 def count_charge(receipt: Receipt) -> None:
@@ -20,7 +31,15 @@ def count_charge(receipt: Receipt) -> None:
         charged.inc(receipt.amount_micros)
 
 
-def count_machine_cost(usage: MachineUsage, *, new: bool) -> None:
+def count_machine_cost(usage: MachineUsage, now: datetime, *, new: bool) -> None:
     """Counts the cost of a machine's interval, if it is new."""
     if new:
         machine_cost.labels(usage.provider).inc(usage.cost_micros)
+        lag.set(max(0.0, (now - usage.end_time).total_seconds()))
+
+
+def show_books(sums: Mapping[tuple[str, Book], int], last_seq: int) -> None:
+    """Shows the balance of each book, of accounts together and of the operator."""
+    for (owner, book), micros in sums.items():
+        books.labels(owner, book.value).set(micros)
+    transactions.set(last_seq)

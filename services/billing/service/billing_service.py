@@ -184,7 +184,7 @@ class BillingServicer(billing_pb2_grpc.BillingServiceServicer):
     ) -> pb.RecordMachineUsageResponse:
         """Records the cost of a machine's interval."""
         interval = machine_usage.check_usage(wire.usage_from_proto(request))
-        money_metrics.count_machine_cost(interval, new=await self._usage.record(interval))
+        money_metrics.count_machine_cost(interval, self._clock.now(), new=await self._usage.record(interval))
         return pb.RecordMachineUsageResponse()
 
     async def GetMachineBudget(

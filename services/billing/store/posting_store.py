@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Row, func, insert, select
+from sqlalchemy import Row, case, func, insert, literal, select
 
 from servicekit.db.database import EPOCH
 from services.billing.ledger import chain
@@ -96,6 +96,14 @@ class PostingStore:
             rows = (await connection.execute(select(balances))).mappings().all()
             await connection.execute(insert(checkpoints), [{"transaction_seq": head.seq, **row} for row in rows])
             return head.seq
+
+    async def books(self) -> tuple[Mapping[tuple[str, Book], int], int]:
+        """The balance of each book by owner, `accounts` or `operator`, and the number of the last transaction."""
+        owner = case((balances.c.owner == OPERATOR, literal(OPERATOR)), else_=literal("accounts")).label("kind")
+        query = select(owner, balances.c.book, func.sum(balances.c.amount_micros)).group_by("kind", balances.c.book)
+        async with self._database.reading() as connection:
+            sums = {(name, Book(book)): int(micros) for name, book, micros in await connection.execute(query)}
+            return sums, await connection.scalar(select(chain_head.c.seq)) or 0
 
     async def prove(self, *, whole: bool = True) -> Proof:
         """Goes through the transactions, all or those since the last checkpoint, and adds everything up again.

@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from servicekit.clock import ManualClock
+from services.billing.alerts import money_metrics
 from services.billing.errors import AccountNotFoundError, InvalidFieldError
 from services.billing.ledger.books import Book, PostingKind
 from services.billing.ledger.holds import Purpose
 from services.billing.ledger.machine_usage import MachineUsage, Use
 from services.billing.ledger.report import CostReport, OverheadPolicy, RunCost
+from services.billing.ledger_keeper import LedgerKeeper
 from services.billing.server import build_stores
 
 if TYPE_CHECKING:
@@ -158,3 +160,13 @@ def test_overhead_below_zero_is_shared_exactly_too() -> None:
     assert report.overhead_micros == -40
     assert sum(report.overhead_by_account(OverheadPolicy.SHARED).values()) == -40
     assert sum(report.overheads().values()) == -40
+
+
+async def test_prometheus_shows_the_books_of_accounts_together_and_of_the_operator(stores: Stores) -> None:
+    for name in ("ada", "bob"):
+        await account_with(stores, 100, name)
+    await stores.usage.record(minute(1))
+    await LedgerKeeper(stores.ledger, stores.postings).run_once()
+    assert money_metrics.books.labels("accounts", "available")._value.get() == 200
+    assert money_metrics.books.labels("operator", "idle")._value.get() == 60_000
+    assert money_metrics.transactions._value.get() == 3
