@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+import tomllib
 from typing import TYPE_CHECKING
 
 import httpx
@@ -72,7 +73,8 @@ def test_a_person_logs_in_works_and_logs_out(organisation: Wavepool, tmp_path: P
 
     costs = wavepool("costs", "--json")
     assert json.loads(costs.stdout)["account_name"] == signed_in["me"]["account_name"]
-    kept = json.loads((tmp_path / "config" / "wavepool" / "tokens.json").read_text())[organisation.endpoint]
+    profiles = tomllib.loads((tmp_path / "config" / "wavepool" / "config.toml").read_text())["profiles"]
+    (kept,) = [profile["token"] for profile in profiles.values() if profile["url"] == organisation.endpoint]
     assert wavepool("logout").returncode == 0
     assert wavepool("costs").returncode == 4
 
