@@ -17,6 +17,7 @@ import re
 import tempfile
 import tomllib
 from dataclasses import dataclass, field
+from itertools import chain, count
 from pathlib import Path
 from typing import Any, cast
 from urllib.parse import urlsplit
@@ -73,15 +74,22 @@ def chosen_profile() -> Profile:
 
 
 def profile_at(url: str) -> tuple[str, Profile] | None:
-    """The profile of the gateway at this URL with its name, the current one first; None if there is none."""
+    """The profile of the gateway at this URL with its name; None if there is none.
+
+    WAVEPOOL_PROFILE comes first, even without a token: whoever names a profile means no other. Then the current one.
+    """
     profiles = load_profiles()
-    names = sorted(profiles.by_name, key=lambda name: (name != profiles.current, name))
+    named = os.environ.get("WAVEPOOL_PROFILE", "")
+    names = sorted(profiles.by_name, key=lambda name: (name != named, name != profiles.current, name))
     return next(((name, profiles.by_name[name]) for name in names if profiles.by_name[name].url == url), None)
 
 
 def name_for(url: str) -> str:
-    """A name for a profile of the gateway at this URL, such as `wavepool-example`."""
-    return re.sub(r"[^A-Za-z0-9_-]+", "-", urlsplit(url).netloc)[:64].strip("-") or "default"
+    """A free name for a profile of the gateway at this URL, such as `wavepool-example`."""
+    taken = load_profiles().by_name
+    name = re.sub(r"[^A-Za-z0-9_-]+", "-", urlsplit(url).netloc)[:60].strip("-") or "default"
+    names = chain([name], (f"{name}-{number}" for number in count(2)))
+    return next(one for one in names if one not in taken)
 
 
 def load_profiles() -> Profiles:
@@ -104,6 +112,8 @@ def load_profiles() -> Profiles:
 def save_profile(name: str, *, url: str | None = None, token: str | None = None, use: bool = False) -> Profile:
     """Stores a profile, or the given parts of one, and gives it back; `use` makes it the current one.
 
+    A token is for one gateway: another `url` without a token forgets the one that was kept.
+
     Raises InputError if a part is not legal, and if the file cannot be written.
     """
     if not _NAME.fullmatch(name):
@@ -113,7 +123,9 @@ def save_profile(name: str, *, url: str | None = None, token: str | None = None,
             raise InputError(f"the {field_name} has characters that cannot be printed; copy it again")
     profiles = load_profiles()
     before = profiles.by_name.get(name, Profile())
-    after = Profile(before.url if url is None else url.rstrip("/"), before.token if token is None else token)
+    new_url = before.url if url is None else url.rstrip("/")
+    kept = before.token if new_url == before.url or not before.url else ""
+    after = Profile(new_url, kept if token is None else token)
     _write(Profiles(name if use else profiles.current, {**profiles.by_name, name: after}))
     return after
 

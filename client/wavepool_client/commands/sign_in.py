@@ -74,8 +74,8 @@ def logout(*, url: UrlOption = None) -> None:
     except AuthenticationError:
         # It is revoked or expired already.
         pass
-    finally:
-        save_profile(name, token="")
+    # A token that is not revoked is kept: it may be the last one of all administrators.
+    save_profile(name, token="")
     say(f"signed out of {endpoint}")
 
 

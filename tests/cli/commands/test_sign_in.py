@@ -8,7 +8,7 @@ import pytest
 
 from tests.cli.conftest import Answer
 from tests.cli.invocation import wavepool
-from wavepool_client.profiles import profile_at, save_profile
+from wavepool_client.profiles import name_for, profile_at, save_profile
 
 if TYPE_CHECKING:
     from tests.cli.conftest import ScriptedGateway
@@ -58,11 +58,40 @@ def test_logout_of_an_expired_token_forgets_it(gateway: ScriptedGateway) -> None
     assert saved_token(gateway) == ""
 
 
-def test_logout_that_cannot_revoke_forgets_all_the_same_and_says_so(gateway: ScriptedGateway) -> None:
+def test_logout_that_cannot_revoke_keeps_the_token_and_says_so(gateway: ScriptedGateway) -> None:
     save_profile("here", url=gateway.endpoint, token="mine")  # noqa: S106 - of a test
     gateway.on("GET", ME, Answer({"title": "Service Unavailable"}, 503))
     done = wavepool("logout", "--url", gateway.endpoint)
-    assert (done.status, saved_token(gateway)) == (3, "")
+    assert (done.status, saved_token(gateway)) == (3, "mine")
+
+
+def test_logout_of_the_last_administrator_keeps_the_token(gateway: ScriptedGateway) -> None:
+    save_profile("here", url=gateway.endpoint, token="mine")  # noqa: S106 - of a test
+    refusal = {"title": "Conflict", "detail": "No administrator with a working token would be left"}
+    gateway.on("GET", ME, Answer({"token_id": "tok_1"})).on("DELETE", TOKEN, Answer(refusal, 409))
+    done = wavepool("logout", "--url", gateway.endpoint)
+    assert (done.status != 0, "No administrator" in done.err, saved_token(gateway)) == (True, True, "mine")
+
+
+def test_a_named_profile_without_a_token_takes_no_other_profiles(gateway: ScriptedGateway) -> None:
+    save_profile("admin", url=gateway.endpoint, token="of the administrator", use=True)  # noqa: S106 - of a test
+    save_profile("ada", url=gateway.endpoint)
+    gateway.on("GET", "/api/v1/costs", Answer({}))
+    wavepool("--profile", "ada", "costs")
+    assert "of the administrator" not in gateway.requests[-1].headers.get("Authorization", "")
+    done = wavepool("--profile", "ada", "logout", "--url", gateway.endpoint)
+    assert (done.status, "you are not signed in" in done.err) == (2, True)
+
+
+def test_a_profile_that_moves_to_another_gateway_forgets_its_token() -> None:
+    save_profile("work", url="https://one.example", token="mine")  # noqa: S106 - of a test
+    assert save_profile("work", url="https://one.example/").token == "mine"  # noqa: S105 - of a test
+    assert save_profile("work", url="https://two.example").token == ""
+
+
+def test_gateways_of_like_names_get_profiles_of_their_own() -> None:
+    save_profile(name_for("https://w.example"), url="https://w.example")
+    assert name_for("http://w.example") == "w-example-2"
 
 
 def test_logout_without_a_sign_in_says_so(gateway: ScriptedGateway) -> None:
