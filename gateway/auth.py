@@ -45,6 +45,20 @@ class Caller:
     visible_account_ids: frozenset[str]
     """The accounts whose jobs and credit the token may see."""
 
+    @property
+    def oversees(self) -> bool:
+        """True for operators and administrators, who see what everybody has."""
+        return bool({"operate", "admin"} & set(self.scopes))
+
+    def seen_account(self, account_id: str) -> str:
+        """The account to show: the caller's own if empty; raises ProblemError (404) for one that they may not see."""
+        if account_id in {"", self.account_id, self.account_name}:
+            return self.account_id
+        if account_id not in self.visible_account_ids and not self.oversees:
+            detail = f"There is no account with the id {account_id!r} among yours; `wavepool accounts` lists them."
+            raise ProblemError(Problem(404, detail))
+        return account_id
+
     def require(self, *scopes: str) -> None:
         """Raises ProblemError (403), which names the scopes, if the token has none of them."""
         if not set(scopes) & set(self.scopes):
@@ -92,8 +106,9 @@ class Authenticator:
         expiry, caller = self._remembered.get(key, (0.0, None))
         if expiry > self._monotonic_seconds():
             return caller
+        asked = self._monotonic_seconds()
         caller = await self._asked(token)
-        self._remembered[key] = (self._monotonic_seconds() + self._remember_seconds, caller)
+        self._remembered[key] = (asked + self._remember_seconds, caller)
         self._remembered.move_to_end(key)
         if len(self._remembered) > MAX_REMEMBERED:
             self._remembered.popitem(last=False)

@@ -30,7 +30,7 @@ class GatewaySettings(ServiceSettings):
     """Limit for a request's first line and headers, from the moment at which the connection can take them."""
     body_deadline: Annotated[timedelta, Field(gt=timedelta(0))] = timedelta(seconds=30)
     """Limit for a request's body, from the end of its headers. A source of 1 MiB needs 280 kbit/s."""
-    token_cache: timedelta = timedelta(seconds=5)
+    token_cache: Annotated[timedelta, Field(ge=timedelta(0), le=timedelta(seconds=5))] = timedelta(seconds=5)
     """Longest time that a revoked token may go on working."""
     stream_window_bytes: int = 1024 * 1024
     """Bytes that a client may fall behind the fastest client of the same job before it is dropped; it then resumes."""

@@ -145,7 +145,7 @@ class AlertTestResult(BaseModel):
     deliveries: list[TestDelivery]
 
 
-@router.get("")
+@router.get("", responses=problems(404))
 async def list_alerts(account: TheAccount, gateway: TheGateway, account_id: AccountId = "") -> AlertList:
     """List the alerts that are firing or pending now, newest first."""
     request = ListAlertsRequest(account_id=_whose(account, account_id))
@@ -153,7 +153,7 @@ async def list_alerts(account: TheAccount, gateway: TheGateway, account_id: Acco
     return AlertList(alerts=[alert_of(alert) for alert in answer.alerts])
 
 
-@router.get("/history")
+@router.get("/history", responses=problems(404))
 async def list_alert_history(
     account: TheAccount,
     gateway: TheGateway,
@@ -167,7 +167,7 @@ async def list_alert_history(
     )
     answer = await gateway.upstreams.alerts.ListAlertHistory(request, timeout=CALL_TIMEOUT_SECONDS)
     return AlertHistory(
-        transitions=[transition_of(transition, for_admin=_sees_all(account)) for transition in answer.transitions],
+        transitions=[transition_of(transition, for_admin=account.oversees) for transition in answer.transitions],
         next_page_token=answer.next_page_token,
     )
 
@@ -177,11 +177,11 @@ async def list_alert_rules(account: TheAccount, gateway: TheGateway) -> AlertRul
     """List the rules that may concern you; for administrators all, and the channels."""
     answer = await gateway.upstreams.alerts.ListAlertRules(ListAlertRulesRequest(), timeout=CALL_TIMEOUT_SECONDS)
     return AlertRules(
-        rules=[rule_of(rule) for rule in answer.rules if _sees_all(account) or rule.about_accounts],
+        rules=[rule_of(rule) for rule in answer.rules if account.oversees or rule.about_accounts],
         channels=[
             AlertChannel(name=one.name, kind=one.kind, least_severity=alert_severity_name(one.least_severity))
             for one in answer.channels
-            if _sees_all(account)
+            if account.oversees
         ],
     )
 
@@ -198,15 +198,11 @@ async def send_test_alert(body: AlertTest, _: TheAdmin, gateway: TheGateway) -> 
     )
 
 
-def _sees_all(caller: Caller) -> bool:
-    return bool({"operate", "admin"} & set(caller.scopes))
-
-
 def _whose(caller: Caller, account_id: str) -> str | None:
     """The account whose alerts the caller may see: one of theirs, or any and everybody's for operators."""
-    if _sees_all(caller):
-        return account_id or None
-    return account_id if account_id in caller.visible_account_ids else caller.account_id
+    if caller.oversees and not account_id:
+        return None
+    return caller.seen_account(account_id)
 
 
 def alert_of(alert: alerts_pb2.Alert) -> Alert:

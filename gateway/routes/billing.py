@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from datetime import datetime
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Header, Query, Response
 from wavepool.billing.v1 import billing_pb2, reports_pb2
 
-from gateway.auth import Caller
 from gateway.dependencies import TheAccount, TheAdmin, TheGateway, TheOverseer
-from gateway.http.errors import Problem, ProblemError
 from gateway.http.json_route import JsonRoute
 from gateway.http.route_docs import Responses, problems
 from gateway.money import schemas
 from gateway.money.statement_page import statement_csv, statement_page
 from gateway.money.views import budgets_of, grants_of, proof_of, report_of, statement_of
 from gateway.upstreams import CALL_TIMEOUT_SECONDS
-from gateway.words.proto_time import timestamp_of
+from gateway.words.proto_time import RequestInstant, timestamp_of
 from vocabulary.money import dollars_of, micros_of
 
 router = APIRouter(prefix="/billing", tags=["billing"], route_class=JsonRoute)
@@ -27,8 +24,8 @@ router = APIRouter(prefix="/billing", tags=["billing"], route_class=JsonRoute)
 VERIFY_TIMEOUT_SECONDS = 300.0
 STATEMENT_FORMS: Responses = {200: {"content": {"text/csv": {}, "text/html": {}}}}
 
-Start = Annotated[datetime | None, Query(alias="from", description="The first instant; none: the beginning.")]
-End = Annotated[datetime | None, Query(alias="to", description="The first instant after it; none: now.")]
+Start = Annotated[RequestInstant | None, Query(alias="from", description="The first instant; none: the beginning.")]
+End = Annotated[RequestInstant | None, Query(alias="to", description="The first instant after it; none: now.")]
 AccountId = Annotated[str, Query(max_length=100, description="Your own account if empty.")]
 IdempotencyKey = Annotated[str, Header(max_length=180, description="Repeat it to try again without doing it twice.")]
 
@@ -64,7 +61,7 @@ async def get_statement(
 ) -> schemas.Statement | Response:
     """Get an account's movements of a period, with the balance before and after, as JSON, CSV, or a page to file."""
     request = reports_pb2.GetStatementRequest(
-        account_id=_seen_account(account, account_id),
+        account_id=account.seen_account(account_id),
         user_id=user_id,
         start_time=timestamp_of(start),
         end_time=timestamp_of(end),
@@ -84,7 +81,7 @@ async def get_statement(
 @router.get("/grants", responses=problems(403, 404))
 async def list_grants(account: TheAccount, gateway: TheGateway, account_id: AccountId = "") -> schemas.GrantList:
     """List an account's grants with what is left of each, newest first."""
-    request = billing_pb2.ListGrantsRequest(account_id=_seen_account(account, account_id))
+    request = billing_pb2.ListGrantsRequest(account_id=account.seen_account(account_id))
     return grants_of(await gateway.upstreams.billing.ListGrants(request, timeout=CALL_TIMEOUT_SECONDS))
 
 
@@ -141,7 +138,7 @@ async def list_budgets(_: TheOverseer, gateway: TheGateway) -> schemas.BudgetLis
     return budgets_of(await gateway.upstreams.billing.ListBudgets(request, timeout=CALL_TIMEOUT_SECONDS))
 
 
-@router.put("/budgets", responses=problems(403, 422))
+@router.put("/budgets", responses=problems(403, 404, 422))
 async def set_budget(body: schemas.BudgetRequest, _: TheAdmin, gateway: TheGateway) -> schemas.NewBudget:
     """Set a budget, in place of the one with the same scope, subject and period."""
     budget = billing_pb2.Budget(
@@ -162,12 +159,3 @@ async def remove_budget(budget_id: str, _: TheAdmin, gateway: TheGateway) -> Res
     request = billing_pb2.RemoveBudgetRequest(budget_id=budget_id)
     await gateway.upstreams.billing.RemoveBudget(request, timeout=CALL_TIMEOUT_SECONDS)
     return Response(status_code=204)
-
-
-def _seen_account(caller: Caller, account_id: str) -> str:
-    """The account to show: the caller's own, or another that they may see; raises ProblemError (403)."""
-    if not account_id or account_id in caller.visible_account_ids:
-        return account_id or caller.account_id
-    if not {"operate", "admin"} & set(caller.scopes):
-        raise ProblemError(Problem(403, "This is another's account. It needs an operator's or administrator's token."))
-    return account_id

@@ -57,7 +57,7 @@ async def get_metrics(account: TheAccount, gateway: TheGateway) -> OrchestratorM
 async def _money(account: Caller, gateway: Gateway) -> tuple[int, int, int]:
     """Micro-dollars granted, spent and left: of the cloud's credit for an operator, and of the account's for others."""
     to, timeout = gateway.upstreams, CALL_TIMEOUT_SECONDS
-    if "operate" in account.scopes:
+    if account.oversees:
         credit = await to.reports.GetOperatorCredit(GetOperatorCreditRequest(), timeout=timeout)
         return credit.granted_micros, credit.cost_micros, credit.remaining_micros
     balance = await to.billing.GetBalance(GetBalanceRequest(account_id=account.account_id), timeout=timeout)

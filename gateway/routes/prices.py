@@ -22,7 +22,7 @@ from gateway.http.route_docs import problems
 from gateway.http.rpc_status import problem_of_rpc
 from gateway.upstreams import CALL_TIMEOUT_SECONDS
 from gateway.words.enum_names import price_source_name
-from gateway.words.proto_time import instant_of, seconds_of
+from gateway.words.proto_time import NoNumber, instant_of, seconds_of
 from servicekit.rpc.proto_time import duration_to_proto, instant_to_proto
 from vocabulary.gpu_types import title_of
 from vocabulary.money import dollars_of, dollars_text, micros_of
@@ -46,7 +46,7 @@ FIELD_NAMES = {
 }
 
 Seconds = Annotated[float, Field(strict=True, ge=0, le=MOST_SECONDS)]
-Instant = Annotated[AwareDatetime, Field(le=LAST_INSTANT)]
+Instant = Annotated[AwareDatetime, NoNumber, Field(le=LAST_INSTANT)]
 Spot = Annotated[bool, Query(description="On a spot machine.")]
 
 

@@ -137,7 +137,7 @@ class Projections(BaseModel):
 async def get_projections(
     account: TheAccount,
     gateway: TheGateway,
-    operator: Annotated[bool, Query(description="The operator's days and costs, for administrators.")] = False,  # noqa: FBT002 - a query parameter
+    operator: Annotated[bool, Query(description="The operator's days and costs, for operators.")] = False,  # noqa: FBT002 - a query parameter
     gpu_type: Annotated[str, Query(max_length=40, description="In any case; left out: the default one.")] = "",
     tasks_per_day: Annotated[
         list[Annotated[int, Field(ge=-(2**31), lt=2**31)]] | None,
@@ -152,8 +152,8 @@ async def get_projections(
     ] = None,
 ) -> Projections:
     """Say what tasks will cost: by their number a day, and from your own days, or the operator's."""
-    if operator and not account.admin:
-        raise ProblemError(Problem(403, "The operator's costs need the token of an administrator."))
+    if operator and not account.oversees:
+        raise ProblemError(Problem(403, "The operator's costs need the token of an operator."))
     assumed = ListScenariosRequest(
         gpu_type=gpu_type,
         tasks_per_day=tasks_per_day or (),

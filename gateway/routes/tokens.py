@@ -6,7 +6,6 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Annotated, Self
 
 from fastapi import APIRouter, Query, Response
-from google.protobuf.timestamp_pb2 import Timestamp
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, model_validator
 from wavepool.billing.v1.identity_pb2 import CreateTokenRequest, ListTokensRequest, RevokeTokenRequest
 
@@ -15,9 +14,10 @@ from gateway.http.json_route import JsonRoute
 from gateway.http.route_docs import problems
 from gateway.routes.identity_calls import call
 from gateway.upstreams import CALL_TIMEOUT_SECONDS
-from gateway.words.proto_time import instant_of
+from gateway.words.proto_time import NoNumber, instant_of, timestamp_of
 
 if TYPE_CHECKING:
+    from google.protobuf.timestamp_pb2 import Timestamp
     from wavepool.billing.v1 import identity_pb2
 
 router = APIRouter(prefix="/tokens", tags=["tokens"], route_class=JsonRoute)
@@ -57,7 +57,9 @@ class TokenRequest(BaseModel):
             description="`read`, `submit`, `manage`, `operate`, `admin`; where empty, all that your token may do.",
         ),
     ] = []
-    expire_time: Annotated[AwareDatetime | None, Field(description="When it stops working; never where empty.")] = None
+    expire_time: Annotated[
+        Annotated[AwareDatetime, NoNumber] | None, Field(description="When it stops working; never if left out.")
+    ] = None
     lifetime_seconds: Annotated[
         float | None, Field(gt=0, le=LONGEST_LIFETIME_SECONDS, description="The same, counted from now.")
     ] = None
@@ -73,11 +75,7 @@ class TokenRequest(BaseModel):
         end = self.expire_time
         if self.lifetime_seconds is not None:
             end = now + timedelta(seconds=self.lifetime_seconds)
-        if end is None:
-            return None
-        timestamp = Timestamp()
-        timestamp.FromDatetime(end)
-        return timestamp
+        return timestamp_of(end)
 
 
 class Token(BaseModel):

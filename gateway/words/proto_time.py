@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+from pydantic import BeforeValidator, WithJsonSchema
 
 from servicekit.rpc.proto_time import instant_to_proto
 
@@ -11,9 +14,27 @@ if TYPE_CHECKING:
     from google.protobuf.duration_pb2 import Duration
     from google.protobuf.timestamp_pb2 import Timestamp
 
+NUMBER = re.compile(r"\s*[+-]?[0-9.]+([eE][+-]?[0-9]+)?\s*")
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+FIRST_YEAR = 1971
+LAST = datetime(9000, 1, 1, tzinfo=UTC)
 NANOS_PER_SECOND = 1e9
 NANOS_PER_MILLISECOND = 1_000_000
+
+
+def _not_a_number(value: object) -> object:
+    """Pydantic takes a number for a time since 1970, in seconds or milliseconds by its size: nobody means that here."""
+    if isinstance(value, int | float) or (isinstance(value, str) and NUMBER.fullmatch(value)):
+        raise ValueError("must be a day, such as 2026-11-01, or a time, such as 2026-11-01T12:00:00Z")
+    return value
+
+
+NoNumber = BeforeValidator(_not_a_number)
+"""For fields with an instant."""
+RequestInstant = Annotated[
+    datetime, NoNumber, WithJsonSchema({"type": "string", "anyOf": [{"format": "date-time"}, {"format": "date"}]})
+]
+"""An instant or a day of a request; it is in UTC unless it says otherwise."""
 
 
 def seconds_of(duration: Duration) -> float:
@@ -27,10 +48,16 @@ def milliseconds_of(instant: Timestamp) -> int:
 
 
 def timestamp_of(instant: datetime | None) -> Timestamp | None:
-    """An instant of a request, which is in UTC unless it says otherwise; None stays None."""
+    """An instant of a request, which is in UTC unless it says otherwise; None stays None.
+
+    One before 1970 counts as 1970, and one after 9000 as 9000: no date that the calendar has is an error.
+    """
     if instant is None:
         return None
-    return instant_to_proto(instant if instant.tzinfo else instant.replace(tzinfo=UTC))
+    aware = instant if instant.tzinfo else instant.replace(tzinfo=UTC)
+    if aware.replace(tzinfo=UTC).year < FIRST_YEAR:
+        return instant_to_proto(EPOCH)
+    return instant_to_proto(LAST if aware.replace(tzinfo=UTC) > LAST else aware)
 
 
 def instant_of(instant: Timestamp) -> datetime | None:

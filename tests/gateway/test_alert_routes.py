@@ -25,12 +25,15 @@ async def test_an_alert_has_its_words_and_figures(gateway: RunningGateway) -> No
 
 
 @pytest.mark.parametrize(("path", "method"), [("alerts", "ListAlerts"), ("alerts/history", "ListAlertHistory")])
-async def test_a_user_is_shown_its_own_alerts_whatever_it_asks_for(
+async def test_a_user_is_shown_its_own_alerts_and_no_others(
     gateway: RunningGateway, services: ScriptedServices, path: str, method: str
 ) -> None:
-    for query in ("", "?account_id=acc_other", "?account_id="):
+    for query in ("", "?account_id=acc_user", "?account_id="):
         await gateway.http.get(f"/api/v1/{path}{query}")
         assert services.refusals.calls[method][-1].account_id == "acc_user"
+    asked = len(services.refusals.calls[method])
+    refused = await gateway.http.get(f"/api/v1/{path}?account_id=acc_other")
+    assert (refused.status_code, len(services.refusals.calls[method])) == (404, asked)
 
 
 @pytest.mark.parametrize(("path", "method"), [("alerts", "ListAlerts"), ("alerts/history", "ListAlertHistory")])

@@ -102,7 +102,7 @@ async def test_another_accounts_money_is_an_administrators_to_see(money: Money) 
         assert (await money.http.get(url, headers=money.admin)).status_code == 200
         other = await money.stores.accounts.create(f"other-{path}")
         refused = await money.http.get(f"/api/v1/billing/{path}?account_id={other.account_id}", headers=money.user)
-        assert refused.status_code == 403
+        assert refused.status_code == 404
     for method, path in (
         ("GET", "report"),
         ("GET", "verify"),
@@ -155,6 +155,24 @@ async def test_a_budget_is_set_shown_enforced_and_removed(money: Money) -> None:
     assert gone.status_code == 404
     wrong = await money.http.put("/api/v1/billing/budgets", json={**budget, "period": "YEAR"}, headers=money.admin)
     assert [error["field"] for error in wrong.json()["errors"]] == ["period"]
+
+
+async def test_a_budgets_account_may_be_named_and_must_exist(money: Money) -> None:
+    budget = {"scope": "ACCOUNT", "subject": "ada", "period": "DAY", "limit_usd": 1}
+    await money.http.put("/api/v1/billing/budgets", json=budget, headers=money.admin)
+    (listed,) = (await money.http.get("/api/v1/billing/budgets", headers=money.admin)).json()["budgets"]
+    assert listed["subject"] == money.user_account
+    for scope in ("ACCOUNT", "USER"):
+        wrong = {**budget, "scope": scope, "subject": "nobody"}
+        answer = await money.http.put("/api/v1/billing/budgets", json=wrong, headers=money.admin)
+        assert answer.status_code == 404, answer.text
+
+
+@pytest.mark.parametrize("instant", ["0001-01-01T00:00:00%2B01:00", "9999-12-31T23:59:59-01:00", "1969-12-31"])
+async def test_no_date_of_the_calendar_is_an_error(money: Money, instant: str) -> None:
+    for path in (f"statement?from={instant}", f"statement?from=1970-01-01&to={instant}", f"statement?to={instant}"):
+        answer = await money.http.get(f"/api/v1/billing/{path}", headers=money.user)
+        assert answer.status_code in {200, 422}, answer.text
 
 
 async def test_an_operator_sees_what_the_cloud_takes_and_a_user_what_they_were_charged(money: Money) -> None:
