@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from services.billing.errors import AccountNotFoundError, NotAllowedError, TokenNotFoundError
+from services.billing.errors import AccountNotFoundError, InvalidFieldError, NotAllowedError, TokenNotFoundError
 from services.billing.identity.account import OwnerKind
-from services.billing.identity.rights import Scope, given_scopes
+from services.billing.identity.rights import Scope, given_scopes, usable_scopes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,11 +46,13 @@ class TokenOrders:
         is_wider = account_id not in caller.visible_account_ids and Scope.ADMIN not in caller.scopes
         if is_own and is_wider:
             raise NotAllowedError("This token charges a team, and makes only tokens that charge the same team.")
+        given = given_scopes(caller.user.role, caller.token.scopes, owner.role, scopes)
+        _check_outlives(caller, owner, given, expire_time)
         token, secret = await self._tokens.create(
             owner.user_id,
             name,
             account_id=account_id,
-            scopes=given_scopes(caller.user.role, caller.token.scopes, owner.role, scopes),
+            scopes=given,
             expire_time=expire_time,
         )
         return await self._tokens.listed(token.token_id), secret
@@ -94,3 +96,19 @@ class TokenOrders:
             return caller.user
         caller.require(Scope.ADMIN)
         return await self._users.get(user)
+
+
+def _check_outlives(caller: Caller, owner: User, given: frozenset[Scope], expire_time: datetime | None) -> None:
+    """Raises InvalidFieldError if a token would carry an operator's rights beyond the sign-in that gave them.
+
+    An identity provider says at each sign-in what somebody's role is. Somebody who has lost it signs in no more.
+    """
+    end = caller.token.expire_time
+    is_powerful = usable_scopes(owner.role, given) & {Scope.OPERATE, Scope.ADMIN}
+    if not caller.user.issuer or end is None or not is_powerful or (expire_time is not None and expire_time <= end):
+        return
+    raise InvalidFieldError(
+        "expire_time",
+        f"must be at most {end.isoformat()}, when your sign-in ends, for a token with the scope operate or admin; or "
+        "give narrower scopes, such as read and submit",
+    )

@@ -320,3 +320,19 @@ async def test_an_expiry_travels_to_the_gateway(identity: IdentityServiceAsyncSt
     known = await identity.AuthenticateToken(pb.AuthenticateTokenRequest(token=made.secret))
     assert abs(known.expire_time.ToDatetime() - end.ToDatetime()) < timedelta(milliseconds=1)
     assert made.token.expire_time == known.expire_time
+
+
+async def test_no_token_carries_an_administrators_rights_beyond_the_sign_in_that_gave_them(
+    identity: IdentityServiceAsyncStub, stores: Stores, people: People
+) -> None:
+    who = {"issuer": "https://id.example", "subject": "1", "preferred_name": "eve", "email": "", "teams": ()}
+    token, _ = await stores.outside_identities.sign_in(**who, role=Role.ADMIN, lifetime=timedelta(hours=1))
+    ordered = pb.CreateTokenRequest(caller_token_id=token.token_id, name="ci")
+    refused = await failure(identity.CreateToken(ordered))
+    assert (refused.code, refused.violations[0][0]) == (grpc.StatusCode.INVALID_ARGUMENT, "expire_time")
+    assert "give narrower scopes" in refused.message
+    narrow = pb.CreateTokenRequest(caller_token_id=token.token_id, name="ci", scopes=["read", "submit"])
+    assert (await identity.CreateToken(narrow)).secret
+    assert token.expire_time
+    ordered.expire_time.FromDatetime(token.expire_time)
+    assert (await identity.CreateToken(ordered)).secret
