@@ -203,7 +203,7 @@ def test_with_tls_the_certificate_says_who_calls(encrypted: tuple[Wavepool, Path
         assert answer(channel, path, method, claimed)[0] is grpc.StatusCode.PERMISSION_DENIED
     with with_certificate(wavepool, folder, "billing", "operator") as channel:
         assert answer(channel, path, method, claimed)[0] is grpc.StatusCode.PERMISSION_DENIED
-        assert answer(channel, *METHODS["BillingService/ListPrices"], administrator)[0] is grpc.StatusCode.OK
+        assert answer(channel, *METHODS["PriceService/ListPrices"], administrator)[0] is grpc.StatusCode.OK
     with grpc.insecure_channel(target_of(wavepool, "billing")) as channel:
         assert answer(channel, path, method, claimed)[0] is grpc.StatusCode.UNAVAILABLE
 
@@ -230,6 +230,6 @@ def test_token_and_certificates_are_changed_while_calls_go_on(encrypted: tuple[W
     assert wavepool.ended(job)["state"] == "FINISHED"
     assert wavepool.ended(wavepool.submit(reference("leaky-relu")))["verdict"] == "ACCEPTED"
     with with_certificate(wavepool, folder, "billing", "gateway") as channel:
-        path, method = METHODS["BillingService/ListPrices"]
+        path, method = METHODS["PriceService/ListPrices"]
         assert answer(channel, path, method, bearer(old))[0] is grpc.StatusCode.UNAUTHENTICATED
         assert answer(channel, path, method, bearer(new))[0] is grpc.StatusCode.OK

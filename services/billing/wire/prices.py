@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from wavepool.billing.v1 import prices_pb2 as pb
 
 from servicekit.rpc.proto_time import duration_to_proto, instant_to_proto
+from services.billing.errors import InvalidFieldError
 from services.billing.prices.price_change import WantedPrice
 from services.billing.prices.price_period import PriceSource, check_currency, check_tariff
 from services.billing.prices.quote import GpuTime
@@ -49,6 +50,11 @@ def period_to_proto(period: PricePeriod) -> pb.PricePeriod:
 def wanted_from_proto(request: pb.SetPriceRequest, prices: PriceList) -> WantedPrice:
     """The price that is to be set; raises InvalidFieldError with the name of a wrong field."""
     check_currency(request.currency)
+    # An empty request must not make the default GPU type free.
+    if not request.gpu_type.strip():
+        raise InvalidFieldError("gpu_type", f"must be one of {', '.join(prices.gpu_types)}")
+    if not request.HasField("price_micros_per_hour"):
+        raise InvalidFieldError("price_micros_per_hour", "must be given; 0 makes it free")
     has_increment = request.HasField("billing_increment")
     tariff = Tariff(
         request.price_micros_per_hour,

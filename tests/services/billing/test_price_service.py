@@ -81,6 +81,8 @@ SET = {"gpu_type": "MI300X", "price_micros_per_hour": 2_000_000}
 @pytest.mark.parametrize(
     ("method", "request_", "field", "said"),
     [
+        ("SetPrice", pb.SetPriceRequest(price_micros_per_hour=1), "gpu_type", "must be one of MI300X"),
+        ("SetPrice", pb.SetPriceRequest(gpu_type="MI300X"), "price_micros_per_hour", "must be given; 0 makes it free"),
         ("SetPrice", pb.SetPriceRequest(**(SET | {"gpu_type": "MI30X"})), "gpu_type", "the nearest is MI300X"),
         ("SetPrice", pb.SetPriceRequest(**(SET | {"price_micros_per_hour": -1})), "price_micros_per_hour", "negative"),
         (
