@@ -146,7 +146,7 @@ async def fill(db: Database, account_id: str, jobs: range) -> None:
         head = (await connection.execute(select(chain_head))).one()
         entries, digests = chained(account_id, jobs, head.seq, head.digest, head.time)
         hold = {"account_id": account_id, "amount_micros": HOLD_MICROS, "charged_micros": CHARGE_MICROS}
-        hold |= {"refunded_micros": 0, "state": "settled", "prices": "{}"}
+        hold |= {"refunded_micros": 0, "billed_us": 0, "state": "settled", "prices": "{}"}
         hold |= dict.fromkeys(("user_id", "queue", "problem", "gpu_type"), "")
         rows = [{"hold_id": f"fill-{job}", "subject": f"fill-{job}", **hold} for job in jobs]
         await connection.execute(insert(holds), rows)

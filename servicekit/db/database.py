@@ -26,6 +26,7 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
 BUSY_TIMEOUT_MS = 10_000
 READING = {"wavepool_reading": True}
+SNAPSHOT = READING | {"isolation_level": "REPEATABLE READ"}
 
 
 class Instant(TypeDecorator[datetime]):
@@ -72,6 +73,13 @@ class Database:
         """A transaction for reading; on SQLite it neither waits for writers nor holds them up."""
         async with self._engine.connect() as connection:
             await connection.execution_options(**READING)
+            yield connection
+
+    @asynccontextmanager
+    async def snapshot(self) -> AsyncGenerator[AsyncConnection]:
+        """A transaction for reading, all of whose queries see the same moment. On SQLite every one is."""
+        async with self._engine.connect() as connection:
+            await connection.execution_options(**(SNAPSHOT if self.dialect_name == "postgresql" else READING))
             yield connection
 
     async def close(self) -> None:

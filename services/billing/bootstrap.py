@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import os
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from servicekit.logging import get_logger
-from services.billing.errors import InvalidTokenError, NameTakenError
+from services.billing.errors import IdempotencyKeyReusedError, InvalidTokenError, NameTakenError
 from services.billing.identity.account import check_name, first_grant_key
 from services.billing.identity.rights import Role
 
@@ -46,9 +47,10 @@ class Bootstrap:
         user = await self._user(check_name(name))
         account = await self._accounts.get(user.account_id)
         if grant_micros and account.balance.granted_micros == 0:
-            await self._ledger.grant(
-                account.account_id, grant_micros, first_grant_key(account.account_id), "First grant"
-            )
+            # The setting may have another amount than when the first grant was made, and that one was taken back.
+            with suppress(IdempotencyKeyReusedError):
+                key = first_grant_key(account.account_id)
+                await self._ledger.grant(account.account_id, grant_micros, key, "First grant")
         is_administrator = user.role is Role.ADMIN and user.disable_time is None
         if is_administrator and not await self._file_works(user):
             _, secret = await self._tokens.create(user.user_id, "bootstrap")

@@ -80,7 +80,7 @@ def credit_alert(balance: Balance, thresholds: Sequence[float]) -> tuple[float, 
 
     That is the highest one reached, or the lowest if none is. Holds do not count: most of a hold comes back.
     """
-    share = spent_share(balance.granted_micros, balance.charged_micros)
+    share = spent_share(balance.granted_micros - balance.expired_micros, balance.charged_micros)
     reached = [threshold for threshold in thresholds if share >= threshold]
     return (max(reached), True) if reached else (min(thresholds), False)
 

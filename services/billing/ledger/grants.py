@@ -40,10 +40,13 @@ def spend(grants: Iterable[Grant], amount_micros: int) -> Sequence[Grant]:
     return changed
 
 
-def lapse(grants: Iterable[Grant], available_micros: int, now: datetime) -> Sequence[Grant]:
-    """The expired grants with what remains of each. Credit on hold does not lapse until the hold ends."""
+def lapse(grants: Iterable[Grant], held_micros: int, now: datetime) -> Sequence[Grant]:
+    """The expired grants with what remains of each after they lapse.
+
+    Holds will be paid by the grants that expire first, so that much of the expired ones stays until the holds end.
+    """
     expired = [grant for grant in grants if grant.expire_time is not None and grant.expire_time <= now]
-    return spend(expired, min(available_micros, sum(grant.remaining_micros for grant in expired)))
+    return spend(expired, sum(grant.remaining_micros for grant in expired) - held_micros)
 
 
 def check_expire_time(expire_time: datetime | None, now: datetime) -> datetime | None:

@@ -10,16 +10,18 @@ most that its owner agreed to pay. What the work cost beyond it is the operator'
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from services.billing.errors import HoldExpiredError, HoldSettledError, InvalidFieldError
 from services.billing.ledger.books import MAX_AMOUNT_MICROS
 from vocabulary.money import Tariff
+from vocabulary.names import known_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from datetime import datetime, timedelta
+    from datetime import datetime
 
 
 class HoldState(StrEnum):
@@ -55,6 +57,7 @@ NO_PURPOSE = Purpose()
 class Hold:
     """Credit put aside. `amount_micros` includes extensions, `charged_micros` is the part that was charged.
 
+    `billed` is the time that was charged by parts: the price's minimum and increment count once for all of them.
     `tariffs` has the price of one GPU of each type that the work may run on, as it was when the hold was made: a later
     price never changes it.
     """
@@ -64,6 +67,7 @@ class Hold:
     amount_micros: int
     charged_micros: int = 0
     refunded_micros: int = 0
+    billed: timedelta = timedelta(0)
     state: HoldState = HoldState.OPEN
     expire_time: datetime | None = None
     tariffs: Mapping[str, Tariff] = field(default_factory=dict[str, Tariff])
@@ -75,11 +79,15 @@ class Hold:
         return self.amount_micros - self.charged_micros if self.state is HoldState.OPEN else 0
 
     def price_of(self, billable: timedelta, gpu_type: str) -> int:
-        """Micro-dollars for `billable` time on a GPU of this type; raises InvalidFieldError without a price."""
-        if gpu_type not in self.tariffs:
-            known = ", ".join(self.tariffs) or "none"
-            raise InvalidFieldError("gpu_type", f"the hold has no price for {gpu_type!r}; it has: {known}")
-        return self.tariffs[gpu_type].cost_micros(billable)
+        """Micro-dollars for `billable` time more on a GPU of this type; raises InvalidFieldError without a price."""
+        if not billable:
+            return 0
+        known = known_name(gpu_type, list(self.tariffs))
+        if not known:
+            has = ", ".join(self.tariffs) or "none"
+            raise InvalidFieldError("gpu_type", f"the hold has no price for {gpu_type!r}; it has: {has}")
+        tariff = self.tariffs[known]
+        return tariff.cost_micros(self.billed + billable) - tariff.cost_micros(self.billed)
 
     def extend(self, amount_micros: int, expire_time: datetime | None) -> Hold:
         """Put more aside, and move its end if `expire_time` is given. Raises HoldSettledError, HoldExpiredError."""
@@ -90,11 +98,14 @@ class Hold:
             self, amount_micros=self.amount_micros + amount_micros, expire_time=expire_time or self.expire_time
         )
 
-    def charge(self, amount_micros: int, *, final: bool) -> Hold:
+    def charge(self, amount_micros: int, *, final: bool, billable: timedelta = timedelta(0)) -> Hold:
         """Charge a part, at most what remains; `final` settles it. Raises HoldSettledError, HoldExpiredError."""
         self._check_open()
         charged = self.charged_micros + min(amount_micros, self.remaining_micros)
-        return replace(self, charged_micros=charged, state=HoldState.SETTLED if final else HoldState.OPEN)
+        state = HoldState.SETTLED if final else HoldState.OPEN
+        # A last charge that is repeated must get the same price again.
+        billed = self.billed if final else self.billed + billable
+        return replace(self, charged_micros=charged, billed=billed, state=state)
 
     def expire(self) -> Hold:
         """End it without another charge. Raises HoldSettledError, HoldExpiredError."""

@@ -13,8 +13,11 @@ from vocabulary.limits import LONGEST_BILLED
 from vocabulary.money import MICROSECOND, Tariff
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from datetime import datetime
+
+MAX_GPUS = 1024
+"""Far more than a machine has."""
 
 _NO_TIME = timedelta(0)
 
@@ -94,18 +97,25 @@ def split(amount: int, weights: Sequence[int]) -> Sequence[int]:
 
 def check_usage(usage: MachineUsage) -> MachineUsage:
     """Gives the usage back; raises InvalidFieldError with the name of a wrong field."""
-    if not usage.machine_id:
-        raise InvalidFieldError("machine_id", "must not be empty")
-    if usage.sequence < 1:
-        raise InvalidFieldError("sequence", f"must count from 1; it is {usage.sequence}")
-    if usage.end_time < usage.start_time:
-        raise InvalidFieldError("end_time", "must not be before start_time")
-    if usage.machine_start_time > usage.start_time:
-        raise InvalidFieldError("machine_start_time", "must not be after start_time")
-    if not _NO_TIME <= usage.minimum_billed <= LONGEST_BILLED:
-        raise InvalidFieldError("minimum_billed", f"must be from 0 to {LONGEST_BILLED}")
-    if not _NO_TIME < usage.billing_increment <= LONGEST_BILLED:
-        raise InvalidFieldError("billing_increment", f"must be more than 0 and at most {LONGEST_BILLED}")
-    if not 0 <= usage.price_micros_per_hour <= MAX_AMOUNT_MICROS:
-        raise InvalidFieldError("price_micros_per_hour", f"must be from 0 to {MAX_AMOUNT_MICROS}")
+    for field, is_right, rule in _rules(usage):
+        if not is_right:
+            raise InvalidFieldError(field, rule)
     return usage
+
+
+def _rules(usage: MachineUsage) -> Iterator[tuple[str, bool, str]]:
+    """Each rule with its field; one may count on those before it."""
+    minimum, increment, price = usage.minimum_billed, usage.billing_increment, usage.price_micros_per_hour
+    yield "machine_id", bool(usage.machine_id), "must not be empty"
+    yield "sequence", usage.sequence >= 1, f"must count from 1; it is {usage.sequence}"
+    yield "gpu_count", 0 <= usage.gpu_count <= MAX_GPUS, f"must be from 0 to {MAX_GPUS}; it is {usage.gpu_count}"
+    yield "end_time", usage.end_time >= usage.start_time, "must not be before start_time"
+    length = usage.end_time - usage.start_time
+    yield "end_time", length <= LONGEST_BILLED, f"must be at most {LONGEST_BILLED} after start_time"
+    yield "machine_start_time", usage.machine_start_time <= usage.start_time, "must not be after start_time"
+    yield "minimum_billed", _NO_TIME <= minimum <= LONGEST_BILLED, f"must be from 0 to {LONGEST_BILLED}"
+    rule = f"must be more than 0 and at most {LONGEST_BILLED}"
+    yield "billing_increment", _NO_TIME < increment <= LONGEST_BILLED, rule
+    yield "price_micros_per_hour", 0 <= price <= MAX_AMOUNT_MICROS, f"must be from 0 to {MAX_AMOUNT_MICROS}"
+    rule = f"makes the interval cost more than {MAX_AMOUNT_MICROS} micro-dollars"
+    yield "price_micros_per_hour", usage.cost_micros <= MAX_AMOUNT_MICROS, rule

@@ -9,7 +9,9 @@ from wavepool.billing.v1 import billing_pb2 as pb
 from wavepool.billing.v1 import billing_pb2_grpc
 
 from services.billing.alerts import money_metrics
+from services.billing.errors import AccountNotFoundError, BillingError
 from services.billing.ledger import books, budgets, machine_usage
+from services.billing.ledger.budgets import Scope
 from services.billing.prices.price_list import PriceList
 from services.billing.wire import billing as wire
 from services.billing.wire.fields import optional_instant
@@ -69,6 +71,7 @@ class BillingServicer(billing_pb2_grpc.BillingServiceServicer):
         readings: MoneySource,
     ) -> None:
         self._accounts = stores.accounts
+        self._users = stores.users
         self._ledger = stores.ledger
         self._postings = stores.postings
         self._usage = stores.usage
@@ -82,16 +85,24 @@ class BillingServicer(billing_pb2_grpc.BillingServiceServicer):
 
     async def ReserveCredit(self, request: pb.ReserveCreditRequest, context: Context) -> pb.ReserveCreditResponse:
         """Puts credit aside."""
-        tariffs = await self._tariffs(request.gpu_types)
-        receipt = await self._ledger.hold(
-            request.account_id,
-            wire.hold_amount(request, tariffs),
-            books.check_key(request.idempotency_key),
-            request.description,
-            purpose=wire.purpose_from_proto(request),
-            tariffs=tariffs,
-            expire_time=optional_instant("expire_time", request, request.expire_time),
-        )
+        key = books.check_key(request.idempotency_key)
+        try:
+            tariffs = await self._tariffs(request.gpu_types)
+        except BillingError:
+            # The hold may be from a time at which the GPU type had a price; its caller must be able to find it.
+            receipt = await self._ledger.earlier_hold(request.account_id, key)
+            if receipt is None:
+                raise
+        else:
+            receipt = await self._ledger.hold(
+                request.account_id,
+                wire.hold_amount(request, tariffs),
+                key,
+                request.description,
+                purpose=wire.purpose_from_proto(request),
+                tariffs=tariffs,
+                expire_time=optional_instant("expire_time", request, request.expire_time),
+            )
         return pb.ReserveCreditResponse(
             hold_id=receipt.hold_id,
             available_micros=receipt.available_micros,
@@ -163,7 +174,7 @@ class BillingServicer(billing_pb2_grpc.BillingServiceServicer):
         """Sets a budget."""
         wanted = request.budget
         scope = wire.scope_from_proto(wanted.scope)
-        subject = budgets.check_subject(scope, wanted.subject)
+        subject = await self._subject(scope, budgets.check_subject(scope, wanted.subject))
         limit = budgets.check_limit(wanted.limit_micros)
         budget = await self._budgets.set(scope, subject, wire.period_from_proto(wanted.period), limit, hard=wanted.hard)
         return pb.SetBudgetResponse(budget_id=budget.budget_id)
@@ -193,6 +204,19 @@ class BillingServicer(billing_pb2_grpc.BillingServiceServicer):
         """Gets the budget for machines and their cost so far."""
         spent_micros = await self._usage.total_cost_micros(request.besides_machine_ids)
         return pb.GetMachineBudgetResponse(budget_micros=self._machine_budget_micros, spent_micros=spent_micros)
+
+    async def _subject(self, scope: Scope, subject: str) -> str:
+        """The id of a budget's account or user, from its id or name; raises NotFoundError if there is none."""
+        match scope:
+            case Scope.ACCOUNT:
+                found = await self._accounts.owned([subject])
+                if not found:
+                    raise AccountNotFoundError(subject)
+                return found[0].account_id
+            case Scope.USER:
+                return (await self._users.get(subject)).user_id
+            case Scope.QUEUE:
+                return subject
 
     async def _tariffs(self, gpu_types: Sequence[str]) -> dict[str, Tariff]:
         """The present prices of GPU types; raises InvalidFieldError for an unknown one."""

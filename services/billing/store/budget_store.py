@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import and_, delete, func, insert, or_, select
 
 from services.billing.errors import NotFoundError
-from services.billing.ledger.books import Book, PostingKind
 from services.billing.ledger.budgets import Budget, Period, Scope, period_start
 from services.billing.ledger.holds import HoldState
-from services.billing.store.tables import budgets, holds, postings, transactions
+from services.billing.store.journal import CHARGED_MICROS, CHARGING
+from services.billing.store.tables import budgets, holds, transactions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -69,23 +69,25 @@ class BudgetStore:
 
 
 async def limits_of(connection: AsyncConnection, account_id: str, purpose: Purpose) -> Sequence[Budget]:
-    """The budgets that a hold of the account for this purpose comes under."""
+    """The budgets that a hold of the account for this purpose comes under.
+
+    They are locked: two holds of different accounts may come under one budget.
+    """
     subjects = [(Scope.ACCOUNT, account_id), (Scope.USER, purpose.user_id), (Scope.QUEUE, purpose.queue)]
-    query = select(budgets).where(
-        or_(*[and_(budgets.c.scope == scope.value, budgets.c.subject == subject) for scope, subject in subjects])
-    )
+    ours = or_(*[and_(budgets.c.scope == scope.value, budgets.c.subject == subject) for scope, subject in subjects])
+    query = select(budgets).where(ours).order_by(budgets.c.budget_id).with_for_update()
     return [_budget_from_row(row) for row in await connection.execute(query)]
 
 
 async def spent_micros(connection: AsyncConnection, budget: Budget, since: datetime) -> int:
     """Micro-dollars that are charged since then, less refunds, and what open holds may still charge."""
-    charged = (
-        select(func.sum(postings.c.amount_micros))
-        .join(transactions, postings.c.transaction_seq == transactions.c.seq)
-        .join(holds, transactions.c.hold_id == holds.c.hold_id)
-        .where(_is_of(budget), transactions.c.create_time >= since, postings.c.book == Book.CHARGED.value)
-        .where(postings.c.kind.in_([PostingKind.CHARGE.value, PostingKind.REFUND.value]))
+    charged = select(func.sum(CHARGED_MICROS)).where(
+        transactions.c.create_time >= since, transactions.c.kind.in_([kind.value for kind in CHARGING])
     )
+    if budget.scope is Scope.ACCOUNT:
+        charged = charged.where(transactions.c.account_id == budget.subject)
+    else:
+        charged = charged.join(holds, transactions.c.hold_id == holds.c.hold_id).where(_is_of(budget))
     held = select(func.sum(holds.c.amount_micros - holds.c.charged_micros)).where(
         _is_of(budget), holds.c.state == HoldState.OPEN.value
     )

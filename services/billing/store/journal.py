@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from sqlalchemy import bindparam, insert, select, update
+from sqlalchemy import bindparam, case, insert, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import IntegrityError
 
@@ -47,6 +47,15 @@ class TransactionKind(StrEnum):
     REVOCATION = "revocation"
     CLOUD_CREDIT = "cloud_credit"
     MACHINE_USAGE = "machine_usage"
+
+
+CHARGING = (TransactionKind.SETTLEMENT, TransactionKind.PART_SETTLEMENT, TransactionKind.REFUND)
+"""The kinds whose amount is charged, or given back by a refund."""
+CHARGED_MICROS = case(
+    (transactions.c.kind == TransactionKind.REFUND.value, -transactions.c.amount_micros),
+    else_=transactions.c.amount_micros,
+)
+"""What a transaction of these kinds charged."""
 
 
 @dataclass(frozen=True)

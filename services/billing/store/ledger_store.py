@@ -48,7 +48,7 @@ _CHANGE_HOLD = (
     .values(
         {
             name: bindparam(f"new_{name}")
-            for name in ("amount_micros", "charged_micros", "refunded_micros", "state", "expire_time")
+            for name in ("amount_micros", "charged_micros", "refunded_micros", "state", "expire_time", "billed_us")
         }
     )
 )
@@ -166,6 +166,16 @@ class LedgerStore:
             receipt = await self._record(connection, account, replace(wanted, hold_id=made.hold_id), lines)
             return replace(receipt, tariffs=made.tariffs)
 
+    async def earlier_hold(self, account_id: str, key: str) -> Receipt | None:
+        """The hold that this key has made; None if there is none. Raises IdempotencyKeyReusedError."""
+        wanted = _Wanted(TransactionKind.HOLD, account_id, 0, key)
+        async with self._database.reading() as connection:
+            earlier = await _earlier(connection, wanted, compare_amount=False)
+            if earlier is None:
+                return None
+            held = await _read_hold(connection, _HOLD, earlier.hold_id)
+            return replace(earlier, tariffs=held.tariffs)
+
     async def extend(
         self, hold_id: str, amount_micros: int, key: str, description: str, expire_time: datetime | None = None
     ) -> Receipt:
@@ -215,7 +225,7 @@ class LedgerStore:
                 if earlier:
                     return earlier
             account = await read_account(connection, held.account_id, lock=True)
-            after = held.charge(asked, final=final)
+            after = held.charge(asked, final=final, billable=billable[0] if billable else timedelta(0))
             charged = after.charged_micros - held.charged_micros
             released = held.remaining_micros if final else charged
             await _write_hold(connection, after)
@@ -308,7 +318,7 @@ class LedgerStore:
 
     async def _lapse(self, connection: AsyncConnection, account: Account, now: datetime) -> Account:
         found = await _read_grants(connection, account.account_id)
-        changed = lots.lapse(found, account.balance.available_micros, now)
+        changed = lots.lapse(found, account.balance.held_micros, now)
         if not changed:
             return account
         before = {grant.grant_id: grant.remaining_micros for grant in found}
@@ -354,7 +364,7 @@ class LedgerStore:
         seq = await self._journal.append(connection, entry)
         if new_grant:
             # A debt from before charges ended at their hold is paid first.
-            debt = max(0, -account.balance.available_micros)
+            debt = max(0, -account.balance.available_micros - account.balance.held_micros)
             made = Grant(
                 seq,
                 account.account_id,
@@ -408,7 +418,9 @@ async def _earlier_settlement(
     if (row.kind, row.hold_id) != (kind, held.hold_id):
         raise IdempotencyKeyReusedError(key)
     # A charge that ended at its hold is less than was asked for.
-    if row.amount_micros > asked or (row.amount_micros < asked and held.charged_micros < held.amount_micros):
+    is_other = row.amount_micros > asked or (row.amount_micros < asked and held.charged_micros < held.amount_micros)
+    # Since a part was charged, the hold may have been extended. The one last charge may not differ.
+    if is_other and kind is TransactionKind.SETTLEMENT:
         raise HoldSettledError(held.hold_id, row.amount_micros)
     return Receipt(row.account_id, row.amount_micros, row.available_micros, held.hold_id, repeated=True)
 
@@ -454,6 +466,7 @@ async def _read_hold(connection: AsyncConnection, query: Select[Any], hold_id: s
         amount_micros=row.amount_micros,
         charged_micros=row.charged_micros,
         refunded_micros=row.refunded_micros,
+        billed=row.billed_us * MICROSECOND,
         state=HoldState(row.state),
         expire_time=row.expire_time,
         tariffs=_tariffs_from_text(row.prices),
@@ -469,6 +482,7 @@ async def _write_hold(connection: AsyncConnection, hold: Hold) -> None:
         "new_refunded_micros": hold.refunded_micros,
         "new_state": hold.state.value,
         "new_expire_time": hold.expire_time,
+        "new_billed_us": hold.billed // MICROSECOND,
     }
     await connection.execute(_CHANGE_HOLD, row)
 
@@ -480,6 +494,7 @@ def _hold_to_row(hold: Hold) -> dict[str, object]:
         "amount_micros": hold.amount_micros,
         "charged_micros": hold.charged_micros,
         "refunded_micros": hold.refunded_micros,
+        "billed_us": hold.billed // MICROSECOND,
         "state": hold.state.value,
         "expire_time": hold.expire_time,
         "prices": _tariffs_to_text(hold.tariffs),

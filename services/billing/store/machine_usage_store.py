@@ -12,7 +12,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from services.billing.ledger import books
 from services.billing.ledger.books import COST_BOOKS, OPERATOR, Book, PostingKind, movement
 from services.billing.store.journal import Entry, TransactionKind, read_sums
-from services.billing.store.tables import chain_head, machine_usage, postings
+from services.billing.store.tables import chain_head, machine_usage
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -70,13 +70,13 @@ class MachineUsageStore:
     async def fund(self, total_micros: int, key: str, description: str) -> None:
         """Makes the credit that the cloud granted `total_micros` in all, by one transaction for the difference."""
         async with self._database.transaction() as connection:
+            # Locked before anything is read: of two services that start at once, one books the difference.
+            seq = await connection.scalar(select(chain_head.c.seq).with_for_update())
             granted = -(await read_sums(connection, OPERATOR)).get(Book.CLOUD_GRANTED, 0)
             if granted == total_micros:
                 return
-            seq = await connection.scalar(select(chain_head.c.seq))
             entry = Entry(
                 kind=TransactionKind.CLOUD_CREDIT,
-                # Two services that start at once see the same number, so that one of them fails.
                 idempotency_key=f"{key}:{seq}",
                 amount_micros=total_micros - granted,
                 postings=movement(OPERATOR, PostingKind.CLOUD_CREDIT, total_micros - granted),
@@ -93,15 +93,11 @@ class MachineUsageStore:
 
     async def total_cost_micros(self, besides: Collection[str] = ()) -> int:
         """Cost of all machines so far, without the machines `besides`, in micro-dollars."""
-        theirs = select(func.sum(postings.c.amount_micros)).where(
-            postings.c.subject.in_(besides),
-            postings.c.owner == OPERATOR,
-            postings.c.book == Book.CLOUD_CREDIT.value,
-        )
+        theirs = select(func.sum(machine_usage.c.cost_micros)).where(machine_usage.c.machine_id.in_(besides))
         async with self._database.reading() as connection:
             sums = await read_sums(connection, OPERATOR)
             total = sum(sums.get(book, 0) for book in COST_BOOKS)
-            return total + int((await connection.scalar(theirs) if besides else 0) or 0)
+            return total - int((await connection.scalar(theirs) if besides else 0) or 0)
 
 
 def _row(usage: MachineUsage) -> dict[str, Any]:

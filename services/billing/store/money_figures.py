@@ -9,7 +9,7 @@ from sqlalchemy import case, func, select
 
 from services.billing.alert_rules.money import AccountSpending, Spending
 from services.billing.ledger.books import COST_BOOKS, OPERATOR, Book
-from services.billing.store.journal import TransactionKind, read_sums
+from services.billing.store.journal import CHARGED_MICROS, CHARGING, read_sums
 from services.billing.store.tables import accounts, balances, machine_usage, transactions
 
 if TYPE_CHECKING:
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
     from servicekit.db.database import Database
 
-
-_CHARGING = (TransactionKind.SETTLEMENT, TransactionKind.PART_SETTLEMENT, TransactionKind.REFUND)
+# Credit that expired is neither spent nor there to spend.
+_IS_CREDIT = balances.c.book.in_([Book.GRANTED.value, Book.EXPIRED.value])
 _CREDIT = (
     select(
         accounts.c.account_id,
         accounts.c.name,
-        func.sum(case((balances.c.book == Book.GRANTED.value, -balances.c.amount_micros))).label("granted"),
+        func.sum(case((_IS_CREDIT, -balances.c.amount_micros))).label("granted"),
         func.sum(case((balances.c.book == Book.CHARGED.value, balances.c.amount_micros))).label("charged"),
     )
     .join(balances, balances.c.owner == accounts.c.account_id, isouter=True)
@@ -60,15 +60,13 @@ class MoneyFigures:
     async def all_accounts(self, burn_since: datetime, forecast_since: datetime) -> Sequence[AccountSpending]:
         """The credit of every account, with what was charged since two instants; the second is the earlier one."""
         time = transactions.c.create_time
-        is_refund = transactions.c.kind == TransactionKind.REFUND.value
-        amount = case((is_refund, -transactions.c.amount_micros), else_=transactions.c.amount_micros)
         charged = (
             select(
                 transactions.c.account_id,
-                func.sum(amount).label("forecast_micros"),
-                func.sum(case((time >= burn_since, amount), else_=0)).label("burn_micros"),
+                func.sum(CHARGED_MICROS).label("forecast_micros"),
+                func.sum(case((time >= burn_since, CHARGED_MICROS), else_=0)).label("burn_micros"),
             )
-            .where(transactions.c.kind.in_([kind.value for kind in _CHARGING]), time >= forecast_since)
+            .where(transactions.c.kind.in_([kind.value for kind in CHARGING]), time >= forecast_since)
             .group_by(transactions.c.account_id)
         )
         async with self._database.reading() as connection:

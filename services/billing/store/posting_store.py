@@ -111,7 +111,7 @@ class PostingStore:
         A transaction's postings must sum to zero, its digest must follow from the one before, and the books, grants and
         holds must say what the postings say.
         """
-        async with self._database.reading() as connection:
+        async with self._database.snapshot() as connection:
             first = 0 if whole else await _last_checkpoint(connection)
             sums, digest = await _state_after(connection, first)
             proof = Proof(first + 1, first, digest)
@@ -128,14 +128,20 @@ class PostingStore:
 
     async def balance_at(self, owner: str, instant: datetime) -> Mapping[Book, int]:
         """The sums of an owner's books over all transactions before an instant."""
-        async with self._database.reading() as connection:
+        async with self._database.snapshot() as connection:
             return await balance_at(connection, owner, instant)
+
+
+async def last_before(connection: AsyncConnection, instant: datetime) -> int:
+    """The number of the last transaction before an instant, or 0: numbers grow with time."""
+    time = transactions.c.create_time
+    query = select(transactions.c.seq).where(time < instant).order_by(time.desc(), transactions.c.seq.desc()).limit(1)
+    return await connection.scalar(query) or 0
 
 
 async def balance_at(connection: AsyncConnection, owner: str, instant: datetime) -> Mapping[Book, int]:
     """The sums of an owner's books before an instant: those of the last checkpoint, and what came after."""
-    before = transactions.c.create_time < instant
-    last_seq = await connection.scalar(select(func.max(transactions.c.seq)).where(before)) or 0
+    last_seq = await last_before(connection, instant)
     known = select(func.max(checkpoints.c.transaction_seq)).where(checkpoints.c.transaction_seq <= last_seq)
     first_seq = await connection.scalar(known) or 0
     start = select(checkpoints.c.book, checkpoints.c.amount_micros).where(

@@ -13,7 +13,7 @@ from services.billing.ledger.report import CostReport, RunCost
 from services.billing.ledger.statement import Statement, StatementLine
 from services.billing.store.account_store import read_account
 from services.billing.store.journal import TransactionKind
-from services.billing.store.posting_store import balance_at
+from services.billing.store.posting_store import balance_at, last_before
 from services.billing.store.tables import accounts, holds, postings, transactions
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class ReportStore:
     async def costs(self, start: datetime, end: datetime) -> CostReport:
         """Cost and charge of a period."""
         _check_period(start, end)
-        async with self._database.reading() as connection:
+        async with self._database.snapshot() as connection:
             period = await _period(connection, start, end)
             is_cost = (postings.c.owner == OPERATOR) & postings.c.book.in_([book.value for book in COST_BOOKS])
             costs = await _sums(connection, postings.c.book, period & is_cost)
@@ -72,7 +72,7 @@ class ReportStore:
     async def statement(self, account_id: str, start: datetime, end: datetime, user_id: str = "") -> Statement:
         """An account's period; raises AccountNotFoundError."""
         _check_period(start, end)
-        async with self._database.reading() as connection:
+        async with self._database.snapshot() as connection:
             account = await read_account(connection, account_id)
             period = await _period(connection, start, end)
             opening, closing = (
@@ -95,22 +95,13 @@ def _check_period(start: datetime, end: datetime) -> None:
         raise InvalidFieldError("end_time", f"must not be before start_time, {start.isoformat()}")
 
 
-async def _seqs(connection: AsyncConnection, start: datetime, end: datetime) -> tuple[int, int]:
-    """The numbers of the last transactions before `start` and before `end`: numbers grow with time."""
-    before = [
-        await connection.scalar(select(func.max(transactions.c.seq)).where(transactions.c.create_time < instant)) or 0
-        for instant in (start, end)
-    ]
-    return before[0], before[1]
-
-
 async def _period(connection: AsyncConnection, start: datetime, end: datetime) -> ColumnElement[bool]:
-    first, last = await _seqs(connection, start, end)
+    first, last = await last_before(connection, start), await last_before(connection, end)
     return (postings.c.transaction_seq > first) & (postings.c.transaction_seq <= last)
 
 
 async def _transaction_period(connection: AsyncConnection, start: datetime, end: datetime) -> ColumnElement[bool]:
-    first, last = await _seqs(connection, start, end)
+    first, last = await last_before(connection, start), await last_before(connection, end)
     return (transactions.c.seq > first) & (transactions.c.seq <= last)
 
 

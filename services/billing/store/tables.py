@@ -89,13 +89,15 @@ holds = Table(
     Column("amount_micros", BigInteger, nullable=False),
     Column("charged_micros", BigInteger, nullable=False),
     Column("refunded_micros", BigInteger, nullable=False),
+    # The time that was charged by parts.
+    Column("billed_us", BigInteger, nullable=False),
     Column("state", Text, nullable=False),
     Column("expire_time", Instant),
     # Micro-dollars an hour by GPU type, as JSON.
     Column("prices", Text, nullable=False),
-    Column("subject", Text, nullable=False),
-    Column("user_id", Text, nullable=False),
-    Column("queue", Text, nullable=False),
+    Column("subject", Text, nullable=False, index=True),
+    Column("user_id", Text, nullable=False, index=True),
+    Column("queue", Text, nullable=False, index=True),
     Column("problem", Text, nullable=False),
     Column("gpu_type", Text, nullable=False),
 )
@@ -128,7 +130,7 @@ transactions = Table(
     Column("kind", Text, nullable=False),
     # Unset for the operator's own.
     Column("account_id", Text, ForeignKey("accounts.account_id")),
-    Column("hold_id", Text, ForeignKey("holds.hold_id")),
+    Column("hold_id", Text, ForeignKey("holds.hold_id"), index=True),
     Column("amount_micros", BigInteger, nullable=False),
     Column("description", Text, nullable=False),
     # Why a charge is less than the time that was used; empty if it is not.
@@ -217,7 +219,7 @@ machine_usage = Table(
     Column("gpu_type", Text, nullable=False),
     Column("gpu_count", Integer, nullable=False),
     Column("start_time", Instant, nullable=False),
-    Column("end_time", Instant, nullable=False),
+    Column("end_time", Instant, nullable=False, index=True),
     Column("price_micros_per_hour", BigInteger, nullable=False),
     Column("cost_micros", BigInteger, nullable=False),
     Column("final", Boolean, nullable=False),

@@ -32,12 +32,12 @@ class ServiceCalls:
     def is_unreachable(self, error: grpc.aio.AioRpcError) -> bool:
         """True if the call should be made again later.
 
-        So it is if the service refuses our token: until the operator has given both the same, it is as if it did not
-        answer. This is logged once a minute.
+        So it is if the service refuses us: until the operator has given both the same token, or certificates of the
+        same authority, it is as if it did not answer. This is logged once a minute.
         """
-        if error.code() is not grpc.StatusCode.UNAUTHENTICATED:
+        if error.code() not in {grpc.StatusCode.UNAUTHENTICATED, grpc.StatusCode.PERMISSION_DENIED}:
             return error.code() in UNREACHABLE
         if time.monotonic() - self._logged_at >= LOG_INTERVAL_SECONDS:
             self._logged_at = time.monotonic()
-            log.error("another service refuses this one's token", extra={"detail": error.details()})
+            log.error("another service refuses this one", extra={"detail": error.details()})
         return True

@@ -100,9 +100,9 @@ def test_the_grant_that_expires_first_is_spent_first() -> None:
 
 def test_expired_credit_lapses_except_what_is_on_hold() -> None:
     lots = [lot(1, 50), lot(2, 50, -DAY)]
-    assert [grant.remaining_micros for grant in grants.lapse(lots, 80, NOW)] == [0]
-    assert [grant.remaining_micros for grant in grants.lapse(lots, 20, NOW)] == [30]
-    assert not grants.lapse(lots, 0, NOW)
+    assert [grant.remaining_micros for grant in grants.lapse(lots, 0, NOW)] == [0]
+    assert [grant.remaining_micros for grant in grants.lapse(lots, 20, NOW)] == [20]
+    assert not grants.lapse(lots, 80, NOW)
 
 
 @given(st.lists(st.tuples(st.integers(0, 50), st.integers(-3, 3) | st.none()), max_size=6), st.integers(0, 400))

@@ -41,6 +41,17 @@ async def test_a_second_start_changes_nothing(db: Database, stores: Stores, sett
     assert await granted_micros(stores) == 1_400_000_000
 
 
+async def test_a_first_grant_that_was_taken_back_stays_taken_back(
+    db: Database, stores: Stores, settings: BillingSettings
+) -> None:
+    await prepare(db, stores, settings)
+    account = await stores.accounts.find_by_name("local")
+    assert account is not None
+    await stores.ledger.revoke(account.account_id, 1_400_000_000, "revoke", "")
+    await prepare(db, stores, settings.model_copy(update={"grant_credits_total": Decimal(5000)}))
+    assert await granted_micros(stores) == 0
+
+
 @pytest.mark.parametrize("content", [None, "wpt_of_an_older_database", "\xff"])
 async def test_a_missing_or_foreign_token_file_is_written_anew(
     db: Database, stores: Stores, settings: BillingSettings, content: str | None

@@ -26,6 +26,7 @@ from services.billing.ledger.holds import Purpose
 from services.billing.server import build_stores
 from services.billing.store.posting_store import PostingStore
 from services.billing.store.tables import postings, transactions
+from vocabulary.money import Tariff
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -143,6 +144,32 @@ async def test_a_hold_is_charged_in_parts_and_its_rest_given_back(stores: Stores
     assert (balance.charged_micros, balance.held_micros) == (35, 0)
 
 
+async def test_the_parts_of_a_charge_cost_together_what_their_time_costs_at_once(stores: Stores) -> None:
+    account_id = await account_with(stores, 1_000_000)
+    tariff = Tariff(3_600_000, minimum=MINUTE, increment=timedelta(seconds=7))
+    hold = await stores.ledger.hold(account_id, 900_000, "job:1", "", tariffs={"MI300X": tariff})
+    part = (timedelta(milliseconds=40_300), "mi300x")
+    charged = [
+        (await stores.ledger.settle(hold.hold_id, 0, f"part:{number}", "", billable=part, final=False)).amount_micros
+        for number in range(3)
+    ]
+    last = await stores.ledger.settle(hold.hold_id, 0, "end", "", billable=part)
+    assert sum(charged) + last.amount_micros == tariff.cost_micros(4 * part[0]) == 168_000
+    assert charged[0] == 60_000
+    again = await stores.ledger.settle(hold.hold_id, 0, "end", "", billable=part)
+    assert (again.amount_micros, again.repeated) == (last.amount_micros, True)
+
+
+async def test_a_repeated_part_is_known_though_the_hold_was_extended_since(stores: Stores) -> None:
+    account_id = await account_with(stores, 100)
+    hold_id = await held(stores, account_id, 60)
+    assert (await stores.ledger.settle(hold_id, 70, "part:1", "", final=False)).amount_micros == 60
+    await stores.ledger.extend(hold_id, 30, "more", "")
+    again = await stores.ledger.settle(hold_id, 70, "part:1", "", final=False)
+    assert (again.amount_micros, again.repeated) == (60, True)
+    assert (await stores.accounts.get(account_id)).balance.charged_micros == 60
+
+
 async def test_a_hold_is_extended_once_for_each_key_and_never_beyond_the_credit(stores: Stores) -> None:
     account_id = await account_with(stores, 100)
     hold_id = await held(stores, account_id, 60)
@@ -206,9 +233,9 @@ async def test_the_credit_that_expires_first_is_spent_first_and_the_rest_of_it_l
     await stores.ledger.settle(first.hold_id, 30, "job:1:1", "")
     second = await stores.ledger.hold(account_id, 110, "job:2", "")
     clock.advance(MINUTE)
-    assert await stores.ledger.expire_grants() == 1
-    # 20 of the promotion are left, and 10 of them are on hold.
-    assert (await stores.accounts.get(account_id)).balance.expired_micros == 10
+    # 20 of the promotion are left, which the hold will spend first.
+    assert await stores.ledger.expire_grants() == 0
+    assert (await stores.accounts.get(account_id)).balance.expired_micros == 0
     await stores.ledger.settle(second.hold_id, 0, "job:2:1", "")
     assert await stores.ledger.expire_grants() == 1
     balance = (await stores.accounts.get(account_id)).balance
@@ -258,6 +285,43 @@ async def test_a_hard_budget_refuses_what_could_exceed_it_and_a_soft_one_does_no
     }
 
 
+async def test_racing_holds_of_several_accounts_never_exceed_the_budget_of_their_user(stores: Stores) -> None:
+    account_ids = [await account_with(stores, 1000, f"team-{number}") for number in range(8)]
+    await stores.budgets.set(Scope.USER, "user_1", Period.DAY, 30, hard=True)
+    purpose = Purpose(user_id="user_1")
+    attempts = [
+        stores.ledger.hold(account_id, 30, f"job:{account_id}", "", purpose=purpose) for account_id in account_ids
+    ]
+    outcomes = await asyncio.gather(*attempts, return_exceptions=True)
+    assert sum(isinstance(outcome, BudgetExceededError) for outcome in outcomes) == 7
+
+
+async def test_what_is_refunded_is_room_in_the_budget_again(stores: Stores) -> None:
+    account_id = await account_with(stores, 1000)
+    await stores.budgets.set(Scope.ACCOUNT, account_id, Period.DAY, 100, hard=True)
+    hold_id = await held(stores, account_id, 100)
+    await stores.ledger.settle(hold_id, 60, "part", "", final=False)
+    await stores.ledger.settle(hold_id, 40, "end", "")
+    await stores.ledger.refund(hold_id, 70, "refund", "")
+    [(_, spent)] = await stores.budgets.all_with_spent()
+    assert spent == 30
+
+
+async def test_a_proof_finds_no_fault_while_others_write(stores: Stores) -> None:
+    account_id = await account_with(stores, 1000)
+
+    async def work(worker: int) -> None:
+        for number in range(12):
+            hold = await stores.ledger.hold(account_id, 5, f"job:{worker}:{number}", "")
+            await stores.ledger.settle(hold.hold_id, 2, f"end:{worker}:{number}", "")
+
+    async def prove() -> list[str]:
+        return [fault for _ in range(12) for fault in (await stores.postings.prove()).faults]
+
+    faults, *_ = await asyncio.gather(prove(), *(work(worker) for worker in range(3)))
+    assert faults == []
+
+
 async def test_an_unknown_hold_is_not_found(stores: Stores) -> None:
     with pytest.raises(HoldNotFoundError):
         await stores.ledger.settle("hold_none", 1, "key", "")
@@ -299,7 +363,7 @@ class _OneConnection:
         self._connection = connection
 
     @asynccontextmanager
-    async def reading(self) -> AsyncIterator[AsyncConnection]:
+    async def snapshot(self) -> AsyncIterator[AsyncConnection]:
         yield self._connection
 
 

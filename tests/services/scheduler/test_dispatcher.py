@@ -256,7 +256,9 @@ async def test_job_that_the_pool_will_never_place_fails_without_a_charge(cluster
     assert events[-1].ended.cost_micros == 0
 
 
-@pytest.mark.parametrize("refusal", [grpc.StatusCode.INTERNAL, grpc.StatusCode.UNAUTHENTICATED])
+@pytest.mark.parametrize(
+    "refusal", [grpc.StatusCode.INTERNAL, grpc.StatusCode.UNAUTHENTICATED, grpc.StatusCode.PERMISSION_DENIED]
+)
 async def test_pool_that_is_out_of_reach_or_knows_another_token_delays_jobs_and_loses_none(
     cluster: Cluster, refusal: grpc.StatusCode
 ) -> None:

@@ -38,6 +38,9 @@ _MOVE_COLUMNS = (
 
 def upgrade() -> None:
     """Writes the old ledger into the new tables."""
+    if op.get_bind().dialect.name == "postgresql":
+        # A billing service of the old release may still write; it must not, between our reading and our dropping.
+        op.execute("LOCK TABLE accounts, tokens, holds, transactions, postings, machine_usage IN ACCESS EXCLUSIVE MODE")
     old = _take_old_rows()
     for table in ("postings", "transactions", "holds", "tokens", "accounts"):
         op.drop_table(table)
@@ -95,12 +98,12 @@ def _create_tables() -> None:
         sa.Column("amount_micros", sa.BigInteger, nullable=False),
         sa.Column("charged_micros", sa.BigInteger, nullable=False),
         sa.Column("refunded_micros", sa.BigInteger, nullable=False),
+        sa.Column("billed_us", sa.BigInteger, nullable=False),
         sa.Column("state", sa.Text, nullable=False),
         sa.Column("expire_time", sa.BigInteger),
-        *[
-            sa.Column(name, sa.Text, nullable=False)
-            for name in ("prices", "subject", "user_id", "queue", "problem", "gpu_type")
-        ],
+        sa.Column("prices", sa.Text, nullable=False),
+        *[sa.Column(name, sa.Text, nullable=False, index=True) for name in ("subject", "user_id", "queue")],
+        *[sa.Column(name, sa.Text, nullable=False) for name in ("problem", "gpu_type")],
         sa.CheckConstraint("refunded_micros >= 0 AND refunded_micros <= charged_micros", name="holds_refunds"),
     )
     op.create_index("holds_open", "holds", ["expire_time"], **_where("state = 'open'"))
@@ -110,7 +113,7 @@ def _create_tables() -> None:
         sa.Column("idempotency_key", sa.Text, nullable=False, unique=True),
         sa.Column("kind", sa.Text, nullable=False),
         sa.Column("account_id", sa.Text, sa.ForeignKey("accounts.account_id")),
-        sa.Column("hold_id", sa.Text, sa.ForeignKey("holds.hold_id")),
+        sa.Column("hold_id", sa.Text, sa.ForeignKey("holds.hold_id"), index=True),
         sa.Column("amount_micros", sa.BigInteger, nullable=False),
         sa.Column("description", sa.Text, nullable=False),
         sa.Column("reason", sa.Text, nullable=False),
@@ -166,6 +169,7 @@ def _create_tables() -> None:
         sa.CheckConstraint("remaining_micros >= 0 AND remaining_micros <= amount_micros", name="grants_remaining"),
     )
     op.create_index("grants_open", "grants", ["expire_time"], **_where("remaining_micros > 0"))
+    op.create_index("ix_machine_usage_end_time", "machine_usage", ["end_time"])
     op.create_table(
         "budgets",
         sa.Column("budget_id", sa.Text, primary_key=True),
@@ -185,7 +189,7 @@ def _where(condition: str) -> dict[str, Any]:
 
 def _copy_holds(old: dict[str, list[dict[str, Any]]]) -> None:
     charged = {row["hold_id"]: row["amount_micros"] for row in old["transactions"] if row["kind"] == "settlement"}
-    empty = {"refunded_micros": 0, "prices": "{}"} | dict.fromkeys(
+    empty = {"refunded_micros": 0, "billed_us": 0, "prices": "{}"} | dict.fromkeys(
         ("subject", "user_id", "queue", "problem", "gpu_type"), ""
     )
     rows = [

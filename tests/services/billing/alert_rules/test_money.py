@@ -46,6 +46,11 @@ def test_a_balance_is_at_the_highest_threshold_that_it_has_reached(charged: int,
     assert credit_alert(balance, [0.5, 0.8, 0.95]) == (at, fired)
 
 
+def test_credit_that_expired_is_not_there_to_be_spent() -> None:
+    balance = Balance(granted_micros=2 * DOLLAR, expired_micros=DOLLAR, charged_micros=800_000)
+    assert credit_alert(balance, [0.8]) == (0.8, True)
+
+
 def test_holds_do_not_count_as_spent() -> None:
     assert credit_alert(Balance(granted_micros=DOLLAR, held_micros=DOLLAR), [0.8]) == (0.8, False)
 
