@@ -24,7 +24,7 @@ class AlertClient:
     """A synchronous client of one gateway's alerts. Methods raise WavepoolError (`wavepool_client.errors`).
 
     Endpoint and token are found in the same way as for `wavepool_client.Client`. An account sees its own alerts; an
-    administrator sees everybody's, or those of the `account_id` that it names.
+    operator sees everybody's, or those of the `account_id` that it names.
     """
 
     def __init__(self, endpoint: str | None = None, token: str | None = None) -> None:
@@ -52,7 +52,7 @@ class AlertClient:
             query["page_token"] = page["next_page_token"]
 
     def rules(self) -> dict[str, Any]:
-        """The `rules` in force, and for an administrator the `channels`."""
+        """The `rules` in force, and for an operator the `channels`."""
         return self._transport.call("GET", f"{ALERTS}/rules")
 
     def test(self, channel: str = "") -> list[dict[str, Any]]:

@@ -27,7 +27,7 @@ class MoneyClient:
     """A synchronous client of one gateway's books. Methods raise WavepoolError (`wavepool_client.errors`).
 
     Endpoint and token are found in the same way as for `wavepool_client.Client`. Amounts are dollars. Everything but an
-    account's own statement and grants takes an administrator's token.
+    account's own statement and grants takes an operator's token.
     """
 
     def __init__(self, endpoint: str | None = None, token: str | None = None) -> None:

@@ -30,7 +30,7 @@ class PoolClient:
     """A synchronous client of one gateway's machines. Methods raise WavepoolError (`wavepool_client.errors`).
 
     Endpoint and token are found in the same way as for `wavepool_client.Client`. Asking for machines, ending them and
-    reading their logs takes an administrator's token.
+    reading their logs takes an operator's token.
     """
 
     def __init__(self, endpoint: str | None = None, token: str | None = None) -> None:

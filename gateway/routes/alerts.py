@@ -1,4 +1,4 @@
-"""`/api/v1/alerts`: what is wrong now, what was, and the rules. Accounts see their own; administrators see all."""
+"""`/api/v1/alerts`: what is wrong now, what was, and the rules. Accounts see their own; operators see all."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ router = APIRouter(prefix="/alerts", tags=["alerts"], route_class=JsonRoute)
 TEST_TIMEOUT_SECONDS = 25.0
 """Longer than any channel may take for one try."""
 
-AccountId = Annotated[str, Query(max_length=100, description="Only this account's; for administrators.")]
+AccountId = Annotated[str, Query(max_length=100, description="Only this account's; for operators.")]
 
 
 class Alert(BaseModel):
@@ -84,7 +84,7 @@ class AlertTransition(BaseModel):
     summary: str
     value: float
     time: datetime | None
-    deliveries: Annotated[list[AlertDelivery], Field(description="For administrators; empty for others.")]
+    deliveries: Annotated[list[AlertDelivery], Field(description="For operators; empty for others.")]
 
 
 class AlertHistory(BaseModel):
@@ -117,7 +117,7 @@ class AlertChannel(BaseModel):
 
 
 class AlertRules(BaseModel):
-    """The rules, and for administrators the channels."""
+    """The rules, and for operators the channels."""
 
     rules: list[AlertRule]
     channels: list[AlertChannel]
@@ -174,7 +174,7 @@ async def list_alert_history(
 
 @router.get("/rules")
 async def list_alert_rules(account: TheAccount, gateway: TheGateway) -> AlertRules:
-    """List the rules that may concern you; for administrators all, and the channels."""
+    """List the rules that may concern you; for operators all, and the channels."""
     answer = await gateway.upstreams.alerts.ListAlertRules(ListAlertRulesRequest(), timeout=CALL_TIMEOUT_SECONDS)
     return AlertRules(
         rules=[rule_of(rule) for rule in answer.rules if account.oversees or rule.about_accounts],
@@ -223,7 +223,7 @@ def alert_of(alert: alerts_pb2.Alert) -> Alert:
 
 
 def transition_of(transition: alerts_pb2.AlertTransition, *, for_admin: bool) -> AlertTransition:
-    """A transition; which channels the operator has, and how they fail, is for administrators."""
+    """A transition; which channels the operator has, and how they fail, is for operators."""
     return AlertTransition(
         id=transition.transition_id,
         alert_id=transition.alert_id,

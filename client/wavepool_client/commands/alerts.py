@@ -27,7 +27,7 @@ app = typer.Typer(
 )
 
 AccountOption = Annotated[
-    str, typer.Option("--account", metavar="ID", help="Only this account's alerts; for administrators.")
+    str, typer.Option("--account", metavar="ID", help="Only this account's alerts; for operators.")
 ]
 
 
@@ -40,7 +40,7 @@ def alerts(
     token: TokenOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Alerts: an account sees its own, an administrator all; without a subcommand, lists those that are active."""
+    """Alerts: an account sees its own, an operator all; without a subcommand, lists those that are active."""
     if context.invoked_subcommand is None:
         list_alerts(account=account, endpoint=endpoint, token=token, as_json=as_json)
 
@@ -90,7 +90,7 @@ def history(
 
 @app.command()
 def rules(*, endpoint: EndpointOption = None, token: TokenOption = None, as_json: JsonOption = False) -> None:
-    """List the rules in force, and for an administrator the channels."""
+    """List the rules in force, and for an operator the channels."""
     with AlertClient(endpoint, token) as client:
         listed = client.rules()
     if as_json:

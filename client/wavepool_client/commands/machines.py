@@ -108,7 +108,7 @@ def logs(
     endpoint: EndpointOption = None,
     token: TokenOption = None,
 ) -> None:
-    """Print the output of a machine's executor. Like all changes of machines, this takes an administrator's token."""
+    """Print the output of a machine's executor. Like all changes of machines, this takes an operator's token."""
     with PoolClient(endpoint, token) as pool:
         for piece in pool.log(machine_id, following=follow, tail=tail):
             sys.stdout.write(piece.decode(errors="replace"))

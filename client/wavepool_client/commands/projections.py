@@ -21,7 +21,7 @@ REUSES = {
 
 def projections(  # noqa: PLR0913 - an argument for each option
     *,
-    operator: Annotated[bool, typer.Option("--operator", help="The operator's days, for administrators.")] = False,
+    operator: Annotated[bool, typer.Option("--operator", help="The operator's days, for operators.")] = False,
     gpu: Annotated[str, typer.Option("--gpu", help="The GPU type.", autocompletion=complete_gpu_type)] = "",
     tasks: Annotated[
         list[int] | None, typer.Option("--tasks", help="Tasks a day; give it again for more. Default: 10, 50 and 200.")
