@@ -116,10 +116,7 @@ class Admission:
             raise IdempotencyKeyReusedError(job.idempotency_key or "")
         if job.state is not JobState.RESERVING:
             return job
-        try:
-            return await self._enqueue(job)
-        except StaleJobError:
-            return await self._enqueued_by_another(job)
+        return await self._enqueue(job)
 
     async def _enqueue(self, job: Job) -> Job:
         try:
@@ -131,14 +128,19 @@ class Admission:
         standing = self._forecast.standing(job)
         message = f"In the queue at position {standing.position}"
         event = payloads.queued(standing.position, standing.wait, message)
-        job = await self._store.move(job, job_with_hold, [event], self._clock.now())
+        try:
+            job = await self._store.move(job, job_with_hold, [event], self._clock.now())
+        except StaleJobError:
+            return await self._enqueued_by_another(job, hold.hold_id)
         self._waiting.put(job)
         metrics.jobs_submitted.inc()
         return job
 
-    async def _enqueued_by_another(self, job: Job) -> Job:
+    async def _enqueued_by_another(self, job: Job, hold_id: str) -> Job:
         row = await self._store.get(job.job_id)
         if row is None or row.state in UNSEEN_STATES:
-            # The rescuer gave the first try up. Another try finds the key free.
+            # The rescuer gave this try up, or billing refused another one of the same key. Nobody else may know of the
+            # hold. The next try finds the key free.
+            await self._billing.settle(job, hold_id)
             raise BillingUnreachableError
         return row

@@ -3,7 +3,7 @@
 # ruff: noqa: N802 - methods are named by the protos, and grpc's contexts have no useful type
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import grpc
 from wavepool.billing.v1 import (
@@ -18,11 +18,16 @@ from wavepool.billing.v1 import (
 from vocabulary.gpu_types import GPU_TYPES
 from vocabulary.money import price_of
 
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
 PRICE_MICROS_PER_HOUR = 1_990_000
 
 
 class ScriptedBilling(billing_pb2_grpc.BillingServiceServicer, prices_pb2_grpc.PriceServiceServicer):
-    """`refusals` maps method names to the status with which the next calls fail."""
+    """`refusals` maps method names to the status with which the next calls fail, `meanwhile` to what happens elsewhere
+    before the answer.
+    """
 
     def __init__(self) -> None:
         self.refusals: dict[str, grpc.StatusCode] = {}
@@ -30,6 +35,7 @@ class ScriptedBilling(billing_pb2_grpc.BillingServiceServicer, prices_pb2_grpc.P
         self.gpu_types: tuple[str, ...] = GPU_TYPES
         self.administrators: set[str] = set()
         self.lost_answers: set[str] = set()
+        self.meanwhile: dict[str, Callable[[], Awaitable[object]]] = {}
         self.holds: dict[str, billing_pb2.ReserveCreditRequest] = {}
         self.settled: dict[str, billing_pb2.SettleChargeRequest] = {}
         self.settle_calls = 0
@@ -48,6 +54,8 @@ class ScriptedBilling(billing_pb2_grpc.BillingServiceServicer, prices_pb2_grpc.P
         await self._maybe_refuse("ReserveCredit", context)
         hold_id = f"hold-of-{request.idempotency_key}"
         self.holds[hold_id] = request
+        if "ReserveCredit" in self.meanwhile:
+            await self.meanwhile["ReserveCredit"]()
         await self._maybe_lose_answer("ReserveCredit", context)
         prices = {one: self.prices.get(one, PRICE_MICROS_PER_HOUR) for one in request.gpu_types}
         amount = price_of(request.longest_time.ToTimedelta(), max(prices.values()))

@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import grpc
 import pytest
+from sqlalchemy import delete
 from wavepool.executor.v1 import run_event_pb2
 from wavepool.scheduler.v1 import scheduler_pb2
 from wavepool.submission.v1 import submission_pb2
 
 from servicekit.rpc.errors import RpcFailure, rpc_failure
+from services.scheduler.store.tables import jobs
 from tests.job_specs import job_spec
 from tests.services.scheduler.cluster import ACCOUNT, USER, Cluster, kinds, scripted_cluster
 
@@ -134,6 +136,20 @@ async def test_repeated_submission_is_the_same_job(cluster: Cluster) -> None:
     await cluster.events_to_end(jobs[0].job_id)
     assert (await cluster.submit("key")).state == scheduler_pb2.JOB_STATE_FINISHED
     assert len(cluster.billing.holds) == len(cluster.executor.requests) == 1
+
+
+async def test_a_hold_is_given_back_if_another_try_of_the_key_was_refused_meanwhile(cluster: Cluster) -> None:
+    async def refused() -> None:
+        assert cluster.database
+        async with cluster.database.transaction() as connection:
+            await connection.execute(delete(jobs))
+
+    cluster.billing.meanwhile["ReserveCredit"] = refused
+    assert (await failure(cluster.submit("key"))).code is grpc.StatusCode.UNAVAILABLE
+    assert cluster.billing.holds
+    assert await nothing_is_stored(cluster)
+    cluster.billing.meanwhile.clear()
+    assert (await cluster.submit("key")).job_id
 
 
 async def test_key_of_another_submission_is_refused(cluster: Cluster) -> None:
