@@ -7,7 +7,8 @@ the write-ahead log they never wait for a writer.
 
 from __future__ import annotations
 
-from contextlib import asynccontextmanager
+import asyncio
+from contextlib import asynccontextmanager, nullcontext
 from datetime import UTC, datetime, timedelta
 from importlib.resources import as_file, files
 from typing import TYPE_CHECKING, Any
@@ -51,6 +52,9 @@ class Database:
 
     def __init__(self, url: str) -> None:
         self._engine = _create_engine(url)
+        # SQLite has one writer at a time, and one that waits for it in the database asks again at growing intervals,
+        # so that some wait for a second while others overtake. This queue lets them in as they came.
+        self._writers = asyncio.Lock() if self.dialect_name == "sqlite" else nullcontext()
 
     @property
     def engine(self) -> AsyncEngine:
@@ -65,7 +69,7 @@ class Database:
     @asynccontextmanager
     async def transaction(self) -> AsyncGenerator[AsyncConnection]:
         """A writing transaction: committed at the end, rolled back by an exception."""
-        async with self._engine.begin() as connection:
+        async with self._writers, self._engine.begin() as connection:
             yield connection
 
     @asynccontextmanager
