@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
     from servicekit.db.database import Database
 
-BATCH = 2000
-"""Transactions that are read at once."""
+BATCH = 500
+"""Transactions that are read at once: billing serves nobody while it checks one such batch, some 0.1 s."""
 CHECKPOINT_TRANSACTIONS = 10_000
 """Transactions between two checkpoints, so that an old balance is found by adding at most so many."""
 
@@ -147,10 +147,12 @@ async def balance_at(connection: AsyncConnection, owner: str, instant: datetime)
     start = select(checkpoints.c.book, checkpoints.c.amount_micros).where(
         checkpoints.c.transaction_seq == first_seq, checkpoints.c.owner == owner
     )
+    # Postings are numbered as their transactions are. An index knows them by owner, book and their own number.
+    first_posting, last_posting = await _last_posting(connection, first_seq), await _last_posting(connection, last_seq)
     later = (
         select(postings.c.book, func.sum(postings.c.amount_micros).label("amount_micros"))
-        .where(postings.c.owner == owner)
-        .where(postings.c.transaction_seq > first_seq, postings.c.transaction_seq <= last_seq)
+        .where(postings.c.owner == owner, postings.c.book.in_([book.value for book in Book]))
+        .where(postings.c.seq > first_posting, postings.c.seq <= last_posting)
         .group_by(postings.c.book)
     )
     sums: Counter[Book] = Counter()
@@ -158,6 +160,13 @@ async def balance_at(connection: AsyncConnection, owner: str, instant: datetime)
         for row in await connection.execute(query):
             sums[Book(row.book)] += int(row.amount_micros)
     return sums
+
+
+async def _last_posting(connection: AsyncConnection, transaction_seq: int) -> int:
+    """The number of the last posting of this transaction and those before it, or 0."""
+    of = postings.c.transaction_seq
+    query = select(postings.c.seq).where(of <= transaction_seq).order_by(of.desc(), postings.c.seq.desc()).limit(1)
+    return await connection.scalar(query) or 0
 
 
 async def _last_checkpoint(connection: AsyncConnection) -> int:

@@ -149,7 +149,7 @@ transactions = Table(
         postgresql_where=text("kind IN ('hold', 'settlement', 'hold_expiry')"),
     ),
     Index("transactions_account_time", "account_id", "create_time"),
-    Index("transactions_time", "create_time"),
+    Index("transactions_time", "create_time", "seq"),
 )
 
 postings = Table(

@@ -124,7 +124,7 @@ def _create_tables() -> None:
     once = _where("kind IN ('hold', 'settlement', 'hold_expiry')")
     op.create_index("transactions_hold_once", "transactions", ["hold_id", "kind"], unique=True, **once)
     op.create_index("transactions_account_time", "transactions", ["account_id", "create_time"])
-    op.create_index("transactions_time", "transactions", ["create_time"])
+    op.create_index("transactions_time", "transactions", ["create_time", "seq"])
     op.create_table(
         "postings",
         sa.Column("seq", _SEQ, primary_key=True, autoincrement=True),
