@@ -45,3 +45,15 @@ def test_the_data_folder_may_be_named_in_the_environment(data_dir: Path, monkeyp
     monkeypatch.setenv("WAVEPOOL_DATA_DIR", str(data_dir))
     (data_dir / "endpoint").write_text("http://127.0.0.1:9000\n")
     assert (resolve().endpoint, resolve().token) == ("http://127.0.0.1:9000", "administrator")
+
+
+@pytest.mark.parametrize("elsewhere", ["https://pool.example", "http://10.0.0.7:8080"])
+def test_a_data_folder_sends_nobody_to_another_machine(
+    data_dir: Path, monkeypatch: pytest.MonkeyPatch, elsewhere: str
+) -> None:
+    monkeypatch.setenv("WAVEPOOL_DATA_DIR", str(data_dir))
+    monkeypatch.setenv("WAVEPOOL_TOKEN", "mine")
+    (data_dir / "endpoint").write_text(f"{elsewhere}\n")
+    with pytest.raises(InputError, match="names another machine.*set WAVEPOOL_ENDPOINT"):
+        resolve()
+    assert resolve(elsewhere).token == "mine"  # noqa: S105 - not a secret

@@ -62,7 +62,6 @@ export async function finish({ answer, begun }) {
 // Revokes the token if a sign-in made it; one that was typed in may be in use elsewhere.
 export async function signOut() {
   const id = session.signedIn();
-  session.rememberSignedIn("");
   if (id) await call("DELETE", `/api/v1/tokens/${encodeURIComponent(id)}`);
 }
 

@@ -59,6 +59,7 @@ export class TokenDialog {
         return;
       }
     }
+    rememberSignedIn("");
     rememberToken("");
     location.assign("/");
   }

@@ -33,11 +33,12 @@ class Connection:
 def resolve(endpoint: str | None = None, token: str | None = None, data_dir: Path | None = None) -> Connection:
     """Resolves the connection to use.
 
-    Raises InputError if the endpoint is not an http(s) URL, and NotFoundError if there is no such profile.
+    Raises InputError if the endpoint is not an http(s) URL, or is another machine by the file in `data_dir`, and
+    NotFoundError if there is no such profile.
     """
     profile = chosen_profile()
     data_dir = data_dir or Path(os.environ.get("WAVEPOOL_DATA_DIR") or DEFAULT_DATA_DIR)
-    chosen = endpoint or os.environ.get("WAVEPOOL_ENDPOINT") or profile.url or _first_line(data_dir / ENDPOINT_FILE)
+    chosen = endpoint or os.environ.get("WAVEPOOL_ENDPOINT") or profile.url or _local_gateway(data_dir)
     chosen = checked_url(chosen or DEFAULT_ENDPOINT)
     known = token or os.environ.get("WAVEPOOL_TOKEN")
     if not known and chosen == profile.url.rstrip("/"):
@@ -49,6 +50,17 @@ def resolve(endpoint: str | None = None, token: str | None = None, data_dir: Pat
         # The file has an administrator's token for this machine, so no other machine may see it.
         known = _first_line(data_dir / TOKEN_FILE)
     return Connection(chosen, known or "")
+
+
+def _local_gateway(data_dir: Path) -> str | None:
+    """The gateway that `wavepool up` runs here; None if it runs none."""
+    url = _first_line(data_dir / ENDPOINT_FILE)
+    if url and not is_loopback(urlsplit(checked_url(url)).hostname or ""):
+        # Somebody else's repository may have such a file, and $WAVEPOOL_TOKEN would go wherever it says.
+        raise InputError(
+            f"{data_dir / ENDPOINT_FILE} names another machine, {url}; if you mean it, set WAVEPOOL_ENDPOINT"
+        )
+    return url
 
 
 def checked_url(url: str) -> str:

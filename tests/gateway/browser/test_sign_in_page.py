@@ -134,6 +134,23 @@ async def test_signing_out_ends_the_token(web: BrowserPage, identity_provider: R
     await web.page.wait_for_function("localStorage.length === 0")
 
 
+async def test_a_sign_out_that_does_not_reach_the_gateway_can_be_tried_again(
+    web: BrowserPage, identity_provider: RunningProvider
+) -> None:
+    token = await sign_in(web, identity_provider.issuer)
+    await web.page.route("**/api/v1/tokens/*", lambda route: route.abort())
+    await web.page.click("#token-button")
+    await web.page.click("#token-forget")
+    await expect(web.page.locator("#token-error")).to_contain_text("The token was not revoked.")
+    assert await status_of(web, token) == 200
+    await web.page.unroute("**/api/v1/tokens/*")
+    async with web.page.expect_response("**/api/v1/tokens/*"):
+        await web.page.click("#token-forget")
+    assert await status_of(web, token) == 401
+    await web.page.wait_for_function("localStorage.length === 0")
+    web.complaints.clear()  # the browser's own lines for the request that failed
+
+
 async def test_a_sign_in_that_has_ended_asks_for_another(web: BrowserPage, identity_provider: RunningProvider) -> None:
     token = await sign_in(web, identity_provider.issuer)
     bearer = {"Authorization": f"Bearer {token}"}
