@@ -12,7 +12,7 @@ from starlette.requests import Request  # noqa: TC002 - FastAPI reads it at run 
 
 from gateway.auth import Authenticator, Caller
 from gateway.http.address_limit import AddressLimit
-from gateway.http.sse import STILL_ALLOWED, EventStream
+from gateway.http.sse import STILL_ALLOWED, EventStream, StillAllowed
 from gateway.submissions.recent_jobs import RecentJobs
 from gateway.submissions.visible_jobs import VisibleJobs
 
@@ -71,6 +71,14 @@ async def _caller(
 
 TheCaller = Annotated[Caller, Depends(_caller)]
 """Any token that works, whatever it may do. Every other dependency here also requires a scope."""
+
+
+def _still_allowed(request: Request, _: TheCaller) -> StillAllowed:
+    return cast("StillAllowed", getattr(request.state, STILL_ALLOWED))
+
+
+TheStillAllowed = Annotated["StillAllowed", Depends(_still_allowed)]
+"""For answers that go on: says if the caller's token still works."""
 
 
 def _reader(caller: TheCaller) -> Caller:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -14,12 +15,12 @@ from gateway.words.json_values import to_json
 from servicekit.logging import get_logger
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+    from collections.abc import AsyncIterator, Mapping
     from datetime import timedelta
 
     from starlette.types import Receive, Scope, Send
 
-    StillAllowed = Callable[[], Awaitable[bool]]
+StillAllowed = Callable[[], Awaitable[bool]]
 
 log = get_logger(__name__)
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from wavepool.vmpool.v1.vmpool_pb2_grpc import VmPoolServiceAsyncStub
 
+    from gateway.http.sse import StillAllowed
     from gateway.machines.open_calls import OpenCalls
     from gateway.machines.schemas import MachineOrder
     from gateway.submissions.visible_jobs import VisibleJobs
@@ -87,15 +88,23 @@ async def listed(encoded: Iterable[bytes]) -> AsyncGenerator[bytes]:
 
 
 async def log_text(
-    vmpool: VmPoolServiceAsyncStub, calls: OpenCalls, request: vmpool_pb2.GetMachineLogsRequest
+    vmpool: VmPoolServiceAsyncStub,
+    calls: OpenCalls,
+    request: vmpool_pb2.GetMachineLogsRequest,
+    still_allowed: StillAllowed,
 ) -> Response:
-    """A machine's log as a response, which begins once the log is found. Raises AioRpcError."""
+    """A machine's log as a response, which begins once the log is found, and ends if the caller may not read any more.
+
+    Raises AioRpcError.
+    """
     pieces = calls.answers(vmpool.GetMachineLogs(request))
     first = await anext(pieces, vmpool_pb2.GetMachineLogsResponse())
 
     async def text() -> AsyncGenerator[bytes]:
         yield first.data
         async for piece in pieces:
+            if not await still_allowed():
+                return
             yield piece.data
 
     return StreamingResponse(text(), headers=LOG_HEADERS, media_type="text/plain")

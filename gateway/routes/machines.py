@@ -13,7 +13,7 @@ from wavepool.vmpool.v1.vmpool_pb2 import (
     StopMachineRequest,
 )
 
-from gateway.dependencies import TheGateway, TheOperator, TheVisibleJobs
+from gateway.dependencies import TheGateway, TheOperator, TheStillAllowed, TheVisibleJobs
 from gateway.http.json_route import JsonRoute
 from gateway.http.route_docs import LOG, MACHINE_STREAM, NO_MORE_EVENTS, problems
 from gateway.http.sse import EventStream, resume_point
@@ -113,10 +113,11 @@ async def stop_machine(machine_id: MachineId, _: TheOperator, gateway: TheGatewa
 async def get_machine_logs(
     machine_id: MachineId,
     _: TheOperator,
+    still_allowed: TheStillAllowed,
     gateway: TheGateway,
     follow: Annotated[bool, Query(description="Go on with what comes, until the machine is over.")] = False,  # noqa: FBT002 - a query parameter
     tail: Annotated[int, Query(ge=0, le=10_000, description="Only so many of the last lines; 0: all.")] = 0,
 ) -> Response:
     """Get the output of a machine's executor, as text."""
     request = GetMachineLogsRequest(machine_id=machine_id, follow=follow, tail_lines=tail)
-    return await machine_desk.log_text(gateway.upstreams.vmpool, gateway.calls, request)
+    return await machine_desk.log_text(gateway.upstreams.vmpool, gateway.calls, request, still_allowed)

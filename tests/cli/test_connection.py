@@ -54,6 +54,6 @@ def test_a_data_folder_sends_nobody_to_another_machine(
     monkeypatch.setenv("WAVEPOOL_DATA_DIR", str(data_dir))
     monkeypatch.setenv("WAVEPOOL_TOKEN", "mine")
     (data_dir / "endpoint").write_text(f"{elsewhere}\n")
-    with pytest.raises(InputError, match="names another machine.*set WAVEPOOL_ENDPOINT"):
+    with pytest.raises(InputError, match=r"names another machine.*set WAVEPOOL_ENDPOINT"):
         resolve()
     assert resolve(elsewhere).token == "mine"  # noqa: S105 - not a secret

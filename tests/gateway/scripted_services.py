@@ -71,6 +71,7 @@ class ScriptedVmPool(vmpool_pb2_grpc.VmPoolServiceServicer):
         self.machine = vmpool_pb2.Machine()
         self.events: list[vmpool_pb2.MachineEvent] = []
         self.log = [b""]
+        self.later_log: asyncio.Queue[bytes] | None = None
         self.holds_streams = False
         self.streams_held, self.streams_ended = asyncio.Event(), asyncio.Event()
         self.forget()
@@ -125,6 +126,8 @@ class ScriptedVmPool(vmpool_pb2_grpc.VmPoolServiceServicer):
         await self.refusals.meet("GetMachineLogs", request, context)
         for piece in self.log:
             yield vmpool_pb2.GetMachineLogsResponse(data=piece)
+        while self.later_log is not None:
+            yield vmpool_pb2.GetMachineLogsResponse(data=await self.later_log.get())
         if request.follow:
             await self.until_let_go()
 
@@ -159,6 +162,7 @@ class ScriptedVmPool(vmpool_pb2_grpc.VmPoolServiceServicer):
         self.machine.state = vmpool_pb2.MACHINE_STATE_WARM
         self.events.clear()
         self.log = [b""]
+        self.later_log = None
         self.holds_streams = False
         self.streams_held.clear()
 

@@ -272,6 +272,22 @@ async def test_a_followed_log_comes_as_it_is_written(gateway: RunningGateway, se
         assert await anext(answer.aiter_bytes()) == b"one\n"
 
 
+async def test_a_followed_log_ends_when_its_token_stops_working(
+    gateway: RunningGateway, services: ScriptedServices
+) -> None:
+    services.vmpool.log, later = [b"one\n"], asyncio.Queue[bytes]()
+    services.vmpool.later_log = later
+    async with (
+        asyncio.timeout(DEADLINE_SECONDS),
+        gateway.http.stream("GET", f"{MACHINES}/m_1/logs?follow=true", headers=ADMIN) as answer,
+    ):
+        pieces = answer.aiter_bytes()
+        assert await anext(pieces) == b"one\n"
+        services.refusals.by_method["AuthenticateToken"] = NOT_FOUND
+        later.put_nowait(b"two\n")
+        assert [piece async for piece in pieces] == []
+
+
 async def test_a_client_that_leaves_ends_the_call_behind_its_stream(
     gateway: RunningGateway, services: ScriptedServices
 ) -> None:
