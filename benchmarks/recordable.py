@@ -22,13 +22,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from services.executor.core.commands.record_command import recorded
 from services.executor.core.launching.recording import NotRecordableError
 from services.executor.core.model.failure import Failure
 from services.executor.core.model.job import CoreJob
 from services.executor.core.model.verdict import Verdict
 from services.executor.core.run.installation import Options, default_cache_folder, open_context
 from services.executor.core.run.one_run import run
+from services.executor.core.run.recorded import recorded
 from services.executor.core.timing.benchmark_result import Timing
 from services.executor.devices.nvidia.gpu import Gpu as NvidiaGpu
 from services.executor.devices.nvidia.nvidia_device import NvidiaDevice

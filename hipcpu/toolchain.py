@@ -136,10 +136,20 @@ def compiler() -> Compiler:
     """Return the compiler; raises ToolchainError without the `cpu` extra, or on a machine other than x86-64 Linux."""
     if platform.machine() != "x86_64" or platform.system() != "Linux":
         raise ToolchainError(f"the cpu device needs x86-64 Linux; this is {platform.machine()} {platform.system()}")
-    spec = importlib.util.find_spec("ziglang")
-    if spec is None or spec.origin is None or importlib.util.find_spec("llvmlite") is None:
+    code_generator_folder()
+    return Compiler(_package_folder("ziglang"), importlib.metadata.version("ziglang"))
+
+
+def code_generator_folder() -> Path:
+    """Return the folder of llvmlite, which turns IR into machine code; raises ToolchainError."""
+    return _package_folder("llvmlite")
+
+
+def _package_folder(name: str) -> Path:
+    spec = importlib.util.find_spec(name)
+    if spec is None or spec.origin is None:
         raise ToolchainError("the cpu device's compiler is not installed; run `uv sync --extra cpu`")
-    return Compiler(Path(spec.origin).parent, importlib.metadata.version("ziglang"))
+    return Path(spec.origin).parent
 
 
 def cache_folder() -> Path:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from problems.kit.definition import SizeSet
-from services.executor.core.certify import judgements, sources
+from services.executor.core.certify import kernel_runs, sources
 from services.executor.core.certify.results import Outcome
 from services.executor.core.model.job import CoreJob
 from services.executor.core.model.verdict import Verdict
@@ -56,10 +56,7 @@ async def test_every_honest_solution_is_right(gpu: RunContext, slug: str, sizes:
 
 @pytest.mark.parametrize("name", sources.sources_for(_device_name(), simulated=False).honest)
 async def test_a_kernel_as_people_write_it_is_right_or_refused_as_documented(gpu: RunContext, name: str) -> None:
-    problem, source = sources.honest_source(name)
-    finished = await run(CoreJob(source, Mode.CHECK, problem), gpu, lambda _: None)
-    refused = sources.refused_on(_device_name()).get(name, "")
-    assert judgements.of_check(name, finished, refused).outcome is not Outcome.FAILED, finished
+    assert (await kernel_runs.honest(name, name, gpu)).outcome is not Outcome.FAILED
 
 
 @pytest.mark.parametrize("attempt", _ON_A_GPU, ids=lambda attempt: attempt.name)

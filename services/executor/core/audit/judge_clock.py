@@ -17,7 +17,7 @@ in which the work was done, whatever anybody claims.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import itemgetter
 from statistics import median
 from typing import TYPE_CHECKING
@@ -56,6 +56,21 @@ class AuditRule:
     precision_slack_ns: float = 0.0
 
 
+_MOST_DAWDLE = 1.5
+"""The factor by which null calls of a submission's process may be slower than those of a runner of our own."""
+
+
+def on_this_machine(rule: AuditRule, our_nulls_ns: Sequence[float]) -> AuditRule:
+    """Returns the rule for a machine where null calls of a runner of our own take `our_nulls_ns`.
+
+    How long the way to a runner takes depends on the machine: 10 us on an idle server, and 150 to 220 us in a virtual
+    machine whose processors sleep between calls (measured on an H200, docs/measurements.md). Nothing of a submission
+    runs in our runner, so its null calls say how much may be taken off.
+    """
+    ours_ns = _MOST_DAWDLE * float(np.quantile(our_nulls_ns, 0.9))
+    return replace(rule, most_null_ns=max(rule.most_null_ns, ours_ns))
+
+
 GPU_RULE = AuditRule(
     least_share_of_wall=0.9,
     null_quantile=0.5,
@@ -64,7 +79,7 @@ GPU_RULE = AuditRule(
     precision=0.03,
     precision_slack_ns=10e3,
 )
-"""On a GPU the host's part of a call is a few microseconds."""
+"""The rule before a runner of our own has told how slow this machine is (`on_this_machine`)."""
 
 CPU_RULE = AuditRule(least_share_of_wall=0.75, null_quantile=0.9, most_null_ns=8e6, slack_ns=1e6)
 """The cpu device's kernels compete for cores with the judge and everything else; its times rank nowhere."""

@@ -22,13 +22,17 @@ LEAST_RATIO, MOST_RATIO = 0.9, 1.1
 _MOST_TEXT = 4_000
 
 
-def of_check(step: str, finished: Finished, refused: str = "") -> StepResult:
+def of_check(step: str, finished: Finished, refused: str = "", *, for_64_lanes: bool = False) -> StepResult:
     """Judges a kernel that has to be right.
 
-    `refused` is a part of the message of a compiler that cannot compile the kernel; a newer one may.
+    `refused` is a part of the message of a compiler that cannot compile the kernel; a newer one may. `for_64_lanes`
+    says that the device has fewer lanes in a wavefront, and that the kernel works across lanes: if such a kernel is
+    wrong, that proves nothing about the device.
     """
     if finished.verdict is Verdict.ACCEPTED:
         return StepResult(step, Outcome.PASSED, finished.message)
+    if for_64_lanes and finished.verdict is Verdict.WRONG_ANSWER:
+        return StepResult(step, Outcome.NOT_POSSIBLE, f"it is written for 64 lanes: {finished.message}")
     if refused and finished.verdict is Verdict.COMPILE_ERROR and refused in finished.details:
         return StepResult(step, Outcome.NOT_POSSIBLE, f"the compiler has no words for it, as documented: {refused}")
     expected = f"ACCEPTED, or COMPILE_ERROR with {refused!r}" if refused else "ACCEPTED"

@@ -8,18 +8,24 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
+from hipcpu.build_folder import ToolchainError
+from hipcpu.toolchain import compiler
 from problems.kit.definition import SizeSet
 from services.executor.core.call.trusted_runner import trusted_runner
 from services.executor.core.certify import judgements, sources
 from services.executor.core.certify.honest_times import NoHonestTimeError
 from services.executor.core.certify.known_times import NoTimeError, measured, smallest_case_of
 from services.executor.core.certify.results import Outcome, StepResult
+from services.executor.core.check.mismatches import lanes_advice
 from services.executor.core.compile.cache import CompileCache
+from services.executor.core.launching.recording import NotRecordableError
+from services.executor.core.model.failure import Failure
 from services.executor.core.model.flushing import calibrated_flush, flush_profile
 from services.executor.core.model.job import CoreJob
 from services.executor.core.model.limits import StageLimits
 from services.executor.core.run.installation import catalogue
 from services.executor.core.run.one_run import run
+from services.executor.core.run.recorded import recorded
 from services.executor.core.sandbox.canary import canary_job
 from services.executor.core.timing.stopping import GPU_PROFILE
 from submissions.modes import Mode
@@ -33,6 +39,12 @@ if TYPE_CHECKING:
 FEW_CALLS = replace(GPU_PROFILE, max_samples=20, max_wall_seconds=600, warm_up_cap_seconds=600, warm_up_most_calls=30)
 """The profile of a simulated GPU, whose calls take the host's time."""
 _HANG_SECONDS = 10.0
+_NO_RECORDER = (
+    "the cpu device's compiler is not here, which compiles the host code of submissions for the recorder: answers are "
+    "judged all the same, but no time of a `solution` can be VALID. Install the packages ziglang and llvmlite for the "
+    "Python that runs this, in the versions of uv.lock, or of the kit's recorder.txt"
+)
+_BROKEN_RECORDER = "a reference cannot be recorded here, so no time of a `solution` can be VALID"
 _OVERHEAD_PROBLEM = "vector-addition"
 _ONE_DEVICE = r"""
 #include <hip/hip_runtime.h>
@@ -56,8 +68,30 @@ async def reference(step: str, rest: str, context: RunContext) -> StepResult:
 async def honest(step: str, name: str, context: RunContext) -> StepResult:
     """Checks a kernel of tests/honest."""
     problem, source = sources.honest_source(name)
-    refused = sources.refused_on(context.device.describe().name).get(name, "")
-    return judgements.of_check(step, await _run(CoreJob(source, Mode.CHECK, problem), context), refused)
+    device = context.device.describe()
+    refused = sources.refused_on(device.name).get(name, "")
+    for_64_lanes = bool(lanes_advice(source, device.wavefront_size))
+    finished = await _run(CoreJob(source, Mode.CHECK, problem), context)
+    return judgements.of_check(step, finished, refused, for_64_lanes=for_64_lanes)
+
+
+async def recorder(step: str, context: RunContext) -> StepResult:
+    """Tests whether times of contract H can be VALID here, by recording a reference's launches.
+
+    `context` is that of the `cpu` device, whose compiler makes recorders for all devices.
+    """
+    try:
+        compiler()
+    except ToolchainError as error:
+        return StepResult(step, Outcome.FAILED, f"{_NO_RECORDER} ({error})")
+    entry = catalogue().get(_OVERHEAD_PROBLEM)
+    try:
+        found = await recorded(entry.solution, entry.problem, entry.problem.sizes.cpu[:1], context)
+    except Failure as failure:
+        return StepResult(step, Outcome.FAILED, f"{_BROKEN_RECORDER}: {failure.message}", details=failure.details)
+    if reasons := [str(one) for one in found if isinstance(one, NotRecordableError)]:
+        return StepResult(step, Outcome.FAILED, f"{_BROKEN_RECORDER}: {reasons[0]}")
+    return StepResult(step, Outcome.PASSED, "host code of submissions can be recorded")
 
 
 async def attack(step: str, name: str, context: RunContext) -> StepResult:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from hipcpu.build_folder import ToolchainError
 from services.executor.core.certify import independent, judgements, kernel_runs, probes
 from services.executor.core.certify.results import Outcome, StepResult
-from services.executor.core.certify.steps import Section, step_named
+from services.executor.core.certify.steps import RECORDER, Section, step_named
 from services.executor.core.model.failure import Failure
 from services.executor.core.run.installation import open_context
 from services.executor.devices.plugins import device_named
@@ -50,6 +50,8 @@ async def perform(step: str, how: Performance) -> StepResult:
 
 
 async def _perform(step: str, section: Section, rest: str, how: Performance) -> StepResult:
+    if step == RECORDER:
+        return await kernel_runs.recorder(step, await open_context(replace(how.options, device="cpu")))
     if section is Section.ENVIRONMENT:
         return _environment(step, rest, how.options)
     if section is Section.SANDBOX and rest == "choice":
@@ -79,7 +81,6 @@ def _environment(step: str, name: str, options: Options) -> StepResult:
         "memory": lambda: probes.memory(step, options.device),
         "disk": lambda: probes.disk(step, options.cache_folder),
         "compiler": lambda: probes.device_compiler(step, options.device),
-        "recorder": lambda: probes.recorder(step),
     }
     return of_name[name]()
 

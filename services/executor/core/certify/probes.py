@@ -32,11 +32,6 @@ OLDEST_PYTHON = (3, 11)
 _LEAST_MEMORY_MIB, _LEAST_MEMORY_OF_GPU_MIB = 4 << 10, 64 << 10
 """On a GPU the check of the largest cases holds their whole answers: up to 58 GiB (docs/measurements.md)."""
 _LEAST_DISK_MIB = 2 << 10
-_NO_RECORDER = (
-    "the cpu device's compiler is not here, which compiles the host code of submissions for the recorder: answers are "
-    "judged all the same, but no time of a `solution` can be VALID. Install the packages ziglang and llvmlite for the "
-    "Python that runs this, in the versions of uv.lock, or of the kit's recorder.txt"
-)
 
 
 def machine(step: str) -> StepResult:
@@ -96,15 +91,6 @@ def device_compiler(step: str, name: str) -> StepResult:
     except ToolchainError as error:
         return StepResult(step, Outcome.FAILED, str(error))
     return StepResult(step, Outcome.PASSED, title, facts={"compiler": title})
-
-
-def recorder(step: str) -> StepResult:
-    """Tests whether times of contract H can be VALID here."""
-    try:
-        compiler()
-    except ToolchainError as error:
-        return StepResult(step, Outcome.FAILED, f"{_NO_RECORDER} ({error})")
-    return StepResult(step, Outcome.PASSED, "host code of submissions can be recorded")
 
 
 def driver(step: str, device: Device) -> StepResult:

@@ -52,7 +52,7 @@ _SECONDS = {
     Section.INDEPENDENT: 60 * MINUTE,
     Section.OVERHEAD: 30 * MINUTE,
 }
-OPEN_DEVICE, CANARY = "device/open", "device/canary"
+OPEN_DEVICE, CANARY, RECORDER = "device/open", "device/canary", "environment/recorder"
 ENVIRONMENT = ("machine", "processor", "memory", "disk", "compiler", "recorder", "driver")
 SANDBOX = ("choice", "devices")
 DEVICE = ("open", "canary", "instruments", "sweep")

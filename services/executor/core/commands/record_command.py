@@ -5,15 +5,11 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from services.executor.core.compile.forbidden import rules_for
-from services.executor.core.compile.source import admit
-from services.executor.core.launching.contract import unit_of
 from services.executor.core.launching.program import described
-from services.executor.core.launching.recorder import programs_of
 from services.executor.core.launching.recording import NotRecordableError
 from services.executor.core.model.failure import Failure, InfrastructureFailure
 from services.executor.core.run.device_properties import with_properties
-from services.executor.core.sandbox.scratch import ScratchFolder
+from services.executor.core.run.recorded import recorded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -35,20 +31,6 @@ async def record(source: str, problem: Problem, cases: Sequence[Case], context: 
     for case, one in zip(cases, found, strict=True):
         sys.stdout.write("\n".join(_lines(case, one, problem, source)) + "\n")
     return NOT_RECORDED if any(isinstance(one, NotRecordableError) for one in found) else RECORDED
-
-
-async def recorded(
-    source: str, problem: Problem, cases: Sequence[Case], context: RunContext
-) -> list[LaunchProgram | NotRecordableError]:
-    """Returns each case's launch program, or the reason for none; raises Failure if the source cannot be built."""
-    unit = unit_of(source, problem)
-    admit(source, unit.declaration, rules_for(context.forbidden, problem.forbidden))
-    with ScratchFolder(context.scratch_parent) as scratch:
-        compiled, run = scratch / "compile", scratch / "run"
-        for folder in (compiled, run):
-            folder.mkdir(mode=0o755)
-        build = await context.builder.build(unit, compiled, run, lambda _: None)
-        return await programs_of(build, scratch / "recorder", problem, cases, context)
 
 
 def _lines(case: Case, found: LaunchProgram | NotRecordableError, problem: Problem, source: str) -> Iterator[str]:

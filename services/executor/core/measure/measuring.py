@@ -51,7 +51,7 @@ class Stopwatch:
     def __init__(self, session: RunnerSession, calls: TimedCalls, device: Device) -> None:
         self._session = session
         self._calls = calls
-        self._instruments = device if isinstance(device, Instruments) else None
+        self._device = device
         self.times: list[CallTimes] = []
         self.nulls_ns: list[int] = []
         self.readings: list[Reading] = []
@@ -67,7 +67,7 @@ class Stopwatch:
     async def take(self) -> None:
         """Take one sample."""
         self.times.append(await self._calls.make())
-        self.readings.append(self._instruments.read_instruments() if self._instruments else Reading())
+        self.readings.append(_reading_of(self._device))
         self.nulls_ns.append(await self._session.null_call_ns())
 
     async def replace(self) -> tuple[Replaced, ...]:
@@ -80,6 +80,19 @@ class Stopwatch:
             self.readings[index] = self.readings.pop()
             self.nulls_ns[index] = self.nulls_ns.pop()
         return replaced
+
+
+async def null_calls_ns(session: RunnerSession, device: Device, count: int = 21) -> list[int]:
+    """Makes null calls as a stopwatch does, after a look at the instruments: processors sleep while these answer."""
+    nulls_ns: list[int] = []
+    for _ in range(count):
+        _reading_of(device)
+        nulls_ns.append(await session.null_call_ns())
+    return nulls_ns
+
+
+def _reading_of(device: Device) -> Reading:
+    return device.read_instruments() if isinstance(device, Instruments) else Reading()
 
 
 async def measure(

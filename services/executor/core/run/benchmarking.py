@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING
 
 from services.executor.core.audit.chain import CPU_CHAINS, GPU_CHAINS, ChainAudit, audit_case, quiet_null_ns
 from services.executor.core.audit.chain_audit import CPU_CHAIN_RULE, GPU_CHAIN_RULE
-from services.executor.core.audit.judge_clock import CPU_RULE, GPU_RULE
+from services.executor.core.audit.judge_clock import CPU_RULE, GPU_RULE, AuditRule, on_this_machine
 from services.executor.core.audit.revealing import reveal
 from services.executor.core.call.idle_work import idle_doubt
 from services.executor.core.check.case_judge import USUAL_RULE, CaseJudge, LargeCaseRule
 from services.executor.core.check.run_verdict import Pulse
-from services.executor.core.measure.measuring import measure, measure_first_calls
+from services.executor.core.measure.measuring import measure, measure_first_calls, null_calls_ns
 from services.executor.core.model.events import Benchmarked, Benchmarking, BenchmarkProgress, BenchmarkStage
 from services.executor.core.model.failure import Failure, in_case
 from services.executor.core.model.flushing import calibrated_flush, flush_profile
@@ -85,7 +85,8 @@ async def benchmark(bench: Bench, cases: Sequence[Case], progress: Progress) -> 
     async with bench.open_trusted() as trusted:
         flush = await _flush(bench, trusted, progress)
         flush_bytes = flush.size_bytes if flush else 0
-        scale = replace(scale, caches_may_be_warm=flush is not None and not flush.verified)
+        rule = await _rule_here(bench, trusted, scale.audit_rule)
+        scale = replace(scale, audit_rule=rule, caches_may_be_warm=flush is not None and not flush.verified)
         pulse = Pulse(progress.tell)
         untimed = [CaseTimes(case, index, len(cases)) for index, case in enumerate(cases)]
         measured = await _timed(bench, trusted, untimed, (scale, flush_bytes), pulse)
@@ -136,6 +137,13 @@ async def _flush(bench: Bench, trusted: RunnerSession, progress: Progress) -> Fl
     flush = await calibrated_flush(trusted, flush_profile(bench.device.describe()))
     progress.report["flush"] = asdict(flush)
     return flush
+
+
+async def _rule_here(bench: Bench, trusted: RunnerSession, rule: AuditRule) -> AuditRule:
+    """The rule of the judge's clock, with the way to a runner as our own runner shows it on this machine."""
+    if not bench.device.describe().is_gpu:
+        return rule
+    return on_this_machine(rule, await null_calls_ns(trusted, bench.device))
 
 
 async def _measured(bench: Bench, untimed: Sequence[CaseTimes], flush_bytes: int, pulse: Pulse) -> list[CaseTimes]:

@@ -119,7 +119,8 @@ def _processor_title(cpuinfo: str) -> str:
 
 
 def _site_packages() -> Sequence[str]:
-    return sorted({str(toolchain.compiler().folder.parent)})
+    """Return the folders of ziglang and llvmlite; the two may be installed in different places."""
+    return sorted({str(toolchain.compiler().folder.parent), str(toolchain.code_generator_folder().parent)})
 
 
 @cache

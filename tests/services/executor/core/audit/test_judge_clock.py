@@ -14,6 +14,7 @@ from services.executor.core.audit.judge_clock import (
     AuditRule,
     floor_fault,
     no_time,
+    on_this_machine,
     short_of_the_wait,
     too_short,
     waited_call_ns,
@@ -77,6 +78,18 @@ def test_a_host_whose_null_calls_are_slow_too_says_little_of_calls_on_the_cpu_de
 
 def test_a_runner_that_dawdles_over_null_calls_gains_little() -> None:
     assert too_short([1e6] * 20, [60e6] * 20, [59e6] * 20, CPU_RULE)
+    here = on_this_machine(GPU_RULE, [20e3] * 21)
+    assert here == GPU_RULE, "on a quick machine at most the usual cap is taken off"
+    assert too_short([4e3] * 20, [900e3] * 20, [850e3] * 20, here)
+
+
+def test_honest_calls_are_not_accused_where_every_way_to_a_runner_is_slow() -> None:
+    """The figures of the virtual machine with an H200: calls of 4.4 us, waits of 158 us, null calls of 216 us."""
+    here = on_this_machine(GPU_RULE, [150e3] * 10 + [190e3] * 11)
+    claims, walls, nulls = [4.4e3] * 20, [158e3] * 20, [216e3] * 20
+    assert too_short(claims, walls, nulls, GPU_RULE), "the rule has to know the machine"
+    assert not too_short(claims, walls, nulls, here)
+    assert too_short(claims, [wall + 250e3 for wall in walls], nulls, here), "a forged call takes longer than the way"
 
 
 @given(st.floats(1e3, 1e9), st.floats(1e3, 9e4), st.floats(0.5, 1))

@@ -210,6 +210,17 @@ def test_options_of_the_core_reach_the_steps(tmp_path: Path) -> None:
     assert reported.items() <= dict(pairwise(step)).items()
 
 
+def test_a_recorder_that_cannot_be_made_is_found(tmp_path: Path) -> None:
+    """The compiler's packages are found, as on the machine with an H200, and yet one of them cannot be loaded."""
+    broken = tmp_path / "llvmlite"
+    broken.mkdir()
+    (broken / "__init__.py").write_text("raise ImportError('a broken installation')")
+    command = [*CERTIFY, "--out", str(tmp_path / "out"), "--device", "rocm", "--only", "environment"]
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, timeout=800, check=False)
+    assert _outcomes(tmp_path / "out")["environment/recorder"] == "failed"
+
+
 def test_the_command_passes_options_on(tmp_path: Path) -> None:
     said = wavepool("certify", "--device", "abacus", "--quick", "--out", str(tmp_path))
     assert said.status == 2

@@ -64,6 +64,14 @@ def test_our_times_must_be_those_of_the_other_program_on_a_gpu() -> None:
     assert on_cpu.figures[-1].value == 2.0
 
 
+def test_a_kernel_written_for_64_lanes_proves_nothing_where_there_are_32() -> None:
+    wrong = replace(RIGHT, verdict=Verdict.WRONG_ANSWER)
+    assert judgements.of_check("a", wrong, for_64_lanes=True).outcome is Outcome.NOT_POSSIBLE
+    assert judgements.of_check("a", wrong).outcome is Outcome.FAILED
+    crashed = replace(RIGHT, verdict=Verdict.RUNTIME_ERROR)
+    assert judgements.of_check("a", crashed, for_64_lanes=True).outcome is Outcome.FAILED
+
+
 def test_a_gpus_submission_must_have_a_valid_time() -> None:
     for timing, is_gpu, outcome in (
         (Timing.VALID, True, Outcome.PASSED),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -51,6 +52,17 @@ def test_missing_toolchain_says_how_to_get_it(tmp_path: Path, monkeypatch: pytes
 
     with pytest.raises(ToolchainError, match=r"hipcpu\.prepare"):
         CpuDevice().toolchain()
+
+
+def test_the_build_sees_both_packages_of_its_compiler_where_they_are_installed_apart(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A kit has ziglang in a folder of its own, while the machine's Python brings llvmlite."""
+    apart = tmp_path / "elsewhere" / "llvmlite"
+    apart.mkdir(parents=True)
+    monkeypatch.setattr(toolchain, "code_generator_folder", lambda: apart)
+    paths = CpuDevice().build_command(tmp_path, BuildKind.SOLUTION).environment["PYTHONPATH"].split(os.pathsep)
+    assert sorted(paths) == sorted([str(apart.parent), str(toolchain.compiler().folder.parent)])
 
 
 async def test_program_is_built_and_run_in_sandboxes(tmp_path: Path) -> None:
