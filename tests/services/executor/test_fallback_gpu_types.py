@@ -18,7 +18,7 @@ from servicekit.db.database import Database, migrate
 from servicekit.loops import run_loop
 from servicekit.service_token import service_token_of
 from services.billing.config import BillingSettings
-from services.billing.server import build_alerting, build_server, build_stores
+from services.billing.server import build_alerting, build_server, build_stores, prepare
 from services.scheduler.config import SchedulerSettings
 from services.scheduler.server import build as build_scheduler
 from services.vmpool.config import VmPoolSettings
@@ -90,8 +90,8 @@ async def billing_on(folder: Path, stack: AsyncExitStack) -> tuple[Stores, str]:
     settings = BillingSettings(port=0, data_dir=folder, hourly_rates=rates)
     db = Database(f"sqlite+aiosqlite:///{folder / 'billing.db'}")
     stack.push_async_callback(db.close)
-    await migrate(db, "services.billing:migrations")
-    stores = build_stores(db)
+    stores = build_stores(db, settings)
+    await prepare(db, stores, settings)
     server = build_server(settings, stores, build_alerting(db, settings, SystemClock()))
     await server.start()
     stack.push_async_callback(server.stop, timedelta(0))
