@@ -91,7 +91,7 @@ def checked(submission: Submission, problems: Mapping[str, Problem]) -> Submissi
         raise InvalidSubmissionError(wrong)
     spelt = Submission()
     spelt.CopyFrom(submission)
-    spelt.problem, spelt.dtype, spelt.language = slug, _dtype(submission.dtype), LANGUAGE
+    spelt.problem, spelt.dtype, spelt.language = slug, element_type_name(submission.dtype), LANGUAGE
     return spelt
 
 
@@ -179,12 +179,13 @@ def _wrong_problem_or_dtype(submission: Submission, slug: str, problems: Mapping
     if not slug:
         return [("problem", "is empty; give a problem's slug, or mode SANDBOX")]
     try:
-        check_element_type(problems[slug], _dtype(submission.dtype))
+        check_element_type(problems[slug], element_type_name(submission.dtype))
     except UnknownElementTypeError as error:
         return [("dtype", str(error))]
     return []
 
 
-def _dtype(dtype: str) -> str:
+def element_type_name(dtype: str) -> str:
+    """An element type in its one spelling: `fp16` is `float16`, and an empty one the default; unknown ones stay."""
     name = dtype.strip().lower()
     return DTYPE_ALIASES.get(name, name) or DEFAULT_DTYPE

@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import grpc
-from wavepool.scheduler.v1 import scheduler_pb2_grpc
+from wavepool.scheduler.v1 import rankings_pb2_grpc, scheduler_pb2_grpc
 
 from problems.library.catalogue import Catalogue
 from servicekit import logging
@@ -39,9 +39,11 @@ from services.scheduler.runs.machine_follower import MachineFollower
 from services.scheduler.runs.rescuer import Rescuer
 from services.scheduler.runs.settler import Settler
 from services.scheduler.runs.watcher import UnannouncedEvents, Watcher
-from services.scheduler.service import SchedulerServicer
+from services.scheduler.service.ranking_service import RankingServicer
+from services.scheduler.service.scheduler_service import SchedulerServicer
 from services.scheduler.store.job_reader import JobReader
 from services.scheduler.store.job_store import JobStore
+from services.scheduler.store.ranking_reader import RankingReader
 from submissions.checks import UnknownProblemError
 
 if TYPE_CHECKING:
@@ -59,6 +61,7 @@ ERROR_MAP: dict[type[Exception], grpc.StatusCode] = {
     errors.InvalidRequestError: grpc.StatusCode.INVALID_ARGUMENT,
     UnknownProblemError: grpc.StatusCode.NOT_FOUND,
     errors.JobNotFoundError: grpc.StatusCode.NOT_FOUND,
+    errors.NotComparableError: grpc.StatusCode.FAILED_PRECONDITION,
     errors.IdempotencyKeyReusedError: grpc.StatusCode.ALREADY_EXISTS,
     errors.PriorityNotAllowedError: grpc.StatusCode.PERMISSION_DENIED,
     errors.CreditRefusedError: grpc.StatusCode.FAILED_PRECONDITION,
@@ -75,13 +78,16 @@ class SchedulerServer(ServiceServer):
         self,
         settings: SchedulerSettings,
         servicer: SchedulerServicer,
+        rankings: RankingServicer,
         hub: EventHub,
         credentials: ServiceCredentials,
         callers: Callers,
     ) -> None:
         super().__init__("scheduler", settings, ERROR_MAP, callers.identify, credentials.tls)
         scheduler_pb2_grpc.add_SchedulerServiceServicer_to_server(servicer, self.grpc)
+        rankings_pb2_grpc.add_RankingServiceServicer_to_server(rankings, self.grpc)
         self.expose("wavepool.scheduler.v1.SchedulerService")
+        self.expose("wavepool.scheduler.v1.RankingService")
         self._hub = hub
 
     async def stop(self, drain: timedelta | None = None) -> None:
@@ -143,7 +149,8 @@ async def build(
     admission = Admission(store, billing, waiting, forecast, clock, _policy(settings, problems))
     canceller = Canceller(store, waiting, runner, clock)
     servicer = SchedulerServicer(store, reader, admission, canceller, Watcher(reader, hub), problems)
-    server = SchedulerServer(settings, servicer, hub, credentials, Callers(credentials, billing.owner))
+    rankings = RankingServicer(store, RankingReader(database), billing, problems)
+    server = SchedulerServer(settings, servicer, rankings, hub, credentials, Callers(credentials, billing.owner))
     duties: list[tuple[Loop, timedelta, asyncio.Event | None]] = [
         (rescuer, settings.sweep_interval, None),
         (MachineFollower(pool, inventory, waiting, runner), REFOLLOW_INTERVAL, None),

@@ -36,6 +36,7 @@ OWNERS = {
     "ReportService": "billing",
     "SignInService": "billing",
     "SchedulerService": "scheduler",
+    "RankingService": "scheduler",
     "VmPoolService": "vmpool",
 }
 """The process that serves each service; executors are further down."""

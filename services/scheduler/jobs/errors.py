@@ -8,6 +8,7 @@ SchedulerError
 ├── PriorityNotAllowedError
 ├── CreditRefusedError
 ├── TooManyJobsError
+├── NotComparableError
 ├── BillingUnreachableError
 ├── StoppingError
 ├── IllegalMoveError
@@ -79,6 +80,10 @@ class TooManyJobsError(SchedulerError):
     def __init__(self, limit: int, retry_after: timedelta) -> None:
         super().__init__(f"{limit} jobs of this account are in flight, which is the limit. Wait until one is over.")
         self.retry_after = retry_after
+
+
+class NotComparableError(SchedulerError):
+    """The times of two jobs say nothing about each other."""
 
 
 class BillingUnreachableError(SchedulerError):

@@ -14,9 +14,10 @@ from wavepool.submission.v1.submission_pb2 import Submission
 from services.scheduler.jobs.errors import StaleJobError
 from services.scheduler.jobs.job import Job, JobEvent, JobState
 from services.scheduler.jobs.spec import texts_of, without_texts
+from services.scheduler.jobs.timing import proven_time
 from services.scheduler.store import statements
 from services.scheduler.store.recent_texts import RecentTexts
-from services.scheduler.store.rows import changed_columns, event_to_row, job_from_row, job_to_row
+from services.scheduler.store.rows import changed_columns, event_to_row, job_from_row, job_to_row, time_to_row
 from services.scheduler.store.tables import job_texts, jobs
 
 if TYPE_CHECKING:
@@ -72,6 +73,8 @@ class JobStore:
             events = _events(moved, payloads, now)
             if events:
                 await connection.execute(statements.INSERT_EVENTS, [event_to_row(event) for event in events])
+            if moved.state is JobState.FINISHED and (time := proven_time(moved)):
+                await connection.execute(statements.INSERT_PROVEN_TIME, time_to_row(time))
         if events:
             self._announce(events)
         return moved

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import asdict, fields
 from typing import TYPE_CHECKING, Any
 
 from wavepool.submission.v1.submission_pb2 import Submission
 
 from services.scheduler.jobs.job import Job, JobEvent, JobState
 from services.scheduler.jobs.spec import JobSpec, Lease
+from services.scheduler.jobs.timing import ProvenTime
 
 if TYPE_CHECKING:
     from sqlalchemy import RowMapping
@@ -51,6 +52,12 @@ def job_from_row(row: RowMapping) -> Job:
 def event_to_row(event: JobEvent) -> dict[str, Any]:
     """The row of an event, with every column."""
     return {field.name: getattr(event, field.name) for field in fields(JobEvent)}
+
+
+def time_to_row(time: ProvenTime) -> dict[str, Any]:
+    """The row of a time that ranks."""
+    row = {field.name: getattr(time, field.name) for field in fields(ProvenTime) if field.name != "key"}
+    return row | asdict(time.key)
 
 
 def event_from_row(row: RowMapping) -> JobEvent:

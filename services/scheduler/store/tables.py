@@ -6,6 +6,7 @@ from sqlalchemy import (
     BigInteger,
     Boolean,
     Column,
+    Float,
     ForeignKey,
     Index,
     Integer,
@@ -92,4 +93,20 @@ job_events = Table(
     Column("cost_micros", BigInteger, nullable=False),
     Column("last", Boolean, nullable=False),
     Column("payload", LargeBinary, nullable=False),
+)
+
+# The times that rank, each written with the end of its job.
+proven_times = Table(
+    "proven_times",
+    metadata,
+    Column("job_id", Text, ForeignKey("jobs.job_id", ondelete="CASCADE"), primary_key=True),
+    Column("user_id", Text, nullable=False),
+    Column("problem", Text, nullable=False),
+    Column("hardware", Text, nullable=False),
+    Column("dtype", Text, nullable=False),
+    Column("timing_mode", Text, nullable=False),
+    Column("runtime_ns", Float, nullable=False),
+    Column("gflops", Float, nullable=False),
+    Column("end_time", Instant, nullable=False),
+    Index("proven_times_ranking", "problem", "hardware", "dtype", "timing_mode", "user_id", "runtime_ns"),
 )

@@ -1,0 +1,143 @@
+"""Says if one job's kernel is faster than another's, from the cases that both were timed with.
+
+The time of a case is a median. Its uncertainty is the wider of two: the confidence interval of the median, and how far
+the medians of the sessions lie apart, which are processes of their own. Both are taken as normal in the logarithm, so
+the mean over the cases is a geometric one, and its interval follows from theirs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from math import exp, inf, log, sqrt
+from statistics import variance
+from typing import TYPE_CHECKING
+
+from wavepool.executor.v1.run_event_pb2 import Finished
+
+from services.scheduler.jobs.errors import NotComparableError
+from services.scheduler.jobs.timing import is_proven, key_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from wavepool.executor.v1.run_event_pb2 import BenchmarkResult
+
+    from services.scheduler.jobs.job import Job
+
+Z_95 = 1.959964
+"""Two-sided 95 % quantile of the normal distribution."""
+SAME_WITHIN = 1.02
+"""Kernels whose times differ by less are the same to people: a machine's own days differ as much."""
+
+
+class ComparisonVerdict(StrEnum):
+    """How the other job's kernel compares with the base's."""
+
+    FASTER = "FASTER"
+    SLOWER = "SLOWER"
+    SAME = "SAME"
+    UNCLEAR = "UNCLEAR"
+
+
+@dataclass(frozen=True)
+class Speedup:
+    """Base time divided by other time, above 1 if the other is faster, with its 95 % interval."""
+
+    ratio: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class CaseComparison:
+    """One case of both jobs; times in nanoseconds."""
+
+    name: str
+    base_ns: float
+    other_ns: float
+    speedup: Speedup
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The comparison; `reason` is a sentence for people."""
+
+    verdict: ComparisonVerdict
+    reason: str
+    speedup: Speedup
+    cases: Sequence[CaseComparison]
+
+
+def compare(base: Job, other: Job) -> Comparison:
+    """Compares two ended jobs.
+
+    Raises NotComparableError if one of them has no times, if problem, hardware, element type or timing mode differ, or
+    if they share no case.
+    """
+    base_times, other_times = _times(base), _times(other)
+    for name, one, another in _differences(base, other):
+        if one != another:
+            raise NotComparableError(f"{base.job_id} has {name} {one}, and {other.job_id} has {another}")
+    pairs = [(case, other_times[name]) for name, case in base_times.items() if name in other_times]
+    if not pairs:
+        raise NotComparableError(f"{base.job_id} and {other.job_id} were timed with no case in common")
+    cases = [_case(one, another) for one, another in pairs]
+    centre = sum(log(case.speedup.ratio) for case in cases) / len(cases)
+    error = sqrt(sum(_error(one) ** 2 + _error(another) ** 2 for one, another in pairs)) / len(cases)
+    speedup = _speedup(centre, error)
+    unproven = [job.job_id for job in (base, other) if not is_proven(Finished.FromString(job.result).benchmarked)]
+    if unproven:
+        reason = f"The times of {' and '.join(unproven)} are not proven."
+        return Comparison(ComparisonVerdict.UNCLEAR, reason, speedup, cases)
+    return Comparison(*_judged(speedup), speedup, cases)
+
+
+def _judged(speedup: Speedup) -> tuple[ComparisonVerdict, str]:
+    low, high = speedup.low, speedup.high
+    interval = f"95 % interval {low:.3f} to {high:.3f}"
+    if low > 1 / SAME_WITHIN and high < SAME_WITHIN:
+        return ComparisonVerdict.SAME, f"They differ by less than {SAME_WITHIN - 1:.0%} ({interval})."
+    if low > 1 and speedup.ratio >= SAME_WITHIN:
+        return ComparisonVerdict.FASTER, f"The other is {speedup.ratio:.3f} times as fast ({interval})."
+    if high < 1 and speedup.ratio <= 1 / SAME_WITHIN:
+        return ComparisonVerdict.SLOWER, f"The other is {speedup.ratio:.3f} times as fast ({interval})."
+    return ComparisonVerdict.UNCLEAR, f"The times vary too much to tell ({interval}); run both again."
+
+
+def _times(job: Job) -> dict[str, BenchmarkResult]:
+    results = Finished.FromString(job.result).benchmarked.results
+    timed = {result.name: result for result in results if result.runtime_ns > 0}
+    if not timed:
+        raise NotComparableError(f"{job.job_id} has no times; compare jobs that ran in mode benchmark or full")
+    return timed
+
+
+def _differences(base: Job, other: Job) -> Sequence[tuple[str, str, str]]:
+    one, another = (key_of(job, Finished.FromString(job.result).benchmarked) for job in (base, other))
+    return [
+        ("the problem", one.problem, another.problem),
+        ("the hardware", one.hardware, another.hardware),
+        ("the element type", one.dtype, another.dtype),
+        ("the timing mode", one.timing_mode, another.timing_mode),
+    ]
+
+
+def _case(base: BenchmarkResult, other: BenchmarkResult) -> CaseComparison:
+    error = sqrt(_error(base) ** 2 + _error(other) ** 2)
+    speedup = _speedup(log(base.runtime_ns / other.runtime_ns), error)
+    return CaseComparison(base.name, base.runtime_ns, other.runtime_ns, speedup)
+
+
+def _speedup(centre: float, error: float) -> Speedup:
+    return Speedup(exp(centre), exp(centre - Z_95 * error), exp(min(centre + Z_95 * error, 700)))
+
+
+def _error(case: BenchmarkResult) -> float:
+    """The standard error of the logarithm of a case's time; infinite if nothing is known of it."""
+    if not 0 < case.ci_low_ns <= case.ci_high_ns:
+        return inf
+    of_median = log(case.ci_high_ns / case.ci_low_ns) / (2 * Z_95)
+    sessions = [log(median) for median in case.session_median_ns if median > 0]
+    of_sessions = sqrt(variance(sessions) / len(sessions)) if len(sessions) > 1 else 0.0
+    return max(of_median, of_sessions)

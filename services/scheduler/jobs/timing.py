@@ -1,0 +1,79 @@
+"""Which times count in a ranking."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf
+from typing import TYPE_CHECKING
+
+from wavepool.executor.v1.run_event_pb2 import TIMING_VALID, Finished
+
+from services.scheduler.jobs.job import JobState
+from submissions.modes import MODES, Mode, TimingMode
+from vocabulary.verdicts import ACCEPTED
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from wavepool.executor.v1.run_event_pb2 import Benchmarked
+
+    from services.scheduler.jobs.job import Job
+
+CPU = "cpu"
+"""The device whose times do not rank: it is for tests of kernels, and its machines differ."""
+
+
+@dataclass(frozen=True)
+class RankingKey:
+    """Times compare only with times of the same key. `hardware` is a GPU type, or `cpu` for the cpu device."""
+
+    problem: str
+    hardware: str
+    dtype: str
+    timing_mode: str
+
+
+@dataclass(frozen=True)
+class ProvenTime:
+    """A job's time that counts: the geometric mean over its cases, in nanoseconds."""
+
+    job_id: str
+    user_id: str
+    key: RankingKey
+    runtime_ns: float
+    gflops: float
+    end_time: datetime
+
+
+def proven_time(job: Job) -> ProvenTime | None:
+    """The time that an ended job adds to a ranking; None if it adds none.
+
+    It counts if the catalogue's own definition accepted the submission in a full run, and the time is proven and was
+    measured on hardware.
+    """
+    is_full = MODES.get(job.spec.submission.mode) is Mode.FULL and not job.has_definition
+    if job.state is not JobState.FINISHED or job.verdict != ACCEPTED or not is_full or job.end_time is None:
+        return None
+    timed = Finished.FromString(job.result).benchmarked
+    if not is_proven(timed) or not 0 < timed.mean_runtime_ns < inf or not job.user_id:
+        return None
+    return ProvenTime(
+        job.job_id, job.user_id, key_of(job, timed), timed.mean_runtime_ns, timed.mean_gflops, job.end_time
+    )
+
+
+def is_proven(timed: Benchmarked) -> bool:
+    """True if the time is VALID and was measured on hardware."""
+    return timed.timing == TIMING_VALID and not timed.simulated
+
+
+def key_of(job: Job, timed: Benchmarked) -> RankingKey:
+    """The key of a job's times."""
+    submission = job.spec.submission
+    hardware = CPU if timed.device == CPU else job.machine_gpu_type
+    return RankingKey(submission.problem, hardware, submission.dtype, timed.timing_mode)
+
+
+def default_timing_mode(hardware: str) -> TimingMode:
+    """How calls are timed on this hardware if a submission does not say."""
+    return TimingMode.HOT if hardware == CPU else TimingMode.COLD

@@ -1,0 +1,1 @@
+"""The gRPC services of the scheduler, one a file: decode, ask, encode."""

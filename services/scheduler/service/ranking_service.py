@@ -1,0 +1,138 @@
+"""RankingService: decode, ask, encode."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from wavepool.scheduler.v1 import rankings_pb2, rankings_pb2_grpc
+
+from problems.library.aliases import nearest_slugs, resolved_slug
+from problems.library.variants import UnknownElementTypeError, check_element_type
+from servicekit.rpc.proto_time import instant_to_proto
+from services.scheduler.jobs.comparison import compare
+from services.scheduler.jobs.errors import InvalidFieldError, JobNotFoundError
+from services.scheduler.jobs.job import OVER_STATES
+from services.scheduler.jobs.timing import CPU, RankingKey, default_timing_mode
+from submissions.checks import UnknownProblemError, element_type_name
+from submissions.modes import TIMING_MODES, TimingMode
+from vocabulary.names import known_name, none_of
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+    from problems.kit.definition import CatalogueEntry
+    from services.scheduler.jobs.comparison import CaseComparison, Comparison, Speedup
+    from services.scheduler.jobs.job import Job
+    from services.scheduler.peers.billing import Billing
+    from services.scheduler.store.job_store import JobStore
+    from services.scheduler.store.ranking_reader import Ranked, RankingReader
+
+DEFAULT_LIMIT = 20
+MAX_LIMIT = 200
+
+
+class RankingServicer(rankings_pb2_grpc.RankingServiceServicer):
+    """The servicer; `rankings.proto` documents its methods."""
+
+    def __init__(
+        self,
+        store: JobStore,
+        reader: RankingReader,
+        billing: Billing,
+        problems: Mapping[str, CatalogueEntry],
+    ) -> None:
+        self._store = store
+        self._reader = reader
+        self._billing = billing
+        self._problems = problems
+
+    async def ListRankings(
+        self, request: rankings_pb2.ListRankingsRequest, context: object
+    ) -> rankings_pb2.ListRankingsResponse:
+        """Lists the best time of each user."""
+        del context
+        if request.limit < 0:
+            raise InvalidFieldError("limit", f"must be from 0 to {MAX_LIMIT}; it is {request.limit}")
+        key = await self._key(request)
+        is_ranked = key.hardware != CPU
+        limit = min(request.limit or DEFAULT_LIMIT, MAX_LIMIT)
+        found = await self._reader.ranking(key, limit, request.user_id)
+        return rankings_pb2.ListRankingsResponse(
+            problem=key.problem,
+            gpu_type=key.hardware,
+            dtype=key.dtype,
+            timing_mode=TimingMode(key.timing_mode).number,
+            ranked=is_ranked,
+            rankings=[_ranking_to_proto(one, is_ranked=is_ranked) for one in found.best],
+            own=_ranking_to_proto(found.own, is_ranked=is_ranked) if found.own else None,
+            users=found.users,
+        )
+
+    async def CompareJobs(
+        self, request: rankings_pb2.CompareJobsRequest, context: object
+    ) -> rankings_pb2.CompareJobsResponse:
+        """Compares two jobs."""
+        del context
+        base, other = [
+            await self._job(request.account_ids, job_id) for job_id in (request.base_job_id, request.other_job_id)
+        ]
+        return _comparison_to_proto(compare(base, other))
+
+    async def _key(self, request: rankings_pb2.ListRankingsRequest) -> RankingKey:
+        slug = resolved_slug(request.problem, self._problems)
+        if slug is None:
+            raise UnknownProblemError(request.problem, nearest_slugs(request.problem, self._problems))
+        dtype = element_type_name(request.dtype)
+        try:
+            check_element_type(self._problems[slug].problem, dtype)
+        except UnknownElementTypeError as error:
+            raise InvalidFieldError("dtype", str(error)) from error
+        gpu_types = list(await self._billing.prices_micros_per_hour())
+        hardware = known_name(request.gpu_type, [*gpu_types, CPU]) if request.gpu_type else gpu_types[0]
+        if not hardware:
+            raise InvalidFieldError("gpu_type", none_of(request.gpu_type, [*gpu_types, CPU]))
+        if request.timing_mode not in TIMING_MODES:
+            raise InvalidFieldError("timing_mode", f"{request.timing_mode} is none of {', '.join(TimingMode)}")
+        timing_mode = TIMING_MODES[request.timing_mode] or default_timing_mode(hardware)
+        return RankingKey(slug, hardware, dtype, timing_mode)
+
+    async def _job(self, account_ids: Collection[str], job_id: str) -> Job:
+        job = await self._store.get(job_id) if "\0" not in job_id else None
+        if job is None or job.state not in OVER_STATES or (account_ids and job.account_id not in account_ids):
+            raise JobNotFoundError(job_id)
+        return job
+
+
+def _ranking_to_proto(one: Ranked, *, is_ranked: bool) -> rankings_pb2.Ranking:
+    return rankings_pb2.Ranking(
+        rank=one.rank if is_ranked else 0,
+        user_id=one.user_id,
+        job_id=one.job_id,
+        runtime_ns=one.runtime_ns,
+        gflops=one.gflops,
+        end_time=instant_to_proto(one.end_time),
+        timings=one.times,
+    )
+
+
+def _comparison_to_proto(comparison: Comparison) -> rankings_pb2.CompareJobsResponse:
+    verdict = rankings_pb2.ComparisonVerdict.Value(f"COMPARISON_VERDICT_{comparison.verdict}")
+    return rankings_pb2.CompareJobsResponse(
+        verdict=verdict,
+        reason=comparison.reason,
+        **_speedup_fields(comparison.speedup),
+        cases=[_case_to_proto(case) for case in comparison.cases],
+    )
+
+
+def _case_to_proto(case: CaseComparison) -> rankings_pb2.CaseComparison:
+    return rankings_pb2.CaseComparison(
+        name=case.name,
+        base_runtime_ns=case.base_ns,
+        other_runtime_ns=case.other_ns,
+        **_speedup_fields(case.speedup),
+    )
+
+
+def _speedup_fields(speedup: Speedup) -> dict[str, float]:
+    return {"speedup": speedup.ratio, "speedup_low": speedup.low, "speedup_high": speedup.high}

@@ -1,0 +1,102 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import grpc
+import pytest
+from wavepool.scheduler.v1 import rankings_pb2 as pb
+from wavepool.scheduler.v1.rankings_pb2_grpc import RankingServiceStub
+from wavepool.submission.v1 import submission_pb2
+
+from servicekit.rpc.errors import RpcFailure, rpc_failure
+from services.scheduler.store.job_store import JobStore
+from tests.services.scheduler.jobs import a_job
+from tests.services.scheduler.timed_jobs import case, ended
+
+if TYPE_CHECKING:
+    from wavepool.scheduler.v1.rankings_pb2_grpc import RankingServiceAsyncStub
+
+    from tests.services.scheduler.cluster import Cluster
+
+
+def rankings(cluster: Cluster) -> RankingServiceAsyncStub:
+    assert cluster.channel
+    return RankingServiceStub(cluster.channel)
+
+
+def store(cluster: Cluster) -> JobStore:
+    assert cluster.database
+    return JobStore(cluster.database, lambda _: None)
+
+
+async def failure(call: Any) -> RpcFailure:
+    with pytest.raises(grpc.aio.AioRpcError) as caught:
+        await call
+    return rpc_failure(caught.value)
+
+
+async def test_a_ranking_is_of_the_default_kind_of_time_unless_another_is_asked_for(cluster: Cluster) -> None:
+    await ended(store(cluster), 1, user_id="ada", mean_runtime_ns=20.0)
+    await ended(store(cluster), 2, user_id="bob", mean_runtime_ns=10.0)
+    answer = await rankings(cluster).ListRankings(pb.ListRankingsRequest(problem="lrelu", user_id="ada", limit=1))
+    assert (answer.problem, answer.gpu_type, answer.dtype) == ("leaky-relu", "MI300X", "float32")
+    assert (answer.timing_mode, answer.ranked, answer.users) == (submission_pb2.TIMING_MODE_COLD, True, 2)
+    assert [(one.rank, one.user_id, one.runtime_ns) for one in answer.rankings] == [(1, "bob", 10.0)]
+    assert (answer.own.rank, answer.own.user_id, answer.own.timings) == (2, "ada", 1)
+
+
+async def test_times_of_the_cpu_device_have_no_rank(cluster: Cluster) -> None:
+    await ended(store(cluster), 1, device="cpu", timing_mode="hot")
+    answer = await rankings(cluster).ListRankings(pb.ListRankingsRequest(problem="leaky-relu", gpu_type="CPU"))
+    assert (answer.gpu_type, answer.timing_mode) == ("cpu", submission_pb2.TIMING_MODE_HOT)
+    assert (answer.ranked, [one.rank for one in answer.rankings]) == (False, [0])
+    assert not answer.HasField("own")
+
+
+@pytest.mark.parametrize(
+    ("change", "code", "named"),
+    [
+        ({"problem": "leaky-relo"}, grpc.StatusCode.NOT_FOUND, "leaky-relu"),
+        ({"gpu_type": "MI30X"}, grpc.StatusCode.INVALID_ARGUMENT, "the nearest is MI300X"),
+        ({"dtype": "float23"}, grpc.StatusCode.INVALID_ARGUMENT, "float32"),
+        ({"timing_mode": 9}, grpc.StatusCode.INVALID_ARGUMENT, "9 is none of cold, hot, first-call"),
+        ({"limit": -1}, grpc.StatusCode.INVALID_ARGUMENT, "from 0 to 200"),
+    ],
+)
+async def test_a_ranking_that_cannot_be_is_refused(
+    cluster: Cluster, change: dict[str, Any], code: grpc.StatusCode, named: str
+) -> None:
+    request = pb.ListRankingsRequest(**({"problem": "leaky-relu"} | change))
+    refused = await failure(rankings(cluster).ListRankings(request))
+    assert refused.code is code
+    assert named in " ".join([refused.message, *(text for _, text in refused.violations)])
+
+
+async def test_two_jobs_are_compared_by_their_common_cases(cluster: Cluster) -> None:
+    base = await ended(store(cluster), 1, cases=[case("a", 200.0), case("b", 100.0)])
+    other = await ended(store(cluster), 2, cases=[case("a", 100.0), case("c", 1.0)])
+    request = pb.CompareJobsRequest(account_ids=["account-1"], base_job_id=base.job_id, other_job_id=other.job_id)
+    answer = await rankings(cluster).CompareJobs(request)
+    assert (answer.verdict, answer.speedup) == (pb.COMPARISON_VERDICT_FASTER, 2.0)
+    assert answer.reason.startswith("The other is 2.000 times as fast (95 % interval 1.9")
+    [shown] = answer.cases
+    assert (shown.name, shown.base_runtime_ns, shown.other_runtime_ns, shown.speedup) == ("a", 200.0, 100.0, 2.0)
+
+
+async def test_jobs_of_others_and_jobs_that_go_on_are_not_found(cluster: Cluster) -> None:
+    mine = await ended(store(cluster), 1, cases={"a": 1.0})
+    others = await ended(store(cluster), 2, cases={"a": 1.0}, account_id="account-2")
+    waiting = await store(cluster).insert(a_job(3), 10)
+    assert waiting
+    for job_id in (others.job_id, waiting.job_id, "job-none", "job\0"):
+        for pair in ((mine.job_id, job_id), (job_id, mine.job_id)):
+            request = pb.CompareJobsRequest(account_ids=["account-1"], base_job_id=pair[0], other_job_id=pair[1])
+            assert (await failure(rankings(cluster).CompareJobs(request))).code is grpc.StatusCode.NOT_FOUND
+
+
+async def test_jobs_that_do_not_compare_are_refused_with_the_reason(cluster: Cluster) -> None:
+    base = await ended(store(cluster), 1, cases={"a": 1.0})
+    other = await ended(store(cluster), 2, cases={"a": 1.0}, timing_mode="hot")
+    request = pb.CompareJobsRequest(base_job_id=base.job_id, other_job_id=other.job_id)
+    refused = await failure(rankings(cluster).CompareJobs(request))
+    assert (refused.code, "timing mode cold" in refused.message) == (grpc.StatusCode.FAILED_PRECONDITION, True)
