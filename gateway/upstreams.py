@@ -14,6 +14,7 @@ from wavepool.billing.v1.prices_pb2_grpc import PriceServiceStub
 from wavepool.billing.v1.projections_pb2_grpc import ProjectionServiceStub
 from wavepool.billing.v1.reports_pb2_grpc import ReportServiceStub
 from wavepool.billing.v1.sign_in_pb2_grpc import SignInServiceStub
+from wavepool.scheduler.v1.rankings_pb2_grpc import RankingServiceStub
 from wavepool.scheduler.v1.scheduler_pb2_grpc import SchedulerServiceStub
 from wavepool.vmpool.v1.vmpool_pb2_grpc import VmPoolServiceStub
 
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from wavepool.billing.v1.projections_pb2_grpc import ProjectionServiceAsyncStub
     from wavepool.billing.v1.reports_pb2_grpc import ReportServiceAsyncStub
     from wavepool.billing.v1.sign_in_pb2_grpc import SignInServiceAsyncStub
+    from wavepool.scheduler.v1.rankings_pb2_grpc import RankingServiceAsyncStub
     from wavepool.scheduler.v1.scheduler_pb2_grpc import SchedulerServiceAsyncStub
     from wavepool.vmpool.v1.vmpool_pb2_grpc import VmPoolServiceAsyncStub
 
@@ -41,11 +43,10 @@ CALL_TIMEOUT_SECONDS = 10.0
 
 @dataclass(frozen=True)
 class Upstreams:
-    """The clients of the services, and the health stub of each service by name."""
-
     """One client for each gRPC service, and the health stub of each by name."""
 
     scheduler: SchedulerServiceAsyncStub
+    rankings: RankingServiceAsyncStub
     vmpool: VmPoolServiceAsyncStub
     billing: BillingServiceAsyncStub
     reports: ReportServiceAsyncStub
@@ -74,6 +75,7 @@ async def open_upstreams(settings: GatewaySettings) -> AsyncGenerator[Upstreams]
         health_stub = cast("Any", health_pb2_grpc).HealthStub
         yield Upstreams(
             scheduler=SchedulerServiceStub(channels["scheduler"]),
+            rankings=RankingServiceStub(channels["scheduler"]),
             vmpool=VmPoolServiceStub(channels["vmpool"]),
             billing=BillingServiceStub(channels["billing"]),
             reports=ReportServiceStub(channels["billing"]),

@@ -189,6 +189,14 @@ class Client:
         """What GPU time will cost; `query` has the parameters of `GET /api/v1/billing/projections`."""
         return self._transport.call("GET", "/api/v1/billing/projections", query=query)
 
+    def rankings(self, query: Mapping[str, Any]) -> dict[str, Any]:
+        """The best proven time of each user; `query` has the parameters of `GET /api/v1/rankings`."""
+        return self._transport.call("GET", "/api/v1/rankings", query=query)
+
+    def comparison(self, base: str, other: str) -> dict[str, Any]:
+        """If the other submission's kernel is faster than the base's, with intervals."""
+        return self._transport.call("GET", "/api/v1/comparisons", query={"base": base, "other": other})
+
     def _path(self, submission_id: str) -> str:
         return f"{SUBMISSIONS}/{quote(submission_id, safe='')}"
 

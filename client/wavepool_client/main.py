@@ -19,6 +19,7 @@ from wavepool_client.commands import (
     money,
     prices,
     projections,
+    rankings,
     reports,
     sign_in,
     submissions,
@@ -103,6 +104,12 @@ def _add_commands() -> None:
     app.command(
         epilog=examples("wavepool statement", "wavepool statement --month 2026-11 --format html -o november.html")
     )(money.statement)
+    app.command(
+        epilog=examples("wavepool leaderboard relu", "wavepool leaderboard relu --gpu MI300X --timing hot --json")
+    )(rankings.leaderboard)
+    app.command(epilog=examples("wavepool compare job_01J… job_01K…", "wavepool compare job_01J… job_01K… --json"))(
+        rankings.compare
+    )
     app.add_typer(alerts.app, name="alerts")
     app.add_typer(money.grants, name="grants")
     app.add_typer(money.budgets, name="budgets")

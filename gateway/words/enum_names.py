@@ -12,6 +12,7 @@ from wavepool.billing.v1.prices_pb2 import PriceSource
 from wavepool.billing.v1.projections_pb2 import Reuse
 from wavepool.billing.v1.reports_pb2 import OverheadPolicy
 from wavepool.executor.v1.run_event_pb2 import BenchmarkStage, Bound, Timing, Verdict
+from wavepool.scheduler.v1.rankings_pb2 import ComparisonVerdict
 from wavepool.scheduler.v1.scheduler_pb2 import JobState
 from wavepool.submission.v1.submission_pb2 import RunMode, TimingMode
 from wavepool.vmpool.v1.vmpool_pb2 import MachineFault, MachineOrigin, MachineState, StartKind
@@ -44,6 +45,7 @@ alert_severity_name = partial(enum_name, AlertSeverity.Name, "ALERT_SEVERITY_")
 alert_phase_name = partial(enum_name, AlertPhase.Name, "ALERT_PHASE_")
 alert_event_name = partial(enum_name, AlertEvent.Name, "ALERT_EVENT_")
 delivery_outcome_name = partial(enum_name, DeliveryOutcome.Name, "DELIVERY_OUTCOME_")
+comparison_verdict_name = partial(enum_name, ComparisonVerdict.Name, "COMPARISON_VERDICT_")
 bound_name = partial(enum_name, Bound.Name, "BOUND_")
 benchmark_stage_name = partial(enum_name, BenchmarkStage.Name, "BENCHMARK_STAGE_")
 timing_name = partial(enum_name, Timing.Name, "TIMING_")

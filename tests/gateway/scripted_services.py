@@ -21,13 +21,14 @@ from wavepool.billing.v1 import (
     sign_in_pb2,
     sign_in_pb2_grpc,
 )
-from wavepool.scheduler.v1 import scheduler_pb2_grpc
+from wavepool.scheduler.v1 import rankings_pb2_grpc, scheduler_pb2_grpc
 from wavepool.vmpool.v1 import vmpool_pb2, vmpool_pb2_grpc
 
 from tests.gateway.job_events import CPU_MACHINE
 from tests.gateway.refusals import Refusals
 from tests.gateway.scripted_prices import ScriptedPrices
 from tests.gateway.scripted_projections import ScriptedProjections
+from tests.gateway.scripted_rankings import ScriptedRankings
 from tests.gateway.scripted_scheduler import ScriptedScheduler
 
 if TYPE_CHECKING:
@@ -221,6 +222,10 @@ class ScriptedIdentity(identity_pb2_grpc.IdentityServiceServicer):
             visible_account_ids=[account_id, *self.visible.get(request.token, ())],
         )
 
+    async def ListNames(self, request: Any, context: Any) -> identity_pb2.ListNamesResponse:
+        await self.refusals.meet("ListNames", request, context)
+        return identity_pb2.ListNamesResponse(names={"user_ada": "ada"})
+
     async def CreateToken(self, request: Any, context: Any) -> identity_pb2.CreateTokenResponse:
         await self.refusals.meet("CreateToken", request, context)
         return identity_pb2.CreateTokenResponse(token=TOKEN, secret="wp_secret")
@@ -354,6 +359,7 @@ class ScriptedServices:
         self.identity = ScriptedIdentity(self.refusals)  # pyright: ignore[reportAbstractUsage] - the rest is not called
         self.prices = ScriptedPrices(self.refusals)
         self.projections = ScriptedProjections(self.refusals)
+        self.rankings = ScriptedRankings(self.refusals)
         self.sign_in = ScriptedSignIn(self.refusals)
         self.alerts = ScriptedAlerts(self.refusals)  # pyright: ignore[reportAbstractUsage] - the rest is not called
         self.health: Any = cast("Any", health).aio.HealthServicer()
@@ -371,6 +377,7 @@ class ScriptedServices:
         identity_pb2_grpc.add_IdentityServiceServicer_to_server(self.identity, self.server)
         prices_pb2_grpc.add_PriceServiceServicer_to_server(self.prices, self.server)
         projections_pb2_grpc.add_ProjectionServiceServicer_to_server(self.projections, self.server)
+        rankings_pb2_grpc.add_RankingServiceServicer_to_server(self.rankings, self.server)
         sign_in_pb2_grpc.add_SignInServiceServicer_to_server(self.sign_in, self.server)
         alerts_pb2_grpc.add_AlertServiceServicer_to_server(self.alerts, self.server)
         cast("Any", health_pb2_grpc).add_HealthServicer_to_server(self.health, self.server)

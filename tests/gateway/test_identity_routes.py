@@ -172,6 +172,8 @@ async def test_a_refusal_of_billing_is_403_with_its_reason(gateway: RunningGatew
 
 NEEDS = [
     ("read", "GET", "/api/v1/submissions"),
+    ("read", "GET", "/api/v1/rankings"),
+    ("read", "GET", "/api/v1/comparisons"),
     ("read", "GET", "/api/v1/submissions/job_1"),
     ("read", "GET", "/api/v1/submissions/job_1/events"),
     ("read", "GET", "/api/v1/submissions/job_1/isa"),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from wavepool.billing.v1 import identity_pb2 as pb
 from wavepool.billing.v1 import identity_pb2_grpc
 
-from services.billing.errors import AccountNotFoundError, TeamNotFoundError, UserNotFoundError
+from services.billing.errors import AccountNotFoundError, InvalidFieldError, TeamNotFoundError, UserNotFoundError
 from services.billing.identity import account, api_token
 from services.billing.identity.rights import Role, Scope, scopes_from_words
 from services.billing.identity.user import check_email
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from services.billing.service.billing_service import Stores
 
     Context = grpc.aio.ServicerContext[object, object]
+
+
+MAX_NAMES = 200
 
 
 class IdentityServicer(identity_pb2_grpc.IdentityServiceServicer):
@@ -48,6 +51,12 @@ class IdentityServicer(identity_pb2_grpc.IdentityServiceServicer):
         """Gets a user's role."""
         user = await self._users.get(reference("user_id", request.user_id))
         return pb.GetRoleResponse(role=wire.role_to_proto(user))
+
+    async def ListNames(self, request: pb.ListNamesRequest, context: Context) -> pb.ListNamesResponse:
+        """Lists the names of users."""
+        if len(request.user_ids) > MAX_NAMES:
+            raise InvalidFieldError("user_ids", f"must be at most {MAX_NAMES}; there are {len(request.user_ids)}")
+        return pb.ListNamesResponse(names=await self._users.names(request.user_ids))
 
     async def CreateUser(self, request: pb.CreateUserRequest, context: Context) -> pb.CreateUserResponse:
         """Adds a user."""

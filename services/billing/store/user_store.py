@@ -14,7 +14,7 @@ from services.billing.store.administrators import administrator_kept, one_change
 from services.billing.store.tables import users
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from sqlalchemy import Row
     from sqlalchemy.ext.asyncio import AsyncConnection
@@ -51,6 +51,12 @@ class UserStore:
         async with self._database.reading() as connection:
             row = (await connection.execute(select(users).where(users.c.name == name))).one_or_none()
         return None if row is None else user_from_row(row)
+
+    async def names(self, user_ids: Collection[str]) -> dict[str, str]:
+        """The names of those users that there are, by id."""
+        query = select(users.c.user_id, users.c.name).where(users.c.user_id.in_(user_ids))
+        async with self._database.reading() as connection:
+            return {row.user_id: row.name for row in await connection.execute(query)}
 
     async def list_all(self) -> Sequence[User]:
         """All users, by name."""

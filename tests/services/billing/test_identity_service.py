@@ -257,6 +257,15 @@ async def test_the_role_of_a_user_is_known_and_a_disabled_user_has_none(
     assert await code_of(token) is grpc.StatusCode.FAILED_PRECONDITION
 
 
+async def test_names_are_told_of_users_that_there_are(identity: IdentityServiceAsyncStub, people: People) -> None:
+    bob = people.user_ids["bob"]
+    found = await identity.ListNames(pb.ListNamesRequest(user_ids=[bob, "user_nobody"]))
+    assert dict(found.names) == {bob: "bob"}
+    assert not (await identity.ListNames(pb.ListNamesRequest())).names
+    many = pb.ListNamesRequest(user_ids=[f"user_{number}" for number in range(201)])
+    assert await code_of(identity.ListNames(many)) is grpc.StatusCode.INVALID_ARGUMENT
+
+
 async def test_the_last_administrator_stays(identity: IdentityServiceAsyncStub, people: People) -> None:
     for call in (
         identity.UpdateUser(pb.UpdateUserRequest(caller_token_id=people.admin, user="admin", role=pb.ROLE_USER)),

@@ -1,0 +1,177 @@
+"""`/api/v1/rankings` and `/api/v1/comparisons`: whose kernels are fastest, and which of two is."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING, Annotated
+
+import grpc
+from fastapi import APIRouter, Query
+from pydantic import BaseModel, Field
+from wavepool.billing.v1.identity_pb2 import ListNamesRequest
+from wavepool.scheduler.v1.rankings_pb2 import CompareJobsRequest, ListRankingsRequest
+
+from gateway.dependencies import TheAccount, TheGateway
+from gateway.http.errors import ProblemError
+from gateway.http.json_route import JsonRoute
+from gateway.http.route_docs import problems
+from gateway.http.rpc_status import problem_of_rpc
+from gateway.upstreams import CALL_TIMEOUT_SECONDS
+from gateway.words.enum_names import comparison_verdict_name, timing_mode_word
+from gateway.words.proto_time import instant_of
+from submissions.modes import TimingMode, timing_number
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from wavepool.scheduler.v1 import rankings_pb2
+
+    from gateway.auth import Caller
+
+router = APIRouter(tags=["rankings"], route_class=JsonRoute)
+
+NS_PER_MS = 1e6
+
+JobId = Annotated[str, Query(min_length=1, max_length=100, description="The id of a submission.")]
+
+
+class RankedTime(BaseModel):
+    """A user's best proven time."""
+
+    rank: Annotated[int | None, Field(description="From 1; equal times have equal ranks. Null if none rank.")]
+    user: Annotated[str, Field(description="The user's name.")]
+    is_you: bool
+    submission_id: Annotated[str | None, Field(description="Null: it is somebody else's.")]
+    runtime_ms: Annotated[float, Field(description="Geometric mean of the cases.")]
+    gflops: float
+    end_time: datetime | None
+    timings: Annotated[int, Field(description="How many of the user's times count.")]
+
+
+class Ranking(BaseModel):
+    """The best proven time of each user, for one problem measured in one way."""
+
+    problem: str
+    gpu_type: str
+    dtype: str
+    timing_mode: str | None
+    ranked: Annotated[bool, Field(description="False for `cpu`, whose times say nothing about a GPU.")]
+    users: Annotated[int, Field(description="All who have such a time.")]
+    rankings: Annotated[list[RankedTime], Field(description="Fastest first.")]
+    you: Annotated[RankedTime | None, Field(description="Your own best, also if it is further down.")]
+
+
+class CaseComparison(BaseModel):
+    """One case that both were timed with."""
+
+    name: str
+    base_runtime_ms: float
+    other_runtime_ms: float
+    speedup: Annotated[float, Field(description="Above 1 if the other is faster.")]
+    speedup_low: Annotated[float, Field(description="The low end of the 95 % interval.")]
+    speedup_high: Annotated[float, Field(description="The high end.")]
+
+
+class Comparison(BaseModel):
+    """How the other submission's kernel compares with the base's."""
+
+    base: str
+    other: str
+    verdict: Annotated[
+        str,
+        Field(
+            description="Of the other: `FASTER`, `SLOWER`, `SAME` (they surely differ by less than 2 %), or `UNCLEAR`: "
+            "the measurements do not tell. Treat an unknown word as `UNCLEAR`."
+        ),
+    ]
+    reason: Annotated[str, Field(description="A sentence for people.")]
+    speedup: Annotated[float, Field(description="Geometric mean of the cases; above 1 if the other is faster.")]
+    speedup_low: Annotated[float, Field(description="The low end of the 95 % interval.")]
+    speedup_high: Annotated[float, Field(description="The high end.")]
+    cases: list[CaseComparison]
+
+
+@router.get("/rankings", responses=problems(404))
+async def list_rankings(
+    account: TheAccount,
+    gateway: TheGateway,
+    problem: Annotated[str, Query(min_length=1, max_length=100, description="A slug or an alias.")],
+    gpu_type: Annotated[str, Query(max_length=40, description="In any case, or `cpu`. Left out: the default.")] = "",
+    dtype: Annotated[str, Query(max_length=40, description="The element type. Left out: the default.")] = "",
+    timing: Annotated[TimingMode | None, Query(description="Left out: the device's own way.")] = None,
+    limit: Annotated[int, Query(ge=1, le=200)] = 20,
+) -> Ranking:
+    """List the best proven time of each user for a problem. Only times of one GPU type and one way rank together."""
+    request = ListRankingsRequest(
+        problem=problem,
+        gpu_type=gpu_type,
+        dtype=dtype,
+        timing_mode=timing_number(timing),
+        limit=limit,
+        user_id=account.user_id,
+    )
+    try:
+        found = await gateway.upstreams.rankings.ListRankings(request, timeout=CALL_TIMEOUT_SECONDS)
+        names = await gateway.upstreams.identity.ListNames(
+            ListNamesRequest(user_ids=[one.user_id for one in found.rankings]), timeout=CALL_TIMEOUT_SECONDS
+        )
+    except grpc.aio.AioRpcError as error:
+        raise ProblemError(problem_of_rpc(error, {"timing_mode": "timing"})) from error
+    return Ranking(
+        problem=found.problem,
+        gpu_type=found.gpu_type,
+        dtype=found.dtype,
+        timing_mode=timing_mode_word(found.timing_mode),
+        ranked=found.ranked,
+        users=found.users,
+        rankings=[_ranked_of(one, account, names.names) for one in found.rankings],
+        you=_ranked_of(found.own, account, names.names) if found.HasField("own") else None,
+    )
+
+
+@router.get("/comparisons", responses=problems(404, 409))
+async def compare(base: JobId, other: JobId, account: TheAccount, gateway: TheGateway) -> Comparison:
+    """Say if one submission's kernel is faster than another's. `409`: they were measured in different ways."""
+    request = CompareJobsRequest(
+        account_ids=[] if account.oversees else sorted(account.visible_account_ids),
+        base_job_id=base,
+        other_job_id=other,
+    )
+    try:
+        found = await gateway.upstreams.rankings.CompareJobs(request, timeout=CALL_TIMEOUT_SECONDS)
+    except grpc.aio.AioRpcError as error:
+        raise ProblemError(problem_of_rpc(error)) from error
+    return Comparison(
+        base=base,
+        other=other,
+        verdict=comparison_verdict_name(found.verdict),
+        reason=found.reason,
+        speedup=found.speedup,
+        speedup_low=found.speedup_low,
+        speedup_high=found.speedup_high,
+        cases=[
+            CaseComparison(
+                name=case.name,
+                base_runtime_ms=case.base_runtime_ns / NS_PER_MS,
+                other_runtime_ms=case.other_runtime_ns / NS_PER_MS,
+                speedup=case.speedup,
+                speedup_low=case.speedup_low,
+                speedup_high=case.speedup_high,
+            )
+            for case in found.cases
+        ],
+    )
+
+
+def _ranked_of(one: rankings_pb2.Ranking, account: Caller, names: Mapping[str, str]) -> RankedTime:
+    is_you = one.user_id == account.user_id
+    return RankedTime(
+        rank=one.rank or None,
+        user=account.user_name if is_you else names.get(one.user_id, "(unknown)"),
+        is_you=is_you,
+        submission_id=one.job_id if is_you or account.oversees else None,
+        runtime_ms=one.runtime_ns / NS_PER_MS,
+        gflops=one.gflops,
+        end_time=instant_of(one.end_time),
+        timings=one.timings,
+    )

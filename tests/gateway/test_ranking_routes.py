@@ -1,0 +1,75 @@
+"""Rankings and comparisons over HTTP."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import grpc
+import pytest
+from wavepool.submission.v1.submission_pb2 import TIMING_MODE_FIRST_CALL
+
+from tests.gateway.refusals import refusal
+from tests.gateway.scripted_services import ADMIN_TOKEN, USER_TOKEN, ScriptedServices
+
+if TYPE_CHECKING:
+    from tests.gateway.running_gateway import RunningGateway
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+ADMIN = {"Authorization": f"Bearer {ADMIN_TOKEN}"}
+RANKINGS, COMPARISONS = "/api/v1/rankings?problem=vecadd", "/api/v1/comparisons?base=job_1&other=job_2"
+
+
+async def test_a_ranking_names_users_and_shows_nobody_the_submissions_of_others(gateway: RunningGateway) -> None:
+    found = (await gateway.http.get(RANKINGS)).json()
+    assert [(one["rank"], one["user"], one["runtime_ms"], one["submission_id"]) for one in found["rankings"]] == [
+        (1, "ada", 1.5, None),
+        (2, "(unknown)", 2.0, None),
+    ]
+    assert (found["timing_mode"], found["users"], found["ranked"]) == ("first-call", 9, True)
+    assert (found["you"]["rank"], found["you"]["is_you"], found["you"]["submission_id"]) == (9, True, "job_user_user")
+
+
+async def test_operators_see_whose_submission_a_time_is_of(gateway: RunningGateway) -> None:
+    found = (await gateway.http.get(RANKINGS, headers=ADMIN)).json()
+    assert found["rankings"][0]["submission_id"] == "job_user_ada"
+
+
+async def test_all_that_was_asked_for_is_passed_on(gateway: RunningGateway, services: ScriptedServices) -> None:
+    await gateway.http.get(f"{RANKINGS}&gpu_type=mi210&dtype=float16&timing=first-call&limit=7")
+    asked = services.refusals.calls["ListRankings"][-1]
+    assert (asked.problem, asked.gpu_type, asked.dtype, asked.limit) == ("vecadd", "mi210", "float16", 7)
+    assert (asked.timing_mode, asked.user_id) == (TIMING_MODE_FIRST_CALL, "user_user")
+
+
+@pytest.mark.parametrize("query", ["", "?problem=", "?problem=vecadd&limit=0", "?problem=vecadd&timing=lukewarm"])
+async def test_a_bad_question_is_a_422(gateway: RunningGateway, query: str) -> None:
+    assert (await gateway.http.get(f"/api/v1/rankings{query}")).status_code == 422
+
+
+async def test_a_comparison_is_of_the_callers_own_accounts(gateway: RunningGateway, services: ScriptedServices) -> None:
+    services.identity.visible[USER_TOKEN] = ["acc_team"]
+    found = (await gateway.http.get(COMPARISONS)).json()
+    assert (found["verdict"], found["reason"]) == ("FASTER", "It is 1.500 times as fast.")
+    assert found["cases"][0] == {
+        "name": "n = 2^20",
+        "base_runtime_ms": 3.0,
+        "other_runtime_ms": 2.0,
+        "speedup": 1.5,
+        "speedup_low": 1.4,
+        "speedup_high": 1.6,
+    }
+    asked = services.refusals.calls["CompareJobs"][-1]
+    assert asked.account_ids == ["acc_team", "acc_user"]
+    assert (asked.base_job_id, asked.other_job_id) == ("job_1", "job_2")
+    await gateway.http.get(COMPARISONS, headers=ADMIN)
+    assert not services.refusals.calls["CompareJobs"][-1].account_ids, "operators compare everybody's"
+
+
+async def test_what_cannot_be_compared_is_a_409_that_says_why(
+    gateway: RunningGateway, services: ScriptedServices
+) -> None:
+    why = "They are of different problems."
+    services.refusals.by_method["CompareJobs"] = refusal(grpc.StatusCode.FAILED_PRECONDITION, why)
+    answer = await gateway.http.get(COMPARISONS)
+    assert (answer.status_code, answer.json()["detail"]) == (409, why)
