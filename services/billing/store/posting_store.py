@@ -7,13 +7,23 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Row, case, func, insert, literal, select
+from sqlalchemy import Row, Text, case, cast, func, insert, literal, select
 
 from servicekit.db.database import EPOCH
 from services.billing.ledger import chain
-from services.billing.ledger.books import OPERATOR, Book, Posting, PostingKind
+from services.billing.ledger.books import COST_BOOKS, OPERATOR, Book, Posting, PostingKind
+from services.billing.ledger.holds import HoldState
 from services.billing.store.account_store import read_account
-from services.billing.store.tables import balances, chain_head, checkpoints, grants, holds, postings, transactions
+from services.billing.store.tables import (
+    balances,
+    chain_head,
+    checkpoints,
+    grants,
+    holds,
+    machine_usage,
+    postings,
+    transactions,
+)
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping, Sequence
@@ -108,22 +118,29 @@ class PostingStore:
     async def prove(self, *, whole: bool = True) -> Proof:
         """Goes through the transactions, all or those since the last checkpoint, and adds everything up again.
 
-        A transaction's postings must sum to zero, its digest must follow from the one before, and the books, grants and
-        holds must say what the postings say.
+        A transaction's postings must sum to zero, its digest must follow from the one before, and the books,
+        checkpoints, grants, holds and reports of machines must say what the postings say.
         """
         async with self._database.snapshot() as connection:
             first = 0 if whole else await _last_checkpoint(connection)
             sums, digest = await _state_after(connection, first)
+            checkpointed = await _checkpointed_after(connection, first)
             proof = Proof(first + 1, first, digest)
             async for transaction, said in _transactions_after(connection, first):
                 _check(proof, transaction, said)
                 for line in transaction.postings:
                     sums[line.owner, line.book.value] += line.amount_micros
+                if transaction.seq in checkpointed:
+                    kept, _ = await _state_after(connection, transaction.seq)
+                    _check_sums(proof, f"at checkpoint {transaction.seq}", kept, sums)
             await _check_head(connection, proof)
-            await _check_balances(connection, proof, sums)
+            kept = {(row.owner, row.book): row.amount_micros for row in await connection.execute(select(balances))}
+            _check_sums(proof, "now", kept, sums)
             if whole:
                 await _check_grants(connection, proof)
                 await _check_holds(connection, proof)
+                await _check_held(connection, proof)
+                await _check_machines(connection, proof)
         return proof
 
     async def balance_at(self, owner: str, instant: datetime) -> Mapping[Book, int]:
@@ -171,6 +188,12 @@ async def _last_posting(connection: AsyncConnection, transaction_seq: int) -> in
 
 async def _last_checkpoint(connection: AsyncConnection) -> int:
     return await connection.scalar(select(func.max(checkpoints.c.transaction_seq))) or 0
+
+
+async def _checkpointed_after(connection: AsyncConnection, seq: int) -> set[int]:
+    """The later transactions that have a checkpoint."""
+    query = select(checkpoints.c.transaction_seq).where(checkpoints.c.transaction_seq > seq).distinct()
+    return set(await connection.scalars(query))
 
 
 async def _state_after(connection: AsyncConnection, seq: int) -> tuple[Sums, str]:
@@ -235,12 +258,11 @@ async def _check_head(connection: AsyncConnection, proof: Proof) -> None:
         proof.faults.append(f"the ledger ends at transaction {proof.last_seq}, and its head says {head.seq}")
 
 
-async def _check_balances(connection: AsyncConnection, proof: Proof, sums: Sums) -> None:
-    kept = {(row.owner, row.book): row.amount_micros for row in await connection.execute(select(balances))}
+def _check_sums(proof: Proof, when: str, kept: Mapping[tuple[str, str], int], sums: Sums) -> None:
     for owner, book in sorted(kept.keys() | sums.keys()):
         if kept.get((owner, book), 0) != sums[owner, book]:
             difference = f"kept {kept.get((owner, book), 0)}, postings sum to {sums[owner, book]}"
-            proof.faults.append(f"the balance of {owner}, {book}, differs: {difference}")
+            proof.faults.append(f"the balance {when} of {owner}, {book}, differs: {difference}")
 
 
 async def _check_grants(connection: AsyncConnection, proof: Proof) -> None:
@@ -280,3 +302,37 @@ async def _check_holds(connection: AsyncConnection, proof: Proof) -> None:
     )
     for row in await connection.execute(query):
         proof.faults.append(f"hold {row.hold_id} says {row.charged_micros} charged, its postings {row.charged or 0}")
+
+
+async def _check_held(connection: AsyncConnection, proof: Proof) -> None:
+    """What an account has on hold is what its open holds have left."""
+    left = func.sum(holds.c.amount_micros - holds.c.charged_micros)
+    query = select(holds.c.account_id, left).where(holds.c.state == HoldState.OPEN.value).group_by(holds.c.account_id)
+    open_holds: dict[str, int] = {account_id: int(amount) for account_id, amount in await connection.execute(query)}
+    of_book = select(balances.c.owner, balances.c.amount_micros).where(balances.c.book == Book.HELD.value)
+    held: dict[str, int] = {owner: int(amount) for owner, amount in await connection.execute(of_book)}
+    for owner in sorted(open_holds.keys() | held.keys()):
+        if held.get(owner, 0) != open_holds.get(owner, 0):
+            proof.faults.append(
+                f"{owner} has {held.get(owner, 0)} on hold, and its open holds have {open_holds.get(owner, 0)} left"
+            )
+
+
+async def _check_machines(connection: AsyncConnection, proof: Proof) -> None:
+    """What a machine is reported to have cost is what its transaction says; one that cost nothing has none."""
+    key = literal("machine:") + machine_usage.c.machine_id + ":" + cast(machine_usage.c.sequence, Text)
+    query = (
+        select(machine_usage.c.machine_id, machine_usage.c.sequence, machine_usage.c.cost_micros, transactions.c.seq)
+        .join(transactions, transactions.c.idempotency_key == key, isouter=True)
+        .where(machine_usage.c.cost_micros != func.coalesce(transactions.c.amount_micros, 0))
+    )
+    for row in await connection.execute(query):
+        proof.faults.append(
+            f"machine {row.machine_id} cost {row.cost_micros} by report {row.sequence}, and its transaction differs"
+        )
+    reported = await connection.scalar(select(func.sum(machine_usage.c.cost_micros))) or 0
+    books = [book.value for book in COST_BOOKS]
+    query = select(func.sum(balances.c.amount_micros)).where(balances.c.owner == OPERATOR, balances.c.book.in_(books))
+    booked = await connection.scalar(query) or 0
+    if int(reported) != int(booked):
+        proof.faults.append(f"machines are reported to have cost {reported}, and the books say {booked}")

@@ -23,6 +23,7 @@ from services.billing.errors import (
 from services.billing.ledger.books import Book
 from services.billing.ledger.budgets import Period, Scope
 from services.billing.ledger.holds import Purpose
+from services.billing.ledger.machine_usage import MachineUsage
 from services.billing.server import build_stores
 from services.billing.store.posting_store import PostingStore
 from services.billing.store.tables import postings, transactions
@@ -332,11 +333,23 @@ async def test_the_proof_finds_every_kind_of_change_behind_our_back(stores: Stor
     await stores.ledger.settle(await held(stores, account_id, 60), 25, "job:1:1", "")
     sound = await stores.postings.prove()
     assert (sound.last_seq, sound.postings, sound.faults) == (3, 8, [])
+    assert await stores.postings.checkpoint(every=1) == 3
+    for sequence, price_micros in ((1, 40), (2, 0)):
+        begin = NOW + timedelta(hours=sequence)
+        hour = begin, begin + timedelta(hours=1)
+        await stores.usage.record(MachineUsage("m1", sequence, "local", "MI300X", 1, *hour, price_micros, False, NOW))
+    await stores.ledger.hold(account_id, 20, "job:2", "")
+    sound = await stores.postings.prove()
+    assert (sound.last_seq, sound.faults) == (5, [])
     for change, fault in (
+        ("UPDATE checkpoints SET amount_micros = amount_micros + 1 WHERE book = 'charged'", "at checkpoint 3 of"),
+        ("UPDATE holds SET amount_micros = amount_micros + 1 WHERE state = 'open'", "its open holds have 21 left"),
+        ("UPDATE machine_usage SET cost_micros = 41 WHERE sequence = 1", "by report 1, and its transaction differs"),
+        ("DELETE FROM machine_usage WHERE sequence = 1", "reported to have cost 0, and the books say 40"),
         ("UPDATE balances SET amount_micros = amount_micros + 1 WHERE book = 'charged'", "charged, differs"),
         ("UPDATE grants SET remaining_micros = remaining_micros - 1", "its grants have"),
-        ("UPDATE holds SET charged_micros = charged_micros - 1", "charged, its postings"),
-        ("UPDATE chain_head SET seq = seq + 1", "its head says 4"),
+        ("UPDATE holds SET charged_micros = 24 WHERE charged_micros = 25", "charged, its postings"),
+        ("UPDATE chain_head SET seq = seq + 1", "its head says 6"),
         ("UPDATE transactions SET description = 'better' WHERE seq = 2", "transaction 2 or one before it was changed"),
         ("UPDATE postings SET amount_micros = 26 WHERE amount_micros = 25", "do not sum to zero"),
         ("DELETE FROM transactions WHERE seq = 2", "transactions 2 to 2 are missing"),
