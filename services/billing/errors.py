@@ -33,12 +33,13 @@ BillingError
 from __future__ import annotations
 
 from datetime import timedelta
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from vocabulary.money import dollars_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
 
 
@@ -73,14 +74,31 @@ class InvalidTokenError(BillingError):
 
 
 class InsufficientCreditError(BillingError):
-    """The account's available credit does not cover a hold."""
+    """The account's available credit does not cover a hold.
 
-    def __init__(self, amount_micros: int, available_micros: int) -> None:
+    `held_micros` is on hold for jobs under way, and `affordable` has the GPU types that there is enough for, with what
+    they need.
+    """
+
+    def __init__(
+        self,
+        amount_micros: int,
+        available_micros: int,
+        held_micros: int = 0,
+        affordable: Mapping[str, int] = MappingProxyType({}),
+    ) -> None:
+        missing = dollars_text(amount_micros - available_micros)
+        ways = ["add credit"]
+        if held_micros:
+            ways.append(f"wait for the jobs under way, which have {dollars_text(held_micros)} on hold")
+        ways += [f"ask for {name}, which needs {dollars_text(micros)}" for name, micros in affordable.items()]
         super().__init__(
-            f"This needs {dollars_text(amount_micros)}, and {dollars_text(available_micros)} is available. Add credit."
+            f"This needs {dollars_text(amount_micros)}, and {dollars_text(available_micros)} is available: "
+            f"{missing} is missing. {_one_of(ways)}."
         )
         self.amount_micros = amount_micros
         self.available_micros = available_micros
+        self.held_micros = held_micros
 
 
 class BudgetExceededError(BillingError):
@@ -256,3 +274,9 @@ class IdentityProviderError(SignInError):
             "This is no fault of yours, and API tokens work as before. Try again later."
         )
         self.reason = reason
+
+
+def _one_of(ways: Sequence[str]) -> str:
+    """One or several ways as a sentence without its stop."""
+    listed = "; or ".join(ways)
+    return listed[0].upper() + listed[1:]

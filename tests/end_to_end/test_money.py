@@ -59,7 +59,9 @@ def test_a_user_spends_all_reads_the_refusal_is_topped_up_and_the_books_explain_
         assert outcome["verdict"] == "ACCEPTED"
         runs += 1
     left = 0.5 - ask(ada, "costs")["charged_usd"]
-    assert f"This needs ${HOLD_USD}, and {dollars_text(micros(left))} is available. Add credit." in outcome[1]
+    missing = dollars_text(micros(HOLD_USD) - micros(left))
+    told = f"This needs ${HOLD_USD}, and {dollars_text(micros(left))} is available: {missing} is missing. Add credit"
+    assert told in outcome[1]
     account_id = ask(ada, "statement")["account_id"]
     assert ask(ada, "grants", "add", account_id, "5")[0] != 0
     topped_up = ask(admin, "grants", "add", account_id, "0.5", "-m", "a top-up")

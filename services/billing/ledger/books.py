@@ -148,7 +148,7 @@ def hold(owner: str, balance: Balance, amount_micros: int) -> tuple[Posting, ...
     """The postings that put credit aside; raises InsufficientCreditError if it exceeds the available credit."""
     check_amount(amount_micros)
     if amount_micros > balance.available_micros:
-        raise InsufficientCreditError(amount_micros, balance.available_micros)
+        raise InsufficientCreditError(amount_micros, balance.available_micros, balance.held_micros)
     return movement(owner, PostingKind.HOLD, amount_micros)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -9,7 +10,7 @@ from wavepool.billing.v1 import billing_pb2 as pb
 from wavepool.billing.v1 import billing_pb2_grpc
 
 from services.billing.alerts import money_metrics
-from services.billing.errors import AccountNotFoundError, BillingError
+from services.billing.errors import AccountNotFoundError, BillingError, InsufficientCreditError
 from services.billing.ledger import books, budgets, machine_usage
 from services.billing.ledger.budgets import Scope
 from services.billing.prices.price_list import PriceList
@@ -38,6 +39,10 @@ if TYPE_CHECKING:
     from vocabulary.money import Tariff
 
     Context = grpc.aio.ServicerContext[object, object]
+
+
+MOST_ADVICE = 3
+"""GPU types that a refusal advises."""
 
 
 @dataclass(frozen=True)
@@ -94,15 +99,20 @@ class BillingServicer(billing_pb2_grpc.BillingServiceServicer):
             if receipt is None:
                 raise
         else:
-            receipt = await self._ledger.hold(
-                request.account_id,
-                wire.hold_amount(request, tariffs),
-                key,
-                request.description,
-                purpose=wire.purpose_from_proto(request),
-                tariffs=tariffs,
-                expire_time=optional_instant("expire_time", request, request.expire_time),
-            )
+            try:
+                receipt = await self._ledger.hold(
+                    request.account_id,
+                    wire.hold_amount(request, tariffs),
+                    key,
+                    request.description,
+                    purpose=wire.purpose_from_proto(request),
+                    tariffs=tariffs,
+                    expire_time=optional_instant("expire_time", request, request.expire_time),
+                )
+            except InsufficientCreditError as error:
+                affordable = await self._affordable(request, error.available_micros)
+                amounts = error.amount_micros, error.available_micros, error.held_micros
+                raise InsufficientCreditError(*amounts, affordable) from error
         return pb.ReserveCreditResponse(
             hold_id=receipt.hold_id,
             available_micros=receipt.available_micros,
@@ -217,6 +227,17 @@ class BillingServicer(billing_pb2_grpc.BillingServiceServicer):
                 return (await self._users.get(subject)).user_id
             case Scope.QUEUE:
                 return subject
+
+    async def _affordable(self, request: pb.ReserveCreditRequest, available_micros: int) -> dict[str, int]:
+        """The GPU types that a hold for the same time would be possible for, with its amount, the dearest first."""
+        if not request.HasField("longest_time"):
+            return {}
+        needed: dict[str, int] = {}
+        for name in self._gpu_types:
+            with suppress(BillingError):
+                needed[name] = wire.hold_amount(request, await self._tariffs([name]))
+        possible = [name for name in needed if needed[name] <= available_micros]
+        return {name: needed[name] for name in sorted(possible, key=lambda name: -needed[name])[:MOST_ADVICE]}
 
     async def _tariffs(self, gpu_types: Sequence[str]) -> dict[str, Tariff]:
         """The present prices of GPU types; raises InvalidFieldError for an unknown one."""

@@ -12,6 +12,7 @@ from wavepool.billing.v1 import billing_pb2 as pb
 from servicekit.rpc.errors import rpc_failure
 from servicekit.rpc.proto_time import duration_to_proto
 from services.billing.config import BillingSettings
+from vocabulary.money import Tariff
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable
@@ -204,6 +205,29 @@ async def test_a_hold_keeps_the_price_of_its_moment_and_a_time_is_charged_by_it(
         assert (await billing.SettleCharge(settlement)).charged_micros == 235_943
 
 
+async def test_a_refusal_says_what_is_missing_and_what_would_be_possible(
+    billing: BillingServiceAsyncStub, stores: Stores
+) -> None:
+    await stores.prices.take_settings({name: Tariff(micros) for name, micros in PRICES.items()})
+    account_id = await open_account(stores, grant_micros=1_000_000)
+
+    def wanted(key: str, gpu_type: str) -> pb.ReserveCreditRequest:
+        quarter = duration_to_proto(timedelta(minutes=15))
+        return pb.ReserveCreditRequest(
+            account_id=account_id, longest_time=quarter, gpu_types=[gpu_type], idempotency_key=key
+        )
+
+    await billing.ReserveCredit(wanted("job:1", "MI250X"))
+    refused = await failure(billing.ReserveCredit(wanted("job:2", "MI300X")))
+    assert refused.code is grpc.StatusCode.FAILED_PRECONDITION
+    assert refused.message == (
+        "This needs $1.00, and $0.50 is available: $0.50 is missing. Add credit; or wait for the jobs under way, which "
+        "have $0.50 on hold; or ask for MI250X, which needs $0.50; or ask for MI210, which needs $0.25."
+    )
+    by_amount = pb.ReserveCreditRequest(account_id=account_id, amount_micros=600_000, idempotency_key="job:3")
+    assert "ask for" not in (await failure(billing.ReserveCredit(by_amount))).message
+
+
 async def test_a_reservation_is_held_extended_charged_by_the_minute_and_refunded(
     billing: BillingServiceAsyncStub,
     stores: Stores,
@@ -254,6 +278,8 @@ async def test_budgets_are_set_listed_and_removed(billing: BillingServiceAsyncSt
 
 
 PAST = Timestamp(seconds=1)
+PRICES = {"MI300X": 4_000_000, "MI300A": 3_000_000, "MI250X": 2_000_000, "MI210": 1_000_000}
+"""Micro-dollars an hour."""
 
 
 @pytest.mark.parametrize(
