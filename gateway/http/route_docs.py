@@ -49,7 +49,7 @@ class SeedProblem(BaseModel):
 MEANINGS = {
     400: "The body is not JSON; on a seed-compatible route also: a required field is missing.",
     401: "No token, or one that is unknown, revoked or expired, or whose user is disabled.",
-    402: "The credit does not cover the worst case.",
+    402: "The credit does not cover the worst case, or a hard budget has no room for it.",
     403: "The token lacks a scope that this needs, or the user a role; the detail names it.",
     404: "There is no such thing in your account, or at all.",
     408: "The body did not arrive in time; the connection is closed.",

@@ -81,7 +81,10 @@ class Usage(BaseModel):
 
 
 class Statement(BaseModel):
-    """An account's period: opening + the sum of the lines = closing. Credit on hold is not spent."""
+    """An account's period: opening + the sum of all lines = closing. Credit on hold is not spent.
+
+    With `user_id` only that user's lines are listed, and the balances remain the account's.
+    """
 
     account_id: str
     account_name: str
@@ -159,8 +162,8 @@ class BudgetRequest(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    scope: Literal["ACCOUNT", "USER", "QUEUE"]
-    subject: Annotated[str, Field(min_length=1, max_length=100, description="The id, or the queue's name.")]
+    scope: Literal["ACCOUNT", "USER"]
+    subject: Annotated[str, Field(min_length=1, max_length=100, description="The id or the name.")]
     period: Literal["DAY", "WEEK", "MONTH", "TOTAL"]
     limit_usd: Annotated[Dollars, Field(ge=0)]
     hard: Annotated[bool, Field(description="Refuse what could exceed it; a soft one is only shown.")] = True

@@ -162,7 +162,6 @@ class Scope(StrEnum):
 
     ACCOUNT = "account"
     USER = "user"
-    QUEUE = "queue"
 
 
 class Period(StrEnum):
@@ -207,7 +206,7 @@ def list_budgets(
 @budgets.command("set")
 def set_budget(
     scope: Annotated[Scope, typer.Argument(help="What is limited.")],
-    subject: Annotated[str, typer.Argument(metavar="ID", help="The account's or user's id, or the queue's name.")],
+    subject: Annotated[str, typer.Argument(metavar="ID", help="The account's or user's id or name.")],
     period: Annotated[Period, typer.Argument(help="It begins anew with each, in UTC.")],
     dollars: DollarsArgument,
     *,
@@ -238,10 +237,13 @@ def remove_budget(
     *,
     endpoint: EndpointOption = None,
     token: TokenOption = None,
+    as_json: JsonOption = False,
 ) -> None:
     """Remove a budget."""
     with MoneyClient(endpoint, token) as money:
         money.remove_budget(budget)
+    if as_json:
+        print_json({"removed": budget})
 
 
 def show_report(answer: dict[str, Any]) -> None:

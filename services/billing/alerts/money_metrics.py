@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from servicekit.metrics import counter, gauge
@@ -22,6 +23,11 @@ books = gauge(
     ("owner", "book"),
 )
 transactions = gauge("wavepool_billing_ledger_transactions", "Transactions in the ledger.")
+burn = gauge(
+    "wavepool_billing_burn_micros_per_hour",
+    "Micro-dollars an hour over the window of burn-rate alerts: charged to accounts, and cost of machines.",
+    ("kind",),
+)
 lag = gauge("wavepool_billing_usage_lag_seconds", "Age of the newest interval of a machine when it was booked.")
 
 
@@ -36,6 +42,13 @@ def count_machine_cost(usage: MachineUsage, now: datetime, *, new: bool) -> None
     if new:
         machine_cost.labels(usage.provider).inc(usage.cost_micros)
         lag.set(max(0.0, (now - usage.end_time).total_seconds()))
+
+
+def show_burn(charged_micros: int, cost_micros: int, window: timedelta) -> None:
+    """Shows what was charged, and what machines cost, in the `window` until now."""
+    hours = window / timedelta(hours=1)
+    for kind, micros in (("charge", charged_micros), ("machine_cost", cost_micros)):
+        burn.labels(kind).set(micros / hours)
 
 
 def show_books(sums: Mapping[tuple[str, Book], int], last_seq: int) -> None:

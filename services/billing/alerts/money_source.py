@@ -12,6 +12,7 @@ from services.billing.alert_rules.money import (
     account_share_reading,
     operator_readings,
 )
+from services.billing.alerts import money_metrics
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -83,7 +84,10 @@ class MoneySource:
     async def _look_at_everything(self, now: datetime) -> None:
         since = now - self._windows.burn, now - self._windows.forecast
         accounts = await self._figures.all_accounts(*since)
-        readings = self._readings(accounts, await self._figures.machine_cost(*since), now)
+        cost = await self._figures.machine_cost(*since)
+        charged_micros = sum(account.spending.burn_micros for account in accounts)
+        money_metrics.show_burn(charged_micros, cost.burn_micros, self._windows.burn)
+        readings = self._readings(accounts, cost, now)
         await self._evaluator.take_all(SOURCE, readings, self._interval * _MISSED_INTERVALS, now)
 
     def _readings(self, accounts: Sequence[AccountSpending], cost: MachineCost, now: datetime) -> Iterator[Reading]:

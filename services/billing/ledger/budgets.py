@@ -1,6 +1,6 @@
 """Budgets: how much may be charged in a period, to an account, for a user, or in a queue.
 
-A hard budget refuses a hold that could exceed it. A soft one refuses nothing: it is there to be watched and alerted on.
+A hard budget refuses a hold that could exceed it. A soft one refuses nothing: it is there to be watched.
 """
 
 from __future__ import annotations

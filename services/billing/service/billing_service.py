@@ -10,7 +10,7 @@ from wavepool.billing.v1 import billing_pb2 as pb
 from wavepool.billing.v1 import billing_pb2_grpc
 
 from services.billing.alerts import money_metrics
-from services.billing.errors import AccountNotFoundError, BillingError, InsufficientCreditError
+from services.billing.errors import AccountNotFoundError, BillingError, InsufficientCreditError, InvalidFieldError
 from services.billing.ledger import books, budgets, machine_usage
 from services.billing.ledger.budgets import Scope
 from services.billing.prices.price_list import PriceList
@@ -226,7 +226,8 @@ class BillingServicer(billing_pb2_grpc.BillingServiceServicer):
             case Scope.USER:
                 return (await self._users.get(subject)).user_id
             case Scope.QUEUE:
-                return subject
+                # A limit that nothing keeps to would be taken for one that works.
+                raise InvalidFieldError("scope", "there are no queues yet; set a budget for an account or a user")
 
     async def _affordable(self, request: pb.ReserveCreditRequest, available_micros: int) -> dict[str, int]:
         """The GPU types that a hold for the same time would be possible for, with its amount, the dearest first."""

@@ -13,6 +13,7 @@ from services.billing.ledger.holds import Purpose
 from services.billing.ledger.machine_usage import MachineUsage, Use
 from services.billing.ledger.report import CostReport, OverheadPolicy, RunCost
 from services.billing.ledger_keeper import LedgerKeeper
+from services.billing.projections.history import projection
 from services.billing.server import build_stores
 
 if TYPE_CHECKING:
@@ -137,14 +138,21 @@ async def test_a_statement_leads_from_its_opening_to_its_closing_balance(stores:
 
 
 async def test_the_credit_of_the_cloud_is_what_machines_take_and_not_what_users_are_charged(stores: Stores) -> None:
-    """The example that people know: 1,400 dollars granted, 5.25 taken, 1,394.75 left."""
+    """The example that people know: 1,400 dollars granted, 5.25 taken, 1,394.75 left; 47 tasks, 3 cold and 44 warm."""
     await stores.usage.fund(1_400_000_000, "cloud-credit", "the grant")
     await stores.usage.fund(1_400_000_000, "cloud-credit", "the grant, at the next start")
-    hours = timedelta(hours=5.25)
-    usage = MachineUsage("m1", 1, "hotaisle", "MI300X", 1, START, START + hours, 1_000_000, True, START)
-    await stores.usage.record(usage)
+    hours = START, START + timedelta(hours=1.75)
+    for name in ("m1", "m2", "m3"):
+        await stores.usage.record(MachineUsage(name, 1, "hotaisle", "MI300X", 1, *hours, 1_000_000, True, START))
     ada = await account_with(stores, 10**9, "ada")
-    await charged(stores, ada, "job_a", 123)
+    for number in range(47):
+        await charged(stores, ada, f"job_{number}", 10_000)
+    first, end = START.date(), START.date() + DAY
+    days = await stores.history.days("", first, end)
+    costs = projection(days, first, end, 1_394_750_000, of_operator=True).task_costs
+    assert costs is not None
+    assert (costs.tasks, costs.cold_tasks, costs.tasks - costs.cold_tasks) == (47, 3, 44)
+    assert costs.spent_micros == 5_250_000
     balance = await stores.usage.operator_balance()
     assert (balance.granted_micros, balance.cost_micros, balance.remaining_micros) == (
         1_400_000_000,

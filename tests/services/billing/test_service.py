@@ -267,10 +267,10 @@ async def test_budgets_are_set_listed_and_removed(billing: BillingServiceAsyncSt
     assert gone.code is grpc.StatusCode.NOT_FOUND
     for field, wrong in {
         "scope": pb.Budget(subject="a", period=pb.BUDGET_PERIOD_DAY),
-        "subject": pb.Budget(scope=pb.BUDGET_SCOPE_QUEUE, period=pb.BUDGET_PERIOD_DAY),
-        "period": pb.Budget(scope=pb.BUDGET_SCOPE_QUEUE, subject="a"),
+        "subject": pb.Budget(scope=pb.BUDGET_SCOPE_ACCOUNT, period=pb.BUDGET_PERIOD_DAY),
+        "period": pb.Budget(scope=pb.BUDGET_SCOPE_ACCOUNT, subject=account_id),
         "amount_micros": pb.Budget(
-            scope=pb.BUDGET_SCOPE_QUEUE, subject="a", period=pb.BUDGET_PERIOD_DAY, limit_micros=-1
+            scope=pb.BUDGET_SCOPE_ACCOUNT, subject=account_id, period=pb.BUDGET_PERIOD_DAY, limit_micros=-1
         ),
     }.items():
         refused = await failure(billing.SetBudget(pb.SetBudgetRequest(budget=wrong)))
@@ -307,3 +307,9 @@ async def test_bad_input_names_its_field_and_changes_nothing(
     refused = await failure(getattr(billing, method)(request))
     assert (refused.code, refused.violations[0][0][: len(field)]) == (grpc.StatusCode.INVALID_ARGUMENT, field)
     assert await stores.postings.prove() == before
+
+
+async def test_a_budget_that_nothing_would_keep_to_is_refused(billing: BillingServiceAsyncStub) -> None:
+    queue = pb.Budget(scope=pb.BUDGET_SCOPE_QUEUE, subject="a", period=pb.BUDGET_PERIOD_DAY, limit_micros=1, hard=True)
+    refused = await failure(billing.SetBudget(pb.SetBudgetRequest(budget=queue)))
+    assert refused.violations == (("scope", "there are no queues yet; set a budget for an account or a user"),)

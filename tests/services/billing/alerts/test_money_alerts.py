@@ -12,6 +12,7 @@ from sqlalchemy import event
 from wavepool.billing.v1.billing_pb2 import SettleChargeRequest
 
 from services.billing.alert_rules.money import money_rules
+from services.billing.alerts import money_metrics
 from services.billing.ledger.machine_usage import MachineUsage
 from services.billing.service.billing_service import BillingServicer
 from tests.services.billing.alerts.conftest import INTERVAL, START, Bench
@@ -111,6 +112,7 @@ async def test_the_cost_of_machines_alerts_the_operator(db: Database, stores: St
     await bench.usage.record(usage(1, 0.4))
     await bench.look()
     assert bench.told == ["fired machine-budget-spent-80", "fired operator-burn-rate"]
+    assert money_metrics.burn.labels("machine_cost")._value.get() == 400_000
     assert {tuple(notice.labels) for notice in bench.recorder.notices} == {()}
     await bench.look(timedelta(minutes=31))
     assert bench.told[2:] == ["fired cloud-credit-ends-soon"]
@@ -133,7 +135,9 @@ async def test_an_account_that_spends_fast_is_named(db: Database, stores: Stores
     assert [notice.summary for notice in bench.recorder.notices] == [
         "fast spends $2.00 an hour, which is more than $2.00."
     ]
+    assert money_metrics.burn.labels("charge")._value.get() == 4_000_001
     await bench.look(timedelta(hours=1, seconds=1))
+    assert money_metrics.burn.labels("charge")._value.get() == 0
     assert bench.told == ["fired account-burn-rate", "resolved account-burn-rate"]
 
 
