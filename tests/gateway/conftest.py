@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest_asyncio
 
+from gateway.submissions.hub import Hub
+from gateway.submissions.recent_jobs import RecentJobs
 from tests.gateway.running_gateway import RunningGateway, client_of, serve, settings_for
 from tests.gateway.scripted_services import ScriptedServices
 
@@ -36,7 +38,10 @@ async def services(scripted: ScriptedServices) -> ScriptedServices:
 
 @pytest_asyncio.fixture(loop_scope="module")
 async def gateway(running: RunningGateway, services: ScriptedServices) -> AsyncGenerator[RunningGateway]:
-    running.app.state.gateway.recent_jobs._jobs.clear()
-    running.app.state.gateway.sign_ins._used_up_to.clear()
+    state = running.app.state
+    # A client of the test before may not have left yet, and jobs of all tests have the same ids.
+    hub = Hub(state.gateway.upstreams.scheduler, running.settings.stream_window_bytes)
+    state.gateway = replace(state.gateway, hub=hub, recent_jobs=RecentJobs())
+    state.gateway.sign_ins._used_up_to.clear()
     async with client_of(running.url, running.app) as http:
         yield replace(running, http=http, services=services)
