@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,18 +16,21 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
+from sqlalchemy import event
 
 from servicekit.clock import ManualClock
 from servicekit.db import database
 from services.billing.config import BillingSettings
 from services.billing.errors import BillingError
+from services.billing.ledger.budgets import Period, Scope
 from services.billing.ledger.holds import Purpose
 from services.billing.ledger.machine_usage import MachineUsage, Use
 from services.billing.ledger_keeper import LedgerKeeper
 from services.billing.server import build_stores
+from vocabulary.money import Tariff
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Iterator
 
     from services.billing.store.ledger_store import Receipt
     from tests.postgres_server import PostgresServer
@@ -32,8 +38,16 @@ if TYPE_CHECKING:
     Call = Callable[[], Awaitable[Receipt]]
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
+BUDGET = 150
+"""Micro-dollars."""
+PRICES = {"MI300X": Tariff(3_600)}
+"""A micro-dollar a second."""
 amounts = st.integers(1, 100)
 picks = st.integers(0, 10**6)
+
+
+class _CrashError(Exception):
+    """Ends a transaction, as the end of its process does."""
 
 
 class Books(RuleBasedStateMachine):
@@ -55,12 +69,15 @@ class Books(RuleBasedStateMachine):
     @initialize()
     def open(self) -> None:
         self.run(database.migrate(self.db, "services.billing:migrations"))
-        self.stores = build_stores(self.db, BillingSettings(bootstrap_account=""), self.clock)
+        settings = BillingSettings(bootstrap_account="", free_daily_credit=Decimal("0.00001"))
+        self.stores = build_stores(self.db, settings, self.clock)
         self.keeper = LedgerKeeper(self.stores.ledger, self.stores.postings)
         opened = [self.run(self.stores.accounts.create(name)) for name in ("ada", "bob")]
         self.accounts = [account.account_id for account in opened]
         for account_id in self.accounts:
             self.run(self.stores.ledger.grant(account_id, 100, f"first:{account_id}", ""))
+        self.run(self.stores.budgets.set(Scope.ACCOUNT, self.accounts[0], Period.MONTH, BUDGET, hard=True))
+        self.run(self.stores.budgets.set(Scope.USER, "user_b", Period.DAY, BUDGET, hard=True))
 
     def key(self, kind: str) -> str:
         self.sequence += 1
@@ -90,23 +107,49 @@ class Books(RuleBasedStateMachine):
     def revoke(self, pick: int, amount: int) -> None:
         self.call(partial(self.stores.ledger.revoke, self.an_account(pick), amount, self.key("revoke"), ""))
 
-    @rule(pick=picks, amount=amounts, days=st.none() | st.integers(1, 3))
-    def reserve(self, pick: int, amount: int, days: int | None) -> None:
+    @rule(pick=picks, amount=amounts, days=st.none() | st.integers(1, 3), is_priced=st.booleans())
+    def reserve(self, pick: int, amount: int, days: int | None, is_priced: bool) -> None:
         expire_time = None if days is None else self.clock.now() + timedelta(days=days)
         key = self.key("job")
-        hold = partial(self.stores.ledger.hold, purpose=Purpose(subject=key), expire_time=expire_time)
+        purpose = Purpose(subject=key, user_id=("user_a", "user_b")[pick % 3 % 2])
+        hold = partial(self.stores.ledger.hold, purpose=purpose, expire_time=expire_time)
+        hold = partial(hold, tariffs=PRICES) if is_priced else hold
         receipt = self.call(partial(hold, self.an_account(pick), amount, key, ""))
         if receipt:
             self.holds.append(receipt.hold_id)
 
-    @rule(pick=picks, amount=amounts)
-    def extend(self, pick: int, amount: int) -> None:
-        self.call(partial(self.stores.ledger.extend, self.a_hold(pick), amount, self.key("more"), ""))
+    @rule(pick=picks, amount=amounts, days=st.none() | st.integers(1, 3))
+    def extend(self, pick: int, amount: int, days: int | None) -> None:
+        expire_time = None if days is None else self.clock.now() + timedelta(days=days)
+        self.call(partial(self.stores.ledger.extend, self.a_hold(pick), amount, self.key("more"), "", expire_time))
 
     @rule(pick=picks, amount=st.integers(0, 150), final=st.booleans())
     def settle(self, pick: int, amount: int, final: bool) -> None:
-        settle = partial(self.stores.ledger.settle, final=final)
+        """A priced hold is charged by the time, which is as many seconds."""
+        settle = partial(self.stores.ledger.settle, final=final, billable=(timedelta(seconds=amount), "MI300X"))
         self.call(partial(settle, self.a_hold(pick), amount, self.key("settle"), ""))
+
+    @rule(pick=picks, amount=st.integers(0, 60), statement=st.integers(1, 11))
+    def crash(self, pick: int, amount: int, statement: int) -> None:
+        """A call ends before one of its statements; made again, it does its work once."""
+        call = partial(self.stores.ledger.settle, self.a_hold(pick), amount, self.key("crash"), "")
+        with self._crash_before(statement), suppress(BillingError, _CrashError):
+            self.run(call())
+        if receipt := self.call(call):
+            assert self.run(call()).repeated
+            assert receipt.hold_id in self.holds
+
+    @contextmanager
+    def _crash_before(self, statement: int) -> Iterator[None]:
+        left = count(statement, -1)
+
+        def crash(*_: object) -> None:
+            if next(left) == 1:
+                raise _CrashError
+
+        event.listen(self.db.engine.sync_engine, "before_cursor_execute", crash)
+        yield
+        event.remove(self.db.engine.sync_engine, "before_cursor_execute", crash)
 
     @rule(pick=picks, amount=amounts)
     def refund(self, pick: int, amount: int) -> None:
@@ -126,7 +169,7 @@ class Books(RuleBasedStateMachine):
         assert again.repeated
         assert (again.amount_micros, again.hold_id) == (first.amount_micros, first.hold_id)
 
-    @rule(pick=picks, amount=st.integers(0, 60), clients=st.integers(2, 6))
+    @rule(pick=picks, amount=st.integers(0, 60), clients=st.integers(2, 16))
     def race(self, pick: int, amount: int, clients: int) -> None:
         """Several clients settle one hold at once, and reserve and repeat besides."""
         ledger, hold_id, account_id = self.stores.ledger, self.a_hold(pick), self.an_account(pick)
@@ -168,6 +211,11 @@ class Books(RuleBasedStateMachine):
         for account_id in self.accounts:
             balance = self.run(self.stores.accounts.get(account_id)).balance
             assert min(balance.available_micros, balance.held_micros, balance.charged_micros) >= 0
+
+    @invariant()
+    def no_hard_budget_is_exceeded(self) -> None:
+        for budget, spent_micros in self.run(self.stores.budgets.all_with_spent()):
+            assert spent_micros <= budget.limit_micros
 
     @invariant()
     def cost_less_charge_is_overhead(self) -> None:
