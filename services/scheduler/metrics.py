@@ -13,6 +13,11 @@ queue_seconds = histogram(
     ("start",),
     SECONDS_BUCKETS,
 )
+wait_estimates = counter(
+    "wavepool_scheduler_wait_estimates",
+    "First attempts that began within the p50 or the p90 that was told at submission, or within neither.",
+    ("within",),
+)
 run_seconds = histogram(
     "wavepool_scheduler_run_seconds", "From lease to the run's end, for jobs with a verdict.", (), SECONDS_BUCKETS
 )

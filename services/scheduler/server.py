@@ -28,7 +28,7 @@ from services.scheduler.peers.pool import Pool
 from services.scheduler.queue.admission import Admission, AdmissionPolicy
 from services.scheduler.queue.demand import DemandReporter
 from services.scheduler.queue.event_hub import EventHub
-from services.scheduler.queue.forecast import RUNS_REMEMBERED, Forecast
+from services.scheduler.queue.forecast import Forecast
 from services.scheduler.queue.inventory import Inventory
 from services.scheduler.queue.provisioning import ProvisioningReporter
 from services.scheduler.queue.waiting import WaitingJobs
@@ -96,6 +96,10 @@ class SchedulerServer(ServiceServer):
         await super().stop(drain)
 
 
+RUNS_READ = 1_000
+"""The last runs, from which a new process knows how long runs take."""
+
+
 @dataclass
 class Scheduler:
     """All parts of a scheduler, wired together; the caller of `build` closes the database."""
@@ -136,10 +140,10 @@ async def build(
         Billing(billing_channel, settings.longest_run),
         Executors(settings.longest_run),
     )
-    forecast = Forecast(waiting, inventory)
-    forecast.remember(await reader.run_times({JobState.FINISHED}, RUNS_REMEMBERED))
+    forecast = Forecast(waiting, inventory, clock)
+    forecast.remember(await reader.run_times({JobState.FINISHED}, RUNS_READ))
     settler = Settler(store, billing, pool, forecast, clock)
-    runner = JobRunner(store, pool, executors, settler, waiting, inventory, clock, settings)
+    runner = JobRunner(store, pool, executors, settler, waiting, inventory, forecast, clock, settings)
     demand = DemandReporter(pool, waiting)
     provisioning = ProvisioningReporter(store, waiting, inventory, forecast, clock)
     dispatcher = Dispatcher(

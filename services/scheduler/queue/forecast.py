@@ -1,24 +1,27 @@
-"""Forecasts a job's place in the queue and its wait."""
+"""Forecasts a job's place in the queue and its wait, and counts how often the forecasts came true."""
 
 from __future__ import annotations
 
-from collections import deque
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from services.scheduler.jobs.estimate import WaitEstimate, percentile, wait_estimate
+from services.scheduler import metrics
+from services.scheduler.jobs.estimate import Slots, WaitEstimate, percentile, wait_estimate
+from services.scheduler.jobs.run_history import RunHistory, kind_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
+    from servicekit.clock import Clock
     from services.scheduler.jobs.job import Job
+    from services.scheduler.jobs.run_history import RunKind
     from services.scheduler.queue.inventory import Inventory
     from services.scheduler.queue.waiting import WaitingJobs
 
-# Only recent runs say how long the present mix of jobs takes.
-RUNS_REMEMBERED = 200
 RETRY_WITHOUT_HISTORY = timedelta(seconds=5)
+_PROMISES_KEPT = 10_000
+"""Estimates of jobs that have not started; the oldest of jobs that were cancelled go first."""
 
 
 @dataclass(frozen=True)
@@ -30,23 +33,61 @@ class Standing:
 
 
 class Forecast:
-    """Forecasts from the queue, the machines and the times of the last runs."""
+    """Forecasts from the queue, the machines, the runs under way and the times of the last runs."""
 
-    def __init__(self, waiting: WaitingJobs, inventory: Inventory) -> None:
+    def __init__(self, waiting: WaitingJobs, inventory: Inventory, clock: Clock) -> None:
         self._waiting = waiting
         self._inventory = inventory
-        self._run_times: deque[timedelta] = deque(maxlen=RUNS_REMEMBERED)
+        self._clock = clock
+        self._history = RunHistory()
+        self._running: dict[str, Job] = {}
+        self._promises: dict[str, WaitEstimate] = {}
 
-    def remember(self, run_times: Iterable[timedelta]) -> None:
+    def remember(self, runs: Iterable[tuple[RunKind, timedelta]]) -> None:
         """Adds the times of runs that are over."""
-        self._run_times.extend(run_times)
+        for kind, run_time in runs:
+            self._history.remember(kind, run_time)
+
+    def runs(self, job: Job) -> None:
+        """Notes that a job has its machine. The first attempt shows if its wait was as it was told."""
+        self._running[job.job_id] = job
+        promised = self._promises.pop(job.job_id, None)
+        if promised is not None and job.attempt == 1 and job.start_time is not None:
+            waited = job.start_time - job.create_time
+            within = "p50" if waited <= promised.p50 else "p90" if waited <= promised.p90 else "neither"
+            metrics.wait_estimates.labels(within).inc()
+
+    def runs_no_more(self, job_id: str) -> None:
+        """Notes that a job has no machine any more."""
+        self._running.pop(job_id, None)
 
     def standing(self, job: Job) -> Standing:
         """Position and wait of a job that waits, or is about to."""
-        position = self._waiting.position(job)
-        slots, free_slots = self._inventory.slots(job.spec.gpu_types)
-        return Standing(position, wait_estimate(position, slots, free_slots, self._run_times))
+        ahead = self._waiting.ahead(job)
+        times = [self._history.times(kind_of(other)) for other in ahead]
+        wait = wait_estimate(times, self._slots(job.spec.gpu_types), job.job_id)
+        if wait is not None and job.attempt == 1 and job.job_id not in self._promises:
+            self._promises[job.job_id] = wait
+            while len(self._promises) > _PROMISES_KEPT:
+                del self._promises[next(iter(self._promises))]
+        return Standing(len(ahead) + 1, wait)
 
     def next_end(self) -> timedelta:
         """Time until one of an account's jobs is likely to end."""
-        return percentile(self._run_times, 50) if self._run_times else RETRY_WITHOUT_HISTORY
+        times = self._history.all_times()
+        return timedelta(seconds=percentile(times, 50)) if times else RETRY_WITHOUT_HISTORY
+
+    def _slots(self, gpu_types: Collection[str]) -> Slots:
+        now = self._clock.now()
+        running = [job for job in self._running.values() if job.machine_gpu_type in gpu_types]
+        known = [(_seconds_since(job.start_time, now), self._history.times(kind_of(job))) for job in running]
+        gpus, free = self._inventory.slots(gpu_types)
+        starting = self._inventory.starting(gpu_types, now)
+        # GPUs that somebody else uses, or that are given back just now, are taken for busy with a run of any kind.
+        others = max(0, gpus - free - len(known) - len(starting))
+        busy = [*known, *[(0.0, self._history.all_times())] * others]
+        return Slots(free, busy, starting)
+
+
+def _seconds_since(instant: datetime | None, now: datetime) -> float:
+    return max(0.0, (now - instant).total_seconds()) if instant else 0.0

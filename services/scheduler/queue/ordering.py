@@ -28,8 +28,8 @@ def in_order(jobs: Iterable[Job], waiting_per_point: timedelta) -> list[Job]:
     return sorted(jobs, key=lambda job: rank(job, waiting_per_point))
 
 
-def position(job: Job, waiting: Iterable[Job], waiting_per_point: timedelta) -> int:
-    """The job's position, from 1, among the waiting jobs that share a GPU type with it."""
+def ahead(job: Job, waiting: Iterable[Job], waiting_per_point: timedelta) -> list[Job]:
+    """The waiting jobs before this one that share a GPU type with it, the next one first."""
     own, gpu_types = rank(job, waiting_per_point), set(job.spec.gpu_types)
-    ahead = (other for other in waiting if rank(other, waiting_per_point) < own)
-    return 1 + sum(1 for other in ahead if not gpu_types.isdisjoint(other.spec.gpu_types))
+    before = [other for other in waiting if rank(other, waiting_per_point) < own]
+    return in_order((other for other in before if not gpu_types.isdisjoint(other.spec.gpu_types)), waiting_per_point)

@@ -43,9 +43,9 @@ class WaitingJobs:
         """All waiting jobs, the next one first."""
         return ordering.in_order(self._jobs.values(), self._waiting_per_point)
 
-    def position(self, job: Job) -> int:
-        """The job's position, from 1, among the jobs that may take its machine."""
-        return ordering.position(job, self._jobs.values(), self._waiting_per_point)
+    def ahead(self, job: Job) -> list[Job]:
+        """The jobs that may take the job's machine before it, the next one first."""
+        return ordering.ahead(job, self._jobs.values(), self._waiting_per_point)
 
     def jobs_by_gpu_types(self) -> dict[tuple[str, ...], int]:
         """Number of waiting jobs by the GPU types that they may run on, the wanted one first."""

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from services.scheduler.jobs.job import Job
     from services.scheduler.peers.executors import Executors
     from services.scheduler.peers.pool import Pool
+    from services.scheduler.queue.forecast import Forecast
     from services.scheduler.queue.inventory import Inventory
     from services.scheduler.queue.waiting import WaitingJobs
     from services.scheduler.runs.settler import Settler
@@ -45,6 +46,7 @@ class JobRunner:
         settler: Settler,
         waiting: WaitingJobs,
         inventory: Inventory,
+        forecast: Forecast,
         clock: Clock,
         settings: SchedulerSettings,
     ) -> None:
@@ -56,6 +58,7 @@ class JobRunner:
         self._inventory = inventory
         self._settler = settler
         self._waiting = waiting
+        self._forecast = forecast
         self._tasks: dict[str, asyncio.Task[Job | None]] = {}
         self._attempts: dict[str, Attempt] = {}
 
@@ -65,6 +68,8 @@ class JobRunner:
             return
         task = asyncio.create_task(self._run(job, resumed=resumed), name=f"run {job.job_id}")
         self._tasks[job.job_id] = task
+        if job.lease:
+            self._forecast.runs(job)
         metrics.jobs_carried.set(len(self._tasks))
         task.add_done_callback(lambda done: self._put_down(job.job_id, done))
 
@@ -93,6 +98,7 @@ class JobRunner:
 
     def _put_down(self, job_id: str, done: asyncio.Task[Job | None]) -> None:
         del self._tasks[job_id]
+        self._forecast.runs_no_more(job_id)
         metrics.jobs_carried.set(len(self._tasks))
         job = None if done.cancelled() else done.result()
         if job and job.state in WAITING_STATES:

@@ -10,6 +10,7 @@ from servicekit.logging import get_logger
 from services.scheduler import metrics
 from services.scheduler.jobs.errors import BillingUnreachableError
 from services.scheduler.jobs.job import JobState
+from services.scheduler.jobs.run_history import kind_of
 from services.scheduler.peers.pool import LeaseGoneError, PoolUnreachableError
 from services.scheduler.wire import payloads
 from vocabulary.backoff import Backoff
@@ -53,7 +54,7 @@ class Settler:
         metrics.jobs_ended.labels(over.state, over.verdict).inc()
         if over.state is JobState.FINISHED and over.start_time and over.end_time:
             run_time = over.end_time - over.start_time
-            self._forecast.remember([run_time])
+            self._forecast.remember([(kind_of(over), run_time)])
             metrics.run_seconds.observe(run_time.total_seconds())
         return over
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import func, literal, select, tuple_
+from wavepool.submission.v1.submission_pb2 import Submission
 
 from servicekit.db.database import Instant
 from services.scheduler.jobs.job import UNSEEN_STATES, Job, JobEvent, JobState
+from services.scheduler.jobs.run_history import RunKind
 from services.scheduler.store import statements
 from services.scheduler.store.rows import event_from_row, job_from_row
 from services.scheduler.store.tables import jobs
@@ -68,14 +70,19 @@ class JobReader:
         async with self._database.reading() as connection:
             return {JobState(row.state): row.jobs for row in await connection.execute(query)}
 
-    async def run_times(self, states: Collection[JobState], limit: int) -> list[timedelta]:
-        """Times for which the last jobs that ended in these states held their machines, oldest first."""
+    async def run_times(self, states: Collection[JobState], limit: int) -> list[tuple[RunKind, timedelta]]:
+        """Times for which the last jobs that ended in these states had machines, with their kinds, oldest first."""
         query = (
-            select(jobs.c.start_time, jobs.c.end_time)
+            select(jobs.c.start_time, jobs.c.end_time, jobs.c.submission, jobs.c.machine_gpu_type, jobs.c.gpu_type)
             .where(jobs.c.state.in_(states), jobs.c.start_time.is_not(None))
             .order_by(jobs.c.end_time.desc())
             .limit(limit)
         )
         async with self._database.reading() as connection:
             rows = (await connection.execute(query)).all()
-        return [row.end_time - row.start_time for row in reversed(rows)]
+        return [(_kind_of_row(row), row.end_time - row.start_time) for row in reversed(rows)]
+
+
+def _kind_of_row(row: Any) -> RunKind:  # noqa: ANN401 - a row of the five columns above
+    submission = Submission.FromString(row.submission)
+    return RunKind(submission.problem, submission.mode, row.machine_gpu_type or row.gpu_type)

@@ -30,7 +30,7 @@ def in_order(jobs: list[Job]) -> list[Job]:
 
 
 def position(job: Job, jobs: list[Job]) -> int:
-    return ordering.position(job, jobs, POINT)
+    return len(ordering.ahead(job, jobs, POINT)) + 1
 
 
 def test_a_point_of_priority_is_worth_its_waiting_and_no_more() -> None:

@@ -3,8 +3,11 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
+from wavepool.submission.v1.submission_pb2 import RUN_MODE_CHECK
+
 from services.scheduler.jobs.job import JobState
 from services.scheduler.jobs.listing import JobFilter, PageEnd
+from services.scheduler.jobs.run_history import RunKind
 from tests.services.scheduler.jobs import ACCEPTED, LEASE, START, a_job
 
 if TYPE_CHECKING:
@@ -68,5 +71,9 @@ async def test_run_times_are_those_of_finished_jobs(store: JobStore, reader: Job
         job = await store.move(job, job.start(LEASE, START), [], START)
         job = await store.move(job, job.settle(ACCEPTED), [], START)
         await store.move(job, job.finish(0, START + timedelta(seconds=4 + number)), [b"ended"], START)
-    assert await reader.run_times({JobState.FINISHED}, 10) == [timedelta(seconds=4), timedelta(seconds=5)]
+    kind = RunKind("leaky-relu", RUN_MODE_CHECK, "MI300X")
+    assert await reader.run_times({JobState.FINISHED}, 10) == [
+        (kind, timedelta(seconds=4)),
+        (kind, timedelta(seconds=5)),
+    ]
     assert await reader.run_times({JobState.FAILED}, 10) == []

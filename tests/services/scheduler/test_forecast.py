@@ -1,0 +1,110 @@
+"""Forecasts from what the scheduler knows, and the count of those that came true."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import pytest
+from google.protobuf.duration_pb2 import Duration
+from google.protobuf.timestamp_pb2 import Timestamp
+from wavepool.vmpool.v1 import vmpool_pb2
+
+from servicekit.clock import ManualClock
+from services.scheduler import metrics
+from services.scheduler.jobs.run_history import kind_of
+from services.scheduler.queue.forecast import Forecast
+from services.scheduler.queue.inventory import Inventory
+from services.scheduler.queue.waiting import WaitingJobs
+from tests.services.scheduler.jobs import LEASE, START, a_queued_job
+
+if TYPE_CHECKING:
+    from services.scheduler.jobs.job import Job
+
+SECOND = timedelta(seconds=1)
+
+
+class Bench:
+    """A forecast whose runs take 10 s, of which three are known."""
+
+    def __init__(self) -> None:
+        self.clock = ManualClock(START)
+        self.waiting, self.inventory = WaitingJobs(SECOND), Inventory()
+        self.forecast = Forecast(self.waiting, self.inventory, self.clock)
+        self.forecast.remember([(kind_of(a_queued_job()), 10 * SECOND)] * 3)
+
+    def machine(self, name: str, state: vmpool_pb2.MachineState.ValueType, free: int, start_seconds: int = 0) -> None:
+        created = Timestamp(seconds=int(START.timestamp()))
+        machine = vmpool_pb2.Machine(
+            machine_id=name, gpu_type="MI300X", state=state, free_eighths=free, gpu_count=1, create_time=created
+        )
+        event = vmpool_pb2.MachineEvent(machine=machine)
+        if start_seconds:
+            event.estimate.CopyFrom(Duration(seconds=start_seconds))
+        self.inventory.apply(event)
+
+    def wait_of(self, job: Job) -> timedelta:
+        wait = self.forecast.standing(job).wait
+        assert wait is not None
+        assert wait.p50 == wait.p90
+        return wait.p50
+
+
+@pytest.fixture
+def bench() -> Bench:
+    return Bench()
+
+
+def counted(within: str) -> float:
+    return metrics.wait_estimates.labels(within)._value.get()
+
+
+def test_the_rest_of_a_run_counts_and_not_the_whole(bench: Bench) -> None:
+    bench.machine("m1", vmpool_pb2.MACHINE_STATE_BUSY, 0)
+    bench.forecast.runs(a_queued_job(1).start(LEASE, START, "MI300X"))
+    bench.clock.advance(7 * SECOND)
+    assert bench.wait_of(a_queued_job(2)) == 3 * SECOND
+    bench.waiting.put(a_queued_job(3, age_seconds=60))
+    standing = bench.forecast.standing(a_queued_job(4))
+    assert standing.position == 2
+    assert bench.wait_of(a_queued_job(4)) == 13 * SECOND
+
+
+def test_a_run_that_is_over_is_not_waited_for(bench: Bench) -> None:
+    bench.machine("m1", vmpool_pb2.MACHINE_STATE_WARM, 8)
+    bench.forecast.runs(a_queued_job(1).start(LEASE, START, "MI300X"))
+    bench.forecast.runs_no_more("job-001")
+    assert bench.wait_of(a_queued_job(2)) == timedelta(0)
+
+
+def test_a_machine_that_is_being_started_is_waited_for(bench: Bench) -> None:
+    bench.machine("m1", vmpool_pb2.MACHINE_STATE_PROVISIONING, 0, start_seconds=200)
+    bench.clock.advance(50 * SECOND)
+    assert bench.wait_of(a_queued_job(1)) == 150 * SECOND
+
+
+def test_a_gpu_that_somebody_else_uses_is_taken_for_busy(bench: Bench) -> None:
+    bench.machine("m1", vmpool_pb2.MACHINE_STATE_BUSY, 0)
+    assert bench.wait_of(a_queued_job(1)) == 10 * SECOND
+
+
+@pytest.mark.parametrize(("waited", "within"), [(10, "p50"), (11, "neither")])
+def test_it_is_counted_whether_a_job_started_when_it_was_told(bench: Bench, waited: int, within: str) -> None:
+    bench.machine("m1", vmpool_pb2.MACHINE_STATE_BUSY, 0)
+    job, before = a_queued_job(1), counted(within)
+    assert bench.wait_of(job) == 10 * SECOND
+    bench.machine("m1", vmpool_pb2.MACHINE_STATE_WARM, 8)
+    assert bench.wait_of(job) == timedelta(0), "the first promise is what counts"
+    started = job.start(LEASE, START + waited * SECOND, "MI300X")
+    for _ in range(2):
+        bench.forecast.runs(started)
+    assert counted(within) == before + 1
+
+
+def test_a_second_attempt_is_no_promise(bench: Bench) -> None:
+    bench.machine("m1", vmpool_pb2.MACHINE_STATE_WARM, 8)
+    again, before = replace(a_queued_job(1), attempt=2), counted("neither")
+    bench.forecast.standing(again)
+    bench.forecast.runs(again.start(LEASE, START + timedelta(hours=1), "MI300X"))
+    assert counted("neither") == before

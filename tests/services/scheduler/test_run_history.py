@@ -1,0 +1,45 @@
+from __future__ import annotations
+
+from datetime import timedelta
+
+from wavepool.submission.v1.submission_pb2 import RUN_MODE_CHECK, RUN_MODE_FULL
+
+from services.scheduler.jobs.run_history import RUNS_REMEMBERED, RunHistory, RunKind, kind_of
+from tests.services.scheduler.jobs import LEASE, START, a_queued_job
+
+RELU_CHECK = RunKind("relu", RUN_MODE_CHECK, "MI300X")
+
+
+def history_of(*runs: tuple[RunKind, float]) -> RunHistory:
+    history = RunHistory()
+    for kind, seconds in runs:
+        history.remember(kind, timedelta(seconds=seconds))
+    return history
+
+
+def test_a_kind_with_enough_runs_is_told_from_all_others() -> None:
+    slow = RunKind("softmax", RUN_MODE_FULL, "MI300X")
+    history = history_of(*[(RELU_CHECK, 1.0)] * 3, *[(slow, 60.0)] * 3)
+    assert list(history.times(RELU_CHECK)) == [1.0] * 3
+    assert list(history.times(slow)) == [60.0] * 3
+
+
+def test_without_enough_runs_the_next_wider_kind_counts() -> None:
+    other_problem, other_gpu = RunKind("gelu", RUN_MODE_CHECK, "MI300X"), RunKind("gelu", RUN_MODE_CHECK, "MI210")
+    full = RunKind("gelu", RUN_MODE_FULL, "MI300X")
+    history = history_of((RELU_CHECK, 1.0), (other_problem, 2.0), (other_problem, 3.0), (other_gpu, 9.0), (full, 60.0))
+    assert list(history.times(RELU_CHECK)) == [1.0, 2.0, 3.0], "any problem, in this mode on this GPU"
+    assert list(history.times(other_gpu)) == [1.0, 2.0, 3.0, 9.0], "any GPU, in this mode"
+    assert list(history.times(full)) == [1.0, 2.0, 3.0, 9.0, 60.0], "anything"
+    assert list(history_of((RELU_CHECK, 1.0)).times(RELU_CHECK)) == []
+
+
+def test_old_runs_are_forgotten() -> None:
+    history = history_of(*[(RELU_CHECK, 1.0)] * RUNS_REMEMBERED, *[(RELU_CHECK, 5.0)] * RUNS_REMEMBERED)
+    assert set(history.times(RELU_CHECK)) == {5.0}
+
+
+def test_a_jobs_kind_is_of_the_gpu_that_it_got() -> None:
+    job = a_queued_job(problem="relu", fallback_gpu_types=("MI210",))
+    assert kind_of(job) == RELU_CHECK
+    assert kind_of(job.start(LEASE, START, "MI210")) == RunKind("relu", RUN_MODE_CHECK, "MI210")
