@@ -184,7 +184,9 @@ def build_server(settings: BillingSettings, stores: Stores, alerting: Alerting) 
     )
     credentials = credentials_of(settings, "billing")
     callers = Callers(credentials, partial(_owner, stores.tokens))
-    reporter = ReportServicer(stores.reports, stores.postings, stores.usage, settings.overhead_policy, clock)
+    reporter = ReportServicer(
+        stores.accounts, stores.reports, stores.postings, stores.usage, settings.overhead_policy, clock
+    )
     server = ServiceServer("billing", settings, ERROR_MAP, callers.identify, credentials.tls)
     billing_pb2_grpc.add_BillingServiceServicer_to_server(servicer, server.grpc)
     reports_pb2_grpc.add_ReportServiceServicer_to_server(reporter, server.grpc)

@@ -143,6 +143,21 @@ async def test_bad_amounts_and_times_name_their_field_and_change_nothing(
     assert await money.stores.postings.prove() == before
 
 
+async def test_an_account_may_be_named_wherever_money_is_moved_or_shown(money: Money) -> None:
+    for path in ("grants", "revocations"):
+        body = {"account_id": "ada", "amount_usd": 1}
+        answer = await money.http.post(f"/api/v1/billing/{path}", json=body, headers=money.admin)
+        assert answer.is_success, answer.text
+        unknown = {**body, "account_id": "nobody"}
+        assert (await money.http.post(f"/api/v1/billing/{path}", json=unknown, headers=money.admin)).status_code == 404
+    for path in ("grants", "statement"):
+        answer = await money.http.get(f"/api/v1/billing/{path}?account_id=ada", headers=money.admin)
+        assert answer.status_code == 200, answer.text
+    assert (await money.http.get("/api/v1/billing/statement?account_id=ada", headers=money.admin)).json()[
+        "account_id"
+    ] == money.user_account
+
+
 async def test_a_budget_is_set_shown_enforced_and_removed(money: Money) -> None:
     await money.stores.ledger.grant(money.user_account, 10_000_000, "grant", "")
     budget = {"scope": "ACCOUNT", "subject": money.user_account, "period": "MONTH", "limit_usd": 1.5, "hard": True}

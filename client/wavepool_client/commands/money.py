@@ -21,8 +21,8 @@ FromOption = Annotated[
     str, typer.Option("--from", metavar="DATE", help="The first day or instant (UTC); else the beginning.")
 ]
 ToOption = Annotated[str, typer.Option("--to", metavar="DATE", help="The first day or instant after it; none: now.")]
-AccountOption = Annotated[str, typer.Option("--account", metavar="ID", help="The account's id; default: your own.")]
-AccountArgument = Annotated[str, typer.Argument(metavar="ACCOUNT", help="The account's id.")]
+AccountOption = Annotated[str, typer.Option("--account", metavar="ID", help="Its id or name; default: your own.")]
+AccountArgument = Annotated[str, typer.Argument(metavar="ACCOUNT", help="The account's id or name.")]
 DollarsArgument = Annotated[str, typer.Argument(metavar="DOLLARS", help="For example 5 or 0.25.")]
 WhyOption = Annotated[str, typer.Option("--description", "-m", help="For the account's statement.")]
 

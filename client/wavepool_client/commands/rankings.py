@@ -39,7 +39,9 @@ def leaderboard(
         return
     results.print(f"{title_of(found)}.", markup=False)
     if not found["rankings"]:
-        results.print("Nobody has a proven time yet. Only VALID times count: `wavepool submit --mode benchmark`.")
+        results.print(
+            f"Nobody has a proven time yet. Only VALID times count: `wavepool submit FILE -p {found.get('problem')}`."
+        )
         return
     shown = list(found["rankings"])
     own = found.get("you")

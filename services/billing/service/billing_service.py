@@ -10,7 +10,7 @@ from wavepool.billing.v1 import billing_pb2 as pb
 from wavepool.billing.v1 import billing_pb2_grpc
 
 from services.billing.alerts import money_metrics
-from services.billing.errors import AccountNotFoundError, BillingError, InsufficientCreditError, InvalidFieldError
+from services.billing.errors import BillingError, InsufficientCreditError, InvalidFieldError
 from services.billing.ledger import books, budgets, machine_usage
 from services.billing.ledger.budgets import Scope
 from services.billing.prices.price_list import PriceList
@@ -164,20 +164,22 @@ class BillingServicer(billing_pb2_grpc.BillingServiceServicer):
         """Adds credit."""
         key = books.check_key(request.idempotency_key)
         end = optional_instant("expire_time", request, request.expire_time)
-        receipt = await self._ledger.grant(request.account_id, request.amount_micros, key, request.description, end)
+        account_id = await self._accounts.id_of(request.account_id)
+        receipt = await self._ledger.grant(account_id, request.amount_micros, key, request.description, end)
         self._readings.credit_moved(receipt.account_id)
         return pb.GrantCreditResponse(available_micros=receipt.available_micros)
 
     async def RevokeCredit(self, request: pb.RevokeCreditRequest, context: Context) -> pb.RevokeCreditResponse:
         """Takes credit back."""
         key = books.check_key(request.idempotency_key)
-        receipt = await self._ledger.revoke(request.account_id, request.amount_micros, key, request.description)
+        account_id = await self._accounts.id_of(request.account_id)
+        receipt = await self._ledger.revoke(account_id, request.amount_micros, key, request.description)
         self._readings.credit_moved(receipt.account_id)
         return pb.RevokeCreditResponse(available_micros=receipt.available_micros)
 
     async def ListGrants(self, request: pb.ListGrantsRequest, context: Context) -> pb.ListGrantsResponse:
         """Lists an account's grants."""
-        grants = await self._ledger.grants_of(request.account_id)
+        grants = await self._ledger.grants_of(await self._accounts.id_of(request.account_id))
         return pb.ListGrantsResponse(grants=[wire.grant_to_proto(grant) for grant in grants])
 
     async def SetBudget(self, request: pb.SetBudgetRequest, context: Context) -> pb.SetBudgetResponse:
@@ -219,10 +221,7 @@ class BillingServicer(billing_pb2_grpc.BillingServiceServicer):
         """The id of a budget's account or user, from its id or name; raises NotFoundError if there is none."""
         match scope:
             case Scope.ACCOUNT:
-                found = await self._accounts.owned([subject])
-                if not found:
-                    raise AccountNotFoundError(subject)
-                return found[0].account_id
+                return await self._accounts.id_of(subject)
             case Scope.USER:
                 return (await self._users.get(subject)).user_id
             case Scope.QUEUE:

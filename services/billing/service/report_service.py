@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from servicekit.clock import Clock
     from services.billing.ledger.report import OverheadPolicy
+    from services.billing.store.account_store import AccountStore
     from services.billing.store.machine_usage_store import MachineUsageStore
     from services.billing.store.posting_store import PostingStore
     from services.billing.store.report_store import ReportStore
@@ -26,12 +27,14 @@ class ReportServicer(reports_pb2_grpc.ReportServiceServicer):
 
     def __init__(
         self,
+        accounts: AccountStore,
         reports: ReportStore,
         postings: PostingStore,
         usage: MachineUsageStore,
         policy: OverheadPolicy,
         clock: Clock,
     ) -> None:
+        self._accounts = accounts
         self._reports = reports
         self._postings = postings
         self._usage = usage
@@ -52,7 +55,8 @@ class ReportServicer(reports_pb2_grpc.ReportServiceServicer):
     async def GetStatement(self, request: pb.GetStatementRequest, context: Context) -> pb.GetStatementResponse:
         """Gets an account's statement."""
         period = wire.period_from_proto(request, self._clock.now())
-        return wire.statement_to_proto(await self._reports.statement(request.account_id, *period, request.user_id))
+        account_id = await self._accounts.id_of(request.account_id)
+        return wire.statement_to_proto(await self._reports.statement(account_id, *period, request.user_id))
 
     async def VerifyLedger(self, request: pb.VerifyLedgerRequest, context: Context) -> pb.VerifyLedgerResponse:
         """Verifies the ledger."""

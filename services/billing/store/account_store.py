@@ -65,6 +65,15 @@ class AccountStore:
             account_id = await connection.scalar(select(accounts.c.account_id).where(accounts.c.name == name))
             return None if account_id is None else await read_account(connection, account_id)
 
+    async def id_of(self, account: str) -> str:
+        """The id of the account with this id or name; raises AccountNotFoundError."""
+        query = select(accounts.c.account_id).where(or_(accounts.c.account_id == account, accounts.c.name == account))
+        async with self._database.reading() as connection:
+            found = await connection.scalar(query)
+        if found is None:
+            raise AccountNotFoundError(account)
+        return found
+
     async def owned(self, only: Collection[str] | None = None) -> Sequence[OwnedAccount]:
         """All accounts with their owners, by name; if `only` is given, those with these ids or names."""
         query = (
