@@ -96,7 +96,7 @@ async def quiet_null_ns(trusted: RunnerSession, judge: CaseJudge, profile: Chain
     links = _links(trial, profile)
     await _prepare(trusted, judge, trial, links)
     seconds = links * judge.problem.time_limit_seconds
-    return min([await trusted.run_chain(nonce, seconds) for nonce in range(profile.quiet_chains)])
+    return min([await _empty_ns(trusted, trial, links, nonce, seconds) for nonce in range(profile.quiet_chains)])
 
 
 async def audit_case(
@@ -153,7 +153,7 @@ async def _measure(
     await checker.choose_program(judge, trial)
     for session in (trusted, checker.session):
         await _prepare(session, judge, trial, links)
-    null_ns = await trusted.run_chain(nonce, seconds)
+    null_ns = await _empty_ns(trusted, trial, links, nonce, seconds)
     wall_ns = await checker.session.run_chain(nonce, seconds)
     records = read_records(checker.session.channel, trial.layout, links)
     if records is None:
@@ -172,6 +172,16 @@ async def _measure(
         await raise_first(found)
     events_ns = tuple(float(record.event_ns) for record in records)
     return ChainMeasurement(links, wall_ns, null_ns, events_ns, len(chosen))
+
+
+async def _empty_ns(trusted: RunnerSession, trial: Trial, links: int, nonce: int, seconds: float) -> int:
+    """Returns the time of an empty chain without that of its calls, which launch a kernel that does nothing.
+
+    So what is left is what any chain of launches costs: on a GPU, the gaps between the kernels too.
+    """
+    wall_ns = await trusted.run_chain(nonce, seconds)
+    records = read_records(trusted.channel, trial.layout, links)
+    return max(0, wall_ns - sum(record.event_ns for record in records or ()))
 
 
 async def _prepare(session: RunnerSession, judge: CaseJudge, trial: Trial, links: int) -> None:

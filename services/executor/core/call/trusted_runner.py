@@ -10,6 +10,7 @@ from problems.kit.signature import Parameter
 from services.executor.core.call.layout import layout_of, plan_bytes
 from services.executor.core.call.runner_session import RunnerSession
 from services.executor.core.compile.build import Builder, Unit
+from services.executor.core.compile.harness import harness_source
 from services.executor.core.model.failure import Failure, InfrastructureFailure
 from services.executor.core.sandbox.canary import memory_probe
 from services.executor.core.sandbox.exit_reasons import DEVICE_FAULT, program_failure
@@ -25,11 +26,11 @@ if TYPE_CHECKING:
     from services.executor.sandboxes.sandbox import SandboxedProcess
 
 # Any arguments will do, because nothing reads them: one build serves all problems. Its chains are taken off a
-# submission's, so its calls launch a kernel too: on an H200 a launch is 4 us of each call (docs/measurements.md).
+# submission's, so its calls launch a kernel too: on an H200 the gap at a launch is 4 us (docs/measurements.md).
 _UNIT = Unit(
     BuildKind.SOLUTION,
     '#include <hip/hip_runtime.h>\n__global__ void nothing() {}\nextern "C" void solution() { nothing<<<1, 1>>>(); }\n',
-    'extern "C" void wavepool_call(void**) {}\n',
+    harness_source(()),
     'extern "C" void solution()',
 )
 

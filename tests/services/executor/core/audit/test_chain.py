@@ -13,11 +13,13 @@ from problems.kit.chaining import FIXED
 from problems.library.catalogue import load_problem
 from services.executor.core.audit.chain import CPU_CHAINS, ChainProfile, audit_case, quiet_null_ns
 from services.executor.core.audit.chain_audit import CPU_CHAIN_RULE, audited_call_ns, shortfall
+from services.executor.core.call.layout import read_records
 from services.executor.core.call.trusted_runner import trusted_runner
 from services.executor.core.check.case_judge import CaseJudge
 from services.executor.core.model.failure import Failure
 from services.executor.core.model.seeds import RunSeed
 from services.executor.core.model.verdict import Verdict
+from services.executor.devices.sim.sim_device import SimulatedGpu
 from tests.services.executor.core.conftest import SUBMISSIONS
 from tests.services.executor.core.mixed_problem import MIXED_SOLUTION, MixedProblem
 from tests.services.executor.core.runner_pair import runner_pair
@@ -147,3 +149,20 @@ async def test_empty_chains_are_made_before_the_submission_has_a_process(context
 async def test_chains_know_the_empty_one_from_before(context: RunContext) -> None:
     audit = await _audit(context, "slow_addition", quiet_ns=1)
     assert [chain.null_ns for chain in audit.chains] == [1]
+
+
+async def test_an_empty_chain_launches_kernels_and_is_told_without_their_time(context: RunContext) -> None:
+    """Only so does it cost what a chain of launches costs: on a GPU the gap between two kernels is some 4 us."""
+    simulated = replace(context, device=SimulatedGpu())
+    entry = load_problem(PROBLEMS / "vector-addition")
+    judge = CaseJudge(entry.problem, entry.problem.sizes.cpu[0], RunSeed(), 0)
+    async with trusted_runner(simulated, simulated.cache) as trusted:
+        empty_ns = await quiet_null_ns(trusted, judge, replace(LONG, quiet_chains=1))
+        assert empty_ns is not None
+        trial = judge.undrawn(0, LONG.links) or judge.draw(0, LONG.links)
+        wall_ns = await trusted.run_chain(0, 60.0)
+        records = read_records(trusted.channel, trial.layout, LONG.links)
+    assert records is not None
+    kernels_ns = [record.event_ns for record in records]
+    assert min(kernels_ns) > 0
+    assert wall_ns - sum(kernels_ns) == pytest.approx(empty_ns, rel=0.5)
