@@ -53,7 +53,9 @@ async def test_an_honest_time_is_believed_and_half_of_it_is_not(context: RunCont
     async with runner_pair(context, problem, source) as (checker, trusted):
         judge = checker.judge(problem.sizes.cpu[0], 0)
         claimed_ns = median([(await checker.call(judge)).event_ns for _ in range(5)])
-        honest = await audit_case(checker, trusted, judge, claimed_ns, LIMITS)
+        # On a busy machine it takes long until a chain is undisturbed.
+        patient = replace(CPU_CHAINS, most_chains=400, most_seconds=60.0)
+        honest = await audit_case(checker, trusted, judge, claimed_ns, (patient, CPU_CHAIN_RULE))
         assert not shortfall(claimed_ns, honest.chains, CPU_CHAIN_RULE), honest
         assert all(chain.checked == chain.calls == CPU_CHAINS.links for chain in honest.chains)
         # Half the time of the shortest chain, so that a busy machine makes no difference; halved once more for safety.
