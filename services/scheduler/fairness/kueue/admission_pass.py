@@ -1,7 +1,8 @@
 """A pass over all that waits: admission cycles until nothing more can be admitted.
 
 A workload that gets nothing is put aside for the rest of the pass, so that one behind it may have what is left. Whoever
-preempts has a claim on what it is to get, in later cycles and passes, until its victims have stopped and it starts.
+preempts has a claim on what it is to get, in later cycles and passes, until its victims have stopped and it starts. A
+victim that was admitted in the same pass has not started yet: it goes back to its queue, and nothing has to stop.
 """
 
 from __future__ import annotations
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     from services.scheduler.fairness.kueue.snapshot import Snapshot, Workload
     from services.scheduler.fairness.kueue.victims import FairSharing
 
+_Key = tuple[str, str]
+"""A workload's queue and name."""
+
 
 @dataclass(frozen=True)
 class AdmissionFairSharing:
@@ -36,11 +40,18 @@ class AdmissionFairSharing:
 
     def entered(self, workload: Workload) -> AdmissionFairSharing:
         """The state after the workload was admitted."""
+        return self._changed(workload, workload.request)
+
+    def left(self, workload: Workload) -> AdmissionFairSharing:
+        """The state as if the workload had not been admitted."""
+        return self._changed(workload, {resource: -amount for resource, amount in workload.request.items()})
+
+    def _changed(self, workload: Workload, request: Mapping[str, int]) -> AdmissionFairSharing:
         local_queue = self.local_queues.get(workload.local_queue)
         if local_queue is None:
             return self
-        entered = local_queue.entered(workload.request, self.decay)
-        return replace(self, local_queues={**self.local_queues, entered.name: entered})
+        changed = local_queue.entered(request, self.decay)
+        return replace(self, local_queues={**self.local_queues, changed.name: changed})
 
 
 @dataclass(frozen=True)
@@ -79,12 +90,14 @@ def admission_pass(
         final = [one for one in decisions if one.outcome is not Outcome.OVERTAKEN]
         # If all were overtaken, then by claims, and another cycle would not change that.
         for decision in final or decisions:
-            state.settle(decision)
             queue = queues[decision.workload.queue]
             queue.remove(decision.workload)
             if not queue:
                 del queues[decision.workload.queue]
-    return PassResult(tuple(state.decisions), tuple(state.claims), state.admission_sharing)
+        for decision in final or decisions:
+            for workload in state.settle(decision):
+                queues.setdefault(workload.queue, Waiting(())).add(workload)
+    return PassResult(tuple(state.decisions.values()), tuple(state.claims), state.admission_sharing)
 
 
 def _queues(snapshot: Snapshot, waiting: Iterable[Workload]) -> dict[str, Waiting]:
@@ -101,7 +114,9 @@ class _Pass:
     now: datetime
     admission_sharing: AdmissionFairSharing | None
     claims: list[Claim] = field(default_factory=list["Claim"])
-    decisions: list[Decision] = field(default_factory=list["Decision"])
+    decisions: dict[_Key, Decision] = field(default_factory=dict["_Key", "Decision"])
+    dismissed: set[_Key] = field(default_factory=set["_Key"])
+    """Those that were admitted in this pass, and had to give way before they started."""
 
     def redeem(self, claims: Iterable[Claim]) -> Iterator[Workload]:
         """Admits those whose victims have all stopped; yields those that do not fit even so, as quotas have shrunk."""
@@ -112,25 +127,77 @@ class _Pass:
                 self.claims.append(replace(claim, victims=victims))
             elif self.snapshot.usage.fits(self.snapshot.tree.queues[workload.queue], claim.amounts):
                 reason = "The workloads that it preempted have stopped."
-                self.settle(Decision(workload, Outcome.ADMITTED, reason, claim.amounts))
+                self._admit(Decision(workload, Outcome.ADMITTED, reason, claim.amounts))
             else:
                 yield workload
 
-    def settle(self, decision: Decision) -> None:
-        """Makes a decision part of the state that the next cycle sees."""
-        self.decisions.append(decision)
+    def settle(self, decision: Decision) -> list[Workload]:
+        """Makes a decision part of the state that the next cycle sees. Gives workloads that are to wait again."""
+        if decision.outcome is Outcome.PREEMPTING:
+            return self._preempt(decision)
         if decision.outcome is Outcome.ADMITTED:
-            self.snapshot.admit(Admitted(decision.workload, decision.amounts, self.now))
-            if self.admission_sharing is not None:
-                self.admission_sharing = self.admission_sharing.entered(decision.workload)
-                self.look_at_local_queues()
-        elif decision.outcome is Outcome.PREEMPTING:
-            victims = tuple(victim.admitted for victim in decision.victims)
-            self.claims.append(Claim(decision.workload, decision.amounts, victims))
-            for victim in victims:
-                self.snapshot.evict(victim)
+            self._admit(decision)
+        else:
+            self._record(decision)
+        return []
 
     def look_at_local_queues(self) -> None:
         """Has the snapshot say what local queues used, if admission fair sharing is on."""
         if self.admission_sharing is not None:
             self.snapshot = replace(self.snapshot, local_queue_usage=self.admission_sharing.usage())
+
+    def _record(self, decision: Decision) -> None:
+        self.decisions[_key(decision.workload)] = decision
+
+    def _admit(self, decision: Decision) -> None:
+        self._record(decision)
+        self.snapshot.admit(Admitted(decision.workload, decision.amounts, self.now))
+        if self.admission_sharing is not None:
+            self.admission_sharing = self.admission_sharing.entered(decision.workload)
+            self.look_at_local_queues()
+
+    def _preempt(self, decision: Decision) -> list[Workload]:
+        running = tuple(one for one in decision.victims if _key(one.admitted.workload) not in self.decisions)
+        not_started = [one.admitted for one in decision.victims if one not in running]
+        queue = self.snapshot.tree.queues[decision.workload.queue]
+        with self.snapshot.without(not_started):
+            fits_now = self.snapshot.usage.fits(queue, decision.amounts)
+        if not running and not fits_now:
+            reason = "Workloads before it in this pass took what it needs."
+            self._record(replace(decision, outcome=Outcome.OVERTAKEN, reason=reason, victims=()))
+            return []
+        for one in not_started:
+            self._dismiss(one)
+        names = " and ".join(one.workload.name for one in not_started)
+        if running:
+            reason = f"{decision.reason} Of these, {names} had not started yet." if names else decision.reason
+            self._record(replace(decision, reason=reason, victims=running))
+            self.claims.append(Claim(decision.workload, decision.amounts, tuple(one.admitted for one in running)))
+            for one in running:
+                self.snapshot.evict(one.admitted)
+        else:
+            reason = f"It goes before {names}, which had not started yet."
+            self._admit(replace(decision, outcome=Outcome.ADMITTED, reason=reason, victims=()))
+        return list(self._wait_again(not_started, decision.workload))
+
+    def _dismiss(self, one: Admitted) -> None:
+        self.snapshot.dismiss(one)
+        del self.decisions[_key(one.workload)]
+        if self.admission_sharing is not None:
+            self.admission_sharing = self.admission_sharing.left(one.workload)
+            self.look_at_local_queues()
+
+    def _wait_again(self, dismissed: Iterable[Admitted], preemptor: Workload) -> Iterator[Workload]:
+        for one in dismissed:
+            key = _key(one.workload)
+            # Once only: two workloads that preempt each other would never end.
+            if key in self.dismissed:
+                reason = f"It has to give way to {preemptor.name}."
+                self._record(Decision(one.workload, Outcome.WAITING, reason, one.usage))
+            else:
+                self.dismissed.add(key)
+                yield one.workload
+
+
+def _key(workload: Workload) -> _Key:
+    return (workload.queue, workload.name)

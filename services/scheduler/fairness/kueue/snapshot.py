@@ -91,6 +91,11 @@ class Snapshot:
         self.usage.add(self.queue_of(one), one.usage)
         insort(self._those_like(one), one, key=_victim_order)
 
+    def dismiss(self, one: Admitted) -> None:
+        """Takes back what `admit` did."""
+        self.usage.remove(self.queue_of(one), one.usage)
+        self._those_like(one).remove(one)
+
     def evict(self, one: Admitted) -> None:
         """Marks the workload as on its way out; it still holds its quota. Nothing changes if it was already."""
         if not one.is_evicting:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from heapq import heappop, heappush
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from services.scheduler.fairness.kueue.snapshot import Workload
+
+_Rank = tuple[int, float, str]
 
 
 class Waiting:
@@ -17,25 +20,28 @@ class Waiting:
     """
 
     def __init__(self, workloads: Iterable[Workload]) -> None:
-        self._by_local_queue: dict[str, list[Workload]] = {}
-        for workload in sorted(workloads, key=_rank, reverse=True):
-            self._by_local_queue.setdefault(workload.local_queue, []).append(workload)
+        self._by_local_queue: dict[str, list[tuple[_Rank, int, Workload]]] = {}
+        self._added = 0
+        for workload in workloads:
+            self.add(workload)
 
     def __bool__(self) -> bool:
         return bool(self._by_local_queue)
 
+    def add(self, workload: Workload) -> None:
+        """Puts in one more."""
+        self._added += 1
+        heap = self._by_local_queue.setdefault(workload.local_queue, [])
+        heappush(heap, ((-workload.priority, workload.create_time.timestamp(), workload.name), self._added, workload))
+
     def head(self, local_queue_usage: Mapping[str, float]) -> Workload:
         """The next one. Raises ValueError if none is left. Without any usage, local queues make no difference."""
-        heads = (rest[-1] for rest in self._by_local_queue.values())
-        return min(heads, key=lambda one: (local_queue_usage.get(one.local_queue, 0), _rank(one)))
+        heads = (heap[0] for heap in self._by_local_queue.values())
+        return min(heads, key=lambda head: (local_queue_usage.get(head[2].local_queue, 0), head[:2]))[2]
 
     def remove(self, head: Workload) -> None:
         """Takes out a workload that `head` returned."""
-        rest = self._by_local_queue[head.local_queue]
-        rest.pop()
-        if not rest:
+        heap = self._by_local_queue[head.local_queue]
+        heappop(heap)
+        if not heap:
             del self._by_local_queue[head.local_queue]
-
-
-def _rank(workload: Workload) -> tuple[int, float, str]:
-    return (-workload.priority, workload.create_time.timestamp(), workload.name)
