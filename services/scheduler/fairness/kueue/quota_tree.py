@@ -62,9 +62,9 @@ class QuotaNode:
     spec: QueueSpec | CohortSpec
     index: int
     """The position of its usage in a `Usage`."""
-    parent: QuotaNode | None = None
-    queues: list[QuotaNode] = field(default_factory=list["QuotaNode"])
-    cohorts: list[QuotaNode] = field(default_factory=list["QuotaNode"])
+    parent: QuotaNode | None = field(default=None, repr=False)
+    queues: list[QuotaNode] = field(default_factory=list["QuotaNode"], repr=False)
+    cohorts: list[QuotaNode] = field(default_factory=list["QuotaNode"], repr=False)
 
     @property
     def name(self) -> str:
