@@ -94,25 +94,24 @@ def _is_under_quota(usage: Usage, preemptor: Preemptor) -> bool:
 def _borrowers(usage: Usage, preemptor: Preemptor) -> Iterator[_Borrower]:
     if preemptor.queue.queue.preemption.reclaim_within_cohort is ReclaimWithinCohort.NEVER:
         return
+    advantages = dict(_advantages(usage, preemptor))
+    for queue in usage.borrowing_queues(preemptor.queue.root, preemptor.contested):
+        if queue is preemptor.queue:
+            continue
+        common = next(cohort for cohort in queue.ancestors if cohort in advantages)
+        if all(_borrows(usage, cohort, preemptor.contested) for cohort in queue.ancestors_below(common)):
+            yield _Borrower(queue, common, advantages[common])
+
+
+def _advantages(usage: Usage, preemptor: Preemptor) -> Iterator[tuple[QuotaNode, bool]]:
+    """For each cohort above the preemptor's queue: whether the request fits the quota of a subtree below it."""
     has_advantage, rest = False, preemptor.amounts
     below = preemptor.queue
     for cohort in preemptor.queue.ancestors:
         has_advantage = has_advantage or not any(usage.exceeds_quota(below, fr, rest[fr]) for fr in rest)
         rest = {fr: max(0, amount - usage.local_available(below, fr)) for fr, amount in rest.items()}
-        for queue in _borrowing_queues(usage, cohort, below, preemptor.contested):
-            yield _Borrower(queue, cohort, has_advantage)
+        yield cohort, has_advantage
         below = cohort
-
-
-def _borrowing_queues(
-    usage: Usage, cohort: QuotaNode, seen: QuotaNode, contested: frozenset[FlavorResource]
-) -> Iterator[QuotaNode]:
-    for child in cohort.cohorts:
-        if child is not seen and _borrows(usage, child, contested):
-            yield from _borrowing_queues(usage, child, seen, contested)
-    for child in cohort.queues:
-        if child is not seen and _borrows(usage, child, contested):
-            yield child
 
 
 def _borrows(usage: Usage, node: QuotaNode, contested: frozenset[FlavorResource]) -> bool:
@@ -163,7 +162,7 @@ def _reason(preemptor: Preemptor, other: Workload, *, has_advantage: bool) -> Vi
 def _still_borrows(usage: Usage, borrower: _Borrower | None, contested: frozenset[FlavorResource]) -> bool:
     if borrower is None:
         return True
-    below_common = borrower.queue.ancestors[: borrower.queue.ancestors.index(borrower.common_cohort)]
+    below_common = borrower.queue.ancestors_below(borrower.common_cohort)
     return all(_borrows(usage, node, contested) for node in (borrower.queue, *below_common))
 
 

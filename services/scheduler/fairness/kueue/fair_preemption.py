@@ -83,8 +83,8 @@ class _Candidates:
 def _candidate_queues(snapshot: Snapshot, preemptor: Preemptor) -> dict[QuotaNode, _Candidates]:
     own, usage = preemptor.queue, snapshot.usage
     queues: dict[QuotaNode, _Candidates] = {own: _Candidates(_own(snapshot, preemptor))}
-    for queue in own.root.subtree_queues() if own.parent else ():
-        if queue is not own and any(usage.exceeds_quota(queue, fr) for fr in preemptor.contested):
+    for queue in usage.borrowing_queues(own.root, preemptor.contested):
+        if queue is not own:
             queues[queue] = _Candidates(
                 chain.from_iterable(
                     cohort_candidates(preemptor, by_queue.get(queue.name, ()))
@@ -166,6 +166,15 @@ class _TargetOrder:
         self._usage, self._own, self._candidates = snapshot.usage, preemptor.queue, candidates
         self._around = set(preemptor.queue.ancestors)
         self._done: set[QuotaNode] = set()
+        # The children that have candidates, in or below them.
+        self._queues: dict[QuotaNode, list[QuotaNode]] = {}
+        self._cohorts: dict[QuotaNode, set[QuotaNode]] = {}
+        for queue in candidates:
+            for cohort, child in zip(queue.ancestors, (queue, *queue.ancestors), strict=False):
+                if child is queue:
+                    self._queues.setdefault(cohort, []).append(queue)
+                else:
+                    self._cohorts.setdefault(cohort, set()).add(child)
 
     def targets(self) -> Iterator[QuotaNode]:
         """Yields queues with candidates; a queue comes again while it has some and its share is the largest."""
@@ -193,7 +202,7 @@ class _TargetOrder:
 
     def _largest_queue(self, cohort: QuotaNode) -> QuotaNode | None:
         largest: QuotaNode | None = None
-        for queue in cohort.queues:
+        for queue in self._queues.get(cohort, ()):
             if queue in self._done:
                 continue
             if not self._has_candidates(queue) or self._is_content(queue):
@@ -217,10 +226,11 @@ class _TargetOrder:
         return (not (head and head.is_evicting), queue is self._own, head.victim_order if head else ())
 
     def _largest_cohort(self, cohort: QuotaNode) -> QuotaNode | None:
-        for child in cohort.cohorts:
+        children = self._cohorts.get(cohort, set())
+        for child in children:
             if child not in self._around and not self._usage.share_order(child)[1]:
                 self._done.add(child)
-        left = [child for child in cohort.cohorts if child not in self._done]
+        left = [child for child in children if child not in self._done]
         return max(left, key=lambda child: (self._usage.share_order(child), child.name), default=None)
 
 

@@ -88,6 +88,10 @@ class QuotaNode:
         """The cohorts above it, the nearest first."""
         return (self.parent, *self.parent.ancestors) if self.parent else ()
 
+    def ancestors_below(self, cohort: QuotaNode) -> tuple[QuotaNode, ...]:
+        """The cohorts between it and one of its ancestors. Raises ValueError if that is not above it."""
+        return self.ancestors[: self.ancestors.index(cohort)]
+
     @property
     def root(self) -> QuotaNode:
         """The top of its tree, which may be itself."""
@@ -142,12 +146,6 @@ class QuotaNode:
             groups = [*(group for group in groups if group not in joined), (resources, flavors)]
         made = [FlavorGroup(frozenset(resources), tuple(flavors)) for resources, flavors in groups]
         return {resource: group for group in made for resource in group.resources}
-
-    def subtree_queues(self) -> Iterator[QuotaNode]:
-        """The queues below a cohort."""
-        yield from self.queues
-        for cohort in self.cohorts:
-            yield from cohort.subtree_queues()
 
     @cached_property
     def _potential(self) -> Amounts:

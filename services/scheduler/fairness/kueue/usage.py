@@ -8,8 +8,10 @@ from fractions import Fraction
 from math import ceil
 from typing import TYPE_CHECKING
 
+from services.scheduler.fairness.kueue.queue_spec import QueueSpec
+
 if TYPE_CHECKING:
-    from collections.abc import Generator, Mapping
+    from collections.abc import Generator, Iterable, Mapping
 
     from services.scheduler.fairness.kueue.queue_spec import Amounts, FlavorResource
     from services.scheduler.fairness.kueue.quota_tree import QuotaNode, QuotaTree
@@ -57,11 +59,13 @@ class Usage:
     def __init__(self, tree: QuotaTree) -> None:
         self._used: list[Amounts] = [{} for _ in range(len(tree))]
         self._shares: list[tuple[bool, Fraction] | None] = [None] * len(tree)
+        self._over_quota: dict[FlavorResource, dict[int, QuotaNode]] = {}
 
     def copy(self) -> Usage:
         """A state of its own, of the same tree."""
         other = object.__new__(Usage)
         other._used, other._shares = [dict(used) for used in self._used], list(self._shares)
+        other._over_quota = {fr: dict(nodes) for fr, nodes in self._over_quota.items()}
         return other
 
     def used(self, node: QuotaNode, fr: FlavorResource) -> int:
@@ -99,6 +103,11 @@ class Usage:
     def exceeds_quota(self, node: QuotaNode, fr: FlavorResource, more: int = 0) -> bool:
         """True if the node would use more than its subtree quota with `more` added."""
         return self.used(node, fr) + more > node.subtree_quota.get(fr, 0)
+
+    def borrowing_queues(self, root: QuotaNode, contested: Iterable[FlavorResource]) -> list[QuotaNode]:
+        """The queues below the root that use more than their quota of any of these, in the order of their index."""
+        found = {index: node for fr in contested for index, node in self._over_quota.get(fr, {}).items()}
+        return [node for _, node in sorted(found.items()) if isinstance(node.spec, QueueSpec) and node.root is root]
 
     def local_available(self, node: QuotaNode, fr: FlavorResource) -> int:
         """What is left of the node's local quota."""
@@ -161,6 +170,10 @@ class Usage:
         local, used = node.local_quota(fr), self.used(node, fr)
         self._used[node.index][fr] = used + delta
         self._shares[node.index] = None
+        if self.exceeds_quota(node, fr):
+            self._over_quota.setdefault(fr, {})[node.index] = node
+        else:
+            self._over_quota.get(fr, {}).pop(node.index, None)
         above = max(0, used + delta - local) - max(0, used - local)
         if node.parent is not None and above:
             self._change(node.parent, fr, above)
