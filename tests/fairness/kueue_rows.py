@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from services.scheduler.fairness.kueue.admission_cycle import Outcome, admission_cycle
-from services.scheduler.fairness.kueue.admission_pass import AdmissionFairSharing, admission_pass
+from services.scheduler.fairness.kueue.admission_pass import admission_pass
 from services.scheduler.fairness.kueue.fair_preemption import FairStrategy
-from services.scheduler.fairness.kueue.local_queues import LocalQueue, UsageDecay
+from services.scheduler.fairness.kueue.local_queues import AdmissionFairSharing, LocalQueue, UsageDecay
 from services.scheduler.fairness.kueue.preemption import Preemptor
 from services.scheduler.fairness.kueue.queue_spec import (
     Amounts,

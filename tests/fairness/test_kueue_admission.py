@@ -4,8 +4,8 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from services.scheduler.fairness.kueue.admission_cycle import Claim, Outcome, admission_cycle
-from services.scheduler.fairness.kueue.admission_pass import AdmissionFairSharing, admission_pass
-from services.scheduler.fairness.kueue.local_queues import LocalQueue, UsageDecay
+from services.scheduler.fairness.kueue.admission_pass import admission_pass
+from services.scheduler.fairness.kueue.local_queues import AdmissionFairSharing, LocalQueue, UsageDecay
 from services.scheduler.fairness.kueue.queue_spec import CohortSpec, Preemption, ReclaimWithinCohort, WithinQueue
 from services.scheduler.fairness.kueue.quota_tree import quota_tree
 from services.scheduler.fairness.kueue.snapshot import snapshot_of

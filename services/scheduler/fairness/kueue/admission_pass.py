@@ -15,43 +15,17 @@ from services.scheduler.fairness.kueue.snapshot import Admitted
 from services.scheduler.fairness.kueue.waiting import Waiting
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
     from datetime import datetime
 
-    from services.scheduler.fairness.kueue.local_queues import LocalQueue, UsageDecay
+    from services.scheduler.fairness.kueue.local_queues import AdmissionFairSharing
     from services.scheduler.fairness.kueue.snapshot import Snapshot, Workload
     from services.scheduler.fairness.kueue.victims import FairSharing
 
 _Key = tuple[str, str]
 """A workload's queue and name."""
-
-
-@dataclass(frozen=True)
-class AdmissionFairSharing:
-    """Admission fair sharing is on, with the local queues as they are now."""
-
-    decay: UsageDecay
-    local_queues: Mapping[str, LocalQueue] = field(default_factory=dict[str, "LocalQueue"])
-    """By name. The workloads of others count as those of a local queue that used nothing, and stay so."""
-
-    def usage(self) -> dict[str, float]:
-        """The weighted usage by local queue."""
-        return {name: one.weighted_usage(self.decay) for name, one in self.local_queues.items()}
-
-    def entered(self, workload: Workload) -> AdmissionFairSharing:
-        """The state after the workload was admitted."""
-        return self._changed(workload, workload.request)
-
-    def left(self, workload: Workload) -> AdmissionFairSharing:
-        """The state as if the workload had not been admitted."""
-        return self._changed(workload, {resource: -amount for resource, amount in workload.request.items()})
-
-    def _changed(self, workload: Workload, request: Mapping[str, int]) -> AdmissionFairSharing:
-        local_queue = self.local_queues.get(workload.local_queue)
-        if local_queue is None:
-            return self
-        changed = local_queue.entered(request, self.decay)
-        return replace(self, local_queues={**self.local_queues, changed.name: changed})
+_Shape = tuple[str, int, frozenset[tuple[str, int]]]
+"""A workload's queue, priority and request."""
 
 
 @dataclass(frozen=True)
@@ -82,30 +56,16 @@ def admission_pass(
     """
     state = _Pass(snapshot.copy(), now, admission_sharing)
     state.look_at_local_queues()
-    queues = _queues(snapshot, [*waiting, *state.redeem(claims)])
-    while queues:
-        usage = state.snapshot.local_queue_usage
-        heads = [queue.head(usage) for queue in queues.values()]
+    for workload in (*waiting, *state.redeem(claims)):
+        state.wait(workload)
+    while heads := state.heads():
         decisions = admission_cycle(state.snapshot, heads, sharing, state.claims)
         final = [one for one in decisions if one.outcome is not Outcome.OVERTAKEN]
         # If all were overtaken, then by claims, and another cycle would not change that.
+        state.take_out(final or decisions)
         for decision in final or decisions:
-            queue = queues[decision.workload.queue]
-            queue.remove(decision.workload)
-            if not queue:
-                del queues[decision.workload.queue]
-        for decision in final or decisions:
-            for workload in state.settle(decision):
-                queues.setdefault(workload.queue, Waiting(())).add(workload)
+            state.settle(decision)
     return PassResult(tuple(state.decisions.values()), tuple(state.claims), state.admission_sharing)
-
-
-def _queues(snapshot: Snapshot, waiting: Iterable[Workload]) -> dict[str, Waiting]:
-    by_queue: dict[str, list[Workload]] = {}
-    for workload in waiting:
-        by_queue.setdefault(snapshot.tree.queues[workload.queue].name, []).append(workload)
-    # In an order of their own, so that the order of the waiting ones makes no difference.
-    return {name: Waiting(by_queue[name]) for name in sorted(by_queue)}
 
 
 @dataclass
@@ -113,10 +73,35 @@ class _Pass:
     snapshot: Snapshot
     now: datetime
     admission_sharing: AdmissionFairSharing | None
+    queues: dict[str, Waiting] = field(default_factory=dict[str, Waiting])
+    """By name: those in which something still waits for a decision."""
     claims: list[Claim] = field(default_factory=list["Claim"])
-    decisions: dict[_Key, Decision] = field(default_factory=dict["_Key", "Decision"])
+    decisions: dict[_Key, Decision] = field(default_factory=dict["_Key", Decision])
     dismissed: set[_Key] = field(default_factory=set["_Key"])
     """Those that were admitted in this pass, and had to give way before they started."""
+    in_vain: dict[_Shape, Decision] = field(default_factory=dict["_Shape", Decision])
+    """Requests that got nothing since usage last changed: the same ones in the same queue need not be tried again."""
+
+    def wait(self, workload: Workload) -> None:
+        """Puts the workload into its queue."""
+        name = self.snapshot.tree.queues[workload.queue].name
+        self.queues.setdefault(name, Waiting(())).add(workload)
+
+    def heads(self) -> list[Workload]:
+        """The next workload of each queue; empty if all are decided on."""
+        heads: list[Workload] = []
+        # In an order of their own, so that the order of the waiting ones makes no difference.
+        for name in sorted(self.queues):
+            while name in self.queues:
+                head = self.queues[name].head(self.snapshot.local_queue_usage)
+                alike = self.in_vain.get(_shape(head))
+                if alike is None or head.create_time < alike.workload.create_time:
+                    heads.append(head)
+                    break
+                decision = replace(alike, workload=head)
+                self.take_out([decision])
+                self.settle(decision)
+        return heads
 
     def redeem(self, claims: Iterable[Claim]) -> Iterator[Workload]:
         """Admits those whose victims have all stopped; yields those that do not fit even so, as quotas have shrunk."""
@@ -131,15 +116,24 @@ class _Pass:
             else:
                 yield workload
 
-    def settle(self, decision: Decision) -> list[Workload]:
-        """Makes a decision part of the state that the next cycle sees. Gives workloads that are to wait again."""
+    def take_out(self, decisions: Iterable[Decision]) -> None:
+        """Takes the workloads, which are the heads of their queues, out of there."""
+        for decision in decisions:
+            queue = self.queues[decision.workload.queue]
+            queue.remove(decision.workload)
+            if not queue:
+                del self.queues[decision.workload.queue]
+            if decision.outcome is Outcome.WAITING:
+                self.in_vain[_shape(decision.workload)] = decision
+
+    def settle(self, decision: Decision) -> None:
+        """Makes a decision part of the state that the next cycle sees."""
         if decision.outcome is Outcome.PREEMPTING:
-            return self._preempt(decision)
-        if decision.outcome is Outcome.ADMITTED:
+            self._preempt(decision)
+        elif decision.outcome is Outcome.ADMITTED:
             self._admit(decision)
         else:
             self._record(decision)
-        return []
 
     def look_at_local_queues(self) -> None:
         """Has the snapshot say what local queues used, if admission fair sharing is on."""
@@ -152,11 +146,12 @@ class _Pass:
     def _admit(self, decision: Decision) -> None:
         self._record(decision)
         self.snapshot.admit(Admitted(decision.workload, decision.amounts, self.now))
+        self.in_vain.clear()
         if self.admission_sharing is not None:
             self.admission_sharing = self.admission_sharing.entered(decision.workload)
             self.look_at_local_queues()
 
-    def _preempt(self, decision: Decision) -> list[Workload]:
+    def _preempt(self, decision: Decision) -> None:
         running = tuple(one for one in decision.victims if _key(one.admitted.workload) not in self.decisions)
         not_started = [one.admitted for one in decision.victims if one not in running]
         queue = self.snapshot.tree.queues[decision.workload.queue]
@@ -165,7 +160,7 @@ class _Pass:
         if not running and not fits_now:
             reason = "Workloads before it in this pass took what it needs."
             self._record(replace(decision, outcome=Outcome.OVERTAKEN, reason=reason, victims=()))
-            return []
+            return
         for one in not_started:
             self._dismiss(one)
         names = " and ".join(one.workload.name for one in not_started)
@@ -178,26 +173,31 @@ class _Pass:
         else:
             reason = f"It goes before {names}, which had not started yet."
             self._admit(replace(decision, outcome=Outcome.ADMITTED, reason=reason, victims=()))
-        return list(self._wait_again(not_started, decision.workload))
+        for one in not_started:
+            self._wait_again(one, decision.workload)
 
     def _dismiss(self, one: Admitted) -> None:
         self.snapshot.dismiss(one)
+        self.in_vain.clear()
         del self.decisions[_key(one.workload)]
         if self.admission_sharing is not None:
             self.admission_sharing = self.admission_sharing.left(one.workload)
             self.look_at_local_queues()
 
-    def _wait_again(self, dismissed: Iterable[Admitted], preemptor: Workload) -> Iterator[Workload]:
-        for one in dismissed:
-            key = _key(one.workload)
-            # Once only: two workloads that preempt each other would never end.
-            if key in self.dismissed:
-                reason = f"It has to give way to {preemptor.name}."
-                self._record(Decision(one.workload, Outcome.WAITING, reason, one.usage))
-            else:
-                self.dismissed.add(key)
-                yield one.workload
+    def _wait_again(self, one: Admitted, preemptor: Workload) -> None:
+        key = _key(one.workload)
+        # Once only: two workloads that preempt each other would never end.
+        if key in self.dismissed:
+            reason = f"It has to give way to {preemptor.name}."
+            self._record(Decision(one.workload, Outcome.WAITING, reason, one.usage))
+        else:
+            self.dismissed.add(key)
+            self.wait(one.workload)
 
 
 def _key(workload: Workload) -> _Key:
     return (workload.queue, workload.name)
+
+
+def _shape(workload: Workload) -> _Shape:
+    return (workload.queue, workload.priority, frozenset(workload.request.items()))

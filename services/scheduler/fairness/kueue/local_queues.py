@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime, timedelta
 
+    from services.scheduler.fairness.kueue.snapshot import Workload
+
 _HALF = 0.5
 
 
@@ -73,3 +75,31 @@ class LocalQueue:
             return inf
         total = sum(amount * decay.resource_weights.get(resource, 1) for resource, amount in self.consumed.items())
         return total / self.weight
+
+
+@dataclass(frozen=True)
+class AdmissionFairSharing:
+    """Admission fair sharing is on, with the local queues as they are now."""
+
+    decay: UsageDecay
+    local_queues: Mapping[str, LocalQueue] = field(default_factory=dict[str, "LocalQueue"])
+    """By name. The workloads of others count as those of a local queue that used nothing, and stay so."""
+
+    def usage(self) -> dict[str, float]:
+        """The weighted usage by local queue."""
+        return {name: one.weighted_usage(self.decay) for name, one in self.local_queues.items()}
+
+    def entered(self, workload: Workload) -> AdmissionFairSharing:
+        """The state after the workload was admitted."""
+        return self._changed(workload, workload.request)
+
+    def left(self, workload: Workload) -> AdmissionFairSharing:
+        """The state as if the workload had not been admitted."""
+        return self._changed(workload, {resource: -amount for resource, amount in workload.request.items()})
+
+    def _changed(self, workload: Workload, request: Mapping[str, int]) -> AdmissionFairSharing:
+        local_queue = self.local_queues.get(workload.local_queue)
+        if local_queue is None:
+            return self
+        changed = local_queue.entered(request, self.decay)
+        return replace(self, local_queues={**self.local_queues, changed.name: changed})
