@@ -93,7 +93,7 @@ def report() -> str:
 def _replay_shares(row: Row) -> list[str]:
     tree = _tree(row)
     snapshot = snapshot_of(tree, [])
-    queue = next(iter(tree.queues.values()))
+    queue = tree.queues["cq"]
     for field in ("usage_of_cq_in_milli_cpu_or_units", "plus_request"):
         for one in row.get(field, []):
             snapshot.usage.add(queue, {FlavorResource(one["flavor"], one["resource"]): one["amount"]})
@@ -131,7 +131,7 @@ def _assignment(row: Row, workload: Workload, queue: QuotaNode) -> tuple[Amounts
     chosen = row.get("incoming_assignment")
     if chosen:
         flavors = {resource: FlavorResource(one["flavor"], resource) for resource, one in chosen.items()}
-        amounts = {flavors[resource]: amount for resource, amount in workload.request.items()}
+        amounts = {fr: workload.request[resource] for resource, fr in flavors.items()}
         return amounts, frozenset(flavors[resource] for resource, one in chosen.items() if one["mode"] == "Preempt")
     if chosen is None:
         flavor = row.get("incoming_flavor", "default")
@@ -192,7 +192,7 @@ def _wanted_victims(row: Row) -> list[tuple[str, str]]:
 
 
 def _sharing(row: Row) -> FairSharing | None:
-    if "classical" in row["policy"]:
+    if "fair-sharing" not in row["policy"]:
         return None
     if "fs_strategies" in row:
         return FairSharing(tuple(FairStrategy(name) for name in row["fs_strategies"]))
@@ -254,7 +254,6 @@ def _tree(row: Row) -> QuotaTree:
     # Naming a cohort is enough for it to be there.
     named = [one["cohort"] for one in row["queues"]] + [one["parent"] for one in cohorts.values()]
     cohorts |= {name: {"name": name, "parent": None} for name in named if name and name not in cohorts}
-    # Shares are about amounts in thousandths of a CPU already, quotas are not.
     return quota_tree(
         [
             QueueSpec(
