@@ -42,6 +42,17 @@ def test_the_smaller_share_goes_first_and_the_reason_says_from_where() -> None:
     assert outcomes(admission_cycle(snapshot, heads, None)) == {"of-a": Outcome.ADMITTED, "of-b": Outcome.OVERTAKEN}
 
 
+def test_who_stays_within_quota_goes_before_who_borrows_whatever_the_shares() -> None:
+    tree = quota_tree(
+        [a_queue("a", "team", premium=2, cheap=0), a_queue("b", "team", premium=0, cheap=8)], [CohortSpec("team")]
+    )
+    # Of flavors together, `a` has borrowed far more.
+    snapshot = snapshot_of(tree, [running(a_workload("there", "a", 6), "cheap")])
+    heads = [a_workload("of-a", "a", 2), a_workload("of-b", "b", 2, priority=9)]
+    first, _ = admission_cycle(snapshot, heads, FairSharing())
+    assert (first.workload.name, set(first.amounts)) == ("of-a", {gpus("premium")})
+
+
 def test_a_preemption_says_who_has_to_stop_and_why() -> None:
     snapshot = snapshot_of(OWNER_AND_BORROWER, [running(a_workload("guest", "borrower", 4))])
     (decision,) = admission_cycle(snapshot, [a_workload("host", "owner", 1)], FairSharing())
@@ -103,6 +114,25 @@ def test_what_was_admitted_in_the_same_pass_gives_way_without_a_preemption() -> 
         "guest": Outcome.WAITING,
     }
     assert result.claims == ()
+
+
+def test_who_had_to_give_way_may_have_something_else() -> None:
+    tree = quota_tree(
+        [
+            a_queue("owner", "team", mi210=4, settings=RECLAIMS),
+            a_queue("borrower", "team", mi210=0, mi300x=0),
+            a_queue("bank", "team", mi300x=4),
+        ],
+        [CohortSpec("team")],
+    )
+    waiting = [
+        a_workload("too-large", "owner", 9, priority=1),
+        a_workload("host", "owner", 4),
+        a_workload("guest", "borrower", 4),
+    ]
+    decisions = admission_pass(snapshot_of(tree, []), waiting, NOW, sharing=FairSharing()).decisions
+    amounts = {one.workload.name: set(one.amounts) for one in decisions if one.outcome is Outcome.ADMITTED}
+    assert amounts == {"host": {gpus("mi210")}, "guest": {gpus("mi300x")}}
 
 
 def test_an_entry_penalty_is_only_paid_by_those_that_stay_admitted() -> None:

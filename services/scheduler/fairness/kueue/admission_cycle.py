@@ -128,14 +128,14 @@ class _Plan:
         return _decision(nominee, Outcome.WAITING, reason)
 
     def _kept(self, nominee: Nominee) -> Amounts:
-        """As much of what the nominee asks for as its queue may still use by its own limits."""
+        """As much of what the nominee asks for as its queue may still use by its own limit."""
         queue, kept = nominee.queue, dict[FlavorResource, int]()
         for fr, amount in nominee.assignment.amounts.items():
             quota = queue.queue.quotas[fr]
-            left = quota.nominal - self.crowded.used(queue, fr)
-            if nominee.assignment.borrowing_level:
-                left = amount if quota.borrowing_limit is None else left + quota.borrowing_limit
-            kept[fr] = max(0, min(amount, left))
+            kept[fr] = amount
+            if quota.borrowing_limit is not None:
+                left = quota.nominal + quota.borrowing_limit - self.crowded.used(queue, fr)
+                kept[fr] = max(0, min(amount, left))
         return kept
 
     def _give(self, queue: QuotaNode, amounts: Amounts) -> None:
