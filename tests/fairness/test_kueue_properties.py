@@ -223,6 +223,20 @@ def test_nobody_takes_what_a_preemptor_waits_for(world: World, sharing: FairShar
     assert not started(second.decisions)
 
 
+@given(worlds(), st.data())
+def test_borrowing_queues_are_known_after_every_change(world: World, data: st.DataObject) -> None:
+    snapshot, contested = world.snapshot, world.flavor_resources()
+    for one in data.draw(st.permutations(world.running)):
+        snapshot.dismiss(one)
+        for root in {queue.root for queue in world.tree.queues.values()}:
+            found = {queue.name for queue in snapshot.usage.borrowing_queues(root, contested)}
+            assert found == {
+                name
+                for name, queue in world.tree.queues.items()
+                if queue.root is root and any(snapshot.usage.exceeds_quota(queue, fr) for fr in contested)
+            }
+
+
 @given(worlds())
 def test_a_share_is_zero_without_borrowing(world: World) -> None:
     usage = world.snapshot.usage
