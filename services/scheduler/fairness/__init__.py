@@ -1,1 +1,1 @@
-"""Fairness between queues: which waiting workload is next, and which running one makes room for it."""
+"""Fairness between queues: which waiting job is next, and which running one makes room. A folder for each policy."""
