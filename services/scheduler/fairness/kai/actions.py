@@ -1,0 +1,159 @@
+"""The actions of a cycle: each goes through the jobs that wait, in order, and changes the state."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from services.scheduler.fairness.kai.capacity import non_preemptible_over_quota
+from services.scheduler.fairness.kai.cluster import TaskState
+from services.scheduler.fairness.kai.job_order import JobsInOrder, is_ready, tasks_to_place
+from services.scheduler.fairness.kai.min_runtime import preempt_min_runtime_seconds
+from services.scheduler.fairness.kai.placement import place_job
+from services.scheduler.fairness.kai.reclaim_check import ReclaimCheck, protected_victim
+from services.scheduler.fairness.kai.victim_search import VictimSearch
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from services.scheduler.fairness.kai.cluster import Job
+    from services.scheduler.fairness.kai.cycle_state import CycleState
+    from services.scheduler.fairness.kai.policy import Policy
+    from services.scheduler.fairness.kai.victim_search import Outcome, Plan
+
+
+def allocate(state: CycleState, policy: Policy) -> None:
+    """Starts jobs in order. An elastic job comes again, with one more task, until it has all."""
+    order = _waiting_jobs(state)
+    while candidate := order.pop():
+        job = candidate.job
+        checkpoint = state.checkpoint()
+        refusal = place_job(state, job, candidate.tasks, spread=policy.spread)
+        if refusal:
+            state.rollback(checkpoint)
+            state.waiting[job.name] = refusal
+            continue
+        for task in candidate.tasks:
+            waits = state.state_of(task) is TaskState.PIPELINED
+            state.reasons[task.name] = (
+                "fits when the tasks that stop there are gone" if waits else "fits on what is free"
+            )
+        more = tasks_to_place(state, job)
+        if more:
+            order.push(job, more)
+
+
+def consolidate(state: CycleState, policy: Policy) -> None:
+    """Moves tasks that may be moved, if every one of them has another place."""
+
+    def refusal(plan: Plan) -> str | None:
+        if plan.stopped:
+            return f"task {plan.stopped[0].name} would have to move, and has no other place"
+        return None
+
+    for job in _jobs_in_turn(state):
+        if job.preemptible and _is_room_enough(state, job):
+            victims = [
+                other for other in state.jobs.values() if other.preemptible and other.movable and other is not job
+            ]
+            found = VictimSearch(state, job, victims, refusal, spread=policy.spread).run()
+            _note(state, job, found, lambda _: "no task has to stop for good")
+
+
+def reclaim(state: CycleState, policy: Policy) -> None:
+    """Takes places back from jobs of other queues, as far as the rules of reclaiming allow."""
+    for job in _jobs_in_turn(state):
+        check = ReclaimCheck(state, job, policy)
+        refusal = check.refusal_of_any()
+        if refusal:
+            state.waiting[job.name] = refusal
+            continue
+        victims = [other for other in state.jobs.values() if check.may_be_victim(other)]
+        found = VictimSearch(state, job, victims, check.refusal, spread=policy.spread).run()
+        _note(state, job, found, check.why)
+
+
+def preempt(state: CycleState, policy: Policy) -> None:
+    """Takes places from jobs of lower priority in the same queue."""
+
+    def minimum_seconds(victim: Job) -> int:
+        return preempt_min_runtime_seconds(state.tree, victim.queue, policy.preempt_min_runtime_seconds)
+
+    for job in _jobs_in_turn(state):
+        refusal = non_preemptible_over_quota(state, job, state.required(tasks_to_place(state, job)))
+        if refusal:
+            state.waiting[job.name] = refusal
+            continue
+        victims = [
+            other
+            for other in state.jobs.values()
+            if other.preemptible
+            and other.queue == job.queue
+            and other.priority < job.priority
+            and _may_give(other, minimum_seconds(other))
+        ]
+        found = VictimSearch(
+            state, job, victims, lambda plan: protected_victim(state, plan, minimum_seconds), spread=policy.spread
+        ).run()
+        _note(
+            state,
+            job,
+            found,
+            lambda victim, job=job: f"{job.name} has priority {job.priority}, and {victim.name} has {victim.priority}",
+        )
+
+
+def evict_stale_gangs(state: CycleState, policy: Policy) -> None:
+    """Stops what is left of jobs that lack tasks that they need for longer than the grace time."""
+    for job in state.jobs.values():
+        active = state.active_tasks(job)
+        is_over = any(task.state is TaskState.SUCCEEDED for task in job.tasks)
+        if is_over or not 0 < active < job.min_available or job.stale_seconds < policy.stale_grace_seconds:
+            continue
+        for task in job.tasks:
+            if state.state_of(task) in (TaskState.RUNNING, TaskState.BINDING, TaskState.PIPELINED):
+                state.evict(task)
+                state.reasons[task.name] = (
+                    f"{job.name} has {active} of the {job.min_available} tasks that it needs for {job.stale_seconds} s"
+                )
+
+
+def _waiting_jobs(state: CycleState) -> JobsInOrder:
+    order = JobsInOrder(state)
+    for job in state.jobs.values():
+        if is_ready(state, job):
+            order.push(job, tasks_to_place(state, job))
+    return order
+
+
+def _jobs_in_turn(state: CycleState) -> Iterator[Job]:
+    """The jobs that wait, each once."""
+    order = _waiting_jobs(state)
+    while candidate := order.pop():
+        yield candidate.job
+
+
+def _may_give(job: Job, minimum_seconds: int) -> bool:
+    """False if the job is protected as a whole; an elastic job may give the tasks that it can spare."""
+    is_protected = job.ran_seconds is not None and job.ran_seconds < minimum_seconds
+    return not is_protected or len(job.tasks) > job.min_available
+
+
+def _is_room_enough(state: CycleState, job: Job) -> bool:
+    """False if the free GPUs of all nodes together are too few."""
+    needs = sum(state.amounts(task).gpu_milli for task in tasks_to_place(state, job) if not task.request.partitions)
+    return needs <= sum(room.gpu_milli_later for room in state.rooms.values())
+
+
+def _note(state: CycleState, job: Job, found: Outcome, why: Callable[[Job], str]) -> None:
+    if found.plan is None:
+        state.waiting[job.name] = found.reason
+        return
+    for task in found.plan.tasks:
+        state.reasons[task.name] = (
+            "gets places that other tasks give" if found.plan.stopped or found.plan.moved else "fits"
+        )
+    for task in found.plan.stopped:
+        victim = state.job_of[task.name]
+        state.reasons[task.name] = f"gives its place to {job.name}: {why(victim)}"
+    for task in found.plan.moved:
+        state.reasons[task.name] = f"moves so that {job.name} fits"

@@ -1,0 +1,79 @@
+"""Which queue goes first. The same order, read backwards, says which queue gives first."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from services.scheduler.fairness.queue_tree import NOTHING, RESOURCES, UNLIMITED, Amounts
+
+if TYPE_CHECKING:
+    from services.scheduler.fairness.kai.reclaim_rule import QueueShare
+
+NO_SHARE_PENALTY = Amounts(gpu_milli=1, cpu_milli=1000, memory_bytes=1000)
+"""What a queue without a share has counts this often, so that it comes after queues that have one."""
+
+
+class QueueRank(NamedTuple):
+    """The first rules, in order: smaller comes first."""
+
+    is_over_fair_share: bool
+    """In every resource."""
+    is_over_quota: bool
+    """In any resource, with the job counted in."""
+    priority: int
+    """Negative, so that higher priorities come first."""
+    has_without_share: bool
+    """True if it would have something of a resource of which it has no share."""
+    share_with_job: float
+    """The largest part of its share that it would have in use, over all resources."""
+    share_in_use: float
+
+
+class Contender(NamedTuple):
+    """A queue with the job that it would start next."""
+
+    rank: QueueRank
+    allocatable: Amounts
+    create_order: tuple[int, str]
+
+    def comes_before(self, other: Contender) -> bool:
+        """True if this queue goes first; of equals the one with the smaller share, then the earlier one."""
+        if self.rank != other.rank:
+            return self.rank < other.rank
+        if self.allocatable != other.allocatable:
+            if self.allocatable.at_most(other.allocatable):
+                return True
+            if other.allocatable.at_most(self.allocatable):
+                return False
+        return self.create_order < other.create_order
+
+
+def contender(
+    share: QueueShare,
+    total: Amounts,
+    priority: int,
+    create_order: int,
+    required: Amounts = NOTHING,
+    given: Amounts = NOTHING,
+) -> Contender:
+    """How the queue ranks with a job that needs `required`, or as one that gives what `given` says."""
+    allocatable, with_job = share.allocatable, share.allocated.plus(required)
+    rank = QueueRank(
+        all(fair < allocated < UNLIMITED for fair, allocated in zip(share.fair_share, share.allocated, strict=True)),
+        not with_job.at_most(share.quota),
+        -priority,
+        any(not may and has > 0 for may, has in zip(allocatable, with_job, strict=True)),
+        dominant_share(allocatable, with_job.minus(given), total),
+        dominant_share(allocatable, share.allocated, total),
+    )
+    return Contender(rank, allocatable, (create_order, share.name))
+
+
+def dominant_share(allocatable: Amounts, allocated: Amounts, total: Amounts) -> float:
+    """The largest part of a share that is in use, over all resources. An unlimited share is all that there is."""
+    largest = 0.0
+    for resource in range(len(RESOURCES)):
+        may = total[resource] if allocatable[resource] >= UNLIMITED else allocatable[resource]
+        has = allocated[resource]
+        largest = max(largest, has / may if may else float(has * NO_SHARE_PENALTY[resource]))
+    return largest

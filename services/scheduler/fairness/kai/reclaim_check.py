@@ -1,0 +1,112 @@
+"""Judges plans of a reclaim: by the shares of queues as they were before the plan, and by minimum runtimes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from services.scheduler.fairness.kai.job_order import tasks_to_place
+from services.scheduler.fairness.kai.min_runtime import may_evict, reclaim_min_runtime_seconds
+from services.scheduler.fairness.kai.reclaim_rule import (
+    Reclaimer,
+    ReclaimRule,
+    ReclaimStrategy,
+    may_reclaim_at_all,
+    reclaim_verdict,
+    within_quota,
+)
+from services.scheduler.fairness.kai.victim_search import victims_by_job
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from services.scheduler.fairness.kai.cluster import Job
+    from services.scheduler.fairness.kai.cycle_state import CycleState
+    from services.scheduler.fairness.kai.policy import Policy
+    from services.scheduler.fairness.kai.victim_search import Plan
+    from services.scheduler.fairness.queue_tree import Amounts
+
+
+class ReclaimCheck:
+    """The check for one pending job. It remembers the shares that queues had when it was made."""
+
+    def __init__(self, state: CycleState, job: Job, policy: Policy) -> None:
+        self._state = state
+        self._job = job
+        self._policy = policy
+        self._shares = {name: state.share(name) for name in state.tree.queues}
+        self._required = state.required(tasks_to_place(state, job))
+        self._rule = ReclaimRule.OVER_FAIR_SHARE
+
+    def refusal_of_any(self) -> str | None:
+        """Why no choice of victims would be allowed; None if some may be."""
+        verdict = may_reclaim_at_all(self._shares[self._job.queue], self._reclaimer(self._required))
+        return None if verdict.allowed else f"{verdict.rule} ({verdict.queue})"
+
+    def may_be_victim(self, other: Job) -> bool:
+        """True if the job is of another queue, can be preempted, and is not protected as a whole."""
+        if other.queue == self._job.queue or not other.preemptible:
+            return False
+        is_protected = other.ran_seconds is not None and other.ran_seconds < self._minimum_seconds(other)
+        return not is_protected or len(other.tasks) > other.min_available
+
+    def refusal(self, plan: Plan) -> str | None:
+        """Why the plan is not allowed; None if it is."""
+        protected = protected_victim(self._state, plan, self._minimum_seconds)
+        if protected:
+            return protected
+        verdict = reclaim_verdict(
+            self._shares,
+            self._reclaimer(self._state.required(plan.tasks)),
+            self._victims(plan),
+            self._policy.strategy,
+            never_below_quota=self._policy.never_below_quota,
+        )
+        self._rule = verdict.rule
+        return None if verdict.allowed else f"{verdict.rule} ({verdict.queue})"
+
+    def why(self, victim: Job) -> str:
+        """The rule that allowed the plan, for a job that gives its place."""
+        return f"{self._rule} ({victim.queue})"
+
+    def _reclaimer(self, required: Amounts) -> Reclaimer:
+        return Reclaimer(self._job.queue, required, self._job.preemptible)
+
+    def _minimum_seconds(self, victim: Job) -> int:
+        aggressive = self._policy.strategy is ReclaimStrategy.AGGRESSIVE
+        if aggressive and within_quota(self._shares[self._job.queue], self._required):
+            return 0
+        return reclaim_min_runtime_seconds(
+            self._state.tree,
+            self._job.queue,
+            victim.queue,
+            self._policy.min_runtime_method,
+            self._policy.reclaim_min_runtime_seconds,
+        )
+
+    def _victims(self, plan: Plan) -> dict[str, list[Amounts]]:
+        """What each queue gives: spare tasks one by one, then the tasks that a job needs as one amount."""
+        given: dict[str, list[Amounts]] = {}
+        for name, tasks in victims_by_job(self._state, plan.stopped + plan.moved).items():
+            job = self._state.jobs[name]
+            stopped = {task.name for task in plan.stopped}
+            spare = [task for task in tasks[job.min_available :] if task.name in stopped]
+            needed = [task for task in tasks[: job.min_available] if task.name in stopped]
+            amounts = given.setdefault(job.queue, [])
+            amounts.extend(self._state.amounts(task, task.node) for task in spare)
+            if needed:
+                total = self._state.amounts(needed[0], needed[0].node)
+                for task in needed[1:]:
+                    total = total.plus(self._state.amounts(task, task.node))
+                amounts.append(total)
+        return {queue: amounts for queue, amounts in given.items() if amounts}
+
+
+def protected_victim(state: CycleState, plan: Plan, minimum_seconds: Callable[[Job], int]) -> str | None:
+    """Which job of the plan has not run long enough to lose these tasks; None if all have."""
+    for name, tasks in victims_by_job(state, plan.stopped + plan.moved).items():
+        job = state.jobs[name]
+        minimum = minimum_seconds(job)
+        running = sum(task.node is not None for task in job.tasks)
+        if not may_evict(job.ran_seconds, minimum, running, len(tasks), job.min_available):
+            return f"{name} has run for {job.ran_seconds} s, and is protected for {minimum} s"
+    return None

@@ -1,0 +1,177 @@
+"""Looks for the fewest running tasks whose places let a job in.
+
+Candidates come one by one, in the order in which they give. After each, a plan stops all candidates on its node, and
+places the pending job and them again, in the order of queues. A plan counts if the pending job got its place and the
+caller's check agrees. The tasks of a gang are tried one more at a time, so that what the first needs is known when the
+next is looked at.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from services.scheduler.fairness.kai.cluster import ALLOCATED, HOLDING, TaskState
+from services.scheduler.fairness.kai.job_order import JobsInOrder, in_task_order, tasks_to_place
+from services.scheduler.fairness.kai.placement import place_job
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from services.scheduler.fairness.kai.cluster import Job, Task
+    from services.scheduler.fairness.kai.cycle_state import CycleState
+
+
+class Plan(NamedTuple):
+    """What a plan does, beside giving the pending job its place."""
+
+    job: Job
+    tasks: tuple[Task, ...]
+    """The tasks that get a place."""
+    stopped: tuple[Task, ...]
+    """Tasks that lose their place."""
+    moved: tuple[Task, ...]
+    """Tasks that get another place."""
+
+
+class Outcome(NamedTuple):
+    """The plan that the state now has; or None and the reason."""
+
+    plan: Plan | None
+    reason: str
+
+
+class _Victims(NamedTuple):
+    """Tasks of one job that can be stopped together."""
+
+    job: Job
+    tasks: tuple[Task, ...]
+    nodes: frozenset[str]
+
+
+class VictimSearch:
+    """The search for one pending job."""
+
+    def __init__(
+        self,
+        state: CycleState,
+        job: Job,
+        candidates: Iterable[Job],
+        refusal: Callable[[Plan], str | None],
+        *,
+        spread: bool = False,
+    ) -> None:
+        self._state = state
+        self._job = job
+        self._candidates = list(candidates)
+        self._refusal = refusal
+        self._spread = spread
+        self._reason = "no running job may give its place"
+
+    def run(self) -> Outcome:
+        """Leaves the state with the plan that was found, or as it was."""
+        checkpoint = self._state.checkpoint()
+        tasks = tasks_to_place(self._state, self._job)
+        taken: tuple[Task, ...] = ()
+        plan: Plan | None = None
+        for count in range(1, len(tasks) + 1):
+            self._state.rollback(checkpoint)
+            plan = self._plan(tuple(tasks[:count]), taken)
+            if plan is None:
+                return Outcome(None, self._reason)
+            taken = plan.stopped + plan.moved
+        return Outcome(plan, self._reason)
+
+    def _plan(self, tasks: tuple[Task, ...], taken: tuple[Task, ...]) -> Plan | None:
+        if taken:
+            plan = self._tried(tasks, taken)
+            if plan:
+                return plan
+        considered: list[_Victims] = []
+        for victims in self._victims(taken):
+            considered.append(victims)
+            for node in sorted(victims.nodes):
+                on_node = [task for group in considered if node in group.nodes for task in group.tasks]
+                plan = self._tried(tasks, (*taken, *on_node))
+                if plan:
+                    return plan
+        return None
+
+    def _tried(self, tasks: tuple[Task, ...], evicted: tuple[Task, ...]) -> Plan | None:
+        checkpoint = self._state.checkpoint()
+        before = {task.name: self._state.places.get(task.name) for task in evicted}
+        for task in evicted:
+            self._state.evict(task)
+        if self._place_all(tasks, evicted):
+            stopped = tuple(task for task in evicted if self._state.state_of(task) not in ALLOCATED)
+            moved = tuple(
+                task
+                for task in evicted
+                if self._state.state_of(task) in ALLOCATED and self._state.places[task.name] != before[task.name]
+            )
+            plan = Plan(self._job, tasks, stopped, moved)
+            refusal = self._refusal(plan)
+            if refusal is None:
+                return plan
+            self._reason = refusal
+        self._state.rollback(checkpoint)
+        return None
+
+    def _place_all(self, tasks: tuple[Task, ...], evicted: Sequence[Task]) -> bool:
+        """True if the pending job gets its place when it and the evicted tasks are placed again, each in its turn."""
+        state = self._state
+        involved = {state.job_of[task.name].name for task in evicted}
+        order = JobsInOrder(state)
+        order.push(self._job, tasks, comes_first=True)
+        for job in state.jobs.values():
+            is_pending = any(state.state_of(task) is TaskState.PENDING for task in job.tasks)
+            if job is not self._job and (is_pending or job.name in involved):
+                order.push(job, tasks_to_place(state, job, with_evicted=True))
+        is_placed = False
+        while candidate := order.pop():
+            if candidate.job is self._job:
+                refusal = place_job(state, self._job, tasks, spread=self._spread, promise_only=True)
+                if refusal:
+                    self._reason = refusal
+                    return False
+                is_placed = True
+            elif candidate.job.name in involved:
+                involved.discard(candidate.job.name)
+                place_job(state, candidate.job, candidate.tasks, spread=self._spread, promise_only=True)
+            if is_placed and not involved:
+                break
+        return is_placed
+
+    def _victims(self, taken: Sequence[Task]) -> Iterator[_Victims]:
+        """The next tasks that give: one that its job can spare, or all that are left of a job."""
+        names = {task.name for task in taken}
+        order = JobsInOrder(self._state, backwards=True)
+        for job in self._candidates:
+            active = [task for task in job.tasks if self._state.state_of(task) in ALLOCATED]
+            if active:
+                order.push(job, active)
+        while candidate := order.pop():
+            job = candidate.job
+            in_order = in_task_order(job, candidate.tasks)[::-1]
+            gives = in_order[:1] if len(in_order) > job.min_available else in_order
+            if any(task.name in names for task in gives):
+                rest = [task for task in candidate.tasks if task.name not in names]
+            else:
+                rest = [task for task in candidate.tasks if task not in gives]
+                yield _Victims(job, tuple(gives), frozenset(self._nodes_of(gives)))
+            if rest:
+                order.push(job, rest)
+
+    def _nodes_of(self, tasks: Iterable[Task]) -> Iterator[str]:
+        for task in tasks:
+            place = self._state.places[task.name]
+            for holding in place:
+                if holding and holding.state in HOLDING:
+                    yield holding.node
+
+
+def victims_by_job(state: CycleState, tasks: Iterable[Task]) -> Mapping[str, list[Task]]:
+    """The tasks by the name of their job, in the order given."""
+    by_job: dict[str, list[Task]] = {}
+    for task in tasks:
+        by_job.setdefault(state.job_of[task.name].name, []).append(task)
+    return by_job
