@@ -43,8 +43,11 @@ def cluster_of(row: Row) -> Cluster:
     )
 
 
-def after(cluster: Cluster, result: CycleResult) -> Cluster:
-    """The cluster at the next round: what starts runs, and what stops or waits is pending, unless it is deleted."""
+def after(cluster: Cluster, result: CycleResult, *, keep_promises: bool = False) -> Cluster:
+    """The cluster at the next round: what starts runs, and what stops or waits is pending, unless it is deleted.
+
+    KAI's tests forget what was promised to waiting tasks, and so do rows.
+    """
     decisions = {decision.task: decision for decision in result.decisions}
 
     def next_task(job: Job, task: Task) -> Task:
@@ -52,10 +55,19 @@ def after(cluster: Cluster, result: CycleResult) -> Cluster:
         if decision is None:
             return task
         if decision.kind is DecisionKind.START:
-            return replace(task, state=TaskState.RUNNING, node=decision.node, gpu_groups=decision.gpu_groups)
+            return replace(
+                task,
+                state=TaskState.RUNNING,
+                node=decision.node,
+                gpu_groups=decision.gpu_groups,
+                promised_node=None,
+            )
         if decision.kind is DecisionKind.STOP and job.is_being_deleted:
             return replace(task, state=TaskState.RELEASING)
-        return replace(task, state=TaskState.PENDING, node=None, gpu_groups=())
+        waiting = replace(task, state=TaskState.PENDING, node=None, gpu_groups=(), promised_node=None)
+        if decision.kind is DecisionKind.STOP or not keep_promises:
+            return waiting
+        return replace(waiting, promised_node=decision.node, promised_groups=decision.gpu_groups)
 
     jobs = (replace(job, tasks=tuple(next_task(job, task) for task in job.tasks)) for job in cluster.jobs)
     return replace(cluster, jobs=tuple(jobs))

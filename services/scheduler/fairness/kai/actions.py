@@ -13,7 +13,7 @@ from services.scheduler.fairness.kai.reclaim_check import ReclaimCheck, protecte
 from services.scheduler.fairness.kai.victim_search import VictimSearch
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from services.scheduler.fairness.kai.cluster import Job
     from services.scheduler.fairness.kai.cycle_state import CycleState
@@ -22,8 +22,16 @@ if TYPE_CHECKING:
 
 
 def allocate(state: CycleState, policy: Policy) -> None:
-    """Starts jobs in order. An elastic job comes again, with one more task, until it has all."""
-    order = _waiting_jobs(state)
+    """Starts jobs in order, those first that were promised a place.
+
+    An elastic job comes again, with one more task, until it has all.
+    """
+    _allocate(state, policy, [job for job in state.jobs.values() if _is_promised(job)])
+    _allocate(state, policy, state.jobs.values())
+
+
+def _allocate(state: CycleState, policy: Policy, jobs: Iterable[Job]) -> None:
+    order = _waiting_jobs(state, jobs)
     while candidate := order.pop():
         job = candidate.job
         checkpoint = state.checkpoint()
@@ -40,6 +48,10 @@ def allocate(state: CycleState, policy: Policy) -> None:
         more = tasks_to_place(state, job)
         if more:
             order.push(job, more)
+
+
+def _is_promised(job: Job) -> bool:
+    return any(task.promised_node and task.state is TaskState.PENDING for task in job.tasks)
 
 
 def consolidate(state: CycleState, policy: Policy) -> None:
@@ -117,9 +129,9 @@ def evict_stale_gangs(state: CycleState, policy: Policy) -> None:
                 )
 
 
-def _waiting_jobs(state: CycleState) -> JobsInOrder:
+def _waiting_jobs(state: CycleState, jobs: Iterable[Job]) -> JobsInOrder:
     order = JobsInOrder(state)
-    for job in state.jobs.values():
+    for job in jobs:
         if is_ready(state, job):
             order.push(job, tasks_to_place(state, job))
     return order
@@ -127,7 +139,7 @@ def _waiting_jobs(state: CycleState) -> JobsInOrder:
 
 def _jobs_in_turn(state: CycleState) -> Iterator[Job]:
     """The jobs that wait, each once."""
-    order = _waiting_jobs(state)
+    order = _waiting_jobs(state, state.jobs.values())
     while candidate := order.pop():
         yield candidate.job
 
@@ -154,6 +166,8 @@ def _note(state: CycleState, job: Job, found: Outcome, why: Callable[[Job], str]
         )
     for task in found.plan.stopped:
         victim = state.job_of[task.name]
-        state.reasons[task.name] = f"gives its place to {job.name}: {why(victim)}"
+        reason = f"gives its place to {job.name}: {why(victim)}"
+        state.reasons[task.name] = state.waiting[victim.name] = reason
     for task in found.plan.moved:
-        state.reasons[task.name] = f"moves so that {job.name} fits"
+        what = "moves" if state.places[task.name].held else "waits for another place"
+        state.reasons[task.name] = f"{what} so that {job.name} fits"

@@ -93,6 +93,10 @@ class Task:
     """Within its job: higher ones start first and are evicted last; None is below all."""
     nodes_allowed: frozenset[str] | None = None
     """Names of the nodes that it may run on; None for all."""
+    promised_node: str | None = None
+    """Where an earlier cycle promised it a place. What others gave up for it stays with it."""
+    promised_groups: tuple[str, ...] = ()
+    """Names of the GPUs that it was promised parts of."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,8 @@ from services.scheduler.fairness.kai.cluster import TaskState
 from services.scheduler.fairness.queue_tree import WHOLE_GPU_MILLI
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from services.scheduler.fairness.kai.cluster import Node, Request
 
 
@@ -132,20 +134,26 @@ class NodeRoom:
         ]
         return [name for _, name in sorted(fitting)]
 
-    def choose_groups(self, request: Request, *, spread: bool = False) -> Holding:
-        """GPUs for a request for parts that fits: shared ones first, then whole ones. The state says if it must wait.
+    def choose_groups(self, request: Request, preferred: Sequence[str] = (), *, spread: bool = False) -> Holding:
+        """GPUs for a request for parts that fits. The state says if it must wait.
 
-        With `spread`, whole ones come first.
+        First those that are preferred, then shared ones, then whole ones; with `spread`, whole ones before shared ones.
         """
-        wanted = request.devices
-        groups = self.groups_that_fit(request)[: max(0, wanted - self.gpus_later) if spread else wanted]
-        memory = request.gpu_memory_on(self.node.gpu_memory_mib)
-        waits = not self.fits_now(request) or any(not self._has_room_now(name, memory) for name in groups)
+        fitting = self.groups_that_fit(request)
+        groups = [name for name in preferred if name in fitting]
+        groups += [name for name in preferred if name not in self.shared][: self.gpus_later]
+        whole_gpus = self.gpus_later - sum(name not in self.shared for name in groups)
+        lacking = request.devices - len(groups)
+        others = [name for name in fitting if name not in groups]
+        groups += others[: max(0, lacking - whole_gpus) if spread else lacking]
         number = 0
         while len(groups) < request.devices:
             while str(number) in self.shared or str(number) in groups:
                 number += 1
             groups.append(str(number))
+        memory = request.gpu_memory_on(self.node.gpu_memory_mib)
+        shared = (name for name in groups if name in self.shared)
+        waits = not self.fits_now(request) or any(not self._has_room_now(name, memory) for name in shared)
         return Holding(self.node.name, TaskState.PIPELINED if waits else TaskState.BINDING, tuple(groups))
 
     def is_overcommitted(self) -> bool:

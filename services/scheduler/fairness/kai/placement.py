@@ -53,7 +53,7 @@ def _place_task(state: CycleState, task: Task, *, spread: bool, promise_only: bo
 
 
 def best_room(state: CycleState, task: Task, *, spread: bool) -> NodeRoom | None:
-    """The node for the task: one with room now, then with room on a shared GPU, then the fullest, then by name."""
+    """The node for the task: first by promise, then by room on a shared GPU, by room now, the fullest, and by name."""
     request = task.request
     fitting = [
         room
@@ -64,6 +64,7 @@ def best_room(state: CycleState, task: Task, *, spread: bool) -> NodeRoom | None
     return min(
         fitting,
         key=lambda room: (
+            room.node.name != task.promised_node,
             not (request.is_shared and room.shares_now(request)),
             not room.fits_now(request),
             request.needs_gpu == (not room.node.gpus and not room.node.partitions),
@@ -76,20 +77,23 @@ def best_room(state: CycleState, task: Task, *, spread: bool) -> NodeRoom | None
 
 def _holding(room: NodeRoom, task: Task, *, spread: bool, promise_only: bool) -> Holding:
     if task.request.is_shared:
-        holding = room.choose_groups(task.request, spread=spread)
+        holding = room.choose_groups(task.request, task.promised_groups, spread=spread)
         return holding._replace(state=TaskState.PIPELINED) if promise_only else holding
     waits = promise_only or not room.fits_now(task.request)
     return Holding(room.node.name, TaskState.PIPELINED if waits else TaskState.BINDING)
 
 
 def _is_where_it_was(state: CycleState, task: Task, room: NodeRoom, holding: Holding) -> bool:
-    """True if the place found for an evicted task is the one that it has; a new GPU is as good as its own."""
+    """True if the place found for an evicted task is the one that it has.
+
+    A new GPU is as good as its own, if nobody else is on that later.
+    """
     held = state.places[task.name].held
     if held is None or held.node != room.node.name:
         return False
     if set(holding.gpu_groups) == set(held.gpu_groups):
         return True
-    return not any(room.is_shared_later(group) for group in holding.gpu_groups)
+    return not any(room.is_shared_later(group) for group in (*holding.gpu_groups, *held.gpu_groups))
 
 
 def _must_wait(state: CycleState, job: Job) -> bool:

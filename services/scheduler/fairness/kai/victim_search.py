@@ -46,6 +46,8 @@ class _Victims(NamedTuple):
     job: Job
     tasks: tuple[Task, ...]
     nodes: frozenset[str]
+    is_whole: bool
+    """True if the job is over without them, and spare tasks that it still has have to stop as well."""
 
 
 class VictimSearch:
@@ -90,7 +92,9 @@ class VictimSearch:
         for victims in self._victims(taken):
             considered.append(victims)
             for node in sorted(victims.nodes):
-                on_node = [task for group in considered if node in group.nodes for task in group.tasks]
+                whole = {group.job.name for group in considered if node in group.nodes and group.is_whole}
+                groups = [group for group in considered if node in group.nodes or group.job.name in whole]
+                on_node = [task for group in groups for task in group.tasks]
                 plan = self._tried(tasks, (*taken, *on_node))
                 if plan:
                     return plan
@@ -142,12 +146,16 @@ class VictimSearch:
         return is_placed
 
     def _victims(self, taken: Sequence[Task]) -> Iterator[_Victims]:
-        """The next tasks that give: one that its job can spare, or all that are left of a job."""
+        """The next tasks that give: one that its job can spare, or all that are left of a job.
+
+        A job that starts in this cycle gives none: the next cycle would only start it again.
+        """
         names = {task.name for task in taken}
         order = JobsInOrder(self._state, backwards=True)
         for job in self._candidates:
-            active = [task for task in job.tasks if self._state.state_of(task) in ALLOCATED]
-            if active:
+            states = {task.name: self._state.state_of(task) for task in job.tasks}
+            active = [task for task in job.tasks if states[task.name] in ALLOCATED]
+            if active and TaskState.BINDING not in states.values():
                 order.push(job, active)
         while candidate := order.pop():
             job = candidate.job
@@ -157,7 +165,7 @@ class VictimSearch:
                 rest = [task for task in candidate.tasks if task.name not in names]
             else:
                 rest = [task for task in candidate.tasks if task not in gives]
-                yield _Victims(job, tuple(gives), frozenset(self._nodes_of(gives)))
+                yield _Victims(job, tuple(gives), frozenset(self._nodes_of(gives)), not rest)
             if rest:
                 order.push(job, rest)
 
