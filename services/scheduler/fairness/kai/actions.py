@@ -8,7 +8,7 @@ from services.scheduler.fairness.kai.capacity import non_preemptible_over_quota
 from services.scheduler.fairness.kai.cluster import TaskState
 from services.scheduler.fairness.kai.job_order import JobsInOrder, is_ready, tasks_to_place
 from services.scheduler.fairness.kai.min_runtime import preempt_min_runtime_seconds
-from services.scheduler.fairness.kai.placement import place_job
+from services.scheduler.fairness.kai.placement import NoRoom, place_job
 from services.scheduler.fairness.kai.reclaim_check import ReclaimCheck, protected_victim
 from services.scheduler.fairness.kai.victim_search import VictimSearch
 
@@ -32,12 +32,11 @@ def allocate(state: CycleState, policy: Policy) -> None:
 
 def _allocate(state: CycleState, policy: Policy, jobs: Iterable[Job]) -> None:
     order = _waiting_jobs(state, jobs)
+    no_room: NoRoom = set()
     while candidate := order.pop():
         job = candidate.job
-        checkpoint = state.checkpoint()
-        refusal = place_job(state, job, candidate.tasks, spread=policy.spread)
+        refusal = place_job(state, job, candidate.tasks, no_room, spread=policy.spread)
         if refusal:
-            state.rollback(checkpoint)
             state.waiting[job.name] = refusal
             continue
         for task in candidate.tasks:
@@ -97,11 +96,8 @@ def preempt(state: CycleState, policy: Policy) -> None:
             continue
         victims = [
             other
-            for other in state.jobs.values()
-            if other.preemptible
-            and other.queue == job.queue
-            and other.priority < job.priority
-            and _may_give(other, minimum_seconds(other))
+            for other in state.jobs_of_queue[job.queue]
+            if other.preemptible and other.priority < job.priority and _may_give(other, minimum_seconds(other))
         ]
         found = VictimSearch(
             state, job, victims, lambda plan: protected_victim(state, plan, minimum_seconds), spread=policy.spread
@@ -138,10 +134,24 @@ def _waiting_jobs(state: CycleState, jobs: Iterable[Job]) -> JobsInOrder:
 
 
 def _jobs_in_turn(state: CycleState) -> Iterator[Job]:
-    """The jobs that wait, each once."""
+    """The jobs that wait, each once. After one got nothing, its equals are left out until something changes."""
     order = _waiting_jobs(state, state.jobs.values())
+    refused: dict[object, str] = {}
     while candidate := order.pop():
-        yield candidate.job
+        job = candidate.job
+        needs = tuple((task.request, task.nodes_allowed) for task in candidate.tasks)
+        alike = (job.queue, job.priority, job.preemptible, needs)
+        if alike in refused:
+            if refused[alike] in state.waiting:
+                state.waiting[job.name] = f"as {refused[alike]}, which needs the same: {state.waiting[refused[alike]]}"
+            continue
+        checkpoint = state.checkpoint()
+        yield job
+        if state.checkpoint() == checkpoint:
+            refused[alike] = job.name
+        else:
+            refused.clear()
+            order.rank_all_again()
 
 
 def _may_give(job: Job, minimum_seconds: int) -> bool:

@@ -38,7 +38,11 @@ class CycleState:
         self.cluster = cluster
         self.tree = cluster.tree
         self.total = cluster.total
+        self._smallest_gpu_memory_mib = cluster.smallest_gpu_memory_mib
         self.jobs = {job.name: job for job in cluster.jobs}
+        self.jobs_of_queue: defaultdict[str, list[Job]] = defaultdict(list)
+        for job in cluster.jobs:
+            self.jobs_of_queue[job.queue].append(job)
         self.job_of = {task.name: job for job in cluster.jobs for task in job.tasks}
         self.tasks = {task.name: task for job in cluster.jobs for task in job.tasks}
         self.rooms = {node.name: NodeRoom(node) for node in cluster.nodes}
@@ -80,7 +84,7 @@ class CycleState:
     def amounts(self, task: Task, node: str | None = None) -> Amounts:
         """What the task counts for in its queue, on that node or on the smallest GPU."""
         memory = self.rooms[node].node.gpu_memory_mib if node else 0
-        return task.request.amounts(memory or self.cluster.smallest_gpu_memory_mib, self.cluster.partition_milli)
+        return task.request.amounts(memory or self._smallest_gpu_memory_mib, self.cluster.partition_milli)
 
     def required(self, tasks: Iterable[Task]) -> Amounts:
         """What the tasks count for together."""

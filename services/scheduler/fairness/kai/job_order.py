@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import insort
 from collections import defaultdict
 from dataclasses import dataclass, field
+from heapq import heappop, heappush
 from typing import TYPE_CHECKING, NamedTuple
 
 from services.scheduler.fairness.kai.cluster import TaskState
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
     from services.scheduler.fairness.kai.cluster import Job, Task
     from services.scheduler.fairness.kai.cycle_state import CycleState
+    from services.scheduler.fairness.queue_tree import Queue
 
 
 class Candidate(NamedTuple):
@@ -66,71 +68,86 @@ class _Leaf:
     given: Amounts = NOTHING
 
 
+class _Entry:
+    """A queue in the heap of its parent, as it ranked when it was last looked at."""
+
+    def __init__(self, name: str, contender: Contender, *, backwards: bool) -> None:
+        self.name = name
+        self.contender = contender
+        self.backwards = backwards
+
+    def __lt__(self, other: _Entry) -> bool:
+        return self.contender.comes_before(other.contender) is not self.backwards
+
+
 class JobsInOrder:
-    """Jobs of many queues. The order of queues is found anew for each job that is taken."""
+    """Jobs of many queues. After a job is taken, its queue and those above it rank anew.
+
+    A caller that changes the shares of others says so.
+    """
 
     def __init__(self, state: CycleState, *, backwards: bool = False) -> None:
         self._state = state
         self._backwards = backwards
         self._leaves: dict[str, _Leaf] = {}
-        self._children: defaultdict[str | None, list[str]] = defaultdict(list)
+        self._heaps: defaultdict[str | None, list[_Entry]] = defaultdict(list)
+        self._entries: dict[str, _Entry] = {}
+        self._unranked: dict[str, None] = {}
 
     def push(self, job: Job, tasks: Sequence[Task], *, comes_first: bool = False) -> None:
         """Adds a job with the tasks that count; `comes_first` ranks it as one that lacks tasks that it needs."""
-        if job.queue not in self._leaves:
-            self._leaves[job.queue] = _Leaf()
-            self._link(job.queue)
-        order = job_order(job, -1 if comes_first else len(tasks) if self._backwards else self._state.active_tasks(job))
-        candidate = Candidate(order, job, tuple(tasks), self._state.required(tasks))
-        insort(self._leaves[job.queue].candidates, candidate, key=_order_of)
+        active = len(tasks) if self._backwards else self._state.active_tasks(job)
+        candidate = Candidate(
+            job_order(job, -1 if comes_first else active), job, tuple(tasks), self._state.required(tasks)
+        )
+        leaf = self._leaves.setdefault(job.queue, _Leaf())
+        insort(leaf.candidates, candidate, key=_order_of)
+        self._unranked[job.queue] = None
 
     def pop(self) -> Candidate | None:
         """The next job, or None if there is no more."""
-        leaf = self._best(None)
-        if leaf is None:
+        for name in self._unranked:
+            self._rank(name)
+        self._unranked.clear()
+        name = self._first(None)
+        if name is None:
             return None
-        candidates = self._leaves[leaf[0]].candidates
-        candidate = candidates.pop(-1 if self._backwards else 0)
-        if self._backwards:
-            given = self._leaves[leaf[0]].given
-            self._leaves[leaf[0]].given = given.plus(candidate.amounts)
+        leaf = self._leaves[name]
+        candidate = leaf.candidates.pop(-1 if self._backwards else 0)
+        leaf.given = leaf.given.plus(candidate.amounts)
+        self._unranked[name] = None
         return candidate
 
-    def _link(self, queue: str) -> None:
-        parent = self._state.tree.queues[queue].parent
-        siblings = self._children[parent]
-        if queue not in siblings:
-            siblings.append(queue)
-            if parent is not None:
-                self._link(parent)
+    def rank_all_again(self) -> None:
+        """Looks at all queues anew, after more than those of the last job changed."""
+        self._unranked |= dict.fromkeys(self._leaves)
 
-    def _best(self, parent: str | None) -> tuple[str, Candidate, Amounts] | None:
-        """The leaf below that goes first, with its next job and what it gave already."""
-        best: tuple[Contender, tuple[str, Candidate, Amounts]] | None = None
-        for name in self._children.get(parent, ()):
-            below = self._next_of(name)
-            if below is None:
+    def _first(self, parent: str | None) -> str | None:
+        """The leaf below that goes first."""
+        heap = self._heaps[parent]
+        while heap:
+            name = heap[0].name
+            if self._entries.get(name) is heap[0]:
+                return name if name in self._leaves else self._first(name)
+            heappop(heap)
+        return None
+
+    def _rank(self, leaf: str) -> None:
+        for queue in self._state.tree.upwards(leaf):
+            self._entries.pop(queue.name, None)
+            first = queue.name if queue.name in self._leaves else self._first(queue.name)
+            if first is None or not self._leaves[first].candidates:
                 continue
-            found = (self._contender(name, below[1], below[2]), below)
-            if best is None or found[0].comes_before(best[0]) is not self._backwards:
-                best = found
-        return best[1] if best else None
+            entry = _Entry(queue.name, self._contender(queue, self._leaves[first]), backwards=self._backwards)
+            self._entries[queue.name] = entry
+            heappush(self._heaps[queue.parent], entry)
 
-    def _next_of(self, name: str) -> tuple[str, Candidate, Amounts] | None:
-        leaf = self._leaves.get(name)
-        if leaf is None:
-            return self._best(name)
-        if not leaf.candidates:
-            return None
-        return (name, leaf.candidates[-1 if self._backwards else 0], leaf.given)
-
-    def _contender(self, name: str, candidate: Candidate, given: Amounts) -> Contender:
-        queue = self._state.tree.queues[name]
-        share, total = self._state.share(name), self._state.total
+    def _contender(self, queue: Queue, leaf: _Leaf) -> Contender:
+        share, total = self._state.share(queue.name), self._state.total
         if self._backwards:
-            given = given.plus(candidate.amounts)
+            given = leaf.given.plus(leaf.candidates[-1].amounts)
             return contender(share, total, queue.priority, queue.create_order, given=given)
-        return contender(share, total, queue.priority, queue.create_order, candidate.amounts)
+        return contender(share, total, queue.priority, queue.create_order, leaf.candidates[0].amounts)
 
 
 def _order_of(candidate: Candidate) -> tuple[int, int, int, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from services.scheduler.fairness.kai.capacity import amounts_in_words, non_preemptible_over_quota, over_limit
 from services.scheduler.fairness.kai.cluster import TaskState
@@ -11,27 +11,42 @@ from services.scheduler.fairness.kai.node_room import Holding
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from services.scheduler.fairness.kai.cluster import Job, Task
+    from services.scheduler.fairness.kai.cluster import Job, Request, Task
     from services.scheduler.fairness.kai.cycle_state import CycleState
     from services.scheduler.fairness.kai.node_room import NodeRoom
 
 
+NoRoom: TypeAlias = set[tuple["Request", "frozenset[str] | None"]]
+"""Requests that no node has room for, with the nodes that they may be on."""
+
+
 def place_job(
-    state: CycleState, job: Job, tasks: Sequence[Task], *, spread: bool = False, promise_only: bool = False
+    state: CycleState,
+    job: Job,
+    tasks: Sequence[Task],
+    no_room: NoRoom | None = None,
+    *,
+    spread: bool = False,
+    promise_only: bool = False,
 ) -> str | None:
     """Gives the tasks places, and returns None; or changes nothing, and returns why it cannot.
 
     With `promise_only` all tasks wait, as in plans that stop others first. Otherwise tasks start at once where there is
-    room; a job that could not run with them alone waits as a whole.
+    room; a job that could not run with them alone waits as a whole. `no_room` remembers what did not fit: a caller that
+    only ever starts tasks keeps it, so that each kind of request is looked for once.
     """
     required = state.required(tasks)
     refusal = over_limit(state, job, required) or non_preemptible_over_quota(state, job, required)
     if refusal:
         return refusal
     checkpoint = state.checkpoint()
+    no_room = set() if no_room is None else no_room
     for placed, task in enumerate(tasks):
-        if not _place_task(state, task, spread=spread, promise_only=promise_only):
+        kind = (task.request, task.nodes_allowed)
+        if kind in no_room or not _place_task(state, task, spread=spread, promise_only=promise_only):
             state.rollback(checkpoint)
+            if not placed:
+                no_room.add(kind)
             needs = amounts_in_words(state.amounts(task))
             found = f"; there is room for {placed} of {len(tasks)} tasks" if len(tasks) > 1 else ""
             return f"no node has room for task {task.name} ({needs}){found}"

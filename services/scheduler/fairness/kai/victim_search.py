@@ -8,6 +8,7 @@ next is looked at.
 
 from __future__ import annotations
 
+from itertools import count
 from typing import TYPE_CHECKING, NamedTuple
 
 from services.scheduler.fairness.kai.cluster import ALLOCATED, HOLDING, TaskState
@@ -15,7 +16,7 @@ from services.scheduler.fairness.kai.job_order import JobsInOrder, in_task_order
 from services.scheduler.fairness.kai.placement import place_job
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from services.scheduler.fairness.kai.cluster import Job, Task
     from services.scheduler.fairness.kai.cycle_state import CycleState
@@ -67,6 +68,7 @@ class VictimSearch:
         self._candidates = list(candidates)
         self._refusal = refusal
         self._spread = spread
+        self._others: list[Job] | None = None
         self._reason = "no running job may give its place"
 
     def run(self) -> Outcome:
@@ -75,9 +77,9 @@ class VictimSearch:
         tasks = tasks_to_place(self._state, self._job)
         taken: tuple[Task, ...] = ()
         plan: Plan | None = None
-        for count in range(1, len(tasks) + 1):
+        for number in range(1, len(tasks) + 1):
             self._state.rollback(checkpoint)
-            plan = self._plan(tuple(tasks[:count]), taken)
+            plan = self._plan(tuple(tasks[:number]), taken)
             if plan is None:
                 return Outcome(None, self._reason)
             taken = plan.stopped + plan.moved
@@ -113,37 +115,79 @@ class VictimSearch:
                 if self._state.state_of(task) in ALLOCATED and self._state.places[task.name] != before[task.name]
             )
             plan = Plan(self._job, tasks, stopped, moved)
-            refusal = self._refusal(plan)
+            refusal = self._too_few_left(evicted) or self._refusal(plan)
             if refusal is None:
                 return plan
             self._reason = refusal
         self._state.rollback(checkpoint)
         return None
 
+    def _too_few_left(self, evicted: Sequence[Task]) -> str | None:
+        """Which job would have some of the tasks that it needs, but not all."""
+        for job in (self._state.job_of[task.name] for task in evicted):
+            if 0 < self._state.active_tasks(job) < job.min_available:
+                return f"{job.name} would have fewer tasks than it needs"
+        return None
+
     def _place_all(self, tasks: tuple[Task, ...], evicted: Sequence[Task]) -> bool:
         """True if the pending job gets its place when it and the evicted tasks are placed again, each in its turn."""
         state = self._state
-        involved = {state.job_of[task.name].name for task in evicted}
-        order = JobsInOrder(state)
-        order.push(self._job, tasks, comes_first=True)
-        for job in state.jobs.values():
-            is_pending = any(state.state_of(task) is TaskState.PENDING for task in job.tasks)
-            if job is not self._job and (is_pending or job.name in involved):
-                order.push(job, tasks_to_place(state, job, with_evicted=True))
+        unplaced = {state.job_of[task.name].name for task in evicted}
+        order = self._order(tasks, unplaced)
         is_placed = False
-        while candidate := order.pop():
+        while (unplaced or not is_placed) and (candidate := order.pop()):
             if candidate.job is self._job:
-                refusal = place_job(state, self._job, tasks, spread=self._spread, promise_only=True)
+                refusal = self._place(candidate.job, tasks)
                 if refusal:
                     self._reason = refusal
                     return False
                 is_placed = True
-            elif candidate.job.name in involved:
-                involved.discard(candidate.job.name)
-                place_job(state, candidate.job, candidate.tasks, spread=self._spread, promise_only=True)
-            if is_placed and not involved:
-                break
+            elif candidate.job.name in unplaced:
+                refusal = self._place(candidate.job, candidate.tasks)
+                more = [] if refusal else self._still_evicted(candidate.job, evicted)
+                if more:
+                    order.push(candidate.job, more[:1])
+                else:
+                    unplaced.discard(candidate.job.name)
         return is_placed
+
+    def _order(self, tasks: tuple[Task, ...], victims: Collection[str]) -> JobsInOrder:
+        state = self._state
+        order = JobsInOrder(state)
+        order.push(self._job, tasks, comes_first=True)
+        jobs = {name: state.jobs[name] for name in sorted(victims)}
+        matter = self._jobs_that_matter({self._job.queue, *(job.queue for job in jobs.values())})
+        jobs |= {job.name: job for job in matter}
+        for job in jobs.values():
+            waiting = tasks_to_place(state, job, with_evicted=True)
+            if waiting:
+                order.push(job, waiting)
+        return order
+
+    def _place(self, job: Job, tasks: Sequence[Task]) -> str | None:
+        return place_job(self._state, job, tasks, spread=self._spread, promise_only=True)
+
+    def _still_evicted(self, job: Job, evicted: Sequence[Task]) -> list[Task]:
+        return in_task_order(
+            job, (task for task in job.tasks if task in evicted and self._state.is_being_evicted(task))
+        )
+
+    def _jobs_that_matter(self, queues: Collection[str]) -> Iterator[Job]:
+        """Other pending jobs that may decide which of the queues goes first: those below where these queues part."""
+        if len(queues) < 2:  # noqa: PLR2004 - the order within one queue needs no others
+            return
+        tree = self._state.tree
+        paths = [[queue.name for queue in tree.upwards(name)][::-1] for name in queues]
+        shared = next(depth for depth in count() if len({path[depth] for path in paths}) > 1)
+        apart = {path[shared] for path in paths}
+        if self._others is None:
+            self._others = [job for job in self._state.jobs.values() if job is not self._job and self._is_pending(job)]
+        for job in self._others:
+            if any(queue.name in apart for queue in tree.upwards(job.queue)):
+                yield job
+
+    def _is_pending(self, job: Job) -> bool:
+        return any(self._state.state_of(task) is TaskState.PENDING for task in job.tasks)
 
     def _victims(self, taken: Sequence[Task]) -> Iterator[_Victims]:
         """The next tasks that give: one that its job can spare, or all that are left of a job.
