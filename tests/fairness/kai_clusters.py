@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING
 from hypothesis import strategies as st
 
 from services.scheduler.fairness.kai.cluster import Cluster, Job, Node, Request, Task, TaskState
+from services.scheduler.fairness.kai.decision import DecisionKind
 from services.scheduler.fairness.kai.node_room import Holding, NodeRoom
 from services.scheduler.fairness.queue_tree import EVERYTHING, UNLIMITED, WHOLE_GPU_MILLI, Amounts, Queue, QueueTree
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from services.scheduler.fairness.kai.decision import CycleResult
 
 GPU_MEMORY_MIB = 1000
 LEAVES = ("a", "b", "c", "d")
@@ -114,3 +117,19 @@ def _running(job: Job, rooms: Sequence[NodeRoom]) -> Job:
             room.add(request, holding, -1)
         return job
     return replace(job, tasks=tuple(tasks))
+
+
+def rooms_after(cluster: Cluster, result: CycleResult) -> list[NodeRoom]:
+    """The room of nodes with what was decided, counted from nothing."""
+    rooms = {node.name: NodeRoom(node) for node in cluster.nodes}
+    decisions = {decision.task: decision for decision in result.decisions}
+    for task in (task for job in cluster.jobs for task in job.tasks):
+        at = decisions.get(task.name)
+        if task.node:
+            leaves = at is not None and at.kind in (DecisionKind.STOP, DecisionKind.MOVE)
+            state = TaskState.RELEASING if leaves else TaskState.RUNNING
+            rooms[task.node].add(task.request, Holding(task.node, state, task.gpu_groups))
+        if at and at.kind is not DecisionKind.STOP:
+            state = TaskState.BINDING if at.kind is DecisionKind.START else TaskState.PIPELINED
+            rooms[at.node].add(task.request, Holding(at.node, state, at.gpu_groups))
+    return list(rooms.values())

@@ -10,11 +10,10 @@ from services.scheduler.fairness.kai.cluster import ALLOCATED, Cluster, Job, Tas
 from services.scheduler.fairness.kai.cycle import run_cycle
 from services.scheduler.fairness.kai.decision import CycleResult, DecisionKind
 from services.scheduler.fairness.kai.fair_share import Claim, Division, divide
-from services.scheduler.fairness.kai.node_room import Holding, NodeRoom
 from services.scheduler.fairness.kai.policy import FULL_CYCLE, Action, Policy
 from services.scheduler.fairness.queue_tree import UNLIMITED
 from tests.fairness.kai_cluster import after
-from tests.fairness.kai_clusters import clusters
+from tests.fairness.kai_clusters import clusters, rooms_after
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -107,23 +106,18 @@ def running(job: Job) -> int:
 
 @given(clusters(), policies())
 def test_nodes_hold_what_they_have_now_and_when_stopping_tasks_are_gone(cluster: Cluster, policy: Policy) -> None:
-    result = run_cycle(cluster, policy)
-    rooms = {node.name: NodeRoom(node) for node in cluster.nodes}
-    tasks = {task.name: task for job in cluster.jobs for task in job.tasks}
-    decisions = {decision.task: decision for decision in result.decisions}
-    for task in tasks.values():
-        at = decisions.get(task.name)
-        if task.node:
-            leaves = at is not None and at.kind in (DecisionKind.STOP, DecisionKind.MOVE)
-            state = TaskState.RELEASING if leaves else TaskState.RUNNING
-            rooms[task.node].add(task.request, Holding(task.node, state, task.gpu_groups))
-        if at and at.kind is not DecisionKind.STOP:
-            state = TaskState.BINDING if at.kind is DecisionKind.START else TaskState.PIPELINED
-            rooms[at.node].add(task.request, Holding(at.node, state, at.gpu_groups))
-    for room in rooms.values():
+    for room in rooms_after(cluster, run_cycle(cluster, policy)):
         assert not room.is_overcommitted()
         assert room.idle.gpus >= 0
         assert room.idle.cpu_milli >= 0
+
+
+@given(clusters(), policies())
+def test_a_cluster_comes_to_rest_if_promises_are_kept(cluster: Cluster, policy: Policy) -> None:
+    for _ in range(12):
+        result = run_cycle(cluster, policy)
+        cluster = after(cluster, result, keep_promises=True)
+    assert result.decisions == ()
 
 
 @given(clusters(), policies())

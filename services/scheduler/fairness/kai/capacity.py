@@ -11,12 +11,13 @@ if TYPE_CHECKING:
     from services.scheduler.fairness.kai.cycle_state import CycleState
 
 _UNITS = Amounts(gpu_milli=WHOLE_GPU_MILLI, cpu_milli=1000, memory_bytes=10**9)
-_NAMES = ("GPUs", "CPUs", "GB of memory")
+_NAMES = (("GPU", "GPUs"), ("CPU", "CPUs"), ("GB of memory", "GB of memory"))
 
 
 def in_words(resource: int, amount: int) -> str:
     """An amount of the resource with this position, as people say it."""
-    return f"{amount / _UNITS[resource]:g} {_NAMES[resource]}"
+    one, several = _NAMES[resource]
+    return f"{amount / _UNITS[resource]:g} {one if amount == _UNITS[resource] else several}"
 
 
 def amounts_in_words(amounts: Amounts) -> str:
