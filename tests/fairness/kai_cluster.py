@@ -28,8 +28,10 @@ DEFAULT_PARENT = "default"
 
 
 def policy_of(row: Row) -> Policy:
-    """The policy that rows are played with: KAI's own, which has no guard of the quota."""
-    return Policy(actions=tuple(Action(name) for name in row["actions"]), never_below_quota=False)
+    """The policy that rows are played with: that of KAI's tests, with no guard of the quota and no time of grace."""
+    return Policy(
+        actions=tuple(Action(name) for name in row["actions"]), never_below_quota=False, stale_grace_seconds=0
+    )
 
 
 def cluster_of(row: Row) -> Cluster:
@@ -128,6 +130,7 @@ def _job(position: int, job: Row) -> Job:
         job.get("min_available", len(job["tasks"])),
         position,
         stale_seconds=job.get("stale_s", 0),
+        movable=True,
         is_being_deleted=job.get("being_deleted", False),
     )
 

@@ -95,6 +95,7 @@ def _jobs(draw: st.DrawFn, position: int) -> Job:
         priority < 100,
         draw(st.integers(1, count)),
         position,
+        movable=True,
     )
 
 

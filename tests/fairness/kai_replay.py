@@ -181,8 +181,13 @@ def _claim(position: int, queue: Row, resource: str, unit: int) -> Claim:
         amount("request", 0),
         queue.get("priority", 0),
         created,
-        round(of.get("usage", 0) * PPM),
+        round(_usage(of.get("usage", queue.get("usage", 0)), resource) * PPM),
     )
+
+
+def _usage(usage: float | Row, resource: str) -> float:
+    """Past usage is a number for one resource, or one for each."""
+    return usage.get(resource, 0) if isinstance(usage, dict) else usage
 
 
 def _min_runtime(row: Row) -> Iterator[str]:

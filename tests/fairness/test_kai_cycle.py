@@ -75,7 +75,11 @@ def test_a_promised_task_waits_while_those_before_it_stop() -> None:
 
 
 def test_a_job_that_may_not_move_is_not_moved() -> None:
-    jobs = (running("one", "node0"), running("two", "node1"), pending("large", request=Request(2)))
+    jobs = (
+        running("one", "node0", movable=True),
+        running("two", "node1", movable=True),
+        pending("large", request=Request(2)),
+    )
     quotas = [queue("a", 4)]
     moves = run_cycle(cluster([2, 2], quotas, *jobs), only(Action.CONSOLIDATE))
     assert [kind for kind, _ in told(moves).values()] == ["move", "promise"]

@@ -9,7 +9,8 @@ from services.scheduler.fairness.kai.cluster import TaskState
 from services.scheduler.fairness.kai.job_order import JobsInOrder, is_ready, tasks_to_place
 from services.scheduler.fairness.kai.min_runtime import preempt_min_runtime_seconds
 from services.scheduler.fairness.kai.placement import NoRoom, place_job
-from services.scheduler.fairness.kai.reclaim_check import ReclaimCheck, protected_victim
+from services.scheduler.fairness.kai.protection import may_give, protected_victim
+from services.scheduler.fairness.kai.reclaim_check import ReclaimCheck
 from services.scheduler.fairness.kai.victim_search import VictimSearch
 
 if TYPE_CHECKING:
@@ -97,7 +98,7 @@ def preempt(state: CycleState, policy: Policy) -> None:
         victims = [
             other
             for other in state.jobs_of_queue[job.queue]
-            if other.preemptible and other.priority < job.priority and _may_give(other, minimum_seconds(other))
+            if other.preemptible and other.priority < job.priority and may_give(other, minimum_seconds(other))
         ]
         found = VictimSearch(
             state, job, victims, lambda plan: protected_victim(state, plan, minimum_seconds), spread=policy.spread
@@ -152,12 +153,6 @@ def _jobs_in_turn(state: CycleState) -> Iterator[Job]:
         else:
             refused.clear()
             order.rank_all_again()
-
-
-def _may_give(job: Job, minimum_seconds: int) -> bool:
-    """False if the job is protected as a whole; an elastic job may give the tasks that it can spare."""
-    is_protected = job.ran_seconds is not None and job.ran_seconds < minimum_seconds
-    return not is_protected or len(job.tasks) > job.min_available
 
 
 def _is_room_enough(state: CycleState, job: Job) -> bool:

@@ -115,8 +115,8 @@ class Job:
     """Since its last start; None if it has not started."""
     stale_seconds: int = 0
     """Since it lost a task that it needs."""
-    movable: bool = True
-    """True if its tasks may be stopped and started elsewhere to make room."""
+    movable: bool = False
+    """True if its tasks may be stopped and started elsewhere to make room. A quiet job is never movable."""
     is_being_deleted: bool = False
 
 

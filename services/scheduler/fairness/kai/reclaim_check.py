@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from services.scheduler.fairness.kai.job_order import tasks_to_place
-from services.scheduler.fairness.kai.min_runtime import may_evict, reclaim_min_runtime_seconds
+from services.scheduler.fairness.kai.min_runtime import reclaim_min_runtime_seconds
+from services.scheduler.fairness.kai.protection import may_give, protected_victim
 from services.scheduler.fairness.kai.reclaim_rule import (
     Reclaimer,
     ReclaimRule,
@@ -17,8 +18,6 @@ from services.scheduler.fairness.kai.reclaim_rule import (
 from services.scheduler.fairness.kai.victim_search import victims_by_job
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from services.scheduler.fairness.kai.cluster import Job
     from services.scheduler.fairness.kai.cycle_state import CycleState
     from services.scheduler.fairness.kai.policy import Policy
@@ -46,8 +45,7 @@ class ReclaimCheck:
         """True if the job is of another queue, can be preempted, and is not protected as a whole."""
         if other.queue == self._job.queue or not other.preemptible:
             return False
-        is_protected = other.ran_seconds is not None and other.ran_seconds < self._minimum_seconds(other)
-        return not is_protected or len(other.tasks) > other.min_available
+        return may_give(other, self._minimum_seconds(other))
 
     def refusal(self, plan: Plan) -> str | None:
         """Why the plan is not allowed; None if it is."""
@@ -99,14 +97,3 @@ class ReclaimCheck:
                     total = total.plus(self._state.amounts(task, task.node))
                 amounts.append(total)
         return {queue: amounts for queue, amounts in given.items() if amounts}
-
-
-def protected_victim(state: CycleState, plan: Plan, minimum_seconds: Callable[[Job], int]) -> str | None:
-    """Which job of the plan has not run long enough to lose these tasks; None if all have."""
-    for name, tasks in victims_by_job(state, plan.stopped + plan.moved).items():
-        job = state.jobs[name]
-        minimum = minimum_seconds(job)
-        running = sum(task.node is not None for task in job.tasks)
-        if not may_evict(job.ran_seconds, minimum, running, len(tasks), job.min_available):
-            return f"{name} has run for {job.ran_seconds} s, and is protected for {minimum} s"
-    return None

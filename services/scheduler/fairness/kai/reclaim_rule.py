@@ -92,8 +92,8 @@ def reclaim_verdict(
 ) -> ReclaimVerdict:
     """Whether the reclaimer may evict these amounts; `victims` lists them by queue, in the order of eviction.
 
-    With `never_below_quota` no victim's queue may fall below its quota in a resource that it gives. Without, a victim
-    is judged by what its queue has before that victim goes, as KAI does.
+    With `never_below_quota` no victim's queue may fall below its quota in a resource that it gives, nor one above it up
+    to where the two sides part. Without, a victim is judged by what its queue has before that victim goes, as KAI does.
     """
     remaining: dict[str, Amounts] = {}
     given: dict[str, set[int]] = {}
@@ -108,8 +108,9 @@ def reclaim_verdict(
             for queue in upwards(queues, name):
                 remaining[queue.name] = remaining.get(queue.name, queue.allocated).minus(amounts)
                 given.setdefault(queue.name, set()).update(_involved(amounts))
-        if never_below_quota and _below_quota(queues[name], remaining.get(name), given.get(name, ())):
-            return ReclaimVerdict(False, ReclaimRule.BELOW_QUOTA, name)
+        too_poor = _first_below_quota(queues, name, theirs.name, remaining, given) if never_below_quota else None
+        if too_poor:
+            return ReclaimVerdict(False, ReclaimRule.BELOW_QUOTA, too_poor)
     blocked = _reclaimer_blocked(queues, reclaimer, remaining, given)
     return blocked or ReclaimVerdict(True, *(rules[0] if rules else (ReclaimRule.OVER_FAIR_SHARE, reclaimer.queue)))
 
@@ -135,6 +136,21 @@ def _victim_rule(
         return None
     if within_quota(ours, reclaimer.required) and not remaining.at_most(theirs.quota):
         return ReclaimRule.QUOTA_GUARANTEED
+    return None
+
+
+def _first_below_quota(
+    queues: Mapping[str, QueueShare],
+    name: str,
+    top: str,
+    remaining: Mapping[str, Amounts],
+    given: Mapping[str, set[int]],
+) -> str | None:
+    for queue in upwards(queues, name):
+        if _below_quota(queue, remaining.get(queue.name), given.get(queue.name, ())):
+            return queue.name
+        if queue.name == top:
+            return None
     return None
 
 

@@ -143,12 +143,8 @@ class VictimSearch:
                     return False
                 is_placed = True
             elif candidate.job.name in unplaced:
-                refusal = self._place(candidate.job, candidate.tasks)
-                more = [] if refusal else self._still_evicted(candidate.job, evicted)
-                if more:
-                    order.push(candidate.job, more[:1])
-                else:
-                    unplaced.discard(candidate.job.name)
+                unplaced.discard(candidate.job.name)
+                self._place(candidate.job, candidate.tasks)
         return is_placed
 
     def _order(self, tasks: tuple[Task, ...], victims: Collection[str]) -> JobsInOrder:
@@ -166,11 +162,6 @@ class VictimSearch:
 
     def _place(self, job: Job, tasks: Sequence[Task]) -> str | None:
         return place_job(self._state, job, tasks, spread=self._spread, promise_only=True)
-
-    def _still_evicted(self, job: Job, evicted: Sequence[Task]) -> list[Task]:
-        return in_task_order(
-            job, (task for task in job.tasks if task in evicted and self._state.is_being_evicted(task))
-        )
 
     def _jobs_that_matter(self, queues: Collection[str]) -> Iterator[Job]:
         """Other pending jobs that may decide which of the queues goes first: those below where these queues part."""
