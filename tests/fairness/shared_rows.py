@@ -21,7 +21,8 @@ NO_ROWS = "there is no folder shared/fairshare beside this repository"
 
 
 def rows(name: str) -> list[Row]:
-    """The rows of one file, or none if there is no folder."""
-    if FOLDER is None:
+    """The rows of one file, or none if it is not there."""
+    path = FOLDER / f"{name}.jsonl" if FOLDER else None
+    if path is None or not path.is_file():
         return []
-    return [json.loads(line) for line in (FOLDER / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()]
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
