@@ -34,7 +34,7 @@ def queue(name: str, quota_gpus: float = 0, weight: int = 0, limit_gpus: float =
 
 def pending(name: str, of: str = "a", request: Request = ONE_GPU, tasks: int = 1, **settings: object) -> Job:
     job = Job(name, of, tuple(Task(f"{name}-{number}", request) for number in range(tasks)), min_available=tasks)
-    return replace(job, create_order=sum(map(ord, name)), **settings)  # type: ignore[arg-type]
+    return replace(job, **{"create_order": sum(map(ord, name)), **settings})  # type: ignore[arg-type]
 
 
 def running(name: str, *nodes: str, of: str = "a", request: Request = ONE_GPU, **settings: object) -> Job:
@@ -213,3 +213,15 @@ def test_what_a_plan_did_is_taken_back_exactly() -> None:
     state.rollback(checkpoint)
     places = {name: place for name, place in state.places.items() if place != NOWHERE}
     assert (places, state.share("a"), state.rooms["node0"].gpus_later) == before
+
+
+def test_a_gang_that_gave_its_place_does_not_start_again_in_part() -> None:
+    """A third task waits while two run; after both stopped, it alone is too few."""
+    gang = running("gang", "node0", "node1", of="c", create_order=5)
+    gang = replace(gang, tasks=(*gang.tasks, Task("gang-2", ONE_GPU)))
+    queues = [queue("a", create_order=0), queue("c", weight=1, create_order=1), queue("d", weight=1, create_order=2)]
+    others = (pending(f"other{number}", create_order=number) for number in range(4))
+    start = cluster([1, 1], queues, *others, pending("new", "d", create_order=4), gang)
+    result = run_cycle(start)
+    assert told(result)["gang-0"][0] == told(result)["gang-1"][0] == "stop"
+    assert "gang-2" not in told(result)

@@ -140,6 +140,8 @@ def _jobs_in_turn(state: CycleState) -> Iterator[Job]:
     refused: dict[object, str] = {}
     while candidate := order.pop():
         job = candidate.job
+        if not is_ready(state, job):  # It gave its place to one that came before.
+            continue
         needs = tuple((task.request, task.nodes_allowed) for task in candidate.tasks)
         alike = (job.queue, job.priority, job.preemptible, needs)
         if alike in refused:
