@@ -78,10 +78,10 @@ def plan_of(demands: list[Demand], pool: Pool, limits: Limits, funds: Funds, now
     return machines_wanted(pool_needs(demands, pool, limits, now), pool, MARKET, funds, limits, now)
 
 
-def applied(plan: Plan, pool: Pool, limits: Limits, now: datetime = NOW) -> Pool:
-    """The pool after the plan was carried out."""
+def applied(plan: Plan, pool: Pool, limits: Limits, now: datetime = NOW, name: str = "new") -> Pool:
+    """The pool after the plan was carried out; its new machines have `name` and a number."""
     kept = [machine.drain(now, "plan") if machine.machine_id in plan.release else machine for machine in pool.machines]
-    started = [ordered_machine(start, f"new{number}", "", limits, now) for number, start in enumerate(plan.start)]
+    started = [ordered_machine(start, f"{name}{number}", "", limits, now) for number, start in enumerate(plan.start)]
     return replace(pool, machines=[*kept, *started])
 
 
@@ -135,14 +135,18 @@ def test_every_idle_machine_goes_in_the_end_when_nothing_waits(machines: list[Ma
 
 
 @given(demands=demands, machines=machines(), limits=limits, paces=paces, left=st.integers(0, 30))
-def test_a_plan_that_is_carried_out_leaves_nothing_to_do(
+def test_plans_that_are_carried_out_soon_leave_nothing_to_do_and_undo_nothing(
     demands: list[Demand], machines: list[Machine], limits: Limits, paces: dict[str, Pace], left: int
 ) -> None:
+    """A fallback that was started takes work that further wishes were for, so a second pass may wish for others."""
     pool = Pool(machines, {}, paces)
     budget = left * DOLLAR + 1
     funds = Funds(budget, budget)
-    made = plan_of(demands, pool, limits, funds)
-    for start in made.start:
-        funds = funds.without(start.offer)
-    again = plan_of(demands, applied(made, pool, limits), limits, funds)
+    for number in range(limits.max_machines + 1):
+        plan = plan_of(demands, pool, limits, funds)
+        assert not any(machine_id.startswith("new") for machine_id in plan.release)
+        for start in plan.start:
+            funds = funds.without(start.offer)
+        pool = applied(plan, pool, limits, name=f"new{number}-")
+    again = plan_of(demands, pool, limits, funds)
     assert (again.start, again.release) == ((), ())
