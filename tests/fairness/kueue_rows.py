@@ -6,12 +6,9 @@ the engine agrees. CPU is counted in thousandths, as quotas are whole numbers.
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
-from pathlib import Path
-from typing import Any
 
 from services.scheduler.fairness.kueue.admission_cycle import Outcome, admission_cycle
 from services.scheduler.fairness.kueue.admission_pass import admission_pass
@@ -36,8 +33,8 @@ from services.scheduler.fairness.kueue.quota_tree import QuotaNode, QuotaTree, q
 from services.scheduler.fairness.kueue.snapshot import Admitted, Snapshot, Workload, snapshot_of
 from services.scheduler.fairness.kueue.victims import FairSharing, find_victims
 from services.scheduler.fairness.kueue.waiting import Waiting
+from tests.fairness.shared_rows import Row, rows
 
-Row = dict[str, Any]
 KINDS = ("admission_cycle", "drs", "preemption", "time_fairshare")
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -47,19 +44,9 @@ NOT_REPRODUCED_YET: dict[str, str] = {}
 """By id: rows that the engine ought to reproduce and does not, and why."""
 
 
-def rows_folder() -> Path | None:
-    """The folder with the rows; None where the checkout has none beside it or above."""
-    places = (parent / "shared" / "fairshare" for parent in Path(__file__).parents)
-    return next((place for place in places if place.is_dir()), None)
-
-
 def rows_of(kind: str) -> list[Row]:
     """All rows of a kind; none without the folder."""
-    folder = rows_folder()
-    path = folder / f"kueue_{kind}.jsonl" if folder else None
-    if path is None or not path.is_file():
-        return []
-    return [json.loads(line) for line in path.read_text().splitlines() if line.strip()]
+    return rows(f"kueue_{kind}")
 
 
 def replay(row: Row) -> list[str]:

@@ -8,15 +8,14 @@ from tests.fairness.kueue_rows import (
     KINDS,
     NOT_APPLICABLE,
     NOT_REPRODUCED_YET,
-    Row,
     replay,
     report,
-    rows_folder,
     rows_of,
 )
+from tests.fairness.shared_rows import FOLDER, NO_ROWS, Row
 
 ROWS = [row for kind in KINDS for row in rows_of(kind)]
-pytestmark = pytest.mark.skipif(rows_folder() is None, reason="needs the folder shared/fairshare beside the checkout")
+pytestmark = pytest.mark.skipif(FOLDER is None, reason=NO_ROWS)
 
 
 def test_there_are_rows_of_every_kind() -> None:
