@@ -74,7 +74,7 @@ class ProcessSandbox:
             tree = await start_launcher(order)
             cleanup.push_async_callback(tree.destroy)
             captured = capture(await tree.child.outputs(), limits.output_bytes)
-            held = await tree.check_made()
+            held = await tree.check_made(captured)
             folders = [*command.writable_folders, Path(order.scratch)]
             watchdog = Watchdog(limits, lambda: tree_pids(tree.child.pid), claim.cgroup, folders)
             return WaitingSandbox(SandboxParts(tree, watchdog, captured, claim.cgroup, cleanup.pop_all())), held

@@ -19,6 +19,8 @@ from services.executor.sandboxes.sandbox import SandboxError
 if TYPE_CHECKING:
     from asyncio import StreamReader, StreamWriter
 
+    from services.executor.sandboxes.output import Capture
+
 _CODE_ROOT = Path(__file__).parents[4]
 _LAUNCH = f"import sys; sys.path.insert(0, {str(_CODE_ROOT)!r}); from {__package__}.launcher import main; main()"
 # The launcher ends its sandbox within milliseconds; if it hangs or was killed, we do it from outside.
@@ -33,11 +35,15 @@ class LaunchedTree:
         self._reports = reports
         self._control = control
 
-    async def check_made(self) -> frozenset[Hold]:
-        """Wait until the program can begin, and return its holds; raises SandboxError if it cannot."""
+    async def check_made(self, captured: Capture) -> frozenset[Hold]:
+        """Wait until the program can begin, and return its holds; raises SandboxError if it cannot.
+
+        A launcher that cannot even start says why on stderr, which is in `captured`.
+        """
         message = await self._report()
         if "held" not in message:
-            raise SandboxError(f"the launcher cannot make a sandbox: {message.get('error', 'it ended without a word')}")
+            why = message.get("error") or await _last_words(captured) or "it ended without a word"
+            raise SandboxError(f"the launcher cannot make a sandbox: {why}")
         return frozenset(map(Hold, message["held"]))
 
     def release(self) -> bool:
@@ -80,6 +86,13 @@ class LaunchedTree:
         except ConnectionError:
             line = b""
         return json.loads(line) if line else {}
+
+
+async def _last_words(captured: Capture) -> str:
+    """The last line of stderr, once the launcher has closed it."""
+    await asyncio.wait({captured.done}, timeout=_END_SECONDS)
+    lines = captured.stderr.kept.decode(errors="replace").split("\n")
+    return next((line.strip() for line in reversed(lines) if line.strip()), "")
 
 
 async def start_launcher(order: LaunchOrder) -> LaunchedTree:

@@ -10,6 +10,7 @@ import pytest
 from services.executor.sandboxes import choice
 from services.executor.sandboxes.choice import choose_sandbox
 from services.executor.sandboxes.docker import sandbox as docker_sandbox
+from services.executor.sandboxes.process import tree
 from services.executor.sandboxes.sandbox import Command, SandboxError
 from tests.services.executor.sandboxes.shell import GENEROUS
 
@@ -37,6 +38,13 @@ async def test_bubblewrap_is_taken_where_it_works(setting: str) -> None:
 
 async def test_the_sandbox_is_tried_out_once() -> None:
     assert await choose_sandbox("process") is await choose_sandbox("process")
+
+
+async def test_a_launcher_that_cannot_start_is_quoted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As after a power cut that left half a file of bytecode."""
+    monkeypatch.setattr(tree, "_LAUNCH", "raise EOFError('marshal data too short')")
+    with pytest.raises(SandboxError, match="the launcher cannot make a sandbox: EOFError: marshal data too short"):
+        await choose_sandbox("process")
 
 
 @pytest.mark.usefixtures("_no_bubblewrap")
