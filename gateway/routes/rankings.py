@@ -16,6 +16,7 @@ from gateway.http.errors import ProblemError
 from gateway.http.json_route import JsonRoute
 from gateway.http.route_docs import problems
 from gateway.http.rpc_status import problem_of_rpc
+from gateway.submissions.run_frames import NS_PER_MS
 from gateway.upstreams import CALL_TIMEOUT_SECONDS
 from gateway.words.enum_names import comparison_verdict_name, timing_mode_word
 from gateway.words.proto_time import instant_of
@@ -29,8 +30,6 @@ if TYPE_CHECKING:
     from gateway.auth import Caller
 
 router = APIRouter(tags=["rankings"], route_class=JsonRoute)
-
-NS_PER_MS = 1e6
 
 JobId = Annotated[str, Query(min_length=1, max_length=100, description="The id of a submission.")]
 

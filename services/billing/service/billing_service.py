@@ -232,10 +232,11 @@ class BillingServicer(billing_pb2_grpc.BillingServiceServicer):
         """The GPU types that a hold for the same time would be possible for, with its amount, the dearest first."""
         if not request.HasField("longest_time"):
             return {}
+        listed, now = await self._price_list(), self._clock.now()
         needed: dict[str, int] = {}
         for name in self._gpu_types:
             with suppress(BillingError):
-                needed[name] = wire.hold_amount(request, await self._tariffs([name]))
+                needed[name] = wire.hold_amount(request, {name: listed.price_at(now, name).tariff})
         possible = [name for name in needed if needed[name] <= available_micros]
         return {name: needed[name] for name in sorted(possible, key=lambda name: -needed[name])[:MOST_ADVICE]}
 
@@ -243,6 +244,8 @@ class BillingServicer(billing_pb2_grpc.BillingServiceServicer):
         """The present prices of GPU types; raises InvalidFieldError for an unknown one."""
         if not gpu_types:
             return {}
-        listed = PriceList(self._gpu_types, await self._prices.periods())
-        now = self._clock.now()
+        listed, now = await self._price_list(), self._clock.now()
         return {name: listed.price_at(now, listed.gpu_type(name)).tariff for name in gpu_types}
+
+    async def _price_list(self) -> PriceList:
+        return PriceList(self._gpu_types, await self._prices.periods())

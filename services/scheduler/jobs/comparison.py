@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from math import exp, inf, log, sqrt
+from math import exp, hypot, inf, log, sqrt
 from statistics import variance
 from typing import TYPE_CHECKING
 
@@ -21,9 +21,10 @@ from services.scheduler.jobs.timing import is_proven, key_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from wavepool.executor.v1.run_event_pb2 import BenchmarkResult
+    from wavepool.executor.v1.run_event_pb2 import Benchmarked, BenchmarkResult
 
     from services.scheduler.jobs.job import Job
+    from services.scheduler.jobs.timing import RankingKey
 
 Z_95 = 1.959964
 """Two-sided 95 % quantile of the normal distribution."""
@@ -75,18 +76,19 @@ def compare(base: Job, other: Job) -> Comparison:
     Raises NotComparableError if one of them has no times, if problem, hardware, element type or timing mode differ, or
     if they share no case.
     """
-    base_times, other_times = _times(base), _times(other)
-    for name, one, another in _differences(base, other):
+    base_timed, other_timed = (Finished.FromString(job.result).benchmarked for job in (base, other))
+    base_times, other_times = _times(base, base_timed), _times(other, other_timed)
+    for name, one, another in _differences(key_of(base, base_timed), key_of(other, other_timed)):
         if one != another:
             raise NotComparableError(f"{base.job_id} has {name} {one}, and {other.job_id} has {another}")
     pairs = [(case, other_times[name]) for name, case in base_times.items() if name in other_times]
     if not pairs:
         raise NotComparableError(f"{base.job_id} and {other.job_id} were timed with no case in common")
-    cases = [_case(one, another) for one, another in pairs]
+    errors = [hypot(_error(one), _error(another)) for one, another in pairs]
+    cases = [_case(one, another, error) for (one, another), error in zip(pairs, errors, strict=True)]
     centre = sum(log(case.speedup.ratio) for case in cases) / len(cases)
-    error = sqrt(sum(_error(one) ** 2 + _error(another) ** 2 for one, another in pairs)) / len(cases)
-    speedup = _speedup(centre, error)
-    unproven = [job.job_id for job in (base, other) if not is_proven(Finished.FromString(job.result).benchmarked)]
+    speedup = _speedup(centre, hypot(*errors) / len(cases))
+    unproven = [job.job_id for job, timed in ((base, base_timed), (other, other_timed)) if not is_proven(timed)]
     if unproven:
         reason = f"The times of {' and '.join(unproven)} are not proven."
         return Comparison(ComparisonVerdict.UNCLEAR, reason, speedup, cases)
@@ -105,16 +107,14 @@ def _judged(speedup: Speedup) -> tuple[ComparisonVerdict, str]:
     return ComparisonVerdict.UNCLEAR, f"The times vary too much to tell ({interval}); run both again."
 
 
-def _times(job: Job) -> dict[str, BenchmarkResult]:
-    results = Finished.FromString(job.result).benchmarked.results
-    timed = {result.name: result for result in results if result.runtime_ns > 0}
-    if not timed:
+def _times(job: Job, timed: Benchmarked) -> dict[str, BenchmarkResult]:
+    times = {result.name: result for result in timed.results if result.runtime_ns > 0}
+    if not times:
         raise NotComparableError(f"{job.job_id} has no times; compare jobs that ran in mode benchmark or full")
-    return timed
+    return times
 
 
-def _differences(base: Job, other: Job) -> Sequence[tuple[str, str, str]]:
-    one, another = (key_of(job, Finished.FromString(job.result).benchmarked) for job in (base, other))
+def _differences(one: RankingKey, another: RankingKey) -> Sequence[tuple[str, str, str]]:
     return [
         ("the problem", one.problem, another.problem),
         ("the hardware", one.hardware, another.hardware),
@@ -123,8 +123,7 @@ def _differences(base: Job, other: Job) -> Sequence[tuple[str, str, str]]:
     ]
 
 
-def _case(base: BenchmarkResult, other: BenchmarkResult) -> CaseComparison:
-    error = sqrt(_error(base) ** 2 + _error(other) ** 2)
+def _case(base: BenchmarkResult, other: BenchmarkResult, error: float) -> CaseComparison:
     speedup = _speedup(log(base.runtime_ns / other.runtime_ns), error)
     return CaseComparison(base.name, base.runtime_ns, other.runtime_ns, speedup)
 

@@ -11,20 +11,19 @@ from __future__ import annotations
 import heapq
 import math
 import random
+from bisect import bisect_right
 from dataclasses import dataclass
 from datetime import timedelta
-from statistics import pstdev
+from statistics import fmean, pstdev
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
 PLAYS = 60
 """The p90 is the 54th of them; more plays change it by less than the history's own error."""
 PLAYED_AHEAD = 200
 """Further jobs ahead count with their mean times, so that an estimate takes some 10 ms however long the queue is."""
-
-
 _SHORTEST, _MOST_ERROR = 1e-3, 0.5
 """Seconds that a run of no time counts as, and the largest error of a kind's time: a factor of 1.6."""
 
@@ -53,35 +52,39 @@ class Slots:
         return self.free + len(self.busy) + len(self.starting)
 
 
-class _Kinds:
-    """Draws of times in one play, kind by kind."""
+class _Kind:
+    """What the last runs of one kind say: their times in order, the mean, and the error of the logarithm of a time."""
 
-    def __init__(self, chance: random.Random, errors: Mapping[int, float]) -> None:
+    def __init__(self, times: Sequence[float]) -> None:
+        self.ordered = sorted(times)
+        self.mean = fmean(times)
+        logarithms = [math.log(max(time, _SHORTEST)) for time in times]
+        self.error = min(_MOST_ERROR, pstdev(logarithms) / math.sqrt(len(times)))
+
+
+class _Play:
+    """Draws of times in one play: all times of a kind are off by the same factor."""
+
+    def __init__(self, chance: random.Random) -> None:
         self._chance = chance
-        self._errors = errors
-        self._factors: dict[int, float] = {}
+        self._factors: dict[_Kind, float] = {}
 
-    def draw(self, times: Sequence[float]) -> float:
-        """A time of the kind with these times."""
-        return self._factor(times) * self._chance.choice(times)
+    def draw(self, kind: _Kind) -> float:
+        """A time of the kind."""
+        return self._factor(kind) * self._chance.choice(kind.ordered)
 
-    def rest(self, elapsed: float, times: Sequence[float]) -> float:
+    def rest(self, elapsed: float, kind: _Kind) -> float:
         """What a run that has taken `elapsed` takes yet; one that is longer than all known ones takes as long again."""
-        known = elapsed / self._factor(times)
-        longer = [time for time in times if time > known]
-        return self._factor(times) * self._chance.choice(longer) - elapsed if longer else elapsed
+        factor, times = self._factor(kind), kind.ordered
+        first_longer = bisect_right(times, elapsed / factor)
+        if first_longer == len(times):
+            return elapsed
+        return factor * times[self._chance.randrange(first_longer, len(times))] - elapsed
 
-    def _factor(self, times: Sequence[float]) -> float:
-        kind = id(times)
+    def _factor(self, kind: _Kind) -> float:
         if kind not in self._factors:
-            self._factors[kind] = math.exp(self._chance.gauss(0.0, self._errors[kind]))
+            self._factors[kind] = math.exp(self._chance.gauss(0.0, kind.error))
         return self._factors[kind]
-
-
-def _error(times: Sequence[float]) -> float:
-    """The standard error of the logarithm of a kind's time, from its runs."""
-    logarithms = [math.log(max(time, _SHORTEST)) for time in times]
-    return min(_MOST_ERROR, pstdev(logarithms) / math.sqrt(len(times)))
 
 
 def _ready(chance: random.Random, elapsed: float, p50: float, p90: float) -> float:
@@ -100,22 +103,30 @@ def wait_estimate(ahead: Sequence[Sequence[float]], slots: Slots, seed: str) -> 
         return None
     if len(ahead) < slots.free:
         return WaitEstimate(timedelta(0), timedelta(0))
-    played, others = ahead[:PLAYED_AHEAD], ahead[PLAYED_AHEAD:]
-    mean_seconds = sum(sum(times) / len(times) for times in others) / len(slots)
-    errors = {id(times): _error(times) for times in (*played, *(times for _, times in slots.busy))}
+    # Jobs of a kind share one sequence of times.
+    times_by_id = {id(times): times for times in _all_times(ahead, slots)}
+    kinds = {key: _Kind(times) for key, times in times_by_id.items()}
+    played = [kinds[id(times)] for times in ahead[:PLAYED_AHEAD]]
+    busy = [(elapsed, kinds[id(times)]) for elapsed, times in slots.busy]
+    mean_seconds = sum(kinds[id(times)].mean for times in ahead[PLAYED_AHEAD:]) / len(slots)
     waits: list[float] = []
     for number in range(PLAYS):
         chance = random.Random(f"{seed}:{number}")  # noqa: S311 - a simulation
-        kinds = _Kinds(chance, errors)
+        play = _Play(chance)
         # The instants, in seconds from now, at which each GPU is free next.
         free_at = [0.0] * slots.free
-        free_at += [kinds.rest(elapsed, times) for elapsed, times in slots.busy]
+        free_at += [play.rest(elapsed, kind) for elapsed, kind in busy]
         free_at += [_ready(chance, *start) for start in slots.starting]
         heapq.heapify(free_at)
-        for times in played:
-            heapq.heapreplace(free_at, free_at[0] + kinds.draw(times))
+        for kind in played:
+            heapq.heapreplace(free_at, free_at[0] + play.draw(kind))
         waits.append(free_at[0] + mean_seconds)
     return WaitEstimate(*(timedelta(seconds=percentile(waits, percent)) for percent in (50, 90)))
+
+
+def _all_times(ahead: Sequence[Sequence[float]], slots: Slots) -> Iterator[Sequence[float]]:
+    yield from ahead
+    yield from (times for _, times in slots.busy)
 
 
 def percentile(values: Sequence[float], percent: int) -> float:

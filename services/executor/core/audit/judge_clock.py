@@ -63,9 +63,8 @@ _MOST_DAWDLE = 1.5
 def on_this_machine(rule: AuditRule, our_nulls_ns: Sequence[float]) -> AuditRule:
     """Returns the rule for a machine where null calls of a runner of our own take `our_nulls_ns`.
 
-    How long the way to a runner takes depends on the machine: 10 us on an idle server, and 150 to 220 us in a virtual
-    machine whose processors sleep between calls (measured on an H200, docs/measurements.md). Nothing of a submission
-    runs in our runner, so its null calls say how much may be taken off.
+    How long the way to a runner takes depends on the machine: in the virtual machine with an H200 it took 135 to 216 us
+    (docs/measurements.md). Nothing of a submission runs in our runner, so its null calls say how much may be taken off.
     """
     ours_ns = _MOST_DAWDLE * float(np.quantile(our_nulls_ns, 0.9))
     return replace(rule, most_null_ns=max(rule.most_null_ns, ours_ns))
