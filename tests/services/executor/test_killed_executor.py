@@ -47,7 +47,7 @@ async def test_an_executor_that_is_killed_in_every_stage_leaves_nothing(sandbox:
         containers = _containers_of(tree) if sandbox == "docker" else set()
         assert len(containers) >= len(STAGES) or sandbox != "docker"
         processes = living([*tree, *map(_first_process, containers)])
-        groups = {group for pid in processes for group in cgroup_of(pid) if "wavepool-box" in str(group)}
+        groups = {group for pid in processes for group in cgroup_of(pid) if "wavepool-sandbox" in str(group)}
         files = [*tmp_path.glob("wavepool-run-*"), *_memory_folders(tree)]
         assert len(files) >= 2 * len(STAGES)
 

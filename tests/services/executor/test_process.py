@@ -223,7 +223,7 @@ async def test_it_says_which_sandbox_it_uses_and_what_that_does_not_hold_back(ex
 
 
 def _cgroups_made_by(pid: int) -> list[Path]:
-    return [group for parent in cgroup_parents() for group in parent.glob(f"wavepool-box-{pid}-*")]
+    return [group for parent in cgroup_parents() for group in parent.glob(f"wavepool-sandbox-{pid}-*")]
 
 
 def living(pids: Iterable[int]) -> dict[int, str]:

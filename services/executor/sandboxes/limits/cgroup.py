@@ -1,7 +1,8 @@
 """Control groups for sandboxes: the kernel's limits on memory, processors and processes of a whole tree.
 
 Version 2 has one hierarchy; version 1 has one per controller, so a sandbox is one folder there and several here. A
-group's name holds our process id, so that groups left by a killed process are recognised and removed.
+group's name holds our process id and its namespace, so that groups left by a killed process are recognised and
+removed. A process in another namespace, as in a container that sees the same groups, cannot tell who lives.
 
 Processor time is limited by quota: in each period of 100 ms a sandbox's threads run for at most `cores` times as long.
 Up to `cores` threads never use up the quota, so they are never stopped, and the limit does not change their times.
@@ -24,8 +25,7 @@ from services.executor.sandboxes.kernel_files import kernel_text
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-# The name is an older one, so that groups that an earlier version left are still found and removed.
-_PREFIX = "wavepool-box"
+_PREFIX = "wavepool-sandbox"
 _PERIOD_MICROSECONDS = 100_000
 _LEAST_QUOTA_MICROSECONDS = 1000
 """Smallest quota that the kernel accepts."""
@@ -77,7 +77,7 @@ class Cgroup(CgroupCounters):
     """The group or groups of one sandbox; raises OSError if they cannot be made."""
 
     def __init__(self, parents: Iterable[Path], *, memory_mib: int, processes: int, cores: float) -> None:
-        name = f"{_PREFIX}-{os.getpid()}-{next(_SERIAL)}"
+        name = f"{_PREFIX}-{os.getpid()}-{_process_namespace()}-{next(_SERIAL)}"
         super().__init__(parent / name for parent in parents)
         try:
             for folder in self.folders:
@@ -127,9 +127,10 @@ def limit_cpu(folder: Path, cores: float) -> None:
 
 
 def remove_leftover_cgroups(parents: Iterable[Path]) -> None:
-    """Remove groups of dead makers; if a group has processes, kill them and leave it to the next call."""
-    for folder in itertools.chain.from_iterable(parent.glob(f"{_PREFIX}-*") for parent in parents):
-        maker = folder.name.split("-")[2]
+    """Remove groups of dead makers of our process namespace; if one has processes, kill them and leave it to later."""
+    names = f"{_PREFIX}-*-{_process_namespace()}-*"
+    for folder in itertools.chain.from_iterable(parent.glob(names) for parent in parents):
+        maker = folder.name.removeprefix(f"{_PREFIX}-").partition("-")[0]
         if Path("/proc", maker).exists():
             continue
         for pid in kernel_text(folder / "cgroup.procs").split():
@@ -137,6 +138,10 @@ def remove_leftover_cgroups(parents: Iterable[Path]) -> None:
                 os.kill(int(pid), signal.SIGKILL)
         with contextlib.suppress(OSError):
             folder.rmdir()
+
+
+def _process_namespace() -> int:
+    return Path("/proc/self/ns/pid").stat().st_ino
 
 
 def _limit(folder: Path, memory_bytes: int, processes: int) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -62,12 +64,21 @@ def test_all_processors_need_no_quota(tmp_path: Path) -> None:
 
 
 def test_groups_of_dead_processes_are_removed_and_those_of_live_ones_kept(tmp_path: Path) -> None:
-    dead = tmp_path / "wavepool-box-999999999-0"
-    live = tmp_path / f"wavepool-box-{os.getpid()}-0"
-    for folder in (dead, live):
-        folder.mkdir()
+    live = Cgroup([tmp_path], memory_mib=64, processes=8, cores=1).folders[0]
+    dead = live.with_name(live.name.replace(str(os.getpid()), "999999999", 1))
+    dead.mkdir()
 
     remove_leftover_cgroups([tmp_path])
 
     assert not dead.exists()
     assert live.exists()
+
+
+def test_a_process_of_another_namespace_leaves_groups_alone(tmp_path: Path) -> None:
+    group = Cgroup([tmp_path], memory_mib=64, processes=8, cores=1).folders[0]
+    code = f"from {remove_leftover_cgroups.__module__} import *; remove_leftover_cgroups([Path({str(tmp_path)!r})])"
+    bwrap = ["bwrap", "--dev-bind", "/", "/", "--proc", "/proc", "--unshare-pid", "--"]
+
+    subprocess.run([*bwrap, sys.executable, "-c", code], check=True)
+
+    assert group.exists()

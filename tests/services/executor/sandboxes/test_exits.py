@@ -77,7 +77,7 @@ async def test_nothing_is_left_on_the_host(shell: SandboxedShell) -> None:
 
 
 def _own_groups() -> set[Path]:
-    return {group for parent in cgroup_parents() for group in parent.glob(f"wavepool-box-{os.getpid()}-*")}
+    return {group for parent in cgroup_parents() for group in parent.glob(f"wavepool-sandbox-{os.getpid()}-*")}
 
 
 async def test_a_start_that_is_given_up_leaves_nothing(shell: SandboxedShell, marker: str) -> None:
