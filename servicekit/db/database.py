@@ -21,7 +21,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_en
 from servicekit.db.sqlite_connection import SqliteConnection
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
+    from collections.abc import AsyncGenerator, Awaitable, Callable
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
@@ -55,6 +55,8 @@ class Database:
         # SQLite has one writer at a time, and one that waits for it in the database asks again at growing intervals,
         # so that some wait for a second while others overtake. This queue lets them in as they came.
         self._writers = asyncio.Lock() if self.dialect_name == "sqlite" else nullcontext()
+        self.fence: Callable[[AsyncConnection], Awaitable[None]] | None = None
+        """What every writing transaction begins with; it raises if this process may not write any more."""
 
     @property
     def engine(self) -> AsyncEngine:
@@ -68,7 +70,15 @@ class Database:
 
     @asynccontextmanager
     async def transaction(self) -> AsyncGenerator[AsyncConnection]:
-        """A writing transaction: committed at the end, rolled back by an exception."""
+        """A writing transaction: committed at the end, rolled back by an exception. Raises what the fence raises."""
+        async with self.unfenced() as connection:
+            if self.fence is not None:
+                await self.fence(connection)
+            yield connection
+
+    @asynccontextmanager
+    async def unfenced(self) -> AsyncGenerator[AsyncConnection]:
+        """A writing transaction of a process that need not lead: a migration, or the leader lease itself."""
         async with self._writers, self._engine.begin() as connection:
             yield connection
 
@@ -103,7 +113,7 @@ async def migrate(database: Database, location: str) -> None:
         config.set_main_option("script_location", str(environment))
         config.set_main_option("version_locations", str(path / "versions"))
         config.set_main_option("path_separator", "newline")
-        async with database.transaction() as connection:
+        async with database.unfenced() as connection:
             if database.dialect_name == "postgresql":
                 await connection.exec_driver_sql("SELECT pg_advisory_xact_lock(hashtext('wavepool migrations'))")
             await connection.run_sync(_upgrade, config)

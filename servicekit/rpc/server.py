@@ -130,7 +130,7 @@ class ServiceServer:
     async def run_until_signalled(self, *background: Coroutine[Any, Any, Any]) -> None:
         """Starts, runs `background` beside the server, and stops on SIGTERM or SIGINT.
 
-        If a background coroutine ends with an error, the server stops and the error is raised.
+        If a background coroutine ends with an error, the others end too, the server stops, and the error is raised.
         """
         signalled = _signals()
         await self.start()
@@ -138,11 +138,14 @@ class ServiceServer:
         waiting = asyncio.create_task(signalled.wait())
         try:
             await _first_error_or(waiting, tasks)
+        except BaseException:
+            # A service that has to end does nothing more by itself while its last calls drain.
+            _cancel(tasks)
+            raise
         finally:
             waiting.cancel()
             await self.stop()
-            for task in tasks:
-                task.cancel()
+            _cancel(tasks)
             with suppress(asyncio.CancelledError):
                 await asyncio.gather(*tasks, return_exceptions=True)
 
@@ -193,6 +196,11 @@ def _signals() -> asyncio.Event:
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, signalled.set)
     return signalled
+
+
+def _cancel(tasks: list[asyncio.Task[Any]]) -> None:
+    for task in tasks:
+        task.cancel()
 
 
 async def _first_error_or(waiting: asyncio.Task[bool], tasks: list[asyncio.Task[Any]]) -> None:

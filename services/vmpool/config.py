@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, ParamSpec, Self, TypeVar
 from pydantic import AliasChoices, Field, SecretStr, field_validator, model_validator
 from pydantic_settings import SettingsConfigDict
 
-from servicekit.settings.config import CommaSeparated, ServiceSettings
+from servicekit.settings.config import LEADER_TERM, CommaSeparated, LeaderTerm, ServiceSettings
 from services.vmpool.errors import InvalidFieldError
 from services.vmpool.machines.machine_token import kept_secret
 from services.vmpool.machines.order_checks import check_gpu_count, check_gpu_type
@@ -105,6 +105,8 @@ class VmPoolSettings(ServiceSettings):
     """Machines that are over, leases, events and usage facts are kept for this long; sums of them stay for good."""
     takeover_timeout: NotNegative = timedelta(seconds=20)
     """Time to wait for another vmpool that serves the database to end."""
+    leader_term: LeaderTerm = LEADER_TERM
+    """Longest time for which a vmpool that was killed or stopped keeps others from the database, on PostgreSQL."""
     usage_interval: Positive = timedelta(seconds=60)
     """Time between two reports of a machine's cost to billing."""
 

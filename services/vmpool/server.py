@@ -15,7 +15,7 @@ from wavepool.vmpool.v1 import vmpool_pb2_grpc
 from servicekit import logging
 from servicekit.clock import SystemClock, new_id
 from servicekit.db import database
-from servicekit.db.leader_lease import DatabaseTakenError, leader_lease
+from servicekit.db.leader_lease import DatabaseTakenError, LeaderLease, LeadershipLostError, WhileSure
 from servicekit.feed import Feed
 from servicekit.loops import run_loop
 from servicekit.rpc.callers import Callers, if_found
@@ -61,7 +61,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
     from servicekit.clock import Clock
-    from servicekit.db.leader_lease import LeaderLease
+    from servicekit.loops import Loop
     from servicekit.rpc.callers import Owner
     from servicekit.rpc.errors import ErrorMap
     from services.vmpool.capacity.funding import Funding
@@ -70,6 +70,7 @@ if TYPE_CHECKING:
 
 log = logging.get_logger(__name__)
 
+MIGRATIONS = "services.vmpool:migrations"
 USAGE_PASS = timedelta(seconds=5)
 """Time between two looks for facts to write down and send; a machine's own interval is a setting."""
 PRUNE_PASS = timedelta(hours=1)
@@ -86,6 +87,7 @@ ERROR_MAP: ErrorMap = {
     errors.IllegalMoveError: grpc.StatusCode.FAILED_PRECONDITION,
     errors.StaleMachineError: grpc.StatusCode.ABORTED,
     errors.ProviderUnreachableError: grpc.StatusCode.UNAVAILABLE,
+    LeadershipLostError: grpc.StatusCode.UNAVAILABLE,
 }
 
 
@@ -101,20 +103,21 @@ class VmPool:
     pruner: Pruner
     wakes: tuple[asyncio.Event, asyncio.Event]
 
-    async def run(self, settings: VmPoolSettings, leadership: LeaderLease) -> None:
-        """Serve, and run the loops, until SIGTERM or SIGINT. A change of a machine wakes reconciler and sizer.
+    async def run(self, settings: VmPoolSettings, lease: LeaderLease) -> None:
+        """Serve, and run the loops while `lease` is ours, until SIGTERM or SIGINT.
 
-        Raises DatabaseTakenError if another process has taken the leader lease.
+        A change of a machine wakes reconciler and sizer.
         """
-        reconciler_wake, sizer_wake = self.wakes
+        loops: list[tuple[Loop, timedelta, asyncio.Event | None]] = [
+            (self.reconciler, settings.reconcile_interval, self.wakes[0]),
+            (self.sizer, settings.reconcile_interval, self.wakes[1]),
+            (self.usage, USAGE_PASS, None),
+            (self.pruner, PRUNE_PASS, None),
+            (self.pool.providers, settings.reconcile_interval, None),
+        ]
         await self.reconciler.look_around()
         await self.server.run_until_signalled(
-            run_loop(self.reconciler, settings.reconcile_interval, reconciler_wake),
-            run_loop(self.sizer, settings.reconcile_interval, sizer_wake),
-            run_loop(self.usage, USAGE_PASS),
-            run_loop(self.pruner, PRUNE_PASS),
-            run_loop(self.pool.providers, settings.reconcile_interval),
-            leadership.keep(),
+            *[run_loop(WhileSure(loop, lease), interval, wake) for loop, interval, wake in loops]
         )
 
     async def close(self) -> None:
@@ -223,7 +226,7 @@ async def main() -> None:
     warn_of_settings(log)
     try:
         await serve(settings, checked_providers(settings))
-    except (DatabaseTakenError, errors.InvalidFieldError, errors.ProviderError) as error:
+    except (DatabaseTakenError, LeadershipLostError, errors.InvalidFieldError, errors.ProviderError) as error:
         raise SystemExit(f"vmpool: {error}") from error
 
 
@@ -231,27 +234,25 @@ async def serve(settings: VmPoolSettings, providers: ProviderSet) -> None:
     """Serve with these providers, as the only process that serves the database."""
     db = database.Database(settings.resolved_database_url("vmpool"))
     try:
-        async with leader_lease(db, "vmpool", settings.takeover_timeout) as leadership, providers:
-            await database.migrate(db, "services.vmpool:migrations")
-            await _serve_on(db, settings, providers, leadership)
+        await database.migrate(db, MIGRATIONS)
+        lease = LeaderLease(db, "vmpool", settings.leader_term)
+        async with lease.held(settings.takeover_timeout):
+            await lease.lead(_serve_on(db, settings, providers, lease))
     finally:
         await db.close()
 
 
 async def _serve_on(
-    db: database.Database, settings: VmPoolSettings, providers: ProviderSet, leadership: LeaderLease
+    db: database.Database, settings: VmPoolSettings, providers: ProviderSet, lease: LeaderLease
 ) -> None:
     executors = ExecutorClient(settings.heartbeat_interval)
     try:
-        async with build(settings, db, providers, executors, SystemClock()) as vmpool:
+        async with providers, build(settings, db, providers, executors, SystemClock()) as vmpool:
             try:
-                await vmpool.run(settings, leadership)
-            except DatabaseTakenError:
-                # The machines belong to the other process now.
-                raise
-            except BaseException:
-                await vmpool.close()
-                raise
-            await vmpool.close()
+                await vmpool.run(settings, lease)
+            finally:
+                # After a take-over, the machines belong to the other process.
+                if not lease.is_lost:
+                    await vmpool.close()
     finally:
         await executors.close()
