@@ -96,6 +96,27 @@ class Database:
             await connection.execution_options(**(SNAPSHOT if self.dialect_name == "postgresql" else READING))
             yield connection
 
+    @asynccontextmanager
+    async def listening(self, channel: str, heard: Callable[[str], None]) -> AsyncGenerator[asyncio.Event]:
+        """Calls `heard` with the payload of each notification of a channel, on PostgreSQL alone.
+
+        Yields an event that is set if the connection breaks, after which nothing is heard any more.
+        """
+        broken = asyncio.Event()
+        async with self._engine.connect() as connection:
+            driver: Any = (await connection.get_raw_connection()).driver_connection
+            driver.add_termination_listener(lambda _connection: broken.set())  # pyright: ignore[reportUnknownLambdaType] - asyncpg has no types
+
+            def pass_on(_connection: object, _pid: int, _channel: str, payload: str) -> None:
+                heard(payload)
+
+            await driver.add_listener(channel, pass_on)
+            try:
+                yield broken
+            finally:
+                # The pool must not hand out a connection that listens.
+                await connection.invalidate()
+
     async def close(self) -> None:
         """Closes all connections."""
         await self._engine.dispose()

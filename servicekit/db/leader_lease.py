@@ -204,6 +204,18 @@ class LeaderLease:
         self._looked.set()
         return is_taken
 
+    async def taken(self) -> None:
+        """Waits until this process has the lease, however long that takes."""
+        if self.leads:
+            return
+        while True:
+            try:
+                if await self.try_take():
+                    return
+            except (DBAPIError, OSError) as error:
+                log.warning("the database does not say who leads", extra={"error": str(error)})
+            await asyncio.sleep(POLL_SECONDS)
+
     async def take(self, timeout: timedelta) -> None:  # noqa: ASYNC109 - it becomes an error of its own
         """Takes the lease; raises DatabaseTakenError if another process still holds it after `timeout`."""
         if await self.try_take():
@@ -211,7 +223,7 @@ class LeaderLease:
         log.warning("waiting for another process that serves this database to end")
         try:
             async with asyncio.timeout(timeout.total_seconds()):
-                await self._taken()
+                await self.taken()
         except TimeoutError:
             raise DatabaseTakenError(self._role) from None
 
@@ -231,8 +243,7 @@ class LeaderLease:
         """
         tasks: list[asyncio.Task[object]] = []
         try:
-            if not self.leads:
-                await self._taken()
+            await self.taken()
             tasks = [asyncio.ensure_future(each) for each in (self.keep(), *work)]
             done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
             for task in done:
@@ -312,15 +323,6 @@ class LeaderLease:
         self._epoch, self._sure_until, self._leader = row.epoch, asked + self._term.total_seconds(), None
         log.info("this process leads", extra={"role": self._role, "epoch": row.epoch})
         return True
-
-    async def _taken(self) -> None:
-        while True:
-            try:
-                if await self.try_take():
-                    return
-            except (DBAPIError, OSError) as error:
-                log.warning("the database does not say who leads", extra={"error": str(error)})
-            await asyncio.sleep(POLL_SECONDS)
 
     async def _look(self) -> bool:
         """Notes who leads; True if the lease is free."""

@@ -26,7 +26,7 @@ from servicekit.settings.config import settings_faults
 from servicekit.storage import has_room
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Coroutine, Mapping
+    from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
     from datetime import timedelta
 
     from servicekit.rpc.access import Identify
@@ -63,7 +63,8 @@ class ServiceServer:
     """One service's server. Register servicers on `grpc`, `expose` their names, then call `run_until_signalled`.
 
     `identify` tells who calls; a call reaches the servicer only if the method's proto names that kind of caller. With
-    `tls` the server takes only encrypted connections of clients with a certificate.
+    `tls` the server takes only encrypted connections of clients with a certificate. `interceptors` see only calls that
+    were let in.
     """
 
     def __init__(
@@ -73,9 +74,12 @@ class ServiceServer:
         error_map: Mapping[type[Exception], grpc.StatusCode],
         identify: Identify,
         tls: TlsFiles | None = None,
+        interceptors: Sequence[grpc.aio.ServerInterceptor] = (),
     ) -> None:
         self.name = name
-        self.grpc = grpc.aio.server(interceptors=[Observer(error_map), AccessControl(identify)], options=OPTIONS)
+        self.grpc = grpc.aio.server(
+            interceptors=[Observer(error_map), AccessControl(identify), *interceptors], options=OPTIONS
+        )
         self._tls = tls
         self.port = 0
         self.metrics_port = 0

@@ -9,7 +9,7 @@ from typing import Annotated
 from pydantic import Field
 from pydantic_settings import SettingsConfigDict
 
-from servicekit.settings.config import ServiceSettings
+from servicekit.settings.config import LEADER_TERM, LeaderTerm, ServiceSettings
 from vocabulary.limits import LONGEST_RUN
 from vocabulary.ports import USUAL_PORTS, usual_target
 
@@ -51,3 +51,12 @@ class SchedulerSettings(ServiceSettings):
     """Interval between two passes of the rescuer."""
     poll_interval: timedelta = timedelta(seconds=1)
     """Interval between two looks for events that another process wrote and for changes that were not announced."""
+    leader_term: LeaderTerm = LEADER_TERM
+    """Longest time for which a scheduler that was killed or stopped keeps others from leading, on PostgreSQL."""
+    advertised_address: str = ""
+    """Where other schedulers on the same database reach this one if it leads, such as `10.0.0.5:50061`. Empty: host and
+    port."""
+
+    def address(self, port: int) -> str:
+        """The address to give to other schedulers, if this one listens on `port`."""
+        return self.advertised_address or f"{self.host}:{port}"

@@ -13,10 +13,12 @@ from problems.library.catalogue import Catalogue
 from servicekit import logging
 from servicekit.clock import Clock, SystemClock
 from servicekit.db.database import Database, migrate
+from servicekit.db.leader_lease import LeaderLease, LeadershipLostError, WhileSure
 from servicekit.loops import Loop, run_loop
 from servicekit.rpc.callers import Callers
 from servicekit.rpc.channels import open_channel
 from servicekit.rpc.credentials import check_network, credentials_of
+from servicekit.rpc.forwarding import ForwardToLeader
 from servicekit.rpc.server import ServiceServer
 from servicekit.settings.setting_names import warn_of_settings
 from services.scheduler.config import SchedulerSettings
@@ -38,7 +40,7 @@ from services.scheduler.runs.job_runner import JobRunner
 from services.scheduler.runs.machine_follower import MachineFollower
 from services.scheduler.runs.rescuer import Rescuer
 from services.scheduler.runs.settler import Settler
-from services.scheduler.runs.watcher import UnannouncedEvents, Watcher
+from services.scheduler.runs.watcher import NotifiedEvents, UnannouncedEvents, Watcher
 from services.scheduler.service.ranking_service import RankingServicer
 from services.scheduler.service.scheduler_service import SchedulerServicer
 from services.scheduler.store.job_reader import JobReader
@@ -54,7 +56,9 @@ if TYPE_CHECKING:
     from servicekit.rpc.credentials import ServiceCredentials
 
 MIGRATIONS = "services.scheduler:migrations"
-# Delay before a broken stream of machines is opened again.
+ONLY_THE_LEADER = frozenset(f"/wavepool.scheduler.v1.SchedulerService/{name}" for name in ("SubmitJob", "CancelJob"))
+"""The methods that write."""
+# Delay before a broken stream, of machines or of notifications, is opened again.
 REFOLLOW_INTERVAL = timedelta(milliseconds=200)
 
 ERROR_MAP: dict[type[Exception], grpc.StatusCode] = {
@@ -68,6 +72,7 @@ ERROR_MAP: dict[type[Exception], grpc.StatusCode] = {
     errors.TooManyJobsError: grpc.StatusCode.RESOURCE_EXHAUSTED,
     errors.BillingUnreachableError: grpc.StatusCode.UNAVAILABLE,
     errors.StoppingError: grpc.StatusCode.UNAVAILABLE,
+    LeadershipLostError: grpc.StatusCode.UNAVAILABLE,
 }
 
 
@@ -82,18 +87,21 @@ class SchedulerServer(ServiceServer):
         hub: EventHub,
         credentials: ServiceCredentials,
         callers: Callers,
+        forwarding: ForwardToLeader,
     ) -> None:
-        super().__init__("scheduler", settings, ERROR_MAP, callers.identify, credentials.tls)
+        super().__init__("scheduler", settings, ERROR_MAP, callers.identify, credentials.tls, [forwarding])
         scheduler_pb2_grpc.add_SchedulerServiceServicer_to_server(servicer, self.grpc)
         rankings_pb2_grpc.add_RankingServiceServicer_to_server(rankings, self.grpc)
         self.expose("wavepool.scheduler.v1.SchedulerService")
         self.expose("wavepool.scheduler.v1.RankingService")
         self._hub = hub
+        self._forwarding = forwarding
 
     async def stop(self, drain: timedelta | None = None) -> None:
         """Stops serving; see ServiceServer."""
         self._hub.close()
         await super().stop(drain)
+        await self._forwarding.close()
 
 
 RUNS_READ = 1_000
@@ -104,23 +112,43 @@ RUNS_READ = 1_000
 class Scheduler:
     """All parts of a scheduler, wired together; the caller of `build` closes the database."""
 
+    settings: SchedulerSettings
+    lease: LeaderLease
     server: ServiceServer
     waiting: WaitingJobs
+    forecast: Forecast
+    reader: JobReader
     runner: JobRunner
     duties: list[tuple[Loop, timedelta, asyncio.Event | None]]
+    """What only the leader does."""
+    listening: list[tuple[Loop, timedelta]]
     executors: Executors
     channels: list[grpc.aio.Channel]
 
     def background(self) -> list[Coroutine[object, object, None]]:
-        """The loops that run beside the server."""
-        return [run_loop(loop, interval, wake) for loop, interval, wake in self.duties]
+        """The work beside the server. It raises LeadershipLostError after another scheduler has taken over."""
+        return [self._lead(), *[run_loop(loop, interval) for loop, interval in self.listening]]
 
     async def close(self) -> None:
-        """Drops running jobs as they are and closes the channels."""
+        """Drops running jobs as they are, hands over to another scheduler, and closes the channels."""
         await self.runner.stop()
+        await self.lease.release()
         await self.executors.close()
         for channel in self.channels:
             await channel.close()
+
+    async def _lead(self) -> None:
+        self.lease.address = self.settings.address(self.server.port)
+        if not await self.lease.try_take():
+            await self.lease.taken()
+            self.forecast.remember(await self.reader.run_times({JobState.FINISHED}, RUNS_READ))
+        try:
+            await self.lease.lead(
+                *[run_loop(WhileSure(loop, self.lease), interval, wake) for loop, interval, wake in self.duties]
+            )
+        finally:
+            # Not only when the server has stopped: until then, its last calls may take seconds.
+            await self.runner.stop()
 
 
 async def build(
@@ -134,6 +162,7 @@ async def build(
     vmpool_channel = open_channel(settings.vmpool_target, credentials, "vmpool")
     billing_channel = open_channel(settings.billing_target, credentials, "billing")
     hub, waiting, inventory = EventHub(), WaitingJobs(settings.waiting_per_priority_point), Inventory()
+    lease = LeaderLease(database, "scheduler", settings.leader_term)
     store, reader = JobStore(database, hub.announce), JobReader(database)
     pool, billing, executors = (
         Pool(vmpool_channel),
@@ -154,14 +183,19 @@ async def build(
     canceller = Canceller(store, waiting, runner, clock)
     servicer = SchedulerServicer(store, reader, admission, canceller, Watcher(reader, hub), problems)
     rankings = RankingServicer(store, RankingReader(database), billing, problems)
-    server = SchedulerServer(settings, servicer, rankings, hub, credentials, Callers(credentials, billing.owner))
+    forwarding = ForwardToLeader(ONLY_THE_LEADER, lease, credentials)
+    callers = Callers(credentials, billing.owner)
+    server = SchedulerServer(settings, servicer, rankings, hub, credentials, callers, forwarding)
     duties: list[tuple[Loop, timedelta, asyncio.Event | None]] = [
         (rescuer, settings.sweep_interval, None),
         (MachineFollower(pool, inventory, waiting, runner), REFOLLOW_INTERVAL, None),
         (dispatcher, settings.poll_interval, waiting.changed),
-        (UnannouncedEvents(reader, hub), settings.poll_interval, None),
     ]
-    return Scheduler(server, waiting, runner, duties, executors, [vmpool_channel, billing_channel])
+    listening: list[tuple[Loop, timedelta]] = [(UnannouncedEvents(reader, hub), settings.poll_interval)]
+    if database.dialect_name == "postgresql":
+        listening.append((NotifiedEvents(reader, hub, lease), REFOLLOW_INTERVAL))
+    channels = [vmpool_channel, billing_channel]
+    return Scheduler(settings, lease, server, waiting, forecast, reader, runner, duties, listening, executors, channels)
 
 
 def _policy(settings: SchedulerSettings, problems: Mapping[str, CatalogueEntry]) -> AdmissionPolicy:
@@ -177,7 +211,7 @@ def checked_settings() -> SchedulerSettings:
 
 
 async def main() -> None:
-    """Serves until SIGTERM or SIGINT."""
+    """Serves until SIGTERM or SIGINT, as leader or follower; raises SystemExit if another process has taken over."""
     settings = checked_settings()
     logging.configure("scheduler", settings.log_level)
     warn_of_settings(logging.get_logger(__name__))
@@ -188,6 +222,9 @@ async def main() -> None:
         scheduler = await build(settings, database, problems, SystemClock())
         try:
             await scheduler.server.run_until_signalled(*scheduler.background())
+        except LeadershipLostError as error:
+            # All that this process has in memory is of before. A new one begins as a follower.
+            raise SystemExit(f"scheduler: {error}") from error
         finally:
             await scheduler.close()
     finally:

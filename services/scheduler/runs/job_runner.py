@@ -139,6 +139,8 @@ class JobRunner:
     async def _lose(self, attempt: Attempt, lost: AttemptLostError) -> Job:
         metrics.attempts_lost.inc()
         log.warning("attempt lost", extra={"job_id": attempt.job.job_id, "reason": str(lost)})
+        # A process that was stopped finds its streams broken. It must not end a run that its successor attached to.
+        await self._store.check_leads()
         with suppress(ExecutorError, TimeoutError):
             async with asyncio.timeout(FAREWELL_SECONDS):
                 await self._executors.cancel(attempt.job, attempt.lease)

@@ -85,6 +85,11 @@ class JobStore:
         async with self._database.transaction() as connection:
             await connection.execute(delete(jobs).where(*unmoved))
 
+    async def check_leads(self) -> None:
+        """Raises LeadershipLostError if another scheduler has taken over; for what is done outside of the database."""
+        async with self._database.transaction():
+            pass
+
     async def get(self, job_id: str) -> Job | None:
         """Gets a job in any state; None if there is none."""
         async with self._database.reading() as connection:

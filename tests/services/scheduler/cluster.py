@@ -69,10 +69,12 @@ class Cluster:
         await migrate(self.database, MIGRATIONS)
         self.scheduler = await build(self.settings, self.database, PROBLEMS, SystemClock())
         # Without the HTTP server for metrics, whose thread takes half a second to stop.
-        port = self.scheduler.server.grpc.add_insecure_port("127.0.0.1:0")
+        port = self.scheduler.server.port = self.scheduler.server.grpc.add_insecure_port("127.0.0.1:0")
         await self.scheduler.server.grpc.start()
         self.channel = AllowedCaller(f"127.0.0.1:{port}", self.settings.service_token())
-        if loops:
+        if not loops:
+            assert await self.scheduler.lease.try_take()
+        else:
             self.background = [asyncio.ensure_future(loop) for loop in self.scheduler.background()]
 
     async def stop(self) -> None:
