@@ -15,11 +15,12 @@ import pytest
 import time_machine
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from sqlalchemy import text
+from sqlalchemy import MetaData, Table, UniqueConstraint, select, text
 from sqlalchemy.engine import make_url
 
 from servicekit.clock import new_id
-from servicekit.db.leader_lease import DatabaseTakenError, LeaderLease, LeadershipLostError
+from servicekit.db.database import migrate
+from servicekit.db.leader_lease import DatabaseTakenError, LeaderLease, LeadershipLostError, WhileSure, leader_leases
 from tests.servicekit.db.leases import ROLE, expire, note, noted, notes_of, opened, prepare
 
 if TYPE_CHECKING:
@@ -158,6 +159,23 @@ def lose_lock_file(url: str) -> None:
     Path(f"{make_url(url).database}.lock").unlink(missing_ok=True)
 
 
+@pytest.mark.parametrize("role", ["scheduler", "vmpool"])
+async def test_each_services_database_has_the_table_with_a_free_lease_and_the_key_that_fences(
+    database_url: str, role: str
+) -> None:
+    async with opened(database_url) as database:
+        await migrate(database, f"services.{role}:migrations")
+        async with database.unfenced() as connection:
+            made = await connection.run_sync(lambda sync: Table("leader_leases", MetaData(), autoload_with=sync))
+            row = (await connection.execute(select(leader_leases))).one()
+        assert [(column.name, column.nullable, column.primary_key) for column in made.columns] == [
+            (column.name, column.nullable, column.primary_key) for column in leader_leases.columns
+        ]
+        keys = {tuple(each.columns.keys()) for each in made.constraints if isinstance(each, UniqueConstraint)}
+        assert keys == {("role", "epoch")}
+        assert tuple(row) == (role, "", "", 0, 0)
+
+
 async def test_work_that_ends_with_an_error_ends_leading_with_it(url: str) -> None:
     async def fail() -> None:
         raise RuntimeError("of the work")
@@ -167,15 +185,31 @@ async def test_work_that_ends_with_an_error_ends_leading_with_it(url: str) -> No
             await lease.lead(fail(), asyncio.Event().wait())
 
 
+class Passes:
+    name = "passes"
+
+    def __init__(self) -> None:
+        self.made = asyncio.Event()
+
+    async def run_once(self) -> None:
+        self.made.set()
+
+
 @ON_POSTGRES
-async def test_an_expired_lease_that_nobody_took_is_renewed(url: str) -> None:
+async def test_after_the_term_a_leader_makes_no_pass_of_a_loop_until_the_database_has_confirmed_its_epoch(
+    url: str,
+) -> None:
     async with leading(url, timedelta(milliseconds=300)) as (lease, database):
         while lease.is_sure:
             await asyncio.sleep(0.01)
-        surely = asyncio.create_task(lease.sure())
+        passes = Passes()
+        loop = asyncio.create_task(WhileSure(passes, lease).run_once())
+        # The database has seen this write, but the process cannot know for how long its answer holds.
         await note(database, lease.epoch)
+        assert not passes.made.is_set()
         await lease.renew()
-        await asyncio.wait_for(surely, 60)
+        await asyncio.wait_for(loop, 60)
+        assert passes.made.is_set()
 
 
 @ON_POSTGRES

@@ -58,6 +58,11 @@ class PoolProcess:
     def kill(self) -> None:
         assert self.end(signal.SIGKILL) == -signal.SIGKILL, f"it had ended before:\n{self.log[-5000:]}"
 
+    def send(self, number: int) -> None:
+        """Sends a signal to the process."""
+        assert self._process is not None
+        self._process.send_signal(number)
+
     def exit_status(self) -> int:
         """Waits until the process ends by itself; returns its exit status."""
         assert self._process is not None
