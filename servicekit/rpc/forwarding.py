@@ -87,5 +87,5 @@ class ForwardToLeader(grpc.aio.ServerInterceptor):
         return self._channels[address]
 
     def _no_leader(self, reason: str) -> RpcFailure:
-        message = f"No {self._credentials.name} can do this now: {reason}. Nothing was changed; try again."
+        message = f"No {self._credentials.name} can do this now: {reason}. Try again."
         return RpcFailure(grpc.StatusCode.UNAVAILABLE, message, retry_after=RETRY_AFTER)

@@ -55,7 +55,7 @@ class SchedulerSettings(ServiceSettings):
     """Longest time for which a scheduler that was killed or stopped keeps others from leading, on PostgreSQL."""
     advertised_address: str = ""
     """Where other schedulers on the same database reach this one if it leads, such as `10.0.0.5:50061`. Empty: host and
-    port."""
+    port. Needed if the host is a wildcard such as 0.0.0.0."""
 
     def address(self, port: int) -> str:
         """The address to give to other schedulers, if this one listens on `port`."""

@@ -119,6 +119,23 @@ async def test_a_call_that_was_passed_on_is_not_passed_on_again(first: Cluster) 
     assert "none leads at the moment" in str(caught.value.details())
 
 
+async def test_a_call_that_comes_before_the_process_knows_who_leads_waits_until_it_does(first: Cluster) -> None:
+    await first.start(loops=False, leads=False)
+    assert first.scheduler is not None
+    lease, arrived = first.scheduler.lease, asyncio.Event()
+    known = lease.known
+
+    async def noted() -> None:
+        arrived.set()
+        await known()
+
+    lease.known = noted
+    submitting = asyncio.create_task(first.submit())
+    await asyncio.wait_for(arrived.wait(), 60)
+    assert await lease.try_take()
+    assert (await submitting).state == scheduler_pb2.JOB_STATE_QUEUED
+
+
 async def test_a_leader_that_stops_hands_its_runs_over_at_once(first: Cluster) -> None:
     gate = asyncio.Event()
     first.executor.script = (compiling(), gate, *PASSING[1:])
@@ -179,35 +196,49 @@ def listener_of(cluster: Cluster) -> NotifiedEvents:
     return next(loop for loop, _ in cluster.scheduler.listening if isinstance(loop, NotifiedEvents))
 
 
-@ON_POSTGRES
-async def test_a_deposed_leader_ends_all_it_does_and_leaves_the_run_to_its_successor(first: Cluster) -> None:
+@asynccontextmanager
+async def deposed(first: Cluster) -> AsyncGenerator[tuple[Cluster, str]]:
+    """The successor of `first`, which does not know yet, and the job that both run; its run goes on when they leave."""
     gate = asyncio.Event()
     first.executor.script = (compiling(), gate, *PASSING[1:])
     first.settings.leader_term = timedelta(days=1)
     await first.start()
-    job = await first.submit()
-    await first.event(job.job_id, is_run("compiling"))
-    async with another(first) as follower:
-        assert first.scheduler is not None
+    job_id = (await first.submit()).job_id
+    await first.event(job_id, is_run("compiling"))
+    async with another(first) as successor:
         assert first.database is not None
-        assert follower.scheduler is not None
         async with first.database.unfenced() as connection:
             await connection.execute(update(leader_leases).values(expire_time=0))
-        await until(lambda: follower.scheduler is not None and follower.scheduler.lease.leads)
         await until(lambda: len(first.executor.requests) == 2)
-        # As if its stream had broken while it was stopped: that is how it notices, since its term is a day.
-        first.scheduler.runner.machine_gone("machine-1", "of the past", stopped=False)
-        with pytest.raises(LeadershipLostError):
-            await asyncio.wait_for(first.background[0], 60)
+        yield successor, job_id
         gate.set()
-        events = await follower.events_to_end(job.job_id)
-        assert not first.scheduler.runner.has(job.job_id)
-        with pytest.raises(grpc.aio.AioRpcError) as caught:
-            await first.submit("another key")
-        assert caught.value.code() is grpc.StatusCode.UNAVAILABLE
+        events = await successor.events_to_end(job_id)
     assert (kinds(events), {event.attempt for event in events[2:]}) == (PASSED, {1})
     assert first.executor.cancels == []
     assert [release.machine_suspect for release in first.pool.releases] == [False]
+
+
+@ON_POSTGRES
+async def test_a_deposed_leader_drops_its_runs_as_they_are_when_it_notices(first: Cluster) -> None:
+    async with deposed(first) as (_, job_id):
+        assert first.scheduler is not None
+        assert first.scheduler.runner.has(job_id)
+        # A submission is the write by which it notices: its term is a day.
+        with pytest.raises(grpc.aio.AioRpcError) as caught:
+            await first.submit("another key")
+        assert rpc_failure(caught.value).retry_after == timedelta(seconds=1)
+        with pytest.raises(LeadershipLostError):
+            await asyncio.wait_for(first.background[0], 60)
+        assert not first.scheduler.runner.has(job_id)
+
+
+@ON_POSTGRES
+async def test_a_deposed_leader_whose_stream_broke_leaves_the_run_to_its_successor(first: Cluster) -> None:
+    async with deposed(first):
+        assert first.scheduler is not None
+        first.scheduler.runner.machine_gone("machine-1", "as it seems", stopped=False)
+        with pytest.raises(LeadershipLostError):
+            await asyncio.wait_for(first.background[0], 60)
 
 
 class SchedulerProcess:
