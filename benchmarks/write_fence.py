@@ -1,8 +1,8 @@
 """Measures what a leader's writes cost: the check of the epoch, and the notification of events.
 
-`python -m benchmarks.write_fence URL [URL ...]` moves a job's last sequence number with one event in each transaction,
-on each empty database, by one writer and by several. The table has microseconds a transaction without the check, with
-it, and with the notification too: the medians of rounds that take turns.
+`python -m benchmarks.write_fence URL [URL ...]` writes an event of a job in each transaction, on each empty database
+(of a superuser), in turns without the check, with it, and with the notification too. The table has microseconds: of the
+check alone, which on PostgreSQL begins the transaction too, and of whole transactions, whose commit waits for a disk.
 """
 
 from __future__ import annotations
@@ -11,21 +11,22 @@ import asyncio
 import statistics
 import sys
 import time
+from collections import defaultdict
 from datetime import timedelta
 from itertools import count
+from typing import TYPE_CHECKING
 
 from sqlalchemy import text
 
 from servicekit.db.database import Database, migrate
 from servicekit.db.leader_lease import LeaderLease
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
 MIGRATIONS = "services.scheduler:migrations"
-ROUNDS, TRANSACTIONS = 15, 200
-SETUPS = {
-    "no check, no notification": (False, False),
-    "check": (True, False),
-    "check and notification": (True, True),
-}
+ROUNDS = 400
+_NO_TRIGGERS = text("SET LOCAL session_replication_role = replica")
 _INSERT = text(
     "INSERT INTO job_events (job_id, seq, time, attempt, cost_micros, last, payload) "
     "VALUES (:job_id, :seq, 0, 1, 0, false, :payload)"
@@ -39,58 +40,62 @@ _JOB = text(
 )
 
 
-class Writer:
-    """Writes events of one job."""
+class Bench:
+    """Writes events of one job, and keeps the times that the parts took, in microseconds."""
 
-    def __init__(self, database: Database, job_id: str) -> None:
+    def __init__(self, database: Database, lease: LeaderLease) -> None:
         self._database = database
-        self._job_id = job_id
+        self._lease = lease
+        self._is_postgres = database.dialect_name == "postgresql"
         self._seqs = count(1)
+        self.times: defaultdict[str, list[float]] = defaultdict(list)
 
-    async def write(self, transactions: int) -> None:
-        """Makes this many transactions, one after another."""
-        for seq in (next(self._seqs) for _ in range(transactions)):
-            async with self._database.transaction() as connection:
-                await connection.execute(_MOVE, {"job_id": self._job_id, "seq": seq})
-                await connection.execute(_INSERT, {"job_id": self._job_id, "seq": seq, "payload": b"x" * 100})
+    async def prepare(self) -> None:
+        """Adds the job."""
+        async with self._database.transaction() as connection:
+            await connection.execute(_JOB, {"job_id": "job", "blob": b""})
+
+    async def write(self, name: str, *, has_check: bool, notifies: bool) -> None:
+        """Makes one transaction."""
+        row = {"job_id": "job", "seq": next(self._seqs)}
+        began = time.perf_counter()
+        async with self._database.unfenced() as connection:
+            if has_check:
+                before = time.perf_counter()
+                await self._lease.check(connection)
+                self.times[f"{name}: the check alone"].append((time.perf_counter() - before) * 1e6)
+            if self._is_postgres and not notifies:
+                paused = time.perf_counter()
+                await connection.execute(_NO_TRIGGERS)
+                began += time.perf_counter() - paused
+            await connection.execute(_MOVE, row)
+            await connection.execute(_INSERT, row | {"payload": b"x" * 100})
+        self.times[name].append((time.perf_counter() - began) * 1e6)
 
 
-async def measure(url: str, writers: int) -> dict[str, float]:
-    """Microseconds a transaction for each setup."""
+async def measure(url: str) -> Mapping[str, list[float]]:
+    """The times of one database."""
     database = Database(url)
-    is_postgres = database.dialect_name == "postgresql"
     await migrate(database, MIGRATIONS)
     lease = LeaderLease(database, "scheduler", timedelta(hours=1))
-    await lease.take(timedelta(seconds=60))
-    jobs = [f"job-{writers}-{number}" for number in range(writers)]
-    async with database.transaction() as connection:
-        for job_id in jobs:
-            await connection.execute(_JOB, {"job_id": job_id, "blob": b""})
-    team = [Writer(database, job_id) for job_id in jobs]
-    times: dict[str, list[float]] = {name: [] for name in SETUPS}
-    for _ in range(ROUNDS):
-        for name, (has_check, notifies) in SETUPS.items():
-            if notifies and not is_postgres:
-                continue
-            if is_postgres:
-                state = "ENABLE" if notifies else "DISABLE"
-                async with database.unfenced() as connection:
-                    await connection.execute(text(f"ALTER TABLE jobs {state} TRIGGER jobs_tell_of_events"))
-            database.fence = lease.check if has_check else None
-            began = time.perf_counter()
-            await asyncio.gather(*[writer.write(TRANSACTIONS // writers) for writer in team])
-            times[name].append((time.perf_counter() - began) / (TRANSACTIONS // writers * writers) * 1e6)
-    await lease.release()
+    async with lease.held(timedelta(seconds=60)):
+        bench = Bench(database, lease)
+        await bench.prepare()
+        for _ in range(ROUNDS):
+            await bench.write("neither", has_check=False, notifies=False)
+            await bench.write("check", has_check=True, notifies=False)
+            if database.dialect_name == "postgresql":
+                await bench.write("check and notification", has_check=True, notifies=True)
     await database.close()
-    return {name: statistics.median(taken) for name, taken in times.items() if taken}
+    return bench.times
 
 
 async def main(urls: list[str]) -> None:
     """Prints the table."""
     for url in urls:
-        for writers in (1, 8):
-            for name, micros in (await measure(url, writers)).items():
-                print(f"{url.partition(':')[0]:20} {writers} writers  {name:28} {micros:8.0f} us")
+        for name, times in (await measure(url)).items():
+            tenth = statistics.quantiles(times, n=10)[0]
+            print(f"{url.partition(':')[0]:20} {name:40} p10 {tenth:7.0f}  p50 {statistics.median(times):7.0f} us")
 
 
 if __name__ == "__main__":
