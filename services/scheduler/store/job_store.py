@@ -11,13 +11,21 @@ from typing import TYPE_CHECKING
 from sqlalchemy import delete, select, text
 from wavepool.submission.v1.submission_pb2 import Submission
 
+from services.scheduler.jobs.ended_attempt import ended_attempt
 from services.scheduler.jobs.errors import StaleJobError
 from services.scheduler.jobs.job import Job, JobEvent, JobState
 from services.scheduler.jobs.spec import texts_of, without_texts
 from services.scheduler.jobs.timing import proven_time
 from services.scheduler.store import statements
 from services.scheduler.store.recent_texts import RecentTexts
-from services.scheduler.store.rows import changed_columns, event_to_row, job_from_row, job_to_row, time_to_row
+from services.scheduler.store.rows import (
+    attempt_to_row,
+    changed_columns,
+    event_to_row,
+    job_from_row,
+    job_to_row,
+    time_to_row,
+)
 from services.scheduler.store.tables import job_texts, jobs
 
 if TYPE_CHECKING:
@@ -64,9 +72,10 @@ class JobStore:
         return job
 
     async def move(self, before: Job, after: Job, payloads: Sequence[bytes], now: datetime) -> Job:
-        """Writes the columns that the move changed and appends its events; gives the new row.
+        """Writes the columns that the move changed, its events, and the figures of an attempt that it ends.
 
-        Raises StaleJobError, with nothing written, if the row has left the state, attempt or run event of `before`.
+        Gives the new row. Raises StaleJobError, with nothing written, if the row has left the state, attempt or run
+        event of `before`.
         """
         async with self._database.transaction() as connection:
             moved = await self._compare_and_set(connection, before, after, len(payloads))
@@ -75,6 +84,8 @@ class JobStore:
                 await connection.execute(statements.INSERT_EVENTS, [event_to_row(event) for event in events])
             if moved.state is JobState.FINISHED and (time := proven_time(moved)):
                 await connection.execute(statements.INSERT_PROVEN_TIME, time_to_row(time))
+            if attempt := ended_attempt(before, moved, now):
+                await connection.execute(statements.INSERT_ATTEMPT, attempt_to_row(attempt))
         if events:
             self._announce(events)
         return moved

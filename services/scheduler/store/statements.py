@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import bindparam, func, insert, select, update
 
 from services.scheduler.jobs.job import IN_FLIGHT_STATES
-from services.scheduler.store.tables import job_events, job_texts, jobs, proven_times
+from services.scheduler.store.tables import attempts, job_events, job_texts, jobs, proven_times
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,6 +22,7 @@ INSERT_JOB = insert(jobs)
 INSERT_TEXTS = insert(job_texts)
 INSERT_EVENTS = insert(job_events)
 INSERT_PROVEN_TIME = insert(proven_times)
+INSERT_ATTEMPT = insert(attempts)
 JOB = select(jobs).where(jobs.c.job_id == bindparam("job_id"))
 """Selects the job with `job_id`."""
 EVENTS = (

@@ -110,3 +110,30 @@ proven_times = Table(
     Column("end_time", Instant, nullable=False),
     Index("proven_times_ranking", "problem", "hardware", "dtype", "timing_mode", "user_id", "runtime_ns"),
 )
+
+# The figures of each attempt that is over, written with its end and kept for a time. A job may outlive it,
+# and it may outlive a job.
+attempts = Table(
+    "attempts",
+    metadata,
+    Column("job_id", Text, primary_key=True),
+    Column("attempt", Integer, primary_key=True),
+    Column("account_id", Text, nullable=False),
+    Column("user_id", Text, nullable=False),
+    Column("problem", Text, nullable=False),
+    Column("mode", Text, nullable=False),
+    Column("queue", Text, nullable=False),
+    Column("machine_id", Text, nullable=False),
+    Column("gpu_type", Text, nullable=False),
+    Column("state", Text, nullable=False),
+    Column("verdict", Text, nullable=False),
+    Column("lost", Boolean, nullable=False),
+    Column("end_time", Instant, nullable=False),
+    Column("wait_us", BigInteger),
+    Column("run_us", BigInteger),
+    Column("useful_gpu_time_us", BigInteger, nullable=False),
+    Column("leased_gpu_time_us", BigInteger, nullable=False),
+    Column("gflops", Float),
+    Index("attempts_end_time", "end_time"),
+    Index("attempts_account_end_time", "account_id", "end_time"),
+)
