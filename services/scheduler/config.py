@@ -49,5 +49,11 @@ class SchedulerSettings(ServiceSettings):
     """Age at which a submission that is not in the queue yet counts as dead."""
     sweep_interval: timedelta = timedelta(seconds=5)
     """Interval between two passes of the rescuer."""
+    metrics_interval: Annotated[timedelta, Field(gt=timedelta(0), le=timedelta(hours=1))] = timedelta(seconds=15)
+    """Interval between two reports of readings to billing, which makes alerts of them."""
+    metrics_window: Annotated[timedelta, Field(gt=timedelta(0), le=timedelta(days=1))] = timedelta(minutes=15)
+    """Time over which failed jobs and lost attempts are counted for alerts."""
+    metrics_retention: Annotated[timedelta, Field(gt=timedelta(0))] = timedelta(days=30)
+    """Time for which the figures of ended attempts are kept."""
     poll_interval: timedelta = timedelta(seconds=1)
     """Interval between two looks for events that another process wrote and for changes that were not announced."""

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 from typing import TYPE_CHECKING
 
 import grpc
-from wavepool.scheduler.v1 import rankings_pb2_grpc, scheduler_pb2_grpc
+from wavepool.scheduler.v1 import metrics_pb2_grpc, rankings_pb2_grpc, scheduler_pb2_grpc
 
 from problems.library.catalogue import Catalogue
 from servicekit import logging
@@ -17,11 +18,14 @@ from servicekit.loops import Loop, run_loop
 from servicekit.rpc.callers import Callers
 from servicekit.rpc.channels import open_channel
 from servicekit.rpc.credentials import check_network, credentials_of
+from servicekit.rpc.readings import MISSED_REPORTS, ReadingReporter
 from servicekit.rpc.server import ServiceServer
 from servicekit.settings.setting_names import warn_of_settings
 from services.scheduler.config import SchedulerSettings
 from services.scheduler.jobs import errors
 from services.scheduler.jobs.job import JobState
+from services.scheduler.monitoring.pruner import AttemptPruner
+from services.scheduler.monitoring.queue_monitor import QueueMonitor
 from services.scheduler.peers.billing import Billing
 from services.scheduler.peers.executors import Executors
 from services.scheduler.peers.pool import Pool
@@ -39,8 +43,10 @@ from services.scheduler.runs.machine_follower import MachineFollower
 from services.scheduler.runs.rescuer import Rescuer
 from services.scheduler.runs.settler import Settler
 from services.scheduler.runs.watcher import UnannouncedEvents, Watcher
+from services.scheduler.service.metrics_service import MetricsServicer
 from services.scheduler.service.ranking_service import RankingServicer
 from services.scheduler.service.scheduler_service import SchedulerServicer
+from services.scheduler.store.attempt_reader import AttemptReader
 from services.scheduler.store.job_reader import JobReader
 from services.scheduler.store.job_store import JobStore
 from services.scheduler.store.ranking_reader import RankingReader
@@ -79,6 +85,7 @@ class SchedulerServer(ServiceServer):
         settings: SchedulerSettings,
         servicer: SchedulerServicer,
         rankings: RankingServicer,
+        metrics: MetricsServicer,
         hub: EventHub,
         credentials: ServiceCredentials,
         callers: Callers,
@@ -86,8 +93,10 @@ class SchedulerServer(ServiceServer):
         super().__init__("scheduler", settings, ERROR_MAP, callers.identify, credentials.tls)
         scheduler_pb2_grpc.add_SchedulerServiceServicer_to_server(servicer, self.grpc)
         rankings_pb2_grpc.add_RankingServiceServicer_to_server(rankings, self.grpc)
+        metrics_pb2_grpc.add_MetricsServiceServicer_to_server(metrics, self.grpc)
         self.expose("wavepool.scheduler.v1.SchedulerService")
         self.expose("wavepool.scheduler.v1.RankingService")
+        self.expose("wavepool.scheduler.v1.MetricsService")
         self._hub = hub
 
     async def stop(self, drain: timedelta | None = None) -> None:
@@ -96,6 +105,7 @@ class SchedulerServer(ServiceServer):
         await super().stop(drain)
 
 
+PRUNE_INTERVAL = timedelta(hours=1)
 RUNS_READ = 1_000
 """The last runs, from which a new process knows how long runs take."""
 
@@ -154,12 +164,20 @@ async def build(
     canceller = Canceller(store, waiting, runner, clock)
     servicer = SchedulerServicer(store, reader, admission, canceller, Watcher(reader, hub), problems)
     rankings = RankingServicer(store, RankingReader(database), billing, problems)
-    server = SchedulerServer(settings, servicer, rankings, hub, credentials, Callers(credentials, billing.owner))
+    attempts = AttemptReader(database)
+    monitor = QueueMonitor(waiting, inventory, demand, runner, attempts, clock, settings.metrics_window)
+    report = partial(billing.report_readings, valid_for=MISSED_REPORTS * settings.metrics_interval)
+    metrics = MetricsServicer(attempts, monitor, clock, settings.metrics_retention)
+    server = SchedulerServer(
+        settings, servicer, rankings, metrics, hub, credentials, Callers(credentials, billing.owner)
+    )
     duties: list[tuple[Loop, timedelta, asyncio.Event | None]] = [
         (rescuer, settings.sweep_interval, None),
         (MachineFollower(pool, inventory, waiting, runner), REFOLLOW_INTERVAL, None),
         (dispatcher, settings.poll_interval, waiting.changed),
         (UnannouncedEvents(reader, hub), settings.poll_interval, None),
+        (ReadingReporter(monitor.readings, report), settings.metrics_interval, None),
+        (AttemptPruner(attempts, settings.metrics_retention, clock), PRUNE_INTERVAL, None),
     ]
     return Scheduler(server, waiting, runner, duties, executors, [vmpool_channel, billing_channel])
 

@@ -77,6 +77,10 @@ class JobRunner:
         """True if the job has a task."""
         return job_id in self._tasks
 
+    def running(self) -> list[Job]:
+        """The jobs that run on machines, as their attempts last wrote them."""
+        return [attempt.job for attempt in self._attempts.values()]
+
     def cancel(self, job_id: str) -> None:
         """Passes on that the job's row asks for its end."""
         if attempt := self._attempts.get(job_id):

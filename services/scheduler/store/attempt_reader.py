@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Text, case, cast, delete, func, literal, select, tuple_
@@ -10,6 +9,7 @@ from sqlalchemy import Text, case, cast, delete, func, literal, select, tuple_
 from services.scheduler.jobs.job import JobState
 from services.scheduler.jobs.job_figures import Grouping, JobFigures, spread_of
 from services.scheduler.jobs.problem_runs import ProblemRuns
+from services.scheduler.jobs.queue_state import EndCounts
 from services.scheduler.store.tables import attempts
 from vocabulary.verdicts import ACCEPTED
 
@@ -37,17 +37,6 @@ _GROUPS: dict[Grouping, ColumnElement[str]] = {
     Grouping.PROBLEM: _column.problem,
     Grouping.GPU_TYPE: _column.gpu_type,
 }
-
-
-@dataclass(frozen=True)
-class EndCounts:
-    """What ended in a period, of one queue and GPU type."""
-
-    queue: str
-    gpu_type: str
-    jobs: int
-    failed: int
-    lost_attempts: int
 
 
 class AttemptReader:
@@ -109,10 +98,10 @@ class AttemptReader:
         )
         async with self._database.reading() as connection:
             rows = (await connection.execute(query)).all()
-        return [EndCounts(row.queue, row.gpu_type, row.jobs, row.failed, row.lost_attempts) for row in rows]
+        return [EndCounts((row.queue, row.gpu_type), row.jobs, row.failed, row.lost_attempts) for row in rows]
 
     async def runs_by_problem(self, since: datetime, recent_since: datetime) -> list[ProblemRuns]:
-        """The times of accepted runs by problem, mode and GPU type: those since `recent_since`, and the earlier ones."""
+        """The times of accepted runs by problem, mode and GPU type, split at `recent_since`."""
         query = (
             select(_column.problem, _column.mode, _column.gpu_type, _column.run_us, _column.end_time)
             .where(_column.end_time >= since, _column.verdict == ACCEPTED, _column.run_us.is_not(None))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import delete, select, text
 from wavepool.submission.v1.submission_pb2 import Submission
 
+from services.scheduler import metrics
 from services.scheduler.jobs.ended_attempt import ended_attempt
 from services.scheduler.jobs.errors import StaleJobError
 from services.scheduler.jobs.job import Job, JobEvent, JobState
@@ -84,8 +85,11 @@ class JobStore:
                 await connection.execute(statements.INSERT_EVENTS, [event_to_row(event) for event in events])
             if moved.state is JobState.FINISHED and (time := proven_time(moved)):
                 await connection.execute(statements.INSERT_PROVEN_TIME, time_to_row(time))
-            if attempt := ended_attempt(before, moved, now):
+            attempt = ended_attempt(before, moved, now)
+            if attempt:
                 await connection.execute(statements.INSERT_ATTEMPT, attempt_to_row(attempt))
+        if attempt:
+            metrics.attempt_ended(attempt)
         if events:
             self._announce(events)
         return moved

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
 
 import grpc
-from wavepool.billing.v1 import billing_pb2_grpc, identity_pb2_grpc, prices_pb2_grpc
+from wavepool.billing.v1 import alerts_pb2_grpc, billing_pb2_grpc, identity_pb2_grpc, prices_pb2_grpc
 from wavepool.executor.v1 import executor_pb2_grpc
 from wavepool.scheduler.v1 import scheduler_pb2, scheduler_pb2_grpc
 from wavepool.vmpool.v1 import vmpool_pb2_grpc
@@ -23,7 +23,7 @@ from services.scheduler.config import SchedulerSettings
 from services.scheduler.server import MIGRATIONS, Scheduler, build
 from tests.job_specs import sound_spec
 from tests.service_token import AllowedCaller
-from tests.services.scheduler.scripted_billing import ScriptedBilling, ScriptedIdentity
+from tests.services.scheduler.scripted_billing import ScriptedAlerts, ScriptedBilling, ScriptedIdentity
 from tests.services.scheduler.scripted_executor import ScriptedExecutor
 from tests.services.scheduler.scripted_pool import ScriptedPool
 
@@ -155,6 +155,8 @@ async def scripted_cluster(data_dir: Path, **settings: Any) -> AsyncGenerator[Cl
     identity = ScriptedIdentity(billing)  # pyright: ignore[reportAbstractUsage]
     identity_pb2_grpc.add_IdentityServiceServicer_to_server(identity, servers[2])
     prices_pb2_grpc.add_PriceServiceServicer_to_server(billing, servers[2])
+    alerts = ScriptedAlerts(billing)  # pyright: ignore[reportAbstractUsage]
+    alerts_pb2_grpc.add_AlertServiceServicer_to_server(alerts, servers[2])
     for server in servers:
         await server.start()
     defaults: dict[str, Any] = {

@@ -13,7 +13,8 @@ from wavepool.executor.v1.run_event_pb2 import Finished
 from services.scheduler.jobs.errors import StaleJobError
 from services.scheduler.jobs.job import Job, JobState, Outcome
 from services.scheduler.jobs.job_figures import Grouping, Spread
-from services.scheduler.store.attempt_reader import AttemptReader, EndCounts
+from services.scheduler.jobs.queue_state import EndCounts
+from services.scheduler.store.attempt_reader import AttemptReader
 from tests.services.scheduler.jobs import LEASE, START, a_job
 from tests.services.scheduler.test_job import CANCELLED, FAILED
 
@@ -138,9 +139,9 @@ async def test_what_ended_lately_is_counted_by_queue_and_gpu_type(store: JobStor
     await run(store, 2, FAILED, took=20, lost=1)
     await run(store, 3, verdict(), took=20, gpu_type="MI210")
     found = await attempts.end_counts(at(10))
-    assert sorted(found, key=lambda one: one.gpu_type) == [
-        EndCounts("default", "MI210", 1, 0, 0),
-        EndCounts("default", "MI300X", 1, 1, 1),
+    assert sorted(found, key=lambda one: one.place) == [
+        EndCounts(("default", "MI210"), 1, 0, 0),
+        EndCounts(("default", "MI300X"), 1, 1, 1),
     ]
 
 
