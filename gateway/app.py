@@ -23,6 +23,7 @@ from gateway.routes import (
     billing,
     catalogue,
     health,
+    job_metrics,
     machines,
     offers,
     orchestrator_metrics,
@@ -92,6 +93,7 @@ def create_app(settings: GatewaySettings) -> FastAPI:
         teams,
         sign_in,
         alerts,
+        job_metrics,
     ):
         app.include_router(module.router, prefix="/api/v1")
     for module in (orchestrator_metrics, amd, seed_submissions, health):

@@ -193,6 +193,14 @@ class Client:
         """The best proven time of each user; `query` has the parameters of `GET /api/v1/rankings`."""
         return self._transport.call("GET", "/api/v1/rankings", query=query)
 
+    def job_metrics(self, query: Mapping[str, Any]) -> dict[str, Any]:
+        """What became of jobs that are over; `query` has the parameters of `GET /api/v1/metrics/jobs`."""
+        return self._transport.call("GET", "/api/v1/metrics/jobs", query=query)
+
+    def queue_metrics(self) -> dict[str, Any]:
+        """What waits and runs now, by queue and GPU type."""
+        return self._transport.call("GET", "/api/v1/metrics/queues")
+
     def comparison(self, base: str, other: str) -> dict[str, Any]:
         """If the other submission's kernel is faster than the base's, with intervals."""
         return self._transport.call("GET", "/api/v1/comparisons", query={"base": base, "other": other})

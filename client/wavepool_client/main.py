@@ -16,6 +16,7 @@ from wavepool_client.commands import (
     catalogue,
     config,
     machines,
+    metrics,
     money,
     prices,
     projections,
@@ -110,6 +111,7 @@ def _add_commands() -> None:
     app.command(epilog=examples("wavepool compare job_01J… job_01K…", "wavepool compare job_01J… job_01K… --json"))(
         rankings.compare
     )
+    app.add_typer(metrics.app, name="metrics")
     app.add_typer(alerts.app, name="alerts")
     app.add_typer(money.grants, name="grants")
     app.add_typer(money.budgets, name="budgets")

@@ -203,6 +203,8 @@ NEEDS = [
     ("read", "GET", "/api/v1/costs"),
     ("read", "GET", "/api/v1/metrics"),
     ("read", "GET", "/api/amd/metrics"),
+    ("read", "GET", "/api/v1/metrics/jobs"),
+    ("read", "GET", "/api/v1/metrics/queues"),
     ("manage", "POST", "/api/v1/tokens"),
     ("manage", "GET", "/api/v1/tokens"),
     ("read", "GET", "/api/v1/accounts"),

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
     from servicekit.db.database import Database
 
-MOST_GROUPS = 1000
+MOST_GROUPS = 200
+"""Billing gives the names of so many users in one answer."""
 FORGET_BATCH = 2000
 """Rows of one transaction: few, so that other writers do not wait long."""
 LATEST_RUNS = 5000
