@@ -130,7 +130,7 @@ async def get_job_metrics(
         found = await gateway.upstreams.metrics.GetJobMetrics(request, timeout=CALL_TIMEOUT_SECONDS)
     except grpc.aio.AioRpcError as error:
         raise ProblemError(problem_of_rpc(error, {"start_time": "since", "end_time": "until"})) from error
-    names = await _names(gateway, [one.group for one in found.groups]) if group_by is Grouping.USER else {}
+    names = await _names(gateway, [one.group for one in found.groups] if group_by is Grouping.USER else [])
     return JobMetrics(
         group_by=group_by,
         since=instant_of(found.start_time),
@@ -154,7 +154,9 @@ async def get_queue_metrics(_: TheAccount, gateway: TheGateway) -> QueueMetrics:
 
 
 async def _names(gateway: Gateway, user_ids: list[str]) -> Mapping[str, str]:
-    request = ListNamesRequest(user_ids=[user_id for user_id in user_ids if user_id])
+    request = ListNamesRequest(user_ids=list(filter(None, user_ids)))
+    if not request.user_ids:
+        return {}
     return (await gateway.upstreams.identity.ListNames(request, timeout=CALL_TIMEOUT_SECONDS)).names
 
 

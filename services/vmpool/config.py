@@ -105,6 +105,10 @@ class VmPoolSettings(ServiceSettings):
     """Machines that are over, leases, events and usage facts are kept for this long; sums of them stay for good."""
     takeover_timeout: NotNegative = timedelta(seconds=20)
     """Time to wait for another vmpool that serves the database to end."""
+    metrics_interval: Annotated[timedelta, Field(gt=timedelta(0), le=timedelta(hours=1))] = timedelta(seconds=15)
+    """Time between two reports of readings to billing, which makes alerts of them."""
+    metrics_window: Annotated[timedelta, Field(gt=timedelta(0), le=timedelta(days=1))] = timedelta(minutes=30)
+    """Time over which failed machines are counted and the use of machines is averaged for alerts."""
     usage_interval: Positive = timedelta(seconds=60)
     """Time between two reports of a machine's cost to billing."""
 

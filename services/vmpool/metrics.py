@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 
 from servicekit.metrics import counter, gauge, histogram
 from services.vmpool.machines.machine import MachineState
+from vocabulary import readings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from services.vmpool.machines.lease import Lease
     from services.vmpool.machines.machine import Machine
+    from vocabulary.readings import Reading
 
 machines = gauge("wavepool_vmpool_machines", "Machines that are not released.", ("state",))
 leases_granted = counter("wavepool_vmpool_leases", "Leases granted.", ("start_kind",))
@@ -28,7 +30,23 @@ sources_stopped = gauge(
 orphans = gauge(
     "wavepool_vmpool_strangers", "Machines that a provider had and the record had not, at the last look.", ("provider",)
 )
+machine_shares = gauge(
+    "wavepool_vmpool_machine_share",
+    "Share of a machine's cpu, memory, gpu and lease time in use, as alerts see it.",
+    ("machine_id", "resource"),
+)
+failed_machines = gauge(
+    "wavepool_vmpool_failed_machines", "Machines that ended by a fault in VMPOOL_METRICS_WINDOW.", ("provider",)
+)
+unmet_jobs = gauge("wavepool_vmpool_unmet_jobs", "Waiting jobs that nothing can be started for.", ("gpu_type",))
 usage_unsent = gauge("wavepool_vmpool_usage_facts_unsent", "Usage facts that billing has not taken yet.")
+
+_RESOURCES = {
+    readings.MACHINE_CPU: "cpu",
+    readings.MACHINE_MEMORY: "memory",
+    readings.MACHINE_GPU: "gpu",
+    readings.MACHINE_LEASED: "lease",
+}
 
 
 def machines_in_states(present: Iterable[Machine]) -> None:
@@ -41,3 +59,16 @@ def machines_in_states(present: Iterable[Machine]) -> None:
 def lease_granted(lease: Lease) -> None:
     """Count a granted lease."""
     leases_granted.labels(lease.start_kind.value).inc()
+
+
+def show_readings(found: Iterable[Reading]) -> None:
+    """Show the readings for alerts; machines that are over are left out."""
+    for each in (machine_shares, failed_machines, unmet_jobs):
+        each.clear()
+    for one in found:
+        if one.name in _RESOURCES:
+            machine_shares.labels(one.labels["machine"], _RESOURCES[one.name]).set(one.value)
+        elif one.name == readings.FAILED_MACHINES:
+            failed_machines.labels(one.labels["provider"]).set(one.value)
+        elif one.name == readings.UNMET_DEMAND:
+            unmet_jobs.labels(one.labels["gpu_type"]).set(one.value)

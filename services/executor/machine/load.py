@@ -80,8 +80,7 @@ class LoadMeter:
                 # An answer that is late says nothing about now.
                 self._gpu_share = None
                 return
-            shares = [] if self._asked.exception() else self._asked.result()
-            self._gpu_share = fmean(shares) if shares else None
+            self._gpu_share = fmean(shares) if (shares := _answer(self._asked)) else None
         device, count = self._device, self._device_count
         self._asked = in_thread(lambda: device.busy_shares(count))
 
@@ -102,3 +101,8 @@ class LoadMeter:
             return None
         total = mib_of(value_of(text, "MemTotal"))
         return min(1.0, max(0.0, 1 - mib_of(value_of(text, "MemAvailable")) / total)) if total else None
+
+
+def _answer(asked: asyncio.Future[Sequence[float]]) -> Sequence[float]:
+    """What a driver answered; nothing if it failed."""
+    return () if asked.exception() else asked.result()

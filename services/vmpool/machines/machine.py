@@ -246,6 +246,11 @@ class Machine:
         """The total time that it was ready and had nothing to do."""
         return self.idle + (now - self.state_time if self.state is _S.WARM else timedelta(0))
 
+    @property
+    def leased_share(self) -> float:
+        """The share of its GPUs' eighths that leases hold."""
+        return sum(gpu.bit_count() for gpu in self.occupied) / (slots.EIGHTHS_PER_GPU * self.gpu_count)
+
     def is_expired(self, now: datetime) -> bool:
         """True if it has reached its longest life, counted from its order."""
         if not self.max_duration or self.provision_time is None:

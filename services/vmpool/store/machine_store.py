@@ -19,6 +19,7 @@ from services.vmpool.store.tables import leases, machines, resumes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+    from datetime import datetime
 
     from sqlalchemy import Select
     from sqlalchemy.ext.asyncio import AsyncConnection
@@ -138,6 +139,11 @@ class MachineStore:
             query = query.where(machines.c.end_time.is_(None))
         async with self._database.reading() as connection:
             return await _select(connection, query)
+
+    async def ended_since(self, since: datetime) -> Sequence[Machine]:
+        """Machines that ended then or later."""
+        async with self._database.reading() as connection:
+            return await _select(connection, select(machines).where(machines.c.end_time >= since))
 
     async def failures(self) -> Mapping[Source, Failures]:
         """Failed starts by source, since the source's last successful start."""
