@@ -68,7 +68,7 @@ class JobFigures(BaseModel):
     accepted: Annotated[int, Field(description="With the verdict `ACCEPTED`.")]
     failed: Annotated[int, Field(description="By our fault.")]
     cancelled: int
-    lost_attempts: Annotated[int, Field(description="That ended through no fault of the submission.")]
+    lost_attempts: Annotated[int, Field(description="That ended by our fault; not those that somebody stopped.")]
     wait: Annotated[Spread | None, Field(description="From submission to the first machine.")]
     run: Annotated[Spread | None, Field(description="With a machine.")]
     useful_gpu_seconds: Annotated[float, Field(description="GPU time of runs that came to a verdict.")]

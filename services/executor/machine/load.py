@@ -8,7 +8,6 @@ from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING
 
-from servicekit import logging
 from services.executor.devices.instruments import BusyShares
 from services.executor.machine.host_facts import mib_of, value_of
 from services.executor.machine.inventory import in_thread
@@ -18,8 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from services.executor.devices.device import Device
-
-log = logging.get_logger(__name__)
 
 SHORTEST_SECONDS = 0.5
 """Over a shorter time the kernel's counters, which advance by hundredths of a second, say little."""

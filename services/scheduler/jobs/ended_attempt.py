@@ -42,7 +42,7 @@ class EndedAttempt:
     """The job's final state; empty if the job goes on with another attempt."""
     verdict: str
     lost: bool
-    """True if the attempt had a machine and ended through no fault of the submission."""
+    """True if the attempt had a machine and ended by our fault."""
     end_time: datetime
     wait: timedelta | None
     run: timedelta | None
@@ -63,7 +63,8 @@ def ended_attempt(before: Job, after: Job, now: datetime) -> EndedAttempt | None
     if after.state in OVER_STATES:
         return _figures(before, now, state=after.state.value, lost=after.state is JobState.FAILED)
     if before.state is JobState.RUNNING and after.state is JobState.QUEUED:
-        return _figures(before, now, state="", lost=True)
+        # An excused attempt was stopped by somebody: its GPU time was of no use, but nothing is at fault.
+        return _figures(before, now, state="", lost=after.attempts_excused == before.attempts_excused)
     return None
 
 

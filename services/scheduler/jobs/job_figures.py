@@ -44,9 +44,9 @@ class JobFigures:
     """The figures of one group over a period.
 
     `jobs` ended in the period: `succeeded` with a verdict about the submission, `accepted` with ACCEPTED, `failed` by
-    our fault, and the rest were cancelled. `lost_attempts` ended through no fault of the submission, the last ones of
-    failed jobs among them. `useful_gpu_seconds` went into runs that came to a verdict, `paid_gpu_seconds` is the GPU
-    time that leases held. `gflops` is the highest mean rate of a benchmark; 0 without one.
+    our fault, and the rest were cancelled. `lost_attempts` ended by our fault, the last ones of failed jobs among them,
+    but not those that somebody stopped. `useful_gpu_seconds` went into runs that came to a verdict, `paid_gpu_seconds`
+    is the GPU time that leases held. `gflops` is the highest mean rate of a benchmark; 0 without one.
     """
 
     group: str

@@ -83,7 +83,7 @@ class AttemptReader:
         async with self._database.reading() as connection:
             rows: Sequence[Any] = (await connection.execute(query)).all()
         # Sorting the times of many jobs takes some 10 ms, for which nothing else should wait.
-        return await asyncio.to_thread(lambda: [_figures(row) for row in rows if row.jobs or row.lost_attempts])
+        return await asyncio.to_thread(lambda: [_figures(row) for row in rows if row.paid_us is not None])
 
     async def end_counts(self, since: datetime) -> list[EndCounts]:
         """What has ended since then, by queue and GPU type."""

@@ -54,6 +54,12 @@ def test_a_lost_attempt_paid_for_nothing_of_use_and_its_successor_has_no_wait() 
     assert (second.attempt, second.wait, second.run, second.lost) == (2, None, seconds(3), False)
 
 
+def test_an_attempt_that_somebody_stopped_is_not_lost_but_was_of_no_use() -> None:
+    running = a_queued_job().start(LEASE, START)
+    found = figures_of(running, running.retry(excused=True), 4)
+    assert (found.lost, found.useful_gpu_time, found.leased_gpu_time) == (False, seconds(0), seconds(4))
+
+
 @pytest.mark.parametrize(("outcome", "lost"), [(FAILED, True), (CANCELLED, False)])
 def test_a_job_that_failed_on_its_machine_lost_its_attempt_and_a_cancelled_one_did_not(
     outcome: Outcome, lost: bool

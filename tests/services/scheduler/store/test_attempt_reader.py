@@ -10,10 +10,12 @@ import pytest
 from google.protobuf.duration_pb2 import Duration
 from wavepool.executor.v1.run_event_pb2 import Finished
 
+from servicekit.clock import ManualClock
 from services.scheduler.jobs.errors import StaleJobError
 from services.scheduler.jobs.job import Job, JobState, Outcome
 from services.scheduler.jobs.job_figures import Grouping, Spread
 from services.scheduler.jobs.queue_state import EndCounts
+from services.scheduler.monitoring.pruner import AttemptPruner
 from services.scheduler.store.attempt_reader import AttemptReader
 from tests.services.scheduler.jobs import LEASE, START, a_job
 from tests.services.scheduler.test_job import CANCELLED, FAILED
@@ -153,6 +155,14 @@ async def test_runs_are_split_into_recent_and_earlier_ones_of_each_problem(
     await run(store, 3, verdict("WRONG_ANSWER"), took=30)
     [found] = await attempts.runs_by_problem(START, at(20))
     assert (found.gpu_type, found.recent, found.earlier) == ("MI300X", [30.0], [5.0])
+
+
+async def test_the_pruner_forgets_what_is_older_than_it_keeps(store: JobStore, attempts: AttemptReader) -> None:
+    await run(store, 1, verdict(), took=5)
+    await run(store, 2, verdict(), took=50)
+    await AttemptPruner(attempts, timedelta(seconds=60), ManualClock(at(90))).run_once()
+    [left] = await attempts.figures(Grouping.ALL, [], START, START + DAY)
+    assert left.jobs == 1
 
 
 async def test_old_attempts_are_forgotten_in_batches_and_their_jobs_stay(store: JobStore, database: Database) -> None:
