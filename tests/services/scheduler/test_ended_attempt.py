@@ -43,6 +43,12 @@ def test_the_gpu_time_of_a_run_with_a_verdict_is_of_use_as_far_as_the_run_took_i
     assert (found.account_id, found.problem, found.mode) == ("account-1", "leaky-relu", "check")
 
 
+def test_a_run_was_of_no_more_use_than_its_lease_lasted_whatever_its_machine_claims() -> None:
+    settling = a_queued_job().start(LEASE, START).settle(accepted(60))
+    found = figures_of(settling, settling.finish(5, START), 10)
+    assert found.useful_gpu_time == found.leased_gpu_time == seconds(10)
+
+
 def test_a_lost_attempt_paid_for_nothing_of_use_and_its_successor_has_no_wait() -> None:
     running = a_queued_job(age_seconds=2).start(LEASE, START)
     again = running.retry()
