@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from services.scheduler.jobs.estimate import percentile
 from vocabulary import readings
@@ -19,8 +19,7 @@ Place = tuple[str, str]
 """A queue and a GPU type."""
 
 
-@dataclass(frozen=True)
-class WaitingJob:
+class WaitingJob(NamedTuple):
     """A job that waits; `stuck_because` says why nothing can be started for it, and is empty if it will be served."""
 
     place: Place

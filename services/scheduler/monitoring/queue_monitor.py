@@ -64,13 +64,10 @@ class QueueMonitor:
 
     def _waiting_jobs(self) -> Iterator[WaitingJob]:
         now = self._clock.now()
-        reasons: dict[tuple[str, ...], str] = {}
+        reasons = {gpu_types: self._stuck_because(gpu_types) for gpu_types in self._waiting.jobs_by_gpu_types()}
         for job in self._waiting.in_order():
-            gpu_types = job.spec.gpu_types
-            if gpu_types not in reasons:
-                reasons[gpu_types] = self._stuck_because(gpu_types)
             place = (queue_of(job), job.spec.gpu_type)
-            yield WaitingJob(place, (now - job.create_time).total_seconds(), reasons[gpu_types])
+            yield WaitingJob(place, (now - job.create_time).total_seconds(), reasons[job.spec.gpu_types])
 
     def _stuck_because(self, gpu_types: tuple[str, ...]) -> str:
         """Why jobs that may run on these GPU types will not be served; empty if a machine that is there can do it."""
