@@ -113,7 +113,7 @@ def test_a_fence_that_is_built_again_remembers_also_where_the_machine_has_change
 
 @dataclass
 class Pool:
-    """A machine's leases as vmpool would give them out."""
+    """A machine's leases of one slot as vmpool would give them out."""
 
     gpu_count: int
     occupied: tuple[int, ...] = ()
@@ -124,15 +124,15 @@ class Pool:
         self.occupied = (0,) * self.gpu_count
 
     def acquire(self, eighths: int) -> None:
-        slot = pool_slots.free_slot(self.occupied, eighths)
-        if slot is not None:
-            self.occupied = pool_slots.taken(self.occupied, slot)
-            self.standing[len(self.ever) + 1] = self.ever[len(self.ever) + 1] = slot
+        slots = pool_slots.free_slots(self.occupied, eighths)
+        if slots:
+            self.occupied = pool_slots.taken(self.occupied, slots)
+            self.standing[len(self.ever) + 1] = self.ever[len(self.ever) + 1] = slots[0]
 
     def release(self, choice: int) -> None:
         if self.standing:
             slot = self.standing.pop(sorted(self.standing)[choice % len(self.standing)])
-            self.occupied = pool_slots.freed(self.occupied, slot)
+            self.occupied = pool_slots.freed(self.occupied, [slot])
 
     def lease(self, token: int) -> Lease:
         slot = self.ever[token]

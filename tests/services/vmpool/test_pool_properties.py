@@ -164,7 +164,7 @@ class Life:
         assert len(unreleased) <= MAX_MACHINES
         assert set(self.provider.machines) <= {machine.machine_id for machine in unreleased}
         for machine in unreleased:
-            masks = [lease.slot.mask for lease in await bench.leases.standing_on(machine.machine_id)]
+            masks = [lease.slots[0].mask for lease in await bench.leases.standing_on(machine.machine_id)]
             assert sum(mask.bit_count() for mask in masks) == machine.occupied[0].bit_count()
             combined = 0
             for mask in masks:

@@ -83,7 +83,7 @@ def test_what_the_settings_break_waits_for_the_operator() -> None:
     [
         (OfferPolicy(), offer(spot=True), "it is spot, and the setting is on-demand"),
         (OfferPolicy(spot=SpotPolicy.SPOT), offer(), "it is on-demand, and the setting is spot"),
-        (OfferPolicy(), offer(gpu_count=8), "it has 8 GPUs"),
+        (OfferPolicy(), offer(gpu_count=8), "a machine with 1 MI300X now, only with 8"),
         (OfferPolicy(), offer(available=False), "has none now"),
         (OfferPolicy(max_price_micros_per_gpu_hour=DOLLAR), offer(), "$2.00 per GPU hour is above the limit of $1.00"),
     ],
@@ -138,7 +138,7 @@ def test_no_choice_breaks_a_rule_and_no_better_one_was_free(
 ) -> None:
     terms = Terms(OfferPolicy(("b",), spot, limit * DOLLAR), funds=Funds(left * DOLLAR, 9 * DOLLAR))
     choice = choose(offers, terms, ("MI300X", "MI210"))
-    fitting = [other for other in offers if not terms.objection(other, START)]
+    fitting = [other for other in offers if terms.policy.has_right_size(other, 1) and not terms.objection(other, START)]
     assert (choice.offer is None) is (not fitting)
     if choice.offer:
         assert choice.offer in fitting

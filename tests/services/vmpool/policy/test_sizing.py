@@ -172,7 +172,6 @@ def test_the_schedule_makes_no_machine_give_way_and_gives_way_itself() -> None:
     ("demand", "field"),
     [
         (Demand("H100", 8, 1), "demands.gpu_type: .*MI300X, MI210"),
-        (Demand("MI300X", 3, 1), "eighths"),
         (Demand("MI300X", 8, -1), "demands.jobs"),
         (Demand("MI300X", 8, 1, ("MI21",)), "demands.fallback_gpu_types: .*nearest is MI210"),
     ],
