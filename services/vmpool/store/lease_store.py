@@ -36,7 +36,7 @@ from services.vmpool.store.lease_row import (
     locked_leases,
     write_lease,
 )
-from services.vmpool.store.machine_store import locked_machine, locked_machines, write_machine
+from services.vmpool.store.machine_store import locked_machine, locked_machines, read_machine, write_machine
 from services.vmpool.store.tables import leases, machines
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ class LeaseStore:
         if that lease has other content or has expired, and MachineNotFoundError if the machine that is asked for does
         not exist.
         """
-        granted = await self._granted(request, lambda connection: self._pick(connection, request))
+        granted = await self._granted(lambda connection: self._standing_or_picked(connection, request))
         return granted[0] if granted else None
 
     async def place(self, request: PlacedRequest) -> Sequence[Grant]:
@@ -89,44 +89,36 @@ class LeaseStore:
         LeaseConflictError if they have other content or one of them is over, MachineNotFoundError, InvalidFieldError if
         a machine never has such slots, MachineNotReadyError, and SlotTakenError.
         """
-        return await self._granted(request, lambda connection: self._take_placed(connection, request))
+        return await self._granted(lambda connection: self._standing_or_placed(connection, request))
 
-    async def _granted(
-        self,
-        request: LeaseRequest | PlacedRequest,
-        take: Callable[[AsyncConnection], Awaitable[Sequence[Grant]]],
-    ) -> Sequence[Grant]:
+    async def _granted(self, take: Callable[[AsyncConnection], Awaitable[Sequence[Grant]]]) -> Sequence[Grant]:
         try:
-            return await self._standing_or_taken(request, take)
+            async with self._database.transaction() as connection:
+                granted = await take(connection)
         except IntegrityError:
             # The same attempt asked twice at the same time, and the other call was faster: its leases now stand.
-            return await self._standing_or_taken(request, take)
-
-    async def _standing_or_taken(
-        self,
-        request: LeaseRequest | PlacedRequest,
-        take: Callable[[AsyncConnection], Awaitable[Sequence[Grant]]],
-    ) -> Sequence[Grant]:
-        async with self._database.transaction() as connection:
-            standing = await _standing(connection, request, self._clock.now())
-            if standing:
-                present = await _machines_by_id(connection, {lease.machine_id for lease in standing})
-                return [(lease, present[lease.machine_id]) for lease in standing]
-            taken = await take(connection)
-        if taken:
+            async with self._database.transaction() as connection:
+                granted = await take(connection)
+        if granted:
             self._feed.notify()
-        return taken
+        return granted
 
-    async def _pick(self, connection: AsyncConnection, request: LeaseRequest) -> Sequence[Grant]:
+    async def _standing_or_picked(self, connection: AsyncConnection, request: LeaseRequest) -> Sequence[Grant]:
+        if standing := await self._standing(connection, request):
+            return standing
         now = self._clock.now()
         for machine in await _candidates(connection, request):
             slots = free_slots(machine.occupied, request.eighths)
             if slots:
                 return [await self._take(connection, machine, slots, request, now)]
-        return []
+        # The same attempt may have taken the last ones while this call waited for the machines.
+        return await self._standing(connection, request)
 
-    async def _take_placed(self, connection: AsyncConnection, request: PlacedRequest) -> Sequence[Grant]:
+    async def _standing_or_placed(self, connection: AsyncConnection, request: PlacedRequest) -> Sequence[Grant]:
+        # Locked first: the same attempt may be about to take these slots.
         present = await _machines_by_id(connection, {placement.machine_id for placement in request.placements})
+        if standing := await self._standing(connection, request):
+            return standing
         for placement in request.placements:
             machine = present[placement.machine_id]
             check_placement_on(machine, placement, request.gpu_types)
@@ -141,6 +133,15 @@ class LeaseStore:
             await self._take(connection, present[placement.machine_id], placement.slots, request, now, gang_id, part)
             for part, placement in enumerate(request.placements)
         ]
+
+    async def _standing(self, connection: AsyncConnection, request: LeaseRequest | PlacedRequest) -> Sequence[Grant]:
+        """The standing leases of the attempt; raises LeaseConflictError if they do not fit, or one has expired."""
+        parameters = {"job_id": request.job_id, "attempt": request.attempt}
+        found = [lease_from_row(row) for row in await connection.execute(_STANDING, parameters)]
+        over = [lease for lease in found if lease.state is LeaseState.EXPIRED or lease.is_due(self._clock.now())]
+        if over or (found and not request.is_met_by(found)):
+            raise LeaseConflictError(request.job_id, request.attempt, (over or found)[0].lease_id)
+        return [(lease, await read_machine(connection, lease.machine_id)) for lease in found]
 
     async def renew(self, lease_id: str, duration: timedelta) -> Lease:
         """Extend a lease, and with it the others of its gang.
@@ -194,7 +195,7 @@ class LeaseStore:
         return expired
 
     async def standing_on(self, machine_id: str) -> Sequence[Lease]:
-        """The leases of a machine that hold a slot: active and expired ones."""
+        """The leases of a machine that hold slots: active and expired ones."""
         query = select(leases).where(leases.c.machine_id == machine_id, leases.c.state != LeaseState.ENDED.value)
         async with self._database.reading() as connection:
             return [lease_from_row(row) for row in await connection.execute(query)]
@@ -235,17 +236,6 @@ class LeaseStore:
         changed = await write_machine(connection, self._clock, machine, leased, reason)
         await add_lease(connection, lease)
         return lease, changed
-
-
-async def _standing(
-    connection: AsyncConnection, request: LeaseRequest | PlacedRequest, now: datetime
-) -> Sequence[Lease]:
-    parameters = {"job_id": request.job_id, "attempt": request.attempt}
-    found = [lease_from_row(row) for row in await connection.execute(_STANDING, parameters)]
-    over = [lease for lease in found if lease.state is LeaseState.EXPIRED or lease.is_due(now)]
-    if over or (found and not request.is_met_by(found)):
-        raise LeaseConflictError(request.job_id, request.attempt, (over or found)[0].lease_id)
-    return found
 
 
 async def _candidates(connection: AsyncConnection, request: LeaseRequest) -> Sequence[Machine]:

@@ -111,10 +111,7 @@ class MachineStore:
     async def get(self, machine_id: str) -> Machine:
         """The machine; raises MachineNotFoundError if there is none."""
         async with self._database.reading() as connection:
-            found = await _select(connection, select(machines).where(machines.c.machine_id == machine_id))
-        if not found:
-            raise MachineNotFoundError(machine_id)
-        return found[0]
+            return await read_machine(connection, machine_id)
 
     async def of_request(self, request_id: str) -> Machine | None:
         """The machine that was started for a request, even if it is over; None if there is none."""
@@ -170,6 +167,14 @@ async def write_machine(
         raise StaleMachineError(before.machine_id)
     await append_event(connection, clock.now(), before.state, reason, changed)
     return changed
+
+
+async def read_machine(connection: AsyncConnection, machine_id: str) -> Machine:
+    """One machine; raises MachineNotFoundError if there is none."""
+    found = await _select(connection, select(machines).where(machines.c.machine_id == machine_id))
+    if not found:
+        raise MachineNotFoundError(machine_id)
+    return found[0]
 
 
 async def locked_machines(connection: AsyncConnection, query: Select[Any]) -> list[Machine]:
