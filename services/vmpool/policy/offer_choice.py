@@ -5,8 +5,8 @@ backends come in the operator's order, then providers in the order of the settin
 wins, by the cost of an hour, or of the least billed time if that is more. A source that failed lately is passed over
 while it backs off.
 
-Work that needs no more GPUs than the usual machine has gets a machine of exactly that size. Other work gets any that
-has enough, so the cheapest is mostly the smallest of them.
+Work that needs no more GPUs than the usual machine has gets a machine of exactly that size. Other work gets any of the
+operator's larger sizes that has enough, so the cheapest is mostly the smallest of them.
 """
 
 from __future__ import annotations
@@ -58,7 +58,9 @@ class OfferPolicy:
 
     def has_right_size(self, offer: Offer, gpus: int) -> bool:
         """True if a machine of the offer's size is started for work on so many GPUs."""
-        return offer.gpu_count == self.gpu_count if gpus <= self.gpu_count else offer.gpu_count >= gpus
+        if gpus <= self.gpu_count:
+            return offer.gpu_count == self.gpu_count
+        return offer.gpu_count >= gpus and offer.gpu_count in self.larger_gpu_counts
 
     def rank(self, offer: Offer) -> int:
         """The offer's place in the operator's order, from 0."""
@@ -150,12 +152,13 @@ def choose_offer(gpu_types: Sequence[str], market: Market, terms: Terms, now: da
 def _nothing_fits(gpu_type: str, gpus: int, offered: Sequence[Offer], policy: OfferPolicy) -> str:
     if not offered:
         return f"no provider offers {gpu_type} now"
-    least = max(policy.gpu_count, gpus)
-    or_more = " or more" if gpus > policy.gpu_count else ""
-    sizes = ", ".join(map(str, sorted({offer.gpu_count for offer in offered})))
+    offers = ", ".join(map(str, sorted({offer.gpu_count for offer in offered})))
+    if gpus <= policy.gpu_count:
+        return f"no provider offers a machine with {policy.gpu_count} {gpu_type} now, only with {offers}"
+    allowed = ", ".join(map(str, sorted((policy.gpu_count, *policy.larger_gpu_counts))))
     return (
-        f"no provider offers a machine with {least}{or_more} {gpu_type} now, only with {sizes} "
-        "(VMPOOL_GPUS_PER_MACHINE lists the sizes to order)"
+        f"no machine with {gpus} {gpu_type} or more can be had: the providers offer {offers}, and "
+        f"VMPOOL_GPUS_PER_MACHINE allows {allowed}"
     )
 
 

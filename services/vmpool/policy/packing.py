@@ -137,6 +137,11 @@ class Packing:
         """The number of machines that are going to be asked for."""
         return len(self._wished)
 
+    def left_for_smaller(self, gpus: int) -> int:
+        """The free GPUs of wished machines that are larger than those for work on so many GPUs."""
+        usual = self.policy.gpu_count_for(gpus)
+        return sum(made.occupied.count(0) for _, made in self._wished if made.gpu_count > usual)
+
     def add(self, machine: Machine, turns: int) -> None:
         """Add an existing machine, each of whose eighths can take `turns` more jobs in time."""
         in_turn = turns * machine.gpu_count * slots.EIGHTHS_PER_GPU
@@ -148,11 +153,8 @@ class Packing:
         made.take(demand.eighths)
         self._wished.append((demand.gpu_types, made))
 
-    def fit(self, demand: Demand) -> bool:
-        """Place one job of that kind, now or in time; True if there was room."""
-        return self._fit_now(demand) or self._fit_in_turn(demand)
-
-    def _fit_now(self, demand: Demand) -> bool:
+    def fit_now(self, demand: Demand) -> bool:
+        """Place one job of that kind in free slots; True if there was room."""
         gpu_count = self.policy.gpu_count_for(demand.gpus)
         wished = [made for _, made in self._wished if made.gpu_count == gpu_count]
         for wanted in demand.gpu_types:
@@ -162,7 +164,8 @@ class Packing:
                     return True
         return False
 
-    def _fit_in_turn(self, demand: Demand) -> bool:
+    def fit_in_turn(self, demand: Demand) -> bool:
+        """Place one job of that kind on a machine that can begin it in time; True if there was one."""
         return any(
             place.take_in_turn(demand.eighths)
             for wanted in demand.gpu_types
@@ -201,14 +204,18 @@ def machines_missing(
             packing.add(machine, _turns(machine, paces.get(machine.gpu_type, Pace()), now))
     # Large jobs first, because they find the fewest places.
     for demand in sorted(demands, key=lambda demand: -demand.eighths):
-        wishes_before = packing.wish_count
+        # One of each kind in any case, so that each learns of its obstacle. Those that larger machines may have room
+        # for count beside the others.
+        most = max(rules.most_wishes + packing.left_for_smaller(demand.gpus), packing.wish_count + 1)
+        has_room = True
         for _ in range(demand.jobs):
-            if packing.fit(demand):
+            has_room = has_room and packing.fit_now(demand)
+            if has_room or packing.fit_in_turn(demand):
                 continue
-            # One of each kind in any case, so that each learns of its obstacle.
-            if packing.wish_count >= max(rules.most_wishes, wishes_before + 1):
+            if packing.wish_count >= most:
                 break
             packing.wish_for(demand)
+            has_room = True
     return Missing(packing.wishes, frozenset(packing.used))
 
 
