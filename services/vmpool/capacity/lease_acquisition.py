@@ -40,7 +40,7 @@ class LeaseAcquisition:
             metrics.leases_refused.inc()
             raise NoCapacityError(await self._outlook(request), RETRY_AFTER)
         self._demand.granted(request)
-        metrics.lease_granted(taken[0])
+        metrics.leases_of_a_job_granted([taken[0]])
         return taken
 
     async def place(self, request: PlacedRequest) -> Sequence[tuple[Lease, Machine]]:
@@ -55,8 +55,7 @@ class LeaseAcquisition:
             metrics.leases_refused.inc()
             raise
         self._demand.granted(request)
-        for lease, _ in taken:
-            metrics.lease_granted(lease)
+        metrics.leases_of_a_job_granted([lease for lease, _ in taken])
         return taken
 
     async def _outlook(self, request: LeaseRequest) -> str:
