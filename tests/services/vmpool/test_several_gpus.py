@@ -1,4 +1,4 @@
-"""Machines with several GPUs over the RPCs: demand starts them, and jobs lease parts, several GPUs and gangs of them."""
+"""Machines with several GPUs over the RPCs: demand starts them; jobs lease parts of them, several GPUs, and gangs."""
 
 from __future__ import annotations
 
@@ -105,7 +105,8 @@ async def test_work_that_no_machine_is_large_enough_for_hears_what_there_is(benc
     blocked = await pool.report_demand({WorkKind(("MI300X",), gpus=4): 2, WorkKind(("MI300X",)): 1})
     assert blocked == {
         (("MI300X",), 4): (
-            "no machine with 4 MI300X or more can be had: the providers offer 1, and VMPOOL_GPUS_PER_MACHINE allows 1, 8"
+            "no machine with 4 MI300X or more can be had: the providers offer 1, and VMPOOL_GPUS_PER_MACHINE allows "
+            "1, 8"
         )
     }
     assert await gpu_counts(bench) == [1]
