@@ -108,7 +108,7 @@ def test_several_gpus_are_those_of_one_machine(gpus: int) -> None:
 
 def test_machines_that_are_too_small_take_no_turn_for_several_gpus() -> None:
     singles = [busy(machine_id=f"m{number}") for number in range(8)]
-    assert missing([Demand("MI300X", 64, 1)], singles, PACE) == 1
+    assert [missing([Demand("MI300X", size, 1)], singles, PACE) for size in (8, 16, 64)] == [0, 1, 1]
     assert missing([Demand("MI300X", 64, 5)], [busy(gpu_count=8, occupied=(255,) * 8)], PACE) == 0
 
 

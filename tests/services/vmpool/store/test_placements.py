@@ -72,6 +72,8 @@ async def test_a_lease_takes_exactly_the_slots_that_are_named(bench: Bench) -> N
     machine = await bench.machines.get("m1")
     assert machine.occupied == (0, 255, 0b11110000, 255)
     assert (half.slots, pair.slots) == ((Slot(2, 4, 4),), gpus("m1", 1, 3).slots)
+    stored = await bench.leases.standing_on("m1")
+    assert sorted(stored, key=lambda lease: lease.fencing_token) == [half, pair]
     assert (half.fencing_token, pair.fencing_token, pair.size, pair.gang_id) == (1, 2, 16, "")
     await bench.leases.release(pair.lease_id, "done")
     assert free_masks((await bench.machines.get("m1")).occupied) == (255, 255, 0b1111, 255)
