@@ -21,6 +21,7 @@ from servicekit.rpc.server import ServiceServer
 from servicekit.settings.setting_names import warn_of_settings
 from services.scheduler.config import SchedulerSettings
 from services.scheduler.jobs import errors
+from services.scheduler.jobs.allowance import SubmissionLimits
 from services.scheduler.jobs.job import JobState
 from services.scheduler.peers.billing import Billing
 from services.scheduler.peers.executors import Executors
@@ -66,6 +67,7 @@ ERROR_MAP: dict[type[Exception], grpc.StatusCode] = {
     errors.PriorityNotAllowedError: grpc.StatusCode.PERMISSION_DENIED,
     errors.CreditRefusedError: grpc.StatusCode.FAILED_PRECONDITION,
     errors.TooManyJobsError: grpc.StatusCode.RESOURCE_EXHAUSTED,
+    errors.TooManySubmissionsError: grpc.StatusCode.RESOURCE_EXHAUSTED,
     errors.BillingUnreachableError: grpc.StatusCode.UNAVAILABLE,
     errors.StoppingError: grpc.StatusCode.UNAVAILABLE,
 }
@@ -166,7 +168,8 @@ async def build(
 
 def _policy(settings: SchedulerSettings, problems: Mapping[str, CatalogueEntry]) -> AdmissionPolicy:
     known = {slug: entry.problem for slug, entry in problems.items()}
-    return AdmissionPolicy(known, settings.max_jobs_in_flight, settings.longest_run)
+    limits = SubmissionLimits(settings.max_jobs_in_flight, settings.max_submissions_per_hour)
+    return AdmissionPolicy(known, limits, settings.longest_run)
 
 
 def checked_settings() -> SchedulerSettings:

@@ -8,6 +8,7 @@ SchedulerError
 ├── PriorityNotAllowedError
 ├── CreditRefusedError
 ├── TooManyJobsError
+├── TooManySubmissionsError
 ├── NotComparableError
 ├── BillingUnreachableError
 ├── StoppingError
@@ -17,11 +18,12 @@ SchedulerError
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from datetime import timedelta
+    from datetime import datetime, timedelta
 
 
 class SchedulerError(Exception):
@@ -77,8 +79,23 @@ class CreditRefusedError(SchedulerError):
 class TooManyJobsError(SchedulerError):
     """The account has reached its limit of jobs in flight."""
 
-    def __init__(self, limit: int, retry_after: timedelta) -> None:
-        super().__init__(f"{limit} jobs of this account are in flight, which is the limit. Wait until one is over.")
+    def __init__(self, limit: int, in_flight: int, retry_after: timedelta) -> None:
+        super().__init__(
+            f"{in_flight} jobs of this account are in flight; the limit is {limit}. Wait until one is over, probably "
+            f"in {_whole_seconds(retry_after)} s, or cancel one. The operator can raise SCHEDULER_MAX_JOBS_IN_FLIGHT."
+        )
+        self.retry_after = retry_after
+
+
+class TooManySubmissionsError(SchedulerError):
+    """The account has reached its limit of submissions per hour."""
+
+    def __init__(self, limit: int, submissions: int, retry_after: timedelta, now: datetime) -> None:
+        super().__init__(
+            f"This account made {submissions} submissions in the last hour; the limit is {limit}. The next one is "
+            f"possible at {now + retry_after:%H:%M:%S} UTC, in {_whole_seconds(retry_after)} s. The operator can raise "
+            "SCHEDULER_MAX_SUBMISSIONS_PER_HOUR."
+        )
         self.retry_after = retry_after
 
 
@@ -112,3 +129,7 @@ class StaleJobError(SchedulerError):
 
     def __init__(self, job_id: str) -> None:
         super().__init__(f"Job {job_id} has changed meanwhile.")
+
+
+def _whole_seconds(duration: timedelta) -> int:
+    return math.ceil(duration.total_seconds())
