@@ -68,6 +68,14 @@ class Submission(BaseModel):
     events_url: str
 
 
+class NewSubmission(Submission):
+    """A submission that was just made."""
+
+    remaining_submissions: Annotated[
+        int, Field(description="How many more the account may make now; `GET /api/v1/limits` has the limits.")
+    ]
+
+
 class SubmissionDetail(Submission):
     """A submission with its code, and its result once it is over."""
 
@@ -107,6 +115,11 @@ def submission_path(job_id: str) -> str:
 def submission_of(job: scheduler_pb2.Job) -> Submission:
     """A job without code and result."""
     return Submission(**_submission_fields(job))
+
+
+def new_submission_of(answer: scheduler_pb2.SubmitJobResponse) -> NewSubmission:
+    """The job of a submission that was just made."""
+    return NewSubmission(**_submission_fields(answer.job), remaining_submissions=answer.allowance.remaining_submissions)
 
 
 def submission_detail_of(job: scheduler_pb2.Job) -> SubmissionDetail:

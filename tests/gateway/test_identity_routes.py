@@ -201,6 +201,7 @@ NEEDS = [
     ("operate", "POST", "/api/v1/providers/resume"),
     ("read", "GET", "/api/v1/offers"),
     ("read", "GET", "/api/v1/costs"),
+    ("read", "GET", "/api/v1/limits"),
     ("read", "GET", "/api/v1/metrics"),
     ("read", "GET", "/api/amd/metrics"),
     ("manage", "POST", "/api/v1/tokens"),
