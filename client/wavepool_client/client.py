@@ -91,7 +91,11 @@ class Client:
         return self._transport.call("GET", "/api/amd/metrics")
 
     def submit(self, submission: Submission) -> str:
-        """Submits a kernel and returns the id of the submission at once.
+        """Submits a kernel and returns the id of the submission at once; see `send`."""
+        return str(self.send(submission)["id"])
+
+    def send(self, submission: Submission) -> dict[str, Any]:
+        """Submits a kernel and returns the submission at once, with the `remaining_submissions` of the account.
 
         If the answer is lost, or a service is just restarting, this retries for a while; the idempotency key makes sure
         that there is only one submission.
@@ -100,7 +104,7 @@ class Client:
         retries = Retries(SUBMIT_GIVE_UP_SECONDS)
         while True:
             try:
-                return str(self._transport.call("POST", SUBMISSIONS, body=body, headers=key)["id"])
+                return self._transport.call("POST", SUBMISSIONS, body=body, headers=key)
             except NotListeningError:
                 raise
             except UnreachableError as error:
@@ -163,6 +167,10 @@ class Client:
         """The machines of the pool."""
         query = "?include_ended=true" if include_ended else ""
         return list(self._transport.call("GET", f"/api/v1/machines{query}")["machines"])
+
+    def limits(self) -> dict[str, Any]:
+        """How many submissions the account may make now, with the limits and their use."""
+        return self._transport.call("GET", "/api/v1/limits")
 
     def costs(self) -> dict[str, Any]:
         """The account's balance and its postings."""

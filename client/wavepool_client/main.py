@@ -101,6 +101,9 @@ def _add_commands() -> None:
     app.command(
         epilog=examples("wavepool costs", "wavepool costs --report --from 2026-11-01", "wavepool costs --verify --json")
     )(account.costs)
+    app.command(epilog=examples("wavepool limits", "wavepool limits --json | jq .remaining_submissions"))(
+        account.limits
+    )
     app.command(
         epilog=examples("wavepool statement", "wavepool statement --month 2026-11 --format html -o november.html")
     )(money.statement)
