@@ -38,7 +38,7 @@ class GatewaySettings(ServiceSettings):
     bad_tokens_per_minute: Annotated[int, Field(ge=0)] = 60
     """Requests with tokens that do not work, from one address, before the next are refused; 0 if there is no limit."""
     submissions_per_minute: Annotated[int, Field(ge=0)] = 600
-    """Submissions from one address, of all its accounts; 0 if there is no limit.
+    """Submissions from one address, of all its accounts, a fifth of them of one account; 0 if there is no limit.
 
     Ten each second: a whole office, or a farm of CI machines behind one address, stays below it.
     """

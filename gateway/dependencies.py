@@ -126,6 +126,8 @@ TheSubmitter = Annotated[Caller, Depends(_submitter)]
 
 
 def _sender(request: Request, caller: TheSubmitter, gateway: TheGateway) -> Caller:
+    # The account comes first: what it sends beyond its own share is nothing that others at its address must wait for.
+    gateway.address_limits.account_submissions.count(caller.account_id)
     gateway.address_limits.submissions.count(address_of(request))
     return caller
 
@@ -156,7 +158,7 @@ def _admin(caller: TheCaller) -> Caller:
 TheAccount = Annotated[Caller, Depends(_reader)]
 """Sees what the token's accounts have."""
 TheSender = Annotated[Caller, Depends(_sender)]
-"""Submits, and its address may send one more submission."""
+"""Submits, and may send one more submission now, as may its address."""
 TheManager = Annotated[Caller, Depends(_manager)]
 """Manages tokens of the same user."""
 TheOperator = Annotated[Caller, Depends(_operator)]

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from gateway.config import GatewaySettings
 
 MAX_REMEMBERED = 10_000
+ACCOUNTS_AT_AN_ADDRESS = 5
+"""So many accounts must submit as fast as they may before others at their address cannot submit."""
 IPV6_PREFIX_BITS = 64
 """A network of this size is what one customer has, so its addresses count together."""
 
@@ -89,10 +91,14 @@ class AddressLimits:
     sign_ins: AddressLimit
     bad_tokens: AddressLimit
     submissions: AddressLimit
+    account_submissions: AddressLimit
+    """For accounts instead of addresses: one account cannot use up what an address may send."""
 
     @classmethod
     def of(cls, settings: GatewaySettings) -> AddressLimits:
         """The limits of the settings, with nothing counted yet."""
+        of_address = settings.submissions_per_minute
+        of_account = max(1, of_address // ACCOUNTS_AT_AN_ADDRESS) if of_address else 0
         return cls(
             AddressLimit(20, 6, "Too many sign-ins from your address: 20 at once are possible, then one each 6 s."),
             AddressLimit.per_minute(
@@ -101,9 +107,14 @@ class AddressLimits:
                 "minute. The operator can raise GATEWAY_BAD_TOKENS_PER_MINUTE.",
             ),
             AddressLimit.per_minute(
-                settings.submissions_per_minute,
-                f"Your address sent {settings.submissions_per_minute} submissions of all accounts in a minute, which "
-                "is the limit. The operator can raise GATEWAY_SUBMISSIONS_PER_MINUTE.",
+                of_address,
+                f"Your address sent {of_address} submissions of all accounts in a minute, which is the limit. "
+                "The operator can raise GATEWAY_SUBMISSIONS_PER_MINUTE.",
+            ),
+            AddressLimit.per_minute(
+                of_account,
+                f"Your account sent {of_account} submissions in a minute, which is the limit. "
+                "The operator can raise GATEWAY_SUBMISSIONS_PER_MINUTE, of which an account may use a fifth.",
             ),
         )
 

@@ -113,8 +113,18 @@ async def test_submissions_of_an_address_are_limited_whoever_sends_them(
         assert says_when(refused, code_field)
         assert "GATEWAY_SUBMISSIONS_PER_MINUTE" in refused.text
         assert len(services.refusals.calls["SubmitJob"]) == 1
-        assert (await gateway.http.post(SUBMISSIONS, headers=at(HOME), json=BODY)).status_code == 202
+        third = at(HOME, {"Authorization": "Bearer wp_operator"})
+        assert (await gateway.http.post(SUBMISSIONS, headers=third, json=BODY)).status_code == 202
         assert (await gateway.http.get(SUBMISSIONS, headers=at(OFFICE))).status_code == 200
+
+
+async def test_one_account_in_a_loop_does_not_stop_the_others_at_its_address(services: ScriptedServices) -> None:
+    async with limited(services, submissions_per_minute=10) as gateway:
+        loop = [await gateway.http.post(SUBMISSIONS, headers=at(OFFICE), json=BODY) for _ in range(12)]
+        assert [answer.status_code for answer in loop] == [202] * 2 + [429] * 10
+        assert says_when(loop[-1], "code")
+        other = at(OFFICE, {"Authorization": "Bearer wp_other"})
+        assert (await gateway.http.post(SUBMISSIONS, headers=other, json=BODY)).status_code == 202
 
 
 async def test_only_a_proxy_that_the_operator_names_says_where_a_request_comes_from(services: ScriptedServices) -> None:
@@ -132,7 +142,7 @@ async def test_a_client_cannot_choose_its_address_by_a_header_of_its_own(service
 
 async def test_0_is_no_limit() -> None:
     limits = AddressLimits.of(GatewaySettings(bad_tokens_per_minute=0, submissions_per_minute=0))
-    for limit in (limits.bad_tokens, limits.submissions):
+    for limit in (limits.bad_tokens, limits.submissions, limits.account_submissions):
         for _ in range(1000):
             limit.count(OFFICE)
         assert not limit.is_used_up(OFFICE)

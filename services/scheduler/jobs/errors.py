@@ -19,11 +19,12 @@ SchedulerError
 from __future__ import annotations
 
 import math
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from datetime import datetime, timedelta
+    from datetime import datetime
 
 
 class SchedulerError(Exception):
@@ -91,9 +92,11 @@ class TooManySubmissionsError(SchedulerError):
     """The account has reached its limit of submissions per hour."""
 
     def __init__(self, limit: int, submissions: int, retry_after: timedelta, now: datetime) -> None:
+        # Rounded up: a second too early would be refused again.
+        possible = now + retry_after + timedelta(seconds=1) - timedelta.resolution
         super().__init__(
             f"This account made {submissions} submissions in the last hour; the limit is {limit}. The next one is "
-            f"possible at {now + retry_after:%H:%M:%S} UTC, in {_whole_seconds(retry_after)} s. The operator can raise "
+            f"possible at {possible:%H:%M:%S} UTC, in {_whole_seconds(retry_after)} s. The operator can raise "
             "SCHEDULER_MAX_SUBMISSIONS_PER_HOUR."
         )
         self.retry_after = retry_after

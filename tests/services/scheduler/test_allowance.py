@@ -47,7 +47,7 @@ def test_a_submission_takes_one_from_both_limits() -> None:
 def test_refusals_name_the_limit_the_use_the_time_and_the_setting() -> None:
     hourly = TooManySubmissionsError(100, 103, timedelta(seconds=33, microseconds=1), START)
     assert str(hourly) == (
-        "This account made 103 submissions in the last hour; the limit is 100. The next one is possible at 00:00:33 "
+        "This account made 103 submissions in the last hour; the limit is 100. The next one is possible at 00:00:34 "
         "UTC, in 34 s. The operator can raise SCHEDULER_MAX_SUBMISSIONS_PER_HOUR."
     )
     assert hourly.retry_after == timedelta(seconds=33, microseconds=1)
