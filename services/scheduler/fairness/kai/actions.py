@@ -175,6 +175,7 @@ def _note(state: CycleState, job: Job, found: Outcome, why: Callable[[Job], str]
         victim = state.job_of[task.name]
         reason = f"gives its place to {job.name}: {why(victim)}"
         state.reasons[task.name] = state.waiting[victim.name] = reason
+        state.winners[task.name] = job.name
     for task in found.plan.moved:
         what = "moves" if state.places[task.name].held else "waits for another place"
         state.reasons[task.name] = f"{what} so that {job.name} fits"

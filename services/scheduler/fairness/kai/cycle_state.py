@@ -49,6 +49,8 @@ class CycleState:
         self.places: dict[str, Place] = {}
         self.reasons: dict[str, str] = {}
         """Why each task was last started, moved or stopped, by name."""
+        self.winners: dict[str, str] = {}
+        """The job that each task was stopped for, by the task's name."""
         self.waiting: dict[str, str] = {}
         """Why each job waits, by name."""
         self._active: Counter[str] = Counter()

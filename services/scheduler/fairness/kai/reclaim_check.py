@@ -10,12 +10,12 @@ from services.scheduler.fairness.kai.protection import may_give, protected_victi
 from services.scheduler.fairness.kai.reclaim_rule import (
     Reclaimer,
     ReclaimRule,
-    ReclaimStrategy,
     may_reclaim_at_all,
     reclaim_verdict,
     within_quota,
 )
 from services.scheduler.fairness.kai.victim_search import victims_by_job
+from services.scheduler.fairness.queue_tree import ReclaimStrategy
 
 if TYPE_CHECKING:
     from services.scheduler.fairness.kai.cluster import Job
@@ -32,6 +32,7 @@ class ReclaimCheck:
         self._state = state
         self._job = job
         self._policy = policy
+        self._strategy = policy.strategies.get(job.queue, policy.strategy)
         self._shares = {name: state.share(name) for name in state.tree.queues}
         self._required = state.required(tasks_to_place(state, job))
         self._rule = ReclaimRule.OVER_FAIR_SHARE
@@ -56,7 +57,7 @@ class ReclaimCheck:
             self._shares,
             self._reclaimer(self._state.required(plan.tasks)),
             self._victims(plan),
-            self._policy.strategy,
+            self._strategy,
             never_below_quota=self._policy.never_below_quota,
         )
         self._rule = verdict.rule
@@ -70,7 +71,7 @@ class ReclaimCheck:
         return Reclaimer(self._job.queue, required, self._job.preemptible)
 
     def _minimum_seconds(self, victim: Job) -> int:
-        aggressive = self._policy.strategy is ReclaimStrategy.AGGRESSIVE
+        aggressive = self._strategy is ReclaimStrategy.AGGRESSIVE
         if aggressive and within_quota(self._shares[self._job.queue], self._required):
             return 0
         return reclaim_min_runtime_seconds(
