@@ -80,7 +80,7 @@ def situations(draw: st.DrawFn) -> Situation:
         )
         for number in range(draw(st.integers(0, 6)))
     ]
-    return Situation(GPU_TYPE, queues, NOW, machines, busy, jobs, draw(st.booleans()))
+    return Situation(GPU_TYPE, queues, NOW, machines, busy, jobs, may_stop=draw(st.booleans()))
 
 
 @given(situations())

@@ -68,6 +68,8 @@ class Situation:
     running: Sequence[Running]
     waiting: Sequence[Candidate]
     """Within each queue, in the order in which they are to start."""
+    further_gpus: Mapping[str, int] = field(default_factory=dict[str, int])
+    """GPUs that jobs behind those of `waiting` want, by queue."""
     may_stop: bool = True
     """False if jobs take free GPUs only."""
     usage_ppm: Mapping[str, int] = field(default_factory=dict[str, int])

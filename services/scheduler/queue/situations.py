@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from services.scheduler.queue.running import RunningJobs
     from services.scheduler.queue.waiting import WaitingJobs
 
+MOST_STOPS = 2
+"""So many jobs of a lane can have others stopped in one pass; those behind them can in the next."""
 MOST_PREEMPTIONS = 3
 """A job that was excused this often keeps its GPU: two queues that take it from each other would never end."""
 
@@ -50,18 +52,22 @@ class Situations:
     def of(self, gpu_type: str, *, fallback: bool = False) -> Situation:
         """The situation of a GPU type: of the jobs that want it, or with `fallback` of those that it will do for.
 
-        It has only as many jobs of each lane as there are GPUs: more of them make no difference to a plan.
+        It has only as many jobs of each lane as can start or have others stopped in one pass.
         """
         offers = [offer for offer in self._inventory.offers() if offer.gpu_type == gpu_type]
         running = [job for job in self._running.jobs() if job.machine_gpu_type == gpu_type]
         ours = Counter(job.machine_id for job in running)
         machines = [Machine(offer.machine_id, self._room(offer, ours)) for offer in _preferred_first(offers)]
-        most = sum(machine.gpus for machine in machines) + 1
+        free = sum(machine.gpus for machine in machines) - len(running)
+        most = max(0, free) + MOST_STOPS
         lanes = [
             lane
             for lane in self._waiting.lanes()
             if (gpu_type in lane.gpu_types[1:] if fallback else lane.gpu_types[0] == gpu_type)
         ]
+        further: Counter[str] = Counter()
+        for lane in lanes:
+            further[self._known_queue(lane.queue)] += max(0, self._waiting.lanes()[lane] - most)
         jobs = sorted((job for lane in lanes for job in self._waiting.first(lane, most)), key=self._waiting.rank)
         with_torch = frozenset(
             offer.machine_id for offer in offers if offer.has_torch and offer.stage is MachineStage.READY
@@ -73,6 +79,7 @@ class Situations:
             machines,
             [self._holder(job) for job in running],
             [self._candidate(job, with_torch) for job in jobs],
+            further_gpus=further,
             may_stop=not fallback,
         )
 
@@ -104,7 +111,10 @@ class Situations:
         return None
 
     def _known(self, job: Job) -> str:
-        return job.spec.queue if job.spec.queue in self._book.queues.leaves else DEFAULT_QUEUE
+        return self._known_queue(job.spec.queue)
+
+    def _known_queue(self, name: str) -> str:
+        return name if name in self._book.queues.leaves else DEFAULT_QUEUE
 
     def _room(self, offer: MachineOffer, ours: Mapping[str, int]) -> int:
         """The machine's GPUs without those that others have; if it takes no new leases, those that we have."""

@@ -117,6 +117,9 @@ class Dispatcher:
             self._running.give_way(stop.job_id, stop.winner)
             winner = self._waiting.get(stop.winner)
             self._runner.give_way(stop, winner.spec.queue if winner else "")
+        if decided.stops:
+            # More may be owed than one pass takes back.
+            self._waiting.changed.set()
         jobs = [(self._waiting.get(job_id), machine_id) for job_id, machine_id in decided.starts.items()]
         placing = (self._place(job, machine_id) for job, machine_id in jobs if job)
         for failure in await asyncio.gather(*placing, return_exceptions=True):

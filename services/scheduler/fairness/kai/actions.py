@@ -79,7 +79,9 @@ def reclaim(state: CycleState, policy: Policy) -> None:
         if refusal:
             state.waiting[job.name] = refusal
             continue
-        victims = [other for other in state.jobs.values() if check.may_be_victim(other)]
+        # Most jobs wait, and have nothing to give.
+        holders = [other for other in state.jobs.values() if state.active_tasks(other)]
+        victims = [other for other in holders if check.may_be_victim(other)]
         found = VictimSearch(state, job, victims, check.refusal, spread=policy.spread).run()
         _note(state, job, found, check.why)
 

@@ -184,4 +184,7 @@ class CycleState:
             pending = self.required(task for task in job.tasks if task.state is TaskState.PENDING)
             for queue in self.tree.upwards(job.queue):
                 requests[queue.name] = requests[queue.name].plus(pending)
+        for name, amounts in self.cluster.further_requests.items():
+            for queue in self.tree.upwards(name):
+                requests[queue.name] = requests[queue.name].plus(amounts)
         return requests

@@ -8,7 +8,7 @@ from services.scheduler.fairness.kai.cluster import Cluster, Job, Node, Request,
 from services.scheduler.fairness.kai.cycle import run_cycle
 from services.scheduler.fairness.kai.decision import DecisionKind
 from services.scheduler.fairness.kai.policy import Action, Policy
-from services.scheduler.fairness.queue_tree import Amounts
+from services.scheduler.fairness.queue_tree import WHOLE_GPU_MILLI, Amounts
 from services.scheduler.fairness.settings import DEFAULT_RECLAIM_MIN_RUNTIME
 from services.scheduler.fairness.situation import Plan, QueueState, Stop
 
@@ -57,6 +57,7 @@ def _stops(result: CycleResult) -> Iterator[Stop]:
 def _policy(situation: Situation) -> Policy:
     return Policy(
         actions=_ALSO_TAKE_BACK if situation.may_stop else _TAKE_WHAT_IS_FREE,
+        may_move=False,
         strategies={name: situation.queues.reclaim_strategy(name) for name in situation.queues.leaves},
         reclaim_min_runtime_seconds=int(DEFAULT_RECLAIM_MIN_RUNTIME.total_seconds()),
     )
@@ -68,7 +69,8 @@ def _cluster(situation: Situation, names: dict[str, str]) -> Cluster:
     waiting = [_waiting(situation, one, order, names) for order, one in enumerate(situation.waiting)]
     usage = {name: Amounts(gpu_milli=ppm) for name, ppm in situation.usage_ppm.items()}
     tree = situation.queues.tree(situation.gpu_type)
-    return Cluster(tuple(nodes), (*running, *waiting), tree, usage_ppm=usage)
+    further = {name: Amounts(gpus * WHOLE_GPU_MILLI) for name, gpus in situation.further_gpus.items()}
+    return Cluster(tuple(nodes), (*running, *waiting), tree, further_requests=further, usage_ppm=usage)
 
 
 def _running(situation: Situation, one: Running, names: dict[str, str]) -> Job:

@@ -49,5 +49,7 @@ class Policy:
     reclaim_min_runtime_seconds: int = 0
     stale_grace_seconds: int = 60
     """How long a job may lack tasks that it needs."""
+    may_move: bool = True
+    """False if a reclaim only stops tasks, and gives none of them another place."""
     spread: bool = False
     """True to prefer the emptiest node and whole GPUs; otherwise the fullest that fit, so that large jobs find room."""

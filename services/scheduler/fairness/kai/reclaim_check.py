@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     from services.scheduler.fairness.queue_tree import Amounts
 
 
+_NEVER = frozenset({ReclaimRule.WITHIN_FAIR_SHARE, ReclaimRule.BELOW_QUOTA})
+"""Rules that forbid a first victim of a queue; each further one leaves the queue with less, so they go on to."""
+
+
 class ReclaimCheck:
     """The check for one pending job. It remembers the shares that queues had when it was made."""
 
@@ -36,6 +40,7 @@ class ReclaimCheck:
         self._shares = {name: state.share(name) for name in state.tree.queues}
         self._required = state.required(tasks_to_place(state, job))
         self._rule = ReclaimRule.OVER_FAIR_SHARE
+        self._queues_may_give: dict[tuple[str, Amounts], bool] = {}
 
     def refusal_of_any(self) -> str | None:
         """Why no choice of victims would be allowed; None if some may be."""
@@ -46,10 +51,30 @@ class ReclaimCheck:
         """True if the job is of another queue, can be preempted, and is not protected as a whole."""
         if other.queue == self._job.queue or not other.preemptible:
             return False
-        return may_give(other, self._minimum_seconds(other))
+        return self._queue_may_give(other) and may_give(other, self._minimum_seconds(other))
+
+    def _queue_may_give(self, other: Job) -> bool:
+        """False if no plan with this job can be allowed: its queue could not even give one task as the first."""
+        if self._policy.may_move or len(other.tasks) > 1:
+            # Who gets another place loses nothing; and tasks of other sizes may be given first.
+            return True
+        amounts = self._state.amounts(other.tasks[0], other.tasks[0].node)
+        key = (other.queue, amounts)
+        if key not in self._queues_may_give:
+            verdict = reclaim_verdict(
+                self._shares,
+                self._reclaimer(self._required),
+                {other.queue: [amounts]},
+                self._strategy,
+                never_below_quota=self._policy.never_below_quota,
+            )
+            self._queues_may_give[key] = verdict.rule not in _NEVER
+        return self._queues_may_give[key]
 
     def refusal(self, plan: Plan) -> str | None:
         """Why the plan is not allowed; None if it is."""
+        if plan.moved and not self._policy.may_move:
+            return f"task {plan.moved[0].name} would have to move"
         protected = protected_victim(self._state, plan, self._minimum_seconds)
         if protected:
             return protected
