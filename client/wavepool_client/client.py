@@ -49,7 +49,7 @@ class Client:
         """Closes the connections; submissions go on."""
         self._transport.close()
 
-    def submit_hip_kernel(
+    def submit_hip_kernel(  # noqa: PLR0913 - an argument for each option
         self,
         code: str,
         problem: str = "",
@@ -61,6 +61,7 @@ class Client:
         problem_def: str = "",
         timing: str | None = None,
         fallback_gpu_types: Sequence[str] = (),
+        queue: str = "",
         on_event: Callable[[Event], None] | None = None,
     ) -> Result:
         """Submits `code` for `problem`, waits for the end and returns the result; `on_event` receives every step.
@@ -68,9 +69,9 @@ class Client:
         With a `launch_plan`, `code` is kernels only; `problem_def` is the Python source of a problem class that
         replaces the catalogue's problem (docs/contracts.md has both). `timing` is "cold", "hot" or "first-call";
         without it the device uses its default (docs/timing.md). An empty `gpu_type` is the operator's default, an empty
-        `dtype` the problem's first element type. If no machine of `gpu_type` is free, one of the `fallback_gpu_types`
-        is taken, in their order, and its price applies. A broken connection is resumed at the same event. Leaving early
-        (an exception, Ctrl-C) cancels nothing.
+        `dtype` the problem's first element type, an empty `queue` the queue `default`. If no machine of `gpu_type` is
+        free, one of the `fallback_gpu_types` is taken, in their order, and its price applies. A broken connection is
+        resumed at the same event. Leaving early (an exception, Ctrl-C) cancels nothing.
         """
         submission = Submission(
             code,
@@ -82,6 +83,7 @@ class Client:
             problem_def,
             _timing_mode(timing) if timing else None,
             tuple(fallback_gpu_types),
+            queue,
         )
         submission_id = self.submit(submission)
         return self.wait_for(submission_id, on_event)

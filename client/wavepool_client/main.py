@@ -19,6 +19,7 @@ from wavepool_client.commands import (
     money,
     prices,
     projections,
+    queues,
     rankings,
     reports,
     sign_in,
@@ -113,6 +114,8 @@ def _add_commands() -> None:
     app.command(epilog=examples("wavepool compare job_01J… job_01K…", "wavepool compare job_01J… job_01K… --json"))(
         rankings.compare
     )
+    app.command(epilog=examples("wavepool why job_01J…", "wavepool why job_01J… --json | jq .reason"))(queues.why)
+    app.add_typer(queues.app, name="queues")
     app.add_typer(alerts.app, name="alerts")
     app.add_typer(money.grants, name="grants")
     app.add_typer(money.budgets, name="budgets")

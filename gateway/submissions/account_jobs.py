@@ -50,6 +50,9 @@ async def submit(
     except grpc.aio.AioRpcError as error:
         names = {"idempotency_key": "Idempotency-Key", **field_names}
         problem = problem_of_rpc(error, names, NOT_ENOUGH_CREDIT, SEED_ERRORS_OF_SUBMIT)
+        if error.code() is grpc.StatusCode.FAILED_PRECONDITION and problem.errors:
+            # Not of the credit, but of the queue that is named.
+            problem = replace(problem, status=409, seed_error="")
         if error.code() is grpc.StatusCode.NOT_FOUND and not problem.errors:
             problem = replace(problem, errors=(FieldError(names.get("problem", "problem"), problem.detail),))
         if error.code() is grpc.StatusCode.RESOURCE_EXHAUSTED:

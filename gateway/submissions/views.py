@@ -34,6 +34,7 @@ class Submission(BaseModel):
     dtype: str
     language: str
     priority: int
+    queue: str
     state: Annotated[
         str, Field(description="QUEUED, PROVISIONING, RUNNING, SETTLING, or over: FINISHED, CANCELLED, FAILED.")
     ]
@@ -149,6 +150,7 @@ def _submission_fields(job: scheduler_pb2.Job) -> dict[str, Any]:
         "dtype": submission.dtype,
         "language": submission.language,
         "priority": spec.priority,
+        "queue": spec.queue,
         "state": job_state_name(job.state),
         "status": final_status(submission.mode, job.state, job.verdict) if over else None,
         "verdict": verdict_name(job.verdict) if job.verdict else None,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from wavepool_client.commands.completion import complete_gpu_type, complete_problem
+from wavepool_client.commands.completion import complete_gpu_type, complete_problem, complete_queue
 from wavepool_client.commands.options import EndpointOption, IdArgument, JsonOption, TokenOption, connect
 from wavepool_client.errors import InputError
 from wavepool_client.exit_codes import ExitCode
@@ -80,6 +80,9 @@ def submit(  # noqa: PLR0913 - an argument for each option
         ),
     ] = "",
     fallback_gpu: FallbackOption = None,
+    queue: Annotated[
+        str, typer.Option("--queue", autocompletion=complete_queue, help="The queue to wait in; default: `default`.")
+    ] = "",
     dtype: Annotated[
         str, typer.Option("--dtype", help="The element type, where the problem has several; its first if left out.")
     ] = "",
@@ -100,7 +103,7 @@ def submit(  # noqa: PLR0913 - an argument for each option
     plan = plan_of(launch_plan) if launch_plan else None
     definition = source_of(problem_def) if problem_def else ""
     fallbacks = tuple(fallback_gpu or ())
-    submission = Submission(source_of(file), problem, mode, gpu, dtype, plan, definition, timing, fallbacks)
+    submission = Submission(source_of(file), problem, mode, gpu, dtype, plan, definition, timing, fallbacks, queue)
     with connect(endpoint, token) as client:
         sent = client.send(submission)
         submission_id = str(sent["id"])

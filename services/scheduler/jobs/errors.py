@@ -6,6 +6,10 @@ SchedulerError
 ├── JobNotFoundError
 ├── IdempotencyKeyReusedError
 ├── PriorityNotAllowedError
+├── UnknownQueueError
+├── QueueClosedError
+├── QueueHasJobsError
+├── QueuesChangedError
 ├── CreditRefusedError
 ├── TooManyJobsError
 ├── TooManySubmissionsError
@@ -21,6 +25,8 @@ from __future__ import annotations
 import math
 from datetime import timedelta
 from typing import TYPE_CHECKING
+
+from vocabulary.names import none_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -71,6 +77,44 @@ class PriorityNotAllowedError(SchedulerError):
         )
         super().__init__(f"spec.priority: {description}")
         self.violations = (("spec.priority", description),)
+
+
+class UnknownQueueError(SchedulerError):
+    """There is no such queue, or it is one that takes no jobs."""
+
+    def __init__(self, name: str, leaves: Sequence[str]) -> None:
+        refusal = f"{none_of(name, leaves)}. `wavepool queues` shows them all"
+        super().__init__(f"spec.queue: {refusal}.")
+        self.violations = (("spec.queue", refusal),)
+
+
+class QueueClosedError(SchedulerError):
+    """The queue, or one above it, takes no new jobs."""
+
+    def __init__(self, name: str, closed: str) -> None:
+        above = f" because {closed!r}, above it, is closed" if closed != name else ""
+        refusal = f"{name!r} takes no new jobs{above}. Name another, or ask its operator to open it"
+        super().__init__(f"spec.queue: {refusal}.")
+        self.violations = (("spec.queue", refusal),)
+
+
+class QueueHasJobsError(SchedulerError):
+    """A queue cannot go, or get children, while it has jobs."""
+
+    def __init__(self, name: str, count: int, *, goes: bool) -> None:
+        what = "cannot be removed" if goes else "cannot get queues below it"
+        number = "a job" if count == 1 else f"{count} jobs"
+        super().__init__(
+            f"Queue {name!r} {what} while it has {number} in flight. Close it with `wavepool queues close {name}`, "
+            "wait until they are over, and try again."
+        )
+
+
+class QueuesChangedError(SchedulerError):
+    """The tree has changed since it was looked at."""
+
+    def __init__(self) -> None:
+        super().__init__("The queues have changed since you looked. Look at the difference again.")
 
 
 class CreditRefusedError(SchedulerError):

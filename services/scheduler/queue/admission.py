@@ -6,7 +6,7 @@ continues with the row, or the rescuer gives the hold back and deletes the row.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from servicekit.clock import new_id
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from services.scheduler.jobs.allowance import Allowance, SubmissionLimits
     from services.scheduler.peers.billing import Billing
     from services.scheduler.queue.forecast import Forecast
+    from services.scheduler.queue.queue_book import QueueBook
     from services.scheduler.queue.waiting import WaitingJobs
     from services.scheduler.store.job_store import JobStore
 
@@ -64,6 +65,7 @@ class Admission:
         store: JobStore,
         billing: Billing,
         waiting: WaitingJobs,
+        book: QueueBook,
         forecast: Forecast,
         clock: Clock,
         policy: AdmissionPolicy,
@@ -71,6 +73,7 @@ class Admission:
         self._store = store
         self._billing = billing
         self._waiting = waiting
+        self._book = book
         self._forecast = forecast
         self._clock = clock
         self._policy = policy
@@ -78,9 +81,9 @@ class Admission:
     async def submit(self, request: SubmitJobRequest) -> tuple[Job, Allowance]:
         """The job in the queue, or the earlier job with the same key, and what its account may still submit.
 
-        Finishes even if the caller hangs up. Raises the errors of `admit`, PriorityNotAllowedError,
-        IdempotencyKeyReusedError, TooManyJobsError, TooManySubmissionsError, CreditRefusedError,
-        BillingUnreachableError.
+        Finishes even if the caller hangs up. Raises the errors of `admit`, UnknownQueueError, QueueClosedError,
+        PriorityNotAllowedError, IdempotencyKeyReusedError, TooManyJobsError, TooManySubmissionsError,
+        CreditRefusedError, BillingUnreachableError.
         """
         return await uncut(self._submit(await self._draft(request)))
 
@@ -91,6 +94,7 @@ class Admission:
     async def _draft(self, request: SubmitJobRequest) -> Job:
         prices = await self._billing.prices_micros_per_hour()
         spec = admit(request, self._policy.problems, list(prices))
+        spec = replace(spec, queue=self._book.taking_jobs(request.spec.queue))
         if spec.priority > MAX_PRIORITY_FOR_EVERYBODY:
             await self._check_priority(request)
         price, *fallback_prices = [prices[gpu_type] for gpu_type in spec.gpu_types]

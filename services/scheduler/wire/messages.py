@@ -77,6 +77,7 @@ def _spec_to_proto(spec: JobSpec, submission: Submission) -> scheduler_pb2.JobSp
         gpu_type=spec.gpu_type,
         priority=spec.priority,
         fallback_gpu_types=spec.fallback_gpu_types,
+        queue=spec.queue,
     )
 
 

@@ -60,6 +60,7 @@ async def test_submitted_job_comes_back_with_what_was_sent(cluster: Cluster) -> 
         dtype="float32",
         language="hip",
         priority=7,
+        queue="default",
         launch_plan=plan,
         problem_definition=definition,
     )
