@@ -41,6 +41,8 @@ class SchedulerSettings(ServiceSettings):
     longest run, so an urgent job delays a waiting one by at most about one run. A job that comes 30 minutes later (the
     range from -100 to 100) never goes before an earlier one, whatever the priorities.
     """
+    usage_half_life: Annotated[timedelta, Field(ge=timedelta(0))] = timedelta(days=1)
+    """Time after which half of what a queue used counts no longer against it; 0 if past use never counts."""
     lease_duration: timedelta = timedelta(seconds=30)
     """Term of a lease. It is renewed after every third of this time, and ends by itself if we stop."""
     longest_run: timedelta = LONGEST_RUN

@@ -36,6 +36,7 @@ from services.scheduler.queue.provisioning import ProvisioningReporter
 from services.scheduler.queue.queue_book import QueueBook
 from services.scheduler.queue.running import RunningJobs
 from services.scheduler.queue.situations import Situations
+from services.scheduler.queue.usage_book import UsageBook
 from services.scheduler.queue.waiting import WaitingJobs
 from services.scheduler.runs.canceller import Canceller
 from services.scheduler.runs.dispatcher import Dispatcher
@@ -63,6 +64,8 @@ if TYPE_CHECKING:
 MIGRATIONS = "services.scheduler:migrations"
 # Delay before a broken stream of machines is opened again.
 REFOLLOW_INTERVAL = timedelta(milliseconds=200)
+USAGE_INTERVAL = timedelta(minutes=1)
+"""Interval between two times that the use of queues is stored: so much may be forgotten when we are killed."""
 
 ERROR_MAP: dict[type[Exception], grpc.StatusCode] = {
     errors.InvalidRequestError: grpc.StatusCode.INVALID_ARGUMENT,
@@ -73,6 +76,7 @@ ERROR_MAP: dict[type[Exception], grpc.StatusCode] = {
     errors.PriorityNotAllowedError: grpc.StatusCode.PERMISSION_DENIED,
     errors.UnknownQueueError: grpc.StatusCode.NOT_FOUND,
     errors.QueueClosedError: grpc.StatusCode.FAILED_PRECONDITION,
+    errors.QueueFullError: grpc.StatusCode.RESOURCE_EXHAUSTED,
     errors.QueueHasJobsError: grpc.StatusCode.FAILED_PRECONDITION,
     errors.QueuesChangedError: grpc.StatusCode.ABORTED,
     errors.CreditRefusedError: grpc.StatusCode.FAILED_PRECONDITION,
@@ -149,8 +153,11 @@ async def build(
     vmpool_channel = open_channel(settings.vmpool_target, credentials, "vmpool")
     billing_channel = open_channel(settings.billing_target, credentials, "billing")
     hub, waiting, inventory = EventHub(), WaitingJobs(settings.waiting_per_priority_point), Inventory()
-    running, book = RunningJobs(), QueueBook(QueueStore(database))
+    queue_store = QueueStore(database)
+    running, book = RunningJobs(), QueueBook(queue_store)
+    usage = UsageBook(queue_store, settings.usage_half_life, clock)
     await book.run_once()
+    await usage.run_once()
     store, reader = JobStore(database, hub.announce), JobReader(database)
     pool, billing, executors = (
         Pool(vmpool_channel),
@@ -163,7 +170,7 @@ async def build(
     runner = JobRunner(store, pool, executors, settler, waiting, running, inventory, forecast, clock, settings)
     demand = DemandReporter(pool, waiting)
     provisioning = ProvisioningReporter(store, waiting, inventory, forecast, clock)
-    situations = Situations(book, waiting, running, inventory, clock)
+    situations = Situations(book, usage, waiting, running, inventory, clock)
     dispatcher = Dispatcher(
         store, pool, waiting, running, situations, runner, demand, provisioning, clock, settings.lease_duration
     )
@@ -182,6 +189,7 @@ async def build(
         (dispatcher, settings.poll_interval, waiting.changed),
         (UnannouncedEvents(reader, hub), settings.poll_interval, None),
         (book, settings.sweep_interval, None),
+        (usage, USAGE_INTERVAL, None),
     ]
     return Scheduler(server, waiting, runner, duties, executors, [vmpool_channel, billing_channel])
 

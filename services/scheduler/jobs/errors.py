@@ -8,6 +8,7 @@ SchedulerError
 ├── PriorityNotAllowedError
 ├── UnknownQueueError
 ├── QueueClosedError
+├── QueueFullError
 ├── QueueHasJobsError
 ├── QueuesChangedError
 ├── CreditRefusedError
@@ -94,6 +95,16 @@ class QueueClosedError(SchedulerError):
     def __init__(self, name: str, closed: str) -> None:
         above = f" because {closed!r}, above it, is closed" if closed != name else ""
         refusal = f"{name!r} takes no new jobs{above}. Name another, or ask its operator to open it"
+        super().__init__(f"spec.queue: {refusal}.")
+        self.violations = (("spec.queue", refusal),)
+
+
+class QueueFullError(SchedulerError):
+    """The user has as many jobs in flight in this queue as one may have."""
+
+    def __init__(self, name: str, limit: int) -> None:
+        jobs = "a job" if limit == 1 else f"{limit} jobs"
+        refusal = f"{name!r} has {jobs} of yours in flight, which is its limit for each user. Wait until one is over"
         super().__init__(f"spec.queue: {refusal}.")
         self.violations = (("spec.queue", refusal),)
 

@@ -120,7 +120,7 @@ class Admission:
             raise PriorityNotAllowedError(request.spec.priority, MAX_PRIORITY_FOR_EVERYBODY)
 
     async def _submit(self, draft: Job) -> tuple[Job, Allowance]:
-        job, allowance = await self._store.insert(draft, self._policy.limits)
+        job, allowance = await self._store.insert(draft, self._policy.limits, self._book.most_of_user(draft.spec.queue))
         if job is None:
             raise self._refusal(draft, allowance)
         if job.fingerprint != draft.fingerprint:

@@ -36,6 +36,11 @@ class QueueBook:
         self.generation = await self._store.replace(queues, generation)
         self.queues = queues
 
+    def most_of_user(self, name: str) -> int:
+        """How many jobs in flight a user may have in the queue: the least that it or one above it says; 0: any."""
+        limits = [queue.max_jobs_per_user for queue in self.queues.upwards(name)] if name in self.queues.leaves else []
+        return min(filter(None, limits), default=0)
+
     def taking_jobs(self, name: str) -> str:
         """The queue that a new job goes to; `name` may be empty. Raises UnknownQueueError, QueueClosedError."""
         known = name.strip() or DEFAULT_QUEUE

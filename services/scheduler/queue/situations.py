@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from services.scheduler.fairness.queue_tree import WHOLE_GPU_MILLI
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from services.scheduler.queue.placement import MachineOffer
     from services.scheduler.queue.queue_book import QueueBook
     from services.scheduler.queue.running import RunningJobs
+    from services.scheduler.queue.usage_book import UsageBook
     from services.scheduler.queue.waiting import WaitingJobs
 
 MOST_STOPS = 2
@@ -31,9 +33,16 @@ class Situations:
     """Makes the situations of a pass."""
 
     def __init__(
-        self, book: QueueBook, waiting: WaitingJobs, running: RunningJobs, inventory: Inventory, clock: Clock
+        self,
+        book: QueueBook,
+        usage: UsageBook,
+        waiting: WaitingJobs,
+        running: RunningJobs,
+        inventory: Inventory,
+        clock: Clock,
     ) -> None:
         self._book = book
+        self._usage = usage
         self._waiting = waiting
         self._running = running
         self._inventory = inventory
@@ -72,7 +81,7 @@ class Situations:
         with_torch = frozenset(
             offer.machine_id for offer in offers if offer.has_torch and offer.stage is MachineStage.READY
         )
-        return Situation(
+        situation = Situation(
             gpu_type,
             self._book.queues,
             self._clock.now(),
@@ -82,6 +91,7 @@ class Situations:
             further_gpus=further,
             may_stop=not fallback,
         )
+        return situation if fallback else replace(situation, usage_ppm=self._usage.used_ppm(situation))
 
     def keep_promises(self, promises: Mapping[str, str]) -> None:
         """Keeps those of a plan for which others give way, until their jobs start."""

@@ -12,7 +12,7 @@ from sqlalchemy import delete, select, text
 from wavepool.submission.v1.submission_pb2 import Submission
 
 from services.scheduler.jobs.allowance import WINDOW, Allowance, SubmissionLimits
-from services.scheduler.jobs.errors import StaleJobError
+from services.scheduler.jobs.errors import QueueFullError, StaleJobError
 from services.scheduler.jobs.job import Job, JobEvent, JobState
 from services.scheduler.jobs.spec import texts_of, without_texts
 from services.scheduler.jobs.timing import proven_time
@@ -49,11 +49,12 @@ class JobStore:
         self._announce = announce
         self._recent_texts = RecentTexts()
 
-    async def insert(self, job: Job, limits: SubmissionLimits) -> Insertion:
+    async def insert(self, job: Job, limits: SubmissionLimits, most_of_user: int = 0) -> Insertion:
         """Stores a new job whose spec has its whole submission.
 
         Gives the job without its texts, or the earlier job with the same account and key. Stores nothing and gives no
-        job if the account has used up one of the limits at the job's time of creation.
+        job if the account has used up one of the limits at the job's time of creation. Raises QueueFullError if the
+        user has `most_of_user` jobs in flight in the queue, which is not 0; nothing is stored then.
         """
         texts = texts_of(job.spec.submission)
         job = replace(job, spec=replace(job.spec, submission=without_texts(job.spec.submission)))
@@ -62,6 +63,8 @@ class JobStore:
             allowance, earlier_id = await self._standing(
                 connection, job.account_id, job.idempotency_key, limits, job.create_time
             )
+            if earlier_id is None and most_of_user:
+                await _check_queue(connection, job, most_of_user)
             if earlier_id is None and allowance.remaining:
                 await connection.execute(statements.INSERT_JOB, job_to_row(job))
                 row = {"job_id": job.job_id, "texts": texts.SerializeToString()}
@@ -163,6 +166,13 @@ class JobStore:
             await connection.execute(
                 text("SELECT pg_advisory_xact_lock(hashtext(:key))"), {"key": f"jobs {account_id}"}
             )
+
+
+async def _check_queue(connection: AsyncConnection, job: Job, most: int) -> None:
+    """Raises QueueFullError if the user has that many jobs in flight in the queue."""
+    queue, parameters = job.spec.queue, {"user_id": job.user_id, "queue": job.spec.queue}
+    if (await connection.execute(statements.IN_QUEUE, parameters)).scalar_one() >= most:
+        raise QueueFullError(queue, most)
 
 
 def _merged(job: Job, texts: Submission) -> Submission:

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from sqlalchemy import delete, func, insert, select, update
 
+from services.scheduler.fairness.kai.usage import UsageRecord
 from services.scheduler.fairness.settings import Queues, QueueSettings, from_json, to_json
 from services.scheduler.jobs.errors import QueueHasJobsError, QueuesChangedError
 from services.scheduler.jobs.job import IN_FLIGHT_STATES
-from services.scheduler.store.tables import jobs, queue_tree, queues
+from services.scheduler.store.tables import jobs, queue_tree, queue_usage, queues
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from sqlalchemy.ext.asyncio import AsyncConnection
 
     from servicekit.db.database import Database
@@ -56,6 +60,20 @@ class QueueStore:
             ]
             await connection.execute(insert(queues), rows)
         return generation + 1
+
+    async def read_usage(self) -> dict[tuple[str, str], UsageRecord]:
+        """What queues used lately, by GPU type and queue."""
+        async with self._database.reading() as connection:
+            rows = await connection.execute(select(queue_usage))
+            return {(row.gpu_type, row.queue): UsageRecord(row.time_seconds, row.used, row.capacity) for row in rows}
+
+    async def write_usage(self, records: Mapping[tuple[str, str], UsageRecord]) -> None:
+        """Replaces what `read_usage` gives."""
+        rows = [{"gpu_type": gpu_type, "queue": name, **asdict(one)} for (gpu_type, name), one in records.items()]
+        async with self._database.transaction() as connection:
+            await connection.execute(delete(queue_usage))
+            if rows:
+                await connection.execute(insert(queue_usage), rows)
 
 
 async def _read(connection: AsyncConnection) -> tuple[Queues, int]:

@@ -62,6 +62,18 @@ NEWEST_BUT = (
 """Selects the time of the submission of `account_id` than which `newer` are newer."""
 
 
+IN_QUEUE = (
+    select(func.count())
+    .select_from(jobs)
+    .where(
+        jobs.c.state.in_(IN_FLIGHT_STATES),
+        jobs.c.user_id == bindparam("user_id"),
+        jobs.c.queue == bindparam("queue"),
+    )
+)
+"""Counts the jobs that `user_id` has in flight in `queue`."""
+
+
 def move_of(before: Job, changed: Mapping[str, Any], new_events: int) -> tuple[ReturningUpdate[Any], dict[str, Any]]:
     """The update of a job whose row is still as `before` in all columns that moves change, with its parameters."""
     compared = {f"before_{name}": getattr(before, name) for name in _COMPARED}

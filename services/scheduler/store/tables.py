@@ -91,6 +91,17 @@ queue_tree = Table(
     Column("generation", BigInteger, nullable=False),
 )
 
+# What queues used lately: in GPU seconds, decayed, as of a time in seconds since 1970.
+queue_usage = Table(
+    "queue_usage",
+    metadata,
+    Column("gpu_type", Text, primary_key=True),
+    Column("queue", Text, primary_key=True),
+    Column("time_seconds", BigInteger, nullable=False),
+    Column("used", BigInteger, nullable=False),
+    Column("capacity", BigInteger, nullable=False),
+)
+
 # The texts of the message, in a table of their own, so that a move does not rewrite them.
 job_texts = Table(
     "job_texts",

@@ -247,3 +247,22 @@ async def test_a_job_is_explained_wherever_it_is(stopped_cluster: Cluster) -> No
     with pytest.raises(grpc.aio.AioRpcError) as caught:
         await stub(cluster).ExplainJob(ExplainJobRequest(account_ids=["another"], job_id=first.job_id))
     assert caught.value.code() is grpc.StatusCode.NOT_FOUND
+
+
+async def test_a_user_has_only_so_many_jobs_in_flight_in_a_queue_and_those_above_it(cluster: Cluster) -> None:
+    gate = asyncio.Event()
+    cluster.executor.script = (compiling(), gate, *PASSING[1:])
+    await apply(cluster, team("lab", max_jobs_per_user=1), team("red", parent="lab", max_jobs_per_user=5))
+    first = await cluster.submit("first", queue="red")
+
+    with pytest.raises(grpc.aio.AioRpcError) as caught:
+        await cluster.submit("second", queue="red")
+    again = await cluster.submit("first", queue="red")
+    gate.set()
+    await cluster.events_to_end(first.job_id)
+    second = await cluster.submit("second", queue="red")
+
+    assert caught.value.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
+    assert "'red' has a job of yours in flight" in (caught.value.details() or "")
+    assert again.job_id == first.job_id
+    assert second.spec.queue == "red"

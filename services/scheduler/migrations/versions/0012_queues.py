@@ -1,4 +1,4 @@
-"""Keeps the tree of queues, and the queue of each job."""
+"""Keeps the tree of queues, what they used lately, and the queue of each job."""
 
 from __future__ import annotations
 
@@ -22,5 +22,11 @@ def upgrade() -> None:
         "queue_tree",
         sa.Column("one", sa.Integer, primary_key=True),
         sa.Column("generation", sa.BigInteger, nullable=False),
+    )
+    op.create_table(
+        "queue_usage",
+        sa.Column("gpu_type", sa.Text, primary_key=True),
+        sa.Column("queue", sa.Text, primary_key=True),
+        *[sa.Column(name, sa.BigInteger, nullable=False) for name in ("time_seconds", "used", "capacity")],
     )
     op.execute("INSERT INTO queue_tree (one, generation) VALUES (1, 1)")
