@@ -37,6 +37,7 @@ OWNERS = {
     "SignInService": "billing",
     "SchedulerService": "scheduler",
     "RankingService": "scheduler",
+    "QueueService": "scheduler",
     "VmPoolService": "vmpool",
 }
 """The process that serves each service; executors are further down."""
