@@ -11,6 +11,7 @@ from fastapi import FastAPI
 from gateway.auth import Authenticator
 from gateway.dependencies import Gateway
 from gateway.http import error_responses
+from gateway.http.address_limit import AddressLimits
 from gateway.http.body_limit import BodyLimit
 from gateway.http.request_scope import RequestScope
 from gateway.http.route_docs import describe
@@ -29,6 +30,7 @@ from gateway.routes import (
     orchestrator_metrics,
     prices,
     projections,
+    queues,
     rankings,
     seed_submissions,
     sign_in,
@@ -61,7 +63,8 @@ def create_app(settings: GatewaySettings) -> FastAPI:
         async with open_upstreams(settings) as upstreams:
             hub = Hub(upstreams.scheduler, settings.stream_window_bytes)
             authenticator = Authenticator(upstreams.identity, settings.token_cache)
-            app.state.gateway = Gateway(settings, upstreams, hub, OpenCalls(), authenticator)
+            limits = AddressLimits.of(settings)
+            app.state.gateway = Gateway(settings, upstreams, hub, OpenCalls(), authenticator, limits)
             yield
             app.state.gateway.close()
 
@@ -87,6 +90,7 @@ def create_app(settings: GatewaySettings) -> FastAPI:
         prices,
         projections,
         rankings,
+        queues,
         tokens,
         accounts,
         users,

@@ -20,6 +20,7 @@ from wavepool_client.commands import (
     money,
     prices,
     projections,
+    queues,
     rankings,
     reports,
     sign_in,
@@ -102,6 +103,9 @@ def _add_commands() -> None:
     app.command(
         epilog=examples("wavepool costs", "wavepool costs --report --from 2026-11-01", "wavepool costs --verify --json")
     )(account.costs)
+    app.command(epilog=examples("wavepool limits", "wavepool limits --json | jq .remaining_submissions"))(
+        account.limits
+    )
     app.command(
         epilog=examples("wavepool statement", "wavepool statement --month 2026-11 --format html -o november.html")
     )(money.statement)
@@ -112,6 +116,8 @@ def _add_commands() -> None:
         rankings.compare
     )
     app.add_typer(metrics.app, name="metrics")
+    app.command(epilog=examples("wavepool why job_01J…", "wavepool why job_01J… --json | jq .reason"))(queues.why)
+    app.add_typer(queues.app, name="queues")
     app.add_typer(alerts.app, name="alerts")
     app.add_typer(money.grants, name="grants")
     app.add_typer(money.budgets, name="budgets")

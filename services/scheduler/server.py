@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import grpc
-from wavepool.scheduler.v1 import metrics_pb2_grpc, rankings_pb2_grpc, scheduler_pb2_grpc
+from wavepool.scheduler.v1 import metrics_pb2_grpc, queues_pb2_grpc, rankings_pb2_grpc, scheduler_pb2_grpc
 
 from problems.library.catalogue import Catalogue
 from servicekit import logging
@@ -23,6 +23,7 @@ from servicekit.rpc.server import ServiceServer
 from servicekit.settings.setting_names import warn_of_settings
 from services.scheduler.config import SchedulerSettings
 from services.scheduler.jobs import errors
+from services.scheduler.jobs.allowance import SubmissionLimits
 from services.scheduler.jobs.job import JobState
 from services.scheduler.monitoring.pruner import AttemptPruner
 from services.scheduler.monitoring.queue_monitor import QueueMonitor
@@ -32,9 +33,14 @@ from services.scheduler.peers.pool import Pool
 from services.scheduler.queue.admission import Admission, AdmissionPolicy
 from services.scheduler.queue.demand import DemandReporter
 from services.scheduler.queue.event_hub import EventHub
+from services.scheduler.queue.explanation import Explainer
 from services.scheduler.queue.forecast import Forecast
 from services.scheduler.queue.inventory import Inventory
 from services.scheduler.queue.provisioning import ProvisioningReporter
+from services.scheduler.queue.queue_book import QueueBook
+from services.scheduler.queue.running import RunningJobs
+from services.scheduler.queue.situations import Situations
+from services.scheduler.queue.usage_book import UsageBook
 from services.scheduler.queue.waiting import WaitingJobs
 from services.scheduler.runs.canceller import Canceller
 from services.scheduler.runs.dispatcher import Dispatcher
@@ -44,11 +50,13 @@ from services.scheduler.runs.rescuer import Rescuer
 from services.scheduler.runs.settler import Settler
 from services.scheduler.runs.watcher import UnannouncedEvents, Watcher
 from services.scheduler.service.metrics_service import MetricsServicer
+from services.scheduler.service.queue_service import QueueServicer
 from services.scheduler.service.ranking_service import RankingServicer
 from services.scheduler.service.scheduler_service import SchedulerServicer
 from services.scheduler.store.attempt_reader import AttemptReader
 from services.scheduler.store.job_reader import JobReader
 from services.scheduler.store.job_store import JobStore
+from services.scheduler.store.queue_store import QueueStore
 from services.scheduler.store.ranking_reader import RankingReader
 from submissions.checks import UnknownProblemError
 
@@ -62,6 +70,8 @@ if TYPE_CHECKING:
 MIGRATIONS = "services.scheduler:migrations"
 # Delay before a broken stream of machines is opened again.
 REFOLLOW_INTERVAL = timedelta(milliseconds=200)
+USAGE_INTERVAL = timedelta(minutes=1)
+"""Interval between two times that the use of queues is stored: so much may be forgotten when we are killed."""
 
 ERROR_MAP: dict[type[Exception], grpc.StatusCode] = {
     errors.InvalidRequestError: grpc.StatusCode.INVALID_ARGUMENT,
@@ -70,8 +80,14 @@ ERROR_MAP: dict[type[Exception], grpc.StatusCode] = {
     errors.NotComparableError: grpc.StatusCode.FAILED_PRECONDITION,
     errors.IdempotencyKeyReusedError: grpc.StatusCode.ALREADY_EXISTS,
     errors.PriorityNotAllowedError: grpc.StatusCode.PERMISSION_DENIED,
+    errors.UnknownQueueError: grpc.StatusCode.NOT_FOUND,
+    errors.QueueClosedError: grpc.StatusCode.FAILED_PRECONDITION,
+    errors.QueueFullError: grpc.StatusCode.RESOURCE_EXHAUSTED,
+    errors.QueueHasJobsError: grpc.StatusCode.FAILED_PRECONDITION,
+    errors.QueuesChangedError: grpc.StatusCode.ABORTED,
     errors.CreditRefusedError: grpc.StatusCode.FAILED_PRECONDITION,
     errors.TooManyJobsError: grpc.StatusCode.RESOURCE_EXHAUSTED,
+    errors.TooManySubmissionsError: grpc.StatusCode.RESOURCE_EXHAUSTED,
     errors.BillingUnreachableError: grpc.StatusCode.UNAVAILABLE,
     errors.StoppingError: grpc.StatusCode.UNAVAILABLE,
 }
@@ -86,17 +102,20 @@ class SchedulerServer(ServiceServer):
         servicer: SchedulerServicer,
         rankings: RankingServicer,
         metrics: MetricsServicer,
+        queues: QueueServicer,
         hub: EventHub,
         credentials: ServiceCredentials,
         callers: Callers,
     ) -> None:
         super().__init__("scheduler", settings, ERROR_MAP, callers.identify, credentials.tls)
         scheduler_pb2_grpc.add_SchedulerServiceServicer_to_server(servicer, self.grpc)
+        queues_pb2_grpc.add_QueueServiceServicer_to_server(queues, self.grpc)
         rankings_pb2_grpc.add_RankingServiceServicer_to_server(rankings, self.grpc)
         metrics_pb2_grpc.add_MetricsServiceServicer_to_server(metrics, self.grpc)
         self.expose("wavepool.scheduler.v1.SchedulerService")
         self.expose("wavepool.scheduler.v1.RankingService")
         self.expose("wavepool.scheduler.v1.MetricsService")
+        self.expose("wavepool.scheduler.v1.QueueService")
         self._hub = hub
 
     async def stop(self, drain: timedelta | None = None) -> None:
@@ -144,33 +163,40 @@ async def build(
     vmpool_channel = open_channel(settings.vmpool_target, credentials, "vmpool")
     billing_channel = open_channel(settings.billing_target, credentials, "billing")
     hub, waiting, inventory = EventHub(), WaitingJobs(settings.waiting_per_priority_point), Inventory()
+    queue_store = QueueStore(database)
+    running, book = RunningJobs(), QueueBook(queue_store)
+    usage = UsageBook(queue_store, settings.usage_half_life, clock)
+    await book.run_once()
+    await usage.run_once()
     store, reader = JobStore(database, hub.announce), JobReader(database)
     pool, billing, executors = (
         Pool(vmpool_channel),
         Billing(billing_channel, settings.longest_run),
         Executors(settings.longest_run),
     )
-    forecast = Forecast(waiting, inventory, clock)
+    forecast = Forecast(waiting, running, inventory, clock)
     forecast.remember(await reader.run_times({JobState.FINISHED}, RUNS_READ))
-    settler = Settler(store, billing, pool, forecast, clock)
-    runner = JobRunner(store, pool, executors, settler, waiting, inventory, forecast, clock, settings)
+    settler = Settler(store, billing, pool, running, forecast, clock)
+    runner = JobRunner(store, pool, executors, settler, waiting, running, inventory, forecast, clock, settings)
     demand = DemandReporter(pool, waiting)
     provisioning = ProvisioningReporter(store, waiting, inventory, forecast, clock)
+    situations = Situations(book, usage, waiting, running, inventory, clock)
     dispatcher = Dispatcher(
-        store, pool, waiting, inventory, runner, demand, provisioning, clock, settings.lease_duration
+        store, pool, waiting, running, situations, runner, demand, provisioning, clock, settings.lease_duration
     )
     rescuer = Rescuer(store, billing, runner, waiting, clock, settings.submission_timeout)
-    admission = Admission(store, billing, waiting, forecast, clock, _policy(settings, problems))
+    admission = Admission(store, billing, waiting, book, forecast, clock, _policy(settings, problems))
     canceller = Canceller(store, waiting, runner, clock)
     servicer = SchedulerServicer(store, reader, admission, canceller, Watcher(reader, hub), problems)
     rankings = RankingServicer(store, RankingReader(database), billing, problems)
     attempts = AttemptReader(database)
-    monitor = QueueMonitor(waiting, inventory, demand, runner, attempts, clock, settings.metrics_window)
+    monitor = QueueMonitor(waiting, inventory, demand, running, attempts, clock, settings.metrics_window)
     report = partial(billing.report_readings, valid_for=MISSED_REPORTS * settings.metrics_interval)
     metrics = MetricsServicer(attempts, monitor, clock, settings.metrics_retention)
-    server = SchedulerServer(
-        settings, servicer, rankings, metrics, hub, credentials, Callers(credentials, billing.owner)
-    )
+    explainer = Explainer(waiting, running, inventory, forecast, demand, situations, lambda: dispatcher.reasons)
+    queues = QueueServicer(store, book, billing, waiting, running, dispatcher, explainer)
+    callers = Callers(credentials, billing.owner)
+    server = SchedulerServer(settings, servicer, rankings, metrics, queues, hub, credentials, callers)
     duties: list[tuple[Loop, timedelta, asyncio.Event | None]] = [
         (rescuer, settings.sweep_interval, None),
         (MachineFollower(pool, inventory, waiting, runner), REFOLLOW_INTERVAL, None),
@@ -178,13 +204,16 @@ async def build(
         (UnannouncedEvents(reader, hub), settings.poll_interval, None),
         (ReadingReporter(monitor.readings, report), settings.metrics_interval, None),
         (AttemptPruner(attempts, settings.metrics_retention, clock), PRUNE_INTERVAL, None),
+        (book, settings.sweep_interval, None),
+        (usage, USAGE_INTERVAL, None),
     ]
     return Scheduler(server, waiting, runner, duties, executors, [vmpool_channel, billing_channel])
 
 
 def _policy(settings: SchedulerSettings, problems: Mapping[str, CatalogueEntry]) -> AdmissionPolicy:
     known = {slug: entry.problem for slug, entry in problems.items()}
-    return AdmissionPolicy(known, settings.max_jobs_in_flight, settings.longest_run)
+    limits = SubmissionLimits(settings.max_jobs_in_flight, settings.max_submissions_per_hour)
+    return AdmissionPolicy(known, limits, settings.longest_run)
 
 
 def checked_settings() -> SchedulerSettings:

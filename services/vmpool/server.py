@@ -81,6 +81,8 @@ ERROR_MAP: ErrorMap = {
     errors.InvalidFieldError: grpc.StatusCode.INVALID_ARGUMENT,
     errors.NotFoundError: grpc.StatusCode.NOT_FOUND,
     errors.NoCapacityError: grpc.StatusCode.RESOURCE_EXHAUSTED,
+    errors.SlotTakenError: grpc.StatusCode.RESOURCE_EXHAUSTED,
+    errors.MachineNotReadyError: grpc.StatusCode.FAILED_PRECONDITION,
     errors.NoOfferError: grpc.StatusCode.RESOURCE_EXHAUSTED,
     errors.PoolLimitError: grpc.StatusCode.FAILED_PRECONDITION,
     errors.RequestConflictError: grpc.StatusCode.ALREADY_EXISTS,

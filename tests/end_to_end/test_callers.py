@@ -38,6 +38,7 @@ OWNERS = {
     "SchedulerService": "scheduler",
     "RankingService": "scheduler",
     "MetricsService": "scheduler",
+    "QueueService": "scheduler",
     "VmPoolService": "vmpool",
 }
 """The process that serves each service; executors are further down."""

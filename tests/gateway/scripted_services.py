@@ -21,7 +21,7 @@ from wavepool.billing.v1 import (
     sign_in_pb2,
     sign_in_pb2_grpc,
 )
-from wavepool.scheduler.v1 import metrics_pb2_grpc, rankings_pb2_grpc, scheduler_pb2_grpc
+from wavepool.scheduler.v1 import metrics_pb2_grpc, queues_pb2_grpc, rankings_pb2_grpc, scheduler_pb2_grpc
 from wavepool.vmpool.v1 import vmpool_pb2, vmpool_pb2_grpc
 
 from tests.gateway.job_events import CPU_MACHINE
@@ -29,6 +29,7 @@ from tests.gateway.refusals import Refusals
 from tests.gateway.scripted_metrics import ScriptedMetrics
 from tests.gateway.scripted_prices import ScriptedPrices
 from tests.gateway.scripted_projections import ScriptedProjections
+from tests.gateway.scripted_queues import ScriptedQueues
 from tests.gateway.scripted_rankings import ScriptedRankings
 from tests.gateway.scripted_scheduler import ScriptedScheduler
 
@@ -362,6 +363,7 @@ class ScriptedServices:
         self.projections = ScriptedProjections(self.refusals)
         self.metrics = ScriptedMetrics(self.refusals)
         self.rankings = ScriptedRankings(self.refusals)
+        self.queues = ScriptedQueues(self.refusals)
         self.sign_in = ScriptedSignIn(self.refusals)
         self.alerts = ScriptedAlerts(self.refusals)  # pyright: ignore[reportAbstractUsage] - the rest is not called
         self.health: Any = cast("Any", health).aio.HealthServicer()
@@ -381,6 +383,7 @@ class ScriptedServices:
         projections_pb2_grpc.add_ProjectionServiceServicer_to_server(self.projections, self.server)
         metrics_pb2_grpc.add_MetricsServiceServicer_to_server(self.metrics, self.server)
         rankings_pb2_grpc.add_RankingServiceServicer_to_server(self.rankings, self.server)
+        queues_pb2_grpc.add_QueueServiceServicer_to_server(self.queues, self.server)
         sign_in_pb2_grpc.add_SignInServiceServicer_to_server(self.sign_in, self.server)
         alerts_pb2_grpc.add_AlertServiceServicer_to_server(self.alerts, self.server)
         cast("Any", health_pb2_grpc).add_HealthServicer_to_server(self.health, self.server)

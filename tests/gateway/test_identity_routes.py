@@ -174,6 +174,12 @@ NEEDS = [
     ("read", "GET", "/api/v1/submissions"),
     ("read", "GET", "/api/v1/rankings"),
     ("read", "GET", "/api/v1/comparisons"),
+    ("read", "GET", "/api/v1/queues"),
+    ("operate` or `admin", "POST", "/api/v1/queues/apply"),
+    ("operate` or `admin", "POST", "/api/v1/queues/red/close"),
+    ("operate` or `admin", "POST", "/api/v1/queues/red/open"),
+    ("operate` or `admin", "DELETE", "/api/v1/queues/red"),
+    ("read", "GET", "/api/v1/submissions/job_1/why"),
     ("read", "GET", "/api/v1/submissions/job_1"),
     ("read", "GET", "/api/v1/submissions/job_1/events"),
     ("read", "GET", "/api/v1/submissions/job_1/isa"),
@@ -201,6 +207,7 @@ NEEDS = [
     ("operate", "POST", "/api/v1/providers/resume"),
     ("read", "GET", "/api/v1/offers"),
     ("read", "GET", "/api/v1/costs"),
+    ("read", "GET", "/api/v1/limits"),
     ("read", "GET", "/api/v1/metrics"),
     ("read", "GET", "/api/amd/metrics"),
     ("read", "GET", "/api/v1/metrics/jobs"),
@@ -291,6 +298,7 @@ async def test_the_list_of_scopes_has_every_route(gateway: RunningGateway) -> No
         "vector-addition": "{slug}",
         "m_1": "{machine_id}",
         "budget_1": "{budget_id}",
+        "red": "{name}",
         "bob": "{user}",
     }
 

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     from services.scheduler.jobs.job import Job
 
-DEFAULT_QUEUE = "default"
 EIGHTHS_PER_GPU = 8
 
 
@@ -52,12 +51,6 @@ class EndedAttempt:
     """Mean arithmetic rate of its benchmark; None without one."""
 
 
-def queue_of(job: Job) -> str:
-    """The queue that a job was submitted to. The only place that knows where a job keeps it."""
-    del job
-    return DEFAULT_QUEUE
-
-
 def ended_attempt(before: Job, after: Job, now: datetime) -> EndedAttempt | None:
     """The attempt that a move from `before` to `after` ends; None if it goes on."""
     if after.state in OVER_STATES:
@@ -83,7 +76,7 @@ def _figures(job: Job, now: datetime, *, state: str, lost: bool) -> EndedAttempt
         user_id=job.user_id,
         problem=job.spec.submission.problem,
         mode=MODES.get(job.spec.submission.mode) or "",
-        queue=queue_of(job),
+        queue=job.spec.queue,
         machine_id=job.machine_id,
         gpu_type=job.machine_gpu_type or job.spec.gpu_type,
         state=state,

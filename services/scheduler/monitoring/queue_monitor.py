@@ -6,7 +6,6 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from services.scheduler import metrics
-from services.scheduler.jobs.ended_attempt import queue_of
 from services.scheduler.jobs.problem_runs import slowdowns
 from services.scheduler.jobs.queue_state import QueueState, WaitingJob, queue_readings, queue_states
 
@@ -17,8 +16,8 @@ if TYPE_CHECKING:
     from services.scheduler.jobs.queue_state import EndCounts
     from services.scheduler.queue.demand import DemandReporter
     from services.scheduler.queue.inventory import Inventory
+    from services.scheduler.queue.running import RunningJobs
     from services.scheduler.queue.waiting import WaitingJobs
-    from services.scheduler.runs.job_runner import JobRunner
     from services.scheduler.store.attempt_reader import AttemptReader
     from vocabulary.readings import Reading
 
@@ -34,7 +33,7 @@ class QueueMonitor:
         waiting: WaitingJobs,
         inventory: Inventory,
         demand: DemandReporter,
-        runner: JobRunner,
+        running: RunningJobs,
         attempts: AttemptReader,
         clock: Clock,
         window: timedelta,
@@ -42,7 +41,7 @@ class QueueMonitor:
         self._waiting = waiting
         self._inventory = inventory
         self._demand = demand
-        self._runner = runner
+        self._running = running
         self._attempts = attempts
         self._clock = clock
         self.window = window
@@ -50,7 +49,7 @@ class QueueMonitor:
 
     def states(self) -> list[QueueState]:
         """What waits and runs now, and what had ended in the window at the last pass of the readings."""
-        running = [(queue_of(job), job.machine_gpu_type) for job in self._runner.running()]
+        running = [(job.spec.queue, job.machine_gpu_type) for job in self._running.jobs()]
         return queue_states(self._waiting_jobs(), running, self._ended)
 
     async def readings(self) -> list[Reading]:
@@ -65,8 +64,8 @@ class QueueMonitor:
     def _waiting_jobs(self) -> Iterator[WaitingJob]:
         now = self._clock.now()
         reasons = {gpu_types: self._stuck_because(gpu_types) for gpu_types in self._waiting.jobs_by_gpu_types()}
-        for job in self._waiting.in_order():
-            place = (queue_of(job), job.spec.gpu_type)
+        for job in self._waiting.jobs():
+            place = (job.spec.queue, job.spec.gpu_type)
             yield WaitingJob(place, (now - job.create_time).total_seconds(), reasons[job.spec.gpu_types])
 
     def _stuck_because(self, gpu_types: tuple[str, ...]) -> str:

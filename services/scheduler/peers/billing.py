@@ -110,6 +110,7 @@ class Billing:
             gpu_types=job.spec.gpu_types,
             subject=job.job_id,
             user_id=job.user_id,
+            queue=job.spec.queue,
             problem=submission.problem,
             idempotency_key=f"job:{job.job_id}",
             description=f"job {job.job_id}: {what} on {' or '.join(job.spec.gpu_types)}",

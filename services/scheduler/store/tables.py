@@ -38,6 +38,7 @@ jobs = Table(
     Column("gpu_type", Text, nullable=False),
     Column("priority", Integer, nullable=False),
     Column("fallback_gpu_types", JsonTuple, nullable=False, server_default="[]"),
+    Column("queue", Text, nullable=False, server_default="default"),
     Column("state", Text, nullable=False),
     Column("create_time", Instant, nullable=False),
     Column("price_micros_per_hour", BigInteger, nullable=False),
@@ -73,6 +74,32 @@ jobs = Table(
     Index("jobs_age", "create_time", "job_id"),
     Index("jobs_account_state", "account_id", "state"),
     Index("jobs_state", "state"),
+)
+
+# Each queue's settings as JSON, and one row that counts the changes of the tree.
+queues = Table(
+    "queues",
+    metadata,
+    Column("name", Text, primary_key=True),
+    Column("position", Integer, nullable=False),
+    Column("settings", Text, nullable=False),
+)
+queue_tree = Table(
+    "queue_tree",
+    metadata,
+    Column("one", Integer, primary_key=True),
+    Column("generation", BigInteger, nullable=False),
+)
+
+# What queues used lately: in GPU seconds, decayed, as of a time in seconds since 1970.
+queue_usage = Table(
+    "queue_usage",
+    metadata,
+    Column("gpu_type", Text, primary_key=True),
+    Column("queue", Text, primary_key=True),
+    Column("time_seconds", BigInteger, nullable=False),
+    Column("used", BigInteger, nullable=False),
+    Column("capacity", BigInteger, nullable=False),
 )
 
 # The texts of the message, in a table of their own, so that a move does not rewrite them.

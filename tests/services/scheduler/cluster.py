@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable
     from pathlib import Path
 
+    from servicekit.clock import Clock
+
 ACCOUNT = "account-1"
 USER = "user-1"
 TIMEOUT_SECONDS = 10.0
@@ -54,6 +56,7 @@ class Cluster:
     pool: ScriptedPool
     billing: ScriptedBilling
     executor: ScriptedExecutor
+    clock: Clock = field(default_factory=SystemClock)
     database: Database | None = None
     scheduler: Scheduler | None = None
     background: list[asyncio.Task[Any]] = field(default_factory=list[asyncio.Task[Any]])
@@ -67,7 +70,7 @@ class Cluster:
     async def start(self, *, loops: bool = True) -> None:
         self.database = Database(self.settings.resolved_database_url("scheduler"))
         await migrate(self.database, MIGRATIONS)
-        self.scheduler = await build(self.settings, self.database, PROBLEMS, SystemClock())
+        self.scheduler = await build(self.settings, self.database, PROBLEMS, self.clock)
         # Without the HTTP server for metrics, whose thread takes half a second to stop.
         port = self.scheduler.server.grpc.add_insecure_port("127.0.0.1:0")
         await self.scheduler.server.grpc.start()
@@ -89,10 +92,17 @@ class Cluster:
         self.scheduler = self.database = self.channel = None
 
     async def submit(self, key: str = "key", **changes: Any) -> scheduler_pb2.Job:
+        return (await self.submitted(key, **changes)).job
+
+    async def submitted(self, key: str = "key", **changes: Any) -> scheduler_pb2.SubmitJobResponse:
         request = scheduler_pb2.SubmitJobRequest(
             account_id=ACCOUNT, user_id=USER, spec=sound_spec(**changes), idempotency_key=key
         )
-        return (await self.api.SubmitJob(request, timeout=TIMEOUT_SECONDS)).job
+        return await self.api.SubmitJob(request, timeout=TIMEOUT_SECONDS)
+
+    async def allowance(self) -> scheduler_pb2.Allowance:
+        request = scheduler_pb2.GetAllowanceRequest(account_id=ACCOUNT)
+        return (await self.api.GetAllowance(request, timeout=TIMEOUT_SECONDS)).allowance
 
     async def job(self, job_id: str) -> scheduler_pb2.Job:
         request = scheduler_pb2.GetJobRequest(account_ids=[ACCOUNT], job_id=job_id)

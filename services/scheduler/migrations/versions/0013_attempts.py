@@ -6,7 +6,7 @@ import sqlalchemy as sa
 from alembic import op
 
 revision = "0013"
-down_revision = "0011"
+down_revision = "0012"
 
 TEXTS = ("account_id", "user_id", "problem", "mode", "queue", "machine_id", "gpu_type", "state", "verdict")
 
