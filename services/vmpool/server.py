@@ -21,6 +21,7 @@ from servicekit.loops import run_loop
 from servicekit.rpc.callers import Callers, if_found
 from servicekit.rpc.channels import open_channel
 from servicekit.rpc.credentials import check_network, credentials_of
+from servicekit.rpc.readings import MISSED_REPORTS, ReadingReporter
 from servicekit.rpc.server import ServiceServer, WrongSettingsError
 from servicekit.settings.plugins import BrokenPluginError, UnknownPluginError
 from servicekit.settings.sandbox_settings import SandboxSettings
@@ -36,6 +37,7 @@ from services.vmpool.config import VmPoolSettings
 from services.vmpool.lifecycle.driver import MachineDriver
 from services.vmpool.lifecycle.executor_client import ExecutorClient
 from services.vmpool.lifecycle.health_book import HealthBook
+from services.vmpool.lifecycle.load_book import LoadBook
 from services.vmpool.lifecycle.machine_poller import MachinePoller
 from services.vmpool.lifecycle.orphans import Orphans
 from services.vmpool.lifecycle.pruner import Pruner
@@ -53,6 +55,7 @@ from services.vmpool.store.machine_store import MachineStore
 from services.vmpool.store.pace_store import PaceStore
 from services.vmpool.store.usage_store import UsageStore
 from services.vmpool.telemetry.log_reader import LogReader
+from services.vmpool.telemetry.pool_monitor import PoolMonitor, reading_sender
 from services.vmpool.telemetry.usage_reporter import UsageReporter
 from services.vmpool.telemetry.watching import Watching
 
@@ -79,6 +82,8 @@ ERROR_MAP: ErrorMap = {
     errors.InvalidFieldError: grpc.StatusCode.INVALID_ARGUMENT,
     errors.NotFoundError: grpc.StatusCode.NOT_FOUND,
     errors.NoCapacityError: grpc.StatusCode.RESOURCE_EXHAUSTED,
+    errors.SlotTakenError: grpc.StatusCode.RESOURCE_EXHAUSTED,
+    errors.MachineNotReadyError: grpc.StatusCode.FAILED_PRECONDITION,
     errors.NoOfferError: grpc.StatusCode.RESOURCE_EXHAUSTED,
     errors.PoolLimitError: grpc.StatusCode.FAILED_PRECONDITION,
     errors.RequestConflictError: grpc.StatusCode.ALREADY_EXISTS,
@@ -101,6 +106,7 @@ class VmPool:
     sizer: Sizer
     usage: UsageReporter
     pruner: Pruner
+    readings: ReadingReporter
     wakes: tuple[asyncio.Event, asyncio.Event]
 
     async def run(self, settings: VmPoolSettings, lease: LeaderLease) -> None:
@@ -113,6 +119,7 @@ class VmPool:
             (self.sizer, settings.reconcile_interval, self.wakes[1]),
             (self.usage, USAGE_PASS, None),
             (self.pruner, PRUNE_PASS, None),
+            (self.readings, settings.metrics_interval, None),
             (self.pool.providers, settings.reconcile_interval, None),
         ]
         await self.reconciler.look_around()
@@ -163,11 +170,11 @@ async def build(
         funding = funding or BillingFunding(usage_store, billing, clock)
         paces, limits = PaceStore(db, clock), settings.limits()
         sizer = Sizer(providers, machines, demand, paces, offers, funding, tokens, limits, clock, new_id)
-        health = HealthBook(settings.heartbeat_interval, settings.lost_after)
+        health, loads = HealthBook(settings.heartbeat_interval, settings.lost_after), LoadBook(settings.metrics_window)
         record, poller = Record(machines), MachinePoller(providers)
         stack.push_async_callback(poller.close)
         releaser = Releaser(providers, record, poller, clock)
-        driver = MachineDriver(machines, leases, record, providers, poller, releaser, executors, health, clock)
+        driver = MachineDriver(machines, leases, record, providers, poller, releaser, executors, health, loads, clock)
         orphans = Orphans(machines, providers, tokens, settings.strangers, clock)
         wakes = (stack.enter_context(moves.follow()), stack.enter_context(moves.follow()))
         reconciler = Reconciler(machines, leases, providers, driver, orphans, wakes[0])
@@ -185,11 +192,17 @@ async def build(
             providers=providers,
             clock=clock,
         )
-        usage = UsageReporter(usage_store, billing, settings.usage_interval)
-        pruner = Pruner(history, settings.history_duration, clock)
+        usage, pruner = (
+            UsageReporter(usage_store, billing, settings.usage_interval),
+            Pruner(history, settings.history_duration, clock),
+        )
+        monitor = PoolMonitor(machines, sizer, demand, loads, providers, limits.max_machines, clock)
+        readings = ReadingReporter(
+            monitor.readings, reading_sender(billing, MISSED_REPORTS * settings.metrics_interval)
+        )
         vmpool_pb2_grpc.add_VmPoolServiceServicer_to_server(VmPoolServicer(pool), server.grpc)
         server.expose("wavepool.vmpool.v1.VmPoolService")
-        yield VmPool(server, pool, reconciler, sizer, usage, pruner, wakes)
+        yield VmPool(server, pool, reconciler, sizer, usage, pruner, readings, wakes)
 
 
 async def _owner(identity: identity_pb2_grpc.IdentityServiceAsyncStub, token: str) -> Owner | None:

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 PLAYS = 60
 """The p90 is the 54th of them; more plays change it by less than the history's own error."""
 PLAYED_AHEAD = 200
-"""Further jobs ahead count with their mean times, so that an estimate takes some 10 ms however long the queue is."""
+"""Callers pass this many jobs; further ones count with a mean time, so that an estimate takes some 10 ms however long
+the queue is."""
 _SHORTEST, _MOST_ERROR = 1e-3, 0.5
 """Seconds that a run of no time counts as, and the largest error of a kind's time: a factor of 1.6."""
 
@@ -53,11 +54,10 @@ class Slots:
 
 
 class _Kind:
-    """What the last runs of one kind say: their times in order, the mean, and the error of the logarithm of a time."""
+    """What the last runs of one kind say: their times in order, and the error of the logarithm of a time."""
 
     def __init__(self, times: Sequence[float]) -> None:
         self.ordered = sorted(times)
-        self.mean = fmean(times)
         logarithms = [math.log(max(time, _SHORTEST)) for time in times]
         self.error = min(_MOST_ERROR, pstdev(logarithms) / math.sqrt(len(times)))
 
@@ -94,21 +94,23 @@ def _ready(chance: random.Random, elapsed: float, p50: float, p90: float) -> flo
     return max(0.0, time - elapsed)
 
 
-def wait_estimate(ahead: Sequence[Sequence[float]], slots: Slots, seed: str) -> WaitEstimate | None:
+def wait_estimate(
+    ahead: Sequence[Sequence[float]], slots: Slots, seed: str, beyond: int = 0, beyond_times: Sequence[float] = ()
+) -> WaitEstimate | None:
     """The wait behind the jobs `ahead`, each with the seconds that such runs took; None without GPUs or history.
 
-    The same seed gives the same estimate.
+    `beyond` is the number of further jobs ahead, whose runs take `beyond_times`. The same seed gives the same estimate.
     """
     if not len(slots) or not all(ahead) or not all(times for _, times in slots.busy):
         return None
-    if len(ahead) < slots.free:
+    if len(ahead) + beyond < slots.free:
         return WaitEstimate(timedelta(0), timedelta(0))
     # Jobs of a kind share one sequence of times.
     times_by_id = {id(times): times for times in _all_times(ahead, slots)}
     kinds = {key: _Kind(times) for key, times in times_by_id.items()}
-    played = [kinds[id(times)] for times in ahead[:PLAYED_AHEAD]]
+    played = [kinds[id(times)] for times in ahead]
     busy = [(elapsed, kinds[id(times)]) for elapsed, times in slots.busy]
-    mean_seconds = sum(kinds[id(times)].mean for times in ahead[PLAYED_AHEAD:]) / len(slots)
+    mean_seconds = beyond * fmean(beyond_times) / len(slots) if beyond and beyond_times else 0.0
     waits: list[float] = []
     for number in range(PLAYS):
         chance = random.Random(f"{seed}:{number}")  # noqa: S311 - a simulation

@@ -89,6 +89,7 @@ class Attempt:
         self._expire_time = lease.expire_time
         self._retries = Retries(REATTACH_BACKOFF, settings.reattach_window)
         self._cancel = asyncio.Event()
+        # Ends the run from outside: its machine is gone, or it gives way.
         self._machine_gone: asyncio.Future[AttemptLostError] = asyncio.get_running_loop().create_future()
         if job.cancel_time:
             self._cancel.set()
@@ -102,6 +103,11 @@ class Attempt:
         if not self._machine_gone.done():
             text = f"its machine is gone ({reason})" if reason else "its machine is gone"
             self._machine_gone.set_result(AttemptLostError(text, excused=stopped))
+
+    def give_way(self, reason: str) -> None:
+        """Notes that another queue's job gets the GPU."""
+        if not self._machine_gone.done():
+            self._machine_gone.set_result(AttemptLostError(f"its GPU goes to another job: {reason}", excused=True))
 
     async def run(self, *, resumed: bool) -> Job:
         """Begins the run, or attaches to it if `resumed`; gives the job in SETTLING. Raises AttemptLostError."""

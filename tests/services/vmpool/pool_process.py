@@ -104,7 +104,7 @@ async def leased(stub: Stub, job_id: str = "job") -> pb.Lease:
     async with asyncio.timeout(DEADLINE_SECONDS):
         while True:
             try:
-                return (await stub.AcquireLease(request, wait_for_ready=True)).lease
+                return (await stub.AcquireLease(request, wait_for_ready=True)).grants[0].lease
             except grpc.aio.AioRpcError as error:
                 if error.code() not in _NOT_YET:
                     raise

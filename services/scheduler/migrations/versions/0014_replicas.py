@@ -7,7 +7,7 @@ from alembic import op
 from servicekit.db.migration.leader_leases import create_leader_leases
 
 revision = "0014"
-down_revision = "0011"
+down_revision = "0013"
 
 
 def upgrade() -> None:

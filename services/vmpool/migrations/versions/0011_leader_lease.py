@@ -5,7 +5,7 @@ from __future__ import annotations
 from servicekit.db.migration.leader_leases import create_leader_leases
 
 revision = "0011"
-down_revision = "0009"
+down_revision = "0010"
 
 
 def upgrade() -> None:
