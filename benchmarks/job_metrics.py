@@ -29,6 +29,7 @@ from services.scheduler.jobs.job_figures import Grouping
 from services.scheduler.monitoring.queue_monitor import QueueMonitor
 from services.scheduler.queue.demand import DemandReporter
 from services.scheduler.queue.inventory import Inventory
+from services.scheduler.queue.running import RunningJobs
 from services.scheduler.queue.waiting import WaitingJobs
 from services.scheduler.server import MIGRATIONS
 from services.scheduler.store.attempt_reader import AttemptReader
@@ -46,14 +47,6 @@ WINDOW = timedelta(minutes=15)
 REPEATS = 9
 WAITING = 1000
 BATCH = 1000
-
-
-class NoRunner:
-    """Stands in for the job runner: nothing runs."""
-
-    def running(self) -> list[Any]:
-        """No jobs."""
-        return []
 
 
 def rows(count: int) -> list[dict[str, Any]]:
@@ -129,9 +122,8 @@ def monitor_of(reader: AttemptReader) -> QueueMonitor:
     for number in range(WAITING):
         waiting.put(a_queued_job(number, age_seconds=number))
     pool: Any = None
-    runner: Any = NoRunner()
     demand = DemandReporter(pool, waiting)
-    return QueueMonitor(waiting, Inventory(), demand, runner, reader, ManualClock(NOW), WINDOW)
+    return QueueMonitor(waiting, Inventory(), demand, RunningJobs(), reader, ManualClock(NOW), WINDOW)
 
 
 async def measure_at(url: str, count: int) -> None:

@@ -96,15 +96,21 @@ def compare(base: Job, other: Job) -> Comparison:
 
 
 def _judged(speedup: Speedup) -> tuple[ComparisonVerdict, str]:
-    low, high = speedup.low, speedup.high
-    interval = f"95 % interval {low:.3f} to {high:.3f}"
-    if low > 1 / SAME_WITHIN and high < SAME_WITHIN:
+    # Rounded, so that two jobs that lie on a limit are judged alike, whichever is the base.
+    ratio, low, high = (_rounded_log(value) for value in (speedup.ratio, speedup.low, speedup.high))
+    interval = f"95 % interval {speedup.low:.3f} to {speedup.high:.3f}"
+    limit = _rounded_log(SAME_WITHIN)
+    if low > -limit and high < limit:
         return ComparisonVerdict.SAME, f"They differ by less than {SAME_WITHIN - 1:.0%} ({interval})."
-    if low > 1 and speedup.ratio >= SAME_WITHIN:
+    if low > 0 and ratio >= limit:
         return ComparisonVerdict.FASTER, f"The other is {speedup.ratio:.3f} times as fast ({interval})."
-    if high < 1 and speedup.ratio <= 1 / SAME_WITHIN:
+    if high < 0 and ratio <= -limit:
         return ComparisonVerdict.SLOWER, f"The other is {speedup.ratio:.3f} times as fast ({interval})."
     return ComparisonVerdict.UNCLEAR, f"The times vary too much to tell ({interval}); run both again."
+
+
+def _rounded_log(value: float) -> float:
+    return round(log(value), 12) if value > 0 else -inf
 
 
 def _times(job: Job, timed: Benchmarked) -> dict[str, BenchmarkResult]:

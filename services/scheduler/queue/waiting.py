@@ -103,19 +103,21 @@ class WaitingJobs:
     def ahead(self, job: Job) -> Ahead:
         """Counts the jobs ahead of a job that waits or is about to."""
         numbers = self._numbers_ahead(job)
-        own = sum(number for lane, number in numbers.items() if lane.queue == job.spec.queue)
-        return Ahead(own, sum(numbers.values()) - own)
+        own = numbers.pop(job.spec.queue)
+        return Ahead(own, sum(numbers.values()))
 
     def jobs_ahead(self, job: Job, most: int) -> list[Job]:
         """The first of the jobs ahead, in the order in which they are likely to start."""
-        numbers = self._numbers_ahead(job)
+        lanes = self._by_queue(self._sharing(job))
         turns = [
             self._in_turn(
                 queue,
-                (self._lanes[lane][: min(most, numbers[lane])] for lane in lanes),
+                (self._lanes[lane][: min(most, self._before(job, lane))] for lane in lanes[queue]),
                 self._claim(queue, job.spec.gpu_types),
+                number,
             )
-            for queue, lanes in self._by_queue(numbers).items()
+            for queue, number in self._numbers_ahead(job).items()
+            if queue in lanes
         ]
         return [self._jobs[job_id] for _, (_, job_id) in islice(merge(*turns), most)]
 
@@ -140,19 +142,25 @@ class WaitingJobs:
     def __len__(self) -> int:
         return len(self._jobs)
 
-    def _numbers_ahead(self, job: Job) -> dict[Lane, int]:
-        """By lane that shares a GPU type with the job: how many of its jobs, the first ones, are ahead."""
-        own, gpu_types = self.rank(job), set(job.spec.gpu_types)
-        shared = [lane for lane in self._lanes if not gpu_types.isdisjoint(lane.gpu_types)]
-        numbers = {lane: bisect_left(self._lanes[lane], own) for lane in shared if lane.queue == job.spec.queue}
-        turn = self._claim(job.spec.queue, job.spec.gpu_types).turn(sum(numbers.values()))
-        for queue, lanes in self._by_queue(shared).items():
-            if queue != job.spec.queue:
-                waiting = sum(len(self._lanes[lane]) for lane in lanes)
-                earlier = self._claim(queue, job.spec.gpu_types).earlier_than(turn, waiting)
-                first = merge(*([(entry, lane) for entry in self._lanes[lane][:earlier]] for lane in lanes))
-                numbers |= Counter(lane for _, lane in islice(first, earlier))
-        return numbers
+    def _numbers_ahead(self, job: Job) -> dict[str, int]:
+        """By queue, the job's own included: how many jobs that share a GPU type with it are ahead."""
+        lanes = self._by_queue(self._sharing(job))
+        own = sum(self._before(job, lane) for lane in lanes.pop(job.spec.queue, ()))
+        turn = self._claim(job.spec.queue, job.spec.gpu_types).turn(own)
+        others = {queue: sum(len(self._lanes[lane]) for lane in those) for queue, those in lanes.items()}
+        earlier = {
+            queue: self._claim(queue, job.spec.gpu_types).earlier_than(turn, jobs) for queue, jobs in others.items()
+        }
+        return {job.spec.queue: own, **earlier}
+
+    def _sharing(self, job: Job) -> list[Lane]:
+        gpu_types = set(job.spec.gpu_types)
+        return [lane for lane in self._lanes if not gpu_types.isdisjoint(lane.gpu_types)]
+
+    def _before(self, job: Job, lane: Lane) -> int:
+        """How many jobs of a lane of its own queue are before the job; all of another queue's may be."""
+        ranks = self._lanes[lane]
+        return bisect_left(ranks, self.rank(job)) if lane.queue == job.spec.queue else len(ranks)
 
     def _claim(self, queue: str, gpu_types: tuple[str, ...]) -> Claim:
         return self.claims.get(gpu_types[0], {}).get(queue, Claim())
@@ -165,8 +173,10 @@ class WaitingJobs:
         return by_queue
 
     @staticmethod
-    def _in_turn(queue: str, lanes: Iterable[list[Rank]], claim: Claim) -> Iterator[tuple[tuple[float, str], Rank]]:
-        for earlier, entry in enumerate(merge(*lanes)):
+    def _in_turn(
+        queue: str, lanes: Iterable[list[Rank]], claim: Claim, most: int | None = None
+    ) -> Iterator[tuple[tuple[float, str], Rank]]:
+        for earlier, entry in enumerate(islice(merge(*lanes), most)):
             yield (claim.turn(earlier), queue), entry
 
 

@@ -11,6 +11,7 @@ from google.protobuf.duration_pb2 import Duration
 from wavepool.executor.v1.run_event_pb2 import Finished
 
 from servicekit.clock import ManualClock
+from services.scheduler.jobs.allowance import SubmissionLimits
 from services.scheduler.jobs.errors import StaleJobError
 from services.scheduler.jobs.job import Job, JobState, Outcome
 from services.scheduler.jobs.job_figures import Grouping, Spread
@@ -56,7 +57,7 @@ async def run(
     **changes: Any,
 ) -> Job:
     """A job that waited and ran for these seconds, after `lost` attempts of a second each."""
-    job = await store.insert(a_job(number, **changes), 1000)
+    job = (await store.insert(a_job(number, **changes), SubmissionLimits(1000))).job
     assert job is not None
     job = await store.move(job, job.enqueue("hold-1"), [], START)
     lease, clock = replace(LEASE, machine_id=machine_id), wait
@@ -125,7 +126,7 @@ async def test_only_the_period_and_the_accounts_that_were_asked_for_count(
 
 
 async def test_a_move_that_is_refused_leaves_no_figures(store: JobStore, attempts: AttemptReader) -> None:
-    job = await store.insert(a_job(1), 10)
+    job = (await store.insert(a_job(1), SubmissionLimits(10))).job
     assert job is not None
     queued = await store.move(job, job.enqueue("hold-1"), [], START)
     running = await store.move(queued, queued.start(LEASE, START), [], START)

@@ -1,0 +1,138 @@
+"""Measures how the cost of decisions grows with the queue and the pool: `python benchmarks/scale.py`.
+
+The scheduler's own queue, inventory and policies are filled with waiting jobs and machines; no service runs. Measured
+is the processor time of this thread, so that other work on the machine counts little. Printed, for each size: putting a
+job into the queue and taking it out again, finding a position, and a pass over the queue, in which one GPU is free and
+all others are in use. The aim is that the first two grow no faster than the logarithm of the number of waiting jobs,
+and that a pass does not grow with it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from google.protobuf.timestamp_pb2 import Timestamp
+from wavepool.vmpool.v1 import vmpool_pb2
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from servicekit.clock import ManualClock
+from services.scheduler.fairness.plan import plan
+from services.scheduler.fairness.settings import FairnessPolicy, Queues, QueueSettings, Share
+from services.scheduler.jobs.spec import Lease
+from services.scheduler.queue.inventory import Inventory
+from services.scheduler.queue.queue_book import QueueBook
+from services.scheduler.queue.running import RunningJobs
+from services.scheduler.queue.situations import Situations
+from services.scheduler.queue.usage_book import UsageBook
+from services.scheduler.queue.waiting import WaitingJobs
+from tests.services.scheduler.jobs import START, a_queued_job
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from services.scheduler.jobs.job import Job
+
+GPUS_PER_MACHINE = 8
+REPEATS = 5
+
+
+class Bench:
+    """A queue of `waiting` jobs in `queues` queues, and machines whose GPUs are in use but for one."""
+
+    def __init__(self, waiting: int, gpus: int, queues: int, policy: FairnessPolicy) -> None:
+        clock = ManualClock(START)
+        store: Any = None  # nothing here reads or writes it
+        self.names = [f"q{number}" for number in range(queues)]
+        self.waiting, self.running, inventory = WaitingJobs(timedelta(seconds=9)), RunningJobs(), Inventory()
+        book = QueueBook(store)
+        quota = max(1, gpus // queues) * 1000
+        top = QueueSettings("lab", policy=policy)
+        shares = {"gpu": Share(quota)}
+        book.queues = Queues([top, *(QueueSettings(name, parent="lab", resources=shares) for name in self.names)])
+        usage = UsageBook(store, timedelta(0), clock)
+        self.situations = Situations(book, usage, self.waiting, self.running, inventory, clock)
+        for number in range(gpus // GPUS_PER_MACHINE):
+            inventory.apply(_machine(f"m{number}", free=1 if number == 0 else 0))
+        for number in range(1, gpus):
+            machine_id = f"m{number // GPUS_PER_MACHINE}"
+            lease = Lease(f"l{number}", machine_id, "", "", 1, 8, START)
+            self.running.put(self._in_queue(a_queued_job(number)).start(lease, START, "MI300X"))
+        for number in range(waiting):
+            self.waiting.put(self.job(number))
+
+    def job(self, number: int) -> Job:
+        """A waiting job; later ones are behind."""
+        job = a_queued_job(0)
+        job = replace(job, job_id=f"job-{number:07}", create_time=START + timedelta(milliseconds=number))
+        return self._in_queue(job, number)
+
+    def _in_queue(self, job: Job, number: int = 0) -> Job:
+        return replace(job, spec=replace(job.spec, queue=self.names[number % len(self.names)]))
+
+    def put_and_remove(self) -> None:
+        """One job comes, in the middle of the queue, and goes."""
+        job = replace(self.job(len(self.waiting) // 2), job_id="job-new")
+        self.waiting.put(job)
+        self.waiting.remove(job.job_id)
+
+    def position(self) -> None:
+        """The place of the job that comes last."""
+        self.waiting.ahead(self.job(10_000_000))
+
+    def a_pass(self) -> None:
+        """What a pass over the queue decides."""
+        plan(self.situations.of("MI300X"))
+
+
+def _machine(name: str, free: int) -> vmpool_pb2.MachineEvent:
+    machine = vmpool_pb2.Machine(
+        machine_id=name,
+        gpu_type="MI300X",
+        gpu_count=GPUS_PER_MACHINE,
+        state=vmpool_pb2.MACHINE_STATE_WARM,
+        free_eighths=8 * free,
+        create_time=Timestamp(seconds=int(START.timestamp())),
+    )
+    return vmpool_pb2.MachineEvent(machine=machine)
+
+
+def cost_ms(what: Callable[[], None], times: int) -> float:
+    """The shortest processor time of one call, in milliseconds, of several rounds of `times` calls."""
+    best = float("inf")
+    for _ in range(REPEATS):
+        begin = time.thread_time()
+        for _ in range(times):
+            what()
+        best = min(best, (time.thread_time() - begin) / times)
+    return best * 1e3
+
+
+def main() -> int:
+    """Prints a row for each size."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--waiting", type=int, nargs="+", default=[1_000, 10_000, 100_000])
+    parser.add_argument("--gpus", type=int, nargs="+", default=[8, 64, 1_000])
+    parser.add_argument("--queues", type=int, nargs="+", default=[1, 10])
+    options = parser.parse_args()
+    print(f"{'policy':<7}{'queues':>7}{'GPUs':>7}{'waiting':>9}{'put+remove ms':>15}{'position ms':>13}{'pass ms':>10}")
+    for policy in FairnessPolicy:
+        for queues in options.queues:
+            for gpus in options.gpus:
+                for waiting in options.waiting:
+                    bench = Bench(waiting, gpus, queues, policy)
+                    figures = cost_ms(bench.put_and_remove, 100), cost_ms(bench.position, 100), cost_ms(bench.a_pass, 1)
+                    print(
+                        f"{policy:<7}{queues:>7}{gpus:>7}{waiting:>9}{figures[0]:>15.4f}{figures[1]:>13.4f}{figures[2]:>10.2f}"
+                    )
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
