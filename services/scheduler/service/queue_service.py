@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from wavepool.scheduler.v1 import queues_pb2, queues_pb2_grpc
 
-from services.scheduler.fairness.queue_tree import InvalidQueueTreeError
+from services.scheduler.fairness.queue_tree import WHOLE_GPU_MILLI, InvalidQueueTreeError
 from services.scheduler.fairness.settings import MOST_QUEUES, Queues, described
 from services.scheduler.jobs.errors import InvalidFieldError, InvalidRequestError, JobNotFoundError, QueuesChangedError
 from services.scheduler.jobs.job import UNSEEN_STATES, Job
@@ -147,4 +147,8 @@ class QueueServicer(queues_pb2_grpc.QueueServiceServicer):
     def _shares(self, name: str) -> Iterable[queues_pb2.QueueShare]:
         for gpu_type, states in sorted(self._dispatcher.queue_states.items()):
             if name in states:
-                yield share_to_proto(gpu_type, states[name])
+                # The states are of the last pass that had jobs of the type; runs have ended since.
+                used = self._counted(
+                    Counter(job.spec.queue for job in self._running.jobs() if job.machine_gpu_type == gpu_type)
+                )
+                yield share_to_proto(gpu_type, states[name]._replace(used=used[name] * WHOLE_GPU_MILLI))

@@ -216,7 +216,9 @@ async def test_a_queue_at_its_limit_waits_though_a_gpu_is_free(stopped_cluster: 
     gate.set()
     for job in (first, second, third):
         await cluster.events_to_end(job.job_id)
+    [idle] = (await listed(cluster))["small"].shares
 
+    assert idle.used == 0
     assert (await cluster.job(third.job_id)).machine_id != (await cluster.job(first.job_id)).machine_id
     assert why.reason == "Queue small has as many GPUs of MI300X as its limit allows, 1."
     assert (why.position, why.queue) == (1, "small")
