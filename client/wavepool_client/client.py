@@ -62,6 +62,7 @@ class Client:
         timing: str | None = None,
         fallback_gpu_types: Sequence[str] = (),
         queue: str = "",
+        time_limit_seconds: int | None = None,
         on_event: Callable[[Event], None] | None = None,
     ) -> Result:
         """Submits `code` for `problem`, waits for the end and returns the result; `on_event` receives every step.
@@ -69,9 +70,10 @@ class Client:
         With a `launch_plan`, `code` is kernels only; `problem_def` is the Python source of a problem class that
         replaces the catalogue's problem (docs/contracts.md has both). `timing` is "cold", "hot" or "first-call";
         without it the device uses its default (docs/timing.md). An empty `gpu_type` is the operator's default, an empty
-        `dtype` the problem's first element type, an empty `queue` the queue `default`. If no machine of `gpu_type` is
-        free, one of the `fallback_gpu_types` is taken, in their order, and its price applies. A broken connection is
-        resumed at the same event. Leaving early (an exception, Ctrl-C) cancels nothing.
+        `dtype` the problem's first element type, an empty `queue` the queue `default`. A run that takes longer than
+        `time_limit_seconds` is ended, and credit is held for that time; without it the queue's limit applies. If no
+        machine of `gpu_type` is free, one of the `fallback_gpu_types` is taken, in their order, and its price applies.
+        A broken connection is resumed at the same event. Leaving early (an exception, Ctrl-C) cancels nothing.
         """
         submission = Submission(
             code,
@@ -84,6 +86,7 @@ class Client:
             _timing_mode(timing) if timing else None,
             tuple(fallback_gpu_types),
             queue,
+            time_limit_seconds,
         )
         submission_id = self.submit(submission)
         return self.wait_for(submission_id, on_event)

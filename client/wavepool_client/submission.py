@@ -57,6 +57,8 @@ class Submission:
     """GPU types that will do, in this order, if no machine of `gpu_type` is free; the price of the one used applies."""
     queue: str = ""
     """If empty, the queue `default`."""
+    time_limit_seconds: int | None = None
+    """The longest run, which credit is held for; None for the queue's limit."""
 
     def as_json(self) -> dict[str, Any]:
         """The body of `POST /api/v1/submissions`."""
@@ -69,6 +71,8 @@ class Submission:
             extra["dtype"] = self.dtype
         if self.gpu_type:
             extra["gpu_type"] = self.gpu_type
+        if self.time_limit_seconds:
+            extra["time_limit_seconds"] = self.time_limit_seconds
         if self.queue:
             extra["queue"] = self.queue
         if self.fallback_gpu_types:

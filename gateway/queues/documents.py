@@ -103,6 +103,9 @@ class QueueSpecDocument(_Strict):
     fairness: FairnessDocument = FairnessDocument()
     max_jobs_per_user: Annotated[int, Field(ge=0, le=1_000_000)] = Field(default=0, alias="maxJobsPerUser")
     closed: bool = False
+    time_limit: Annotated[
+        float | None, BeforeValidator(_seconds), Field(ge=1, le=_LONGEST_SECONDS, description="Seconds, or `5m`.")
+    ] = Field(default=None, alias="timeLimit")
 
 
 class QueueMetadata(BaseModel):
@@ -137,6 +140,8 @@ class QueueDocument(_Strict):
             max_jobs_per_user=spec.max_jobs_per_user,
             closed=spec.closed,
         )
+        if spec.time_limit is not None:
+            queue.time_limit.FromTimedelta(timedelta(seconds=spec.time_limit))
         if fairness.policy:
             queue.policy = _POLICIES[fairness.policy]
         if fairness.reclaim_strategy:
@@ -169,5 +174,7 @@ def document_of(queue: queues_pb2.Queue) -> dict[str, Any]:
         "maxJobsPerUser": queue.max_jobs_per_user,
         "closed": queue.closed,
     }
+    if queue.HasField("time_limit"):
+        spec["timeLimit"] = f"{queue.time_limit.ToTimedelta().total_seconds():g}s"
     kept = {name: value for name, value in spec.items() if value}
     return {"apiVersion": API_VERSION, "kind": KIND, "metadata": {"name": queue.name}, "spec": kept}

@@ -6,6 +6,7 @@ import json
 from enum import StrEnum
 from typing import Annotated, Any, ClassVar
 
+from google.protobuf.duration_pb2 import Duration
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo
 from pydantic_core import PydanticCustomError
 from wavepool.scheduler.v1.scheduler_pb2 import JobSpec
@@ -17,6 +18,8 @@ from submissions.modes import Mode, TimingMode, timing_number
 from vocabulary.limits import DEFAULT_DTYPE
 from vocabulary.names import none_of
 
+MOST_SECONDS = 7 * 24 * 3600
+"""More than any queue allows, so that the scheduler names the queue's own limit."""
 EXAMPLE_SOURCE = """#include <hip/hip_runtime.h>
 
 __global__ void add(const float* a, const float* b, float* c, size_t n) {
@@ -126,11 +129,16 @@ class _Body(BaseModel):
         "source": "code",
         "problem_definition": "problem_def",
         "timing_mode": "timing",
+        "time_limit": "time_limit_seconds",
     }
     """The client's names of the messages' fields, if they differ."""
 
     gpu_type: GpuType = ""
     queue: Annotated[str, Field(max_length=63, description="Left out: `default`. `GET /queues` lists them.")] = ""
+    time_limit_seconds: Annotated[
+        int | None,
+        Field(ge=1, le=MOST_SECONDS, description="The longest run, which credit is held for. Left out: the queue's."),
+    ] = None
     fallback_gpu_types: _FallbackGpuTypes = []
     language: _Word = LANGUAGE
 
@@ -144,6 +152,7 @@ class _Body(BaseModel):
             fallback_gpu_types=self.fallback_gpu_types,
             priority=priority,
             queue=self.queue,
+            time_limit=Duration(seconds=self.time_limit_seconds) if self.time_limit_seconds else None,
         )
 
     def _for_a_solution(self) -> dict[str, Any]:

@@ -35,6 +35,7 @@ class Submission(BaseModel):
     language: str
     priority: int
     queue: str
+    time_limit_seconds: int | None
     state: Annotated[
         str, Field(description="QUEUED, PROVISIONING, RUNNING, SETTLING, or over: FINISHED, CANCELLED, FAILED.")
     ]
@@ -151,6 +152,7 @@ def _submission_fields(job: scheduler_pb2.Job) -> dict[str, Any]:
         "language": submission.language,
         "priority": spec.priority,
         "queue": spec.queue,
+        "time_limit_seconds": spec.time_limit.seconds or None,
         "state": job_state_name(job.state),
         "status": final_status(submission.mode, job.state, job.verdict) if over else None,
         "verdict": verdict_name(job.verdict) if job.verdict else None,

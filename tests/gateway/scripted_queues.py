@@ -23,6 +23,7 @@ RED = pb.Queue(
     max_jobs_per_user=7,
 )
 RED.reclaim_min_runtime.FromTimedelta(timedelta(minutes=5))
+RED.time_limit.FromTimedelta(timedelta(minutes=10))
 
 
 class ScriptedQueues(queues_pb2_grpc.QueueServiceServicer):

@@ -83,6 +83,7 @@ async def test_a_document_of_kaiwo_is_taken_as_it_is(gateway: RunningGateway, se
         ({"spec": {"colour": "red"}}, "documents.0.spec.colour"),
         ({"spec": {"resources": {"gpu": {"quota": "many"}}}}, "documents.0.spec.resources.gpu.quota"),
         ({"spec": {"resources": {"gpu": {"quota": -2}}}}, "documents.0.spec.resources.gpu.quota"),
+        ({"spec": {"timeLimit": "0s"}}, "documents.0.spec.timeLimit"),
         ({"spec": {"fairness": {"policy": "lottery"}}}, "documents.0.spec.fairness.policy"),
         ({"spec": {"fairness": {"reclaimStrategy": "never"}}}, "documents.0.spec.fairness.reclaimStrategy"),
         ({"spec": {"fairness": {"reclaimMinRuntime": "soon"}}}, "documents.0.spec.fairness.reclaimMinRuntime"),

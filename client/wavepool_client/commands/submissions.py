@@ -83,6 +83,10 @@ def submit(  # noqa: PLR0913 - an argument for each option
     queue: Annotated[
         str, typer.Option("--queue", autocompletion=complete_queue, help="The queue to wait in; default: `default`.")
     ] = "",
+    time_limit: Annotated[
+        int | None,
+        typer.Option("--time-limit", metavar="SECONDS", min=1, help="End the run then; default: the queue's."),
+    ] = None,
     dtype: Annotated[
         str, typer.Option("--dtype", help="The element type, where the problem has several; its first if left out.")
     ] = "",
@@ -103,7 +107,9 @@ def submit(  # noqa: PLR0913 - an argument for each option
     plan = plan_of(launch_plan) if launch_plan else None
     definition = source_of(problem_def) if problem_def else ""
     fallbacks = tuple(fallback_gpu or ())
-    submission = Submission(source_of(file), problem, mode, gpu, dtype, plan, definition, timing, fallbacks, queue)
+    submission = Submission(
+        source_of(file), problem, mode, gpu, dtype, plan, definition, timing, fallbacks, queue, time_limit
+    )
     with connect(endpoint, token) as client:
         sent = client.send(submission)
         submission_id = str(sent["id"])

@@ -18,6 +18,7 @@ AS_THEY_ARE = (
     "dtype",
     "language",
     "queue",
+    "time_limit_seconds",
     "priority",
 )
 AFTERWARDS = (

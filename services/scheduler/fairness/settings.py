@@ -37,6 +37,7 @@ LARGEST_MILLI = 1_000_000 * WHOLE_GPU_MILLI
 LEAST_PRIORITY, MOST_PRIORITY = -1_000_000, 1_000_000
 MOST_CHARACTERS = 200
 
+_DURATIONS = ("reclaim_min_runtime", "time_limit")
 _NAME = re.compile(r"[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?")
 
 
@@ -75,6 +76,8 @@ class QueueSettings:
     max_jobs_per_user: int = 0
     """0: no limit."""
     closed: bool = False
+    time_limit: timedelta | None = None
+    """The longest time of one attempt at a job."""
 
 
 @dataclass(frozen=True)
@@ -216,6 +219,7 @@ def as_text(queue: QueueSettings) -> dict[str, str]:
         "reclaimMinRuntime": _seconds(queue.reclaim_min_runtime),
         "maxJobsPerUser": str(queue.max_jobs_per_user or ""),
         "closed": "true" if queue.closed else "",
+        "timeLimit": _seconds(queue.time_limit),
     }
     names = {
         "quota": "quota",
@@ -274,7 +278,7 @@ def _wrong_tree(listed: Sequence[QueueSettings]) -> Iterator[Violation]:
 
 
 def _wrong_queue(queue: QueueSettings, gpu_types: Sequence[str] | None) -> Iterator[Violation]:
-    where, runtime, title = f"queues[{queue.name}]", queue.reclaim_min_runtime, queue.display_name
+    where, title = f"queues[{queue.name}]", queue.display_name
     if queue.name and not _NAME.fullmatch(queue.name):
         fix = "Give 1 to 63 lower-case letters, digits, `-` or `.`, with a letter or digit at both ends"
         yield Violation(f"{where}.name", queue.name[:MOST_CHARACTERS], "is no name of a queue", fix)
@@ -287,13 +291,21 @@ def _wrong_queue(queue: QueueSettings, gpu_types: Sequence[str] | None) -> Itera
     if queue.max_jobs_per_user < 0:
         fix = "Give 0 for no limit, or more"
         yield Violation(f"{where}.max_jobs_per_user", queue.max_jobs_per_user, "is negative", fix)
-    if runtime is not None and runtime < timedelta(0):
-        yield Violation(f"{where}.reclaim_min_runtime", str(runtime), "is negative", "Give 0 s or more")
+    yield from _wrong_durations(where, queue)
     for resource, share in queue.resources.items():
         if gpu_types is not None and resource not in {ANY_GPU, *gpu_types}:
             fix = f"Give one of {', '.join([ANY_GPU, *gpu_types])}"
             yield Violation(f"{where}.resources", resource[:MOST_CHARACTERS], "is no GPU type of the price list", fix)
         yield from _wrong_share(f"{where}.resources.{resource}", share)
+
+
+def _wrong_durations(where: str, queue: QueueSettings) -> Iterator[Violation]:
+    runtime = queue.reclaim_min_runtime
+    if runtime is not None and runtime < timedelta(0):
+        yield Violation(f"{where}.reclaim_min_runtime", str(runtime), "is negative", "Give 0 s or more")
+    if queue.time_limit is not None and (queue.time_limit < timedelta(seconds=1) or queue.time_limit.microseconds):
+        fix = "Give whole seconds, from 1 s"
+        yield Violation(f"{where}.time_limit", str(queue.time_limit), "is no limit of runs", fix)
 
 
 def _wrong_share(where: str, share: Share) -> Iterator[Violation]:
@@ -311,26 +323,25 @@ def _wrong_share(where: str, share: Share) -> Iterator[Violation]:
 
 def to_json(queue: QueueSettings) -> dict[str, Any]:
     """The queue as stored."""
-    kept: dict[str, Any] = {
-        one.name: getattr(queue, one.name)
-        for one in fields(queue)
-        if one.name not in {"resources", "reclaim_min_runtime"}
-    }
+    kept: dict[str, Any] = {one.name: getattr(queue, one.name) for one in fields(queue)}
     kept["resources"] = {
         resource: {one.name: getattr(share, one.name) for one in fields(share)}
         for resource, share in queue.resources.items()
     }
-    runtime = queue.reclaim_min_runtime
-    kept["reclaim_min_runtime"] = None if runtime is None else runtime.total_seconds()
+    for name in _DURATIONS:
+        duration: timedelta | None = kept[name]
+        kept[name] = None if duration is None else duration.total_seconds()
     return kept
 
 
 def from_json(kept: Mapping[str, Any]) -> QueueSettings:
     """The queue that was stored."""
-    runtime, policy, strategy = kept["reclaim_min_runtime"], kept["policy"], kept["reclaim_strategy"]
+    policy, strategy = kept["policy"], kept["reclaim_strategy"]
     read: dict[str, Any] = dict(kept)
     read["resources"] = {resource: Share(**share) for resource, share in kept["resources"].items()}
-    read["reclaim_min_runtime"] = None if runtime is None else timedelta(seconds=runtime)
+    for name in _DURATIONS:
+        seconds: float | None = kept.get(name)
+        read[name] = None if seconds is None else timedelta(seconds=seconds)
     read["policy"] = FairnessPolicy(policy) if policy else None
     read["reclaim_strategy"] = ReclaimStrategy(strategy) if strategy else None
     return QueueSettings(**read)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from wavepool.submission.v1.submission_pb2 import Submission
@@ -25,11 +26,17 @@ class JobSpec:
     fallback_gpu_types: tuple[str, ...] = ()
     """GPU types that will do, in this order, if no machine of `gpu_type` is free."""
     queue: str = DEFAULT_QUEUE
+    time_limit_seconds: int = 0
+    """The longest time of one attempt; 0 for the operator's limit, as in jobs from before there were limits."""
 
     @property
     def gpu_types(self) -> tuple[str, ...]:
         """All allowed GPU types, the wanted one first."""
         return (self.gpu_type, *self.fallback_gpu_types)
+
+    def longest_run(self, operators_limit: timedelta) -> timedelta:
+        """The longest time of one attempt."""
+        return timedelta(seconds=self.time_limit_seconds) if self.time_limit_seconds else operators_limit
 
 
 def without_texts(submission: Submission) -> Submission:

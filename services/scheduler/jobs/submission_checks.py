@@ -6,7 +6,7 @@ import hashlib
 import json
 from typing import TYPE_CHECKING
 
-from services.scheduler.jobs.errors import InvalidRequestError
+from services.scheduler.jobs.errors import InvalidFieldError, InvalidRequestError
 from services.scheduler.jobs.gpu_choice import wanted_gpu_type, wrong_gpu_types
 from services.scheduler.jobs.spec import JobSpec
 from submissions.checks import InvalidSubmissionError, checked
@@ -15,6 +15,7 @@ from vocabulary.names import known_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from datetime import timedelta
 
     from wavepool.scheduler.v1.scheduler_pb2 import SubmitJobRequest
 
@@ -51,14 +52,32 @@ def admit(request: SubmitJobRequest, problems: Mapping[str, Problem], gpu_types:
     )
 
 
-def fingerprint(spec: JobSpec) -> str:
+def time_limit_seconds(request: SubmitJobRequest, queue: str, longest: timedelta) -> int:
+    """The longest time of one attempt, in seconds: what was asked for, or else what the queue allows.
+
+    `longest` is what the queue allows. Raises InvalidFieldError.
+    """
+    most = int(longest.total_seconds())
+    if not request.spec.HasField("time_limit"):
+        return most
+    asked = request.spec.time_limit
+    if not 1 <= asked.seconds <= most or asked.nanos:
+        said = f"{asked.ToTimedelta().total_seconds():g} s"
+        fault = f"is {said}; give whole seconds from 1 to {most}, which is the most in queue {queue!r}"
+        raise InvalidFieldError("spec.time_limit", fault)
+    return asked.seconds
+
+
+def fingerprint(spec: JobSpec, asked_seconds: int = 0) -> str:
     """Hash that tells apart two jobs with the same idempotency key; the spec has its whole submission.
 
-    Fields that are not set do not count, so that a key stays valid after an update that adds a field.
+    `asked_seconds` is the time limit that was asked for. Fields that are not set do not count, so that a key stays
+    valid after an update that adds a field.
     """
     said = {field.name: value for field, value in spec.submission.ListFields()}
     queue = [] if spec.queue == DEFAULT_QUEUE else [spec.queue]
-    content = json.dumps([said, spec.gpu_types, spec.priority, *queue], sort_keys=True).encode()
+    limit = [asked_seconds] if asked_seconds else []
+    content = json.dumps([said, spec.gpu_types, spec.priority, *queue, *limit], sort_keys=True).encode()
     return hashlib.sha256(content).hexdigest()
 
 

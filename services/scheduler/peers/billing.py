@@ -54,7 +54,7 @@ class CreditHold:
 
 
 class Billing:
-    """Client of the billing service; a hold pays for `longest_run`."""
+    """Client of the billing service; a hold pays for the job's own limit, or else `longest_run`."""
 
     def __init__(self, channel: grpc.aio.Channel, longest_run: timedelta) -> None:
         self._longest_run = longest_run
@@ -106,7 +106,7 @@ class Billing:
         what = submission.problem or MODES[submission.mode]
         request = billing_pb2.ReserveCreditRequest(
             account_id=job.account_id,
-            longest_time=duration_to_proto(self._longest_run),
+            longest_time=duration_to_proto(job.spec.longest_run(self._longest_run)),
             gpu_types=job.spec.gpu_types,
             subject=job.job_id,
             user_id=job.user_id,

@@ -7,12 +7,11 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import grpc
-from google.protobuf.duration_pb2 import Duration
 from wavepool.executor.v1 import executor_pb2, executor_pb2_grpc
 
 from servicekit.rpc.channels import open_channel
 from servicekit.rpc.errors import rpc_failure
-from servicekit.rpc.proto_time import instant_to_proto
+from servicekit.rpc.proto_time import duration_to_proto, instant_to_proto
 from services.scheduler.peers.rpc_codes import UNREACHABLE
 from vocabulary.bearer import authorization
 
@@ -55,8 +54,7 @@ class Executors:
     """Client of all executors."""
 
     def __init__(self, longest_run: timedelta) -> None:
-        self._longest_run = Duration()
-        self._longest_run.FromTimedelta(longest_run)
+        self._longest_run = longest_run
         self._channels: OrderedDict[str, grpc.aio.Channel] = OrderedDict()
 
     async def run(
@@ -77,7 +75,7 @@ class Executors:
             gpu=lease.gpu,
             first_eighth=lease.first_eighth,
             request_id=job.request_id,
-            longest_run=self._longest_run,
+            longest_run=duration_to_proto(job.spec.longest_run(self._longest_run)),
         )
         with _translated(RunRefusedError):
             async for answer in (await self._stub(lease)).Run(request, metadata=_authorization(lease)):

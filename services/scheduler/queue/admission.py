@@ -24,7 +24,7 @@ from services.scheduler.jobs.errors import (
     TooManySubmissionsError,
 )
 from services.scheduler.jobs.job import UNSEEN_STATES, Job, JobState
-from services.scheduler.jobs.submission_checks import MAX_PRIORITY_FOR_EVERYBODY, admit, fingerprint
+from services.scheduler.jobs.submission_checks import MAX_PRIORITY_FOR_EVERYBODY, admit, fingerprint, time_limit_seconds
 from services.scheduler.queue.racing import uncut
 from services.scheduler.wire import payloads
 from vocabulary.money import price_of
@@ -94,7 +94,9 @@ class Admission:
     async def _draft(self, request: SubmitJobRequest) -> Job:
         prices = await self._billing.prices_micros_per_hour()
         spec = admit(request, self._policy.problems, list(prices))
-        spec = replace(spec, queue=self._book.taking_jobs(request.spec.queue))
+        queue = self._book.taking_jobs(request.spec.queue)
+        limit = self._book.longest_run(queue, self._policy.longest_run)
+        spec = replace(spec, queue=queue, time_limit_seconds=time_limit_seconds(request, queue, limit))
         if spec.priority > MAX_PRIORITY_FOR_EVERYBODY:
             await self._check_priority(request)
         price, *fallback_prices = [prices[gpu_type] for gpu_type in spec.gpu_types]
@@ -103,13 +105,13 @@ class Admission:
             account_id=request.account_id,
             user_id=request.user_id,
             idempotency_key=request.idempotency_key,
-            fingerprint=fingerprint(spec),
+            fingerprint=fingerprint(spec, request.spec.time_limit.seconds),
             spec=spec,
             state=JobState.RESERVING,
             create_time=self._clock.now(),
             price_micros_per_hour=price,
             fallback_prices_micros_per_hour=tuple(fallback_prices),
-            hold_micros=price_of(self._policy.longest_run, max((price, *fallback_prices))),
+            hold_micros=price_of(spec.longest_run(self._policy.longest_run), max((price, *fallback_prices))),
             has_definition=bool(spec.submission.problem_definition),
             request_id=current_request_id(),
         )

@@ -10,6 +10,8 @@ from services.scheduler.jobs.errors import QueueClosedError, UnknownQueueError
 from vocabulary.limits import DEFAULT_QUEUE
 
 if TYPE_CHECKING:
+    from datetime import timedelta
+
     from services.scheduler.store.queue_store import QueueStore
 
 log = get_logger(__name__)
@@ -40,6 +42,11 @@ class QueueBook:
         """How many jobs in flight a user may have in the queue: the least that it or one above it says; 0: any."""
         limits = [queue.max_jobs_per_user for queue in self.queues.upwards(name)] if name in self.queues.leaves else []
         return min(filter(None, limits), default=0)
+
+    def longest_run(self, name: str, operators_limit: timedelta) -> timedelta:
+        """The longest time of one attempt at a job: the least that the queue, one above it or the operator says."""
+        limits = (queue.time_limit for queue in self.queues.upwards(name))
+        return min([operators_limit, *(limit for limit in limits if limit is not None)])
 
     def taking_jobs(self, name: str) -> str:
         """The queue that a new job goes to; `name` may be empty. Raises UnknownQueueError, QueueClosedError."""

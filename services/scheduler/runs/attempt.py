@@ -212,9 +212,10 @@ class Attempt:
 
     async def _limit_time(self) -> Job:
         settings = self._settings
-        left = settings.longest_run + settings.overrun_grace - self._run_time()
+        longest = self.job.spec.longest_run(settings.longest_run)
+        left = longest + settings.overrun_grace - self._run_time()
         await asyncio.sleep(max(0.0, left.total_seconds()))
-        raise AttemptLostError(f"the machine did not end the run within {settings.longest_run}", machine_suspect=True)
+        raise AttemptLostError(f"the machine did not end the run within {longest}", machine_suspect=True)
 
 
 def _check_contiguous(seq: int, events: list[RunEvent]) -> None:

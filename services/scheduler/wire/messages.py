@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from google.protobuf.duration_pb2 import Duration
 from wavepool.executor.v1 import run_event_pb2
 from wavepool.scheduler.v1 import scheduler_pb2
 
@@ -78,6 +79,7 @@ def _spec_to_proto(spec: JobSpec, submission: Submission) -> scheduler_pb2.JobSp
         priority=spec.priority,
         fallback_gpu_types=spec.fallback_gpu_types,
         queue=spec.queue,
+        time_limit=Duration(seconds=spec.time_limit_seconds) if spec.time_limit_seconds else None,
     )
 
 

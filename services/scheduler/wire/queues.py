@@ -46,6 +46,7 @@ def queue_from_proto(message: queues_pb2.Queue, gpu_types: Sequence[str]) -> Que
         reclaim_min_runtime=runtime,
         max_jobs_per_user=message.max_jobs_per_user,
         closed=message.closed,
+        time_limit=message.time_limit.ToTimedelta() if message.HasField("time_limit") else None,
     )
 
 
@@ -64,6 +65,8 @@ def queue_to_proto(queue: QueueSettings) -> queues_pb2.Queue:
         message.reclaim_strategy = _STRATEGIES[queue.reclaim_strategy]
     if queue.reclaim_min_runtime is not None:
         message.reclaim_min_runtime.CopyFrom(duration_to_proto(queue.reclaim_min_runtime))
+    if queue.time_limit is not None:
+        message.time_limit.CopyFrom(duration_to_proto(queue.time_limit))
     for name, share in queue.resources.items():
         for field in _SHARE_FIELDS:
             amount = getattr(share, field)

@@ -268,3 +268,26 @@ async def test_a_user_has_only_so_many_jobs_in_flight_in_a_queue_and_those_above
     assert "'red' has a job of yours in flight" in (caught.value.details() or "")
     assert again.job_id == first.job_id
     assert second.spec.queue == "red"
+
+
+async def test_a_run_may_take_as_long_as_it_was_asked_for_or_its_queue_allows_and_credit_is_held_for_that(
+    cluster: Cluster,
+) -> None:
+    await apply(cluster, team("lab", time_limit=Duration(seconds=300)), team("red", parent="lab"))
+    asked = await cluster.submit("asked", queue="red", time_limit=Duration(seconds=60))
+    unasked = await cluster.submit("unasked", queue="red")
+    elsewhere = await cluster.submit("elsewhere")
+    for job in (asked, unasked, elsewhere):
+        await cluster.events_to_end(job.job_id)
+
+    longest = {request.run_id.removesuffix("-1"): request.longest_run.seconds for request in cluster.executor.requests}
+    held = [hold.longest_time.seconds for hold in cluster.billing.holds.values()]
+    assert [longest[job.job_id] for job in (asked, unasked, elsewhere)] == held == [60, 300, 900]
+    assert (await cluster.job(unasked.job_id)).spec.time_limit.seconds == 300
+    for wrong in (Duration(seconds=301), Duration(seconds=-1), Duration(), Duration(seconds=1, nanos=5)):
+        with pytest.raises(grpc.aio.AioRpcError) as caught:
+            await cluster.submit("wrong", queue="red", time_limit=wrong)
+        assert caught.value.code() is grpc.StatusCode.INVALID_ARGUMENT
+        assert "from 1 to 300" in (caught.value.details() or "")
+    error = await refusal(cluster, team("blue", time_limit=Duration(nanos=1)))
+    assert "queues[blue].time_limit" in (error.details() or "")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import grpc
 import pytest
+from google.protobuf.duration_pb2 import Duration
 from sqlalchemy import delete
 from wavepool.executor.v1 import run_event_pb2
 from wavepool.scheduler.v1 import scheduler_pb2
@@ -61,6 +62,7 @@ async def test_submitted_job_comes_back_with_what_was_sent(cluster: Cluster) -> 
         language="hip",
         priority=7,
         queue="default",
+        time_limit=Duration(seconds=900),
         launch_plan=plan,
         problem_definition=definition,
     )
