@@ -74,6 +74,7 @@ def test_groups_of_dead_processes_are_removed_and_those_of_live_ones_kept(tmp_pa
     assert live.exists()
 
 
+@pytest.mark.bubblewrap
 def test_a_process_of_another_namespace_leaves_groups_alone(tmp_path: Path) -> None:
     group = Cgroup([tmp_path], memory_mib=64, processes=8, cores=1).folders[0]
     code = f"from {remove_leftover_cgroups.__module__} import *; remove_leftover_cgroups([Path({str(tmp_path)!r})])"
