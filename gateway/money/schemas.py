@@ -162,7 +162,7 @@ class BudgetRequest(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    scope: Literal["ACCOUNT", "USER"]
+    scope: Literal["ACCOUNT", "USER", "QUEUE"]
     subject: Annotated[str, Field(min_length=1, max_length=100, description="The id or the name.")]
     period: Literal["DAY", "WEEK", "MONTH", "TOTAL"]
     limit_usd: Annotated[Dollars, Field(ge=0)]

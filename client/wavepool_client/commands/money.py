@@ -162,6 +162,7 @@ class Scope(StrEnum):
 
     ACCOUNT = "account"
     USER = "user"
+    QUEUE = "queue"
 
 
 class Period(StrEnum):
@@ -206,7 +207,7 @@ def list_budgets(
 @budgets.command("set")
 def set_budget(
     scope: Annotated[Scope, typer.Argument(help="What is limited.")],
-    subject: Annotated[str, typer.Argument(metavar="ID", help="The account's or user's id or name.")],
+    subject: Annotated[str, typer.Argument(metavar="ID", help="The account's or user's id or name; the queue's name.")],
     period: Annotated[Period, typer.Argument(help="It begins anew with each, in UTC.")],
     dollars: DollarsArgument,
     *,
