@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from services.scheduler.fairness.kai.usage import UsageRecord
+from services.scheduler.fairness.queue_tree import WHOLE_GPU_MILLI
 
 if TYPE_CHECKING:
     from datetime import timedelta
@@ -22,7 +23,11 @@ Key = tuple[str, str]
 
 
 class UsageBook:
-    """The loop that stores the book; half-life zero counts no past use."""
+    """The loop that stores the book; half-life zero counts no past use.
+
+    Records are in thousandths of GPU seconds: what one second takes from a whole number of GPU seconds would be rounded
+    away, and nothing would ever be forgotten.
+    """
 
     name = "usage-book"
 
@@ -55,7 +60,10 @@ class UsageBook:
             if now > record.time_seconds:
                 record = record.after(now, in_use.get(name, 0), capacity, self._half_life_seconds)
             self._records[gpu_type, name] = record
-        self._since[gpu_type] = (_in_use(situation), sum(machine.gpus for machine in situation.machines))
+        self._since[gpu_type] = (
+            _in_use(situation),
+            sum(machine.gpus for machine in situation.machines) * WHOLE_GPU_MILLI,
+        )
         return {name: self._records[gpu_type, name].share_ppm for name in situation.queues.order}
 
 
@@ -63,5 +71,5 @@ def _in_use(situation: Situation) -> dict[str, int]:
     used: dict[str, int] = {}
     for one in situation.running:
         for queue in situation.queues.upwards(situation.queue_of(one)):
-            used[queue.name] = used.get(queue.name, 0) + one.gpus
+            used[queue.name] = used.get(queue.name, 0) + one.gpus * WHOLE_GPU_MILLI
     return used

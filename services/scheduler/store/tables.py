@@ -92,7 +92,7 @@ queue_tree = Table(
     Column("generation", BigInteger, nullable=False),
 )
 
-# What queues used lately: in GPU seconds, decayed, as of a time in seconds since 1970.
+# What queues used lately: in thousandths of GPU seconds, decayed, as of a time in seconds since 1970.
 queue_usage = Table(
     "queue_usage",
     metadata,

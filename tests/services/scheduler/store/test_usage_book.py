@@ -50,6 +50,18 @@ async def test_half_of_it_is_forgotten_after_the_half_life(database: Database) -
     assert round(book.used_ppm(situation(clock))["red"] / 1_000_000, 2) == 0.33
 
 
+async def test_it_is_forgotten_as_fast_if_it_is_looked_at_each_second(database: Database) -> None:
+    clock = ManualClock(START)
+    book = UsageBook(QueueStore(database), timedelta(hours=1), clock)
+
+    book.used_ppm(situation(clock, red=4))
+    for number in range(7200):
+        clock.advance(timedelta(seconds=1))
+        book.used_ppm(situation(clock, red=4 if number < 3599 else 0))
+
+    assert round(book.used_ppm(situation(clock))["red"] / 1_000_000, 2) == 0.33
+
+
 async def test_it_outlives_the_process(database: Database) -> None:
     clock, store = ManualClock(START), QueueStore(database)
     first, second = UsageBook(store, DAY, clock), UsageBook(store, DAY, clock)
