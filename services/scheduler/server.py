@@ -238,7 +238,7 @@ async def build(  # noqa: PLR0915 - one statement for each part
     report = partial(billing.report_readings, valid_for=MISSED_REPORTS * settings.metrics_interval)
     metrics = MetricsServicer(attempts, monitor, clock, settings.metrics_retention)
     explainer = Explainer(waiting, running, inventory, forecast, demand, situations, lambda: dispatcher.reasons)
-    queues = QueueServicer(store, book, billing, waiting, running, dispatcher, explainer)
+    queues = QueueServicer(store, book, billing, waiting, running, situations, dispatcher, explainer)
     callers = Callers(credentials, billing.owner)
     forwarding = ForwardToLeader(ONLY_THE_LEADER, lease, credentials)
     servicers = Servicers(servicer, rankings, metrics, queues)

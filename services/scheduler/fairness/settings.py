@@ -6,6 +6,7 @@ Amounts are in thousandths of a GPU here (an eighth is 125), and in GPUs in mess
 from __future__ import annotations
 
 import re
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field, fields
 from datetime import timedelta
 from enum import StrEnum
@@ -106,6 +107,9 @@ class Queues:
         # Names and parents first: sums over children end only if there is no cycle.
         checked_tree(Queue(queue.name, queue.parent or None) for queue in listed)
         self.by_name: Mapping[str, QueueSettings] = {queue.name: queue for queue in listed}
+        self._children: defaultdict[str, list[QueueSettings]] = defaultdict(list)
+        for queue in listed:
+            self._children[queue.parent].append(queue)
         self._trees: dict[str, QueueTree] = {}
         violations = [fault for queue in listed for fault in self._above_limits(queue)]
         if violations:
@@ -140,6 +144,23 @@ class Queues:
             yield queue
             queue = self.by_name[queue.parent] if queue.parent else None
 
+    def known(self, name: str) -> str:
+        """The queue of that name if it may have jobs; or else, as for jobs of a queue that is gone, the default one."""
+        return name if name in self.leaves else DEFAULT_QUEUE
+
+    def with_below(self, amounts: Iterable[tuple[str, int]]) -> Counter[str]:
+        """Adds up the amounts of each queue, those of all below it included. Unknown queues count as the default."""
+        sums: Counter[str] = Counter()
+        for name, amount in amounts:
+            for queue in self.upwards(self.known(name)):
+                sums[queue.name] += amount
+        return sums
+
+    def reclaim_min_runtime(self, name: str) -> timedelta:
+        """That of the queue or the nearest above that says one."""
+        found = (queue.reclaim_min_runtime for queue in self.upwards(name) if queue.reclaim_min_runtime is not None)
+        return next(found, DEFAULT_RECLAIM_MIN_RUNTIME)
+
     def reclaim_strategy(self, name: str) -> ReclaimStrategy:
         """That of the queue or the nearest above that says one."""
         found = (queue.reclaim_strategy for queue in self.upwards(name) if queue.reclaim_strategy)
@@ -171,8 +192,7 @@ class Queues:
         said = self.share(queue.name, gpu_type).quota
         if said is not None:
             return said
-        children = [other for other in self.by_name.values() if other.parent == queue.name]
-        below = sum(self._quota(child, gpu_type) for child in children)
+        below = sum(self._quota(child, gpu_type) for child in self._children.get(queue.name, ()))
         # Children may be promised more than their parent, or one above it, may have; its limit counts then.
         limits = (self.share(above.name, gpu_type).limit for above in self.upwards(queue.name))
         return min([below, UNLIMITED, *(limit for limit in limits if limit is not None)])

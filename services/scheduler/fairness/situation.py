@@ -8,8 +8,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from vocabulary.limits import DEFAULT_QUEUE
-
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import datetime
@@ -77,7 +75,7 @@ class Situation:
 
     def queue_of(self, job: Running | Candidate) -> str:
         """The job's queue, which the tree has."""
-        return job.queue if job.queue in self.queues.leaves else DEFAULT_QUEUE
+        return self.queues.known(job.queue)
 
 
 class Stop(NamedTuple):

@@ -94,7 +94,8 @@ class Explainer:
         if not offers:
             remedy = blocked or "A machine is asked for; it starts when a provider has one."
             return f"There is no machine with {types}.", remedy
-        if any(offer.stage is MachineStage.STARTING for offer in offers) and not self._ready(offers):
+        stages = {offer.stage for offer in offers}
+        if MachineStage.STARTING in stages and MachineStage.READY not in stages:
             return f"A machine with {types} is being started.", "It goes on when the machine is ready."
         reason = self._reasons().get(job.job_id, "")
         more = f" No further machine starts: {blocked}" if blocked else ""
@@ -109,16 +110,9 @@ class Explainer:
             return "it is being started"
         if offer.stage is MachineStage.CLOSED:
             return "it takes no new jobs, as it is about to stop"
-        if offer.free_eighths < WHOLE_GPU_EIGHTHS or self._holders(offer):
-            holders = ", ".join(self._holders(offer))
+        holders = ", ".join(sorted(job.job_id for job in self._running.jobs() if job.machine_id == offer.machine_id))
+        if offer.free_eighths < WHOLE_GPU_EIGHTHS or holders:
             return f"its GPUs are in use by {holders}" if holders else "its GPUs are in use"
         if job.has_definition and not offer.has_torch:
             return "it has no torch, which problem definitions need"
         return "its free GPU goes to a job that is ahead, or to another queue by its share"
-
-    def _holders(self, offer: MachineOffer) -> list[str]:
-        return sorted(job.job_id for job in self._running.jobs() if job.machine_id == offer.machine_id)
-
-    @staticmethod
-    def _ready(offers: list[MachineOffer]) -> bool:
-        return any(offer.stage is MachineStage.READY for offer in offers)

@@ -14,13 +14,14 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
+from services.scheduler.fairness.queue_tree import WHOLE_GPU_MILLI
+
 if TYPE_CHECKING:
     from datetime import datetime, timedelta
 
     from services.scheduler.jobs.job import Job
 
 Rank = tuple["datetime", str]
-WHOLE_GPU_MILLI = 1000
 
 
 class Claim(NamedTuple):

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING
 from services.scheduler.fairness.queue_tree import WHOLE_GPU_MILLI
 from services.scheduler.fairness.situation import Candidate, Machine, Running, Situation
 from services.scheduler.queue.placement import WHOLE_GPU_EIGHTHS, MachineStage, machine_with_torch
-from vocabulary.limits import DEFAULT_QUEUE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from servicekit.clock import Clock
     from services.scheduler.jobs.job import Job
@@ -69,14 +68,14 @@ class Situations:
         machines = [Machine(offer.machine_id, self._room(offer, ours)) for offer in _preferred_first(offers)]
         free = sum(machine.gpus for machine in machines) - len(running)
         most = max(0, free) + MOST_STOPS
-        lanes = [
-            lane
-            for lane in self._waiting.lanes()
+        lanes = {
+            lane: waiting
+            for lane, waiting in self._waiting.lanes().items()
             if (gpu_type in lane.gpu_types[1:] if fallback else lane.gpu_types[0] == gpu_type)
-        ]
+        }
         further: Counter[str] = Counter()
-        for lane in lanes:
-            further[self._known_queue(lane.queue)] += max(0, self._waiting.lanes()[lane] - most)
+        for lane, waiting in lanes.items():
+            further[self._book.queues.known(lane.queue)] += max(0, waiting - most)
         jobs = sorted((job for lane in lanes for job in self._waiting.first(lane, most)), key=self._waiting.rank)
         with_torch = frozenset(
             offer.machine_id for offer in offers if offer.has_torch and offer.stage is MachineStage.READY
@@ -100,31 +99,35 @@ class Situations:
         waiting = {job: machine for job, machine in self.promises.items() if job in self._waiting and job in winners}
         self.promises = waiting | kept
 
-    def may_ask_for(self, job: Job) -> bool:
-        """True if any machine will do for the job, and a GPU more of the wanted type breaks no limit of its queues."""
-        return machine_with_torch(job, self._inventory.offers()) is None and self.full_queue(job) is None
+    def askable(self, jobs: Sequence[Job]) -> list[Job]:
+        """Those for which any machine will do, and that break no limit of their queues with a GPU more."""
+        offers = self._inventory.offers()
+        used = {gpu_type: self.used(gpu_type) for gpu_type in {job.spec.gpu_type for job in jobs}}
+        return [
+            job
+            for job in jobs
+            if machine_with_torch(job, offers) is None and self._full_queue(job, used[job.spec.gpu_type]) is None
+        ]
 
     def full_queue(self, job: Job) -> tuple[str, int] | None:
         """The job's queue, or the nearest above, that may not have a GPU more of the wanted type, with its limit.
 
         The limit is in thousandths of a GPU. None if there is no such queue.
         """
-        queues, gpu_type = self._book.queues, job.spec.gpu_type
-        used: Counter[str] = Counter()
-        for one in self._running.jobs():
-            if one.machine_gpu_type == gpu_type:
-                used.update(queue.name for queue in queues.upwards(self._known(one)))
-        for queue in queues.upwards(self._known(job)):
-            limit = queues.share(queue.name, gpu_type).limit
-            if limit is not None and (used[queue.name] + 1) * WHOLE_GPU_MILLI > limit:
+        return self._full_queue(job, self.used(job.spec.gpu_type))
+
+    def used(self, gpu_type: str) -> Mapping[str, int]:
+        """What each queue and all below it use now of a GPU type, in thousandths of a GPU."""
+        running = (job for job in self._running.jobs() if job.machine_gpu_type == gpu_type)
+        return self._book.queues.with_below((job.spec.queue, WHOLE_GPU_MILLI) for job in running)
+
+    def _full_queue(self, job: Job, used: Mapping[str, int]) -> tuple[str, int] | None:
+        queues = self._book.queues
+        for queue in queues.upwards(queues.known(job.spec.queue)):
+            limit = queues.share(queue.name, job.spec.gpu_type).limit
+            if limit is not None and used.get(queue.name, 0) + WHOLE_GPU_MILLI > limit:
                 return queue.name, limit
         return None
-
-    def _known(self, job: Job) -> str:
-        return self._known_queue(job.spec.queue)
-
-    def _known_queue(self, name: str) -> str:
-        return name if name in self._book.queues.leaves else DEFAULT_QUEUE
 
     def _room(self, offer: MachineOffer, ours: Mapping[str, int]) -> int:
         """The machine's GPUs without those that others have; if it takes no new leases, those that we have."""

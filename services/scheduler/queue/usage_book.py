@@ -12,6 +12,7 @@ from services.scheduler.fairness.kai.usage import UsageRecord
 from services.scheduler.fairness.queue_tree import WHOLE_GPU_MILLI
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from datetime import timedelta
 
     from servicekit.clock import Clock
@@ -36,7 +37,7 @@ class UsageBook:
         self._half_life_seconds = int(half_life.total_seconds())
         self._clock = clock
         self._records: dict[Key, UsageRecord] = {}
-        self._since: dict[str, tuple[dict[str, int], int]] = {}
+        self._since: dict[str, tuple[Mapping[str, int], int]] = {}
         self._is_read = False
 
     async def run_once(self) -> None:
@@ -60,16 +61,7 @@ class UsageBook:
             if now > record.time_seconds:
                 record = record.after(now, in_use.get(name, 0), capacity, self._half_life_seconds)
             self._records[gpu_type, name] = record
-        self._since[gpu_type] = (
-            _in_use(situation),
-            sum(machine.gpus for machine in situation.machines) * WHOLE_GPU_MILLI,
-        )
+        used = situation.queues.with_below((one.queue, one.gpus * WHOLE_GPU_MILLI) for one in situation.running)
+        gpus = sum(machine.gpus for machine in situation.machines)
+        self._since[gpu_type] = (used, gpus * WHOLE_GPU_MILLI)
         return {name: self._records[gpu_type, name].share_ppm for name in situation.queues.order}
-
-
-def _in_use(situation: Situation) -> dict[str, int]:
-    used: dict[str, int] = {}
-    for one in situation.running:
-        for queue in situation.queues.upwards(situation.queue_of(one)):
-            used[queue.name] = used.get(queue.name, 0) + one.gpus * WHOLE_GPU_MILLI
-    return used

@@ -139,8 +139,7 @@ class Dispatcher:
         """The first waiting jobs that no limit holds back, those first that others give way to."""
         jobs = self._waiting.in_turn(ASKED_FOR_AT_ONCE)
         promised = [job for job_id in self._situations.promises if (job := self._waiting.get(job_id))]
-        waiting = {job.job_id: job for job in [*promised, *jobs]}
-        return [job for job in waiting.values() if self._situations.may_ask_for(job)]
+        return self._situations.askable(list({job.job_id: job for job in [*promised, *jobs]}.values()))
 
     async def _place(self, job: Job, machine_id: str | None) -> bool:
         """Starts the job if it gets a GPU of the machine, or of any; False if there is none."""

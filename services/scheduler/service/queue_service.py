@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
 
 from wavepool.scheduler.v1 import queues_pb2, queues_pb2_grpc
 
-from services.scheduler.fairness.queue_tree import WHOLE_GPU_MILLI, InvalidQueueTreeError
+from services.scheduler.fairness.queue_tree import InvalidQueueTreeError
 from services.scheduler.fairness.settings import MOST_QUEUES, Queues, described
 from services.scheduler.jobs.errors import InvalidFieldError, InvalidRequestError, JobNotFoundError, QueuesChangedError
 from services.scheduler.jobs.job import UNSEEN_STATES, Job
@@ -15,12 +15,11 @@ from services.scheduler.wire.queues import change_to_proto, queue_from_proto, qu
 from vocabulary.limits import DEFAULT_QUEUE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from services.scheduler.peers.billing import Billing
     from services.scheduler.queue.explanation import Explainer
     from services.scheduler.queue.queue_book import QueueBook
     from services.scheduler.queue.running import RunningJobs
+    from services.scheduler.queue.situations import Situations
     from services.scheduler.queue.waiting import WaitingJobs
     from services.scheduler.runs.dispatcher import Dispatcher
     from services.scheduler.store.job_store import JobStore
@@ -36,6 +35,7 @@ class QueueServicer(queues_pb2_grpc.QueueServiceServicer):
         billing: Billing,
         waiting: WaitingJobs,
         running: RunningJobs,
+        situations: Situations,
         dispatcher: Dispatcher,
         explainer: Explainer,
     ) -> None:
@@ -44,6 +44,7 @@ class QueueServicer(queues_pb2_grpc.QueueServiceServicer):
         self._billing = billing
         self._waiting = waiting
         self._running = running
+        self._situations = situations
         self._dispatcher = dispatcher
         self._explainer = explainer
 
@@ -51,15 +52,16 @@ class QueueServicer(queues_pb2_grpc.QueueServiceServicer):
         """Lists the queues with what each may have and has."""
         del request, context
         queues = self._book.queues
-        waiting = self._counted(self._waiting_by_queue())
-        running = self._counted(Counter(job.spec.queue for job in self._running.jobs()))
+        waiting = queues.with_below((lane.queue, jobs) for lane, jobs in self._waiting.lanes().items())
+        running = queues.with_below((job.spec.queue, 1) for job in self._running.jobs())
+        shares = self._shares()
         return queues_pb2.ListQueuesResponse(
             queues=[
                 queues_pb2.QueueStatus(
                     queue=queue_to_proto(queues.by_name[name]),
                     waiting_jobs=waiting[name],
                     running_jobs=running[name],
-                    shares=self._shares(name),
+                    shares=shares.get(name),
                 )
                 for name in queues.order
             ],
@@ -123,32 +125,19 @@ class QueueServicer(queues_pb2_grpc.QueueServiceServicer):
                 queues_pb2.MachineRefusal(machine_id=machine_id, gpu_type=gpu_type, reason=reason)
                 for machine_id, gpu_type, reason in found.machines
             ],
-            shares=[share for share in self._shares(job.spec.queue) if share.gpu_type in job.spec.gpu_types],
+            shares=[share for share in self._shares().get(job.spec.queue, ()) if share.gpu_type in job.spec.gpu_types],
         )
         if found.wait is not None:
             answer.eta_p50.FromTimedelta(found.wait.p50)
             answer.eta_p90.FromTimedelta(found.wait.p90)
         return answer
 
-    def _waiting_by_queue(self) -> Counter[str]:
-        numbers: Counter[str] = Counter()
-        for lane, jobs in self._waiting.lanes().items():
-            numbers[lane.queue] += jobs
-        return numbers
-
-    def _counted(self, numbers: Counter[str]) -> Counter[str]:
-        """The numbers of each queue, with those of all below it."""
-        queues, counted = self._book.queues, Counter[str]()
-        for name, jobs in numbers.items():
-            for queue in queues.upwards(name if name in queues.leaves else DEFAULT_QUEUE):
-                counted[queue.name] += jobs
-        return counted
-
-    def _shares(self, name: str) -> Iterable[queues_pb2.QueueShare]:
+    def _shares(self) -> dict[str, list[queues_pb2.QueueShare]]:
+        """By queue: what it may have and has of each GPU type."""
+        shares: defaultdict[str, list[queues_pb2.QueueShare]] = defaultdict(list)
         for gpu_type, states in sorted(self._dispatcher.queue_states.items()):
-            if name in states:
-                # The states are of the last pass that had jobs of the type; runs have ended since.
-                used = self._counted(
-                    Counter(job.spec.queue for job in self._running.jobs() if job.machine_gpu_type == gpu_type)
-                )
-                yield share_to_proto(gpu_type, states[name]._replace(used=used[name] * WHOLE_GPU_MILLI))
+            # The states are of the last pass that had jobs of the type; runs have ended since.
+            used = self._situations.used(gpu_type)
+            for name, state in states.items():
+                shares[name].append(share_to_proto(gpu_type, state._replace(used=used.get(name, 0))))
+        return shares

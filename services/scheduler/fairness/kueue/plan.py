@@ -20,11 +20,10 @@ from services.scheduler.fairness.kueue.quota_tree import quota_tree
 from services.scheduler.fairness.kueue.snapshot import Admitted, Workload, snapshot_of
 from services.scheduler.fairness.kueue.victims import FairSharing
 from services.scheduler.fairness.queue_tree import UNLIMITED, WHOLE_GPU_MILLI, ReclaimStrategy
-from services.scheduler.fairness.settings import DEFAULT_RECLAIM_MIN_RUNTIME
 from services.scheduler.fairness.situation import Plan, QueueState, Stop
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from services.scheduler.fairness.kueue.admission_cycle import Decision
     from services.scheduler.fairness.situation import Candidate, Running, Situation
@@ -182,31 +181,27 @@ def _total(situation: Situation) -> int:
 
 def _specs(situation: Situation) -> tuple[list[QueueSpec], list[CohortSpec]]:
     queues, resource, total = situation.queues, _resource(situation), _total(situation)
+    tree = queues.tree(situation.gpu_type)
     specs: list[QueueSpec] = []
     cohorts: list[CohortSpec] = []
     for name in queues.order:
-        settings, said = queues.by_name[name], queues.share(name, situation.gpu_type)
-        is_leaf = name in queues.leaves
+        queue, said, is_leaf = tree.queues[name], queues.share(name, situation.gpu_type), name in queues.leaves
         # A queue at the top that says nothing has all there is; elsewhere it borrows.
-        unsaid = total if is_leaf and not settings.parent else 0
-        nominal = min(unsaid if said.quota is None else said.quota, total)
+        has_all = is_leaf and queue.parent is None and said.quota is None
+        nominal = total if has_all else min(queue.quota.gpu_milli, total)
         # A parent's quota includes its children's; here, what it owns comes on top of theirs.
-        below = [other for other in queues.by_name.values() if other.parent == name]
-        nominal = max(0, nominal - sum(queues.tree(situation.gpu_type).queues[one.name].quota[0] for one in below))
-        borrowing = said.borrowing_limit
-        if said.limit is not None and said.limit < UNLIMITED:
-            up_to_limit = max(0, said.limit - nominal)
+        nominal = max(0, nominal - sum(child.quota.gpu_milli for child in tree.children(name)))
+        borrowing, limit = said.borrowing_limit, queue.limit.gpu_milli
+        if limit < UNLIMITED:
+            up_to_limit = max(0, limit - nominal)
             borrowing = up_to_limit if borrowing is None else min(borrowing, up_to_limit)
-            nominal = min(nominal, said.limit)
-        has_parent = bool(settings.parent)
-        quota = Quota(nominal, borrowing if has_parent else None, said.lending_limit if has_parent else None)
-        weight = Fraction(
-            WHOLE_GPU_MILLI if said.over_quota_weight is None else said.over_quota_weight, WHOLE_GPU_MILLI
-        )
+            nominal = min(nominal, limit)
+        quota = Quota(nominal, borrowing, said.lending_limit) if queue.parent else Quota(nominal)
+        weight = Fraction(queue.weight.gpu_milli, WHOLE_GPU_MILLI)
         if is_leaf:
-            specs.append(QueueSpec(name, settings.parent or None, {resource: quota}, weight, _preemption(situation)))
+            specs.append(QueueSpec(name, queue.parent, {resource: quota}, weight, _preemption(situation)))
         else:
-            cohorts.append(CohortSpec(name, settings.parent or None, {resource: quota}, weight))
+            cohorts.append(CohortSpec(name, queue.parent, {resource: quota}, weight))
     return specs, cohorts
 
 
@@ -235,21 +230,18 @@ def _protected(situation: Situation, winner: Candidate, victims: list[str]) -> s
     if queues.reclaim_strategy(situation.queue_of(winner)) is ReclaimStrategy.AGGRESSIVE:
         return ""
     for one in situation.running:
-        runtimes = (queue.reclaim_min_runtime for queue in queues.upwards(situation.queue_of(one)))
-        least = next((runtime for runtime in runtimes if runtime is not None), DEFAULT_RECLAIM_MIN_RUNTIME)
+        least = queues.reclaim_min_runtime(situation.queue_of(one))
         if one.job_id in victims and not one.stopping and situation.now - one.start_time < least:
             return f"{one.job_id} would give way, and is protected until it has run for {least.total_seconds():g} s"
     return ""
 
 
 def _states(situation: Situation, starts: Mapping[str, str]) -> dict[str, QueueState]:
-    used: defaultdict[str, int] = defaultdict(int)
-    jobs: Iterator[Candidate | Running] = iter(
-        [*situation.running, *(one for one in situation.waiting if one.job_id in starts)]
-    )
-    for job in jobs:
-        for queue in situation.queues.upwards(situation.queue_of(job)):
-            used[queue.name] += job.gpus * WHOLE_GPU_MILLI
+    jobs: list[Candidate | Running] = [
+        *situation.running,
+        *(one for one in situation.waiting if one.job_id in starts),
+    ]
+    used = situation.queues.with_below((job.queue, job.gpus * WHOLE_GPU_MILLI) for job in jobs)
     tree = situation.queues.tree(situation.gpu_type)
     return {
         name: QueueState(queue.quota[0], min(queue.quota[0], _total(situation)), used[name], queue.limit[0])
