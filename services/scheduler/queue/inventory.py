@@ -75,13 +75,6 @@ class Inventory:
         """The last event of a machine that has an offer."""
         return self._events[machine_id]
 
-    def free_masks(self, machine_id: str) -> tuple[int, ...]:
-        """The free eighths of each GPU of a machine that has an offer: bit n is set if eighth n is free.
-
-        All are 0 if the machine takes no lease now.
-        """
-        return tuple(self._events[machine_id].machine.free_masks)
-
     def offers(self) -> list[MachineOffer]:
         """All machines, in the form that placement uses."""
         return [_offer(event.machine) for event in self._events.values()]

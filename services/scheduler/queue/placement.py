@@ -38,21 +38,6 @@ class MachineOffer:
     """True if it can evaluate problem definitions."""
 
 
-def machine_for(job: Job, offers: Iterable[MachineOffer], eighths: int = WHOLE_GPU_EIGHTHS) -> str | None:
-    """The ready machine that fits and was used last: its caches are warm, and the others may idle out.
-
-    None if no offer of the wanted GPU type fits. Offers may be out of date, so the pool decides. It also chooses the
-    fallback, because it knows for sure whether a machine of the wanted type is free.
-    """
-    fitting = [
-        offer
-        for offer in offers
-        if offer.stage is MachineStage.READY and offer.gpu_type == job.spec.gpu_type and offer.free_eighths >= eighths
-    ]
-    best = max(fitting, key=lambda offer: (offer.last_used_time, offer.machine_id), default=None)
-    return best.machine_id if best else None
-
-
 def machine_with_torch(job: Job, offers: Iterable[MachineOffer], eighths: int = WHOLE_GPU_EIGHTHS) -> str | None:
     """The machine for a job with a problem definition: the best one with torch, even if it is in use.
 

@@ -10,7 +10,6 @@ from services.scheduler.queue.placement import (
     MachineOffer,
     MachineStage,
     awaited_machines,
-    machine_for,
     machine_with_torch,
 )
 from tests.services.scheduler.jobs import START, a_queued_job
@@ -26,21 +25,6 @@ def offer(number: int, stage: MachineStage = MachineStage.READY, **changes: Any)
         "last_used_time": START,
     }
     return MachineOffer(**(fields | changes))
-
-
-def test_job_goes_to_the_fitting_machine_that_was_used_last() -> None:
-    offers = [
-        offer(1),
-        offer(2, last_used_time=START + timedelta(seconds=9)),
-        offer(3, last_used_time=START + timedelta(seconds=99), free_eighths=4),
-        offer(4, last_used_time=START + timedelta(seconds=99), gpu_type="MI210"),
-        offer(5, MachineStage.CLOSED, last_used_time=START + timedelta(seconds=99)),
-    ]
-    assert machine_for(a_queued_job(), offers) == "machine-2"
-
-
-def test_job_that_fits_nowhere_gets_no_machine() -> None:
-    assert machine_for(a_queued_job(), [offer(1, free_eighths=0), offer(2, MachineStage.STARTING)]) is None
 
 
 def test_job_with_a_definition_waits_for_a_machine_with_torch_if_there_is_one() -> None:
@@ -63,10 +47,6 @@ def test_first_job_awaits_the_machine_that_was_asked_for_first() -> None:
         first.job_id: "machine-1",
         second.job_id: "machine-2",
     }
-
-
-def test_fallback_is_left_to_the_pool() -> None:
-    assert machine_for(a_queued_job(fallback_gpu_types=("MI210",)), [offer(1, gpu_type="MI210")]) is None
 
 
 def test_job_awaits_a_machine_of_its_wanted_type_before_a_fallback() -> None:

@@ -1,0 +1,72 @@
+"""What a plan sees of queue and machines; with the plan, which machine a job gets."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+from google.protobuf.timestamp_pb2 import Timestamp
+from wavepool.vmpool.v1 import vmpool_pb2
+
+from servicekit.clock import ManualClock
+from services.scheduler.fairness.plan import plan
+from services.scheduler.queue.inventory import Inventory
+from services.scheduler.queue.queue_book import QueueBook
+from services.scheduler.queue.running import RunningJobs
+from services.scheduler.queue.situations import Situations
+from services.scheduler.queue.usage_book import UsageBook
+from services.scheduler.queue.waiting import WaitingJobs
+from tests.services.scheduler.jobs import START, a_queued_job
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from services.scheduler.jobs.job import Job
+
+NO_STORE: Any = None
+
+
+def machine(number: int, state: str = "WARM", used_seconds: int = 0, **changes: Any) -> vmpool_pb2.Machine:
+    at = int(START.timestamp())
+    fields: dict[str, Any] = {
+        "machine_id": f"machine-{number}",
+        "gpu_type": "MI300X",
+        "gpu_count": 1,
+        "state": vmpool_pb2.MachineState.Value(f"MACHINE_STATE_{state}"),
+        "free_eighths": 8,
+        "create_time": Timestamp(seconds=at + number),
+        "last_used_time": Timestamp(seconds=at + used_seconds),
+    }
+    return vmpool_pb2.Machine(**(fields | changes))
+
+
+def chosen(job: Job, machines: Sequence[vmpool_pb2.Machine], gpu_type: str = "MI300X") -> str | None:
+    """The machine that the job is to start on, among those that want the type."""
+    clock, waiting, inventory = ManualClock(START), WaitingJobs(timedelta(seconds=1)), Inventory()
+    for one in machines:
+        inventory.apply(vmpool_pb2.MachineEvent(machine=one))
+    waiting.put(job)
+    usage = UsageBook(NO_STORE, timedelta(0), clock)
+    situations = Situations(QueueBook(NO_STORE), usage, waiting, RunningJobs(), inventory, clock)
+    return plan(situations.of(gpu_type)).starts.get(job.job_id)
+
+
+def test_job_goes_to_the_fitting_machine_that_was_used_last() -> None:
+    machines = [
+        machine(1),
+        machine(2, used_seconds=9),
+        machine(3, used_seconds=99, free_eighths=4),
+        machine(4, used_seconds=99, gpu_type="MI210"),
+        machine(5, "DRAINING", used_seconds=99),
+    ]
+    assert chosen(a_queued_job(), machines) == "machine-2"
+
+
+def test_job_that_fits_nowhere_gets_no_machine() -> None:
+    assert chosen(a_queued_job(), [machine(1, free_eighths=0), machine(2, "STARTING")]) is None
+
+
+def test_a_job_does_not_take_part_where_its_fallback_is_wanted() -> None:
+    job = a_queued_job(fallback_gpu_types=("MI210",))
+    for gpu_type in ("MI300X", "MI210"):
+        assert chosen(job, [machine(1, gpu_type="MI210")], gpu_type) is None
