@@ -9,12 +9,13 @@ from wavepool.scheduler.v1 import queues_pb2, queues_pb2_grpc
 
 from services.scheduler.fairness.queue_tree import InvalidQueueTreeError
 from services.scheduler.fairness.settings import MOST_QUEUES, Queues, described
-from services.scheduler.jobs.errors import InvalidFieldError, InvalidRequestError, JobNotFoundError, QueuesChangedError
-from services.scheduler.jobs.job import UNSEEN_STATES, Job
+from services.scheduler.jobs.errors import InvalidFieldError, InvalidRequestError, QueuesChangedError
+from services.scheduler.service.visible_job import visible_job
 from services.scheduler.wire.queues import change_to_proto, queue_from_proto, queue_to_proto, share_to_proto
 from vocabulary.limits import DEFAULT_QUEUE
 
 if TYPE_CHECKING:
+    from services.scheduler.jobs.job import Job
     from services.scheduler.peers.billing import Billing
     from services.scheduler.queue.explanation import Explainer
     from services.scheduler.queue.queue_book import QueueBook
@@ -88,11 +89,7 @@ class QueueServicer(queues_pb2_grpc.QueueServiceServicer):
     async def ExplainJob(self, request: queues_pb2.ExplainJobRequest, context: object) -> queues_pb2.ExplainJobResponse:
         """Says where a job stands and why."""
         del context
-        job = await self._store.get(request.job_id) if "\0" not in request.job_id else None
-        is_visible = job and (not request.account_ids or job.account_id in request.account_ids)
-        if job is None or not is_visible or job.state in UNSEEN_STATES:
-            raise JobNotFoundError(request.job_id)
-        return self._explained(job)
+        return self._explained(await visible_job(self._store, request.account_ids, request.job_id))
 
     async def _described(self, request: queues_pb2.ApplyQueuesRequest, before: Queues) -> Queues:
         if len(request.queues) > MOST_QUEUES:

@@ -13,6 +13,7 @@ from services.scheduler.jobs.comparison import compare
 from services.scheduler.jobs.errors import InvalidFieldError, JobNotFoundError
 from services.scheduler.jobs.job import OVER_STATES
 from services.scheduler.jobs.timing import CPU, RankingKey, default_timing_mode
+from services.scheduler.service.visible_job import visible_job
 from submissions.checks import UnknownProblemError, element_type_name
 from submissions.modes import TIMING_MODES, TimingMode
 from vocabulary.names import known_name, none_of
@@ -97,8 +98,8 @@ class RankingServicer(rankings_pb2_grpc.RankingServiceServicer):
         return RankingKey(slug, hardware, dtype, timing_mode)
 
     async def _job(self, account_ids: Collection[str], job_id: str) -> Job:
-        job = await self._store.get(job_id) if "\0" not in job_id else None
-        if job is None or job.state not in OVER_STATES or (account_ids and job.account_id not in account_ids):
+        job = await visible_job(self._store, account_ids, job_id)
+        if job.state not in OVER_STATES:
             raise JobNotFoundError(job_id)
         return job
 

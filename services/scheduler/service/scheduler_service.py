@@ -9,16 +9,17 @@ from wavepool.scheduler.v1 import scheduler_pb2, scheduler_pb2_grpc
 from problems.library.aliases import nearest_slugs, resolved_slug
 from problems.library.variants import UnknownElementTypeError
 from services.scheduler import metrics
-from services.scheduler.jobs.errors import InvalidFieldError, JobNotFoundError
+from services.scheduler.jobs.errors import InvalidFieldError
 from services.scheduler.jobs.job import IN_FLIGHT_STATES, OVER_STATES, UNSEEN_STATES, WAITING_STATES, Job, JobState
 from services.scheduler.jobs.listing import JobFilter, PageEnd
+from services.scheduler.service.visible_job import visible_job
 from services.scheduler.wire import messages as wire
 from services.scheduler.wire.page_token import page_end, page_token
 from submissions.checks import UnknownProblemError
 from vocabulary.limits import DEFAULT_DTYPE
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Mapping, Sequence
+    from collections.abc import AsyncIterator, Mapping
 
     from problems.kit.definition import CatalogueEntry
     from services.scheduler.queue.admission import Admission
@@ -71,7 +72,7 @@ class SchedulerServicer(scheduler_pb2_grpc.SchedulerServiceServicer):
     async def GetJob(self, request: scheduler_pb2.GetJobRequest, context: object) -> scheduler_pb2.GetJobResponse:
         """Gets a job with its source."""
         del context
-        job = await self._job(request.account_ids, request.job_id)
+        job = await visible_job(self._store, request.account_ids, request.job_id)
         return scheduler_pb2.GetJobResponse(job=await self._whole(job))
 
     async def ListJobs(self, request: scheduler_pb2.ListJobsRequest, context: object) -> scheduler_pb2.ListJobsResponse:
@@ -94,7 +95,7 @@ class SchedulerServicer(scheduler_pb2_grpc.SchedulerServiceServicer):
     ) -> AsyncIterator[scheduler_pb2.WatchJobResponse]:
         """Streams a job's events."""
         del context
-        job = await self._job([request.account_id] if request.account_id else [], request.job_id)
+        job = await visible_job(self._store, [request.account_id] if request.account_id else [], request.job_id)
         if not 0 <= request.after_seq <= job.last_seq:
             raise InvalidFieldError("after_seq", f"is {request.after_seq}; give 0 to {job.last_seq}, the job's last")
         with metrics.job_followers.track_inprogress():
@@ -106,7 +107,7 @@ class SchedulerServicer(scheduler_pb2_grpc.SchedulerServiceServicer):
     ) -> scheduler_pb2.CancelJobResponse:
         """Ends a job."""
         del context
-        job = await self._job(request.account_ids, request.job_id)
+        job = await visible_job(self._store, request.account_ids, request.job_id)
         return scheduler_pb2.CancelJobResponse(job=wire.job_to_proto(await self._canceller.cancel(job)))
 
     async def ListProblems(
@@ -145,12 +146,6 @@ class SchedulerServicer(scheduler_pb2_grpc.SchedulerServiceServicer):
 
     async def _whole(self, job: Job) -> scheduler_pb2.Job:
         return wire.job_to_proto(job, await self._store.whole_submission(job))
-
-    async def _job(self, account_ids: Sequence[str], job_id: str) -> Job:
-        job = await self._store.get(job_id) if "\0" not in job_id else None
-        if job is None or job.state in UNSEEN_STATES or (account_ids and job.account_id not in account_ids):
-            raise JobNotFoundError(job_id)
-        return job
 
 
 def _check_text(field: str, value: str) -> None:
