@@ -8,10 +8,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
-from wavepool_client.http.connection import resolve
-from wavepool_client.http.transport import Transport
+from wavepool_client.http.gateway_client import GatewayClient
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,21 +19,12 @@ ALERTS = "/api/v1/alerts"
 PAGE_SIZE = 100
 
 
-class AlertClient:
+class AlertClient(GatewayClient):
     """A synchronous client of one gateway's alerts. Methods raise WavepoolError (`wavepool_client.errors`).
 
     Endpoint and token are found in the same way as for `wavepool_client.Client`. An account sees its own alerts; an
     operator sees everybody's, or those of the `account_id` that it names.
     """
-
-    def __init__(self, endpoint: str | None = None, token: str | None = None) -> None:
-        self._transport = Transport(resolve(endpoint, token))
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._transport.close()
 
     def active(self, account_id: str = "") -> list[dict[str, Any]]:
         """The alerts that are firing or pending, newest first."""

@@ -9,14 +9,13 @@
 from __future__ import annotations
 
 import uuid
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from wavepool_client.errors import InputError, NotListeningError, UnreachableError
-from wavepool_client.http.connection import Connection, resolve
 from wavepool_client.http.event_stream import Event, follow
+from wavepool_client.http.gateway_client import GatewayClient
 from wavepool_client.http.retries import Retries
-from wavepool_client.http.transport import Transport
 from wavepool_client.outcome import Result, result_of
 from wavepool_client.submission import Mode, Submission, TimingMode
 
@@ -28,26 +27,12 @@ SUBMIT_GIVE_UP_SECONDS = 10.0
 ENDED_STATES = frozenset({"FINISHED", "CANCELLED", "FAILED"})
 
 
-class Client:
+class Client(GatewayClient):
     """A synchronous client of one gateway. Methods raise WavepoolError; `wavepool_client.errors` shows the tree.
 
     If `endpoint` and `token` are not given, they come from WAVEPOOL_ENDPOINT and WAVEPOOL_TOKEN, then from the profile
     that WAVEPOOL_PROFILE names or that is the current one, then from the files of `wavepool up` in `.wavepool/`.
     """
-
-    def __init__(self, endpoint: str | None = None, token: str | None = None) -> None:
-        self.connection: Connection = resolve(endpoint, token)
-        self._transport = Transport(self.connection)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Closes the connections; submissions go on."""
-        self._transport.close()
 
     def submit_hip_kernel(  # noqa: PLR0913 - an argument for each option
         self,

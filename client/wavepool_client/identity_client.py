@@ -8,11 +8,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from wavepool_client.http.connection import Connection, resolve
-from wavepool_client.http.transport import Transport
+from wavepool_client.http.gateway_client import GatewayClient
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,22 +19,12 @@ if TYPE_CHECKING:
 API = "/api/v1"
 
 
-class IdentityClient:
+class IdentityClient(GatewayClient):
     """A synchronous client of one gateway's users, teams, accounts and tokens. Methods raise WavepoolError.
 
     Endpoint and token are found in the same way as for `wavepool_client.Client`. Users, teams and accounts are named
     by id or name. Changes of others take an administrator's token.
     """
-
-    def __init__(self, endpoint: str | None = None, token: str | None = None) -> None:
-        self.connection: Connection = resolve(endpoint, token)
-        self._transport = Transport(self.connection)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._transport.close()
 
     def me(self) -> dict[str, Any]:
         """The user of the token, the account that it charges, and what it may do."""

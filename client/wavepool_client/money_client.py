@@ -8,13 +8,12 @@
 from __future__ import annotations
 
 import uuid
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from wavepool_client.errors import NotListeningError, UnreachableError
-from wavepool_client.http.connection import resolve
+from wavepool_client.http.gateway_client import GatewayClient
 from wavepool_client.http.retries import Retries
-from wavepool_client.http.transport import Transport
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,21 +22,12 @@ BILLING = "/api/v1/billing"
 GIVE_UP_SECONDS = 10.0
 
 
-class MoneyClient:
+class MoneyClient(GatewayClient):
     """A synchronous client of one gateway's books. Methods raise WavepoolError (`wavepool_client.errors`).
 
     Endpoint and token are found in the same way as for `wavepool_client.Client`. Amounts are dollars. Everything but an
     account's own statement and grants takes an operator's token.
     """
-
-    def __init__(self, endpoint: str | None = None, token: str | None = None) -> None:
-        self._transport = Transport(resolve(endpoint, token))
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._transport.close()
 
     def report(self, start: str = "", end: str = "") -> dict[str, Any]:
         """What machines cost in a period, what was charged, and why the two differ. Times are in ISO 8601."""

@@ -10,14 +10,13 @@
 from __future__ import annotations
 
 import uuid
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from wavepool_client.errors import NotListeningError, UnreachableError
-from wavepool_client.http.connection import resolve
 from wavepool_client.http.event_stream import Event, follow
+from wavepool_client.http.gateway_client import GatewayClient
 from wavepool_client.http.retries import Retries
-from wavepool_client.http.transport import Transport
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -26,21 +25,12 @@ MACHINES = "/api/v1/machines"
 ORDER_GIVE_UP_SECONDS = 10.0
 
 
-class PoolClient:
+class PoolClient(GatewayClient):
     """A synchronous client of one gateway's machines. Methods raise WavepoolError (`wavepool_client.errors`).
 
     Endpoint and token are found in the same way as for `wavepool_client.Client`. Asking for machines, ending them and
     reading their logs takes an operator's token.
     """
-
-    def __init__(self, endpoint: str | None = None, token: str | None = None) -> None:
-        self._transport = Transport(resolve(endpoint, token))
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._transport.close()
 
     def machines(self, *, include_ended: bool = False) -> list[dict[str, Any]]:
         """The machines of the pool, those that are over last."""

@@ -7,11 +7,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from wavepool_client.http.connection import resolve
-from wavepool_client.http.transport import Transport
+from wavepool_client.http.gateway_client import GatewayClient
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,21 +18,12 @@ if TYPE_CHECKING:
 QUEUES = "/api/v1/queues"
 
 
-class QueueClient:
+class QueueClient(GatewayClient):
     """A synchronous client of one gateway's queues. Methods raise WavepoolError (`wavepool_client.errors`).
 
     Endpoint and token are found in the same way as for `wavepool_client.Client`. Everybody sees the queues; operators
     change them.
     """
-
-    def __init__(self, endpoint: str | None = None, token: str | None = None) -> None:
-        self._transport = Transport(resolve(endpoint, token))
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._transport.close()
 
     def queues(self) -> dict[str, Any]:
         """The `queues`, parents before children, and the `generation` of their tree."""
@@ -60,15 +50,15 @@ class QueueClient:
         }
         return self._transport.call("POST", f"{QUEUES}/apply", body=body)
 
-    def close(self, name: str) -> dict[str, Any]:
+    def close_queue(self, name: str) -> dict[str, Any]:
         """Lets a queue take no new submissions."""
         return self._transport.call("POST", f"{QUEUES}/{quote(name, safe='')}/close")
 
-    def open(self, name: str) -> dict[str, Any]:
+    def open_queue(self, name: str) -> dict[str, Any]:
         """Lets a queue take submissions again."""
         return self._transport.call("POST", f"{QUEUES}/{quote(name, safe='')}/open")
 
-    def remove(self, name: str) -> dict[str, Any]:
+    def remove_queue(self, name: str) -> dict[str, Any]:
         """Removes a queue that has no submissions in flight."""
         return self._transport.call("DELETE", f"{QUEUES}/{quote(name, safe='')}")
 

@@ -102,7 +102,7 @@ def close(
     name: NameArgument, *, endpoint: EndpointOption = None, token: TokenOption = None, as_json: JsonOption = False
 ) -> None:
     """Let a queue take no new submissions; those that it has go on."""
-    _change(lambda client: client.close(name), f"queue {name} takes no new submissions", endpoint, token, as_json)
+    _change(lambda client: client.close_queue(name), f"queue {name} takes no new submissions", endpoint, token, as_json)
 
 
 @app.command("open")
@@ -110,7 +110,7 @@ def open_queue(
     name: NameArgument, *, endpoint: EndpointOption = None, token: TokenOption = None, as_json: JsonOption = False
 ) -> None:
     """Let a closed queue take submissions again."""
-    _change(lambda client: client.open(name), f"queue {name} takes submissions", endpoint, token, as_json)
+    _change(lambda client: client.open_queue(name), f"queue {name} takes submissions", endpoint, token, as_json)
 
 
 @app.command()
@@ -118,7 +118,7 @@ def remove(
     name: NameArgument, *, endpoint: EndpointOption = None, token: TokenOption = None, as_json: JsonOption = False
 ) -> None:
     """Remove a queue that has no submissions in flight."""
-    _change(lambda client: client.remove(name), f"queue {name} is removed", endpoint, token, as_json)
+    _change(lambda client: client.remove_queue(name), f"queue {name} is removed", endpoint, token, as_json)
 
 
 def why(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from typing import TYPE_CHECKING, TypeVar
 
 from wavepool.scheduler.v1 import queues_pb2
@@ -24,7 +23,7 @@ _STRATEGIES = {
     strategy: queues_pb2.ReclaimStrategy.Value(f"RECLAIM_STRATEGY_{strategy.name}") for strategy in ReclaimStrategy
 }
 Name = TypeVar("Name")
-_SHARE_FIELDS = tuple(one.name for one in fields(Share))
+_SHARE_FIELDS = ("quota", "over_quota_weight", "limit", "lending_limit", "borrowing_limit")
 _EVERYTHING = -1.0
 _LARGEST_GPUS = 1e9
 
