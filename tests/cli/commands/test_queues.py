@@ -1,0 +1,147 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import yaml
+
+from tests.cli.conftest import Answer
+from tests.cli.invocation import wavepool
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.cli.conftest import ScriptedGateway
+
+QUEUES, APPLY, WHY = "/api/v1/queues", "/api/v1/queues/apply", "/api/v1/submissions/job_1/why"
+DOCUMENT: dict[str, Any] = {
+    "apiVersion": "kaiwo.ai/v1alpha2",
+    "kind": "KaiwoQueue",
+    "metadata": {"name": "red"},
+    "spec": {"parentQueue": "lab"},
+}
+SHARE: dict[str, Any] = {"gpu_type": "MI300X", "quota": 4.0, "fair_share": 3.5, "used": 1.0, "limit": None}
+LISTED: dict[str, Any] = {
+    "queues": [
+        {"name": "lab", "parent": None, "running": 1, "waiting": 2, "shares": [], "document": DOCUMENT},
+        {"name": "red", "parent": "lab", "closed": True, "running": 1, "waiting": 2, "shares": [SHARE], "document": {}},
+    ],
+    "generation": 5,
+}
+CHANGED: dict[str, Any] = {
+    "changes": [
+        {"name": "red", "kind": "CHANGED", "fields": [{"field": "resources.gpu.quota", "before": "4", "after": "6"}]},
+        {"name": "blue", "kind": "REMOVED", "fields": []},
+    ],
+    "generation": 5,
+}
+UNCHANGED: dict[str, Any] = {"changes": [], "generation": 5}
+EXPLAINED: dict[str, Any] = {
+    "queue": "red",
+    "position": 3,
+    "ahead_in_queue": 1,
+    "ahead_in_others": 1,
+    "reason": "2 jobs are ahead of it for MI300X.",
+    "remedy": "Runs on MI300X that end.",
+    "eta_p50_seconds": 90.0,
+    "eta_p90_seconds": 600.0,
+    "machines": [{"machine_id": "m_1", "gpu_type": "MI300X", "reason": "its GPUs are in use"}],
+    "shares": [SHARE],
+}
+
+
+def document_file(tmp_path: Path, text: str | None = None) -> str:
+    file = tmp_path / "queues.yaml"
+    file.write_text(yaml.safe_dump(DOCUMENT) if text is None else text)
+    return str(file)
+
+
+def test_queues_are_shown_as_a_tree_with_what_they_have(gateway: ScriptedGateway) -> None:
+    gateway.on("GET", QUEUES, Answer(LISTED))
+
+    out = wavepool("queues", "--endpoint", gateway.endpoint).out
+
+    lines = [line.split() for line in out.splitlines()]
+    assert ["lab", "-", "-", "-", "-", "-", "1", "2"] in lines
+    assert ["red", "(closed)", "MI300X", "4", "3.5", "-", "1", "1", "2"] in lines
+    assert "  red (closed)" in out
+    assert wavepool("queues", "--json", "--endpoint", gateway.endpoint).json == LISTED
+
+
+def test_what_is_exported_can_be_applied(gateway: ScriptedGateway, tmp_path: Path) -> None:
+    gateway.on("GET", QUEUES, Answer({"queues": LISTED["queues"][:1], "generation": 5}))
+    gateway.on("POST", APPLY, Answer(UNCHANGED))
+
+    exported = wavepool("queues", "export", "--endpoint", gateway.endpoint).out
+    run = wavepool("queues", "apply", "-f", document_file(tmp_path, exported), "--endpoint", gateway.endpoint)
+
+    [asked] = gateway.asked("POST", APPLY)
+    assert asked.body["documents"] == [DOCUMENT]
+    assert "nothing to change" in run.err
+
+
+def test_a_change_is_shown_and_made_only_after_a_yes(gateway: ScriptedGateway, tmp_path: Path) -> None:
+    gateway.on("POST", APPLY, Answer(CHANGED))
+    words = ("queues", "apply", "-f", document_file(tmp_path), "--prune", "--endpoint", gateway.endpoint)
+
+    refused = wavepool(*words, stdin="n\n")
+    dry = wavepool(*words, "--dry-run")
+    made = wavepool(*words, stdin="y\n")
+
+    assert "~ red" in refused.out
+    assert "resources.gpu.quota: 4 -> 6" in refused.out
+    assert "- blue" in refused.out
+    assert (refused.status, dry.status, made.status) == (1, 0, 0)
+    asked = [
+        (one.body["dry_run"], one.body["prune"], one.body["expected_generation"])
+        for one in gateway.asked("POST", APPLY)
+    ]
+    assert asked == [(True, True, 0), (True, True, 0), (True, True, 0), (False, True, 5)]
+    assert "generation 5" in made.err
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [("[1, 2]", "is no mapping"), ("", "has no document"), ("a: [", "is no YAML"), (None, "cannot be read")],
+)
+def test_a_file_that_describes_no_queues_reaches_no_gateway(
+    gateway: ScriptedGateway, tmp_path: Path, text: str | None, words: str
+) -> None:
+    file = str(tmp_path / "missing") if text is None else document_file(tmp_path, text)
+
+    run = wavepool("queues", "apply", "-f", file, "--endpoint", gateway.endpoint)
+
+    assert run.status == 2
+    assert words in run.err
+    assert not gateway.requests
+
+
+def test_queues_are_closed_opened_and_removed(gateway: ScriptedGateway) -> None:
+    for method, path in (("POST", "red/close"), ("POST", "red/open"), ("DELETE", "red")):
+        gateway.on(method, f"{QUEUES}/{path}", Answer(CHANGED), Answer(UNCHANGED))
+
+    said = [wavepool("queues", word, "red", "--endpoint", gateway.endpoint).err for word in ("close", "open", "remove")]
+    again = wavepool("queues", "close", "red", "--endpoint", gateway.endpoint).err
+
+    assert "queue red takes no new submissions" in said[0]
+    assert "queue red takes submissions" in said[1]
+    assert "queue red is removed" in said[2]
+    assert "already" in again
+
+
+def test_why_says_the_rule_the_remedy_and_the_machines(gateway: ScriptedGateway) -> None:
+    gateway.on("GET", WHY, Answer(EXPLAINED))
+
+    out = wavepool("why", "job_1", "--endpoint", gateway.endpoint).out
+
+    assert out.startswith("2 jobs are ahead of it for MI300X.\nWhat would free it: Runs on MI300X that end.\n")
+    assert "Position 3: 1 ahead of it in its queue and 1 in others." in out
+    assert "Likely to start in 90 s, and in 9 of 10 cases within 600 s." in " ".join(out.split())
+    assert "its GPUs are in use" in out
+    assert wavepool("why", "job_1", "--json", "--endpoint", gateway.endpoint).json == EXPLAINED
+
+
+def test_why_of_a_submission_that_does_not_wait_is_one_sentence(gateway: ScriptedGateway) -> None:
+    gateway.on("GET", WHY, Answer(EXPLAINED | {"position": None, "reason": "It runs on m_1."}))
+
+    assert wavepool("why", "job_1", "--endpoint", gateway.endpoint).out == "It runs on m_1.\n"
