@@ -16,12 +16,14 @@ from typing import TYPE_CHECKING, Any
 from alembic import command
 from alembic.config import Config
 from sqlalchemy import BigInteger, Connection, Dialect, TypeDecorator, event
+from sqlalchemy.exc import InterfaceError, OperationalError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
 from servicekit.db.sqlite_connection import SqliteConnection
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
+    from collections.abc import AsyncGenerator, Coroutine
+    from contextvars import Context
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
@@ -55,6 +57,7 @@ class Database:
         # SQLite has one writer at a time, and one that waits for it in the database asks again at growing intervals,
         # so that some wait for a second while others overtake. This queue lets them in as they came.
         self._writers = asyncio.Lock() if self.dialect_name == "sqlite" else nullcontext()
+        self._running: set[asyncio.Task[None]] = set()
 
     @property
     def engine(self) -> AsyncEngine:
@@ -86,9 +89,21 @@ class Database:
             await connection.execution_options(**(SNAPSHOT if self.dialect_name == "postgresql" else READING))
             yield connection
 
+    def run(self, work: Coroutine[Any, Any, None], context: Context) -> None:
+        """Starts work on the database that ends by itself; `close` waits for it."""
+        task = asyncio.create_task(work, context=context)
+        self._running.add(task)
+        task.add_done_callback(self._running.discard)
+
     async def close(self) -> None:
-        """Closes all connections."""
+        """Closes all connections, after the work that was started has ended."""
+        await asyncio.gather(*self._running, return_exceptions=True)
         await self._engine.dispose()
+
+
+def is_outage(error: BaseException) -> bool:
+    """True if the error is the database's own and not that of a statement: it is full, locked or out of reach."""
+    return isinstance(error, OperationalError | InterfaceError | OSError)
 
 
 async def migrate(database: Database, location: str) -> None:

@@ -1,6 +1,7 @@
 """Writes jobs: each move is written only if the row is as the move found it, in one transaction with its events.
 
-Events are announced only after their commit, so nobody sees an event that is not a row.
+Writes that come at the same time share a transaction. Events are announced only after their commit, so nobody sees an
+event that is not a row.
 """
 
 from __future__ import annotations
@@ -8,23 +9,21 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from sqlalchemy import delete, select, text
+from sqlalchemy import select
 from wavepool.submission.v1.submission_pb2 import Submission
 
-from services.scheduler.jobs.errors import StaleJobError
+from servicekit.db.group_commit import GroupCommit
 from services.scheduler.jobs.job import Job, JobEvent, JobState
 from services.scheduler.jobs.spec import texts_of, without_texts
-from services.scheduler.jobs.timing import proven_time
 from services.scheduler.store import statements
+from services.scheduler.store.job_writes import Deletion, Insertion, Move, Written, write_all
 from services.scheduler.store.recent_texts import RecentTexts
-from services.scheduler.store.rows import changed_columns, event_to_row, job_from_row, job_to_row, time_to_row
+from services.scheduler.store.rows import job_from_row
 from services.scheduler.store.tables import job_texts, jobs
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Collection, Sequence
     from datetime import datetime
-
-    from sqlalchemy.ext.asyncio import AsyncConnection
 
     from servicekit.db.database import Database
 
@@ -39,6 +38,7 @@ class JobStore:
     def __init__(self, database: Database, announce: Callable[[Sequence[JobEvent]], None]) -> None:
         self._database = database
         self._announce = announce
+        self._writes = GroupCommit(database, write_all, self._announce_all)
         self._recent_texts = RecentTexts()
 
     async def insert(self, job: Job, max_in_flight: int) -> Job | None:
@@ -49,41 +49,24 @@ class JobStore:
         """
         texts = texts_of(job.spec.submission)
         job = replace(job, spec=replace(job.spec, submission=without_texts(job.spec.submission)))
-        async with self._database.transaction() as connection:
-            await self._one_submission_at_a_time(connection, job.account_id)
-            in_flight, earlier_id = await self._standing(connection, job)
-            if earlier_id is None and in_flight < max_in_flight:
-                await connection.execute(statements.INSERT_JOB, job_to_row(job))
-                row = {"job_id": job.job_id, "texts": texts.SerializeToString()}
-                await connection.execute(statements.INSERT_TEXTS, row)
-        if earlier_id is not None:
-            return await self.get(earlier_id)
-        if in_flight >= max_in_flight:
-            return None
-        self._recent_texts.put(job.job_id, texts)
-        return job
+        written = await self._writes.commit(Insertion(job, texts, max_in_flight))
+        if written.earlier_id is not None:
+            return await self.get(written.earlier_id)
+        if written.job is not None:
+            self._recent_texts.put(job.job_id, texts)
+        return written.job
 
     async def move(self, before: Job, after: Job, payloads: Sequence[bytes], now: datetime) -> Job:
         """Writes the columns that the move changed and appends its events; gives the new row.
 
         Raises StaleJobError, with nothing written, if the row has left the state, attempt or run event of `before`.
         """
-        async with self._database.transaction() as connection:
-            moved = await self._compare_and_set(connection, before, after, len(payloads))
-            events = _events(moved, payloads, now)
-            if events:
-                await connection.execute(statements.INSERT_EVENTS, [event_to_row(event) for event in events])
-            if moved.state is JobState.FINISHED and (time := proven_time(moved)):
-                await connection.execute(statements.INSERT_PROVEN_TIME, time_to_row(time))
-        if events:
-            self._announce(events)
-        return moved
+        written = await self._writes.commit(Move(before, after, payloads, now))
+        return written.job or after
 
     async def delete(self, job: Job) -> None:
         """Deletes a job that nobody has seen; does nothing if it has moved on."""
-        unmoved = (jobs.c.job_id == job.job_id, jobs.c.state == job.state)
-        async with self._database.transaction() as connection:
-            await connection.execute(delete(jobs).where(*unmoved))
+        await self._writes.commit(Deletion(job))
 
     async def get(self, job_id: str) -> Job | None:
         """Gets a job in any state; None if there is none."""
@@ -119,25 +102,9 @@ class JobStore:
         async with self._database.reading() as connection:
             return Submission.FromString(bytes((await connection.execute(query)).scalar_one()))
 
-    async def _compare_and_set(self, connection: AsyncConnection, before: Job, after: Job, new_events: int) -> Job:
-        statement, parameters = statements.move_of(before, changed_columns(before, after), new_events)
-        row = (await connection.execute(statement, parameters)).mappings().one_or_none()
-        if row is None:
-            raise StaleJobError(before.job_id)
-        return job_from_row(row)
-
-    async def _standing(self, connection: AsyncConnection, job: Job) -> tuple[int, str | None]:
-        """Number of jobs that the account has in flight, and the id of its earlier job with the same key."""
-        parameters = {"account_id": job.account_id, "idempotency_key": job.idempotency_key}
-        row = (await connection.execute(statements.STANDING, parameters)).mappings().one()
-        return row["jobs"], row["earlier_id"]
-
-    async def _one_submission_at_a_time(self, connection: AsyncConnection, account_id: str) -> None:
-        # On SQLite the whole database has one writer; elsewhere two submissions could count past each other.
-        if self._database.dialect_name == "postgresql":
-            await connection.execute(
-                text("SELECT pg_advisory_xact_lock(hashtext(:key))"), {"key": f"jobs {account_id}"}
-            )
+    def _announce_all(self, results: Sequence[Written]) -> None:
+        if events := [event for written in results for event in written.events]:
+            self._announce(events)
 
 
 def _merged(job: Job, texts: Submission) -> Submission:
@@ -145,19 +112,3 @@ def _merged(job: Job, texts: Submission) -> Submission:
     whole.CopyFrom(job.spec.submission)
     whole.MergeFrom(texts)
     return whole
-
-
-def _events(job: Job, payloads: Sequence[bytes], now: datetime) -> list[JobEvent]:
-    first = job.last_seq - len(payloads) + 1
-    return [
-        JobEvent(
-            job_id=job.job_id,
-            seq=seq,
-            time=now,
-            attempt=job.attempt,
-            cost_micros=job.cost_micros,
-            last=job.end_time is not None and seq == job.last_seq,
-            payload=payload,
-        )
-        for seq, payload in enumerate(payloads, first)
-    ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import bindparam, func, insert, select, update
+from sqlalchemy import bindparam, delete, func, insert, select, text, update
 
 from services.scheduler.jobs.job import IN_FLIGHT_STATES
 from services.scheduler.store.tables import job_events, job_texts, jobs, proven_times
@@ -13,10 +13,7 @@ from services.scheduler.store.tables import job_events, job_texts, jobs, proven_
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from sqlalchemy import Select
-    from sqlalchemy.sql.dml import ReturningUpdate
-
-    from services.scheduler.jobs.job import Job
+    from sqlalchemy import Update
 
 INSERT_JOB = insert(jobs)
 INSERT_TEXTS = insert(job_texts)
@@ -31,31 +28,41 @@ EVENTS = (
     .limit(bindparam("most"))
 )
 """Selects the first `most` events of `job_id` after `after_seq`."""
-_COMPARED = ("job_id", "state", "attempt", "run_seq")
-
-
-def _standing() -> Select[int, Any]:
-    own = jobs.c.account_id == bindparam("account_id")
-    in_flight = select(func.count()).select_from(jobs).where(own, jobs.c.state.in_(IN_FLIGHT_STATES))
-    earlier = select(jobs.c.job_id).where(own, jobs.c.idempotency_key == bindparam("idempotency_key"))
-    return select(in_flight.scalar_subquery().label("jobs"), earlier.scalar_subquery().label("earlier_id"))
-
-
-STANDING = _standing()
-"""For `account_id`, selects the number of `jobs` in flight and the id of the job with `idempotency_key`."""
-
-
-def move_of(before: Job, changed: Mapping[str, Any], new_events: int) -> tuple[ReturningUpdate[Any], dict[str, Any]]:
-    """The update of a job whose row is still as `before` in all columns that moves change, with its parameters."""
-    compared = {f"before_{name}": getattr(before, name) for name in _COMPARED}
-    written = {f"after_{name}": value for name, value in changed.items()}
-    return _move_of(tuple(changed)), {**compared, **written, "new_events": new_events}
+COMPARED = ("state", "attempt", "run_seq")
+"""The columns that tell if a row is still as a move found it: every move that others must not miss changes one."""
+LOCKED_JOBS = (
+    select(jobs)
+    .where(jobs.c.job_id.in_(bindparam("job_ids", expanding=True)))
+    .order_by(jobs.c.job_id)
+    .with_for_update()
+)
+"""Selects the jobs with `job_ids`, and keeps other processes from changing them."""
+DELETE_JOB = delete(jobs).where(jobs.c.job_id == bindparam("deleted_id"))
+IN_FLIGHT = (
+    select(jobs.c.account_id, func.count().label("jobs"))
+    .where(jobs.c.account_id.in_(bindparam("account_ids", expanding=True)), jobs.c.state.in_(IN_FLIGHT_STATES))
+    .group_by(jobs.c.account_id)
+)
+"""Counts the `jobs` in flight of each of `account_ids` that has any."""
+BY_KEY = select(jobs.c.account_id, jobs.c.idempotency_key, jobs.c.job_id).where(
+    jobs.c.account_id.in_(bindparam("account_ids", expanding=True)),
+    jobs.c.idempotency_key.in_(bindparam("keys", expanding=True)),
+)
+"""Selects the jobs of `account_ids` that have one of `keys`."""
+LOCK_ACCOUNTS = text(
+    "SELECT pg_advisory_xact_lock(locks.number) FROM (SELECT DISTINCT hashtext('jobs ' || account_id) AS number"
+    " FROM unnest(CAST(:account_ids AS text[])) AS account_id ORDER BY 1) AS locks"
+)
+"""Keeps other processes from inserting jobs of `account_ids`, on PostgreSQL."""
 
 
 @cache
-def _move_of(changed: tuple[str, ...]) -> ReturningUpdate[Any]:
-    """Builds the statement; there are as many of them as there are kinds of moves."""
+def update_of(changed: tuple[str, ...]) -> Update:
+    """The update of these columns of a job; there are as many of them as there are kinds of moves."""
     values: dict[str, Any] = {name: bindparam(f"after_{name}", type_=jobs.c[name].type) for name in changed}
-    values["last_seq"] = jobs.c.last_seq + bindparam("new_events")
-    unmoved = (jobs.c[name] == bindparam(f"before_{name}") for name in _COMPARED)
-    return update(jobs).where(*unmoved).values(values).returning(*jobs.c)
+    return update(jobs).where(jobs.c.job_id == bindparam("moved_id")).values(values)
+
+
+def update_parameters(job_id: str, changed: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters of `update_of`."""
+    return {"moved_id": job_id, **{f"after_{name}": value for name, value in changed.items()}}
