@@ -50,9 +50,7 @@ class JobStore:
         texts = texts_of(job.spec.submission)
         job = replace(job, spec=replace(job.spec, submission=without_texts(job.spec.submission)))
         written = await self._writes.commit(Insertion(job, texts, max_in_flight))
-        if written.earlier_id is not None:
-            return await self.get(written.earlier_id)
-        if written.job is not None:
+        if written.job is not None and written.job.job_id == job.job_id:
             self._recent_texts.put(job.job_id, texts)
         return written.job
 

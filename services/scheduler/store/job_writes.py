@@ -62,12 +62,11 @@ Write = Insertion | Move | Deletion
 class Written:
     """The result of a write.
 
-    Of an insertion, `job` is the new job, or None if there is none; then `earlier_id` is the job with the same key, or
-    None if the account has too many. Of a move it is the new row.
+    Of an insertion, `job` is the new job or the earlier one with the same key, or None if the account has too many. Of
+    a move it is the new row.
     """
 
     job: Job | None = None
-    earlier_id: str | None = None
     events: Sequence[JobEvent] = ()
 
 
@@ -135,7 +134,7 @@ class _Table:
         job = write.job
         key = job.account_id, job.idempotency_key
         if earlier_id := self._ids_by_key.get(key):
-            return Written(earlier_id=earlier_id)
+            return Written(job_from_row(self._rows[earlier_id]))
         if self._in_flight[job.account_id] >= write.max_in_flight:
             return Written()
         row = job_to_row(job)
@@ -191,7 +190,7 @@ class _Table:
 async def _read(connection: AsyncConnection, writes: Sequence[Write]) -> _Table:
     """Reads what the writes need to know, and locks it. Every process locks accounts before jobs, each in order."""
     inserted = [write.job for write in writes if isinstance(write, Insertion)]
-    found_ids = sorted({write.job.job_id for write in writes if not isinstance(write, Insertion)})
+    found_ids = {write.job.job_id for write in writes if not isinstance(write, Insertion)}
     in_flight: Counter[str] = Counter()
     ids_by_key: dict[tuple[str, str | None], str] = {}
     if inserted:
@@ -204,9 +203,10 @@ async def _read(connection: AsyncConnection, writes: Sequence[Write]) -> _Table:
         keys = sorted({job.idempotency_key for job in inserted if job.idempotency_key is not None})
         for row in await connection.execute(statements.BY_KEY, {"account_ids": account_ids, "keys": keys}):
             ids_by_key[row.account_id, row.idempotency_key] = row.job_id
+        found_ids.update(ids_by_key.values())
     rows: dict[str, dict[str, Any]] = {}
     if found_ids:
-        found = await connection.execute(statements.LOCKED_JOBS, {"job_ids": found_ids})
+        found = await connection.execute(statements.LOCKED_JOBS, {"job_ids": sorted(found_ids)})
         rows = {row["job_id"]: dict(row) for row in found.mappings()}
     return _Table(rows, in_flight, ids_by_key)
 

@@ -1,0 +1,201 @@
+"""Writes that share a transaction: their rows, events and answers are those of the same writes one after the other."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from sqlalchemy import delete, event, select
+from sqlalchemy.exc import IntegrityError
+
+from servicekit.db.database import Database, migrate
+from services.scheduler.jobs.errors import IllegalMoveError, StaleJobError
+from services.scheduler.jobs.job import Job, JobEvent
+from services.scheduler.server import MIGRATIONS
+from services.scheduler.store import tables
+from services.scheduler.store.job_store import JobStore
+from tests.services.scheduler.jobs import ACCEPTED, LEASE, START, a_job
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Sequence
+
+JOBS = 5
+TABLES = (tables.jobs, tables.job_texts, tables.job_events)
+
+MOVES: dict[str, Callable[[Job], Job]] = {
+    "enqueue": lambda job: job.enqueue("hold-1"),
+    "abandon": lambda job: job.abandon(),
+    "provision": lambda job: job.provision(),
+    "requeue": lambda job: job.requeue(),
+    "start": lambda job: job.start(LEASE, START),
+    "progress": lambda job: job.progress(job.run_seq + 1, 5),
+    "cancel": lambda job: job.request_cancel(START),
+    "retry": lambda job: job.retry(),
+    "settle": lambda job: job.settle(ACCEPTED),
+    "finish": lambda job: job.finish(500, START),
+    "report": lambda job: job,
+    # The database refuses a cost above the hold.
+    "overcharge": lambda job: replace(job, cost_micros=job.hold_micros + 1),
+}
+
+
+@dataclass(frozen=True)
+class Step:
+    """A write of a job; `behind` is how many versions of the job its caller has missed."""
+
+    kind: str
+    number: int
+    events: int
+    behind: int
+    limit: int
+
+
+@dataclass
+class Caller:
+    """Makes the calls of a program on one store, as callers would who know only what they have seen."""
+
+    store: JobStore
+    announced: list[JobEvent] = field(default_factory=list[JobEvent])
+
+    def call(self, step: Step, seen: dict[int, list[Job]]) -> Callable[[], Awaitable[Any]] | None:
+        if step.kind == "insert":
+            drafted = a_job(step.number, source="source")
+            job = replace(
+                drafted, account_id=f"account-{step.number % 2}", idempotency_key=f"key-{step.number % 3}"
+            )
+            seen.setdefault(step.number, []).append(job)
+            return lambda: self.store.insert(job, step.limit)
+        versions = seen.get(step.number, [a_job(step.number)])
+        before = versions[max(0, len(versions) - 1 - step.behind)]
+        if step.kind == "delete":
+            return lambda: self.store.delete(before)
+        try:
+            after = MOVES[step.kind](before)
+        except IllegalMoveError:
+            return None
+        seen.setdefault(step.number, []).append(before if step.kind == "overcharge" else after)
+        payloads = [f"{step.kind} {number}".encode() for number in range(step.events)]
+        return lambda: self.store.move(before, after, payloads, START)
+
+
+def an_order(kinds: Sequence[str]) -> st.SearchStrategy[list[Step]]:
+    """Mostly a life of several jobs in a possible order, with writes between them that come too late."""
+    step = st.builds(
+        Step,
+        kind=st.sampled_from([*kinds]),
+        number=st.integers(1, JOBS),
+        events=st.integers(0, 2),
+        behind=st.sampled_from([0, 0, 0, 0, 1, 2]),
+        limit=st.sampled_from([1, 2, 9]),
+    )
+    return st.lists(step, min_size=1, max_size=40)
+
+
+def lives(names: str) -> list[str]:
+    return names.split()
+
+
+PROGRAMS = st.one_of(
+    an_order(["insert", "delete", *MOVES]),
+    # Weighted towards the usual life, which random moves seldom get far in.
+    an_order(lives("insert insert enqueue enqueue start start progress settle finish cancel report overcharge abandon")),
+)
+
+
+async def answer(call: Callable[[], Awaitable[Any]]) -> Any:
+    try:
+        return await call()
+    except (StaleJobError, IntegrityError) as error:
+        return type(error).__name__
+
+
+async def rows(database: Database) -> list[list[tuple[Any, ...]]]:
+    async with database.reading() as connection:
+        return [sorted(map(tuple, await connection.execute(select(table))), key=repr) for table in TABLES]
+
+
+async def emptied(database: Database) -> Caller:
+    async with database.transaction() as connection:
+        await connection.execute(delete(tables.jobs))
+    announced: list[JobEvent] = []
+    return Caller(JobStore(database, announced.extend), announced)
+
+
+async def check(database: Database, program: Sequence[Step], sizes: Sequence[int]) -> None:
+    alone, seen = await emptied(database), dict[int, list[Job]]()
+    calls = [call for step in program if (call := alone.call(step, seen))]
+    expected = [await answer(call) for call in calls]
+    expected_rows = await rows(database)
+
+    grouped, seen = await emptied(database), dict[int, list[Job]]()
+    calls = [call for step in program if (call := grouped.call(step, seen))]
+    answers: list[Any] = []
+    while calls:
+        size = sizes[len(answers) % len(sizes)]
+        # All of them wait before the first transaction begins.
+        answers += await asyncio.gather(*map(answer, calls[:size]))
+        calls = calls[size:]
+    assert answers == expected
+    assert await rows(database) == expected_rows
+    for one in {event.job_id for event in alone.announced} | {event.job_id for event in grouped.announced}:
+        assert of_job(grouped.announced, one) == of_job(alone.announced, one)
+
+
+def of_job(events: Sequence[JobEvent], job_id: str) -> list[JobEvent]:
+    return [event for event in events if event.job_id == job_id]
+
+
+@pytest.mark.timeout(300)
+def test_any_groups_of_any_writes_leave_the_rows_events_and_answers_of_one_at_a_time(database_url: str) -> None:
+    with asyncio.Runner() as runner:
+        database = Database(database_url)
+        runner.run(migrate(database, MIGRATIONS))
+
+        @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+        @given(PROGRAMS, st.lists(st.integers(1, 12), min_size=1, max_size=6))
+        def examples(program: list[Step], sizes: list[int]) -> None:
+            runner.run(check(database, program, sizes))
+
+        examples()
+        runner.run(database.close())
+
+
+async def queued(store: JobStore, number: int) -> Job:
+    job = await store.insert(a_job(number), 100)
+    assert job is not None
+    return await store.move(job, job.enqueue("hold-1"), [b"queued"], START)
+
+
+async def test_simultaneous_moves_of_many_jobs_share_their_transactions(database: Database, store: JobStore) -> None:
+    jobs = [await queued(store, number) for number in range(40)]
+    begun: Counter[str] = Counter()
+    event.listen(database.engine.sync_engine, "commit", lambda _: begun.update(["commit"]))
+    await asyncio.gather(*(store.move(job, job.start(LEASE, START), [b"started"], START) for job in jobs))
+    assert begun["commit"] == 1
+
+
+async def test_move_that_the_database_refuses_fails_alone(store: JobStore) -> None:
+    jobs = [await queued(store, number) for number in range(5)]
+    moves = [job.start(LEASE, START) for job in jobs]
+    moves[2] = replace(moves[2], cost_micros=moves[2].hold_micros + 1)
+    answers = await asyncio.gather(
+        *(store.move(before, after, [b"started"], START) for before, after in zip(jobs, moves, strict=True)),
+        return_exceptions=True,
+    )
+    assert [isinstance(answer, IntegrityError) for answer in answers] == [number == 2 for number in range(5)]
+    assert await store.get(jobs[2].job_id) == jobs[2]
+    assert await store.get(jobs[3].job_id) == answers[3]
+
+
+async def test_move_whose_caller_is_cancelled_first_does_not_happen(store: JobStore) -> None:
+    jobs = [await queued(store, number) for number in range(2)]
+    moves = [asyncio.ensure_future(store.move(job, job.provision(), [], START)) for job in jobs]
+    await asyncio.sleep(0)
+    moves[1].cancel()
+    await asyncio.gather(*moves, return_exceptions=True)
+    assert [await store.get(job.job_id) for job in jobs] == [jobs[0].provision(), jobs[1]]
