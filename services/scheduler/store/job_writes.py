@@ -72,7 +72,8 @@ class Written:
 
 async def write_all(connection: AsyncConnection, writes: Sequence[Write]) -> list[Written | Exception]:
     """Carries the writes out in order; StaleJobError is the result of a move whose row has changed."""
-    table = await _read(connection, writes)
+    table = _Table()
+    await table.read(connection, writes)
     results: list[Written | Exception] = []
     wave = _Wave()
     for write in writes:
@@ -123,28 +124,44 @@ class _Wave:
 class _Table:
     """What is known of the rows, kept up to date with each write."""
 
-    def __init__(
-        self, rows: dict[str, dict[str, Any]], in_flight: Counter[str], ids_by_key: dict[tuple[str, str | None], str]
-    ) -> None:
-        self._rows = rows
-        self._in_flight = in_flight
-        self._ids_by_key = ids_by_key
+    def __init__(self) -> None:
+        self._rows: dict[str, dict[str, Any]] = {}
+        self._jobs_by_key: dict[tuple[str, str | None], Job] = {}
+        self._in_flight: Counter[str] = Counter()
+
+    async def read(self, connection: AsyncConnection, writes: Sequence[Write]) -> None:
+        """Reads what the writes need to know, and locks it. All processes lock accounts before jobs, each in order."""
+        if inserted := [write.job for write in writes if isinstance(write, Insertion)]:
+            account_ids = sorted({job.account_id for job in inserted})
+            # On SQLite the whole database has one writer; elsewhere two submissions could count past each other.
+            if connection.dialect.name == "postgresql":
+                await connection.execute(statements.LOCK_ACCOUNTS, {"account_ids": account_ids})
+            for row in await connection.execute(statements.IN_FLIGHT, {"account_ids": account_ids}):
+                self._in_flight[row.account_id] = row.jobs
+            keys = sorted({job.idempotency_key for job in inserted if job.idempotency_key is not None})
+            found = await connection.execute(statements.BY_KEY, {"account_ids": account_ids, "keys": keys})
+            for job in map(job_from_row, found.mappings()):
+                self._jobs_by_key[job.account_id, job.idempotency_key] = job
+        if moved := {write.job.job_id for write in writes if not isinstance(write, Insertion)}:
+            found = await connection.execute(statements.LOCKED_JOBS, {"job_ids": sorted(moved)})
+            self._rows = {row["job_id"]: dict(row) for row in found.mappings()}
 
     def insert(self, write: Insertion, wave: _Wave) -> Written:
+        """Adds a job, if its key and its account's limit let it."""
         job = write.job
-        key = job.account_id, job.idempotency_key
-        if earlier_id := self._ids_by_key.get(key):
-            return Written(job_from_row(self._rows[earlier_id]))
+        if earlier := self._jobs_by_key.get((job.account_id, job.idempotency_key)):
+            return Written(earlier)
         if self._in_flight[job.account_id] >= write.max_in_flight:
             return Written()
         row = job_to_row(job)
-        self._set(job.job_id, row)
-        wave.job_ids.add(job.job_id)
+        self._set(job, row)
         wave.inserted.append(row)
         wave.texts.append({"job_id": job.job_id, "texts": write.texts.SerializeToString()})
+        wave.job_ids.add(job.job_id)
         return Written(job)
 
     def move(self, write: Move, wave: _Wave) -> Written | StaleJobError:
+        """Changes a row that is as the move found it."""
         before = write.before
         row = self._rows.get(before.job_id)
         if row is None or any(row[name] != getattr(before, name) for name in statements.COMPARED):
@@ -152,63 +169,35 @@ class _Table:
         changed = changed_columns(before, write.after)
         changed["last_seq"] = row["last_seq"] + len(write.payloads)
         row = row | changed
-        self._set(before.job_id, row)
-        job = job_from_row(row)
+        job = write.after.changed(**{name: row[name] for name in statements.LOOSE})
+        self._set(job, row)
         events = _events(job, write.payloads, write.now)
-        wave.job_ids.add(job.job_id)
         wave.updated[tuple(changed)].append(statements.update_parameters(job.job_id, changed))
         wave.events += map(event_to_row, events)
         if job.state is JobState.FINISHED and (time := proven_time(job)):
             wave.times.append(time_to_row(time))
-        return Written(job, events=events)
+        wave.job_ids.add(job.job_id)
+        return Written(job, events)
 
     def delete(self, write: Deletion, wave: _Wave) -> Written:
-        row = self._rows.get(write.job.job_id)
-        if row is not None and row["state"] == write.job.state:
-            self._set(write.job.job_id, None)
-            wave.job_ids.add(write.job.job_id)
-            wave.deleted.append({"deleted_id": write.job.job_id})
+        """Deletes a row that is in the state of the deletion's job."""
+        job = write.job
+        if (row := self._rows.get(job.job_id)) and row["state"] == job.state:
+            self._set(job, None)
+            wave.deleted.append({"deleted_id": job.job_id})
+            wave.job_ids.add(job.job_id)
         return Written()
 
-    def _set(self, job_id: str, row: dict[str, Any] | None) -> None:
-        """Replaces a row, and with it what counts and finds it."""
-        for one, change in ((self._rows.get(job_id), -1), (row, 1)):
-            if one is None:
-                continue
-            self._in_flight[one["account_id"]] += change * (one["state"] in IN_FLIGHT_STATES)
-            key = one["account_id"], one["idempotency_key"]
-            if key[1] is not None:
-                self._ids_by_key |= {key: job_id} if change > 0 else {}
-            if change < 0:
-                self._ids_by_key.pop(key, None)
-        if row is None:
-            self._rows.pop(job_id, None)
-        else:
-            self._rows[job_id] = row
-
-
-async def _read(connection: AsyncConnection, writes: Sequence[Write]) -> _Table:
-    """Reads what the writes need to know, and locks it. Every process locks accounts before jobs, each in order."""
-    inserted = [write.job for write in writes if isinstance(write, Insertion)]
-    found_ids = {write.job.job_id for write in writes if not isinstance(write, Insertion)}
-    in_flight: Counter[str] = Counter()
-    ids_by_key: dict[tuple[str, str | None], str] = {}
-    if inserted:
-        account_ids = sorted({job.account_id for job in inserted})
-        # On SQLite the whole database has one writer; elsewhere two submissions could count past each other.
-        if connection.dialect.name == "postgresql":
-            await connection.execute(statements.LOCK_ACCOUNTS, {"account_ids": account_ids})
-        for row in await connection.execute(statements.IN_FLIGHT, {"account_ids": account_ids}):
-            in_flight[row.account_id] = row.jobs
-        keys = sorted({job.idempotency_key for job in inserted if job.idempotency_key is not None})
-        for row in await connection.execute(statements.BY_KEY, {"account_ids": account_ids, "keys": keys}):
-            ids_by_key[row.account_id, row.idempotency_key] = row.job_id
-        found_ids.update(ids_by_key.values())
-    rows: dict[str, dict[str, Any]] = {}
-    if found_ids:
-        found = await connection.execute(statements.LOCKED_JOBS, {"job_ids": sorted(found_ids)})
-        rows = {row["job_id"]: dict(row) for row in found.mappings()}
-    return _Table(rows, in_flight, ids_by_key)
+    def _set(self, job: Job, row: dict[str, Any] | None) -> None:
+        """Replaces the row of a job, and with it what counts and finds the job."""
+        if before := self._rows.pop(job.job_id, None):
+            self._in_flight[job.account_id] -= before["state"] in IN_FLIGHT_STATES
+            self._jobs_by_key.pop((job.account_id, before["idempotency_key"]), None)
+        if row:
+            self._rows[job.job_id] = row
+            self._in_flight[job.account_id] += row["state"] in IN_FLIGHT_STATES
+            if row["idempotency_key"] is not None:
+                self._jobs_by_key[job.account_id, row["idempotency_key"]] = job
 
 
 def _events(job: Job, payloads: Sequence[bytes], now: datetime) -> list[JobEvent]:

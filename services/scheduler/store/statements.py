@@ -30,13 +30,15 @@ EVENTS = (
 """Selects the first `most` events of `job_id` after `after_seq`."""
 COMPARED = ("state", "attempt", "run_seq")
 """The columns that tell if a row is still as a move found it: every move that others must not miss changes one."""
+LOOSE = ("last_seq", "cancel_time")
+"""The only columns that a move may change without one of those that are compared."""
 LOCKED_JOBS = (
-    select(jobs)
+    select(jobs.c["job_id", "account_id", "idempotency_key", *COMPARED, *LOOSE])
     .where(jobs.c.job_id.in_(bindparam("job_ids", expanding=True)))
     .order_by(jobs.c.job_id)
     .with_for_update()
 )
-"""Selects the jobs with `job_ids`, and keeps other processes from changing them."""
+"""Selects what moves compare and count of the jobs with `job_ids`, and keeps other processes from changing them."""
 DELETE_JOB = delete(jobs).where(jobs.c.job_id == bindparam("deleted_id"))
 IN_FLIGHT = (
     select(jobs.c.account_id, func.count().label("jobs"))
@@ -44,7 +46,7 @@ IN_FLIGHT = (
     .group_by(jobs.c.account_id)
 )
 """Counts the `jobs` in flight of each of `account_ids` that has any."""
-BY_KEY = select(jobs.c.account_id, jobs.c.idempotency_key, jobs.c.job_id).where(
+BY_KEY = select(jobs).where(
     jobs.c.account_id.in_(bindparam("account_ids", expanding=True)),
     jobs.c.idempotency_key.in_(bindparam("keys", expanding=True)),
 )

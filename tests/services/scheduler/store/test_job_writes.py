@@ -55,6 +55,12 @@ class Step:
     limit: int
 
 
+def a_draft(number: int, **fields: Any) -> Job:
+    """One of several jobs of two accounts, which use the same keys."""
+    job = a_job(number, **fields)
+    return replace(job, account_id=f"account-{number % 2}", idempotency_key=f"key-{number % 3}")
+
+
 @dataclass
 class Caller:
     """Makes the calls of a program on one store, as callers would who know only what they have seen."""
@@ -64,13 +70,9 @@ class Caller:
 
     def call(self, step: Step, seen: dict[int, list[Job]]) -> Callable[[], Awaitable[Any]] | None:
         if step.kind == "insert":
-            drafted = a_job(step.number, source="source")
-            job = replace(
-                drafted, account_id=f"account-{step.number % 2}", idempotency_key=f"key-{step.number % 3}"
-            )
-            seen.setdefault(step.number, []).append(job)
-            return lambda: self.store.insert(job, step.limit)
-        versions = seen.get(step.number, [a_job(step.number)])
+            seen.setdefault(step.number, []).append(a_draft(step.number))
+            return lambda: self.store.insert(a_draft(step.number, source="source"), step.limit)
+        versions = seen.get(step.number, [a_draft(step.number)])
         before = versions[max(0, len(versions) - 1 - step.behind)]
         if step.kind == "delete":
             return lambda: self.store.delete(before)
@@ -129,7 +131,11 @@ async def emptied(database: Database) -> Caller:
 async def check(database: Database, program: Sequence[Step], sizes: Sequence[int]) -> None:
     alone, seen = await emptied(database), dict[int, list[Job]]()
     calls = [call for step in program if (call := alone.call(step, seen))]
-    expected = [await answer(call) for call in calls]
+    expected: list[Any] = []
+    for call in calls:
+        expected.append(await answer(call))
+        if isinstance(expected[-1], Job):
+            assert await alone.store.get(expected[-1].job_id) == expected[-1]
     expected_rows = await rows(database)
 
     grouped, seen = await emptied(database), dict[int, list[Job]]()
