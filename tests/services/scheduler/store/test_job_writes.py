@@ -167,8 +167,10 @@ def test_any_groups_of_any_writes_leave_the_rows_events_and_answers_of_one_at_a_
         def examples(program: list[Step], sizes: list[int]) -> None:
             runner.run(check(database, program, sizes))
 
-        examples()
-        runner.run(database.close())
+        try:
+            examples()
+        finally:
+            runner.run(database.close())
 
 
 async def queued(store: JobStore, number: int) -> Job:
