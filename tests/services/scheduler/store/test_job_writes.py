@@ -105,7 +105,9 @@ def lives(names: str) -> list[str]:
 PROGRAMS = st.one_of(
     an_order(["insert", "delete", *MOVES]),
     # Weighted towards the usual life, which random moves seldom get far in.
-    an_order(lives("insert insert enqueue enqueue start start progress settle finish cancel report overcharge abandon")),
+    an_order(
+        lives("insert insert enqueue enqueue start start progress settle finish cancel report overcharge abandon")
+    ),
 )
 
 
