@@ -4,7 +4,7 @@ They answer the scheduler over gRPC on loopback with the messages of the real on
 their machine, and each change is an event of the stream of machines, as vmpool's are. A run has one event, its end.
 """
 
-# ruff: noqa: N802 - methods are named by the protos, and grpc's contexts have no useful type
+# ruff: noqa: ANN401, N802 - methods are named by the protos, and grpc's contexts have no useful type
 from __future__ import annotations
 
 import asyncio

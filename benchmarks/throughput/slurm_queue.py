@@ -1,4 +1,4 @@
-"""Measures Slurm from Debian (`slurm-wlm`): its controller, one node and munge, all on loopback in a folder of their own.
+"""Measures Slurm from Debian (`slurm-wlm`): its controller, one node and munge, on loopback, in a folder of their own.
 
 Set as Slurm's guide for high throughput says: no accounting, no gathering of figures, process groups for tracking, no
 task plugin, first come first served with deferred scheduling, several controller ports, quiet logs. The jobs are one

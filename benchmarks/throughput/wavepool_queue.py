@@ -99,7 +99,7 @@ async def _measure(name: str, url: str, folder: Path, jobs: int, in_flight: int,
     log = folder / "scheduler.log"
     process = _started(settings, log)
     try:
-        target = await _serving(process, log)
+        target = await asyncio.to_thread(_serving, process, log)
         channel = open_channel(target, ServiceCredentials("gateway", token))
         before = _cpu_seconds(process.pid)
         try:
@@ -121,7 +121,7 @@ async def _measure(name: str, url: str, folder: Path, jobs: int, in_flight: int,
 def _started(settings: Mapping[str, str], log: Path) -> subprocess.Popen[bytes]:
     with log.open("wb") as lines:
         return subprocess.Popen(
-            [*os.environ.get("BENCHMARK_PROFILER", "").split(), sys.executable, "-m", "services.scheduler"],
+            [sys.executable, "-m", "services.scheduler"],
             cwd=ROOT,
             env={**os.environ, **settings},
             stdout=lines,
@@ -129,15 +129,14 @@ def _started(settings: Mapping[str, str], log: Path) -> subprocess.Popen[bytes]:
         )
 
 
-async def _serving(process: subprocess.Popen[bytes], log: Path) -> str:
+def _serving(process: subprocess.Popen[bytes], log: Path) -> str:
     """The address of the scheduler, from its log."""
-    async with asyncio.timeout(START_SECONDS):
-        while process.poll() is None:
-            found = re.search(r'"message":"serving".*"port":(\d+)', log.read_text())
-            if found:
-                return f"127.0.0.1:{found[1]}"
-            await asyncio.sleep(0.05)
-    raise SystemExit(f"the scheduler ended: {log.read_text()[-2000:]}")
+    deadline = time.monotonic() + START_SECONDS
+    while process.poll() is None and time.monotonic() < deadline:
+        if found := re.search(r'"message":"serving".*"port":(\d+)', log.read_text()):
+            return f"127.0.0.1:{found[1]}"
+        time.sleep(0.05)
+    raise SystemExit(f"the scheduler did not start: {log.read_text()[-2000:]}")
 
 
 async def _ends(url: str, jobs: int) -> dict[str, float]:

@@ -11,7 +11,7 @@ import asyncio
 from contextlib import asynccontextmanager, nullcontext
 from datetime import UTC, datetime, timedelta
 from importlib.resources import as_file, files
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from alembic import command
 from alembic.config import Config
@@ -29,6 +29,7 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
 BUSY_TIMEOUT_MS = 10_000
 READING = {"wavepool_reading": True}
+SHORT = {"wavepool_short": True}
 SNAPSHOT = READING | {"isolation_level": "REPEATABLE READ"}
 
 
@@ -74,6 +75,17 @@ class Database:
         """A writing transaction: committed at the end, rolled back by an exception."""
         async with self._writers, self._engine.begin() as connection:
             yield connection
+
+    @asynccontextmanager
+    async def short_transaction(self) -> AsyncGenerator[AsyncConnection]:
+        """A writing transaction of statements that each change or find few rows by an index.
+
+        On SQLite they run in the thread of the event loop, which saves more time than they take.
+        """
+        async with self._writers, self._engine.connect() as connection:
+            await connection.execution_options(**SHORT)
+            async with connection.begin():
+                yield connection
 
     @asynccontextmanager
     async def reading(self) -> AsyncGenerator[AsyncConnection]:
@@ -160,5 +172,8 @@ def _prepare_sqlite(connection: Any, record: object) -> None:  # noqa: ANN401 - 
 
 
 def _begin_sqlite(connection: Connection) -> None:
-    reading = "wavepool_reading" in connection.get_execution_options()
-    connection.exec_driver_sql("BEGIN" if reading else "BEGIN IMMEDIATE")
+    options = connection.get_execution_options()
+    driver = cast("SqliteConnection", connection.connection.driver_connection)
+    driver.runs_here = False
+    connection.exec_driver_sql("BEGIN" if "wavepool_reading" in options else "BEGIN IMMEDIATE")
+    driver.runs_here = "wavepool_short" in options

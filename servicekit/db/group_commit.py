@@ -1,7 +1,7 @@
 """Commits the writes of many callers together, so that they share one wait for the disk.
 
-Writes that come while a transaction is under way go into the next one, in the order in which they came. A caller goes on
-when its write is committed. A single write never waits for others to come.
+Writes that come while a transaction is under way go into the next one, in the order in which they came. A caller goes
+on when its write is committed. A single write never waits for others to come.
 """
 
 from __future__ import annotations
@@ -81,15 +81,10 @@ class GroupCommit(Generic[W, R]):
 
     async def _write_group(self, group: Sequence[tuple[W, asyncio.Future[R]]]) -> None:
         try:
-            async with self._database.transaction() as connection:
+            async with self._database.short_transaction() as connection:
                 results = await self._write(connection, [write for write, _ in group])
         except Exception as error:  # noqa: BLE001 - every caller gets its own
-            if len(group) == 1 or is_outage(error):
-                for _, done in group:
-                    _fail(done, error)
-            else:
-                for one in group:
-                    await self._write_group([one])
+            await self._refused(group, error)
             return
         except BaseException:
             for _, done in group:
@@ -99,12 +94,21 @@ class GroupCommit(Generic[W, R]):
             self._committed([result for result in results if not isinstance(result, Exception)])
         finally:
             for (_, done), result in zip(group, results, strict=True):
-                if isinstance(result, Exception):
-                    _fail(done, result)
-                elif not done.done():
-                    done.set_result(result)
+                _end(done, result)
+
+    async def _refused(self, group: Sequence[tuple[W, asyncio.Future[R]]], error: Exception) -> None:
+        if len(group) > 1 and not is_outage(error):
+            for one in group:
+                await self._write_group([one])
+            return
+        for _, done in group:
+            _end(done, error)
 
 
-def _fail(done: asyncio.Future[R], error: Exception) -> None:
-    if not done.done():
-        done.set_exception(error)
+def _end(done: asyncio.Future[R], result: R | Exception) -> None:
+    if done.done():
+        return
+    if isinstance(result, Exception):
+        done.set_exception(result)
+    else:
+        done.set_result(result)

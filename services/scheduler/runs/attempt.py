@@ -1,8 +1,9 @@
 """One attempt at a job: follows its run on a leased machine until the run ends or the attempt is lost.
 
 Several duties race, and the first to end decides. The follower ends with the run's last event; the others end only by
-declaring the attempt lost. They begin when they are due, so that a short run has none of their tasks. Each batch of events is a commit that first compares the row with what this attempt last
-wrote, so an attempt that another process has taken over can write nothing more.
+declaring the attempt lost. They begin when they are due, so that a short run has none of their tasks. Each batch of
+events is a commit that first compares the row with what this attempt last wrote, so an attempt that another process has
+taken over can write nothing more.
 """
 
 from __future__ import annotations
