@@ -43,8 +43,8 @@ class SimulatedPool(vmpool_pb2_grpc.VmPoolServiceServicer):
     ) -> vmpool_pb2.AcquireLeaseResponse:
         """Leases a GPU of the machine that is asked for, or of the first that has a free one."""
         wanted = [request.machine_id] if request.machine_id else list(self._free)
-        machine_id = next((one for one in wanted if self._free[one]), None)
-        if machine_id is None:
+        machine_id = next((one for one in wanted if self._free[one]), "")
+        if not machine_id:
             await context.abort(grpc.StatusCode.RESOURCE_EXHAUSTED, "nothing is free now")
         self._leased += 1
         lease = vmpool_pb2.Lease(
@@ -59,8 +59,8 @@ class SimulatedPool(vmpool_pb2_grpc.VmPoolServiceServicer):
             start_kind=vmpool_pb2.START_KIND_WARM_REUSE,
         )
         lease.expire_time.FromDatetime(datetime.now(UTC) + request.duration.ToTimedelta())
-        self._leases[lease.lease_id] = str(machine_id)
-        event = self._changed(str(machine_id), -1)
+        self._leases[lease.lease_id] = machine_id
+        event = self._changed(machine_id, -1)
         return vmpool_pb2.AcquireLeaseResponse(lease=lease, machine=event.machine)
 
     async def RenewLease(self, request: vmpool_pb2.RenewLeaseRequest, context: Any) -> vmpool_pb2.RenewLeaseResponse:

@@ -140,8 +140,8 @@ class _Table:
                 self._in_flight[row.account_id] = row.jobs
             keys = sorted({job.idempotency_key for job in inserted if job.idempotency_key is not None})
             found = await connection.execute(statements.BY_KEY, {"account_ids": account_ids, "keys": keys})
-            for job in map(job_from_row, found.mappings()):
-                self._jobs_by_key[job.account_id, job.idempotency_key] = job
+            for row in found.mappings():
+                self._jobs_by_key[row["account_id"], row["idempotency_key"]] = job_from_row(row)
         if moved := {write.job.job_id for write in writes if not isinstance(write, Insertion)}:
             found = await connection.execute(statements.LOCKED_JOBS, {"job_ids": sorted(moved)})
             self._rows = {row["job_id"]: dict(row) for row in found.mappings()}

@@ -12,7 +12,7 @@ from services.scheduler.jobs.spec import JobSpec, Lease
 from services.scheduler.jobs.timing import ProvenTime
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from sqlalchemy import RowMapping
 
 _SPEC_COLUMNS = tuple(field.name for field in fields(JobSpec) if field.name != "submission")
 # The lease's machine is the job's own column: it outlives the lease.
@@ -38,7 +38,7 @@ def changed_columns(before: Job, after: Job) -> dict[str, Any]:
     return changed
 
 
-def job_from_row(row: Mapping[str, Any]) -> Job:
+def job_from_row(row: RowMapping) -> Job:
     """The job of a row that has every column of `jobs`."""
     columns: dict[str, Any] = dict(row)
     job: dict[str, Any] = {name: columns[name] for name in _JOB_COLUMNS}
@@ -64,7 +64,7 @@ def time_to_row(time: ProvenTime) -> dict[str, Any]:
     return row | asdict(time.key)
 
 
-def event_from_row(row: Mapping[str, Any]) -> JobEvent:
+def event_from_row(row: RowMapping) -> JobEvent:
     """The event of a row."""
     columns: dict[str, Any] = dict(row)
     columns["payload"] = bytes(columns["payload"])

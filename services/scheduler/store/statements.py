@@ -33,7 +33,7 @@ COMPARED = ("state", "attempt", "run_seq")
 LOOSE = ("last_seq", "cancel_time")
 """The only columns that a move may change without one of those that are compared."""
 LOCKED_JOBS = (
-    select(jobs.c["job_id", "account_id", "idempotency_key", *COMPARED, *LOOSE])
+    select(*(jobs.c[name] for name in ("job_id", "account_id", "idempotency_key", *COMPARED, *LOOSE)))
     .where(jobs.c.job_id.in_(bindparam("job_ids", expanding=True)))
     .order_by(jobs.c.job_id)
     .with_for_update()

@@ -57,7 +57,7 @@ class LeaseStore:
             return await self._acquire(request)
 
     async def _acquire(self, request: LeaseRequest) -> tuple[Lease, Machine] | None:
-        async with self._database.transaction() as connection:
+        async with self._database.short_transaction() as connection:
             now = self._clock.now()
             standing = await _standing(connection, request, now)
             if standing is not None:
@@ -74,7 +74,7 @@ class LeaseStore:
 
     async def renew(self, lease_id: str, duration: timedelta) -> Lease:
         """Extend a lease; raises LeaseEndedError if it has expired or ended, LeaseNotFoundError if there is none."""
-        async with self._database.transaction() as connection:
+        async with self._database.short_transaction() as connection:
             lease = await _locked_lease(connection, lease_id)
             renewed = lease.renew(self._clock.now(), duration)
             await _write(connection, renewed)
@@ -86,7 +86,7 @@ class LeaseStore:
         An `unfit_reason` says why the executor took no run: then the machine drains as unfit. Raises LeaseNotFoundError
         if there is no such lease.
         """
-        async with self._database.transaction() as connection:
+        async with self._database.short_transaction() as connection:
             lease = await _read_lease(connection, lease_id)
             machine = await locked_machine(connection, lease.machine_id)
             lease = await _locked_lease(connection, lease_id)
