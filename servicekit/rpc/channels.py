@@ -56,8 +56,8 @@ OPTIONS: tuple[tuple[str, int | str], ...] = (
 )
 
 
-class _Carrier(grpc.aio.Channel):
-    """A channel whose calls carry the request id and the metadata of credentials.
+class _SignedChannel(grpc.aio.Channel):
+    """A channel whose calls have the request id and the metadata of credentials.
 
     grpc's interceptors would do the same, but make a task of their own for each call.
     """
@@ -68,19 +68,19 @@ class _Carrier(grpc.aio.Channel):
 
     def unary_unary(self, *args: Any, **options: Any) -> Any:  # noqa: ANN401 - as grpc passes them
         """A method with one request and one answer."""
-        return self._carrying(self._channel.unary_unary(*args, **options))
+        return self._signed(self._channel.unary_unary(*args, **options))
 
     def unary_stream(self, *args: Any, **options: Any) -> Any:  # noqa: ANN401 - as grpc passes them
         """A method that streams its answers."""
-        return self._carrying(self._channel.unary_stream(*args, **options))
+        return self._signed(self._channel.unary_stream(*args, **options))
 
     def stream_unary(self, *args: Any, **options: Any) -> Any:  # noqa: ANN401 - as grpc passes them
         """A method that streams its requests."""
-        return self._carrying(self._channel.stream_unary(*args, **options))
+        return self._signed(self._channel.stream_unary(*args, **options))
 
     def stream_stream(self, *args: Any, **options: Any) -> Any:  # noqa: ANN401 - as grpc passes them
         """A method that streams both ways."""
-        return self._carrying(self._channel.stream_stream(*args, **options))
+        return self._signed(self._channel.stream_stream(*args, **options))
 
     def get_state(self, try_to_connect: bool = False) -> grpc.ChannelConnectivity:  # noqa: FBT001, FBT002 - grpc's own
         """The state of the connection."""
@@ -104,14 +104,14 @@ class _Carrier(grpc.aio.Channel):
     async def __aexit__(self, *_: object) -> None:
         await self.close()
 
-    def _carrying(self, method: Callable[..., Any]) -> Callable[..., Any]:
+    def _signed(self, method: Callable[..., Any]) -> Callable[..., Any]:
         def call(*request: Any, metadata: Iterable[Any] | None = None, **how: Any) -> Any:  # noqa: ANN401 - as grpc passes them
-            carried = [*(metadata or ())]
+            signed = [*(metadata or ())]
             if request_id := current_request_id():
-                carried.append((METADATA_KEY, request_id))
+                signed.append((METADATA_KEY, request_id))
             if self._credentials:
-                carried += self._credentials.metadata()
-            return method(*request, metadata=carried, **how)
+                signed += self._credentials.metadata()
+            return method(*request, metadata=signed, **how)
 
         return call
 
@@ -155,11 +155,11 @@ def open_channel(target: str, credentials: ServiceCredentials | None = None, ser
     """
     tls = credentials.tls if credentials else None
     if not tls:
-        return _Carrier(grpc.aio.insecure_channel(target, options=OPTIONS), credentials)
+        return _SignedChannel(grpc.aio.insecure_channel(target, options=OPTIONS), credentials)
     options = (*OPTIONS, ("grpc.ssl_target_name_override", dns_name(server)))
 
     def opened(certificates: Certificates) -> grpc.aio.Channel:
         explainer = _Explainer(tls, server)
         return grpc.aio.secure_channel(target, client_credentials(certificates), options, interceptors=[explainer])
 
-    return _Carrier(RenewedChannel(tls, opened), credentials)
+    return _SignedChannel(RenewedChannel(tls, opened), credentials)
