@@ -93,7 +93,7 @@ class Attempt:
         self._expire_time = lease.expire_time
         self._retries = Retries(REATTACH_BACKOFF, settings.reattach_window)
         self._is_cancelled = job.cancel_time is not None
-        self._gone: AttemptLostError | None = None
+        self._stopped: AttemptLostError | None = None
         self._end: asyncio.Future[Job] | None = None
         self._context = Context()
         self._duties: set[asyncio.Task[Job]] = set()
@@ -106,18 +106,22 @@ class Attempt:
 
     def machine_gone(self, reason: str, *, stopped: bool) -> None:
         """Notes that vmpool has given the machine up, or, if `stopped`, ends it at once by request."""
-        if self._gone is None:
-            text = f"its machine is gone ({reason})" if reason else "its machine is gone"
-            self._gone = AttemptLostError(text, excused=stopped)
+        text = f"its machine is gone ({reason})" if reason else "its machine is gone"
+        self._stop(AttemptLostError(text, excused=stopped))
+
+    def _stop(self, lost: AttemptLostError) -> None:
+        """Ends the run from outside."""
+        if self._stopped is None:
+            self._stopped = lost
             if self._end and not self._end.done():
-                self._end.set_exception(self._gone)
+                self._end.set_exception(lost)
 
     async def run(self, *, resumed: bool) -> Job:
         """Begins the run, or attaches to it if `resumed`; gives the job in SETTLING. Raises AttemptLostError."""
         if resumed:
             await self._renew()
-        if self._gone:
-            raise self._gone
+        if self._stopped:
+            raise self._stopped
         loop = asyncio.get_running_loop()
         self._context = copy_context()
         self._end = loop.create_future()
