@@ -28,6 +28,7 @@ from services.scheduler.jobs.run_history import kind_of
 from services.scheduler.jobs.spec import JobSpec, Lease
 from services.scheduler.queue.forecast import Forecast
 from services.scheduler.queue.inventory import Inventory
+from services.scheduler.queue.running import RunningJobs
 from services.scheduler.queue.waiting import WaitingJobs
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -43,7 +44,8 @@ class Day:
         self.chance = random.Random(seed)  # noqa: S311 - a simulation
         self.clock = ManualClock(START)
         self.waiting, self.inventory = WaitingJobs(timedelta(seconds=1)), Inventory()
-        self.forecast = Forecast(self.waiting, self.inventory, self.clock)
+        self.running = RunningJobs()
+        self.forecast = Forecast(self.waiting, self.running, self.inventory, self.clock)
         self.gpus, self.free = gpus, gpus
         self.told: dict[str, tuple[float, float]] = {}
         self.waits: list[tuple[float, float, float]] = []
@@ -102,12 +104,13 @@ class Day:
 
     def _start_all(self) -> list[tuple[Job, float]]:
         started: list[tuple[Job, float]] = []
-        for job in self.waiting.in_order()[: self.free]:
+        for job in self.waiting.in_turn(self.free):
             now = self.clock.now()
             lease = Lease(job.job_id, "m", "", "", 1, 8, now)
             running = job.start(lease, now, "MI300X")
             self.waiting.remove(job.job_id)
-            self.forecast.runs(running)
+            self.running.put(running)
+            self.forecast.starts(running)
             self.free -= 1
             waited = (now - job.create_time).total_seconds()
             if job.job_id in self.told and (waited > 0 or self.told[job.job_id][1] > 0):
@@ -119,7 +122,7 @@ class Day:
         return started
 
     def _end(self, job: Job) -> None:
-        self.forecast.runs_no_more(job.job_id)
+        self.running.remove(job.job_id)
         if job.start_time:
             self.forecast.remember([(kind_of(job), self.clock.now() - job.start_time)])
         self.free += 1

@@ -78,9 +78,8 @@ class Measurement:
         self._jobs += 1
         request = vmpool_pb2.AcquireLeaseRequest(job_id=f"job{self._jobs}", attempt=1, gpu_type="MI300X", eighths=8)
         start = time.perf_counter_ns()
-        lease = self._pool.AcquireLease(
-            request, timeout=CALL_SECONDS, wait_for_ready=True, metadata=self._credentials
-        ).lease
+        answer = self._pool.AcquireLease(request, timeout=CALL_SECONDS, wait_for_ready=True, metadata=self._credentials)
+        lease = answer.grants[0].lease
         self._ask(lease)
         return lease, (time.perf_counter_ns() - start) / 1e6
 

@@ -11,6 +11,7 @@ from fastapi import FastAPI
 from gateway.auth import Authenticator
 from gateway.dependencies import Gateway
 from gateway.http import error_responses
+from gateway.http.address_limit import AddressLimits
 from gateway.http.body_limit import BodyLimit
 from gateway.http.request_scope import RequestScope
 from gateway.http.route_docs import describe
@@ -23,11 +24,13 @@ from gateway.routes import (
     billing,
     catalogue,
     health,
+    job_metrics,
     machines,
     offers,
     orchestrator_metrics,
     prices,
     projections,
+    queues,
     rankings,
     seed_submissions,
     sign_in,
@@ -60,7 +63,8 @@ def create_app(settings: GatewaySettings) -> FastAPI:
         async with open_upstreams(settings) as upstreams:
             hub = Hub(upstreams.scheduler, settings.stream_window_bytes)
             authenticator = Authenticator(upstreams.identity, settings.token_cache)
-            app.state.gateway = Gateway(settings, upstreams, hub, OpenCalls(), authenticator)
+            limits = AddressLimits.of(settings)
+            app.state.gateway = Gateway(settings, upstreams, hub, OpenCalls(), authenticator, limits)
             yield
             app.state.gateway.close()
 
@@ -86,12 +90,14 @@ def create_app(settings: GatewaySettings) -> FastAPI:
         prices,
         projections,
         rankings,
+        queues,
         tokens,
         accounts,
         users,
         teams,
         sign_in,
         alerts,
+        job_metrics,
     ):
         app.include_router(module.router, prefix="/api/v1")
     for module in (orchestrator_metrics, amd, seed_submissions, health):

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from ipaddress import IPv4Network, IPv6Network  # noqa: TC003 - pydantic resolves the annotation at run time
 from pathlib import Path
 from typing import Annotated
 
 from pydantic import Field
 from pydantic_settings import SettingsConfigDict
 
-from servicekit.settings.config import ServiceSettings
+from servicekit.settings.config import CommaSeparated, ServiceSettings
 from vocabulary.ports import USUAL_PORTS, usual_target
 
 
@@ -32,5 +33,14 @@ class GatewaySettings(ServiceSettings):
     """Limit for a request's body, from the end of its headers. A source of 1 MiB needs 280 kbit/s."""
     token_cache: Annotated[timedelta, Field(ge=timedelta(0), le=timedelta(seconds=5))] = timedelta(seconds=5)
     """Longest time that a revoked token may go on working."""
+    trusted_proxies: CommaSeparated[IPv4Network | IPv6Network] = ()
+    """Addresses or networks of reverse proxies, whose `X-Forwarded-For` says where a request comes from."""
+    bad_tokens_per_minute: Annotated[int, Field(ge=0)] = 60
+    """Requests with tokens that do not work, from one address, before the next are refused; 0 if there is no limit."""
+    submissions_per_minute: Annotated[int, Field(ge=0)] = 600
+    """Submissions from one address, of all its accounts, a fifth of them of one account; 0 if there is no limit.
+
+    Ten each second: a whole office, or a farm of CI machines behind one address, stays below it.
+    """
     stream_window_bytes: int = 1024 * 1024
     """Bytes that a client may fall behind the fastest client of the same job before it is dropped; it then resumes."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, cast
@@ -11,21 +13,25 @@ from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from starlette.requests import Request  # noqa: TC002 - FastAPI reads it at run time
 
 from gateway.auth import Authenticator, Caller
-from gateway.http.address_limit import AddressLimit
+from gateway.http.address_limit import AddressLimits, address_of
+from gateway.http.errors import ProblemError
 from gateway.http.sse import STILL_ALLOWED, EventStream, StillAllowed
+from gateway.submissions.allowance import rate_limit_headers
 from gateway.submissions.recent_jobs import RecentJobs
+from gateway.submissions.views import submission_path
 from gateway.submissions.visible_jobs import VisibleJobs
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from wavepool.scheduler.v1.scheduler_pb2 import Job
+    from wavepool.scheduler.v1.scheduler_pb2 import Job, SubmitJobResponse
 
     from gateway.config import GatewaySettings
     from gateway.machines.open_calls import OpenCalls
     from gateway.submissions.hub import Hub
     from gateway.upstreams import Upstreams
 
+MAX_DOUBTFUL_LOOKUPS = 4
 bearer = HTTPBearer(auto_error=False, description="An API token; `wavepool up` prints the first one.")
 
 
@@ -38,13 +44,21 @@ class Gateway:
     hub: Hub
     calls: OpenCalls
     authenticator: Authenticator
+    address_limits: AddressLimits
     recent_jobs: RecentJobs = field(default_factory=RecentJobs)
-    sign_ins: AddressLimit = field(default_factory=lambda: AddressLimit(burst=20, seconds_per_try=6))
+    doubtful_lookups: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(MAX_DOUBTFUL_LOOKUPS))
+    """Held while a token is looked up for an address that has sent too many that do not work."""
 
     def close(self) -> None:
         """Ends every stream cleanly; the clients resume elsewhere."""
         self.hub.close()
         self.calls.close()
+
+    def stream_of(self, answer: SubmitJobResponse) -> EventStream:
+        """The response that streams the events of a job that was just submitted, and says where to resume."""
+        job = answer.job
+        headers = {"X-Submission-Id": job.job_id, "Location": submission_path(job.job_id)}
+        return self.stream(job, 0, {**headers, **rate_limit_headers(answer.allowance)})
 
     def stream(self, job: Job, after_seq: int, headers: Mapping[str, str] | None = None) -> EventStream:
         """The response that streams a job's events."""
@@ -64,9 +78,25 @@ async def _caller(
     request: Request, gateway: TheGateway, credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(bearer)]
 ) -> Caller:
     token = credentials.credentials if credentials else ""
-    caller = await gateway.authenticator.caller(token)
+    caller = await authenticated(gateway, token, address_of(request))
     setattr(request.state, STILL_ALLOWED, partial(gateway.authenticator.still_works, token))
     return caller
+
+
+async def authenticated(gateway: Gateway, token: str, host: str) -> Caller:
+    """The token's caller; raises ProblemError (401, 429).
+
+    A token that works does so from any address, whatever others have sent from there. So every token is looked up, but
+    for an address that has sent too many that do not work only a few at a time, which bounds the work of billing.
+    """
+    bad_tokens = gateway.address_limits.bad_tokens
+    async with gateway.doubtful_lookups if bad_tokens.is_used_up(host) else nullcontext():
+        try:
+            return await gateway.authenticator.caller(token)
+        except ProblemError:
+            if token:
+                bad_tokens.count(host)
+            raise
 
 
 TheCaller = Annotated[Caller, Depends(_caller)]
@@ -88,6 +118,17 @@ def _reader(caller: TheCaller) -> Caller:
 
 def _submitter(caller: TheCaller) -> Caller:
     caller.require("submit")
+    return caller
+
+
+TheSubmitter = Annotated[Caller, Depends(_submitter)]
+"""Submits and cancels."""
+
+
+def _sender(request: Request, caller: TheSubmitter, gateway: TheGateway) -> Caller:
+    # The account comes first: what it sends beyond its own share is nothing that others at its address must wait for.
+    gateway.address_limits.account_submissions.count(caller.account_id)
+    gateway.address_limits.submissions.count(address_of(request))
     return caller
 
 
@@ -116,8 +157,8 @@ def _admin(caller: TheCaller) -> Caller:
 
 TheAccount = Annotated[Caller, Depends(_reader)]
 """Sees what the token's accounts have."""
-TheSubmitter = Annotated[Caller, Depends(_submitter)]
-"""Submits and cancels."""
+TheSender = Annotated[Caller, Depends(_sender)]
+"""Submits, and may send one more submission now, as may its address."""
 TheManager = Annotated[Caller, Depends(_manager)]
 """Manages tokens of the same user."""
 TheOperator = Annotated[Caller, Depends(_operator)]

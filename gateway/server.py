@@ -36,6 +36,9 @@ class GatewayServer(uvicorn.Server):
                 access_log=False,
                 log_config=None,
                 server_header=False,
+                # The library trusts 127.0.0.1 by itself; anybody on this host could then pretend to be anywhere.
+                proxy_headers=bool(settings.trusted_proxies),
+                forwarded_allow_ips=[str(network) for network in settings.trusted_proxies],
                 timeout_graceful_shutdown=max(1, round(settings.drain.total_seconds())),
             )
         )

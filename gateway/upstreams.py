@@ -14,6 +14,8 @@ from wavepool.billing.v1.prices_pb2_grpc import PriceServiceStub
 from wavepool.billing.v1.projections_pb2_grpc import ProjectionServiceStub
 from wavepool.billing.v1.reports_pb2_grpc import ReportServiceStub
 from wavepool.billing.v1.sign_in_pb2_grpc import SignInServiceStub
+from wavepool.scheduler.v1.metrics_pb2_grpc import MetricsServiceStub
+from wavepool.scheduler.v1.queues_pb2_grpc import QueueServiceStub
 from wavepool.scheduler.v1.rankings_pb2_grpc import RankingServiceStub
 from wavepool.scheduler.v1.scheduler_pb2_grpc import SchedulerServiceStub
 from wavepool.vmpool.v1.vmpool_pb2_grpc import VmPoolServiceStub
@@ -31,6 +33,8 @@ if TYPE_CHECKING:
     from wavepool.billing.v1.projections_pb2_grpc import ProjectionServiceAsyncStub
     from wavepool.billing.v1.reports_pb2_grpc import ReportServiceAsyncStub
     from wavepool.billing.v1.sign_in_pb2_grpc import SignInServiceAsyncStub
+    from wavepool.scheduler.v1.metrics_pb2_grpc import MetricsServiceAsyncStub
+    from wavepool.scheduler.v1.queues_pb2_grpc import QueueServiceAsyncStub
     from wavepool.scheduler.v1.rankings_pb2_grpc import RankingServiceAsyncStub
     from wavepool.scheduler.v1.scheduler_pb2_grpc import SchedulerServiceAsyncStub
     from wavepool.vmpool.v1.vmpool_pb2_grpc import VmPoolServiceAsyncStub
@@ -47,6 +51,8 @@ class Upstreams:
 
     scheduler: SchedulerServiceAsyncStub
     rankings: RankingServiceAsyncStub
+    metrics: MetricsServiceAsyncStub
+    queues: QueueServiceAsyncStub
     vmpool: VmPoolServiceAsyncStub
     billing: BillingServiceAsyncStub
     reports: ReportServiceAsyncStub
@@ -76,6 +82,8 @@ async def open_upstreams(settings: GatewaySettings) -> AsyncGenerator[Upstreams]
         yield Upstreams(
             scheduler=SchedulerServiceStub(channels["scheduler"]),
             rankings=RankingServiceStub(channels["scheduler"]),
+            metrics=MetricsServiceStub(channels["scheduler"]),
+            queues=QueueServiceStub(channels["scheduler"]),
             vmpool=VmPoolServiceStub(channels["vmpool"]),
             billing=BillingServiceStub(channels["billing"]),
             reports=ReportServiceStub(channels["billing"]),

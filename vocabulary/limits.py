@@ -18,3 +18,5 @@ LONGEST_RUN = timedelta(minutes=15)
 """Limit for one run, unless SCHEDULER_LONGEST_RUN sets another."""
 LONGEST_BILLED = timedelta(days=400)
 """Limit for minimums and increments of billed time: longer than all that providers sell by the machine."""
+DEFAULT_QUEUE = "default"
+"""The queue that always exists, and takes the jobs that name none."""

@@ -130,12 +130,12 @@ class Replay:
             job = self._queue.popleft()
             self.outcome.cold_starts += start_kind(machine, now) is StartKind.COLD_START
             self.outcome.waits.append((now - DAY_START - timedelta(seconds=job.seconds)).total_seconds())
-            self._keep(machine.lease(now, _WHOLE_GPU))
+            self._keep(machine.lease(now, [_WHOLE_GPU]))
             self._job_seconds.append(job.duration_seconds)
             self._after(now, job.duration_seconds, lambda end, name=machine.machine_id: self._finish(name, end))
 
     def _finish(self, machine_id: str, now: datetime) -> None:
-        self._keep(self._machines[machine_id].unlease(now, _WHOLE_GPU, "done"))
+        self._keep(self._machines[machine_id].unlease(now, [_WHOLE_GPU], "done"))
 
     def _resize(self, now: datetime) -> None:
         pool = Pool(list(self._machines.values()), {}, self._paces())

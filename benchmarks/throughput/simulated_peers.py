@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 GPU_TYPE = "MI300X"
 GPUS_OF_MACHINE = 8
 EIGHTHS = 8
+WHOLE_GPU = 2**EIGHTHS - 1
+"""All eighths of a GPU, as in `free_masks`."""
 PRICE_MICROS_PER_HOUR = 1_990_000
 
 
@@ -32,8 +34,8 @@ class SimulatedPool(vmpool_pb2_grpc.VmPoolServiceServicer):
 
     def __init__(self, machines: int, executor_endpoint: str) -> None:
         self._endpoint = executor_endpoint
-        self._free = {f"machine-{number}": GPUS_OF_MACHINE for number in range(machines)}
-        self._leases: dict[str, str] = {}
+        self._free = {f"machine-{number}": set(range(GPUS_OF_MACHINE)) for number in range(machines)}
+        self._leases: dict[str, tuple[str, int]] = {}
         self._leased = 0
         self._events: list[vmpool_pb2.MachineEvent] = [self._event(machine_id) for machine_id in self._free]
         self._news = asyncio.Event()
@@ -46,6 +48,8 @@ class SimulatedPool(vmpool_pb2_grpc.VmPoolServiceServicer):
         machine_id = next((one for one in wanted if self._free[one]), "")
         if not machine_id:
             await context.abort(grpc.StatusCode.RESOURCE_EXHAUSTED, "nothing is free now")
+        gpu = min(self._free[machine_id])
+        self._free[machine_id].remove(gpu)
         self._leased += 1
         lease = vmpool_pb2.Lease(
             lease_id=f"lease-{self._leased}",
@@ -55,13 +59,13 @@ class SimulatedPool(vmpool_pb2_grpc.VmPoolServiceServicer):
             executor_endpoint=self._endpoint,
             executor_token="token",  # noqa: S106 - opens nothing
             fencing_token=self._leased,
-            eighths=request.eighths,
+            slots=[vmpool_pb2.Slot(gpu=gpu, eighths=EIGHTHS)],
             start_kind=vmpool_pb2.START_KIND_WARM_REUSE,
         )
         lease.expire_time.FromDatetime(datetime.now(UTC) + request.duration.ToTimedelta())
-        self._leases[lease.lease_id] = machine_id
-        event = self._changed(machine_id, -1)
-        return vmpool_pb2.AcquireLeaseResponse(lease=lease, machine=event.machine)
+        self._leases[lease.lease_id] = (machine_id, gpu)
+        grant = vmpool_pb2.Grant(lease=lease, machine=self._changed(machine_id).machine)
+        return vmpool_pb2.AcquireLeaseResponse(grants=[grant])
 
     async def RenewLease(self, request: vmpool_pb2.RenewLeaseRequest, context: Any) -> vmpool_pb2.RenewLeaseResponse:
         """Renews."""
@@ -75,8 +79,10 @@ class SimulatedPool(vmpool_pb2_grpc.VmPoolServiceServicer):
     ) -> vmpool_pb2.ReleaseLeaseResponse:
         """Frees the GPU."""
         del context
-        if machine_id := self._leases.pop(request.lease_id, None):
-            self._changed(machine_id, 1)
+        if leased := self._leases.pop(request.lease_id, None):
+            machine_id, gpu = leased
+            self._free[machine_id].add(gpu)
+            self._changed(machine_id)
         return vmpool_pb2.ReleaseLeaseResponse()
 
     async def ReportDemand(
@@ -99,8 +105,7 @@ class SimulatedPool(vmpool_pb2_grpc.VmPoolServiceServicer):
                 sent += 1
             await self._news.wait()
 
-    def _changed(self, machine_id: str, gpus: int) -> vmpool_pb2.MachineEvent:
-        self._free[machine_id] += gpus
+    def _changed(self, machine_id: str) -> vmpool_pb2.MachineEvent:
         event = self._event(machine_id)
         event.seq = len(self._events) + 1
         self._events.append(event)
@@ -109,14 +114,15 @@ class SimulatedPool(vmpool_pb2_grpc.VmPoolServiceServicer):
 
     def _event(self, machine_id: str) -> vmpool_pb2.MachineEvent:
         free = self._free[machine_id]
-        state = "WARM" if free == GPUS_OF_MACHINE else "BUSY"
+        state = "WARM" if len(free) == GPUS_OF_MACHINE else "BUSY"
         machine = vmpool_pb2.Machine(
             machine_id=machine_id,
             state=vmpool_pb2.MachineState.Value(f"MACHINE_STATE_{state}"),
             gpu_type=GPU_TYPE,
             gpu_count=GPUS_OF_MACHINE,
-            free_eighths=free * EIGHTHS,
-            leased_eighths=(GPUS_OF_MACHINE - free) * EIGHTHS,
+            free_eighths=len(free) * EIGHTHS,
+            leased_eighths=(GPUS_OF_MACHINE - len(free)) * EIGHTHS,
+            free_masks=[WHOLE_GPU if gpu in free else 0 for gpu in range(GPUS_OF_MACHINE)],
             device="cpu",
         )
         machine.create_time.FromDatetime(datetime(2026, 1, 1, tzinfo=UTC))

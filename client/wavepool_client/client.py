@@ -49,7 +49,7 @@ class Client:
         """Closes the connections; submissions go on."""
         self._transport.close()
 
-    def submit_hip_kernel(
+    def submit_hip_kernel(  # noqa: PLR0913 - an argument for each option
         self,
         code: str,
         problem: str = "",
@@ -61,6 +61,7 @@ class Client:
         problem_def: str = "",
         timing: str | None = None,
         fallback_gpu_types: Sequence[str] = (),
+        queue: str = "",
         on_event: Callable[[Event], None] | None = None,
     ) -> Result:
         """Submits `code` for `problem`, waits for the end and returns the result; `on_event` receives every step.
@@ -68,9 +69,9 @@ class Client:
         With a `launch_plan`, `code` is kernels only; `problem_def` is the Python source of a problem class that
         replaces the catalogue's problem (docs/contracts.md has both). `timing` is "cold", "hot" or "first-call";
         without it the device uses its default (docs/timing.md). An empty `gpu_type` is the operator's default, an empty
-        `dtype` the problem's first element type. If no machine of `gpu_type` is free, one of the `fallback_gpu_types`
-        is taken, in their order, and its price applies. A broken connection is resumed at the same event. Leaving early
-        (an exception, Ctrl-C) cancels nothing.
+        `dtype` the problem's first element type, an empty `queue` the queue `default`. If no machine of `gpu_type` is
+        free, one of the `fallback_gpu_types` is taken, in their order, and its price applies. A broken connection is
+        resumed at the same event. Leaving early (an exception, Ctrl-C) cancels nothing.
         """
         submission = Submission(
             code,
@@ -82,6 +83,7 @@ class Client:
             problem_def,
             _timing_mode(timing) if timing else None,
             tuple(fallback_gpu_types),
+            queue,
         )
         submission_id = self.submit(submission)
         return self.wait_for(submission_id, on_event)
@@ -91,7 +93,11 @@ class Client:
         return self._transport.call("GET", "/api/amd/metrics")
 
     def submit(self, submission: Submission) -> str:
-        """Submits a kernel and returns the id of the submission at once.
+        """Submits a kernel and returns the id of the submission at once; see `send`."""
+        return str(self.send(submission)["id"])
+
+    def send(self, submission: Submission) -> dict[str, Any]:
+        """Submits a kernel and returns the submission at once, with the `remaining_submissions` of the account.
 
         If the answer is lost, or a service is just restarting, this retries for a while; the idempotency key makes sure
         that there is only one submission.
@@ -100,7 +106,7 @@ class Client:
         retries = Retries(SUBMIT_GIVE_UP_SECONDS)
         while True:
             try:
-                return str(self._transport.call("POST", SUBMISSIONS, body=body, headers=key)["id"])
+                return self._transport.call("POST", SUBMISSIONS, body=body, headers=key)
             except NotListeningError:
                 raise
             except UnreachableError as error:
@@ -164,6 +170,10 @@ class Client:
         query = "?include_ended=true" if include_ended else ""
         return list(self._transport.call("GET", f"/api/v1/machines{query}")["machines"])
 
+    def limits(self) -> dict[str, Any]:
+        """How many submissions the account may make now, with the limits and their use."""
+        return self._transport.call("GET", "/api/v1/limits")
+
     def costs(self) -> dict[str, Any]:
         """The account's balance and its postings."""
         return self._transport.call("GET", "/api/v1/costs")
@@ -192,6 +202,14 @@ class Client:
     def rankings(self, query: Mapping[str, Any]) -> dict[str, Any]:
         """The best proven time of each user; `query` has the parameters of `GET /api/v1/rankings`."""
         return self._transport.call("GET", "/api/v1/rankings", query=query)
+
+    def job_metrics(self, query: Mapping[str, Any]) -> dict[str, Any]:
+        """What became of jobs that are over; `query` has the parameters of `GET /api/v1/metrics/jobs`."""
+        return self._transport.call("GET", "/api/v1/metrics/jobs", query=query)
+
+    def queue_metrics(self) -> dict[str, Any]:
+        """What waits and runs now, by queue and GPU type."""
+        return self._transport.call("GET", "/api/v1/metrics/queues")
 
     def comparison(self, base: str, other: str) -> dict[str, Any]:
         """If the other submission's kernel is faster than the base's, with intervals."""

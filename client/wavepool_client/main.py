@@ -16,9 +16,11 @@ from wavepool_client.commands import (
     catalogue,
     config,
     machines,
+    metrics,
     money,
     prices,
     projections,
+    queues,
     rankings,
     reports,
     sign_in,
@@ -101,6 +103,9 @@ def _add_commands() -> None:
     app.command(
         epilog=examples("wavepool costs", "wavepool costs --report --from 2026-11-01", "wavepool costs --verify --json")
     )(account.costs)
+    app.command(epilog=examples("wavepool limits", "wavepool limits --json | jq .remaining_submissions"))(
+        account.limits
+    )
     app.command(
         epilog=examples("wavepool statement", "wavepool statement --month 2026-11 --format html -o november.html")
     )(money.statement)
@@ -110,6 +115,9 @@ def _add_commands() -> None:
     app.command(epilog=examples("wavepool compare job_01J… job_01K…", "wavepool compare job_01J… job_01K… --json"))(
         rankings.compare
     )
+    app.add_typer(metrics.app, name="metrics")
+    app.command(epilog=examples("wavepool why job_01J…", "wavepool why job_01J… --json | jq .reason"))(queues.why)
+    app.add_typer(queues.app, name="queues")
     app.add_typer(alerts.app, name="alerts")
     app.add_typer(money.grants, name="grants")
     app.add_typer(money.budgets, name="budgets")

@@ -55,6 +55,8 @@ class Submission:
     """None: the device's default, which is cold on GPUs. For Mode.BENCHMARK and Mode.FULL only."""
     fallback_gpu_types: tuple[str, ...] = ()
     """GPU types that will do, in this order, if no machine of `gpu_type` is free; the price of the one used applies."""
+    queue: str = ""
+    """If empty, the queue `default`."""
 
     def as_json(self) -> dict[str, Any]:
         """The body of `POST /api/v1/submissions`."""
@@ -67,6 +69,8 @@ class Submission:
             extra["dtype"] = self.dtype
         if self.gpu_type:
             extra["gpu_type"] = self.gpu_type
+        if self.queue:
+            extra["queue"] = self.queue
         if self.fallback_gpu_types:
             extra["fallback_gpu_types"] = list(self.fallback_gpu_types)
         return extra | {

@@ -13,6 +13,7 @@ from starlette.routing import Match
 
 from gateway.http.errors import (
     PROBLEM_MEDIA_TYPE,
+    RATE_LIMIT_EXCEEDED,
     SEED_PREFIXES,
     FieldError,
     Problem,
@@ -85,7 +86,7 @@ def problem_of_validation(error: RequestValidationError) -> Problem:
 
 
 def _rfc_9457_body(problem: Problem, path: str) -> dict[str, Any]:
-    return {
+    body = {
         "type": "about:blank",
         "title": problem.title,
         "status": problem.status,
@@ -94,6 +95,7 @@ def _rfc_9457_body(problem: Problem, path: str) -> dict[str, Any]:
         "request_id": current_request_id(),
         "errors": [{"field": error.field, "message": error.message} for error in problem.errors],
     }
+    return {**body, "code": problem.code} if problem.code else body
 
 
 def _seed_body(problem: Problem) -> dict[str, Any]:
@@ -103,8 +105,8 @@ def _seed_body(problem: Problem) -> dict[str, Any]:
     error = problem.seed_error or problem.detail
     if problem.status == HTTPStatus.TOO_MANY_REQUESTS:
         return {
-            "status": "RATE_LIMIT_EXCEEDED",
-            "error": problem.seed_error or "Too many submissions in flight",
+            "status": RATE_LIMIT_EXCEEDED,
+            "error": problem.seed_error or "Too many submissions",
             "details": problem.detail,
             "retry_after": problem.retry_after_seconds,
         }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from http import HTTPStatus
 
@@ -10,6 +11,8 @@ from servicekit.request_id import current_request_id
 PROBLEM_MEDIA_TYPE = "application/problem+json"
 SEED_PREFIXES = ("/api/amd/", "/api/submissions/")
 """Below these paths, failures are plain JSON, as their clients expect."""
+RATE_LIMIT_EXCEEDED = "RATE_LIMIT_EXCEEDED"
+"""Code of a request that a limit on requests or submissions refuses."""
 
 
 @dataclass(frozen=True)
@@ -23,7 +26,10 @@ class FieldError:
 
 @dataclass(frozen=True)
 class Problem:
-    """A failed request. `seed_error` is the short sentence that the seed-compatible routes promise, if any."""
+    """A failed request. `seed_error` is the short sentence that the seed-compatible routes promise, if any.
+
+    `code` tells programs what statuses of several causes leave open.
+    """
 
     status: int
     detail: str
@@ -31,6 +37,7 @@ class Problem:
     retry_after_seconds: float | None = None
     allow: str = ""
     seed_error: str = ""
+    code: str = ""
 
     @property
     def title(self) -> str:
@@ -44,7 +51,7 @@ class Problem:
         if self.status == HTTPStatus.UNAUTHORIZED:
             headers["WWW-Authenticate"] = 'Bearer realm="wavepool"'
         if self.retry_after_seconds is not None:
-            headers["Retry-After"] = str(max(1, round(self.retry_after_seconds)))
+            headers["Retry-After"] = str(max(1, math.ceil(self.retry_after_seconds)))
         if self.allow:
             headers["Allow"] = self.allow
         return headers

@@ -33,6 +33,7 @@ class ProblemDocument(BaseModel):
     instance: str
     request_id: str
     errors: list[FieldProblem]
+    code: Annotated[str, Field(description="`RATE_LIMIT_EXCEEDED`, if a limit refuses the request.")] = ""
 
 
 class SeedProblem(BaseModel):
@@ -58,12 +59,13 @@ MEANINGS = {
     413: "The body is larger than 2 MiB.",
     415: "The body is not `application/json`.",
     422: "A field is wrong; `errors` names each, and the fix.",
-    429: "Too many submissions in flight, or nobody has such a machine now; `Retry-After` tells when to try again.",
+    429: "A limit: the account's of submissions, or the address's of submissions or of tokens that do not work; or "
+    "nobody has such a machine now. `Retry-After` tells when to try again.",
     500: "A fault of ours; the logs have it under the request's id.",
     503: "A service behind the gateway cannot be reached; nothing was changed. Try again.",
     504: "A service behind the gateway did not answer in time. Try again.",
 }
-WITH_A_TOKEN = (401, 403, 500, 503, 504)
+WITH_A_TOKEN = (401, 403, 429, 500, 503, 504)
 """Statuses that every request with a token may get, besides those that its route names."""
 WITH_A_BODY = (400, 408, 413, 415, 422)
 WITH_PARAMETERS = (422,)

@@ -75,8 +75,11 @@ def _field_errors(failure: RpcFailure, field_names: Mapping[str, str]) -> tuple[
 def _field_of(path: str) -> str:
     """The client's part of a proto's path: the last word of `spec.submission.source` and `spec.gpu_type`.
 
-    A fault within a field that is itself a structure has a longer path, and the client knows that path too.
+    A fault within a field that is itself a structure has a longer path, and the client knows that path too. One of many
+    queues is named whole.
     """
+    if path.startswith("queues["):
+        return path
     for message in ("spec.submission.", "spec."):
         if path.startswith(message):
             return path.removeprefix(message)

@@ -1,4 +1,4 @@
-"""`/api/v1/me` and `/api/v1/costs`: the caller, and the costs of the caller's account."""
+"""`/api/v1/me`, `/api/v1/limits` and `/api/v1/costs`: the caller, and the limits and costs of the caller's account."""
 
 from __future__ import annotations
 
@@ -9,8 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 from wavepool.billing.v1.billing_pb2 import GetBalanceRequest, ListPostingsRequest
+from wavepool.scheduler.v1.scheduler_pb2 import GetAllowanceRequest
 
 from gateway.dependencies import TheAccount, TheCaller, TheGateway
+from gateway.http.route_docs import problems
+from gateway.submissions.allowance import Limits, limits_of
 from gateway.upstreams import CALL_TIMEOUT_SECONDS
 from gateway.words.enum_names import posting_kind_name
 from gateway.words.proto_time import instant_of
@@ -64,6 +67,20 @@ class Me(BaseModel):
 async def get_me(caller: TheCaller) -> Me:
     """Get the user that your token belongs to, and what it may do."""
     return Me.model_validate(caller, from_attributes=True)
+
+
+@router.get("/limits", responses=problems(404))
+async def get_limits(
+    account: TheAccount,
+    gateway: TheGateway,
+    account_id: Annotated[
+        str, Query(max_length=100, description="Another account that you may see, such as a team's; an id.")
+    ] = "",
+) -> Limits:
+    """Get how many submissions your account may make now, with the limits and their use."""
+    request = GetAllowanceRequest(account_id=account.seen_account(account_id))
+    answer = await gateway.upstreams.scheduler.GetAllowance(request, timeout=CALL_TIMEOUT_SECONDS)
+    return limits_of(answer.allowance)
 
 
 @router.get("/costs")

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Response
 
-from gateway.dependencies import TheGateway, TheSubmitter
+from gateway.dependencies import TheGateway, TheSender
 from gateway.http.json_route import JsonRoute
 from gateway.http.route_docs import STREAM, problems
 from gateway.submissions import account_jobs
 from gateway.submissions.bodies import AmdSubmitRequest
-from gateway.submissions.views import submission_path
 
 router = APIRouter(prefix="/api/amd", tags=["seed-compatible"], route_class=JsonRoute)
 
 
 @router.post("/submit", response_class=Response, responses=STREAM | problems(402, 404, 409, 429))
-async def submit(body: AmdSubmitRequest, account: TheSubmitter, gateway: TheGateway) -> Response:
+async def submit(body: AmdSubmitRequest, account: TheSender, gateway: TheGateway) -> Response:
     """Submit and follow in one request. Resume at `/api/v1/submissions/{X-Submission-Id}/events`."""
-    job = await account_jobs.submit(gateway.upstreams, account, body.spec, body.field_names, body.submission_id)
-    return gateway.stream(job, 0, {"X-Submission-Id": job.job_id, "Location": submission_path(job.job_id)})
+    answer = await account_jobs.submit(gateway.upstreams, account, body.spec, body.field_names, body.submission_id)
+    return gateway.stream_of(answer)

@@ -11,6 +11,7 @@ from wavepool.billing.v1.sign_in_pb2 import AuthorizationCode, GetSignInOptionsR
 from wavepool.billing.v1.sign_in_pb2 import SignInRequest as SignInCall
 
 from gateway.dependencies import TheGateway
+from gateway.http.address_limit import address_of
 from gateway.http.json_route import JsonRoute
 from gateway.http.route_docs import SIGN_IN_FAILURES, problems
 from gateway.upstreams import CALL_TIMEOUT_SECONDS
@@ -97,6 +98,6 @@ async def get_sign_in_options(gateway: TheGateway) -> SignInOptions:
 @router.post("", status_code=201, responses=SIGN_IN_FAILURES)
 async def sign_in(body: SignInRequest, request: Request, gateway: TheGateway) -> SignedIn:
     """Sign in with what the identity provider says. This needs no token, and makes one that expires."""
-    gateway.sign_ins.count(request.client.host if request.client else "")
+    gateway.address_limits.sign_ins.count(address_of(request))
     answer = await gateway.upstreams.sign_in.SignIn(body.call(), timeout=CALL_TIMEOUT_SECONDS)
     return SignedIn(id=answer.token_id, token=answer.token, expire_time=instant_of(answer.expire_time))

@@ -7,21 +7,24 @@ from typing import Annotated
 from fastapi import APIRouter, Header, Query, Response
 from wavepool.scheduler.v1.scheduler_pb2 import Job, ListJobsRequest
 
-from gateway.dependencies import TheAccount, TheGateway, TheSubmitter
+from gateway.dependencies import TheAccount, TheGateway, TheSender, TheSubmitter
 from gateway.http.errors import Problem, ProblemError
 from gateway.http.json_route import JsonRoute
 from gateway.http.route_docs import NOTHING_LEFT, REPORT, STREAM, problems
 from gateway.http.sse import resume_point
 from gateway.submissions import account_jobs
+from gateway.submissions.allowance import rate_limit_headers
 from gateway.submissions.bodies import SubmissionRequest
 from gateway.submissions.compilation import compiled_of, listing_of
 from gateway.submissions.run_frames import isa_fields
 from gateway.submissions.views import (
+    NewSubmission,
     Submission,
     SubmissionDetail,
     SubmissionIsa,
     SubmissionPage,
     is_over,
+    new_submission_of,
     submission_detail_of,
     submission_of,
     submission_path,
@@ -35,17 +38,17 @@ router = APIRouter(prefix="/submissions", tags=["submissions"], route_class=Json
 async def submit(
     body: SubmissionRequest,
     response: Response,
-    account: TheSubmitter,
+    account: TheSender,
     gateway: TheGateway,
     idempotency_key: Annotated[
         str, Header(max_length=200, description="A repeated key with the same content gives the first submission.")
     ] = "",
-) -> Submission:
+) -> NewSubmission:
     """Put a submission in the queue. Follow it at the `events_url` of the answer."""
-    job = await account_jobs.submit(gateway.upstreams, account, body.spec, body.field_names, idempotency_key)
-    gateway.recent_jobs.put(job)
-    response.headers["Location"] = submission_path(job.job_id)
-    return submission_of(job)
+    answer = await account_jobs.submit(gateway.upstreams, account, body.spec, body.field_names, idempotency_key)
+    gateway.recent_jobs.put(answer.job)
+    response.headers.update({"Location": submission_path(answer.job.job_id), **rate_limit_headers(answer.allowance)})
+    return new_submission_of(answer)
 
 
 @router.get("", responses=problems(404))

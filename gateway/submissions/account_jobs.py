@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 import grpc
 from wavepool.scheduler.v1.scheduler_pb2 import CancelJobRequest, GetJobRequest, SubmitJobRequest
 
-from gateway.http.errors import FieldError, ProblemError
+from gateway.http.errors import RATE_LIMIT_EXCEEDED, FieldError, ProblemError
 from gateway.http.rpc_status import problem_of_rpc
 from gateway.upstreams import CALL_TIMEOUT_SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from wavepool.scheduler.v1.scheduler_pb2 import Job, JobSpec
+    from wavepool.scheduler.v1.scheduler_pb2 import Job, JobSpec, SubmitJobResponse
 
     from gateway.auth import Caller
     from gateway.upstreams import Upstreams
@@ -35,7 +35,7 @@ async def submit(
     spec: JobSpec,
     field_names: Mapping[str, str],
     idempotency_key: str = "",
-) -> Job:
+) -> SubmitJobResponse:
     """Submits a job; if the client sends no key, a fresh one makes our own retries safe.
 
     `field_names` maps the messages' fields to the client's names. Raises ProblemError.
@@ -46,12 +46,17 @@ async def submit(
         caller.require("admin")
     request = SubmitJobRequest(account_id=caller.account_id, user_id=caller.user_id, spec=spec, idempotency_key=key)
     try:
-        return (await upstreams.scheduler.SubmitJob(request, timeout=CALL_TIMEOUT_SECONDS)).job
+        return await upstreams.scheduler.SubmitJob(request, timeout=CALL_TIMEOUT_SECONDS)
     except grpc.aio.AioRpcError as error:
         names = {"idempotency_key": "Idempotency-Key", **field_names}
         problem = problem_of_rpc(error, names, NOT_ENOUGH_CREDIT, SEED_ERRORS_OF_SUBMIT)
+        if error.code() is grpc.StatusCode.FAILED_PRECONDITION and problem.errors:
+            # Not of the credit, but of the queue that is named.
+            problem = replace(problem, status=409, seed_error="")
         if error.code() is grpc.StatusCode.NOT_FOUND and not problem.errors:
             problem = replace(problem, errors=(FieldError(names.get("problem", "problem"), problem.detail),))
+        if error.code() is grpc.StatusCode.RESOURCE_EXHAUSTED:
+            problem = replace(problem, code=RATE_LIMIT_EXCEEDED)
         raise ProblemError(problem) from error
 
 

@@ -130,6 +130,7 @@ class _Body(BaseModel):
     """The client's names of the messages' fields, if they differ."""
 
     gpu_type: GpuType = ""
+    queue: Annotated[str, Field(max_length=63, description="Left out: `default`. `GET /queues` lists them.")] = ""
     fallback_gpu_types: _FallbackGpuTypes = []
     language: _Word = LANGUAGE
 
@@ -142,6 +143,7 @@ class _Body(BaseModel):
             gpu_type=self.gpu_type,
             fallback_gpu_types=self.fallback_gpu_types,
             priority=priority,
+            queue=self.queue,
         )
 
     def _for_a_solution(self) -> dict[str, Any]:

@@ -69,12 +69,14 @@ def _queue_place(job_id: str) -> dict[str, Any]:
 
 def _queued(event: JobEvent) -> Frame:
     queued = event.queued
-    place = {
+    place: dict[str, Any] = {
         "position": queued.position,
         "eta_p50_seconds": seconds_of(queued.eta_p50) if queued.HasField("eta_p50") else None,
         "eta_p90_seconds": seconds_of(queued.eta_p90) if queued.HasField("eta_p90") else None,
         "message": queued.message,
     }
+    if queued.HasField("remaining_submissions"):
+        place["remainingSubmissions"] = queued.remaining_submissions
     return Frame("IN_QUEUE", {**_queue_place(event.job_id), **place})
 
 

@@ -34,6 +34,7 @@ class Submission(BaseModel):
     dtype: str
     language: str
     priority: int
+    queue: str
     state: Annotated[
         str, Field(description="QUEUED, PROVISIONING, RUNNING, SETTLING, or over: FINISHED, CANCELLED, FAILED.")
     ]
@@ -66,6 +67,14 @@ class Submission(BaseModel):
     billable_seconds: Annotated[float | None, Field(description="The time that the cost is for, once it is over.")]
     last_event_id: int
     events_url: str
+
+
+class NewSubmission(Submission):
+    """A submission that was just made."""
+
+    remaining_submissions: Annotated[
+        int, Field(description="How many more the account may make now; `GET /api/v1/limits` has the limits.")
+    ]
 
 
 class SubmissionDetail(Submission):
@@ -109,6 +118,11 @@ def submission_of(job: scheduler_pb2.Job) -> Submission:
     return Submission(**_submission_fields(job))
 
 
+def new_submission_of(answer: scheduler_pb2.SubmitJobResponse) -> NewSubmission:
+    """The job of a submission that was just made."""
+    return NewSubmission(**_submission_fields(answer.job), remaining_submissions=answer.allowance.remaining_submissions)
+
+
 def submission_detail_of(job: scheduler_pb2.Job) -> SubmissionDetail:
     """A job with code and result."""
     result, submission = None, job.spec.submission
@@ -136,6 +150,7 @@ def _submission_fields(job: scheduler_pb2.Job) -> dict[str, Any]:
         "dtype": submission.dtype,
         "language": submission.language,
         "priority": spec.priority,
+        "queue": spec.queue,
         "state": job_state_name(job.state),
         "status": final_status(submission.mode, job.state, job.verdict) if over else None,
         "verdict": verdict_name(job.verdict) if job.verdict else None,

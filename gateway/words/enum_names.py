@@ -12,6 +12,7 @@ from wavepool.billing.v1.prices_pb2 import PriceSource
 from wavepool.billing.v1.projections_pb2 import Reuse
 from wavepool.billing.v1.reports_pb2 import OverheadPolicy
 from wavepool.executor.v1.run_event_pb2 import BenchmarkStage, Bound, Timing, Verdict
+from wavepool.scheduler.v1.queues_pb2 import FairnessPolicy, QueueChangeKind, ReclaimStrategy
 from wavepool.scheduler.v1.rankings_pb2 import ComparisonVerdict
 from wavepool.scheduler.v1.scheduler_pb2 import JobState
 from wavepool.submission.v1.submission_pb2 import RunMode, TimingMode
@@ -46,6 +47,7 @@ alert_phase_name = partial(enum_name, AlertPhase.Name, "ALERT_PHASE_")
 alert_event_name = partial(enum_name, AlertEvent.Name, "ALERT_EVENT_")
 delivery_outcome_name = partial(enum_name, DeliveryOutcome.Name, "DELIVERY_OUTCOME_")
 comparison_verdict_name = partial(enum_name, ComparisonVerdict.Name, "COMPARISON_VERDICT_")
+queue_change_kind_name = partial(enum_name, QueueChangeKind.Name, "QUEUE_CHANGE_KIND_")
 bound_name = partial(enum_name, Bound.Name, "BOUND_")
 benchmark_stage_name = partial(enum_name, BenchmarkStage.Name, "BENCHMARK_STAGE_")
 timing_name = partial(enum_name, Timing.Name, "TIMING_")
@@ -74,6 +76,16 @@ def timing_mode_word(number: int) -> str | None:
 def mode_name(number: int) -> str:
     """HTTP's name for a run mode: `check`, `benchmark`, `full`, `sample`, `sandbox`."""
     return enum_name(RunMode.Name, "RUN_MODE_", number).lower()
+
+
+def fairness_policy_word(number: int) -> str:
+    """HTTP's name for a policy of queues: `kai`, `kueue`."""
+    return enum_name(FairnessPolicy.Name, "FAIRNESS_POLICY_", number).lower()
+
+
+def reclaim_strategy_word(number: int) -> str:
+    """HTTP's name for when a queue takes GPUs back: `conservative`, `aggressive`."""
+    return enum_name(ReclaimStrategy.Name, "RECLAIM_STRATEGY_", number).lower()
 
 
 def alert_comparison_sign(number: int) -> str:

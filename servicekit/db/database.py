@@ -22,7 +22,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_en
 from servicekit.db.sqlite_connection import SqliteConnection
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Coroutine
+    from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
     from contextvars import Context
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -59,6 +59,8 @@ class Database:
         # so that some wait for a second while others overtake. This queue lets them in as they came.
         self._writers = asyncio.Lock() if self.dialect_name == "sqlite" else nullcontext()
         self._running: set[asyncio.Task[None]] = set()
+        self.fence: Callable[[AsyncConnection], Awaitable[None]] | None = None
+        """What every writing transaction begins with; it raises if this process may not write any more."""
 
     @property
     def engine(self) -> AsyncEngine:
@@ -72,19 +74,27 @@ class Database:
 
     @asynccontextmanager
     async def transaction(self) -> AsyncGenerator[AsyncConnection]:
-        """A writing transaction: committed at the end, rolled back by an exception."""
+        """A writing transaction: committed at the end, rolled back by an exception. Raises what the fence raises."""
+        async with self.unfenced() as connection:
+            await self._check_fence(connection)
+            yield connection
+
+    @asynccontextmanager
+    async def unfenced(self) -> AsyncGenerator[AsyncConnection]:
+        """A writing transaction of a process that need not lead: a migration, or the leader lease itself."""
         async with self._writers, self._engine.begin() as connection:
             yield connection
 
     @asynccontextmanager
     async def short_transaction(self) -> AsyncGenerator[AsyncConnection]:
-        """A writing transaction of statements that each change or find few rows by an index.
+        """A transaction as `transaction`, of statements that each change or find few rows by an index.
 
         On SQLite they run in the thread of the event loop, which saves more time than they take.
         """
         async with self._writers, self._engine.connect() as connection:
             await connection.execution_options(**SHORT)
             async with connection.begin():
+                await self._check_fence(connection)
                 yield connection
 
     @asynccontextmanager
@@ -107,10 +117,35 @@ class Database:
         self._running.add(task)
         task.add_done_callback(self._running.discard)
 
+    @asynccontextmanager
+    async def listening(self, channel: str, heard: Callable[[str], None]) -> AsyncGenerator[asyncio.Event]:
+        """Calls `heard` with the payload of each notification of a channel, on PostgreSQL alone.
+
+        Yields an event that is set if the connection breaks, after which nothing is heard any more.
+        """
+        broken = asyncio.Event()
+        async with self._engine.connect() as connection:
+            driver: Any = (await connection.get_raw_connection()).driver_connection
+            driver.add_termination_listener(lambda _connection: broken.set())  # pyright: ignore[reportUnknownLambdaType] - asyncpg has no types
+
+            def pass_on(_connection: object, _pid: int, _channel: str, payload: str) -> None:
+                heard(payload)
+
+            await driver.add_listener(channel, pass_on)
+            try:
+                yield broken
+            finally:
+                # The pool must not hand out a connection that listens.
+                await connection.invalidate()
+
     async def close(self) -> None:
         """Closes all connections, after the work that was started has ended."""
         await asyncio.gather(*self._running, return_exceptions=True)
         await self._engine.dispose()
+
+    async def _check_fence(self, connection: AsyncConnection) -> None:
+        if self.fence is not None:
+            await self.fence(connection)
 
 
 def is_outage(error: BaseException) -> bool:
@@ -130,7 +165,7 @@ async def migrate(database: Database, location: str) -> None:
         config.set_main_option("script_location", str(environment))
         config.set_main_option("version_locations", str(path / "versions"))
         config.set_main_option("path_separator", "newline")
-        async with database.transaction() as connection:
+        async with database.unfenced() as connection:
             if database.dialect_name == "postgresql":
                 await connection.exec_driver_sql("SELECT pg_advisory_xact_lock(hashtext('wavepool migrations'))")
             await connection.run_sync(_upgrade, config)

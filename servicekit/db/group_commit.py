@@ -12,6 +12,7 @@ from contextvars import Context
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from servicekit.db.database import is_outage
+from servicekit.db.leader_lease import LeadershipLostError
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -32,7 +33,8 @@ class GroupCommit(Generic[W, R]):
 
     `write` carries out the writes of a group in order, and gives the result of each, or the error that its caller gets;
     a write with an error must leave nothing behind. If `write` raises, or the database refuses the group, the group is
-    rolled back and each of its writes is tried alone, so that no caller gets the error of another one's write.
+    rolled back and each of its writes is tried alone, so that no caller gets the error of another one's write. An error
+    of the whole database goes to all of them: it is out of reach, or this process leads no more (LeadershipLostError).
     `committed` is called with the results of each transaction right after its commit, before any caller goes on.
     """
 
@@ -97,7 +99,8 @@ class GroupCommit(Generic[W, R]):
                 _end(done, result)
 
     async def _refused(self, group: Sequence[tuple[W, asyncio.Future[R]]], error: Exception) -> None:
-        if len(group) > 1 and not is_outage(error):
+        is_of_all = is_outage(error) or isinstance(error, LeadershipLostError)
+        if len(group) > 1 and not is_of_all:
             for one in group:
                 await self._write_group([one])
             return

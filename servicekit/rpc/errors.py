@@ -27,6 +27,7 @@ ErrorMap = dict[type[Exception], grpc.StatusCode]
 FULL_DISK_RETRY = timedelta(seconds=30)
 """Time to try again; somebody must first make room."""
 
+_DETAILS_KEY = "grpc-status-details-bin"
 
 _to_status = cast("Callable[[status_pb2.Status], grpc.Status]", cast("Any", rpc_status).to_status)
 
@@ -106,9 +107,14 @@ def rpc_failure(error: grpc.aio.AioRpcError) -> RpcFailure:
     return RpcFailure(error.code(), error.details() or "", violations, retry_after)
 
 
+def has_details(error: grpc.aio.AioRpcError) -> bool:
+    """True if a service of ours answered the call; the errors that gRPC itself makes have no details."""
+    return any(key == _DETAILS_KEY for key, _ in error.trailing_metadata() or ())
+
+
 def _details(error: grpc.aio.AioRpcError) -> Sequence[any_pb2.Any]:
     for key, value in error.trailing_metadata() or ():
-        if key == "grpc-status-details-bin" and isinstance(value, bytes):
+        if key == _DETAILS_KEY and isinstance(value, bytes):
             try:
                 return status_pb2.Status.FromString(value).details
             except ValueError:

@@ -26,7 +26,7 @@ from servicekit.settings.config import settings_faults
 from servicekit.storage import has_room
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Coroutine, Mapping
+    from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
     from datetime import timedelta
 
     from servicekit.rpc.access import Identify
@@ -63,7 +63,8 @@ class ServiceServer:
     """One service's server. Register servicers on `grpc`, `expose` their names, then call `run_until_signalled`.
 
     `identify` tells who calls; a call reaches the servicer only if the method's proto names that kind of caller. With
-    `tls` the server takes only encrypted connections of clients with a certificate.
+    `tls` the server takes only encrypted connections of clients with a certificate. `interceptors` see only calls that
+    were let in.
     """
 
     def __init__(
@@ -73,9 +74,12 @@ class ServiceServer:
         error_map: Mapping[type[Exception], grpc.StatusCode],
         identify: Identify,
         tls: TlsFiles | None = None,
+        interceptors: Sequence[grpc.aio.ServerInterceptor] = (),
     ) -> None:
         self.name = name
-        self.grpc = grpc.aio.server(interceptors=[Observer(error_map), AccessControl(identify)], options=OPTIONS)
+        self.grpc = grpc.aio.server(
+            interceptors=[Observer(error_map), AccessControl(identify), *interceptors], options=OPTIONS
+        )
         self._tls = tls
         self.port = 0
         self.metrics_port = 0
@@ -130,7 +134,7 @@ class ServiceServer:
     async def run_until_signalled(self, *background: Coroutine[Any, Any, Any]) -> None:
         """Starts, runs `background` beside the server, and stops on SIGTERM or SIGINT.
 
-        If a background coroutine ends with an error, the server stops and the error is raised.
+        If a background coroutine ends with an error, the others end too, the server stops, and the error is raised.
         """
         signalled = _signals()
         await self.start()
@@ -138,11 +142,14 @@ class ServiceServer:
         waiting = asyncio.create_task(signalled.wait())
         try:
             await _first_error_or(waiting, tasks)
+        except BaseException:
+            # A service that has to end does nothing more by itself while its last calls drain.
+            _cancel(tasks)
+            raise
         finally:
             waiting.cancel()
             await self.stop()
-            for task in tasks:
-                task.cancel()
+            _cancel(tasks)
             with suppress(asyncio.CancelledError):
                 await asyncio.gather(*tasks, return_exceptions=True)
 
@@ -193,6 +200,11 @@ def _signals() -> asyncio.Event:
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, signalled.set)
     return signalled
+
+
+def _cancel(tasks: list[asyncio.Task[Any]]) -> None:
+    for task in tasks:
+        task.cancel()
 
 
 async def _first_error_or(waiting: asyncio.Task[bool], tasks: list[asyncio.Task[Any]]) -> None:

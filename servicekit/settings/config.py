@@ -32,6 +32,11 @@ def split_at_commas(value: object) -> object:
 CommaSeparated = Annotated[tuple[T, ...], NoDecode, BeforeValidator(split_at_commas)]
 """A list that the environment holds as `one,two` instead of JSON."""
 
+LEADER_TERM = timedelta(seconds=3)
+"""With the time in which another process notices and takes over, under 5 s."""
+LeaderTerm = Annotated[timedelta, Field(ge=timedelta(milliseconds=300))]
+"""The term of a leader lease. It is renewed after each third, for which a shorter one would leave no time."""
+
 
 class Settings(BaseSettings):
     """Settings whose durations may be given in seconds. An empty variable counts as not set."""

@@ -21,6 +21,7 @@ from pydantic_settings import SettingsConfigDict
 
 from servicekit.settings.config import CommaSeparated, ServiceSettings
 from services.billing.alert_rules import money
+from services.billing.alert_rules.platform import platform_rules
 from services.billing.alert_rules.rule_file import faults_of, rules_of
 from services.billing.errors import InvalidFieldError
 from services.billing.identity.account import check_name
@@ -183,13 +184,13 @@ class BillingSettings(ServiceSettings):
 
     def rules(self) -> Sequence[Rule]:
         """The built-in rules with the operator's changes and additions; raises ValueError."""
-        built_in = money.money_rules(
+        about_money = money.money_rules(
             self.thresholds(),
             None if self.alert_burn_rate is None else float(self.alert_burn_rate),
             None if self.alert_account_burn_rate is None else float(self.alert_account_burn_rate),
             float(self.alert_forecast_days),
         )
-        return rules_of(_text_of(self.alert_rules), built_in)
+        return rules_of(_text_of(self.alert_rules), [*about_money, *platform_rules()])
 
     def channels(self) -> Sequence[Mapping[str, Any]]:
         """The options of each channel, as the operator wrote them; raises ValueError."""

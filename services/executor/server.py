@@ -32,6 +32,7 @@ from services.executor.judges.fork_server_client import JudgeForkServer
 from services.executor.judges.pool import JudgePool
 from services.executor.leases import errors
 from services.executor.machine.inventory import InventoryReader
+from services.executor.machine.load import LoadMeter
 from services.executor.machine.pool_watch import PoolGoneError, PoolWatch
 from services.executor.machine.signing import SigningKeyError
 from services.executor.runs.all_runs import Runs
@@ -192,6 +193,7 @@ async def find_capabilities(settings: ExecutorSettings, signer: Signer, clock: C
         clock=clock,
         start_time=clock.now(),
         inventory=inventory,
+        load=LoadMeter(device, sum(gpu.device_count for gpu in inventory.current.device.gpus)),
         torch_version=await asyncio.to_thread(_torch_version, settings),
     )
     log.info("device", extra={"device": settings.device, "toolchain": toolchain.title})

@@ -9,7 +9,7 @@ from typing import Annotated
 from pydantic import Field
 from pydantic_settings import SettingsConfigDict
 
-from servicekit.settings.config import ServiceSettings
+from servicekit.settings.config import LEADER_TERM, LeaderTerm, ServiceSettings
 from vocabulary.limits import LONGEST_RUN
 from vocabulary.ports import USUAL_PORTS, usual_target
 
@@ -26,6 +26,12 @@ class SchedulerSettings(ServiceSettings):
     """Folder of the catalogue; the one that comes with Wavepool if unset."""
     max_jobs_in_flight: Annotated[int, Field(ge=1)] = 20
     """Limit for each account."""
+    max_submissions_per_hour: Annotated[int, Field(ge=0)] = 3600
+    """Limit for each account, over any hour; 0 if there is none.
+
+    One each second, all day: a person who submits every few seconds, or a CI that runs the catalogue for every push,
+    stays below it, and a script that submits in a loop by mistake does not.
+    """
     max_attempts: Annotated[int, Field(ge=1)] = 3
     """Attempts at one job before it fails."""
     waiting_per_priority_point: Annotated[timedelta, Field(ge=timedelta(0))] = timedelta(seconds=9)
@@ -35,6 +41,8 @@ class SchedulerSettings(ServiceSettings):
     longest run, so an urgent job delays a waiting one by at most about one run. A job that comes 30 minutes later (the
     range from -100 to 100) never goes before an earlier one, whatever the priorities.
     """
+    usage_half_life: Annotated[timedelta, Field(ge=timedelta(0))] = timedelta(days=1)
+    """Time after which half of what a queue used counts no longer against it; 0 if past use never counts."""
     lease_duration: timedelta = timedelta(seconds=30)
     """Term of a lease. It is renewed after every third of this time, and ends by itself if we stop."""
     longest_run: timedelta = LONGEST_RUN
@@ -49,5 +57,20 @@ class SchedulerSettings(ServiceSettings):
     """Age at which a submission that is not in the queue yet counts as dead."""
     sweep_interval: timedelta = timedelta(seconds=5)
     """Interval between two passes of the rescuer."""
+    metrics_interval: Annotated[timedelta, Field(gt=timedelta(0), le=timedelta(hours=1))] = timedelta(seconds=15)
+    """Interval between two reports of readings to billing, which makes alerts of them."""
+    metrics_window: Annotated[timedelta, Field(gt=timedelta(0), le=timedelta(days=1))] = timedelta(minutes=15)
+    """Time over which failed jobs and lost attempts are counted for alerts."""
+    metrics_retention: Annotated[timedelta, Field(gt=timedelta(0))] = timedelta(days=30)
+    """Time for which the figures of ended attempts are kept."""
     poll_interval: timedelta = timedelta(seconds=1)
     """Interval between two looks for events that another process wrote and for changes that were not announced."""
+    leader_term: LeaderTerm = LEADER_TERM
+    """Longest time for which a scheduler that was killed or stopped keeps others from leading, on PostgreSQL."""
+    advertised_address: str = ""
+    """Where other schedulers on the same database reach this one if it leads, such as `10.0.0.5:50061`. Empty: host and
+    port. Needed if the host is a wildcard such as 0.0.0.0."""
+
+    def address(self, port: int) -> str:
+        """The address to give to other schedulers, if this one listens on `port`."""
+        return self.advertised_address or f"{self.host}:{port}"

@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from servicekit.metrics import counter, gauge, histogram
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from services.scheduler.jobs.ended_attempt import EndedAttempt
+    from services.scheduler.jobs.queue_state import QueueState
 
 SECONDS_BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800)
 EVENT_BUCKETS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
@@ -24,9 +32,45 @@ run_seconds = histogram(
 jobs_submitted = counter("wavepool_scheduler_jobs_submitted", "Jobs that entered the queue.")
 jobs_ended = counter("wavepool_scheduler_jobs_ended", "Jobs that are over.", ("state", "verdict"))
 attempts_lost = counter("wavepool_scheduler_attempts_lost", "Attempts that ended through no fault of the submission.")
+jobs_preempted = counter("wavepool_scheduler_jobs_preempted", "Runs that were stopped for another queue's job.")
 events_committed = histogram(
     "wavepool_scheduler_run_events_committed", "Run events that went into one transaction.", (), EVENT_BUCKETS
 )
 jobs_waiting = gauge("wavepool_scheduler_jobs_waiting", "Jobs in the queue, those that wait for a machine included.")
 jobs_carried = gauge("wavepool_scheduler_jobs_carried", "Jobs that run or are being settled.")
 job_followers = gauge("wavepool_scheduler_job_followers", "Open WatchJob streams.")
+gpu_seconds = counter(
+    "wavepool_scheduler_gpu_seconds",
+    "GPU seconds of attempts that are over: useful ones led to a verdict, paid ones were leased.",
+    ("queue", "gpu_type", "kind"),
+)
+waiting_by_queue = gauge("wavepool_scheduler_queue_jobs_waiting", "Jobs that wait.", ("queue", "gpu_type"))
+stuck_by_queue = gauge(
+    "wavepool_scheduler_queue_jobs_stuck", "Jobs that wait though nothing can be started.", ("queue", "gpu_type")
+)
+oldest_wait_seconds = gauge(
+    "wavepool_scheduler_queue_oldest_wait_seconds", "Longest wait of the waiting jobs.", ("queue", "gpu_type")
+)
+p90_wait_seconds = gauge(
+    "wavepool_scheduler_queue_p90_wait_seconds",
+    "Wait that nine of ten waiting jobs do not exceed.",
+    ("queue", "gpu_type"),
+)
+
+
+def attempt_ended(attempt: EndedAttempt) -> None:
+    """Counts the GPU time of an attempt that is over."""
+    for kind, time in (("useful", attempt.useful_gpu_time), ("paid", attempt.leased_gpu_time)):
+        gpu_seconds.labels(attempt.queue, attempt.gpu_type, kind).inc(time.total_seconds())
+
+
+def show_queues(states: Iterable[QueueState]) -> None:
+    """Shows what waits now; queues that have no jobs any more are left out."""
+    for each in (waiting_by_queue, stuck_by_queue, oldest_wait_seconds, p90_wait_seconds):
+        each.clear()
+    for state in states:
+        place = (state.queue, state.gpu_type)
+        waiting_by_queue.labels(*place).set(state.waiting)
+        stuck_by_queue.labels(*place).set(state.stuck)
+        oldest_wait_seconds.labels(*place).set(state.oldest_wait_seconds)
+        p90_wait_seconds.labels(*place).set(state.p90_wait_seconds)

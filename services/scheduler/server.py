@@ -4,33 +4,45 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
 
 import grpc
-from wavepool.scheduler.v1 import rankings_pb2_grpc, scheduler_pb2_grpc
+from wavepool.scheduler.v1 import metrics_pb2_grpc, queues_pb2_grpc, rankings_pb2_grpc, scheduler_pb2_grpc
 
 from problems.library.catalogue import Catalogue
 from servicekit import logging
 from servicekit.clock import Clock, SystemClock
 from servicekit.db.database import Database, migrate
+from servicekit.db.leader_lease import LeaderLease, LeadershipLostError, WhileSure
 from servicekit.loops import Loop, run_loop
 from servicekit.rpc.callers import Callers
 from servicekit.rpc.channels import open_channel
 from servicekit.rpc.credentials import check_network, credentials_of
+from servicekit.rpc.forwarding import ForwardToLeader
+from servicekit.rpc.readings import MISSED_REPORTS, ReadingReporter
 from servicekit.rpc.server import ServiceServer
 from servicekit.settings.setting_names import warn_of_settings
 from services.scheduler.config import SchedulerSettings
 from services.scheduler.jobs import errors
+from services.scheduler.jobs.allowance import SubmissionLimits
 from services.scheduler.jobs.job import JobState
+from services.scheduler.monitoring.pruner import AttemptPruner
+from services.scheduler.monitoring.queue_monitor import QueueMonitor
 from services.scheduler.peers.billing import Billing
 from services.scheduler.peers.executors import Executors
 from services.scheduler.peers.pool import Pool
 from services.scheduler.queue.admission import Admission, AdmissionPolicy
 from services.scheduler.queue.demand import DemandReporter
 from services.scheduler.queue.event_hub import EventHub
+from services.scheduler.queue.explanation import Explainer
 from services.scheduler.queue.forecast import Forecast
 from services.scheduler.queue.inventory import Inventory
 from services.scheduler.queue.provisioning import ProvisioningReporter
+from services.scheduler.queue.queue_book import QueueBook
+from services.scheduler.queue.running import RunningJobs
+from services.scheduler.queue.situations import Situations
+from services.scheduler.queue.usage_book import UsageBook
 from services.scheduler.queue.waiting import WaitingJobs
 from services.scheduler.runs.canceller import Canceller
 from services.scheduler.runs.dispatcher import Dispatcher
@@ -38,11 +50,15 @@ from services.scheduler.runs.job_runner import JobRunner
 from services.scheduler.runs.machine_follower import MachineFollower
 from services.scheduler.runs.rescuer import Rescuer
 from services.scheduler.runs.settler import Settler
-from services.scheduler.runs.watcher import UnannouncedEvents, Watcher
+from services.scheduler.runs.watcher import NotifiedEvents, UnannouncedEvents, Watcher
+from services.scheduler.service.metrics_service import MetricsServicer
+from services.scheduler.service.queue_service import QueueServicer
 from services.scheduler.service.ranking_service import RankingServicer
 from services.scheduler.service.scheduler_service import SchedulerServicer
+from services.scheduler.store.attempt_reader import AttemptReader
 from services.scheduler.store.job_reader import JobReader
 from services.scheduler.store.job_store import JobStore
+from services.scheduler.store.queue_store import QueueStore
 from services.scheduler.store.ranking_reader import RankingReader
 from submissions.checks import UnknownProblemError
 
@@ -54,8 +70,22 @@ if TYPE_CHECKING:
     from servicekit.rpc.credentials import ServiceCredentials
 
 MIGRATIONS = "services.scheduler:migrations"
-# Delay before a broken stream of machines is opened again.
+ONLY_THE_LEADER = frozenset(
+    f"/wavepool.scheduler.v1.{name}"
+    for name in (
+        "SchedulerService/SubmitJob",
+        "SchedulerService/CancelJob",
+        "QueueService/ListQueues",
+        "QueueService/ApplyQueues",
+        "QueueService/ExplainJob",
+        "MetricsService/GetCurrentMetrics",
+    )
+)
+"""The methods that write, and those that need the queue in memory."""
+# Delay before a broken stream, of machines or of notifications, is opened again.
 REFOLLOW_INTERVAL = timedelta(milliseconds=200)
+USAGE_INTERVAL = timedelta(minutes=1)
+"""Interval between two times that the use of queues is stored: so much may be forgotten when we are killed."""
 
 ERROR_MAP: dict[type[Exception], grpc.StatusCode] = {
     errors.InvalidRequestError: grpc.StatusCode.INVALID_ARGUMENT,
@@ -64,11 +94,27 @@ ERROR_MAP: dict[type[Exception], grpc.StatusCode] = {
     errors.NotComparableError: grpc.StatusCode.FAILED_PRECONDITION,
     errors.IdempotencyKeyReusedError: grpc.StatusCode.ALREADY_EXISTS,
     errors.PriorityNotAllowedError: grpc.StatusCode.PERMISSION_DENIED,
+    errors.UnknownQueueError: grpc.StatusCode.NOT_FOUND,
+    errors.QueueClosedError: grpc.StatusCode.FAILED_PRECONDITION,
+    errors.QueueFullError: grpc.StatusCode.RESOURCE_EXHAUSTED,
+    errors.QueueHasJobsError: grpc.StatusCode.FAILED_PRECONDITION,
+    errors.QueuesChangedError: grpc.StatusCode.ABORTED,
     errors.CreditRefusedError: grpc.StatusCode.FAILED_PRECONDITION,
     errors.TooManyJobsError: grpc.StatusCode.RESOURCE_EXHAUSTED,
+    errors.TooManySubmissionsError: grpc.StatusCode.RESOURCE_EXHAUSTED,
     errors.BillingUnreachableError: grpc.StatusCode.UNAVAILABLE,
     errors.StoppingError: grpc.StatusCode.UNAVAILABLE,
+    LeadershipLostError: grpc.StatusCode.UNAVAILABLE,
 }
+
+
+class Servicers(NamedTuple):
+    """What the server serves."""
+
+    scheduler: SchedulerServicer
+    rankings: RankingServicer
+    metrics: MetricsServicer
+    queues: QueueServicer
 
 
 class SchedulerServer(ServiceServer):
@@ -77,25 +123,32 @@ class SchedulerServer(ServiceServer):
     def __init__(
         self,
         settings: SchedulerSettings,
-        servicer: SchedulerServicer,
-        rankings: RankingServicer,
+        servicers: Servicers,
         hub: EventHub,
         credentials: ServiceCredentials,
         callers: Callers,
+        forwarding: ForwardToLeader,
     ) -> None:
-        super().__init__("scheduler", settings, ERROR_MAP, callers.identify, credentials.tls)
-        scheduler_pb2_grpc.add_SchedulerServiceServicer_to_server(servicer, self.grpc)
-        rankings_pb2_grpc.add_RankingServiceServicer_to_server(rankings, self.grpc)
+        super().__init__("scheduler", settings, ERROR_MAP, callers.identify, credentials.tls, [forwarding])
+        scheduler_pb2_grpc.add_SchedulerServiceServicer_to_server(servicers.scheduler, self.grpc)
+        queues_pb2_grpc.add_QueueServiceServicer_to_server(servicers.queues, self.grpc)
+        rankings_pb2_grpc.add_RankingServiceServicer_to_server(servicers.rankings, self.grpc)
+        metrics_pb2_grpc.add_MetricsServiceServicer_to_server(servicers.metrics, self.grpc)
         self.expose("wavepool.scheduler.v1.SchedulerService")
         self.expose("wavepool.scheduler.v1.RankingService")
+        self.expose("wavepool.scheduler.v1.MetricsService")
+        self.expose("wavepool.scheduler.v1.QueueService")
         self._hub = hub
+        self._forwarding = forwarding
 
     async def stop(self, drain: timedelta | None = None) -> None:
         """Stops serving; see ServiceServer."""
         self._hub.close()
         await super().stop(drain)
+        await self._forwarding.close()
 
 
+PRUNE_INTERVAL = timedelta(hours=1)
 RUNS_READ = 1_000
 """The last runs, from which a new process knows how long runs take."""
 
@@ -104,26 +157,46 @@ RUNS_READ = 1_000
 class Scheduler:
     """All parts of a scheduler, wired together; the caller of `build` closes the database."""
 
+    settings: SchedulerSettings
+    lease: LeaderLease
     server: ServiceServer
     waiting: WaitingJobs
+    forecast: Forecast
+    reader: JobReader
     runner: JobRunner
     duties: list[tuple[Loop, timedelta, asyncio.Event | None]]
+    """What only the leader does."""
+    listening: list[tuple[Loop, timedelta]]
     executors: Executors
     channels: list[grpc.aio.Channel]
 
     def background(self) -> list[Coroutine[object, object, None]]:
-        """The loops that run beside the server."""
-        return [run_loop(loop, interval, wake) for loop, interval, wake in self.duties]
+        """The work beside the server. It raises LeadershipLostError after another scheduler has taken over."""
+        return [self._lead(), *[run_loop(loop, interval) for loop, interval in self.listening]]
 
     async def close(self) -> None:
-        """Drops running jobs as they are and closes the channels."""
+        """Drops running jobs as they are, hands over to another scheduler, and closes the channels."""
         await self.runner.stop()
+        await self.lease.release()
         await self.executors.close()
         for channel in self.channels:
             await channel.close()
 
+    async def _lead(self) -> None:
+        self.lease.address = self.settings.address(self.server.port)
+        if not await self.lease.try_take():
+            await self.lease.taken()
+            self.forecast.remember(await self.reader.run_times({JobState.FINISHED}, RUNS_READ))
+        try:
+            await self.lease.lead(
+                *[run_loop(WhileSure(loop, self.lease), interval, wake) for loop, interval, wake in self.duties]
+            )
+        finally:
+            # Not only when the server has stopped: until then, its last calls may take seconds.
+            await self.runner.stop()
 
-async def build(
+
+async def build(  # noqa: PLR0915 - one statement for each part
     settings: SchedulerSettings,
     database: Database,
     problems: Mapping[str, CatalogueEntry],
@@ -134,39 +207,64 @@ async def build(
     vmpool_channel = open_channel(settings.vmpool_target, credentials, "vmpool")
     billing_channel = open_channel(settings.billing_target, credentials, "billing")
     hub, waiting, inventory = EventHub(), WaitingJobs(settings.waiting_per_priority_point), Inventory()
+    lease = LeaderLease(database, "scheduler", settings.leader_term)
+    queue_store = QueueStore(database)
+    running, book = RunningJobs(), QueueBook(queue_store)
+    usage = UsageBook(queue_store, settings.usage_half_life, clock)
+    await book.run_once()
     store, reader = JobStore(database, hub.announce), JobReader(database)
     pool, billing, executors = (
         Pool(vmpool_channel),
         Billing(billing_channel, settings.longest_run),
         Executors(settings.longest_run),
     )
-    forecast = Forecast(waiting, inventory, clock)
+    forecast = Forecast(waiting, running, inventory, clock)
     forecast.remember(await reader.run_times({JobState.FINISHED}, RUNS_READ))
-    settler = Settler(store, billing, pool, forecast, clock)
-    runner = JobRunner(store, pool, executors, settler, waiting, inventory, forecast, clock, settings)
+    settler = Settler(store, billing, pool, running, forecast, clock)
+    runner = JobRunner(store, pool, executors, settler, waiting, running, inventory, forecast, clock, settings)
     demand = DemandReporter(pool, waiting)
     provisioning = ProvisioningReporter(store, waiting, inventory, forecast, clock)
+    situations = Situations(book, usage, waiting, running, inventory, clock)
     dispatcher = Dispatcher(
-        store, pool, waiting, inventory, runner, demand, provisioning, clock, settings.lease_duration
+        store, pool, waiting, running, situations, runner, demand, provisioning, clock, settings.lease_duration
     )
     rescuer = Rescuer(store, billing, runner, waiting, clock, settings.submission_timeout)
-    admission = Admission(store, billing, waiting, forecast, clock, _policy(settings, problems))
+    admission = Admission(store, billing, waiting, book, forecast, clock, _policy(settings, problems))
     canceller = Canceller(store, waiting, runner, clock)
     servicer = SchedulerServicer(store, reader, admission, canceller, Watcher(reader, hub), problems)
     rankings = RankingServicer(store, RankingReader(database), billing, problems)
-    server = SchedulerServer(settings, servicer, rankings, hub, credentials, Callers(credentials, billing.owner))
+    attempts = AttemptReader(database)
+    monitor = QueueMonitor(waiting, inventory, demand, running, attempts, clock, settings.metrics_window)
+    report = partial(billing.report_readings, valid_for=MISSED_REPORTS * settings.metrics_interval)
+    metrics = MetricsServicer(attempts, monitor, clock, settings.metrics_retention)
+    explainer = Explainer(waiting, running, inventory, forecast, demand, situations, lambda: dispatcher.reasons)
+    queues = QueueServicer(store, book, billing, waiting, running, dispatcher, explainer)
+    callers = Callers(credentials, billing.owner)
+    forwarding = ForwardToLeader(ONLY_THE_LEADER, lease, credentials)
+    servicers = Servicers(servicer, rankings, metrics, queues)
+    server = SchedulerServer(settings, servicers, hub, credentials, callers, forwarding)
     duties: list[tuple[Loop, timedelta, asyncio.Event | None]] = [
         (rescuer, settings.sweep_interval, None),
         (MachineFollower(pool, inventory, waiting, runner), REFOLLOW_INTERVAL, None),
         (dispatcher, settings.poll_interval, waiting.changed),
-        (UnannouncedEvents(reader, hub), settings.poll_interval, None),
+        (ReadingReporter(monitor.readings, report), settings.metrics_interval, None),
+        (AttemptPruner(attempts, settings.metrics_retention, clock), PRUNE_INTERVAL, None),
+        (usage, USAGE_INTERVAL, None),
     ]
-    return Scheduler(server, waiting, runner, duties, executors, [vmpool_channel, billing_channel])
+    listening: list[tuple[Loop, timedelta]] = [
+        (UnannouncedEvents(reader, hub), settings.poll_interval),
+        (book, settings.sweep_interval),
+    ]
+    if database.dialect_name == "postgresql":
+        listening.append((NotifiedEvents(reader, hub, lease), REFOLLOW_INTERVAL))
+    channels = [vmpool_channel, billing_channel]
+    return Scheduler(settings, lease, server, waiting, forecast, reader, runner, duties, listening, executors, channels)
 
 
 def _policy(settings: SchedulerSettings, problems: Mapping[str, CatalogueEntry]) -> AdmissionPolicy:
     known = {slug: entry.problem for slug, entry in problems.items()}
-    return AdmissionPolicy(known, settings.max_jobs_in_flight, settings.longest_run)
+    limits = SubmissionLimits(settings.max_jobs_in_flight, settings.max_submissions_per_hour)
+    return AdmissionPolicy(known, limits, settings.longest_run)
 
 
 def checked_settings() -> SchedulerSettings:
@@ -177,7 +275,7 @@ def checked_settings() -> SchedulerSettings:
 
 
 async def main() -> None:
-    """Serves until SIGTERM or SIGINT."""
+    """Serves until SIGTERM or SIGINT, as leader or follower; raises SystemExit if another process has taken over."""
     settings = checked_settings()
     logging.configure("scheduler", settings.log_level)
     warn_of_settings(logging.get_logger(__name__))
@@ -188,6 +286,9 @@ async def main() -> None:
         scheduler = await build(settings, database, problems, SystemClock())
         try:
             await scheduler.server.run_until_signalled(*scheduler.background())
+        except LeadershipLostError as error:
+            # All that this process has in memory is of before. A new one begins as a follower.
+            raise SystemExit(f"scheduler: {error}") from error
         finally:
             await scheduler.close()
     finally:

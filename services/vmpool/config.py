@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, ParamSpec, Self, TypeVar
 from pydantic import AliasChoices, Field, SecretStr, field_validator, model_validator
 from pydantic_settings import SettingsConfigDict
 
-from servicekit.settings.config import CommaSeparated, ServiceSettings
+from servicekit.settings.config import LEADER_TERM, CommaSeparated, LeaderTerm, ServiceSettings
 from services.vmpool.errors import InvalidFieldError
 from services.vmpool.machines.machine_token import kept_secret
 from services.vmpool.machines.order_checks import check_gpu_count, check_gpu_type
@@ -88,8 +88,9 @@ class VmPoolSettings(ServiceSettings):
     unfit_limit: Annotated[int, Field(ge=0)] = 3
     """After this many machines of a kind in a row that cost money and ran nothing, no more are rented; 0: no limit."""
     gpus_per_machine: Annotated[CommaSeparated[int], Field(min_length=1)] = (1,)
-    """GPUs of a machine: 1, 2, 4 or 8, separated by commas if there are several. The pool orders machines with the
-    first number by itself; requests may name any of them."""
+    """GPUs of a machine: 1, 2, 4 or 8, separated by commas if there are several. The first number is the usual one,
+    for jobs that need no more and for machines that are kept warm. The pool orders larger ones by itself for jobs that
+    need more. Requests may name any of them."""
     offer_lifetime: NotNegative = timedelta(seconds=15)
     """Time for which a provider's offers are used without asking again."""
     lease_duration: Positive = timedelta(seconds=60)
@@ -105,6 +106,12 @@ class VmPoolSettings(ServiceSettings):
     """Machines that are over, leases, events and usage facts are kept for this long; sums of them stay for good."""
     takeover_timeout: NotNegative = timedelta(seconds=20)
     """Time to wait for another vmpool that serves the database to end."""
+    leader_term: LeaderTerm = LEADER_TERM
+    """Longest time for which a vmpool that was killed or stopped keeps others from the database, on PostgreSQL."""
+    metrics_interval: Annotated[timedelta, Field(gt=timedelta(0), le=timedelta(hours=1))] = timedelta(seconds=15)
+    """Time between two reports of readings to billing, which makes alerts of them."""
+    metrics_window: Annotated[timedelta, Field(gt=timedelta(0), le=timedelta(days=1))] = timedelta(minutes=30)
+    """Time over which failed machines are counted and the use of machines is averaged for alerts."""
     usage_interval: Positive = timedelta(seconds=60)
     """Time between two reports of a machine's cost to billing."""
 
@@ -151,6 +158,7 @@ class VmPoolSettings(ServiceSettings):
             spot=self.spot_policy,
             max_price_micros_per_gpu_hour=micros_of(self.max_price),
             gpu_count=self.gpus_per_machine[0],
+            larger_gpu_counts=tuple(count for count in self.gpus_per_machine if count > self.gpus_per_machine[0]),
         )
 
     def most_machines(self) -> int:

@@ -3,6 +3,8 @@
 PoolError
 ├── InvalidFieldError
 ├── NoCapacityError
+├── SlotTakenError
+├── MachineNotReadyError
 ├── NoOfferError
 ├── PoolLimitError
 ├── RequestConflictError
@@ -46,6 +48,22 @@ class NoCapacityError(PoolError):
     def __init__(self, outlook: str, retry_after: timedelta) -> None:
         super().__init__(f"No machine has room now: {outlook}. Watch the machines and try again.")
         self.retry_after = retry_after
+
+
+class SlotTakenError(PoolError):
+    """A lease holds a slot that is asked for."""
+
+    def __init__(self, machine_id: str, slot: str) -> None:
+        super().__init__(
+            f"A lease holds {slot} of machine {machine_id!r}, or a part of it. Watch the machines and place again."
+        )
+
+
+class MachineNotReadyError(PoolError):
+    """The machine takes no lease in its present state."""
+
+    def __init__(self, machine_id: str, state: str) -> None:
+        super().__init__(f"Machine {machine_id!r} is {state} and takes no lease. Watch the machines and place again.")
 
 
 class NoOfferError(PoolError):

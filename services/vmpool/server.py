@@ -15,12 +15,13 @@ from wavepool.vmpool.v1 import vmpool_pb2_grpc
 from servicekit import logging
 from servicekit.clock import SystemClock, new_id
 from servicekit.db import database
-from servicekit.db.leader_lease import DatabaseTakenError, leader_lease
+from servicekit.db.leader_lease import DatabaseTakenError, LeaderLease, LeadershipLostError, WhileSure
 from servicekit.feed import Feed
 from servicekit.loops import run_loop
 from servicekit.rpc.callers import Callers, if_found
 from servicekit.rpc.channels import open_channel
 from servicekit.rpc.credentials import check_network, credentials_of
+from servicekit.rpc.readings import MISSED_REPORTS, ReadingReporter
 from servicekit.rpc.server import ServiceServer, WrongSettingsError
 from servicekit.settings.plugins import BrokenPluginError, UnknownPluginError
 from servicekit.settings.sandbox_settings import SandboxSettings
@@ -36,6 +37,7 @@ from services.vmpool.config import VmPoolSettings
 from services.vmpool.lifecycle.driver import MachineDriver
 from services.vmpool.lifecycle.executor_client import ExecutorClient
 from services.vmpool.lifecycle.health_book import HealthBook
+from services.vmpool.lifecycle.load_book import LoadBook
 from services.vmpool.lifecycle.machine_poller import MachinePoller
 from services.vmpool.lifecycle.orphans import Orphans
 from services.vmpool.lifecycle.pruner import Pruner
@@ -53,6 +55,7 @@ from services.vmpool.store.machine_store import MachineStore
 from services.vmpool.store.pace_store import PaceStore
 from services.vmpool.store.usage_store import UsageStore
 from services.vmpool.telemetry.log_reader import LogReader
+from services.vmpool.telemetry.pool_monitor import PoolMonitor, reading_sender
 from services.vmpool.telemetry.usage_reporter import UsageReporter
 from services.vmpool.telemetry.watching import Watching
 
@@ -61,7 +64,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
     from servicekit.clock import Clock
-    from servicekit.db.leader_lease import LeaderLease
+    from servicekit.loops import Loop
     from servicekit.rpc.callers import Owner
     from servicekit.rpc.errors import ErrorMap
     from services.vmpool.capacity.funding import Funding
@@ -70,6 +73,7 @@ if TYPE_CHECKING:
 
 log = logging.get_logger(__name__)
 
+MIGRATIONS = "services.vmpool:migrations"
 USAGE_PASS = timedelta(seconds=5)
 """Time between two looks for facts to write down and send; a machine's own interval is a setting."""
 PRUNE_PASS = timedelta(hours=1)
@@ -78,6 +82,8 @@ ERROR_MAP: ErrorMap = {
     errors.InvalidFieldError: grpc.StatusCode.INVALID_ARGUMENT,
     errors.NotFoundError: grpc.StatusCode.NOT_FOUND,
     errors.NoCapacityError: grpc.StatusCode.RESOURCE_EXHAUSTED,
+    errors.SlotTakenError: grpc.StatusCode.RESOURCE_EXHAUSTED,
+    errors.MachineNotReadyError: grpc.StatusCode.FAILED_PRECONDITION,
     errors.NoOfferError: grpc.StatusCode.RESOURCE_EXHAUSTED,
     errors.PoolLimitError: grpc.StatusCode.FAILED_PRECONDITION,
     errors.RequestConflictError: grpc.StatusCode.ALREADY_EXISTS,
@@ -86,6 +92,7 @@ ERROR_MAP: ErrorMap = {
     errors.IllegalMoveError: grpc.StatusCode.FAILED_PRECONDITION,
     errors.StaleMachineError: grpc.StatusCode.ABORTED,
     errors.ProviderUnreachableError: grpc.StatusCode.UNAVAILABLE,
+    LeadershipLostError: grpc.StatusCode.UNAVAILABLE,
 }
 
 
@@ -99,22 +106,25 @@ class VmPool:
     sizer: Sizer
     usage: UsageReporter
     pruner: Pruner
+    readings: ReadingReporter
     wakes: tuple[asyncio.Event, asyncio.Event]
 
-    async def run(self, settings: VmPoolSettings, leadership: LeaderLease) -> None:
-        """Serve, and run the loops, until SIGTERM or SIGINT. A change of a machine wakes reconciler and sizer.
+    async def run(self, settings: VmPoolSettings, lease: LeaderLease) -> None:
+        """Serve, and run the loops while `lease` is ours, until SIGTERM or SIGINT.
 
-        Raises DatabaseTakenError if another process has taken the leader lease.
+        A change of a machine wakes reconciler and sizer.
         """
-        reconciler_wake, sizer_wake = self.wakes
+        loops: list[tuple[Loop, timedelta, asyncio.Event | None]] = [
+            (self.reconciler, settings.reconcile_interval, self.wakes[0]),
+            (self.sizer, settings.reconcile_interval, self.wakes[1]),
+            (self.usage, USAGE_PASS, None),
+            (self.pruner, PRUNE_PASS, None),
+            (self.readings, settings.metrics_interval, None),
+            (self.pool.providers, settings.reconcile_interval, None),
+        ]
         await self.reconciler.look_around()
         await self.server.run_until_signalled(
-            run_loop(self.reconciler, settings.reconcile_interval, reconciler_wake),
-            run_loop(self.sizer, settings.reconcile_interval, sizer_wake),
-            run_loop(self.usage, USAGE_PASS),
-            run_loop(self.pruner, PRUNE_PASS),
-            run_loop(self.pool.providers, settings.reconcile_interval),
-            leadership.keep(),
+            *[run_loop(WhileSure(loop, lease), interval, wake) for loop, interval, wake in loops]
         )
 
     async def close(self) -> None:
@@ -160,11 +170,11 @@ async def build(
         funding = funding or BillingFunding(usage_store, billing, clock)
         paces, limits = PaceStore(db, clock), settings.limits()
         sizer = Sizer(providers, machines, demand, paces, offers, funding, tokens, limits, clock, new_id)
-        health = HealthBook(settings.heartbeat_interval, settings.lost_after)
+        health, loads = HealthBook(settings.heartbeat_interval, settings.lost_after), LoadBook(settings.metrics_window)
         record, poller = Record(machines), MachinePoller(providers)
         stack.push_async_callback(poller.close)
         releaser = Releaser(providers, record, poller, clock)
-        driver = MachineDriver(machines, leases, record, providers, poller, releaser, executors, health, clock)
+        driver = MachineDriver(machines, leases, record, providers, poller, releaser, executors, health, loads, clock)
         orphans = Orphans(machines, providers, tokens, settings.strangers, clock)
         wakes = (stack.enter_context(moves.follow()), stack.enter_context(moves.follow()))
         reconciler = Reconciler(machines, leases, providers, driver, orphans, wakes[0])
@@ -182,11 +192,17 @@ async def build(
             providers=providers,
             clock=clock,
         )
-        usage = UsageReporter(usage_store, billing, settings.usage_interval)
-        pruner = Pruner(history, settings.history_duration, clock)
+        usage, pruner = (
+            UsageReporter(usage_store, billing, settings.usage_interval),
+            Pruner(history, settings.history_duration, clock),
+        )
+        monitor = PoolMonitor(machines, sizer, demand, loads, providers, limits.max_machines, clock)
+        readings = ReadingReporter(
+            monitor.readings, reading_sender(billing, MISSED_REPORTS * settings.metrics_interval)
+        )
         vmpool_pb2_grpc.add_VmPoolServiceServicer_to_server(VmPoolServicer(pool), server.grpc)
         server.expose("wavepool.vmpool.v1.VmPoolService")
-        yield VmPool(server, pool, reconciler, sizer, usage, pruner, wakes)
+        yield VmPool(server, pool, reconciler, sizer, usage, pruner, readings, wakes)
 
 
 async def _owner(identity: identity_pb2_grpc.IdentityServiceAsyncStub, token: str) -> Owner | None:
@@ -223,7 +239,7 @@ async def main() -> None:
     warn_of_settings(log)
     try:
         await serve(settings, checked_providers(settings))
-    except (DatabaseTakenError, errors.InvalidFieldError, errors.ProviderError) as error:
+    except (DatabaseTakenError, LeadershipLostError, errors.InvalidFieldError, errors.ProviderError) as error:
         raise SystemExit(f"vmpool: {error}") from error
 
 
@@ -231,27 +247,25 @@ async def serve(settings: VmPoolSettings, providers: ProviderSet) -> None:
     """Serve with these providers, as the only process that serves the database."""
     db = database.Database(settings.resolved_database_url("vmpool"))
     try:
-        async with leader_lease(db, "vmpool", settings.takeover_timeout) as leadership, providers:
-            await database.migrate(db, "services.vmpool:migrations")
-            await _serve_on(db, settings, providers, leadership)
+        await database.migrate(db, MIGRATIONS)
+        lease = LeaderLease(db, "vmpool", settings.leader_term)
+        async with lease.held(settings.takeover_timeout):
+            await lease.lead(_serve_on(db, settings, providers, lease))
     finally:
         await db.close()
 
 
 async def _serve_on(
-    db: database.Database, settings: VmPoolSettings, providers: ProviderSet, leadership: LeaderLease
+    db: database.Database, settings: VmPoolSettings, providers: ProviderSet, lease: LeaderLease
 ) -> None:
     executors = ExecutorClient(settings.heartbeat_interval)
     try:
-        async with build(settings, db, providers, executors, SystemClock()) as vmpool:
+        async with providers, build(settings, db, providers, executors, SystemClock()) as vmpool:
             try:
-                await vmpool.run(settings, leadership)
-            except DatabaseTakenError:
-                # The machines belong to the other process now.
-                raise
-            except BaseException:
-                await vmpool.close()
-                raise
-            await vmpool.close()
+                await vmpool.run(settings, lease)
+            finally:
+                # After a take-over, the machines belong to the other process.
+                if not lease.is_lost:
+                    await vmpool.close()
     finally:
         await executors.close()

@@ -11,15 +11,16 @@ from wavepool.vmpool.v1 import vmpool_pb2_grpc
 
 from servicekit.rpc.proto_time import instant_to_proto
 from services.vmpool.capacity.offering import offering_of
+from services.vmpool.machines.lease import PlacedRequest
 from services.vmpool.machines.machine import Halt
 from services.vmpool.machines.order_checks import check_gpu_type
 from services.vmpool.telemetry.diagnosing import findings_of, stopped_findings
 from services.vmpool.telemetry.log_tail import check_tail_lines
 from services.vmpool.wire.leases import (
     demands_from_proto,
+    grants_to_proto,
     lease_duration_from_proto,
     lease_request_from_proto,
-    lease_to_proto,
     plan_to_proto,
     pool_metrics_to_proto,
 )
@@ -78,12 +79,13 @@ class VmPoolServicer(vmpool_pb2_grpc.VmPoolServiceServicer):
         self._pool = pool
 
     async def AcquireLease(self, request: pb.AcquireLeaseRequest, context: Context) -> pb.AcquireLeaseResponse:
-        """Take a slot for a job."""
+        """Take slots for a job."""
         wanted = lease_request_from_proto(request, self._pool.settings)
-        lease, machine = await self._pool.leasing.acquire(wanted)
-        return pb.AcquireLeaseResponse(
-            lease=lease_to_proto(lease, machine), machine=machine_to_proto(machine, self._pool.clock.now())
-        )
+        if isinstance(wanted, PlacedRequest):
+            grants = await self._pool.leasing.place(wanted)
+        else:
+            grants = [await self._pool.leasing.acquire(wanted)]
+        return grants_to_proto(grants, self._pool.clock.now())
 
     async def RenewLease(self, request: pb.RenewLeaseRequest, context: Context) -> pb.RenewLeaseResponse:
         """Move a lease's expiry."""
@@ -92,7 +94,7 @@ class VmPoolServicer(vmpool_pb2_grpc.VmPoolServiceServicer):
         return pb.RenewLeaseResponse(expire_time=instant_to_proto(lease.expire_time))
 
     async def ReleaseLease(self, request: pb.ReleaseLeaseRequest, context: Context) -> pb.ReleaseLeaseResponse:
-        """Give a slot back."""
+        """Give a lease's slots back."""
         reason = request.reason or "released"
         await self._pool.leases.release(
             request.lease_id, reason, drain_machine=request.machine_suspect, unfit_reason=request.unfit_reason

@@ -37,6 +37,8 @@ OWNERS = {
     "SignInService": "billing",
     "SchedulerService": "scheduler",
     "RankingService": "scheduler",
+    "MetricsService": "scheduler",
+    "QueueService": "scheduler",
     "VmPoolService": "vmpool",
 }
 """The process that serves each service; executors are further down."""

@@ -11,9 +11,8 @@ from services.scheduler.fairness.kai.cycle_state import NOWHERE, CycleState
 from services.scheduler.fairness.kai.decision import CycleResult, DecisionKind
 from services.scheduler.fairness.kai.placement import place_job
 from services.scheduler.fairness.kai.policy import Action, Policy
-from services.scheduler.fairness.kai.reclaim_rule import ReclaimStrategy
 from services.scheduler.fairness.kai.usage import UsageRecord
-from services.scheduler.fairness.queue_tree import EVERYTHING, Amounts, Queue, QueueTree
+from services.scheduler.fairness.queue_tree import EVERYTHING, Amounts, Queue, QueueTree, ReclaimStrategy
 from tests.fairness.kai_cluster import after
 
 if TYPE_CHECKING:

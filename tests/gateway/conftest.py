@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest_asyncio
 
+from gateway.http.address_limit import AddressLimits
 from gateway.submissions.hub import Hub
 from gateway.submissions.recent_jobs import RecentJobs
 from tests.gateway.running_gateway import RunningGateway, client_of, serve, settings_for
@@ -41,7 +42,7 @@ async def gateway(running: RunningGateway, services: ScriptedServices) -> AsyncG
     state = running.app.state
     # A client of the test before may not have left yet, and jobs of all tests have the same ids.
     hub = Hub(state.gateway.upstreams.scheduler, running.settings.stream_window_bytes)
-    state.gateway = replace(state.gateway, hub=hub, recent_jobs=RecentJobs())
-    state.gateway.sign_ins._used_up_to.clear()
+    limits = AddressLimits.of(running.settings)
+    state.gateway = replace(state.gateway, hub=hub, recent_jobs=RecentJobs(), address_limits=limits)
     async with client_of(running.url, running.app) as http:
         yield replace(running, http=http, services=services)

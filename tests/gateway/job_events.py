@@ -145,9 +145,10 @@ def event(seq: int, **kind: Any) -> scheduler_pb2.JobEvent:
 
 
 def queued(seq: int = 1) -> scheduler_pb2.JobEvent:
-    return event(
-        seq, queued=scheduler_pb2.Queued(position=1, eta_p50=Duration(seconds=2), message="Waiting for a machine.")
+    step = scheduler_pb2.Queued(
+        position=1, eta_p50=Duration(seconds=2), message="Waiting for a machine.", remaining_submissions=2
     )
+    return event(seq, queued=step)
 
 
 def provisioning(seq: int = 2) -> scheduler_pb2.JobEvent:

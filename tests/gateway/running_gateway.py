@@ -89,11 +89,14 @@ async def serve(services: ScriptedServices, settings: GatewaySettings) -> AsyncG
     with socket.create_server(("127.0.0.1", 0)) as listener:
         url = f"http://127.0.0.1:{listener.getsockname()[1]}"
         serving = asyncio.create_task(server.serve([listener]))
-        async with client_of(url, app) as http:
-            await _until_up(http)
-            yield RunningGateway(url, http, services, settings, server, app)
-        server.should_exit = True
-        await serving
+        try:
+            async with client_of(url, app) as http:
+                await _until_up(http)
+                yield RunningGateway(url, http, services, settings, server, app)
+        finally:
+            # Also if the test failed: a server that stays keeps the next ones from starting.
+            server.should_exit = True
+            await serving
 
 
 async def _until_up(http: httpx.AsyncClient) -> None:

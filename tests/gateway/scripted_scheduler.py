@@ -9,6 +9,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Any, cast
 
 import grpc
+from google.protobuf.duration_pb2 import Duration
 from google.protobuf.timestamp_pb2 import Timestamp
 from wavepool.executor.v1 import run_event_pb2
 from wavepool.scheduler.v1 import scheduler_pb2, scheduler_pb2_grpc
@@ -36,6 +37,16 @@ PROBLEM = scheduler_pb2.ProblemSummary(
 )
 
 
+ALLOWANCE = scheduler_pb2.Allowance(
+    remaining_submissions=2,
+    jobs_in_flight=18,
+    max_jobs_in_flight=20,
+    submissions_in_last_hour=30,
+    max_submissions_per_hour=3600,
+    renew_after=Duration(seconds=59, nanos=500_000_000),
+)
+
+
 class ScriptedScheduler(scheduler_pb2_grpc.SchedulerServiceServicer):
     def __init__(self, refusals: Refusals) -> None:
         self.refusals = refusals
@@ -46,12 +57,14 @@ class ScriptedScheduler(scheduler_pb2_grpc.SchedulerServiceServicer):
         self.watches_open = 0
         self.cancelled: list[str] = []
         self.script_of_next_job: list[scheduler_pb2.JobEvent] = []
+        self.allowance = ALLOWANCE
 
     def forget(self) -> None:
         self.jobs.clear()
         self.logs.clear()
         self.cancelled.clear()
         self.script_of_next_job = []
+        self.allowance = ALLOWANCE
 
     async def add(self, *events: scheduler_pb2.JobEvent, job_id: str = "job_1") -> None:
         """Logs events as the scheduler would: stored first, then seen."""
@@ -99,7 +112,11 @@ class ScriptedScheduler(scheduler_pb2_grpc.SchedulerServiceServicer):
         job_id = f"job_{len(self.jobs) + 1}"
         self.put_job(request.spec, request.account_id, job_id)
         self.log(job_id, self.script_of_next_job)
-        return scheduler_pb2.SubmitJobResponse(job=self.jobs[job_id])
+        return scheduler_pb2.SubmitJobResponse(job=self.jobs[job_id], allowance=self.allowance)
+
+    async def GetAllowance(self, request: Any, context: Any) -> scheduler_pb2.GetAllowanceResponse:
+        await self.refusals.meet("GetAllowance", request, context)
+        return scheduler_pb2.GetAllowanceResponse(allowance=self.allowance)
 
     async def GetJob(self, request: Any, context: Any) -> scheduler_pb2.GetJobResponse:
         await self.refusals.meet("GetJob", request, context)

@@ -21,13 +21,15 @@ from wavepool.billing.v1 import (
     sign_in_pb2,
     sign_in_pb2_grpc,
 )
-from wavepool.scheduler.v1 import rankings_pb2_grpc, scheduler_pb2_grpc
+from wavepool.scheduler.v1 import metrics_pb2_grpc, queues_pb2_grpc, rankings_pb2_grpc, scheduler_pb2_grpc
 from wavepool.vmpool.v1 import vmpool_pb2, vmpool_pb2_grpc
 
 from tests.gateway.job_events import CPU_MACHINE
 from tests.gateway.refusals import Refusals
+from tests.gateway.scripted_metrics import ScriptedMetrics
 from tests.gateway.scripted_prices import ScriptedPrices
 from tests.gateway.scripted_projections import ScriptedProjections
+from tests.gateway.scripted_queues import ScriptedQueues
 from tests.gateway.scripted_rankings import ScriptedRankings
 from tests.gateway.scripted_scheduler import ScriptedScheduler
 
@@ -359,7 +361,9 @@ class ScriptedServices:
         self.identity = ScriptedIdentity(self.refusals)  # pyright: ignore[reportAbstractUsage] - the rest is not called
         self.prices = ScriptedPrices(self.refusals)
         self.projections = ScriptedProjections(self.refusals)
+        self.metrics = ScriptedMetrics(self.refusals)
         self.rankings = ScriptedRankings(self.refusals)
+        self.queues = ScriptedQueues(self.refusals)
         self.sign_in = ScriptedSignIn(self.refusals)
         self.alerts = ScriptedAlerts(self.refusals)  # pyright: ignore[reportAbstractUsage] - the rest is not called
         self.health: Any = cast("Any", health).aio.HealthServicer()
@@ -377,7 +381,9 @@ class ScriptedServices:
         identity_pb2_grpc.add_IdentityServiceServicer_to_server(self.identity, self.server)
         prices_pb2_grpc.add_PriceServiceServicer_to_server(self.prices, self.server)
         projections_pb2_grpc.add_ProjectionServiceServicer_to_server(self.projections, self.server)
+        metrics_pb2_grpc.add_MetricsServiceServicer_to_server(self.metrics, self.server)
         rankings_pb2_grpc.add_RankingServiceServicer_to_server(self.rankings, self.server)
+        queues_pb2_grpc.add_QueueServiceServicer_to_server(self.queues, self.server)
         sign_in_pb2_grpc.add_SignInServiceServicer_to_server(self.sign_in, self.server)
         alerts_pb2_grpc.add_AlertServiceServicer_to_server(self.alerts, self.server)
         cast("Any", health_pb2_grpc).add_HealthServicer_to_server(self.health, self.server)

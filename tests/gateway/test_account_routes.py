@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from grpc_health.v1 import health_pb2
+from wavepool.scheduler.v1 import scheduler_pb2
 
 from tests.gateway.running_gateway import serve, settings_for
 from tests.gateway.scripted_scheduler import STATEMENT
@@ -55,6 +56,22 @@ async def test_machine_in_a_state_of_a_newer_pool_is_still_shown(
     (machine,) = (await gateway.http.get("/api/v1/machines?include_ended=true")).json()["machines"]
     assert machine["state"] == "UNKNOWN_42"
     assert services.refusals.calls["ListMachines"][-1].include_ended
+
+
+async def test_limits_are_the_accounts_own(gateway: RunningGateway, services: ScriptedServices) -> None:
+    assert (await gateway.http.get("/api/v1/limits")).json() == {
+        "remaining_submissions": 2,
+        "jobs_in_flight": 18,
+        "max_jobs_in_flight": 20,
+        "submissions_in_last_hour": 30,
+        "max_submissions_per_hour": 3600,
+        "renew_after_seconds": 59.5,
+    }
+    assert [request.account_id for request in services.refusals.calls["GetAllowance"]] == ["acc_user"]
+    assert (await gateway.http.get("/api/v1/limits?account_id=acc_other")).status_code == 404
+    services.scheduler.allowance = scheduler_pb2.Allowance(remaining_submissions=5, max_jobs_in_flight=5)
+    unlimited = (await gateway.http.get("/api/v1/limits")).json()
+    assert (unlimited["max_submissions_per_hour"], unlimited["renew_after_seconds"]) == (None, None)
 
 
 async def test_costs_are_the_accounts_own_in_dollars(gateway: RunningGateway, services: ScriptedServices) -> None:

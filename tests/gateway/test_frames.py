@@ -83,8 +83,17 @@ def test_queue_frame_tells_place_estimate_and_the_submission() -> None:
     fields = shown(queued()).fields
     assert fields["id"] == "job_1"
     assert (fields["position"], fields["eta_p50_seconds"], fields["eta_p90_seconds"]) == (1, 2.0, None)
-    assert "remainingSubmissions" not in fields, "there is no such limit, and null is no number"
+    assert fields["remainingSubmissions"] == 2
     assert fields["message"] == "Waiting for a machine."
+
+
+def test_only_the_queue_frame_of_a_submission_tells_what_remains() -> None:
+    blocked = queued()
+    blocked.queued.ClearField("remaining_submissions")
+    assert "remainingSubmissions" not in shown(blocked).fields, "it may have changed since, and null is no number"
+    used_up = queued()
+    used_up.queued.remaining_submissions = 0
+    assert shown(used_up).fields["remainingSubmissions"] == 0
 
 
 def test_provisioning_frame_tells_cold_from_warm_and_the_machine() -> None:

@@ -67,6 +67,7 @@ async def test_amd_submit_is_full_by_default_and_names_the_place_to_resume(
     services.scheduler.script_of_next_job = whole_run(submission_pb2.RUN_MODE_FULL)
     response = await gateway.http.post(AMD, json={**AMD_BODY, "submission_id": "key-1"})
     assert response.headers["x-submission-id"] == "job_1"
+    assert response.headers["ratelimit"] == '"in-flight";r=2, "hourly";r=3570;t=60'
     rest = await gateway.frames("GET", f"{response.headers['location']}/events", headers={"Last-Event-ID": "10"})
     assert [frame.event for frame in rest] == ["ACCEPTED"]
     assert services.refusals.calls["SubmitJob"][-1].idempotency_key == "key-1"
@@ -200,7 +201,7 @@ async def test_rate_limit_has_the_promised_shape(gateway: RunningGateway, servic
     assert response.status_code == 429
     assert response.json() == {
         "status": "RATE_LIMIT_EXCEEDED",
-        "error": "Too many submissions in flight",
+        "error": "Too many submissions",
         "details": "8 jobs in flight",
         "retry_after": 30.0,
     }

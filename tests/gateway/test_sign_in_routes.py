@@ -9,8 +9,6 @@ import grpc
 import pytest
 from wavepool.billing.v1 import sign_in_pb2
 
-from gateway.http.address_limit import AddressLimit
-from gateway.http.errors import ProblemError
 from tests.gateway.refusals import refusal
 
 if TYPE_CHECKING:
@@ -103,43 +101,3 @@ async def test_an_address_that_tries_too_often_must_wait(gateway: RunningGateway
     assert 1 <= int(answers[-1].headers["retry-after"]) <= 6
     assert len(services.refusals.calls["SignIn"]) == 20
     assert (await gateway.http.get(ROUTE, headers=NOBODY)).status_code == 200
-
-
-class TestAddressLimit:
-    async def test_tries_come_back_one_by_one(self) -> None:
-        now = 0.0
-        limit = AddressLimit(2, 10, lambda: now)
-        limit.count("10.0.0.1")
-        limit.count("10.0.0.1")
-        with pytest.raises(ProblemError) as refused:
-            limit.count("10.0.0.1")
-        assert refused.value.problem.retry_after_seconds == 10
-        limit.count("10.0.0.2")
-        now = 10.0
-        limit.count("10.0.0.1")
-        with pytest.raises(ProblemError):
-            limit.count("10.0.0.1")
-        now = 1000.0
-        limit.count("10.0.0.1")
-        limit.count("10.0.0.1")
-        with pytest.raises(ProblemError):
-            limit.count("10.0.0.1")
-
-    @pytest.mark.parametrize(
-        ("first", "second", "together"),
-        [
-            ("2001:db8::1", "2001:db8::ffff:1", True),
-            ("2001:db8::1", "2001:db8:0:1::1", False),
-            ("::ffff:10.0.0.1", "::ffff:10.0.0.2", False),
-            ("10.0.0.1", "10.0.0.2", False),
-            ("", "", True),
-        ],
-    )
-    async def test_one_ipv6_network_counts_as_one_address(self, first: str, second: str, together: bool) -> None:
-        limit = AddressLimit(1, 10, lambda: 0.0)
-        limit.count(first)
-        if together:
-            with pytest.raises(ProblemError):
-                limit.count(second)
-        else:
-            limit.count(second)

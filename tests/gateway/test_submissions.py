@@ -173,6 +173,27 @@ async def test_rate_limit_says_when_to_try_again(gateway: RunningGateway, servic
     )
     response = await gateway.http.post(PATH, json=BODY)
     assert (response.status_code, response.headers["retry-after"]) == (429, "30")
+    assert (response.json()["code"], response.json()["detail"]) == ("RATE_LIMIT_EXCEEDED", "8 jobs in flight")
+
+
+async def test_retry_after_is_never_too_early(gateway: RunningGateway, services: ScriptedServices) -> None:
+    services.refusals.by_method["SubmitJob"] = refusal(
+        grpc.StatusCode.RESOURCE_EXHAUSTED, "too many", retry_after=timedelta(seconds=30.1)
+    )
+    assert (await gateway.http.post(PATH, json=BODY)).headers["retry-after"] == "31"
+
+
+async def test_submitter_is_told_what_remains(gateway: RunningGateway, services: ScriptedServices) -> None:
+    response = await gateway.http.post(PATH, json=BODY)
+    assert response.json()["remaining_submissions"] == 2
+    assert response.headers["ratelimit-policy"] == '"in-flight";q=20;qu="concurrent-requests", "hourly";q=3600;w=3600'
+    assert response.headers["ratelimit"] == '"in-flight";r=2, "hourly";r=3570;t=60'
+    services.scheduler.allowance = scheduler_pb2.Allowance(
+        remaining_submissions=4, jobs_in_flight=1, max_jobs_in_flight=5
+    )
+    response = await gateway.http.post(PATH, json=BODY)
+    assert response.headers["ratelimit-policy"] == '"in-flight";q=5;qu="concurrent-requests"'
+    assert response.headers["ratelimit"] == '"in-flight";r=4'
 
 
 async def test_finished_submission_shows_code_result_and_cost(

@@ -1,7 +1,8 @@
-"""`wavepool costs`."""
+"""`wavepool costs` and `wavepool limits`."""
 
 from __future__ import annotations
 
+import math
 from typing import Annotated, Any, cast
 
 import typer
@@ -52,6 +53,32 @@ def costs(
         (p.get("create_time"), p.get("kind"), dollars_text(p.get("amount_usd")), p.get("description")) for p in postings
     )
     results.print(table_of(("time", "kind", "amount", "what"), rows))
+
+
+def limits(
+    *,
+    endpoint: EndpointOption = None,
+    token: TokenOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show how many submissions the account may make now, and its limits."""
+    with connect(endpoint, token) as client:
+        answer = client.limits()
+    if as_json:
+        print_json(answer)
+        return
+    hour, renew = answer.get("max_submissions_per_hour"), answer.get("renew_after_seconds")
+    rows = [
+        ("possible now", answer.get("remaining_submissions"), "", ""),
+        ("jobs in flight", answer.get("jobs_in_flight"), answer.get("max_jobs_in_flight"), ""),
+        (
+            "submissions in the last hour",
+            answer.get("submissions_in_last_hour"),
+            "none" if hour is None else hour,
+            f"one more in {math.ceil(renew)} s" if hour and isinstance(renew, int | float) else "",
+        ),
+    ]
+    results.print(table_of(("submissions", "now", "limit", ""), rows))
 
 
 def _alert(answer: dict[str, Any]) -> str:

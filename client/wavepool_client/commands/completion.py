@@ -10,6 +10,7 @@ from wavepool_client.errors import WavepoolError
 from wavepool_client.identity_client import IdentityClient
 from wavepool_client.pool_client import PoolClient
 from wavepool_client.profiles import load_profiles
+from wavepool_client.queue_client import QueueClient
 from wavepool_client.text.identity import owner_text, works
 from wavepool_client.text.machines import gpu_text
 
@@ -63,6 +64,16 @@ def complete_gpu_type(incomplete: str) -> list[str]:
     except WavepoolError:
         return []
     return sorted(name for name in known if name.casefold().startswith(incomplete.casefold()))
+
+
+def complete_queue(incomplete: str) -> list[str]:
+    """Names of queues; empty if no gateway answers."""
+    try:
+        with QueueClient() as client:
+            known = [str(queue["name"]) for queue in client.queues()["queues"]]
+    except WavepoolError:
+        return []
+    return sorted(name for name in known if name.startswith(incomplete))
 
 
 def complete_account(incomplete: str) -> list[tuple[str, str]]:

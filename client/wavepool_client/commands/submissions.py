@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from wavepool_client.commands.completion import complete_gpu_type, complete_problem
+from wavepool_client.commands.completion import complete_gpu_type, complete_problem, complete_queue
 from wavepool_client.commands.options import EndpointOption, IdArgument, JsonOption, TokenOption, connect
 from wavepool_client.errors import InputError
 from wavepool_client.exit_codes import ExitCode
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from wavepool_client.http.event_stream import Event
     from wavepool_client.outcome import Result
 
+FEW_SUBMISSIONS = 3
+"""The command says how many submissions remain if they are no more than this."""
 LaunchPlanOption = Annotated[
     Path | None, typer.Option("--launch-plan", help="JSON: the file has kernels only, launched by this plan.")
 ]
@@ -78,6 +80,9 @@ def submit(  # noqa: PLR0913 - an argument for each option
         ),
     ] = "",
     fallback_gpu: FallbackOption = None,
+    queue: Annotated[
+        str, typer.Option("--queue", autocompletion=complete_queue, help="The queue to wait in; default: `default`.")
+    ] = "",
     dtype: Annotated[
         str, typer.Option("--dtype", help="The element type, where the problem has several; its first if left out.")
     ] = "",
@@ -98,9 +103,11 @@ def submit(  # noqa: PLR0913 - an argument for each option
     plan = plan_of(launch_plan) if launch_plan else None
     definition = source_of(problem_def) if problem_def else ""
     fallbacks = tuple(fallback_gpu or ())
-    submission = Submission(source_of(file), problem, mode, gpu, dtype, plan, definition, timing, fallbacks)
+    submission = Submission(source_of(file), problem, mode, gpu, dtype, plan, definition, timing, fallbacks, queue)
     with connect(endpoint, token) as client:
-        submission_id = client.submit(submission)
+        sent = client.send(submission)
+        submission_id = str(sent["id"])
+        _warn_of_limits(sent.get("remaining_submissions"))
         if not wait:
             print_json({"id": submission_id}) if as_json else results.print(submission_id)
             return
@@ -204,6 +211,12 @@ def plan_of(file: Path) -> dict[str, Any]:
     if not isinstance(plan, dict):
         raise InputError(f"{file} is not a JSON object with `launches`; docs/contracts.md has an example")
     return cast("dict[str, Any]", plan)
+
+
+def _warn_of_limits(remaining: object) -> None:
+    if isinstance(remaining, int) and remaining <= FEW_SUBMISSIONS:
+        more = f"{remaining} more submission{'' if remaining == 1 else 's'}" if remaining else "no more submission"
+        say(f"{more} possible now; `wavepool limits` shows the limits")
 
 
 def _followed(client: Client, submission_id: str, after: int = 0) -> Result:

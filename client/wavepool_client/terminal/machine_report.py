@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from wavepool_client.terminal.output import print_json, results
-from wavepool_client.text.machines import gpu_text, money_text, place_text, seconds_text
+from wavepool_client.text.machines import free_text, gpu_text, money_text, place_text, seconds_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from wavepool_client.text.machines import Fields
 
-MACHINE_COLUMNS = ("id", "state", "where", "gpu", "device", "sandbox", "jobs", "price", "cost")
+MACHINE_COLUMNS = ("id", "state", "where", "gpu", "free", "device", "sandbox", "jobs", "price", "cost")
 OFFER_COLUMNS = ("gpu", "provider", "backend", "region", "cost", "users pay", "at least", "billed by", "kind", "now")
 
 
@@ -23,6 +23,7 @@ def machine_row(machine: Fields) -> Sequence[object]:
         machine.get("state"),
         place_text(machine),
         gpu_text(machine),
+        free_text(machine),
         machine.get("device_title"),
         machine.get("sandbox"),
         machine.get("jobs_run"),

@@ -63,6 +63,14 @@ def gpu_text(machine: Fields) -> str:
     return f"{count} x {machine.get('gpu_type')}" if count != 1 else str(machine.get("gpu_type"))
 
 
+def free_text(machine: Fields) -> str:
+    """The number of its GPUs that no job holds, with parts of a GPU; empty if the machine takes no job."""
+    eighths = machine.get("free_eighths")
+    if machine.get("state") not in READY_STATES or not isinstance(eighths, int):
+        return ""
+    return f"{eighths / 8:g} of {machine.get('gpu_count') or 1}"
+
+
 def tariff_text(machine: Fields) -> str:
     """The price of an hour, the least time that is billed, and the billing step if people would notice it."""
     price = money_text(machine.get("price_usd_per_hour"))

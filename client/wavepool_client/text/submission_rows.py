@@ -8,7 +8,18 @@ from typing import Any
 from wavepool_client.text.machines import cost_text
 from wavepool_client.text.narration import format_milliseconds
 
-AS_THEY_ARE = ("id", "problem", "mode", "timing", "gpu_type", "fallback_gpu_types", "dtype", "language", "priority")
+AS_THEY_ARE = (
+    "id",
+    "problem",
+    "mode",
+    "timing",
+    "gpu_type",
+    "fallback_gpu_types",
+    "dtype",
+    "language",
+    "queue",
+    "priority",
+)
 AFTERWARDS = (
     "state",
     "status",

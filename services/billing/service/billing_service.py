@@ -218,15 +218,19 @@ class BillingServicer(billing_pb2_grpc.BillingServiceServicer):
         return pb.GetMachineBudgetResponse(budget_micros=self._machine_budget_micros, spent_micros=spent_micros)
 
     async def _subject(self, scope: Scope, subject: str) -> str:
-        """The id of a budget's account or user, from its id or name; raises NotFoundError if there is none."""
+        """The id of a budget's account or user, from its id or name, or a queue's name; raises NotFoundError."""
         match scope:
             case Scope.ACCOUNT:
                 return await self._accounts.id_of(subject)
             case Scope.USER:
                 return (await self._users.get(subject)).user_id
             case Scope.QUEUE:
-                # A limit that nothing keeps to would be taken for one that works.
-                raise InvalidFieldError("scope", "there are no queues yet; set a budget for an account or a user")
+                # The scheduler has the queues. A hold names one that exists, so a budget of another limits nothing.
+                if not subject.strip():
+                    raise InvalidFieldError(
+                        "subject", "is empty; give the name of a queue: `wavepool queues` lists them"
+                    )
+                return subject.strip()
 
     async def _affordable(self, request: pb.ReserveCreditRequest, available_micros: int) -> dict[str, int]:
         """The GPU types that a hold for the same time would be possible for, with its amount, the dearest first."""

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 @dataclass(frozen=True)
@@ -26,6 +29,18 @@ class Instruments(Protocol):
 
     def read_instruments(self) -> Reading:
         """Return the state now. It is read after every timed call, so it must take far less than a millisecond."""
+        ...
+
+
+@runtime_checkable
+class BusyShares(Protocol):
+    """A device whose driver says how busy it is: an addition to Device, found with `isinstance`."""
+
+    def busy_shares(self, devices: int) -> Sequence[float]:
+        """Return for each of the first `devices` devices the share of the last moments in which it worked, 0 to 1.
+
+        Devices that do not report it are left out. A driver's library may raise anything.
+        """
         ...
 
 

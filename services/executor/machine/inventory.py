@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from servicekit import logging
 from services.executor.devices.inventory import DeviceFacts, Inventoried, UnreadFact
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 log = logging.get_logger(__name__)
 
+T = TypeVar("T")
 READ_SECONDS = 20.0
 """For eight GPUs amdsmi takes a few seconds at most; a longer call hangs."""
 
@@ -73,7 +74,7 @@ class InventoryReader:
         if not isinstance(self._device, Inventoried):
             return DeviceFacts()
         if self._reading is None or self._reading.done():
-            self._reading = _in_thread(self._device.facts)
+            self._reading = in_thread(self._device.facts)
         try:
             async with asyncio.timeout(self._seconds):
                 return await asyncio.shield(self._reading)
@@ -87,12 +88,12 @@ def _unread(reason: str) -> DeviceFacts:
     return DeviceFacts(unread=[UnreadFact("gpus", reason)])
 
 
-def _in_thread(read: Callable[[], DeviceFacts]) -> asyncio.Future[DeviceFacts]:
+def in_thread(read: Callable[[], T]) -> asyncio.Future[T]:
     """Act like `asyncio.to_thread`, but let the process end without waiting for the thread."""
     loop = asyncio.get_running_loop()
-    future: asyncio.Future[DeviceFacts] = loop.create_future()
+    future: asyncio.Future[T] = loop.create_future()
 
-    def tell(answer: DeviceFacts | None, fault: BaseException | None) -> None:
+    def tell(answer: T | None, fault: BaseException | None) -> None:
         if future.cancelled():
             return
         if answer is not None:

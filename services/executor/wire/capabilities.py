@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from servicekit.clock import Clock
     from services.executor.devices.device import DeviceDescription, Toolchain
     from services.executor.machine.inventory import InventoryReader
+    from services.executor.machine.load import LoadMeter
     from services.executor.runs.all_runs import Capacity
 
 
@@ -35,6 +36,7 @@ class Capabilities:
     clock: Clock
     start_time: datetime
     inventory: InventoryReader
+    load: LoadMeter
     torch_version: str = ""
     """Version of the torch that evaluates problem definitions; empty if none can be evaluated."""
 
@@ -42,6 +44,7 @@ class Capabilities:
         self, runs_in_flight: int, capacity: Capacity, unfit_reason: str
     ) -> executor_pb2.GetCapabilitiesResponse:
         """Return the answer to GetCapabilities."""
+        load = self.load.read()
         uptime = Duration()
         uptime.FromTimedelta(self.clock.now() - self.start_time)
         return executor_pb2.GetCapabilitiesResponse(
@@ -68,6 +71,9 @@ class Capabilities:
                 self.inventory.current, self.toolchain.title, self.torch_version, self.sandbox_gaps
             ),
             inventory_time=instant_to_proto(self.inventory.current.time),
+            load=executor_pb2.MachineLoad(
+                cpu_share=load.cpu_share, memory_share=load.memory_share, gpu_share=load.gpu_share
+            ),
         )
 
 

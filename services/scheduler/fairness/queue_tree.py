@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -43,6 +44,15 @@ NOTHING = Amounts()
 EQUAL_WEIGHT = Amounts(1, 1, 1)
 EVERYTHING = Amounts(UNLIMITED, UNLIMITED, UNLIMITED)
 RESOURCES = Amounts._fields
+
+
+class ReclaimStrategy(StrEnum):
+    """When a queue may take resources back."""
+
+    CONSERVATIVE = "conservative"
+    """From queues over their fair share only."""
+    AGGRESSIVE = "aggressive"
+    """Also within its own quota from queues over theirs; the victims' minimum runtime does not count then."""
 
 
 @dataclass(frozen=True, slots=True)

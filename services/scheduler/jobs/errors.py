@@ -6,8 +6,14 @@ SchedulerError
 ├── JobNotFoundError
 ├── IdempotencyKeyReusedError
 ├── PriorityNotAllowedError
+├── UnknownQueueError
+├── QueueClosedError
+├── QueueFullError
+├── QueueHasJobsError
+├── QueuesChangedError
 ├── CreditRefusedError
 ├── TooManyJobsError
+├── TooManySubmissionsError
 ├── NotComparableError
 ├── BillingUnreachableError
 ├── StoppingError
@@ -17,11 +23,15 @@ SchedulerError
 
 from __future__ import annotations
 
+import math
+from datetime import timedelta
 from typing import TYPE_CHECKING
+
+from vocabulary.names import none_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from datetime import timedelta
+    from datetime import datetime
 
 
 class SchedulerError(Exception):
@@ -70,6 +80,54 @@ class PriorityNotAllowedError(SchedulerError):
         self.violations = (("spec.priority", description),)
 
 
+class UnknownQueueError(SchedulerError):
+    """There is no such queue, or it is one that takes no jobs."""
+
+    def __init__(self, name: str, leaves: Sequence[str]) -> None:
+        refusal = f"{none_of(name, leaves)}. `wavepool queues` shows them all"
+        super().__init__(f"spec.queue: {refusal}.")
+        self.violations = (("spec.queue", refusal),)
+
+
+class QueueClosedError(SchedulerError):
+    """The queue, or one above it, takes no new jobs."""
+
+    def __init__(self, name: str, closed: str) -> None:
+        above = f" because {closed!r}, above it, is closed" if closed != name else ""
+        refusal = f"{name!r} takes no new jobs{above}. Name another, or ask its operator to open it"
+        super().__init__(f"spec.queue: {refusal}.")
+        self.violations = (("spec.queue", refusal),)
+
+
+class QueueFullError(SchedulerError):
+    """The user has as many jobs in flight in this queue as one may have."""
+
+    def __init__(self, name: str, limit: int) -> None:
+        jobs = "a job" if limit == 1 else f"{limit} jobs"
+        refusal = f"{name!r} has {jobs} of yours in flight, which is its limit for each user. Wait until one is over"
+        super().__init__(f"spec.queue: {refusal}.")
+        self.violations = (("spec.queue", refusal),)
+
+
+class QueueHasJobsError(SchedulerError):
+    """A queue cannot go, or get children, while it has jobs."""
+
+    def __init__(self, name: str, count: int, *, goes: bool) -> None:
+        what = "cannot be removed" if goes else "cannot get queues below it"
+        number = "a job" if count == 1 else f"{count} jobs"
+        super().__init__(
+            f"Queue {name!r} {what} while it has {number} in flight. Close it with `wavepool queues close {name}`, "
+            "wait until they are over, and try again."
+        )
+
+
+class QueuesChangedError(SchedulerError):
+    """The tree has changed since it was looked at."""
+
+    def __init__(self) -> None:
+        super().__init__("The queues have changed since you looked. Look at the difference again.")
+
+
 class CreditRefusedError(SchedulerError):
     """The credit does not cover the most that the job can cost; the message comes from billing."""
 
@@ -77,8 +135,25 @@ class CreditRefusedError(SchedulerError):
 class TooManyJobsError(SchedulerError):
     """The account has reached its limit of jobs in flight."""
 
-    def __init__(self, limit: int, retry_after: timedelta) -> None:
-        super().__init__(f"{limit} jobs of this account are in flight, which is the limit. Wait until one is over.")
+    def __init__(self, limit: int, in_flight: int, retry_after: timedelta) -> None:
+        super().__init__(
+            f"{in_flight} jobs of this account are in flight; the limit is {limit}. Wait until one is over, probably "
+            f"in {_whole_seconds(retry_after)} s, or cancel one. The operator can raise SCHEDULER_MAX_JOBS_IN_FLIGHT."
+        )
+        self.retry_after = retry_after
+
+
+class TooManySubmissionsError(SchedulerError):
+    """The account has reached its limit of submissions per hour."""
+
+    def __init__(self, limit: int, submissions: int, retry_after: timedelta, now: datetime) -> None:
+        # Rounded up: a second too early would be refused again.
+        possible = now + retry_after + timedelta(seconds=1) - timedelta.resolution
+        super().__init__(
+            f"This account made {submissions} submissions in the last hour; the limit is {limit}. The next one is "
+            f"possible at {possible:%H:%M:%S} UTC, in {_whole_seconds(retry_after)} s. The operator can raise "
+            "SCHEDULER_MAX_SUBMISSIONS_PER_HOUR."
+        )
         self.retry_after = retry_after
 
 
@@ -112,3 +187,7 @@ class StaleJobError(SchedulerError):
 
     def __init__(self, job_id: str) -> None:
         super().__init__(f"Job {job_id} has changed meanwhile.")
+
+
+def _whole_seconds(duration: timedelta) -> int:
+    return math.ceil(duration.total_seconds())

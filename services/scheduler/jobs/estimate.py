@@ -12,6 +12,7 @@ import math
 import zlib
 from dataclasses import dataclass
 from datetime import timedelta
+from statistics import fmean
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,7 +23,8 @@ if TYPE_CHECKING:
 PLAYS = 60
 """The p90 is the 54th of them; more plays change it by less than the history's own error."""
 PLAYED_AHEAD = 200
-"""Further jobs ahead count with their mean times, so that an estimate takes some 10 ms however long the queue is."""
+"""Callers pass this many jobs; further ones count with a mean time, so that an estimate takes some 3 ms however long
+the queue is."""
 _SHORTEST, _MOST_ERROR = 1e-3, 0.5
 """Seconds that a run of no time counts as, and the largest error of a kind's time: a factor of 1.6."""
 
@@ -52,14 +54,13 @@ class Slots:
 
 
 class _Kind:
-    """What the last runs of one kind say: their times in order, the mean, and by how much each play's times are off.
+    """What the last runs of one kind say: their times in order, and by how much each play's times are off.
 
     A play's times of the kind are all off by one factor, whose error is that of the mean logarithm of a time.
     """
 
     def __init__(self, times: Sequence[float], chance: np.random.Generator) -> None:
         self.ordered = np.sort(np.asarray(times, dtype=float))
-        self.mean = float(self.ordered.mean())
         logarithms = np.log(np.maximum(self.ordered, _SHORTEST))
         error = min(_MOST_ERROR, float(logarithms.std()) / math.sqrt(len(times)))
         self.factors = np.exp(error * chance.standard_normal(PLAYS))
@@ -82,14 +83,16 @@ def _ready(shares: np.ndarray, elapsed: float, p50: float, p90: float) -> np.nda
     return np.maximum(0.0, times - elapsed)
 
 
-def wait_estimate(ahead: Sequence[Sequence[float]], slots: Slots, seed: str) -> WaitEstimate | None:
+def wait_estimate(
+    ahead: Sequence[Sequence[float]], slots: Slots, seed: str, beyond: int = 0, beyond_times: Sequence[float] = ()
+) -> WaitEstimate | None:
     """The wait behind the jobs `ahead`, each with the seconds that such runs took; None without GPUs or history.
 
-    The same seed gives the same estimate.
+    `beyond` is the number of further jobs ahead, whose runs take `beyond_times`. The same seed gives the same estimate.
     """
     if not len(slots) or not all(ahead) or not all(times for _, times in slots.busy):
         return None
-    if len(ahead) < slots.free:
+    if len(ahead) + beyond < slots.free:
         return WaitEstimate(timedelta(0), timedelta(0))
     # Draws of their own for the kinds, the GPUs and the jobs, so that one more job ahead changes no other draw.
     of_kinds, of_slots, of_jobs = np.random.default_rng(zlib.crc32(seed.encode())).spawn(3)
@@ -104,10 +107,9 @@ def wait_estimate(ahead: Sequence[Sequence[float]], slots: Slots, seed: str) -> 
     for column, start in enumerate(slots.starting, slots.free + len(slots.busy)):
         free_at[:, column] = _ready(shares[column], *start)
     plays = np.arange(PLAYS)
-    played = ahead[:PLAYED_AHEAD]
-    for times, drawn in zip(played, of_jobs.random((len(played), PLAYS)), strict=True):
+    for times, drawn in zip(ahead, of_jobs.random((len(ahead), PLAYS)), strict=True):
         free_at[plays, free_at.argmin(axis=1)] += kinds[id(times)].times(drawn)
-    mean_seconds = sum(kinds[id(times)].mean for times in ahead[PLAYED_AHEAD:]) / len(slots)
+    mean_seconds = beyond * fmean(beyond_times) / len(slots) if beyond and beyond_times else 0.0
     waits = (free_at.min(axis=1) + mean_seconds).tolist()
     return WaitEstimate(*(timedelta(seconds=percentile(waits, percent)) for percent in (50, 90)))
 

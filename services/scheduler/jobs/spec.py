@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from wavepool.submission.v1.submission_pb2 import Submission
 
 from submissions.checks import MOST_BYTES
+from vocabulary.limits import DEFAULT_QUEUE
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -23,6 +24,7 @@ class JobSpec:
     priority: int = 0
     fallback_gpu_types: tuple[str, ...] = ()
     """GPU types that will do, in this order, if no machine of `gpu_type` is free."""
+    queue: str = DEFAULT_QUEUE
 
     @property
     def gpu_types(self) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from services.scheduler.jobs.errors import InvalidRequestError
 from services.scheduler.jobs.gpu_choice import wanted_gpu_type, wrong_gpu_types
 from services.scheduler.jobs.spec import JobSpec
 from submissions.checks import InvalidSubmissionError, checked
+from vocabulary.limits import DEFAULT_QUEUE
 from vocabulary.names import known_name
 
 if TYPE_CHECKING:
@@ -56,7 +57,8 @@ def fingerprint(spec: JobSpec) -> str:
     Fields that are not set do not count, so that a key stays valid after an update that adds a field.
     """
     said = {field.name: value for field, value in spec.submission.ListFields()}
-    content = json.dumps([said, spec.gpu_types, spec.priority], sort_keys=True).encode()
+    queue = [] if spec.queue == DEFAULT_QUEUE else [spec.queue]
+    content = json.dumps([said, spec.gpu_types, spec.priority, *queue], sort_keys=True).encode()
     return hashlib.sha256(content).hexdigest()
 
 

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 import grpc
 from wavepool.billing.v1 import (
+    alerts_pb2,
+    alerts_pb2_grpc,
     billing_pb2,
     billing_pb2_grpc,
     identity_pb2,
@@ -28,10 +30,11 @@ from services.scheduler.peers.rpc_codes import ServiceCalls
 from submissions.modes import MODES
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Mapping
+    from collections.abc import Generator, Mapping, Sequence
 
     from servicekit.rpc.callers import Owner
     from services.scheduler.jobs.job import Job
+    from vocabulary.readings import Reading
 
 log = get_logger(__name__)
 
@@ -56,6 +59,7 @@ class Billing:
     def __init__(self, channel: grpc.aio.Channel, longest_run: timedelta) -> None:
         self._longest_run = longest_run
         self._stub = billing_pb2_grpc.BillingServiceStub(channel)
+        self._alerts = alerts_pb2_grpc.AlertServiceStub(channel)
         self._identity = identity_pb2_grpc.IdentityServiceStub(channel)
         self._price_stub = prices_pb2_grpc.PriceServiceStub(channel)
         self._prices: Mapping[str, int] = {}
@@ -81,6 +85,18 @@ class Billing:
         request = identity_pb2.AuthenticateTokenRequest(token=token)
         return await if_found(self._identity.AuthenticateToken(request, timeout=CALL_SECONDS))
 
+    async def report_readings(self, readings: Sequence[Reading], valid_for: timedelta) -> None:
+        """Reports all readings, from which billing makes alerts; raises AioRpcError."""
+        request = alerts_pb2.ReportReadingsRequest(
+            source="scheduler",
+            valid_for=duration_to_proto(valid_for),
+            readings=[
+                alerts_pb2.Reading(name=one.name, value=one.value, labels=one.labels, details=one.details)
+                for one in readings
+            ],
+        )
+        await self._alerts.ReportReadings(request, timeout=CALL_SECONDS)
+
     async def reserve(self, job: Job) -> CreditHold:
         """Puts the most that the job can cost on hold, at the prices of this moment. Repeated calls make one hold.
 
@@ -94,6 +110,7 @@ class Billing:
             gpu_types=job.spec.gpu_types,
             subject=job.job_id,
             user_id=job.user_id,
+            queue=job.spec.queue,
             problem=submission.problem,
             idempotency_key=f"job:{job.job_id}",
             description=f"job {job.job_id}: {what} on {' or '.join(job.spec.gpu_types)}",

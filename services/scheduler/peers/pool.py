@@ -16,7 +16,7 @@ from services.scheduler.jobs.spec import Lease
 from services.scheduler.peers.rpc_codes import ServiceCalls
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Generator, Mapping
+    from collections.abc import AsyncIterator, Generator, Mapping, Sequence
     from datetime import datetime, timedelta
 
     from services.scheduler.jobs.job import Job
@@ -63,12 +63,43 @@ _LEASE_ERRORS: dict[grpc.StatusCode, type[PoolError]] = {
 
 
 @dataclass(frozen=True)
+class Slot:
+    """`eighths` of GPU number `gpu` of a machine, from eighth number `first_eighth` on."""
+
+    gpu: int
+    first_eighth: int
+    eighths: int
+
+
+@dataclass(frozen=True)
+class Placement:
+    """The slots of a machine that a job is to get: one slot, or 2, 4 or 8 whole GPUs."""
+
+    machine_id: str
+    slots: tuple[Slot, ...]
+
+
+@dataclass(frozen=True)
 class Placed:
-    """A job's lease with the state of its machine."""
+    """A job's lease with the state of its machine. `gang_id` is common to the leases of a gang, and empty without."""
 
     lease: Lease
     machine: vmpool_pb2.Machine
     start_kind: vmpool_pb2.StartKind.ValueType
+    slots: tuple[Slot, ...] = ()
+    gang_id: str = ""
+
+
+@dataclass(frozen=True, order=True)
+class WorkKind:
+    """A kind of waiting work: the GPU types that it may run on, the wanted one first, and what each job takes of them.
+
+    A job takes `eighths` of each of `gpus` GPUs of one machine. A gang is so many jobs as it takes machines.
+    """
+
+    gpu_types: tuple[str, ...]
+    gpus: int = 1
+    eighths: int = 8
 
 
 class Pool:
@@ -77,23 +108,38 @@ class Pool:
     def __init__(self, channel: grpc.aio.Channel) -> None:
         self._stub = vmpool_pb2_grpc.VmPoolServiceStub(channel)
 
-    async def acquire(self, job: Job, machine_id: str | None, eighths: int, lease_duration: timedelta) -> Placed:
-        """Leases slots for the job's present attempt. Repeated calls give the same lease.
+    async def acquire(
+        self, job: Job, machine_id: str | None, eighths: int, lease_duration: timedelta, gpus: int = 1
+    ) -> Placed:
+        """Leases `eighths` of each of `gpus` GPUs for the job's present attempt. Repeated calls give the same lease.
 
         Raises PoolBusyError, JobHasLeaseError, PoolRefusalError, PoolUnreachableError.
         """
-        request = vmpool_pb2.AcquireLeaseRequest(
-            job_id=job.job_id,
-            attempt=job.attempt,
-            gpu_type=job.spec.gpu_type,
-            fallback_gpu_types=job.spec.fallback_gpu_types,
-            eighths=eighths,
-            machine_id=machine_id or "",
-            duration=duration_to_proto(lease_duration),
-        )
+        request = _lease_request(job, lease_duration)
+        request.eighths, request.gpus, request.machine_id = eighths, gpus, machine_id or ""
+        (placed,) = await self._acquire(request)
+        return placed
+
+    async def place(self, job: Job, placements: Sequence[Placement], lease_duration: timedelta) -> Sequence[Placed]:
+        """Leases exactly these slots for the job's present attempt, all or none, in their order.
+
+        Several placements are a gang: its leases are renewed together, and once one is over, so are the others.
+        Repeated calls give the same leases. Raises PoolBusyError, JobHasLeaseError, PoolRefusalError,
+        PoolUnreachableError.
+        """
+        request = _lease_request(job, lease_duration)
+        for placement in placements:
+            slots = [
+                vmpool_pb2.Slot(gpu=slot.gpu, first_eighth=slot.first_eighth, eighths=slot.eighths)
+                for slot in placement.slots
+            ]
+            request.placements.add(machine_id=placement.machine_id, slots=slots)
+        return await self._acquire(request)
+
+    async def _acquire(self, request: vmpool_pb2.AcquireLeaseRequest) -> Sequence[Placed]:
         with _translated(_ACQUIRE_ERRORS):
             answer = await self._stub.AcquireLease(request, timeout=CALL_SECONDS)
-        return Placed(_lease_from_proto(answer.lease), answer.machine, answer.lease.start_kind)
+        return [_placed_from_proto(grant) for grant in answer.grants]
 
     async def renew(self, lease_id: str, lease_duration: timedelta) -> datetime:
         """Renews a lease; gives its new expiry. Raises LeaseGoneError, PoolRefusalError, PoolUnreachableError."""
@@ -112,22 +158,27 @@ class Pool:
         with _translated(_LEASE_ERRORS):
             await self._stub.ReleaseLease(request, timeout=CALL_SECONDS)
 
-    async def report_demand(
-        self, jobs_by_gpu_types: Mapping[tuple[str, ...], int], eighths: int
-    ) -> dict[tuple[str, ...], str]:
-        """Reports all waiting jobs by the GPU types that they may run on, the wanted one first.
+    async def report_demand(self, jobs_by_kind: Mapping[WorkKind, int]) -> dict[tuple[tuple[str, ...], int], str]:
+        """Reports all waiting jobs by their kind.
 
-        Gives the reason for each tuple of types whose demand is blocked, with the next step that vmpool tries.
+        Gives the reason for each blocked kind, by its GPU types and its number of GPUs, with the next step that vmpool
+        tries.
         """
         demands = [
-            vmpool_pb2.Demand(gpu_type=wanted, fallback_gpu_types=fallbacks, eighths=eighths, jobs=jobs)
-            for (wanted, *fallbacks), jobs in sorted(jobs_by_gpu_types.items())
+            vmpool_pb2.Demand(
+                gpu_type=kind.gpu_types[0],
+                fallback_gpu_types=kind.gpu_types[1:],
+                gpus=kind.gpus,
+                eighths=kind.eighths,
+                jobs=jobs,
+            )
+            for kind, jobs in sorted(jobs_by_kind.items())
         ]
         with _translated({}):
             answer = await self._stub.ReportDemand(
                 vmpool_pb2.ReportDemandRequest(demands=demands), timeout=CALL_SECONDS
             )
-        return {tuple(blocked.gpu_types): blocked.reason for blocked in answer.blocked_demands}
+        return {(tuple(blocked.gpu_types), blocked.gpus): blocked.reason for blocked in answer.blocked_demands}
 
     async def watch_machines(self) -> AsyncIterator[vmpool_pb2.MachineEvent]:
         """Streams the present machines, then every transition; raises PoolUnreachableError if the stream breaks."""
@@ -136,17 +187,34 @@ class Pool:
                 yield answer.event
 
 
-def _lease_from_proto(lease: vmpool_pb2.Lease) -> Lease:
+def _lease_request(job: Job, lease_duration: timedelta) -> vmpool_pb2.AcquireLeaseRequest:
+    return vmpool_pb2.AcquireLeaseRequest(
+        job_id=job.job_id,
+        attempt=job.attempt,
+        gpu_type=job.spec.gpu_type,
+        fallback_gpu_types=job.spec.fallback_gpu_types,
+        duration=duration_to_proto(lease_duration),
+    )
+
+
+def _placed_from_proto(grant: vmpool_pb2.Grant) -> Placed:
+    lease = grant.lease
+    slots = tuple(Slot(slot.gpu, slot.first_eighth, slot.eighths) for slot in lease.slots)
+    return Placed(_lease_from_proto(lease, slots), grant.machine, lease.start_kind, slots, lease.gang_id)
+
+
+def _lease_from_proto(lease: vmpool_pb2.Lease, slots: Sequence[Slot]) -> Lease:
+    # The first of the slots, and their total: as an executor is told of a slot, or of GPUs that are neighbours.
     return Lease(
         lease_id=lease.lease_id,
         machine_id=lease.machine_id,
         executor_endpoint=lease.executor_endpoint,
         executor_token=lease.executor_token,
         fencing_token=lease.fencing_token,
-        eighths=lease.eighths,
+        eighths=sum(slot.eighths for slot in slots),
         expire_time=lease.expire_time.ToDatetime(UTC),
-        gpu=lease.gpu if lease.HasField("gpu") else None,
-        first_eighth=lease.first_eighth if lease.HasField("first_eighth") else None,
+        gpu=slots[0].gpu,
+        first_eighth=slots[0].first_eighth,
     )
 
 

@@ -6,7 +6,7 @@ continues with the row, or the rescuer gives the hold back and deletes the row.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from servicekit.clock import new_id
@@ -18,8 +18,10 @@ from services.scheduler.jobs.errors import (
     IdempotencyKeyReusedError,
     InvalidFieldError,
     PriorityNotAllowedError,
+    SchedulerError,
     StaleJobError,
     TooManyJobsError,
+    TooManySubmissionsError,
 )
 from services.scheduler.jobs.job import UNSEEN_STATES, Job, JobState
 from services.scheduler.jobs.submission_checks import MAX_PRIORITY_FOR_EVERYBODY, admit, fingerprint
@@ -35,8 +37,10 @@ if TYPE_CHECKING:
 
     from problems.kit.definition import Problem
     from servicekit.clock import Clock
+    from services.scheduler.jobs.allowance import Allowance, SubmissionLimits
     from services.scheduler.peers.billing import Billing
     from services.scheduler.queue.forecast import Forecast
+    from services.scheduler.queue.queue_book import QueueBook
     from services.scheduler.queue.waiting import WaitingJobs
     from services.scheduler.store.job_store import JobStore
 
@@ -47,8 +51,8 @@ class AdmissionPolicy:
 
     problems: Mapping[str, Problem]
     """Problems of the catalogue by slug."""
-    max_jobs_in_flight: int
-    """Limit for each account."""
+    limits: SubmissionLimits
+    """The limits of each account, whoever submits: a loop by mistake is as likely in an operator's script."""
     longest_run: timedelta
     """The time that a job's hold pays for."""
 
@@ -61,6 +65,7 @@ class Admission:
         store: JobStore,
         billing: Billing,
         waiting: WaitingJobs,
+        book: QueueBook,
         forecast: Forecast,
         clock: Clock,
         policy: AdmissionPolicy,
@@ -68,21 +73,28 @@ class Admission:
         self._store = store
         self._billing = billing
         self._waiting = waiting
+        self._book = book
         self._forecast = forecast
         self._clock = clock
         self._policy = policy
 
-    async def submit(self, request: SubmitJobRequest) -> Job:
-        """The job in the queue, or the earlier job with the same key; finishes even if the caller hangs up.
+    async def submit(self, request: SubmitJobRequest) -> tuple[Job, Allowance]:
+        """The job in the queue, or the earlier job with the same key, and what its account may still submit.
 
-        Raises the errors of `admit`, PriorityNotAllowedError, IdempotencyKeyReusedError, TooManyJobsError,
+        Finishes even if the caller hangs up. Raises the errors of `admit`, UnknownQueueError, QueueClosedError,
+        PriorityNotAllowedError, IdempotencyKeyReusedError, TooManyJobsError, TooManySubmissionsError,
         CreditRefusedError, BillingUnreachableError.
         """
         return await uncut(self._submit(await self._draft(request)))
 
+    async def allowance(self, account_id: str) -> Allowance:
+        """What the account may submit now."""
+        return await self._store.allowance(account_id, self._policy.limits, self._clock.now())
+
     async def _draft(self, request: SubmitJobRequest) -> Job:
         prices = await self._billing.prices_micros_per_hour()
         spec = admit(request, self._policy.problems, list(prices))
+        spec = replace(spec, queue=self._book.taking_jobs(request.spec.queue))
         if spec.priority > MAX_PRIORITY_FOR_EVERYBODY:
             await self._check_priority(request)
         price, *fallback_prices = [prices[gpu_type] for gpu_type in spec.gpu_types]
@@ -107,18 +119,25 @@ class Admission:
         if not await self._billing.is_administrator(request.user_id):
             raise PriorityNotAllowedError(request.spec.priority, MAX_PRIORITY_FOR_EVERYBODY)
 
-    async def _submit(self, draft: Job) -> Job:
-        limit = self._policy.max_jobs_in_flight
-        job = await self._store.insert(draft, limit)
+    async def _submit(self, draft: Job) -> tuple[Job, Allowance]:
+        job, allowance = await self._store.insert(draft, self._policy.limits, self._book.most_of_user(draft.spec.queue))
         if job is None:
-            raise TooManyJobsError(limit, self._forecast.next_end())
+            raise self._refusal(draft, allowance)
         if job.fingerprint != draft.fingerprint:
             raise IdempotencyKeyReusedError(job.idempotency_key or "")
         if job.state is not JobState.RESERVING:
-            return job
-        return await self._enqueue(job)
+            return job, allowance
+        return await self._enqueue(job, allowance.remaining), allowance
 
-    async def _enqueue(self, job: Job) -> Job:
+    def _refusal(self, draft: Job, allowance: Allowance) -> SchedulerError:
+        limits = allowance.limits
+        if allowance.is_hour_used_up and allowance.renew_after is not None:
+            return TooManySubmissionsError(
+                limits.submissions_per_hour, allowance.submissions, allowance.renew_after, draft.create_time
+            )
+        return TooManyJobsError(limits.jobs_in_flight, allowance.jobs_in_flight, self._forecast.next_end())
+
+    async def _enqueue(self, job: Job, remaining: int) -> Job:
         try:
             hold = await self._billing.reserve(job)
         except (CreditRefusedError, InvalidFieldError):
@@ -127,7 +146,7 @@ class Admission:
         job_with_hold = job.priced(hold.amount_micros, hold.prices_micros_per_hour).enqueue(hold.hold_id)
         standing = self._forecast.standing(job)
         message = f"In the queue at position {standing.position}"
-        event = payloads.queued(standing.position, standing.wait, message)
+        event = payloads.queued(standing.position, standing.wait, message, remaining)
         try:
             job = await self._store.move(job, job_with_hold, [event], self._clock.now())
         except StaleJobError:

@@ -6,7 +6,7 @@ import time
 from typing import TYPE_CHECKING
 
 from servicekit.logging import get_logger
-from services.scheduler.queue.placement import WHOLE_GPU_EIGHTHS
+from services.scheduler.peers.pool import WorkKind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -38,7 +38,8 @@ class DemandReporter:
         stale = bool(demand) and time.monotonic() - self._reported_at >= REPEAT_SECONDS
         if demand == self._reported and not stale:
             return
-        blocked = await self._pool.report_demand(demand, WHOLE_GPU_EIGHTHS)
+        by_kind = await self._pool.report_demand({WorkKind(gpu_types): jobs for gpu_types, jobs in demand.items()})
+        blocked = {gpu_types: reason for (gpu_types, _), reason in by_kind.items()}
         self._reported, self._reported_at = demand, time.monotonic()
         if blocked != self.blocked:
             log.info(

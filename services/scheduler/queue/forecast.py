@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from services.scheduler import metrics
-from services.scheduler.jobs.estimate import Slots, WaitEstimate, percentile, wait_estimate
+from services.scheduler.jobs.estimate import PLAYED_AHEAD, Slots, WaitEstimate, percentile, wait_estimate
 from services.scheduler.jobs.run_history import RunHistory, kind_of
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from services.scheduler.jobs.job import Job
     from services.scheduler.jobs.run_history import RunKind
     from services.scheduler.queue.inventory import Inventory
+    from services.scheduler.queue.running import RunningJobs
     from services.scheduler.queue.waiting import WaitingJobs
 
 RETRY_WITHOUT_HISTORY = timedelta(seconds=5)
@@ -35,12 +36,12 @@ class Standing:
 class Forecast:
     """Forecasts from the queue, the machines, the runs under way and the times of the last runs."""
 
-    def __init__(self, waiting: WaitingJobs, inventory: Inventory, clock: Clock) -> None:
+    def __init__(self, waiting: WaitingJobs, running: RunningJobs, inventory: Inventory, clock: Clock) -> None:
         self._waiting = waiting
         self._inventory = inventory
         self._clock = clock
         self._history = RunHistory()
-        self._running: dict[str, Job] = {}
+        self._running = running
         self._promises: dict[str, WaitEstimate] = {}
 
     def remember(self, runs: Iterable[tuple[RunKind, timedelta]]) -> None:
@@ -48,29 +49,25 @@ class Forecast:
         for kind, run_time in runs:
             self._history.remember(kind, run_time)
 
-    def runs(self, job: Job) -> None:
+    def starts(self, job: Job) -> None:
         """Notes that a job has its machine. The first attempt shows if its wait was as it was told."""
-        self._running[job.job_id] = job
         promised = self._promises.pop(job.job_id, None)
         if promised is not None and job.attempt == 1 and job.start_time is not None:
             waited = job.start_time - job.create_time
             within = "p50" if waited <= promised.p50 else "p90" if waited <= promised.p90 else "neither"
             metrics.wait_estimates.labels(within).inc()
 
-    def runs_no_more(self, job_id: str) -> None:
-        """Notes that a job has no machine any more."""
-        self._running.pop(job_id, None)
-
     def standing(self, job: Job) -> Standing:
         """Position and wait of a job that waits, or is about to."""
-        ahead = self._waiting.ahead(job)
-        times = [self._history.times(kind_of(other)) for other in ahead]
-        wait = wait_estimate(times, self._slots(job.spec.gpu_types), job.job_id)
+        position = self._waiting.ahead(job).position
+        times = [self._history.times(kind_of(other)) for other in self._waiting.jobs_ahead(job, PLAYED_AHEAD)]
+        beyond = position - 1 - len(times)
+        wait = wait_estimate(times, self._slots(job.spec.gpu_types), job.job_id, beyond, self._history.all_times())
         if wait is not None and job.attempt == 1 and job.job_id not in self._promises:
             self._promises[job.job_id] = wait
             while len(self._promises) > _PROMISES_KEPT:
                 del self._promises[next(iter(self._promises))]
-        return Standing(len(ahead) + 1, wait)
+        return Standing(position, wait)
 
     def next_end(self) -> timedelta:
         """Time until one of an account's jobs is likely to end."""
@@ -79,7 +76,7 @@ class Forecast:
 
     def _slots(self, gpu_types: Collection[str]) -> Slots:
         now = self._clock.now()
-        running = [job for job in self._running.values() if job.machine_gpu_type in gpu_types]
+        running = [job for job in self._running.jobs() if job.machine_gpu_type in gpu_types]
         known = [(_seconds_since(job.start_time, now), self._history.times(kind_of(job))) for job in running]
         gpus, free = self._inventory.slots(gpu_types)
         starting = self._inventory.starting(gpu_types, now)

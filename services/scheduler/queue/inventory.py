@@ -75,6 +75,13 @@ class Inventory:
         """The last event of a machine that has an offer."""
         return self._events[machine_id]
 
+    def free_masks(self, machine_id: str) -> tuple[int, ...]:
+        """The free eighths of each GPU of a machine that has an offer: bit n is set if eighth n is free.
+
+        All are 0 if the machine takes no lease now.
+        """
+        return tuple(self._events[machine_id].machine.free_masks)
+
     def offers(self) -> list[MachineOffer]:
         """All machines, in the form that placement uses."""
         return [_offer(event.machine) for event in self._events.values()]
@@ -95,12 +102,21 @@ class Inventory:
                 found += [(max(0.0, elapsed), p50, max(p50, p90))] * max(1, machine.gpu_count)
         return found
 
+    def gpus(self, machine_id: str) -> int:
+        """Number of GPUs of a machine that has an offer."""
+        return max(1, self._events[machine_id].machine.gpu_count)
+
+    def starting_gpus(self) -> int:
+        """Number of GPUs of machines that are being started."""
+        starting = [offer for offer in self.offers() if offer.stage is MachineStage.STARTING]
+        return sum(self.gpus(offer.machine_id) for offer in starting)
+
     def slots(self, gpu_types: Collection[str]) -> tuple[int, int]:
         """Number of whole GPUs of these types, those being started included, and how many of them are free now."""
         offers = [
             offer for offer in self.offers() if offer.gpu_type in gpu_types and offer.stage is not MachineStage.CLOSED
         ]
-        gpus = sum(max(1, self._events[offer.machine_id].machine.gpu_count) for offer in offers)
+        gpus = sum(self.gpus(offer.machine_id) for offer in offers)
         ready = [offer for offer in offers if offer.stage is MachineStage.READY]
         return gpus, sum(offer.free_eighths // WHOLE_GPU_EIGHTHS for offer in ready)
 

@@ -52,7 +52,7 @@ class ProvisioningReporter:
 
     async def report(self, blocked: Mapping[tuple[str, ...], str]) -> None:
         """Tells every job its news since the last call; `blocked` has, by GPU types, why no machine starts."""
-        in_order = self._waiting.in_order()
+        in_order = self._told()
         awaited = awaited_machines(in_order, self._inventory.offers())
         events = {job_id: self._inventory.event_of(offer.machine_id) for job_id, offer in awaited.items()}
         reported, self._reported = self._reported, events
@@ -63,6 +63,13 @@ class ProvisioningReporter:
             elif event is None and job.state is JobState.PROVISIONING:
                 await self._requeue(job, last)
         await self._tell_blocked([job for job in in_order if job.job_id not in events], blocked)
+
+    def _told(self) -> list[Job]:
+        """The jobs that may have news: the first ones, and those that were told of a machine before."""
+        first = self._waiting.in_turn(REPORTED_AT_ONCE + self._inventory.starting_gpus())
+        ids = {job.job_id for job in first}
+        told = (self._waiting.get(job_id) for job_id in self._reported if job_id not in ids)
+        return [*first, *(job for job in told if job)]
 
     async def _tell(self, job: Job, event: MachineEvent, last: MachineEvent | None) -> None:
         machine_id = event.machine.machine_id

@@ -1,18 +1,48 @@
-"""The waiting jobs in memory: read from the rows at start, and updated with every move."""
+"""The waiting jobs in memory: read from the rows at start, and updated with every move.
+
+They are kept in lanes, each in order, so that a pass looks at the first jobs of each lane only, and a position is found
+without looking at the jobs ahead.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
-from typing import TYPE_CHECKING
+from bisect import bisect_left, insort
+from collections import Counter, defaultdict
+from heapq import merge
+from itertools import islice
+from typing import TYPE_CHECKING, NamedTuple
 
 from services.scheduler import metrics
-from services.scheduler.queue import ordering
+from services.scheduler.queue.ordering import Claim, rank
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Mapping
     from datetime import timedelta
 
     from services.scheduler.jobs.job import Job
+    from services.scheduler.queue.ordering import Rank
+
+
+class Lane(NamedTuple):
+    """Jobs that differ in nothing that a placement depends on, but their order."""
+
+    queue: str
+    gpu_types: tuple[str, ...]
+    """The types that they may run on, the wanted one first."""
+    has_definition: bool
+
+
+class Ahead(NamedTuple):
+    """Numbers of jobs that may take a job's machine before it."""
+
+    in_queue: int
+    in_others: int
+
+    @property
+    def position(self) -> int:
+        """The job's own position, from 1."""
+        return self.in_queue + self.in_others + 1
 
 
 class WaitingJobs:
@@ -24,32 +54,121 @@ class WaitingJobs:
     def __init__(self, waiting_per_point: timedelta) -> None:
         self._waiting_per_point = waiting_per_point
         self._jobs: dict[str, Job] = {}
+        self._lanes: defaultdict[Lane, list[Rank]] = defaultdict(list)
+        self.claims: Mapping[str, Mapping[str, Claim]] = {}
+        """What each queue has and may have, by GPU type and queue, as the last pass found it."""
         self.changed = asyncio.Event()
 
     def put(self, job: Job) -> None:
         """Adds a waiting job, or updates it after its row has changed."""
         if self._jobs.get(job.job_id) != job:
+            if job.job_id not in self._jobs:
+                insort(self._lanes[_lane(job)], self.rank(job))
             self._jobs[job.job_id] = job
             self.changed.set()
         metrics.jobs_waiting.set(len(self._jobs))
 
     def remove(self, job_id: str) -> None:
         """Removes a job that waits no longer."""
-        self._jobs.pop(job_id, None)
+        job = self._jobs.pop(job_id, None)
+        if job is not None:
+            lane = _lane(job)
+            ranks = self._lanes[lane]
+            del ranks[bisect_left(ranks, self.rank(job))]
+            if not ranks:
+                del self._lanes[lane]
         self.changed.set()
         metrics.jobs_waiting.set(len(self._jobs))
 
-    def in_order(self) -> list[Job]:
-        """All waiting jobs, the next one first."""
-        return ordering.in_order(self._jobs.values(), self._waiting_per_point)
+    def rank(self, job: Job) -> Rank:
+        """The job's place in its queue."""
+        return rank(job, self._waiting_per_point)
 
-    def ahead(self, job: Job) -> list[Job]:
-        """The jobs that may take the job's machine before it, the next one first."""
-        return ordering.ahead(job, self._jobs.values(), self._waiting_per_point)
+    def lanes(self) -> Mapping[Lane, int]:
+        """The lanes that have jobs, with their number."""
+        return {lane: len(ranks) for lane, ranks in self._lanes.items()}
+
+    def first(self, lane: Lane, most: int) -> list[Job]:
+        """The first jobs of a lane, in order."""
+        return [self._jobs[job_id] for _, job_id in self._lanes[lane][:most]]
+
+    def in_turn(self, most: int) -> list[Job]:
+        """The first jobs of all queues, in the order in which they are likely to start."""
+        turns = [
+            self._in_turn(queue, (self._lanes[lane][:most] for lane in lanes), self._claim(queue, lanes[0].gpu_types))
+            for queue, lanes in self._by_queue(self._lanes).items()
+        ]
+        return [self._jobs[job_id] for _, (_, job_id) in islice(merge(*turns), most)]
+
+    def ahead(self, job: Job) -> Ahead:
+        """Counts the jobs ahead of a job that waits or is about to."""
+        numbers = self._numbers_ahead(job)
+        own = sum(number for lane, number in numbers.items() if lane.queue == job.spec.queue)
+        return Ahead(own, sum(numbers.values()) - own)
+
+    def jobs_ahead(self, job: Job, most: int) -> list[Job]:
+        """The first of the jobs ahead, in the order in which they are likely to start."""
+        numbers = self._numbers_ahead(job)
+        turns = [
+            self._in_turn(
+                queue,
+                (self._lanes[lane][: min(most, numbers[lane])] for lane in lanes),
+                self._claim(queue, job.spec.gpu_types),
+            )
+            for queue, lanes in self._by_queue(numbers).items()
+        ]
+        return [self._jobs[job_id] for _, (_, job_id) in islice(merge(*turns), most)]
 
     def jobs_by_gpu_types(self) -> dict[tuple[str, ...], int]:
         """Number of waiting jobs by the GPU types that they may run on, the wanted one first."""
-        return dict(Counter(job.spec.gpu_types for job in self._jobs.values()))
+        numbers: Counter[tuple[str, ...]] = Counter()
+        for lane, ranks in self._lanes.items():
+            numbers[lane.gpu_types] += len(ranks)
+        return dict(numbers)
+
+    def jobs(self) -> Collection[Job]:
+        """All of them, in no order."""
+        return self._jobs.values()
+
+    def get(self, job_id: str) -> Job | None:
+        """The job if it waits."""
+        return self._jobs.get(job_id)
 
     def __contains__(self, job_id: str) -> bool:
         return job_id in self._jobs
+
+    def __len__(self) -> int:
+        return len(self._jobs)
+
+    def _numbers_ahead(self, job: Job) -> dict[Lane, int]:
+        """By lane that shares a GPU type with the job: how many of its jobs, the first ones, are ahead."""
+        own, gpu_types = self.rank(job), set(job.spec.gpu_types)
+        shared = [lane for lane in self._lanes if not gpu_types.isdisjoint(lane.gpu_types)]
+        numbers = {lane: bisect_left(self._lanes[lane], own) for lane in shared if lane.queue == job.spec.queue}
+        turn = self._claim(job.spec.queue, job.spec.gpu_types).turn(sum(numbers.values()))
+        for queue, lanes in self._by_queue(shared).items():
+            if queue != job.spec.queue:
+                waiting = sum(len(self._lanes[lane]) for lane in lanes)
+                earlier = self._claim(queue, job.spec.gpu_types).earlier_than(turn, waiting)
+                first = merge(*([(entry, lane) for entry in self._lanes[lane][:earlier]] for lane in lanes))
+                numbers |= Counter(lane for _, lane in islice(first, earlier))
+        return numbers
+
+    def _claim(self, queue: str, gpu_types: tuple[str, ...]) -> Claim:
+        return self.claims.get(gpu_types[0], {}).get(queue, Claim())
+
+    @staticmethod
+    def _by_queue(lanes: Iterable[Lane]) -> dict[str, list[Lane]]:
+        by_queue: defaultdict[str, list[Lane]] = defaultdict(list)
+        for lane in lanes:
+            by_queue[lane.queue].append(lane)
+        return by_queue
+
+    @staticmethod
+    def _in_turn(queue: str, lanes: Iterable[list[Rank]], claim: Claim) -> Iterator[tuple[tuple[float, str], Rank]]:
+        for earlier, entry in enumerate(merge(*lanes)):
+            yield (claim.turn(earlier), queue), entry
+
+
+def _lane(job: Job) -> Lane:
+    return Lane(job.spec.queue, job.spec.gpu_types, job.has_definition)

@@ -109,6 +109,10 @@ class Attempt:
         text = f"its machine is gone ({reason})" if reason else "its machine is gone"
         self._stop(AttemptLostError(text, excused=stopped))
 
+    def give_way(self, reason: str) -> None:
+        """Notes that another queue's job gets the GPU."""
+        self._stop(AttemptLostError(f"its GPU goes to another job: {reason}", excused=True))
+
     def _stop(self, lost: AttemptLostError) -> None:
         """Ends the run from outside."""
         if self._stopped is None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from servicekit.logging import get_logger
 from servicekit.request_id import set_request_id
 from services.scheduler import metrics
+from services.scheduler.fairness.plan import plan
 from services.scheduler.jobs.errors import StaleJobError
 from services.scheduler.jobs.job import WAITING_STATES, Job, JobState
 from services.scheduler.jobs.outcome import Ending
@@ -17,24 +19,31 @@ from services.scheduler.peers.pool import (
     PoolError,
     PoolRefusalError,
 )
-from services.scheduler.queue.placement import WHOLE_GPU_EIGHTHS, machine_for, machine_with_torch
+from services.scheduler.queue.ordering import Claim
+from services.scheduler.queue.placement import WHOLE_GPU_EIGHTHS
 from services.scheduler.queue.provisioning import placed_payload, start_kind_name
 from services.scheduler.wire import payloads
 from vocabulary.verdicts import INFRA_ERROR
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from datetime import timedelta
 
     from servicekit.clock import Clock
+    from services.scheduler.fairness.situation import Plan, QueueState, Situation
     from services.scheduler.peers.pool import Placed, Pool
     from services.scheduler.queue.demand import DemandReporter
-    from services.scheduler.queue.inventory import Inventory
     from services.scheduler.queue.provisioning import ProvisioningReporter
+    from services.scheduler.queue.running import RunningJobs
+    from services.scheduler.queue.situations import Situations
     from services.scheduler.queue.waiting import WaitingJobs
     from services.scheduler.runs.job_runner import JobRunner
     from services.scheduler.store.job_store import JobStore
 
 log = get_logger(__name__)
+
+ASKED_FOR_AT_ONCE = 50
+"""Of more jobs, the first ones of each kind will do: if these get nothing, those behind them do not either."""
 
 
 class Dispatcher:
@@ -51,7 +60,8 @@ class Dispatcher:
         store: JobStore,
         pool: Pool,
         waiting: WaitingJobs,
-        inventory: Inventory,
+        running: RunningJobs,
+        situations: Situations,
         runner: JobRunner,
         demand: DemandReporter,
         provisioning: ProvisioningReporter,
@@ -61,12 +71,17 @@ class Dispatcher:
         self._store = store
         self._pool = pool
         self._waiting = waiting
-        self._inventory = inventory
+        self._running = running
+        self._situations = situations
         self._runner = runner
         self._demand = demand
         self._provisioning = provisioning
         self._clock = clock
         self._lease_duration = lease_duration
+        self.reasons: Mapping[str, str] = {}
+        """Why each of the first jobs waits, by job, as the last pass found."""
+        self.queue_states: Mapping[str, Mapping[str, QueueState]] = {}
+        """What each queue may have and has, by GPU type and queue, as the last pass found."""
 
     async def run_once(self) -> None:
         """Places the jobs that can be placed, reports the rest to the pool, and tells those who wait for a machine."""
@@ -78,37 +93,71 @@ class Dispatcher:
         await self._provisioning.report(self._demand.blocked)
 
     async def _place_all(self) -> None:
+        reasons: dict[str, str] = {}
+        states: dict[str, Mapping[str, QueueState]] = dict(self.queue_states)
+        promises: dict[str, str] = {}
+        for gpu_type in self._situations.wanted_types():
+            decided = await self._carry_out(self._situations.of(gpu_type))
+            reasons |= decided.waiting
+            states[gpu_type] = decided.queues
+            promises |= decided.promises
+        self._situations.keep_promises(promises)
+        for gpu_type in self._situations.fallback_types():
+            await self._carry_out(self._situations.of(gpu_type, fallback=True))
+        self.reasons, self.queue_states = reasons, states
+        self._waiting.claims = {
+            gpu_type: {name: Claim(state.used, state.fair_share) for name, state in queues.items()}
+            for gpu_type, queues in states.items()
+        }
+        await self._ask_for_more()
+
+    async def _carry_out(self, situation: Situation) -> Plan:
+        decided = plan(situation)
+        for stop in decided.stops:
+            self._running.give_way(stop.job_id, stop.winner)
+            winner = self._waiting.get(stop.winner)
+            self._runner.give_way(stop, winner.spec.queue if winner else "")
+        if decided.stops:
+            # More may be owed than one pass takes back.
+            self._waiting.changed.set()
+        jobs = [(self._waiting.get(job_id), machine_id) for job_id, machine_id in decided.starts.items()]
+        placing = (self._place(job, machine_id) for job, machine_id in jobs if job)
+        for failure in await asyncio.gather(*placing, return_exceptions=True):
+            if isinstance(failure, BaseException):
+                raise failure
+        return decided
+
+    async def _ask_for_more(self) -> None:
+        """Asks the pool for a GPU for the next job of each kind: what we know of the machines may be out of date."""
         full: set[str] = set()
-        for job in self._waiting.in_order():
+        for job in self._next_jobs():
             # A job that finds no machine holds up the jobs behind it that can take no other GPU type.
-            if not full.issuperset(job.spec.gpu_types) and not await self._place(job):
+            if not full.issuperset(job.spec.gpu_types) and not await self._place(job, None):
                 full.update(job.spec.gpu_types)
 
-    async def _place(self, job: Job) -> bool:
+    def _next_jobs(self) -> list[Job]:
+        """The first waiting jobs that no limit holds back, those first that others give way to."""
+        jobs = self._waiting.in_turn(ASKED_FOR_AT_ONCE)
+        promised = [job for job_id in self._situations.promises if (job := self._waiting.get(job_id))]
+        waiting = {job.job_id: job for job in [*promised, *jobs]}
+        return [job for job in waiting.values() if self._situations.may_ask_for(job)]
+
+    async def _place(self, job: Job, machine_id: str | None) -> bool:
+        """Starts the job if it gets a GPU of the machine, or of any; False if there is none."""
         set_request_id(job.request_id)
-        with_torch = machine_with_torch(job, self._inventory.offers()) if job.has_definition else None
         try:
-            placed = await self._acquire(job, with_torch)
+            placed = await self._pool.acquire(job, machine_id, WHOLE_GPU_EIGHTHS, self._lease_duration)
         except PoolBusyError:
-            # A job that waits for a machine with torch does not hold up the jobs behind it.
-            return with_torch is not None
+            return False
         except JobHasLeaseError:
-            # The lease has expired, and its run may still be ending; the pool reports when it is over.
-            return True
+            # A lease from before a restart, perhaps of another machine; or it has expired, and its run may still be
+            # ending: the pool reports when it is over.
+            return machine_id is None or await self._place(job, None)
         except PoolRefusalError as error:
             await self._refuse(job, str(error))
             return True
         await self._start(job, placed)
         return True
-
-    async def _acquire(self, job: Job, with_torch: str | None) -> Placed:
-        machine_id = with_torch or machine_for(job, self._inventory.offers())
-        if machine_id:
-            # The offer may be out of date, or a lease from before a restart may be on another machine. A job that needs
-            # torch takes no other machine.
-            with suppress(JobHasLeaseError, *([] if with_torch else [PoolBusyError])):
-                return await self._pool.acquire(job, machine_id, WHOLE_GPU_EIGHTHS, self._lease_duration)
-        return await self._pool.acquire(job, None, WHOLE_GPU_EIGHTHS, self._lease_duration)
 
     async def _start(self, job: Job, placed: Placed) -> None:
         now = self._clock.now()

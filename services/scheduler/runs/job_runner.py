@@ -20,11 +20,13 @@ from services.scheduler.wire import payloads
 if TYPE_CHECKING:
     from servicekit.clock import Clock
     from services.scheduler.config import SchedulerSettings
+    from services.scheduler.fairness.situation import Stop
     from services.scheduler.jobs.job import Job
     from services.scheduler.peers.executors import Executors
     from services.scheduler.peers.pool import Pool
     from services.scheduler.queue.forecast import Forecast
     from services.scheduler.queue.inventory import Inventory
+    from services.scheduler.queue.running import RunningJobs
     from services.scheduler.queue.waiting import WaitingJobs
     from services.scheduler.runs.settler import Settler
     from services.scheduler.store.job_store import JobStore
@@ -45,6 +47,7 @@ class JobRunner:
         executors: Executors,
         settler: Settler,
         waiting: WaitingJobs,
+        running: RunningJobs,
         inventory: Inventory,
         forecast: Forecast,
         clock: Clock,
@@ -59,6 +62,7 @@ class JobRunner:
         self._settler = settler
         self._waiting = waiting
         self._forecast = forecast
+        self._running = running
         self._tasks: dict[str, asyncio.Task[Job | None]] = {}
         self._attempts: dict[str, Attempt] = {}
 
@@ -69,7 +73,8 @@ class JobRunner:
         task = asyncio.create_task(self._run(job, resumed=resumed), name=f"run {job.job_id}")
         self._tasks[job.job_id] = task
         if job.lease:
-            self._forecast.runs(job)
+            self._running.put(job)
+            self._forecast.starts(job)
         metrics.jobs_carried.set(len(self._tasks))
         task.add_done_callback(lambda done: self._put_down(job.job_id, done))
 
@@ -88,6 +93,14 @@ class JobRunner:
             if attempt.lease.machine_id == machine_id:
                 attempt.machine_gone(reason, stopped=stopped)
 
+    def give_way(self, stop: Stop, queue: str) -> None:
+        """Ends the run of a job whose GPU one of that queue gets; the job waits again, at its old place in its own."""
+        if attempt := self._attempts.get(stop.job_id):
+            log.info("a job gives way", extra={"job_id": stop.job_id, "winner": stop.winner, "reason": stop.reason})
+            metrics.jobs_preempted.inc()
+            # Its user does not hear of other accounts' jobs.
+            attempt.give_way(f"queue {queue} takes back its share of the GPUs")
+
     async def stop(self) -> None:
         """Drops all jobs as they are; the runs go on, and the next process attaches to them."""
         tasks = list(self._tasks.values())
@@ -98,7 +111,6 @@ class JobRunner:
 
     def _put_down(self, job_id: str, done: asyncio.Task[Job | None]) -> None:
         del self._tasks[job_id]
-        self._forecast.runs_no_more(job_id)
         metrics.jobs_carried.set(len(self._tasks))
         job = None if done.cancelled() else done.result()
         if job and job.state in WAITING_STATES:
@@ -139,6 +151,8 @@ class JobRunner:
     async def _lose(self, attempt: Attempt, lost: AttemptLostError) -> Job:
         metrics.attempts_lost.inc()
         log.warning("attempt lost", extra={"job_id": attempt.job.job_id, "reason": str(lost)})
+        # A process that was stopped finds its streams broken. It must not end a run that its successor attached to.
+        await self._store.check_leads()
         with suppress(ExecutorError, TimeoutError):
             async with asyncio.timeout(FAREWELL_SECONDS):
                 await self._executors.cancel(attempt.job, attempt.lease)

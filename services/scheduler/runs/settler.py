@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from services.scheduler.peers.billing import Billing
     from services.scheduler.peers.pool import Pool
     from services.scheduler.queue.forecast import Forecast
+    from services.scheduler.queue.running import RunningJobs
     from services.scheduler.store.job_store import JobStore
 
 log = get_logger(__name__)
@@ -38,10 +39,13 @@ RELEASE_SECONDS = 1.0
 class Settler:
     """Settles jobs. Charge and release are idempotent, so another settler can repeat all of a dead one's work."""
 
-    def __init__(self, store: JobStore, billing: Billing, pool: Pool, forecast: Forecast, clock: Clock) -> None:
+    def __init__(
+        self, store: JobStore, billing: Billing, pool: Pool, running: RunningJobs, forecast: Forecast, clock: Clock
+    ) -> None:
         self._store = store
         self._billing = billing
         self._pool = pool
+        self._running = running
         self._forecast = forecast
         self._clock = clock
         self._releases: set[asyncio.Task[None]] = set()
@@ -94,6 +98,8 @@ class Settler:
         except Exception:
             # Nothing waits for a release that goes on in the background; the lease expires.
             log.exception("a lease could not be given back", extra={"lease_id": lease.lease_id})
+        finally:
+            self._running.remove(lease.lease_id)
 
     async def _charge(self, job: Job) -> int:
         hold_id = job.hold_id

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING
+
+from servicekit.logging import get_logger
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
+    from servicekit.db.leader_lease import LeaderLease
     from services.scheduler.jobs.job import JobEvent
     from services.scheduler.queue.event_hub import EventHub
     from services.scheduler.store.job_reader import JobReader
+
+log = get_logger(__name__)
 
 EVENTS_IN_A_READ = 500
 
@@ -59,7 +65,11 @@ class Watcher:
 
 
 class UnannouncedEvents:
-    """The loop that looks for events that another process wrote, with one query for all followed jobs."""
+    """The loop that looks for events that another process wrote, with one query for all followed jobs.
+
+    It is how followers hear of events on SQLite, and a safety net on PostgreSQL, where a notification may be lost with
+    its connection.
+    """
 
     name = "unannounced-events"
 
@@ -71,3 +81,35 @@ class UnannouncedEvents:
         """Wakes the followers of jobs whose log has grown without an announcement."""
         if followed := self._hub.followed():
             self._hub.ring(await self._reader.last_seqs(followed))
+
+
+class NotifiedEvents:
+    """The loop that hears of events that another process committed, on PostgreSQL.
+
+    One pass lasts as long as its connection. The process that leads hears nothing: it announces all events itself.
+    """
+
+    name = "notified-events"
+
+    def __init__(self, reader: JobReader, hub: EventHub, lease: LeaderLease) -> None:
+        self._reader = reader
+        self._hub = hub
+        self._lease = lease
+        self.listens = asyncio.Event()
+        """Set while notifications are heard."""
+
+    async def run_once(self) -> None:
+        """Wakes followers until the connection breaks."""
+        async with self._reader.hearing_last_seqs(self._heard) as broken:
+            # Nothing was heard of events before now.
+            self._hub.ring(await self._reader.last_seqs(self._hub.followed()))
+            self.listens.set()
+            try:
+                await broken.wait()
+            finally:
+                self.listens.clear()
+        log.warning("the connection broke that tells of other processes' events")
+
+    def _heard(self, job_id: str, last_seq: int) -> None:
+        if not self._lease.leads:
+            self._hub.ring({job_id: last_seq})

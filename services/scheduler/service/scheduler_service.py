@@ -56,8 +56,17 @@ class SchedulerServicer(scheduler_pb2_grpc.SchedulerServiceServicer):
     ) -> scheduler_pb2.SubmitJobResponse:
         """Puts a job in the queue."""
         del context
-        job = await self._admission.submit(request)
-        return scheduler_pb2.SubmitJobResponse(job=await self._whole(job))
+        job, allowance = await self._admission.submit(request)
+        return scheduler_pb2.SubmitJobResponse(job=await self._whole(job), allowance=wire.allowance_to_proto(allowance))
+
+    async def GetAllowance(
+        self, request: scheduler_pb2.GetAllowanceRequest, context: object
+    ) -> scheduler_pb2.GetAllowanceResponse:
+        """Says what an account may submit now."""
+        del context
+        _check_text("account_id", request.account_id)
+        allowance = await self._admission.allowance(request.account_id)
+        return scheduler_pb2.GetAllowanceResponse(allowance=wire.allowance_to_proto(allowance))
 
     async def GetJob(self, request: scheduler_pb2.GetJobRequest, context: object) -> scheduler_pb2.GetJobResponse:
         """Gets a job with its source."""

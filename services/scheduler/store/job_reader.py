@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import func, literal, select, tuple_
@@ -15,7 +16,8 @@ from services.scheduler.store.rows import event_from_row, job_from_row
 from services.scheduler.store.tables import jobs
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    import asyncio
+    from collections.abc import AsyncGenerator, Callable, Collection, Sequence
     from datetime import timedelta
 
     from servicekit.db.database import Database
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
 
 # SQLite takes at most 32,766 parameters in a statement.
 IDS_IN_A_QUERY = 1000
+EVENTS_CHANNEL = "job_events"
+"""The channel of the trigger that migration 0014 makes."""
 
 
 class JobReader:
@@ -63,6 +67,20 @@ class JobReader:
                 rows = await connection.execute(select(jobs.c.job_id, jobs.c.last_seq).where(chosen))
                 last |= {row.job_id: row.last_seq for row in rows}
         return last
+
+    @asynccontextmanager
+    async def hearing_last_seqs(self, heard: Callable[[str, int], None]) -> AsyncGenerator[asyncio.Event]:
+        """Calls `heard` with a job and its last sequence number after each commit of events, on PostgreSQL alone.
+
+        Yields an event that is set if the connection breaks.
+        """
+
+        def parsed(payload: str) -> None:
+            job_id, last_seq = payload.rsplit(" ", 1)
+            heard(job_id, int(last_seq))
+
+        async with self._database.listening(EVENTS_CHANNEL, parsed) as broken:
+            yield broken
 
     async def counts(self) -> dict[JobState, int]:
         """Number of jobs in each state that has any."""

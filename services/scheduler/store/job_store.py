@@ -7,16 +7,19 @@ event that is not a row.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from sqlalchemy import select
 from wavepool.submission.v1.submission_pb2 import Submission
 
 from servicekit.db.group_commit import GroupCommit
+from services.scheduler import metrics
+from services.scheduler.jobs.allowance import WINDOW
 from services.scheduler.jobs.job import Job, JobEvent, JobState
 from services.scheduler.jobs.spec import texts_of, without_texts
 from services.scheduler.store import statements
-from services.scheduler.store.job_writes import Deletion, Insertion, Move, Written, write_all
+from services.scheduler.store.account_use import allowance_of, uses_of
+from services.scheduler.store.job_writes import Deletion, Insertion, Move, Moved, Submitted, Written, write_all
 from services.scheduler.store.recent_texts import RecentTexts
 from services.scheduler.store.rows import job_from_row
 from services.scheduler.store.tables import job_texts, jobs
@@ -26,6 +29,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from servicekit.db.database import Database
+    from services.scheduler.jobs.allowance import Allowance, SubmissionLimits
 
 
 # SQLite takes a limited number of parameters, and rows are decoded between two awaits.
@@ -38,33 +42,45 @@ class JobStore:
     def __init__(self, database: Database, announce: Callable[[Sequence[JobEvent]], None]) -> None:
         self._database = database
         self._announce = announce
-        self._writes = GroupCommit(database, write_all, self._announce_all)
+        self._writes = GroupCommit(database, write_all, self._committed)
         self._recent_texts = RecentTexts()
 
-    async def insert(self, job: Job, max_in_flight: int) -> Job | None:
+    async def insert(self, job: Job, limits: SubmissionLimits, most_of_user: int = 0) -> Submitted:
         """Stores a new job whose spec has its whole submission.
 
-        Gives the job without its texts, or the earlier job with the same account and key. Stores nothing and gives None
-        if the account has `max_in_flight` jobs in flight already.
+        Gives the job without its texts, or the earlier job with the same account and key. Stores nothing and gives no
+        job if the account has used up one of the limits at the job's time of creation. Raises QueueFullError if the
+        user has `most_of_user` jobs in flight in the queue, which is not 0; nothing is stored then.
         """
         texts = texts_of(job.spec.submission)
         job = replace(job, spec=replace(job.spec, submission=without_texts(job.spec.submission)))
-        written = await self._writes.commit(Insertion(job, texts, max_in_flight))
-        if written.job is not None and written.job.job_id == job.job_id:
+        submitted = cast("Submitted", await self._writes.commit(Insertion(job, texts, limits, most_of_user)))
+        if submitted.job is not None and submitted.job.job_id == job.job_id:
             self._recent_texts.put(job.job_id, texts)
-        return written.job
+        return submitted
+
+    async def allowance(self, account_id: str, limits: SubmissionLimits, now: datetime) -> Allowance:
+        """What the account may submit now."""
+        async with self._database.reading() as connection:
+            use = (await uses_of(connection, [account_id], now - WINDOW))[account_id]
+            return await allowance_of(connection, account_id, use, limits, now)
 
     async def move(self, before: Job, after: Job, payloads: Sequence[bytes], now: datetime) -> Job:
-        """Writes the columns that the move changed and appends its events; gives the new row.
+        """Writes the columns that the move changed, its events, and the figures of an attempt that it ends.
 
-        Raises StaleJobError, with nothing written, if the row has left the state, attempt or run event of `before`.
+        Gives the new row. Raises StaleJobError, with nothing written, if the row has left the state, attempt or run
+        event of `before`.
         """
-        written = await self._writes.commit(Move(before, after, payloads, now))
-        return written.job or after
+        return cast("Moved", await self._writes.commit(Move(before, after, payloads, now))).job
 
     async def delete(self, job: Job) -> None:
         """Deletes a job that nobody has seen; does nothing if it has moved on."""
         await self._writes.commit(Deletion(job))
+
+    async def check_leads(self) -> None:
+        """Raises LeadershipLostError if another scheduler has taken over; for what is done outside of the database."""
+        async with self._database.transaction():
+            pass
 
     async def get(self, job_id: str) -> Job | None:
         """Gets a job in any state; None if there is none."""
@@ -100,8 +116,11 @@ class JobStore:
         async with self._database.reading() as connection:
             return Submission.FromString(bytes((await connection.execute(query)).scalar_one()))
 
-    def _announce_all(self, results: Sequence[Written]) -> None:
-        if events := [event for written in results for event in written.events]:
+    def _committed(self, results: Sequence[Written]) -> None:
+        moves = [result for result in results if isinstance(result, Moved)]
+        for ended in [move.ended for move in moves if move.ended]:
+            metrics.attempt_ended(ended)
+        if events := [event for move in moves for event in move.events]:
             self._announce(events)
 
 

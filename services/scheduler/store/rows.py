@@ -7,16 +7,22 @@ from typing import TYPE_CHECKING, Any
 
 from wavepool.submission.v1.submission_pb2 import Submission
 
+from servicekit.db.database import MICROSECOND
+from services.scheduler.jobs.ended_attempt import EndedAttempt
 from services.scheduler.jobs.job import Job, JobEvent, JobState
 from services.scheduler.jobs.spec import JobSpec, Lease
 from services.scheduler.jobs.timing import ProvenTime
 
 if TYPE_CHECKING:
+    from datetime import timedelta
+
     from sqlalchemy import RowMapping
 
 _SPEC_COLUMNS = tuple(field.name for field in fields(JobSpec) if field.name != "submission")
 # The lease's machine is the job's own column: it outlives the lease.
 _LEASE_COLUMNS = tuple(field.name for field in fields(Lease) if field.name != "machine_id")
+_ATTEMPT_TIMES = ("wait", "run", "useful_gpu_time", "leased_gpu_time")
+_ATTEMPT_COLUMNS = tuple(field.name for field in fields(EndedAttempt) if field.name not in _ATTEMPT_TIMES)
 _JOB_COLUMNS = tuple(field.name for field in fields(Job) if field.name not in {"spec", "lease"})
 
 
@@ -64,8 +70,18 @@ def time_to_row(time: ProvenTime) -> dict[str, Any]:
     return row | asdict(time.key)
 
 
+def attempt_to_row(attempt: EndedAttempt) -> dict[str, Any]:
+    """The row of an attempt that is over."""
+    row: dict[str, Any] = {name: getattr(attempt, name) for name in _ATTEMPT_COLUMNS}
+    return row | {f"{name}_us": _micros(getattr(attempt, name)) for name in _ATTEMPT_TIMES}
+
+
 def event_from_row(row: RowMapping) -> JobEvent:
     """The event of a row."""
     columns: dict[str, Any] = dict(row)
     columns["payload"] = bytes(columns["payload"])
     return JobEvent(**columns)
+
+
+def _micros(time: timedelta | None) -> int | None:
+    return None if time is None else time // MICROSECOND

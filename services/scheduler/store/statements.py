@@ -5,20 +5,22 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import bindparam, delete, func, insert, select, text, update
+from sqlalchemy import Integer, bindparam, delete, func, insert, literal_column, null, select, text, union_all, update
 
+from servicekit.db.database import Instant
 from services.scheduler.jobs.job import IN_FLIGHT_STATES
-from services.scheduler.store.tables import job_events, job_texts, jobs, proven_times
+from services.scheduler.store.tables import attempts, job_events, job_texts, jobs, proven_times
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from sqlalchemy import Update
+    from sqlalchemy import CompoundSelect, Update
 
 INSERT_JOB = insert(jobs)
 INSERT_TEXTS = insert(job_texts)
 INSERT_EVENTS = insert(job_events)
 INSERT_PROVEN_TIME = insert(proven_times)
+INSERT_ATTEMPT = insert(attempts)
 JOB = select(jobs).where(jobs.c.job_id == bindparam("job_id"))
 """Selects the job with `job_id`."""
 EVENTS = (
@@ -40,12 +42,43 @@ LOCKED_JOBS = (
 )
 """Selects what moves compare and count of the jobs with `job_ids`, and keeps other processes from changing them."""
 DELETE_JOB = delete(jobs).where(jobs.c.job_id == bindparam("deleted_id"))
-IN_FLIGHT = (
-    select(jobs.c.account_id, func.count().label("jobs"))
-    .where(jobs.c.account_id.in_(bindparam("account_ids", expanding=True)), jobs.c.state.in_(IN_FLIGHT_STATES))
-    .group_by(jobs.c.account_id)
+
+
+def _uses() -> CompoundSelect[*tuple[Any, ...]]:
+    own = jobs.c.account_id.in_(bindparam("account_ids", expanding=True))
+    hour = select(
+        jobs.c.account_id,
+        func.count().label("submissions"),
+        func.min(jobs.c.create_time).label("first_time"),
+        literal_column("0", Integer).label("jobs_in_flight"),
+    ).where(own, jobs.c.create_time > bindparam("since", type_=Instant))
+    in_flight = select(jobs.c.account_id, literal_column("0", Integer), null(), func.count()).where(
+        own, jobs.c.state.in_(IN_FLIGHT_STATES)
+    )
+    return union_all(hour.group_by(jobs.c.account_id), in_flight.group_by(jobs.c.account_id))
+
+
+USES = _uses()
+"""For each of `account_ids` that has any, a row with the number of `submissions` after `since` and the time of the
+first, and another row with the number of `jobs_in_flight`."""
+NEWEST_BUT = (
+    select(jobs.c.create_time)
+    .where(jobs.c.account_id == bindparam("account_id"))
+    .order_by(jobs.c.create_time.desc())
+    .limit(1)
+    .offset(bindparam("newer"))
 )
-"""Counts the `jobs` in flight of each of `account_ids` that has any."""
+"""Selects the time of the submission of `account_id` than which `newer` are newer."""
+IN_QUEUES = (
+    select(jobs.c.user_id, jobs.c.queue, func.count().label("jobs"))
+    .where(
+        jobs.c.state.in_(IN_FLIGHT_STATES),
+        jobs.c.user_id.in_(bindparam("user_ids", expanding=True)),
+        jobs.c.queue.in_(bindparam("queues", expanding=True)),
+    )
+    .group_by(jobs.c.user_id, jobs.c.queue)
+)
+"""Counts the `jobs` in flight of each of `user_ids` in each of `queues`."""
 BY_KEY = select(jobs).where(
     jobs.c.account_id.in_(bindparam("account_ids", expanding=True)),
     jobs.c.idempotency_key.in_(bindparam("keys", expanding=True)),

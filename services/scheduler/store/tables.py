@@ -38,6 +38,7 @@ jobs = Table(
     Column("gpu_type", Text, nullable=False),
     Column("priority", Integer, nullable=False),
     Column("fallback_gpu_types", JsonTuple, nullable=False, server_default="[]"),
+    Column("queue", Text, nullable=False, server_default="default"),
     Column("state", Text, nullable=False),
     Column("create_time", Instant, nullable=False),
     Column("price_micros_per_hour", BigInteger, nullable=False),
@@ -75,6 +76,32 @@ jobs = Table(
     Index("jobs_state", "state"),
 )
 
+# Each queue's settings as JSON, and one row that counts the changes of the tree.
+queues = Table(
+    "queues",
+    metadata,
+    Column("name", Text, primary_key=True),
+    Column("position", Integer, nullable=False),
+    Column("settings", Text, nullable=False),
+)
+queue_tree = Table(
+    "queue_tree",
+    metadata,
+    Column("one", Integer, primary_key=True),
+    Column("generation", BigInteger, nullable=False),
+)
+
+# What queues used lately: in GPU seconds, decayed, as of a time in seconds since 1970.
+queue_usage = Table(
+    "queue_usage",
+    metadata,
+    Column("gpu_type", Text, primary_key=True),
+    Column("queue", Text, primary_key=True),
+    Column("time_seconds", BigInteger, nullable=False),
+    Column("used", BigInteger, nullable=False),
+    Column("capacity", BigInteger, nullable=False),
+)
+
 # The texts of the message, in a table of their own, so that a move does not rewrite them.
 job_texts = Table(
     "job_texts",
@@ -109,4 +136,31 @@ proven_times = Table(
     Column("gflops", Float, nullable=False),
     Column("end_time", Instant, nullable=False),
     Index("proven_times_ranking", "problem", "hardware", "dtype", "timing_mode", "user_id", "runtime_ns"),
+)
+
+# The figures of each attempt that is over, written with its end and kept for a time. A job may outlive it,
+# and it may outlive a job.
+attempts = Table(
+    "attempts",
+    metadata,
+    Column("job_id", Text, primary_key=True),
+    Column("attempt", Integer, primary_key=True),
+    Column("account_id", Text, nullable=False),
+    Column("user_id", Text, nullable=False),
+    Column("problem", Text, nullable=False),
+    Column("mode", Text, nullable=False),
+    Column("queue", Text, nullable=False),
+    Column("machine_id", Text, nullable=False),
+    Column("gpu_type", Text, nullable=False),
+    Column("state", Text, nullable=False),
+    Column("verdict", Text, nullable=False),
+    Column("lost", Boolean, nullable=False),
+    Column("end_time", Instant, nullable=False),
+    Column("wait_us", BigInteger),
+    Column("run_us", BigInteger),
+    Column("useful_gpu_time_us", BigInteger, nullable=False),
+    Column("leased_gpu_time_us", BigInteger, nullable=False),
+    Column("gflops", Float),
+    Index("attempts_end_time", "end_time"),
+    Index("attempts_account_end_time", "account_id", "end_time"),
 )

@@ -8,7 +8,7 @@ from wavepool.executor.v1 import run_event_pb2
 from wavepool.scheduler.v1 import scheduler_pb2
 
 from problems.library.variants import variant_of
-from servicekit.rpc.proto_time import instant_to_proto
+from servicekit.rpc.proto_time import duration_to_proto, instant_to_proto
 from services.scheduler.jobs.errors import InvalidFieldError
 from services.scheduler.jobs.job import UNSEEN_STATES, JobState
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from wavepool.submission.v1.submission_pb2 import Submission
 
     from problems.kit.definition import CatalogueEntry, Problem
+    from services.scheduler.jobs.allowance import Allowance
     from services.scheduler.jobs.job import Job, JobEvent
     from services.scheduler.jobs.spec import JobSpec
 
@@ -58,12 +59,25 @@ def job_to_proto(job: Job, whole: Submission | None = None) -> scheduler_pb2.Job
     return message
 
 
+def allowance_to_proto(allowance: Allowance) -> scheduler_pb2.Allowance:
+    """What an account may still submit."""
+    return scheduler_pb2.Allowance(
+        remaining_submissions=allowance.remaining,
+        jobs_in_flight=allowance.jobs_in_flight,
+        max_jobs_in_flight=allowance.limits.jobs_in_flight,
+        submissions_in_last_hour=allowance.submissions,
+        max_submissions_per_hour=allowance.limits.submissions_per_hour,
+        renew_after=duration_to_proto(allowance.renew_after),
+    )
+
+
 def _spec_to_proto(spec: JobSpec, submission: Submission) -> scheduler_pb2.JobSpec:
     return scheduler_pb2.JobSpec(
         submission=submission,
         gpu_type=spec.gpu_type,
         priority=spec.priority,
         fallback_gpu_types=spec.fallback_gpu_types,
+        queue=spec.queue,
     )
 
 

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from services.scheduler.jobs.outcome import Ending
 
 
-def queued(position: int, wait: WaitEstimate | None, message: str) -> bytes:
-    """Event: the job waits at a position from 1."""
-    event = scheduler_pb2.Queued(position=position, message=message)
+def queued(position: int, wait: WaitEstimate | None, message: str, remaining_submissions: int | None = None) -> bytes:
+    """Event: the job waits at a position from 1; at its submission also: what its account may still submit."""
+    event = scheduler_pb2.Queued(position=position, message=message, remaining_submissions=remaining_submissions)
     if wait is not None:
         event.eta_p50.FromTimedelta(wait.p50)
         event.eta_p90.FromTimedelta(wait.p90)

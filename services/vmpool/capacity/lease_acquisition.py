@@ -6,12 +6,15 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from services.vmpool import metrics
-from services.vmpool.errors import NoCapacityError
+from services.vmpool.errors import MachineNotReadyError, NoCapacityError, SlotTakenError
+from services.vmpool.machines.slot import gpus_for, size_text
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from servicekit.clock import Clock
     from services.vmpool.capacity.sizer import Sizer
-    from services.vmpool.machines.lease import Lease, LeaseRequest
+    from services.vmpool.machines.lease import Lease, LeaseRequest, PlacedRequest
     from services.vmpool.machines.machine import Machine
     from services.vmpool.policy.demand_board import DemandBoard
     from services.vmpool.store.lease_store import LeaseStore
@@ -37,14 +40,30 @@ class LeaseAcquisition:
             metrics.leases_refused.inc()
             raise NoCapacityError(await self._outlook(request), RETRY_AFTER)
         self._demand.granted(request)
-        metrics.lease_granted(taken[0])
+        metrics.leases_of_a_job_granted([taken[0]])
+        return taken
+
+    async def place(self, request: PlacedRequest) -> Sequence[tuple[Lease, Machine]]:
+        """Take exactly the slots of the request, all or none; raises what `LeaseStore.place` raises.
+
+        A refusal starts no machine: whoever places by itself reports its demand.
+        """
+        try:
+            with metrics.acquire_seconds.time():
+                taken = await self._leases.place(request)
+        except (MachineNotReadyError, SlotTakenError):
+            metrics.leases_refused.inc()
+            raise
+        self._demand.granted(request)
+        metrics.leases_of_a_job_granted([lease for lease, _ in taken])
         return taken
 
     async def _outlook(self, request: LeaseRequest) -> str:
         if request.machine_id is not None:
-            return f"machine {request.machine_id} has no {request.eighths}/8 of a {request.gpu_type} free"
+            size = size_text(request.eighths)
+            return f"machine {request.machine_id} has less than {size} of type {request.gpu_type} free"
         self._demand.refused(request, self._clock.now())
         starting, plan = await self._sizer.resize()
         if starting:
             return f"{starting} on the way"
-        return plan.blocked.get(request.gpu_types) or "all are in use"
+        return plan.blocked.get((request.gpu_types, gpus_for(request.eighths))) or "all are in use"

@@ -100,7 +100,9 @@ def check_against(market: Market, request: MachineRequest, usual: OfferPolicy) -
     prices = [
         offer.price_micros_per_hour
         for offer in request.market(market).offers
-        if offer.gpu_type == request.gpu_type and not unlimited.objection(replace(offer, available=True))
+        if offer.gpu_type == request.gpu_type
+        and unlimited.has_right_size(offer, request.gpu_count)
+        and not unlimited.objection(replace(offer, available=True))
     ]
     check_max_price(request.max_price_micros_per_hour, prices, "max_price_micros_per_hour")
     return request

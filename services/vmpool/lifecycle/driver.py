@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from servicekit.clock import Clock
     from services.vmpool.lifecycle.executor_client import Executors, Health
     from services.vmpool.lifecycle.health_book import HealthBook
+    from services.vmpool.lifecycle.load_book import LoadBook
     from services.vmpool.lifecycle.machine_poller import MachinePoller
     from services.vmpool.lifecycle.record import Record
     from services.vmpool.lifecycle.releaser import Releaser
@@ -55,6 +56,7 @@ class MachineDriver:
         releaser: Releaser,
         executors: Executors,
         health: HealthBook,
+        loads: LoadBook,
         clock: Clock,
     ) -> None:
         self._leases = leases
@@ -65,6 +67,7 @@ class MachineDriver:
         self._releaser = releaser
         self._executors = executors
         self._health = health
+        self._loads = loads
         self._clock = clock
         self._pauses = StepPauses()
         self._start_time = clock.now()
@@ -194,7 +197,9 @@ class MachineDriver:
             return error
 
     async def _answered(self, machine: Machine, health: Health) -> None:
-        self._health.heard(machine.machine_id, self._clock.now())
+        now = self._clock.now()
+        self._health.heard(machine.machine_id, now)
+        self._loads.note(machine.machine_id, replace(health.load, leased_share=machine.leased_share), now)
         if change := inventory_change(machine.inventory, health.inventory):
             machine = await self._record.change(machine, machine.take_stock(health.inventory), change)
             log.info("machine %s: %s", machine.machine_id, change, extra={"machine_id": machine.machine_id})
@@ -240,6 +245,7 @@ class MachineDriver:
     async def _release(self, machine: Machine) -> None:
         await self._releaser.release(machine)
         self._health.forget(machine.machine_id)
+        self._loads.forget(machine.machine_id)
 
     def _is_late(self, machine: Machine, now: datetime) -> bool:
         allowed = self._provider(machine).start_timeout

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 import grpc
@@ -12,6 +12,7 @@ from wavepool.executor.v1 import executor_pb2 as pb
 from wavepool.executor.v1 import executor_pb2_grpc
 
 from servicekit.rpc.channels import open_channel
+from services.vmpool.machines.load import Load
 from services.vmpool.machines.machine import Inventory
 from vocabulary.bearer import authorization
 
@@ -30,6 +31,7 @@ class Health:
     inventory: Inventory
     runs_in_flight: int
     unfit_reason: str = ""
+    load: Load = field(default_factory=Load)
 
 
 class Executors(Protocol):
@@ -63,7 +65,9 @@ class ExecutorClient:
             await channel.close()
             raise
         self._channels[endpoint] = channel
-        return Health(inventory_from_proto(answer), answer.runs_in_flight, answer.unfit_reason)
+        return Health(
+            inventory_from_proto(answer), answer.runs_in_flight, answer.unfit_reason, _load_from_proto(answer.load)
+        )
 
     async def close(self) -> None:
         """Close all channels."""
@@ -83,6 +87,12 @@ def inventory_from_proto(answer: pb.GetCapabilitiesResponse) -> Inventory:
         signing_public_key=answer.signing_public_key,
         details=_details(answer),
     )
+
+
+def _load_from_proto(load: pb.MachineLoad) -> Load:
+    """What the executor reports; it is a program of another machine, so shares that are none are left out."""
+    shares = {field.name: value for field, value in load.ListFields() if 0 <= value <= 1}
+    return Load(**shares)
 
 
 def _details(answer: pb.GetCapabilitiesResponse) -> str:

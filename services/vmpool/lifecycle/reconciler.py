@@ -75,7 +75,7 @@ class Reconciler:
             log.warning("a lease expired", extra={"lease_id": lease.lease_id, "job_id": lease.job_id})
         await self._look_for_orphans()
         machines = await self._machines.unreleased()
-        metrics.machines_in_states(machines)
+        metrics.show_machines(machines)
         for machine in machines:
             if machine.machine_id not in self._steps:
                 self._begin_step(machine)

@@ -1,11 +1,15 @@
-"""Leases: a job's right to a slot of a machine until an instant that its holder keeps moving.
+"""Leases: a job's right to slots of a machine until an instant that its holder keeps moving.
 
     ACTIVE ──> ENDED     released by its holder, or the machine is over
-    ACTIVE ──> EXPIRED   not renewed in time; the slot stays taken until the executor has certainly ended the run
-    EXPIRED ─> ENDED     the run is gone, or the machine is over
+    ACTIVE ──> EXPIRED   not renewed in time, or another lease of its gang is over; the slots stay taken until the
+                         executor has certainly ended the run
+    EXPIRED ─> ENDED     the run is gone, its holder gave the slots back, or the machine is over
 
 Every lease of a machine has a higher fencing token than those before it, so that an executor can refuse a holder whose
 lease has passed to another.
+
+A gang is one job's leases of several machines. They are acquired together or not at all, and renewed together. Once
+one of them is over, none of the others is renewed any more.
 """
 
 from __future__ import annotations
@@ -16,9 +20,10 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from services.vmpool.errors import IllegalMoveError, InvalidFieldError, LeaseEndedError
+from services.vmpool.machines.slot import check_slots, size_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
 
     from services.vmpool.machines.machine import Machine
@@ -30,6 +35,9 @@ COLD_START_WINDOW = timedelta(seconds=10)
 EXPIRY_GRACE = timedelta(seconds=15)
 """Time that a run may take to die after its lease expired; then its machine counts as broken. The executor ends the run
 by itself at the instant of expiry, so that only killing the process tree remains."""
+
+MOST_MACHINES_OF_A_GANG = 64
+"""More than a pool has in practice. It bounds the rows that one transaction locks."""
 
 
 class LeaseState(StrEnum):
@@ -56,14 +64,14 @@ class StartKind(StrEnum):
 
 @dataclass(frozen=True)
 class Lease:
-    """A job's right to a slot of a machine."""
+    """A job's right to slots of a machine. `part` is its number within its gang, from 0; 0 if it is in no gang."""
 
     lease_id: str
     machine_id: str
     job_id: str
     attempt: int
     gpu_type: str
-    slot: Slot
+    slots: tuple[Slot, ...]
     fencing_token: int
     start_kind: StartKind
     create_time: datetime
@@ -71,6 +79,13 @@ class Lease:
     state: LeaseState = LeaseState.ACTIVE
     reason: str = ""
     end_time: datetime | None = None
+    gang_id: str = ""
+    part: int = 0
+
+    @property
+    def size(self) -> int:
+        """The total eighths of its slots."""
+        return size_of(self.slots)
 
     def renew(self, now: datetime, duration: timedelta) -> Lease:
         """Extend it to `duration` from now, and never shorten it; raises LeaseEndedError if it has expired or ended."""
@@ -81,8 +96,13 @@ class Lease:
         """Mark it EXPIRED, because its holder did not renew it in time."""
         return replace(self._moved(LeaseState.EXPIRED), reason="it expired without being renewed")
 
+    def lose_gang(self, other: Lease) -> Lease:
+        """Mark it EXPIRED, because another lease of its gang is over."""
+        reason = f"lease {other.lease_id} of its gang, on machine {other.machine_id}, is over: {other.reason}"
+        return replace(self._moved(LeaseState.EXPIRED), reason=reason)
+
     def end(self, now: datetime, reason: str) -> Lease:
-        """Mark it ENDED, so that its slot is free again."""
+        """Mark it ENDED, so that its slots are free again."""
         return replace(self._moved(LeaseState.ENDED), reason=self.reason or reason, end_time=now)
 
     def check_alive(self, now: datetime) -> None:
@@ -103,10 +123,19 @@ class Lease:
 
 
 @dataclass(frozen=True)
-class LeaseRequest:
-    """A job's request for a lease; `machine_id` None leaves the choice to the pool.
+class Placement:
+    """Slots of a machine that a lease is to take."""
 
-    `fallback_gpu_types` are taken, in their order, if no machine of `gpu_type` has room.
+    machine_id: str
+    slots: tuple[Slot, ...]
+
+
+@dataclass(frozen=True)
+class LeaseRequest:
+    """A job's request for a lease of `eighths` in all, as `slot` describes sizes; the pool picks the slots.
+
+    `machine_id` None leaves the choice of the machine to the pool too. `fallback_gpu_types` are taken, in their order,
+    if no machine of `gpu_type` has room.
     """
 
     job_id: str
@@ -122,13 +151,72 @@ class LeaseRequest:
         """The GPU types that the job may run on, the wanted one first."""
         return (self.gpu_type, *self.fallback_gpu_types)
 
-    def is_met_by(self, lease: Lease) -> bool:
-        """True if the lease fits the request, so that a repeated request gets it again."""
-        return (
-            self.eighths == lease.slot.eighths
-            and lease.gpu_type in self.gpu_types
-            and self.machine_id in {None, lease.machine_id}
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """The total eighths of each of its leases: there is one."""
+        return (self.eighths,)
+
+    def is_met_by(self, standing: Sequence[Lease]) -> bool:
+        """True if the attempt's leases fit the request, so that a repeated request gets them again."""
+        return len(standing) == 1 and (
+            self.eighths == standing[0].size
+            and standing[0].gpu_type in self.gpu_types
+            and self.machine_id in {None, standing[0].machine_id}
         )
+
+
+@dataclass(frozen=True)
+class PlacedRequest:
+    """A job's request for exactly these slots; several placements are a gang."""
+
+    job_id: str
+    attempt: int
+    gpu_type: str
+    placements: tuple[Placement, ...]
+    duration: timedelta
+    fallback_gpu_types: tuple[str, ...] = ()
+
+    @property
+    def gpu_types(self) -> tuple[str, ...]:
+        """The GPU types that the job may run on, the wanted one first."""
+        return (self.gpu_type, *self.fallback_gpu_types)
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """The total eighths of each of its leases."""
+        return tuple(size_of(placement.slots) for placement in self.placements)
+
+    def is_met_by(self, standing: Sequence[Lease]) -> bool:
+        """True if the attempt's leases are those of the request, so that a repeated request gets them again."""
+        placements = tuple(Placement(lease.machine_id, lease.slots) for lease in standing)
+        return placements == self.placements and all(lease.gpu_type in self.gpu_types for lease in standing)
+
+
+def check_placements(placements: Sequence[Placement], field: str = "placements") -> tuple[Placement, ...]:
+    """The placements with their slots in order; InvalidFieldError says what no machine could give."""
+    if len(placements) > MOST_MACHINES_OF_A_GANG:
+        raise InvalidFieldError(field, f"must be at most {MOST_MACHINES_OF_A_GANG}; there are {len(placements)}")
+    machine_ids = [placement.machine_id for placement in placements]
+    if "" in machine_ids:
+        raise InvalidFieldError(f"{field}.machine_id", "must not be empty")
+    if len(set(machine_ids)) < len(machine_ids):
+        raise InvalidFieldError(f"{field}.machine_id", "must not name a machine twice")
+    return tuple(
+        Placement(placement.machine_id, check_slots(placement.slots, f"{field}.slots")) for placement in placements
+    )
+
+
+def check_placement_on(machine: Machine, placement: Placement, gpu_types: Sequence[str]) -> None:
+    """Raises InvalidFieldError if the machine never has these slots, or is of another GPU type."""
+    if machine.gpu_type not in gpu_types:
+        raise InvalidFieldError(
+            "placements.machine_id",
+            f"machine {machine.machine_id} is a {machine.gpu_type}, and the job runs on {', '.join(gpu_types)}",
+        )
+    last = placement.slots[-1].gpu
+    if last >= machine.gpu_count:
+        has = f"the GPUs 0 to {machine.gpu_count - 1}" if machine.gpu_count > 1 else "GPU 0 only"
+        raise InvalidFieldError("placements.slots.gpu", f"machine {machine.machine_id} has {has}; it is {last}")
 
 
 def start_kind(machine: Machine, now: datetime) -> StartKind:
@@ -156,11 +244,14 @@ def check_job(job_id: str, attempt: int) -> None:
 
 
 def expired_run_is_gone(lease: Lease, runs_in_flight: int, active_leases: int, now: datetime) -> bool:
-    """True if the slot of an expired lease may be given out again, judged by its executor's report.
+    """True if the slots of an expired lease may be given out again, judged by its executor's report.
 
     Runs cannot be told apart from here. If none is in flight, all are gone. Once the executor has had its time to kill,
-    it is enough that no more runs are in flight than leases are active.
+    it is enough that no more runs are in flight than leases are active. Until its time of expiry, the executor would
+    still begin a run under the lease: it does not know what became of the rest of a gang.
     """
+    if now < lease.expire_time:
+        return False
     if runs_in_flight == 0:
         return True
     return now - lease.expire_time >= EXPIRY_GRACE and runs_in_flight <= active_leases

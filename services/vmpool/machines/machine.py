@@ -26,7 +26,7 @@ from services.vmpool.machines import slot as slots
 from vocabulary.money import MICROSECOND, Tariff
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
 
     from services.vmpool.machines.slot import Slot
@@ -173,25 +173,25 @@ class Machine:
         """Replace its inventory by a newer report of its executor."""
         return replace(self, inventory=inventory)
 
-    def lease(self, now: datetime, slot: Slot) -> Machine:
-        """Give a slot to a job, with the next fencing token; raises IllegalMoveError unless it is ready."""
+    def lease(self, now: datetime, taken: Sequence[Slot]) -> Machine:
+        """Give slots to a job, with the next fencing token; raises IllegalMoveError unless it is ready."""
         state = _S.BUSY if self.state is _S.WARM else self.state
         if self.state not in READY:
             raise IllegalMoveError(self.machine_id, self.state, _S.BUSY)
         moved = self._moved(state, now, "a job holds a lease") if state is not self.state else self
         return replace(
             moved,
-            occupied=slots.taken(self.occupied, slot),
+            occupied=slots.taken(self.occupied, taken),
             fencing_token=self.fencing_token + 1,
             last_used_time=now,
         )
 
-    def unlease(self, now: datetime, slot: Slot, reason: str, *, served: bool = True) -> Machine:
-        """Take a slot back. A busy machine turns warm with its last slot; a draining one keeps draining.
+    def unlease(self, now: datetime, freed: Sequence[Slot], reason: str, *, served: bool = True) -> Machine:
+        """Take a lease's slots back. A busy machine turns warm with its last slot; a draining one keeps draining.
 
         A lease that was not `served`, because the machine took no runs, does not count in `jobs_run`.
         """
-        occupied = slots.freed(self.occupied, slot)
+        occupied = slots.freed(self.occupied, freed)
         moved = self._moved(_S.WARM, now, reason) if self.state is _S.BUSY and not any(occupied) else self
         return replace(moved, occupied=occupied, jobs_run=self.jobs_run + served, last_used_time=now)
 
@@ -245,6 +245,11 @@ class Machine:
     def idle_until(self, now: datetime) -> timedelta:
         """The total time that it was ready and had nothing to do."""
         return self.idle + (now - self.state_time if self.state is _S.WARM else timedelta(0))
+
+    @property
+    def leased_share(self) -> float:
+        """The share of its GPUs' eighths that leases hold."""
+        return sum(gpu.bit_count() for gpu in self.occupied) / (slots.EIGHTHS_PER_GPU * self.gpu_count)
 
     def is_expired(self, now: datetime) -> bool:
         """True if it has reached its longest life, counted from its order."""

@@ -1,7 +1,8 @@
-"""Slots: aligned eighths of a GPU.
+"""Slots: aligned eighths of a GPU, and which of them a lease takes.
 
-A slot of n eighths begins at a multiple of n, so that slots nest and freed ones join up again. The taken eighths of a
-GPU are a bit mask with the first eighth in its lowest bit; a machine's occupancy is one mask for each of its GPUs.
+A slot of n eighths begins at a multiple of n, so that slots nest and freed ones join up again. A lease takes one slot,
+or several whole GPUs of its machine: 2, 4 or 8. Its size is their total in eighths. The taken eighths of a GPU are a
+bit mask with the first eighth in its lowest bit; a machine's occupancy is one mask for each of its GPUs.
 """
 
 from __future__ import annotations
@@ -16,9 +17,13 @@ if TYPE_CHECKING:
 
 EIGHTHS_PER_GPU = 8
 LEGAL_EIGHTHS = (1, 2, 4, 8)
+LEGAL_GPUS = (1, 2, 4, 8)
+LEGAL_SIZES = (1, 2, 4, 8, 16, 32, 64)
+"""Total eighths of a lease: the sizes of a slot, then whole GPUs."""
+WHOLE_GPU = (1 << EIGHTHS_PER_GPU) - 1
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, order=True)
 class Slot:
     """`eighths` of GPU number `gpu`, from eighth number `first` on."""
 
@@ -31,37 +36,122 @@ class Slot:
         """The bits of its GPU's mask that the slot takes."""
         return ((1 << self.eighths) - 1) << self.first
 
-
-def check_eighths(eighths: int) -> int:
-    """The size of a slot, if it is legal; InvalidFieldError lists the legal sizes."""
-    if eighths not in LEGAL_EIGHTHS:
-        legal = ", ".join(map(str, LEGAL_EIGHTHS))
-        raise InvalidFieldError("eighths", f"must be one of {legal}; it is {eighths}")
-    return eighths
+    def __str__(self) -> str:
+        """Text for people."""
+        if self.eighths == EIGHTHS_PER_GPU:
+            return f"GPU {self.gpu}"
+        return f"eighths {self.first} to {self.first + self.eighths - 1} of GPU {self.gpu}"
 
 
-def free_slot(occupied: Sequence[int], eighths: int) -> Slot | None:
-    """A free slot of that size on the fullest GPU with room, so that whole GPUs stay whole; None if there is none."""
-    for gpu in sorted(range(len(occupied)), key=lambda gpu: -occupied[gpu].bit_count()):
-        for first in range(0, EIGHTHS_PER_GPU, eighths):
-            slot = Slot(gpu, first, eighths)
-            if not occupied[gpu] & slot.mask:
-                return slot
-    return None
+def check_size(eighths: int, gpus: int = 1, prefix: str = "") -> int:
+    """The size of a lease of `eighths` of each of `gpus` GPUs; InvalidFieldError lists the legal numbers."""
+    _check_one_of(f"{prefix}gpus", gpus, LEGAL_GPUS)
+    _check_one_of(f"{prefix}eighths", eighths, LEGAL_EIGHTHS)
+    if gpus > 1 and eighths != EIGHTHS_PER_GPU:
+        raise InvalidFieldError(f"{prefix}eighths", f"must be {EIGHTHS_PER_GPU} for {gpus} GPUs; it is {eighths}")
+    return gpus * eighths
 
 
-def taken(occupied: Sequence[int], slot: Slot) -> tuple[int, ...]:
-    """The occupancy with `slot` taken; raises ValueError if part of it is taken already."""
-    if occupied[slot.gpu] & slot.mask:
-        raise ValueError(f"{slot} overlaps what is taken: {occupied[slot.gpu]:#010b}")
-    return tuple(mask | slot.mask if gpu == slot.gpu else mask for gpu, mask in enumerate(occupied))
+def check_slots(slots: Sequence[Slot], field: str = "slots") -> tuple[Slot, ...]:
+    """The slots of one lease in the order of their GPUs; InvalidFieldError says what is wrong with them."""
+    _check_one_of(field, len(slots), LEGAL_GPUS, "number")
+    for slot in slots:
+        _check_one_of(f"{field}.eighths", slot.eighths, LEGAL_EIGHTHS)
+        if slot.gpu < 0:
+            raise InvalidFieldError(f"{field}.gpu", f"must not be negative; it is {slot.gpu}")
+        if not 0 <= slot.first < EIGHTHS_PER_GPU or slot.first % slot.eighths:
+            places = ", ".join(map(str, range(0, EIGHTHS_PER_GPU, slot.eighths)))
+            raise InvalidFieldError(
+                f"{field}.first_eighth", f"must be one of {places} for {slot.eighths} eighths; it is {slot.first}"
+            )
+        if len(slots) > 1 and slot.eighths != EIGHTHS_PER_GPU:
+            raise InvalidFieldError(f"{field}.eighths", f"must be {EIGHTHS_PER_GPU} if there are several slots")
+    if len({slot.gpu for slot in slots}) < len(slots):
+        raise InvalidFieldError(field, "must not name a GPU twice")
+    return tuple(sorted(slots))
 
 
-def freed(occupied: Sequence[int], slot: Slot) -> tuple[int, ...]:
-    """The occupancy with `slot` free."""
-    return tuple(mask & ~slot.mask if gpu == slot.gpu else mask for gpu, mask in enumerate(occupied))
+def size_of(slots: Sequence[Slot]) -> int:
+    """The total eighths of a lease's slots."""
+    return sum(slot.eighths for slot in slots)
+
+
+def gpus_for(size: int) -> int:
+    """The number of GPUs that a lease of this size lies on."""
+    return max(1, size // EIGHTHS_PER_GPU)
+
+
+def size_text(size: int) -> str:
+    """A lease's size for people: `4/8 of a GPU`, `2 GPUs`."""
+    gpus = gpus_for(size)
+    if size < EIGHTHS_PER_GPU:
+        return f"{size}/{EIGHTHS_PER_GPU} of a GPU"
+    return f"{gpus} GPU{'s' if gpus > 1 else ''}"
+
+
+def free_slots(occupied: Sequence[int], size: int) -> tuple[Slot, ...]:
+    """Free slots for a lease of that size; empty if there are none.
+
+    They are taken where least is broken up: on the fullest GPU, of the fullest pair of GPUs, of the fullest four. GPUs
+    that are neighbours come first, but any will do: all GPUs of an MI300X machine are linked to each other.
+    """
+    if size > free_eighths(occupied):
+        return ()
+    gpus = sorted(range(len(occupied)), key=lambda gpu: _fullness(occupied, gpu, 1), reverse=True)
+    if size < EIGHTHS_PER_GPU:
+        slots = (Slot(gpu, first, size) for gpu in gpus for first in range(0, EIGHTHS_PER_GPU, size))
+        return next(((slot,) for slot in slots if not occupied[slot.gpu] & slot.mask), ())
+    wanted, whole = gpus_for(size), [gpu for gpu in gpus if not occupied[gpu]]
+    groups = [range(first, first + wanted) for first in range(0, len(occupied) - wanted + 1, wanted)]
+    free_groups = [group for group in groups if not any(occupied[gpu] for gpu in group)]
+    best = max(free_groups, key=lambda group: _fullness(occupied, group[0], wanted), default=whole[:wanted])
+    return tuple(Slot(gpu, 0, EIGHTHS_PER_GPU) for gpu in sorted(best)) if len(best) == wanted else ()
+
+
+def _fullness(occupied: Sequence[int], gpu: int, group: int) -> tuple[int, ...]:
+    """The taken eighths of the aligned group of that many GPUs around a GPU, and of the larger ones around it."""
+    sizes = [count for count in LEGAL_GPUS if count >= group]
+    starts = [gpu - gpu % count for count in sizes]
+    return tuple(
+        sum(mask.bit_count() for mask in occupied[start : start + count])
+        for start, count in zip(starts, sizes, strict=True)
+    )
+
+
+def overlap(occupied: Sequence[int], slots: Sequence[Slot]) -> Slot | None:
+    """The first of the slots of which something is taken; None if all are free."""
+    return next((slot for slot in slots if occupied[slot.gpu] & slot.mask), None)
+
+
+def taken(occupied: Sequence[int], slots: Sequence[Slot]) -> tuple[int, ...]:
+    """The occupancy with `slots` taken; raises ValueError if part of them is taken already."""
+    masks = list(occupied)
+    for slot in slots:
+        if masks[slot.gpu] & slot.mask:
+            raise ValueError(f"{slot!r} overlaps what is taken: {masks[slot.gpu]:#010b}")
+        masks[slot.gpu] |= slot.mask
+    return tuple(masks)
+
+
+def freed(occupied: Sequence[int], slots: Sequence[Slot]) -> tuple[int, ...]:
+    """The occupancy with `slots` free."""
+    masks = list(occupied)
+    for slot in slots:
+        masks[slot.gpu] &= ~slot.mask
+    return tuple(masks)
+
+
+def free_masks(occupied: Sequence[int]) -> tuple[int, ...]:
+    """The free eighths of each GPU, as bit masks."""
+    return tuple(WHOLE_GPU & ~mask for mask in occupied)
 
 
 def free_eighths(occupied: Sequence[int]) -> int:
     """The total number of free eighths."""
     return sum(EIGHTHS_PER_GPU - mask.bit_count() for mask in occupied)
+
+
+def _check_one_of(field: str, value: int, legal: Sequence[int], what: str = "") -> None:
+    if value not in legal:
+        numbers = ", ".join(map(str, legal))
+        raise InvalidFieldError(field, f"{what + ' ' if what else ''}must be one of {numbers}; it is {value}")

@@ -64,5 +64,5 @@ def uses_of(leases: Iterable[Lease], start: datetime, end: datetime) -> tuple[Us
     for lease in leases:
         time = min(lease.end_time or end, end) - max(lease.create_time, start)
         if time > timedelta(0):
-            found.append(Use(lease.job_id, lease.attempt, time * lease.slot.eighths // EIGHTHS_PER_GPU))
+            found.append(Use(lease.job_id, lease.attempt, time * lease.size // EIGHTHS_PER_GPU))
     return tuple(found)

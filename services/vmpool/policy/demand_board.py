@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime, timedelta
 
-    from services.vmpool.machines.lease import LeaseRequest
+    from services.vmpool.machines.lease import LeaseRequest, PlacedRequest
 
 Kind = tuple[str, int, tuple[str, ...]]
-"""GPU type, eighths, and fallback GPU types."""
+"""GPU type, eighths in all, and fallback GPU types."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class DemandBoard:
         self._lifetime = lifetime
         self._report: _Report | None = None
         self._refused: dict[str, tuple[LeaseRequest, datetime]] = {}
-        self._granted: dict[str, LeaseRequest] = {}
+        self._granted: dict[str, LeaseRequest | PlacedRequest] = {}
 
     def report(self, demands: Sequence[Demand], now: datetime) -> None:
         """Replace the reported demand by all the work that waits now."""
@@ -46,8 +46,8 @@ class DemandBoard:
         """Note that a job asked for a lease on any machine and found no room."""
         self._refused[request.job_id] = (request, now)
 
-    def granted(self, request: LeaseRequest) -> None:
-        """Note that a job has its lease and no longer waits, though the report may still count it."""
+    def granted(self, request: LeaseRequest | PlacedRequest) -> None:
+        """Note that a job has its leases and no longer waits, though the report may still count it."""
         self._refused.pop(request.job_id, None)
         self._granted[request.job_id] = request
 
@@ -65,16 +65,17 @@ class DemandBoard:
         self._refused = {
             job_id: (request, time) for job_id, (request, time) in self._refused.items() if now - time < self._lifetime
         }
-        return Counter(_kind(request) for request, _ in self._refused.values())
+        return Counter(kind for request, _ in self._refused.values() for kind in _kinds(request))
 
     def _reported_now(self, now: datetime) -> Counter[Kind]:
         waiting: Counter[Kind] = Counter()
         if self._report and now - self._report.time < self._lifetime:
             for demand in self._report.demands:
-                waiting[_kind(demand)] += demand.jobs
+                waiting[demand.gpu_type, demand.eighths, demand.fallback_gpu_types] += demand.jobs
         # Counters subtract down to zero and no further.
-        return waiting - Counter(_kind(request) for request in self._granted.values())
+        return waiting - Counter(kind for request in self._granted.values() for kind in _kinds(request))
 
 
-def _kind(wanted: Demand | LeaseRequest) -> Kind:
-    return wanted.gpu_type, wanted.eighths, wanted.fallback_gpu_types
+def _kinds(request: LeaseRequest | PlacedRequest) -> list[Kind]:
+    """The kind of each lease of a request; a gang is reported as so many jobs."""
+    return [(request.gpu_type, size, request.fallback_gpu_types) for size in request.sizes]

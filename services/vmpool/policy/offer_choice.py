@@ -1,9 +1,12 @@
 """Chooses an offer: a pure function of the offers, the preferences and the latest failures.
 
 GPU types come in the order of the request: the wanted one first, then those that its user allowed. Within a GPU type,
-backends come in the operator's order, then providers in the order of the settings. Among equals the cheapest per GPU
+backends come in the operator's order, then providers in the order of the settings. Among equals the cheapest machine
 wins, by the cost of an hour, or of the least billed time if that is more. A source that failed lately is passed over
 while it backs off.
+
+Work that needs no more GPUs than the usual machine has gets a machine of exactly that size. Other work gets any of the
+operator's larger sizes that has enough, so the cheapest is mostly the smallest of them.
 """
 
 from __future__ import annotations
@@ -39,13 +42,25 @@ class SpotPolicy(StrEnum):
 class OfferPolicy:
     """The operator's rules. `backends` come first, in their order, by backend or by provider name; others follow.
 
-    A `max_price_micros_per_gpu_hour` of 0 sets no limit.
+    A `max_price_micros_per_gpu_hour` of 0 sets no limit. `gpu_count` is the usual number of GPUs of a machine, and
+    `larger_gpu_counts` are those of machines for work that needs more.
     """
 
     backends: Sequence[str] = ()
     spot: SpotPolicy = SpotPolicy.ON_DEMAND
     max_price_micros_per_gpu_hour: int = 0
     gpu_count: int = 1
+    larger_gpu_counts: Sequence[int] = ()
+
+    def gpu_count_for(self, gpus: int) -> int:
+        """The number of GPUs that a machine for work on so many GPUs is expected to have."""
+        return min((count for count in (self.gpu_count, *self.larger_gpu_counts) if count >= gpus), default=gpus)
+
+    def has_right_size(self, offer: Offer, gpus: int) -> bool:
+        """True if a machine of the offer's size is started for work on so many GPUs."""
+        if gpus <= self.gpu_count:
+            return offer.gpu_count == self.gpu_count
+        return offer.gpu_count >= gpus and offer.gpu_count in self.larger_gpu_counts
 
     def rank(self, offer: Offer) -> int:
         """The offer's place in the operator's order, from 0."""
@@ -53,9 +68,7 @@ class OfferPolicy:
         return next((rank for rank, name in enumerate(self.backends) if name in names), len(self.backends))
 
     def objection(self, offer: Offer) -> str:
-        """Why the offer is not taken; empty if it is."""
-        if offer.gpu_count != self.gpu_count:
-            return f"it has {offer.gpu_count} GPU{'s' if offer.gpu_count > 1 else ''}, not {self.gpu_count}"
+        """Why an offer of the right size is not taken; empty if it is."""
         if self.spot is not SpotPolicy.AUTO and offer.spot is not (self.spot is SpotPolicy.SPOT):
             return f"it is {'spot' if offer.spot else 'on-demand'}, and the setting is {self.spot.value}"
         price, limit = offer.price_micros_per_gpu_hour, self.max_price_micros_per_gpu_hour
@@ -92,7 +105,7 @@ class Terms:
     """Number of machines that may be started at sources that wasted some; other sources have no limit."""
 
     def objection(self, offer: Offer, now: datetime) -> str:
-        """Why the offer is not taken; empty if it is."""
+        """Why an offer of the right size is not taken; empty if it is."""
         failed = self.backing_off.get(offer.source)
         failing = failed.outlook(now) if failed else ""
         waiting = (
@@ -120,13 +133,14 @@ class Choice:
         return "; ".join((*self.passed_over, *trying))
 
 
-def choose_offer(gpu_types: Sequence[str], market: Market, terms: Terms, now: datetime) -> Choice:
-    """The best offer for a machine of one of these GPU types, the first of which is the wanted one."""
+def choose_offer(gpu_types: Sequence[str], market: Market, terms: Terms, now: datetime, gpus: int = 1) -> Choice:
+    """The best offer for work on so many GPUs of one of these types, the first of which is the wanted one."""
     passed_over: list[str] = []
     for gpu_type in gpu_types:
-        fitting = [offer for offer in market.offers if offer.gpu_type == gpu_type]
+        offered = [offer for offer in market.offers if offer.gpu_type == gpu_type]
+        fitting = [offer for offer in offered if terms.policy.has_right_size(offer, gpus)]
         if not fitting:
-            passed_over.append(f"no provider offers {gpu_type} now")
+            passed_over.append(_nothing_fits(gpu_type, gpus, offered, terms.policy))
         for offer in sorted(fitting, key=lambda offer: _preference(offer, terms.policy, market)):
             reason = terms.objection(offer, now)
             if not reason:
@@ -135,8 +149,21 @@ def choose_offer(gpu_types: Sequence[str], market: Market, terms: Terms, now: da
     return Choice(None, tuple(dict.fromkeys((*passed_over, *market.missing))))
 
 
-def _preference(offer: Offer, policy: OfferPolicy, market: Market) -> tuple[int, int, float]:
+def _nothing_fits(gpu_type: str, gpus: int, offered: Sequence[Offer], policy: OfferPolicy) -> str:
+    if not offered:
+        return f"no provider offers {gpu_type} now"
+    offers = ", ".join(map(str, sorted({offer.gpu_count for offer in offered})))
+    if gpus <= policy.gpu_count:
+        return f"no provider offers a machine with {policy.gpu_count} {gpu_type} now, only with {offers}"
+    allowed = ", ".join(map(str, sorted((policy.gpu_count, *policy.larger_gpu_counts))))
+    return (
+        f"no machine with {gpus} {gpu_type} or more can be had: the providers offer {offers}, and "
+        f"VMPOOL_GPUS_PER_MACHINE allows {allowed}"
+    )
+
+
+def _preference(offer: Offer, policy: OfferPolicy, market: Market) -> tuple[int, int, int, int]:
     # Providers come in the order of the settings, and so do their offers.
     providers = list(dict.fromkeys(other.provider for other in market.offers))
-    cost_per_gpu = offer.tariff.cost_micros(EXPECTED_USE) / offer.gpu_count
-    return policy.rank(offer), providers.index(offer.provider), cost_per_gpu
+    cost = offer.tariff.cost_micros(EXPECTED_USE)
+    return policy.rank(offer), providers.index(offer.provider), cost, offer.gpu_count

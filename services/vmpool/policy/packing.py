@@ -4,17 +4,20 @@ Work goes first into free slots of ready machines, then into machines on their w
 a queue: a machine in use may finish its job and take the next one before a new machine could be ready. So a machine is
 missing only for work that the present machines would not begin before a new one is ready. If the usual times of jobs
 and starts are not known, every job without a slot counts.
+
+Work that needs a larger machine than usual gets machines of its own in this count, because such a machine may not be
+had while others are. `sizing` lets smaller work use what is left of those that are started.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from services.vmpool.machines import slot as slots
 from services.vmpool.machines.machine import ON_THE_WAY, READY, Machine, MachineState, Origin
+from services.vmpool.policy.offer_choice import OfferPolicy
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -22,10 +25,16 @@ if TYPE_CHECKING:
 
 _NO_TIME = timedelta(0)
 
+Work = tuple[tuple[str, ...], int]
+"""A kind of waiting work: the GPU types that it may run on, the wanted one first, and the GPUs that each job takes."""
+
 
 @dataclass(frozen=True)
 class Demand:
-    """`jobs` waiting jobs that each want `eighths` of a GPU of that type or of a fallback type."""
+    """`jobs` waiting jobs that each want `eighths` in all, of GPUs of that type or of a fallback type.
+
+    More than 8 eighths are whole GPUs of one machine.
+    """
 
     gpu_type: str
     eighths: int
@@ -37,13 +46,28 @@ class Demand:
         """The GPU types that the work may run on, the wanted one first."""
         return (self.gpu_type, *self.fallback_gpu_types)
 
+    @property
+    def gpus(self) -> int:
+        """The number of GPUs that one of the jobs takes; 1 also if it takes less than a GPU."""
+        return slots.gpus_for(self.eighths)
+
 
 @dataclass(frozen=True)
 class Wish:
-    """A missing machine, of the first of these GPU types that can be had."""
+    """A missing machine, of the first of these GPU types that can be had.
+
+    `job_gpus` are the numbers of GPUs of the jobs for it, the highest first. All together they take `gpus_taken`.
+    """
 
     gpu_types: tuple[str, ...]
     origin: Origin = Origin.DEMAND
+    job_gpus: tuple[int, ...] = (1,)
+    gpus_taken: int = 1
+
+    @property
+    def work(self) -> tuple[Work, ...]:
+        """The kinds of work that wait for it."""
+        return tuple((self.gpu_types, gpus) for gpus in self.job_gpus)
 
 
 @dataclass(frozen=True)
@@ -61,43 +85,93 @@ class Pace:
 
 
 @dataclass
-class Packing:
-    """Fills machines: keeps the free slots by machine, and the eighths that come free in time by GPU type."""
+class _Bin:
+    """A machine to fill: an existing one with its id, or a wished one that takes only work for machines of its size."""
 
-    gpu_count: int
+    gpu_type: str
+    occupied: tuple[int, ...]
+    machine_id: str = ""
+    eighths_in_turn: int = 0
+    job_gpus: set[int] = field(default_factory=set[int])
+
+    @property
+    def gpu_count(self) -> int:
+        return len(self.occupied)
+
+    def take(self, eighths: int) -> bool:
+        free = slots.free_slots(self.occupied, eighths)
+        if free:
+            self.occupied = slots.taken(self.occupied, free)
+            self.job_gpus.add(slots.gpus_for(eighths))
+        return bool(free)
+
+    def take_in_turn(self, eighths: int) -> bool:
+        fits = eighths <= min(self.eighths_in_turn, self.gpu_count * slots.EIGHTHS_PER_GPU)
+        self.eighths_in_turn -= eighths * fits
+        return fits
+
+
+@dataclass
+class Packing:
+    """Fills machines: keeps the free slots of each, and the eighths that come free in time."""
+
+    policy: OfferPolicy
     used: set[str] = field(default_factory=set[str])
-    _bins: list[tuple[str, str, tuple[int, ...]]] = field(default_factory=list[tuple[str, str, tuple[int, ...]]])
-    _in_turn: Counter[str] = field(default_factory=Counter[str])
+    _present: list[_Bin] = field(default_factory=list[_Bin])
+    _wished: list[tuple[tuple[str, ...], _Bin]] = field(default_factory=list[tuple[tuple[str, ...], _Bin]])
+
+    @property
+    def wishes(self) -> tuple[Wish, ...]:
+        """The machines that are going to be asked for."""
+        return tuple(
+            Wish(
+                gpu_types,
+                job_gpus=tuple(sorted(made.job_gpus, reverse=True)),
+                gpus_taken=sum(map(bool, made.occupied)),
+            )
+            for gpu_types, made in self._wished
+        )
+
+    @property
+    def wish_count(self) -> int:
+        """The number of machines that are going to be asked for."""
+        return len(self._wished)
+
+    def left_for_smaller(self, gpus: int) -> int:
+        """The free GPUs of wished machines that are larger than those for work on so many GPUs."""
+        usual = self.policy.gpu_count_for(gpus)
+        return sum(made.occupied.count(0) for _, made in self._wished if made.gpu_count > usual)
 
     def add(self, machine: Machine, turns: int) -> None:
         """Add an existing machine, each of whose eighths can take `turns` more jobs in time."""
-        self._bins.append((machine.machine_id, machine.gpu_type, machine.occupied))
-        self._in_turn[machine.gpu_type] += turns * machine.gpu_count * slots.EIGHTHS_PER_GPU
+        in_turn = turns * machine.gpu_count * slots.EIGHTHS_PER_GPU
+        self._present.append(_Bin(machine.gpu_type, machine.occupied, machine.machine_id, in_turn))
 
-    def add_wished(self, gpu_type: str) -> None:
-        """Add a machine that is going to be asked for."""
-        self._bins.append(("", gpu_type, (0,) * self.gpu_count))
+    def wish_for(self, demand: Demand) -> None:
+        """Add a machine that is going to be asked for, with one job of that kind."""
+        made = _Bin(demand.gpu_type, (0,) * self.policy.gpu_count_for(demand.gpus))
+        made.take(demand.eighths)
+        self._wished.append((demand.gpu_types, made))
 
-    def fit(self, demand: Demand) -> bool:
-        """Place one job of that kind, now or in time; True if there was room."""
-        return self._fit_now(demand) or self._fit_in_turn(demand)
-
-    def _fit_now(self, demand: Demand) -> bool:
+    def fit_now(self, demand: Demand) -> bool:
+        """Place one job of that kind in free slots; True if there was room."""
+        gpu_count = self.policy.gpu_count_for(demand.gpus)
+        wished = [made for _, made in self._wished if made.gpu_count == gpu_count]
         for wanted in demand.gpu_types:
-            for index, (machine_id, gpu_type, occupied) in enumerate(self._bins):
-                slot = slots.free_slot(occupied, demand.eighths) if gpu_type == wanted else None
-                if slot is not None:
-                    self._bins[index] = (machine_id, gpu_type, slots.taken(occupied, slot))
-                    self.used.add(machine_id)
+            for place in (*self._present, *wished):
+                if place.gpu_type == wanted and place.take(demand.eighths):
+                    self.used |= {place.machine_id} - {""}
                     return True
         return False
 
-    def _fit_in_turn(self, demand: Demand) -> bool:
-        for wanted in demand.gpu_types:
-            if self._in_turn[wanted] >= demand.eighths:
-                self._in_turn[wanted] -= demand.eighths
-                return True
-        return False
+    def fit_in_turn(self, demand: Demand) -> bool:
+        """Place one job of that kind on a machine that can begin it in time; True if there was one."""
+        return any(
+            place.take_in_turn(demand.eighths)
+            for wanted in demand.gpu_types
+            for place in self._present
+            if place.gpu_type == wanted
+        )
 
 
 @dataclass(frozen=True)
@@ -110,9 +184,9 @@ class Missing:
 
 @dataclass(frozen=True)
 class PackingRules:
-    """`gpu_count` is that of new machines. After `most_wishes`, each kind of work gets only one more wish."""
+    """`policy` has the sizes of new machines. After `most_wishes`, each kind of work gets only one more wish."""
 
-    gpu_count: int = 1
+    policy: OfferPolicy = field(default_factory=OfferPolicy)
     most_wishes: int = 100
 
 
@@ -124,24 +198,25 @@ def machines_missing(
     now: datetime,
 ) -> Missing:
     """The machines that the waiting work needs besides the existing ones."""
-    packing = Packing(rules.gpu_count)
+    packing = Packing(rules.policy)
     for machine in machines:
         if machine.state in READY | ON_THE_WAY:
             packing.add(machine, _turns(machine, paces.get(machine.gpu_type, Pace()), now))
-    wishes: list[Wish] = []
     # Large jobs first, because they find the fewest places.
     for demand in sorted(demands, key=lambda demand: -demand.eighths):
-        wishes_before = len(wishes)
+        # One of each kind in any case, so that each learns of its obstacle. Those that larger machines may have room
+        # for count beside the others.
+        most = max(rules.most_wishes + packing.left_for_smaller(demand.gpus), packing.wish_count + 1)
+        has_room = True
         for _ in range(demand.jobs):
-            if packing.fit(demand):
+            has_room = has_room and packing.fit_now(demand)
+            if has_room or packing.fit_in_turn(demand):
                 continue
-            # One of each kind in any case, so that each learns of its obstacle.
-            if len(wishes) >= max(rules.most_wishes, wishes_before + 1):
+            if packing.wish_count >= most:
                 break
-            wishes.append(Wish(demand.gpu_types))
-            packing.add_wished(demand.gpu_type)
-            packing.fit(demand)
-    return Missing(tuple(wishes), frozenset(packing.used - {""}))
+            packing.wish_for(demand)
+            has_room = True
+    return Missing(packing.wishes, frozenset(packing.used))
 
 
 def _turns(machine: Machine, pace: Pace, now: datetime) -> int:

@@ -1,9 +1,10 @@
 """Decides how many machines there should be: pure functions of demand, machines, offers and limits.
 
 `pool_needs` packs the waiting work into the existing machines, and lists the machines that are missing for it and for
-the keep-warm schedule. `machines_wanted` chooses offers for those, as far as the limit and the budget go. It also lists
-the idle machines to release: those whose time is over and, at the limit, the longest idle ones that no work waits for.
-If nothing waits and nothing is scheduled, the pool shrinks to none.
+the keep-warm schedule. `machines_wanted` chooses offers for those, as far as the limit and the budget go. Work for
+which a larger machine is started leaves GPUs of it for smaller work, which then needs no machine of its own. It also
+lists the idle machines to release: those whose time is over and, at the limit, the longest idle ones that no work waits
+for. If nothing waits and nothing is scheduled, the pool shrinks to none.
 """
 
 from __future__ import annotations
@@ -14,7 +15,6 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from services.vmpool.errors import InvalidFieldError
-from services.vmpool.machines import slot as slots
 from services.vmpool.machines.machine import ON_THE_WAY, READY, MachineState, Origin
 from services.vmpool.machines.order_checks import check_fallback_gpu_types, check_gpu_type
 from services.vmpool.policy.offer_choice import Market, OfferPolicy, Terms, choose_offer
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from services.vmpool.machines.offer import Offer, Source
     from services.vmpool.policy.failures import Failures
     from services.vmpool.policy.machine_budget import Funds
+    from services.vmpool.policy.packing import Work
     from services.vmpool.policy.warm_windows import WarmWindow
 
 _LIVE = READY | ON_THE_WAY
@@ -89,14 +90,14 @@ class Start:
 class Plan:
     """Machines to start, idle ones to release, and work that stays unmet.
 
-    The machines in `give_way` are released to make room for others. `blocked` has the reasons for unmet work, by the
-    GPU types that it may run on, the wanted one first.
+    The machines in `give_way` are released to make room for others. `blocked` has the reasons for unmet work, by its
+    kind.
     """
 
     start: tuple[Start, ...] = ()
     release: tuple[str, ...] = ()
     give_way: frozenset[str] = frozenset()
-    blocked: Mapping[tuple[str, ...], str] = field(default_factory=dict[tuple[str, ...], str])
+    blocked: Mapping[Work, str] = field(default_factory=dict["Work", str])
 
     @property
     def blocked_reason(self) -> str:
@@ -107,7 +108,6 @@ class Plan:
 def check_demand(demand: Demand, gpu_types: Sequence[str]) -> Demand:
     """The demand with names in their known spelling; InvalidFieldError names the field and the legal values."""
     gpu_type = check_gpu_type(demand.gpu_type, gpu_types, "demands.gpu_type")
-    slots.check_eighths(demand.eighths)
     if demand.jobs < 0:
         raise InvalidFieldError("demands.jobs", f"must not be negative; it is {demand.jobs}")
     fallbacks = check_fallback_gpu_types(demand.fallback_gpu_types, gpu_type, gpu_types, "demands.fallback_gpu_types")
@@ -117,7 +117,7 @@ def check_demand(demand: Demand, gpu_types: Sequence[str]) -> Demand:
 def pool_needs(demands: Sequence[Demand], pool: Pool, limits: Limits, now: datetime) -> Needs:
     """The machines that are missing now."""
     # One more than the limit shows that there is more to do; further ones change nothing.
-    rules = PackingRules(limits.offers.gpu_count, limits.max_machines + 1)
+    rules = PackingRules(limits.offers, limits.max_machines + 1)
     missing = machines_missing(demands, pool.machines, pool.paces, rules, now)
     floor = _floor_ahead(pool, limits, now)
     present = Counter(machine.gpu_type for machine in pool.live)
@@ -140,8 +140,8 @@ def machines_wanted(needs: Needs, pool: Pool, market: Market, funds: Funds, limi
     giving_way = _giving_way(idle, pool, limits, len(over_limit))
     staying = replace(pool, machines=[m for m in pool.machines if m.machine_id not in giving_way])
     timed_out = _timed_out(idle[len(giving_way) :], staying, needs.floor, limits.retention, now)
-    for gpu_types in over_limit:
-        blocked.setdefault(gpu_types, f"the limit of {limits.max_machines} machines is reached")
+    for work in (work for wish in over_limit for work in wish.work):
+        blocked.setdefault(work, f"the limit of {limits.max_machines} machines is reached")
     return Plan(start, (*giving_way, *timed_out), frozenset(giving_way), blocked)
 
 
@@ -157,22 +157,47 @@ def _floor_ahead(pool: Pool, limits: Limits, now: datetime) -> Mapping[str, int]
 
 def _starts(
     wishes: Sequence[Wish], market: Market, terms: Terms, room: int, now: datetime
-) -> tuple[tuple[Start, ...], dict[tuple[str, ...], str], list[tuple[str, ...]]]:
-    """The machines to start, obstacles by GPU types, and the GPU types of work that only the limit keeps back."""
+) -> tuple[tuple[Start, ...], dict[Work, str], list[Wish]]:
+    """The machines to start, the obstacles by kind of work, and the wishes that only the limit keeps back."""
     start: list[Start] = []
-    over_limit: list[tuple[str, ...]] = []
-    blocked: dict[tuple[str, ...], str] = {}
+    over_limit: list[Wish] = []
+    blocked: dict[Work, str] = {}
+    spare = _Spare()
     for wish in wishes:
-        choice = choose_offer(wish.gpu_types, market, terms, now)
-        if choice.offer is not None and len(start) >= room:
-            over_limit += [wish.gpu_types] if wish.origin is Origin.DEMAND else []
+        if spare.holds(wish):
             continue
-        if choice.outlook:
-            blocked.setdefault(wish.gpu_types, choice.outlook)
+        choice = choose_offer(wish.gpu_types, market, terms, now, wish.job_gpus[0])
+        if choice.offer is not None and len(start) >= room:
+            over_limit += [wish] if wish.origin is Origin.DEMAND else []
+            continue
+        for work in wish.work if choice.outlook else ():
+            blocked.setdefault(work, choice.outlook)
         if choice.offer is not None:
             start.append(Start(choice.offer, wish.origin, choice.outlook))
+            spare.add(choice.offer, wish)
             terms = terms.after(choice.offer)
     return tuple(start), blocked, over_limit
+
+
+class _Spare:
+    """GPUs of the machines to start that the work for them leaves free."""
+
+    def __init__(self) -> None:
+        self._gpus: list[tuple[str, int]] = []
+
+    def add(self, offer: Offer, wish: Wish) -> None:
+        """Add what the work of a wish leaves of its machine."""
+        self._gpus.append((offer.gpu_type, offer.gpu_count - wish.gpus_taken))
+
+    def holds(self, wish: Wish) -> bool:
+        """Take the GPUs for the work of a wish, if one machine has enough of them left."""
+        if wish.origin is not Origin.DEMAND:
+            return False
+        for index, (gpu_type, gpus) in enumerate(self._gpus):
+            if gpu_type in wish.gpu_types and gpus >= wish.gpus_taken:
+                self._gpus[index] = (gpu_type, gpus - wish.gpus_taken)
+                return True
+        return False
 
 
 def _idle(machines: Sequence[Machine], used: frozenset[str]) -> Sequence[Machine]:

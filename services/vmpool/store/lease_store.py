@@ -1,36 +1,65 @@
-"""Leases as rows. Taking and giving back slots locks the machine, and changes machine, lease and event log together."""
+"""Gives out leases. Taking and giving back slots locks the machines, and changes them, the leases and the event log.
+
+All of that is one transaction.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from sqlalchemy import bindparam, func, insert, select, update
+from sqlalchemy import bindparam, func, select
 from sqlalchemy.exc import IntegrityError
 
-from services.vmpool.errors import LeaseConflictError, LeaseNotFoundError
-from services.vmpool.machines.lease import Lease, LeaseRequest, LeaseState, StartKind, start_kind
+from services.vmpool.errors import (
+    LeaseConflictError,
+    LeaseNotFoundError,
+    MachineNotReadyError,
+    SlotTakenError,
+)
+from services.vmpool.machines.lease import (
+    Lease,
+    LeaseRequest,
+    LeaseState,
+    PlacedRequest,
+    StartKind,
+    check_placement_on,
+    start_kind,
+)
 from services.vmpool.machines.machine import READY, Machine
-from services.vmpool.machines.slot import Slot, free_slot
+from services.vmpool.machines.slot import free_slots, overlap, size_text
 from services.vmpool.policy.machine_choice import in_order_of_choice
-from services.vmpool.store.machine_store import locked_machine, locked_machines, write_machine
+from services.vmpool.store.lease_row import (
+    add_lease,
+    break_gang,
+    lease_from_row,
+    locked_lease,
+    locked_leases,
+    write_lease,
+)
+from services.vmpool.store.machine_store import locked_machine, locked_machines, read_machine, write_machine
 from services.vmpool.store.tables import leases, machines
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Awaitable, Callable, Sequence
     from datetime import datetime, timedelta
 
-    from sqlalchemy import ColumnElement, Row
     from sqlalchemy.ext.asyncio import AsyncConnection
 
     from servicekit.clock import Clock
     from servicekit.db.database import Database
     from servicekit.feed import Feed
+    from services.vmpool.machines.slot import Slot
 
-_INSERT_LEASE = insert(leases)
-_STANDING = select(leases).where(
-    leases.c.job_id == bindparam("job_id"),
-    leases.c.attempt == bindparam("attempt"),
-    leases.c.state != LeaseState.ENDED.value,
+    Grant = tuple[Lease, Machine]
+
+_STANDING = (
+    select(leases)
+    .where(
+        leases.c.job_id == bindparam("job_id"),
+        leases.c.attempt == bindparam("attempt"),
+        leases.c.state != LeaseState.ENDED.value,
+    )
+    .order_by(leases.c.part)
 )
 
 
@@ -43,58 +72,107 @@ class LeaseStore:
         self._feed = feed
         self._new_id = new_id
 
-    async def acquire(self, request: LeaseRequest) -> tuple[Lease, Machine] | None:
-        """Take a slot on the most recently used machine that fits, so that the others go cold; None if none fits.
+    async def acquire(self, request: LeaseRequest) -> Grant | None:
+        """Take slots of the most recently used machine that fits, so that the others go cold; None if none fits.
 
         A repeated call for the same attempt of a job returns the same lease while it stands. Raises LeaseConflictError
         if that lease has other content or has expired, and MachineNotFoundError if the machine that is asked for does
         not exist.
         """
-        try:
-            return await self._acquire(request)
-        except IntegrityError:
-            # The same attempt asked twice at the same time, and the other call was faster: its lease now stands.
-            return await self._acquire(request)
+        granted = await self._granted(lambda connection: self._standing_or_picked(connection, request))
+        return granted[0] if granted else None
 
-    async def _acquire(self, request: LeaseRequest) -> tuple[Lease, Machine] | None:
-        async with self._database.short_transaction() as connection:
-            now = self._clock.now()
-            standing = await _standing(connection, request, now)
-            if standing is not None:
-                return standing, await locked_machine(connection, standing.machine_id)
-            for machine in await _candidates(connection, request):
-                slot = free_slot(machine.occupied, request.eighths)
-                if slot is not None:
-                    taken = await self._take(connection, machine, slot, request, now)
-                    break
-            else:
-                return None
-        self._feed.notify()
-        return taken
+    async def place(self, request: PlacedRequest) -> Sequence[Grant]:
+        """Take exactly these slots, of all machines or of none; the leases come in the order of the placements.
+
+        A repeated call for the same attempt of a job returns the same leases while they stand. Raises
+        LeaseConflictError if they have other content or one of them is over, MachineNotFoundError, InvalidFieldError if
+        a machine never has such slots, MachineNotReadyError, and SlotTakenError.
+        """
+        return await self._granted(lambda connection: self._standing_or_placed(connection, request))
+
+    async def _granted(self, take: Callable[[AsyncConnection], Awaitable[Sequence[Grant]]]) -> Sequence[Grant]:
+        try:
+            async with self._database.short_transaction() as connection:
+                granted = await take(connection)
+        except IntegrityError:
+            # The same attempt asked twice at the same time, and the other call was faster: its leases now stand.
+            async with self._database.short_transaction() as connection:
+                granted = await take(connection)
+        if granted:
+            self._feed.notify()
+        return granted
+
+    async def _standing_or_picked(self, connection: AsyncConnection, request: LeaseRequest) -> Sequence[Grant]:
+        if standing := await self._standing(connection, request):
+            return standing
+        now = self._clock.now()
+        for machine in await _candidates(connection, request):
+            slots = free_slots(machine.occupied, request.eighths)
+            if slots:
+                return [await self._take(connection, machine, slots, request, now)]
+        # The same attempt may have taken the last ones while this call waited for the machines.
+        return await self._standing(connection, request)
+
+    async def _standing_or_placed(self, connection: AsyncConnection, request: PlacedRequest) -> Sequence[Grant]:
+        # Locked first: the same attempt may be about to take these slots.
+        present = await _machines_by_id(connection, {placement.machine_id for placement in request.placements})
+        if standing := await self._standing(connection, request):
+            return standing
+        for placement in request.placements:
+            machine = present[placement.machine_id]
+            check_placement_on(machine, placement, request.gpu_types)
+            if machine.state not in READY:
+                raise MachineNotReadyError(machine.machine_id, machine.state)
+            if (slot := overlap(machine.occupied, placement.slots)) is not None:
+                raise SlotTakenError(machine.machine_id, str(slot))
+        gang_id = self._new_id("gang") if len(request.placements) > 1 else ""
+        # One time for all, so that the leases of a gang expire together.
+        now = self._clock.now()
+        return [
+            await self._take(connection, present[placement.machine_id], placement.slots, request, now, gang_id, part)
+            for part, placement in enumerate(request.placements)
+        ]
+
+    async def _standing(self, connection: AsyncConnection, request: LeaseRequest | PlacedRequest) -> Sequence[Grant]:
+        """The standing leases of the attempt; raises LeaseConflictError if they do not fit, or one has expired."""
+        parameters = {"job_id": request.job_id, "attempt": request.attempt}
+        found = [lease_from_row(row) for row in await connection.execute(_STANDING, parameters)]
+        over = [lease for lease in found if lease.state is LeaseState.EXPIRED or lease.is_due(self._clock.now())]
+        if over or (found and not request.is_met_by(found)):
+            raise LeaseConflictError(request.job_id, request.attempt, (over or found)[0].lease_id)
+        return [(lease, await read_machine(connection, lease.machine_id)) for lease in found]
 
     async def renew(self, lease_id: str, duration: timedelta) -> Lease:
-        """Extend a lease; raises LeaseEndedError if it has expired or ended, LeaseNotFoundError if there is none."""
+        """Extend a lease, and with it the others of its gang.
+
+        Raises LeaseEndedError if it has expired or ended, LeaseNotFoundError if there is none.
+        """
         async with self._database.short_transaction() as connection:
-            lease = await _locked_lease(connection, lease_id)
-            renewed = lease.renew(self._clock.now(), duration)
-            await _write(connection, renewed)
+            lease, others = await locked_lease(connection, lease_id)
+            now = self._clock.now()
+            renewed = lease.renew(now, duration)
+            # Its gang is whole: once another of its leases is over, this one is not active.
+            for changed in (renewed, *(other.renew(now, duration) for other in others)):
+                await write_lease(connection, changed)
         return renewed
 
     async def release(self, lease_id: str, reason: str, *, drain_machine: bool = False, unfit_reason: str = "") -> None:
-        """Free the slot; a lease that is over stays as it is. With `drain_machine` the machine takes no further lease.
+        """Free the slots; a lease that is over stays as it is. With `drain_machine` the machine takes no further lease.
 
-        An `unfit_reason` says why the executor took no run: then the machine drains as unfit. Raises LeaseNotFoundError
-        if there is no such lease.
+        The other leases of its gang expire. An `unfit_reason` says why the executor took no run: then the machine
+        drains as unfit. Raises LeaseNotFoundError if there is no such lease.
         """
         async with self._database.short_transaction() as connection:
-            lease = await _read_lease(connection, lease_id)
-            machine = await locked_machine(connection, lease.machine_id)
-            lease = await _locked_lease(connection, lease_id)
+            machine = await locked_machine(connection, await _machine_of(connection, lease_id))
+            lease, others = await locked_lease(connection, lease_id)
             if lease.state is LeaseState.ENDED:
                 return
             now = self._clock.now()
-            await _write(connection, lease.end(now, reason))
-            changed = machine.unlease(now, lease.slot, f"a lease ended: {reason}", served=not unfit_reason)
+            ended = lease.end(now, reason)
+            await write_lease(connection, ended)
+            await break_gang(connection, ended, others)
+            changed = machine.unlease(now, lease.slots, f"a lease ended: {reason}", served=not unfit_reason)
             changed = await write_machine(connection, self._clock, machine, changed, f"a lease ended: {reason}")
             if (drain_machine or unfit_reason) and changed.state in READY:
                 drained = (
@@ -111,14 +189,13 @@ class LeaseStore:
             if await connection.scalar(select(leases.c.lease_id).where(*is_due).limit(1)) is None:
                 return []
         async with self._database.transaction() as connection:
-            due = await _lock_leases(connection, *is_due)
-            expired = [lease.expire() for lease in due]
+            expired = [lease.expire() for lease in await locked_leases(connection, *is_due)]
             for lease in expired:
-                await _write(connection, lease)
+                await write_lease(connection, lease)
         return expired
 
     async def standing_on(self, machine_id: str) -> Sequence[Lease]:
-        """The leases of a machine that hold a slot: active and expired ones."""
+        """The leases of a machine that hold slots: active and expired ones."""
         query = select(leases).where(leases.c.machine_id == machine_id, leases.c.state != LeaseState.ENDED.value)
         async with self._database.reading() as connection:
             return [lease_from_row(row) for row in await connection.execute(query)]
@@ -131,35 +208,34 @@ class LeaseStore:
         return dict.fromkeys(StartKind, 0) | counted
 
     async def _take(
-        self, connection: AsyncConnection, machine: Machine, slot: Slot, request: LeaseRequest, now: datetime
-    ) -> tuple[Lease, Machine]:
-        reason = f"job {request.job_id} takes {slot.eighths}/8"
-        changed = await write_machine(connection, self._clock, machine, machine.lease(now, slot), reason)
+        self,
+        connection: AsyncConnection,
+        machine: Machine,
+        slots: tuple[Slot, ...],
+        request: LeaseRequest | PlacedRequest,
+        now: datetime,
+        gang_id: str = "",
+        part: int = 0,
+    ) -> Grant:
+        leased = machine.lease(now, slots)
         lease = Lease(
             lease_id=self._new_id("lease"),
             machine_id=machine.machine_id,
             job_id=request.job_id,
             attempt=request.attempt,
             gpu_type=machine.gpu_type,
-            slot=slot,
-            fencing_token=changed.fencing_token,
+            slots=slots,
+            fencing_token=leased.fencing_token,
             start_kind=start_kind(machine, now),
             create_time=now,
             expire_time=now + request.duration,
+            gang_id=gang_id,
+            part=part,
         )
-        await connection.execute(_INSERT_LEASE, _lease_to_row(lease))
+        reason = f"job {request.job_id} takes {size_text(lease.size)}"
+        changed = await write_machine(connection, self._clock, machine, leased, reason)
+        await add_lease(connection, lease)
         return lease, changed
-
-
-async def _standing(connection: AsyncConnection, request: LeaseRequest, now: datetime) -> Lease | None:
-    parameters = {"job_id": request.job_id, "attempt": request.attempt}
-    row = (await connection.execute(_STANDING, parameters)).one_or_none()
-    if row is None:
-        return None
-    lease = lease_from_row(row)
-    if lease.state is LeaseState.EXPIRED or lease.is_due(now) or not request.is_met_by(lease):
-        raise LeaseConflictError(request.job_id, request.attempt, lease.lease_id)
-    return lease
 
 
 async def _candidates(connection: AsyncConnection, request: LeaseRequest) -> Sequence[Machine]:
@@ -175,67 +251,13 @@ async def _candidates(connection: AsyncConnection, request: LeaseRequest) -> Seq
     return in_order_of_choice(await locked_machines(connection, query), request.gpu_types)
 
 
-async def _read_lease(connection: AsyncConnection, lease_id: str) -> Lease:
-    row = (await connection.execute(select(leases).where(leases.c.lease_id == lease_id))).one_or_none()
-    if row is None:
+async def _machines_by_id(connection: AsyncConnection, machine_ids: set[str]) -> dict[str, Machine]:
+    """These machines, locked in the order of their ids."""
+    return {machine_id: await locked_machine(connection, machine_id) for machine_id in sorted(machine_ids)}
+
+
+async def _machine_of(connection: AsyncConnection, lease_id: str) -> str:
+    machine_id = await connection.scalar(select(leases.c.machine_id).where(leases.c.lease_id == lease_id))
+    if machine_id is None:
         raise LeaseNotFoundError(lease_id)
-    return lease_from_row(row)
-
-
-async def _locked_lease(connection: AsyncConnection, lease_id: str) -> Lease:
-    found = await _lock_leases(connection, leases.c.lease_id == lease_id)
-    if not found:
-        raise LeaseNotFoundError(lease_id)
-    return found[0]
-
-
-async def _lock_leases(connection: AsyncConnection, *conditions: ColumnElement[bool]) -> list[Lease]:
-    query = select(leases).where(*conditions).order_by(leases.c.lease_id).with_for_update()
-    return [lease_from_row(row) for row in await connection.execute(query)]
-
-
-async def _write(connection: AsyncConnection, lease: Lease) -> None:
-    await connection.execute(
-        update(leases)
-        .where(leases.c.lease_id == lease.lease_id)
-        .values(state=lease.state.value, reason=lease.reason, expire_time=lease.expire_time, end_time=lease.end_time)
-    )
-
-
-def _lease_to_row(lease: Lease) -> dict[str, Any]:
-    return {
-        "lease_id": lease.lease_id,
-        "machine_id": lease.machine_id,
-        "job_id": lease.job_id,
-        "attempt": lease.attempt,
-        "gpu_type": lease.gpu_type,
-        "gpu": lease.slot.gpu,
-        "first_eighth": lease.slot.first,
-        "eighths": lease.slot.eighths,
-        "fencing_token": lease.fencing_token,
-        "start_kind": lease.start_kind.value,
-        "state": lease.state.value,
-        "reason": lease.reason,
-        "create_time": lease.create_time,
-        "expire_time": lease.expire_time,
-        "end_time": lease.end_time,
-    }
-
-
-def lease_from_row(row: Row[Any]) -> Lease:
-    """A lease from its row."""
-    return Lease(
-        lease_id=row.lease_id,
-        machine_id=row.machine_id,
-        job_id=row.job_id,
-        attempt=row.attempt,
-        gpu_type=row.gpu_type,
-        slot=Slot(row.gpu, row.first_eighth, row.eighths),
-        fencing_token=row.fencing_token,
-        start_kind=StartKind(row.start_kind),
-        create_time=row.create_time,
-        expire_time=row.expire_time,
-        state=LeaseState(row.state),
-        reason=row.reason,
-        end_time=row.end_time,
-    )
+    return str(machine_id)

@@ -9,16 +9,17 @@ from sqlalchemy import bindparam, delete, func, insert, select, update
 
 from services.vmpool.errors import MachineNotFoundError, PoolLimitError, StaleMachineError
 from services.vmpool.fault import Fault
-from services.vmpool.machines.lease import LeaseState
 from services.vmpool.machines.machine import OVER, Machine, MachineState
 from services.vmpool.machines.offer import Source
 from services.vmpool.policy.failures import failures_in_a_row
 from services.vmpool.store.event_log import append_event
+from services.vmpool.store.lease_row import end_leases, locked_leases_of
 from services.vmpool.store.machine_row import machine_from_row, machine_to_row
-from services.vmpool.store.tables import leases, machines, resumes
+from services.vmpool.store.tables import machines, resumes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+    from datetime import datetime
 
     from sqlalchemy import Select
     from sqlalchemy.ext.asyncio import AsyncConnection
@@ -81,9 +82,8 @@ class MachineStore:
         Leases end with their machine. Raises StaleMachineError if the machine has changed since it was read.
         """
         async with self._database.transaction() as connection:
-            changed = await write_machine(connection, self._clock, before, after, reason or after.reason)
-            if changed.state in OVER and before.state not in OVER:
-                await _end_leases(connection, self._clock, changed)
+            write = _end if after.state in OVER and before.state not in OVER else write_machine
+            changed = await write(connection, self._clock, before, after, reason or after.reason)
         self._notify()
         return changed
 
@@ -105,19 +105,14 @@ class MachineStore:
             drained = machine.state is MachineState.DRAINING and not any(machine.occupied)
             if machine.state in OVER or drained:
                 return machine
-            halted = machine.halt(self._clock.now(), halt)
-            halted = await write_machine(connection, self._clock, machine, halted, halt.reason)
-            await _end_leases(connection, self._clock, halted)
+            halted = await _end(connection, self._clock, machine, machine.halt(self._clock.now(), halt), halt.reason)
         self._notify()
         return halted
 
     async def get(self, machine_id: str) -> Machine:
         """The machine; raises MachineNotFoundError if there is none."""
         async with self._database.reading() as connection:
-            found = await _select(connection, select(machines).where(machines.c.machine_id == machine_id))
-        if not found:
-            raise MachineNotFoundError(machine_id)
-        return found[0]
+            return await read_machine(connection, machine_id)
 
     async def of_request(self, request_id: str) -> Machine | None:
         """The machine that was started for a request, even if it is over; None if there is none."""
@@ -138,6 +133,11 @@ class MachineStore:
             query = query.where(machines.c.end_time.is_(None))
         async with self._database.reading() as connection:
             return await _select(connection, query)
+
+    async def ended_since(self, since: datetime) -> Sequence[Machine]:
+        """Machines that ended then or later."""
+        async with self._database.reading() as connection:
+            return await _select(connection, select(machines).where(machines.c.end_time >= since))
 
     async def failures(self) -> Mapping[Source, Failures]:
         """Failed starts by source, since the source's last successful start."""
@@ -175,6 +175,14 @@ async def write_machine(
     return changed
 
 
+async def read_machine(connection: AsyncConnection, machine_id: str) -> Machine:
+    """One machine; raises MachineNotFoundError if there is none."""
+    found = await _select(connection, select(machines).where(machines.c.machine_id == machine_id))
+    if not found:
+        raise MachineNotFoundError(machine_id)
+    return found[0]
+
+
 async def locked_machines(connection: AsyncConnection, query: Select[Any]) -> list[Machine]:
     """The machines of a query, locked against other writers until the transaction ends."""
     return await _select(connection, query.with_for_update())
@@ -197,13 +205,10 @@ async def _select(connection: AsyncConnection, query: Select[Any]) -> list[Machi
     return [machine_from_row(row) for row in (await connection.execute(query)).mappings()]
 
 
-async def _end_leases(connection: AsyncConnection, clock: Clock, machine: Machine) -> None:
-    await connection.execute(
-        update(leases)
-        .where(leases.c.machine_id == machine.machine_id, leases.c.state != LeaseState.ENDED.value)
-        .values(
-            state=LeaseState.ENDED.value,
-            end_time=clock.now(),
-            reason=f"its machine is {machine.state.value}: {machine.reason}",
-        )
-    )
+async def _end(connection: AsyncConnection, clock: Clock, before: Machine, after: Machine, reason: str) -> Machine:
+    """Change a machine that is over or stops, and end its leases."""
+    await locked_machine(connection, before.machine_id)
+    own, others = await locked_leases_of(connection, before.machine_id)
+    changed = await write_machine(connection, clock, before, after, reason)
+    await end_leases(connection, changed, own, others, clock.now())
+    return changed

@@ -68,9 +68,13 @@ leases = Table(
     Column("machine_id", Text, ForeignKey("machines.machine_id"), nullable=False),
     Column("job_id", Text, nullable=False),
     Column("attempt", Integer, nullable=False),
+    Column("gang_id", Text),
+    Column("part", Integer, nullable=False),
     Column("gpu_type", Text, nullable=False),
-    Column("gpu", Integer, nullable=False),
+    # A bit for each GPU that the lease lies on.
+    Column("gpus", Integer, nullable=False),
     Column("first_eighth", Integer, nullable=False),
+    # In all.
     Column("eighths", Integer, nullable=False),
     Column("fencing_token", BigInteger, nullable=False),
     Column("start_kind", Text, nullable=False),

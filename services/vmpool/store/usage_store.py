@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import insert, select, update
 
 from services.vmpool.machines.usage_fact import UsageFact, Use, next_fact, uses_of
-from services.vmpool.store.lease_store import lease_from_row
+from services.vmpool.store.lease_row import lease_from_row
 from services.vmpool.store.machine_row import machine_from_row
 from services.vmpool.store.tables import leases, machines, usage_facts
 from vocabulary.money import MICROSECOND

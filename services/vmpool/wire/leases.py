@@ -9,14 +9,23 @@ from wavepool.vmpool.v1 import vmpool_pb2 as pb
 from servicekit.rpc.proto_time import instant_to_proto
 from services.vmpool.errors import InvalidFieldError
 from services.vmpool.machines import slot
-from services.vmpool.machines.lease import LeaseRequest, StartKind, check_duration, check_job
+from services.vmpool.machines.lease import (
+    LeaseRequest,
+    PlacedRequest,
+    Placement,
+    StartKind,
+    check_duration,
+    check_job,
+    check_placements,
+)
 from services.vmpool.machines.machine import OVER, Machine, MachineState
 from services.vmpool.machines.order_checks import check_fallback_gpu_types, check_gpu_type
 from services.vmpool.policy.packing import Demand
 from services.vmpool.policy.sizing import check_demand
+from services.vmpool.wire.machines import machine_to_proto
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from datetime import datetime, timedelta
 
     from services.vmpool.config import VmPoolSettings
@@ -41,26 +50,47 @@ def lease_to_proto(lease: Lease, machine: Machine) -> pb.Lease:
         executor_endpoint=machine.endpoint,
         executor_token=machine.token,
         fencing_token=lease.fencing_token,
-        eighths=lease.slot.eighths,
-        gpu=lease.slot.gpu,
-        first_eighth=lease.slot.first,
+        slots=[pb.Slot(gpu=part.gpu, first_eighth=part.first, eighths=part.eighths) for part in lease.slots],
         start_kind=_START_KINDS[lease.start_kind],
+        gang_id=lease.gang_id,
     )
 
 
-def lease_request_from_proto(request: pb.AcquireLeaseRequest, settings: VmPoolSettings) -> LeaseRequest:
-    """A job's request for a lease; raises InvalidFieldError."""
+def grants_to_proto(grants: Iterable[tuple[Lease, Machine]], now: datetime) -> pb.AcquireLeaseResponse:
+    """Leases with the machines that they are on."""
+    return pb.AcquireLeaseResponse(
+        grants=[
+            pb.Grant(lease=lease_to_proto(lease, machine), machine=machine_to_proto(machine, now))
+            for lease, machine in grants
+        ]
+    )
+
+
+def lease_request_from_proto(request: pb.AcquireLeaseRequest, settings: VmPoolSettings) -> LeaseRequest | PlacedRequest:
+    """A job's request for leases; raises InvalidFieldError."""
     check_job(request.job_id, request.attempt)
     gpu_type = check_gpu_type(request.gpu_type, settings.gpu_types)
-    return LeaseRequest(
-        job_id=request.job_id,
-        attempt=request.attempt,
-        gpu_type=gpu_type,
-        eighths=slot.check_eighths(request.eighths),
-        machine_id=request.machine_id or None,
-        duration=lease_duration_from_proto(request, settings),
-        fallback_gpu_types=check_fallback_gpu_types(request.fallback_gpu_types, gpu_type, settings.gpu_types),
-    )
+    duration = lease_duration_from_proto(request, settings)
+    fallbacks = check_fallback_gpu_types(request.fallback_gpu_types, gpu_type, settings.gpu_types)
+    if request.placements:
+        placements = _placements_from_proto(request)
+        return PlacedRequest(request.job_id, request.attempt, gpu_type, placements, duration, fallbacks)
+    size = slot.check_size(request.eighths, request.gpus or 1)
+    machine_id = request.machine_id or None
+    return LeaseRequest(request.job_id, request.attempt, gpu_type, size, machine_id, duration, fallbacks)
+
+
+def _placements_from_proto(request: pb.AcquireLeaseRequest) -> tuple[Placement, ...]:
+    if request.machine_id or request.gpus or request.eighths:
+        raise InvalidFieldError("placements", "say which slots to take: leave out machine_id, gpus and eighths")
+    placements = [
+        Placement(
+            placement.machine_id,
+            tuple(slot.Slot(part.gpu, part.first_eighth, part.eighths) for part in placement.slots),
+        )
+        for placement in request.placements
+    ]
+    return check_placements(placements)
 
 
 def lease_duration_from_proto(
@@ -80,10 +110,12 @@ def demands_from_proto(request: pb.ReportDemandRequest, gpu_types: Sequence[str]
     """All waiting work; raises InvalidFieldError."""
     if len(request.demands) > MAX_DEMANDS:
         raise InvalidFieldError("demands", f"must be at most {MAX_DEMANDS}; sum up jobs of one kind")
-    return [
-        check_demand(Demand(d.gpu_type, d.eighths, d.jobs, tuple(d.fallback_gpu_types)), gpu_types)
-        for d in request.demands
-    ]
+    return [check_demand(_demand_from_proto(demand), gpu_types) for demand in request.demands]
+
+
+def _demand_from_proto(demand: pb.Demand) -> Demand:
+    size = slot.check_size(demand.eighths, demand.gpus or 1, "demands.")
+    return Demand(demand.gpu_type, size, demand.jobs, tuple(demand.fallback_gpu_types))
 
 
 def plan_to_proto(starting_machines: int, plan: Plan) -> pb.ReportDemandResponse:
@@ -92,7 +124,8 @@ def plan_to_proto(starting_machines: int, plan: Plan) -> pb.ReportDemandResponse
         starting_machines=starting_machines,
         blocked_reason=plan.blocked_reason,
         blocked_demands=[
-            pb.BlockedDemand(gpu_types=gpu_types, reason=reason) for gpu_types, reason in plan.blocked.items()
+            pb.BlockedDemand(gpu_types=gpu_types, gpus=gpus, reason=reason)
+            for (gpu_types, gpus), reason in plan.blocked.items()
         ],
     )
 

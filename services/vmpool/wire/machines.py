@@ -53,6 +53,7 @@ def machine_to_proto(machine: Machine, now: datetime) -> pb.Machine:
         jobs_run=machine.jobs_run,
         provider_stage=machine.provider_stage,
         leased_eighths=sum(gpu.bit_count() for gpu in machine.occupied),
+        free_masks=slot.free_masks(machine.occupied) if machine.state in READY else (0,) * machine.gpu_count,
         release_time=instant_to_proto(machine.release_time),
         **_order_fields(machine),
         **_inventory_fields(machine.inventory),

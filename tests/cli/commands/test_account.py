@@ -22,3 +22,23 @@ def test_costs_are_shown(gateway: ScriptedGateway) -> None:
     out = wavepool("costs", "--endpoint", gateway.endpoint).out
     assert all(text in out for text in ("$1,399.500000", "$0.500000", "-$0.000008", "80 %", "not reached")), out
     assert wavepool("costs", "--json", "--endpoint", gateway.endpoint).json == costs
+
+
+def test_limits_are_shown(gateway: ScriptedGateway) -> None:
+    limits = {
+        "remaining_submissions": 2,
+        "jobs_in_flight": 18,
+        "max_jobs_in_flight": 20,
+        "submissions_in_last_hour": 30,
+        "max_submissions_per_hour": 3600,
+        "renew_after_seconds": 59.5,
+    }
+    gateway.on("GET", "/api/v1/limits", Answer(limits))
+    rows = [line.split() for line in wavepool("limits", "--endpoint", gateway.endpoint).out.splitlines()]
+    assert ["possible", "now", "2", "-", "-"] in rows
+    assert ["jobs", "in", "flight", "18", "20", "-"] in rows
+    assert ["submissions", "in", "the", "last", "hour", "30", "3600", "one", "more", "in", "60", "s"] in rows
+    assert wavepool("limits", "--json", "--endpoint", gateway.endpoint).json == limits
+    gateway.only("GET", "/api/v1/limits", Answer(limits | {"max_submissions_per_hour": None}))
+    rows = [line.split() for line in wavepool("limits", "--endpoint", gateway.endpoint).out.splitlines()]
+    assert ["submissions", "in", "the", "last", "hour", "30", "none", "-"] in rows

@@ -21,6 +21,7 @@ MACHINE: dict[str, Any] = {
     "region": "us-michigan-1",
     "gpu_type": "MI300X",
     "gpu_count": 8,
+    "free_eighths": 20,
     "device_title": "AMD Instinct MI300X",
     "price_usd_per_hour": 15.92,
     "minimum_billed_seconds": 1800.0,
@@ -56,7 +57,7 @@ def machine(state: str, **fields: Any) -> Answer:
 def test_machines_are_listed_with_what_each_has_cost(gateway: ScriptedGateway, words: tuple[str, ...]) -> None:
     gateway.on("GET", MACHINES, Answer({"machines": [MACHINE]}))
     line = machines(gateway, *words).out.splitlines()[1]
-    for word in (ID, "WARM", "dstack/hotaisle/us-michigan-1", "8 x MI300X", "$15.9200/h", "$3.9800"):
+    for word in (ID, "WARM", "dstack/hotaisle/us-michigan-1", "8 x MI300X", "2.5 of 8", "$15.9200/h", "$3.9800"):
         assert word in line
     assert machines(gateway, *words, "--json").json == [MACHINE]
 

@@ -126,6 +126,32 @@ def test_no_wait_prints_the_id(gateway: ScriptedGateway, kernel: str) -> None:
     assert (run.status, run.out, gateway.asked("GET", EVENTS)) == (0, f"{JOB}\n", [])
 
 
+@pytest.mark.parametrize(
+    ("remaining", "note"),
+    [
+        (4, ""),
+        (3, "3 more submissions possible now; `wavepool limits` shows the limits\n"),
+        (1, "1 more submission possible now; `wavepool limits` shows the limits\n"),
+        (0, "no more submission possible now; `wavepool limits` shows the limits\n"),
+    ],
+)
+def test_few_remaining_submissions_are_said(gateway: ScriptedGateway, kernel: str, remaining: int, note: str) -> None:
+    gateway.on("POST", SUBMISSIONS, Answer({"id": JOB, "remaining_submissions": remaining}, 202))
+    run = wavepool("submit", kernel, "-p", "relu", "--endpoint", gateway.endpoint, "--no-wait")
+    assert (run.status, run.out, run.err) == (0, f"{JOB}\n", note)
+
+
+def test_a_submission_beyond_a_limit_is_refused_with_the_reason_and_the_time(
+    gateway: ScriptedGateway, kernel: str
+) -> None:
+    detail = "This account made 9 submissions in the last hour; the limit is 9."
+    problem = {"title": "Too Many Requests", "detail": detail, "code": "RATE_LIMIT_EXCEEDED"}
+    gateway.on("POST", SUBMISSIONS, Answer(problem, 429, {"Retry-After": "34"}))
+    run = wavepool("submit", kernel, "-p", "relu", "--endpoint", gateway.endpoint)
+    assert (run.status, run.err) == (3, f"wavepool: Too Many Requests: {detail} (try again in 34 s)\n")
+    assert len(gateway.asked("POST", SUBMISSIONS)) == 1
+
+
 def test_the_source_may_come_from_standard_input(gateway: ScriptedGateway) -> None:
     scripted(gateway)
     run = wavepool("submit", "-", "-p", "relu", "--endpoint", gateway.endpoint, "--no-wait", stdin=KERNEL)

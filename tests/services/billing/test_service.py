@@ -309,7 +309,25 @@ async def test_bad_input_names_its_field_and_changes_nothing(
     assert await stores.postings.prove() == before
 
 
-async def test_a_budget_that_nothing_would_keep_to_is_refused(billing: BillingServiceAsyncStub) -> None:
-    queue = pb.Budget(scope=pb.BUDGET_SCOPE_QUEUE, subject="a", period=pb.BUDGET_PERIOD_DAY, limit_micros=1, hard=True)
-    refused = await failure(billing.SetBudget(pb.SetBudgetRequest(budget=queue)))
-    assert refused.violations == (("scope", "there are no queues yet; set a budget for an account or a user"),)
+async def test_a_budget_of_a_queue_holds_for_what_is_submitted_to_it(
+    billing: BillingServiceAsyncStub, stores: Stores
+) -> None:
+    account_id = await open_account(stores)
+    await stores.prices.take_settings(BillingSettings().price_tariffs())
+
+    def budget(queue: str) -> pb.Budget:
+        return pb.Budget(
+            scope=pb.BUDGET_SCOPE_QUEUE, subject=queue, period=pb.BUDGET_PERIOD_DAY, limit_micros=1, hard=True
+        )
+
+    def hold(name: str) -> pb.ReserveCreditRequest:
+        return pb.ReserveCreditRequest(account_id=account_id, amount_micros=2, queue=name, idempotency_key=name)
+
+    refused = await failure(billing.SetBudget(pb.SetBudgetRequest(budget=budget(" "))))
+    await billing.SetBudget(pb.SetBudgetRequest(budget=budget("red")))
+    over = await failure(billing.ReserveCredit(hold("red")))
+    await billing.ReserveCredit(hold("blue"))
+
+    assert refused.violations[0][0] == "subject"
+    assert over.code is grpc.StatusCode.FAILED_PRECONDITION
+    assert "red" in over.message

@@ -20,6 +20,7 @@ from services.executor.devices.cpu.cpu_device import CpuDevice
 from services.executor.devices.device import DeviceDescription, Toolchain
 from services.executor.judges.judge import Judge
 from services.executor.machine.inventory import InventoryReader
+from services.executor.machine.load import LoadMeter
 from services.executor.machine.signing import Signer
 from services.executor.server import build_server
 from services.executor.wire.capabilities import Capabilities
@@ -44,6 +45,7 @@ CAPABILITIES = Capabilities(
     clock=SystemClock(),
     start_time=datetime(2026, 1, 1, tzinfo=UTC),
     inventory=InventoryReader(CpuDevice(), SystemClock()),
+    load=LoadMeter(CpuDevice(), 0),
 )
 
 

@@ -113,30 +113,30 @@ def test_a_fence_that_is_built_again_remembers_also_where_the_machine_has_change
 
 @dataclass
 class Pool:
-    """A machine's leases as vmpool would give them out."""
+    """A machine's leases as vmpool would give them out, if they lie side by side: a run has one place."""
 
     gpu_count: int
     occupied: tuple[int, ...] = ()
-    standing: dict[int, pool_slots.Slot] = field(default_factory=dict[int, pool_slots.Slot])
-    ever: dict[int, pool_slots.Slot] = field(default_factory=dict[int, pool_slots.Slot])
+    standing: dict[int, tuple[pool_slots.Slot, ...]] = field(default_factory=dict[int, "tuple[pool_slots.Slot, ...]"])
+    ever: dict[int, tuple[pool_slots.Slot, ...]] = field(default_factory=dict[int, "tuple[pool_slots.Slot, ...]"])
 
     def __post_init__(self) -> None:
         self.occupied = (0,) * self.gpu_count
 
     def acquire(self, eighths: int) -> None:
-        slot = pool_slots.free_slot(self.occupied, eighths)
-        if slot is not None:
-            self.occupied = pool_slots.taken(self.occupied, slot)
-            self.standing[len(self.ever) + 1] = self.ever[len(self.ever) + 1] = slot
+        slots = pool_slots.free_slots(self.occupied, eighths)
+        if slots and slots[-1].gpu - slots[0].gpu == len(slots) - 1:
+            self.occupied = pool_slots.taken(self.occupied, slots)
+            self.standing[len(self.ever) + 1] = self.ever[len(self.ever) + 1] = slots
 
     def release(self, choice: int) -> None:
         if self.standing:
-            slot = self.standing.pop(sorted(self.standing)[choice % len(self.standing)])
-            self.occupied = pool_slots.freed(self.occupied, slot)
+            slots = self.standing.pop(sorted(self.standing)[choice % len(self.standing)])
+            self.occupied = pool_slots.freed(self.occupied, slots)
 
     def lease(self, token: int) -> Lease:
-        slot = self.ever[token]
-        return lease(token, Slot(slot.gpu * 8 + slot.first, slot.eighths))
+        slots = self.ever[token]
+        return lease(token, Slot(slots[0].gpu * 8 + slots[0].first, pool_slots.size_of(slots)))
 
 
 STEPS = st.lists(
@@ -152,7 +152,7 @@ def test_a_standing_lease_is_always_admitted_and_none_ever_follows_the_lease_tha
     pool, fence, seen = Pool(gpu_count), Fence(gpu_count * 8), list[Lease]()
     for step, number in steps:
         if step == "acquire":
-            pool.acquire((1, 2, 4, 8)[number % 4])
+            pool.acquire(pool_slots.LEGAL_SIZES[number % len(pool_slots.LEGAL_SIZES)])
         elif step == "release":
             pool.release(number)
         elif step == "restart":

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
 
 import grpc
-from wavepool.billing.v1 import billing_pb2_grpc, identity_pb2_grpc, prices_pb2_grpc
+from wavepool.billing.v1 import alerts_pb2_grpc, billing_pb2_grpc, identity_pb2_grpc, prices_pb2_grpc
 from wavepool.executor.v1 import executor_pb2_grpc
 from wavepool.scheduler.v1 import scheduler_pb2, scheduler_pb2_grpc
 from wavepool.vmpool.v1 import vmpool_pb2_grpc
@@ -23,13 +23,15 @@ from services.scheduler.config import SchedulerSettings
 from services.scheduler.server import MIGRATIONS, Scheduler, build
 from tests.job_specs import sound_spec
 from tests.service_token import AllowedCaller
-from tests.services.scheduler.scripted_billing import ScriptedBilling, ScriptedIdentity
+from tests.services.scheduler.scripted_billing import ScriptedAlerts, ScriptedBilling, ScriptedIdentity
 from tests.services.scheduler.scripted_executor import ScriptedExecutor
 from tests.services.scheduler.scripted_pool import ScriptedPool
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable
     from pathlib import Path
+
+    from servicekit.clock import Clock
 
 ACCOUNT = "account-1"
 USER = "user-1"
@@ -54,6 +56,7 @@ class Cluster:
     pool: ScriptedPool
     billing: ScriptedBilling
     executor: ScriptedExecutor
+    clock: Clock = field(default_factory=SystemClock)
     database: Database | None = None
     scheduler: Scheduler | None = None
     background: list[asyncio.Task[Any]] = field(default_factory=list[asyncio.Task[Any]])
@@ -64,15 +67,18 @@ class Cluster:
         assert self.channel
         return scheduler_pb2_grpc.SchedulerServiceStub(self.channel)
 
-    async def start(self, *, loops: bool = True) -> None:
+    async def start(self, *, loops: bool = True, leads: bool = True) -> None:
+        """Starts a scheduler; without `loops` it only holds the lease, and without `leads` not even that."""
         self.database = Database(self.settings.resolved_database_url("scheduler"))
         await migrate(self.database, MIGRATIONS)
-        self.scheduler = await build(self.settings, self.database, PROBLEMS, SystemClock())
+        self.scheduler = await build(self.settings, self.database, PROBLEMS, self.clock)
         # Without the HTTP server for metrics, whose thread takes half a second to stop.
-        port = self.scheduler.server.grpc.add_insecure_port("127.0.0.1:0")
+        port = self.scheduler.server.port = self.scheduler.server.grpc.add_insecure_port("127.0.0.1:0")
         await self.scheduler.server.grpc.start()
         self.channel = AllowedCaller(f"127.0.0.1:{port}", self.settings.service_token())
-        if loops:
+        if not loops:
+            assert not leads or await self.scheduler.lease.try_take()
+        else:
             self.background = [asyncio.ensure_future(loop) for loop in self.scheduler.background()]
 
     async def stop(self) -> None:
@@ -89,10 +95,17 @@ class Cluster:
         self.scheduler = self.database = self.channel = None
 
     async def submit(self, key: str = "key", **changes: Any) -> scheduler_pb2.Job:
+        return (await self.submitted(key, **changes)).job
+
+    async def submitted(self, key: str = "key", **changes: Any) -> scheduler_pb2.SubmitJobResponse:
         request = scheduler_pb2.SubmitJobRequest(
             account_id=ACCOUNT, user_id=USER, spec=sound_spec(**changes), idempotency_key=key
         )
-        return (await self.api.SubmitJob(request, timeout=TIMEOUT_SECONDS)).job
+        return await self.api.SubmitJob(request, timeout=TIMEOUT_SECONDS)
+
+    async def allowance(self) -> scheduler_pb2.Allowance:
+        request = scheduler_pb2.GetAllowanceRequest(account_id=ACCOUNT)
+        return (await self.api.GetAllowance(request, timeout=TIMEOUT_SECONDS)).allowance
 
     async def job(self, job_id: str) -> scheduler_pb2.Job:
         request = scheduler_pb2.GetJobRequest(account_ids=[ACCOUNT], job_id=job_id)
@@ -155,6 +168,8 @@ async def scripted_cluster(data_dir: Path, **settings: Any) -> AsyncGenerator[Cl
     identity = ScriptedIdentity(billing)  # pyright: ignore[reportAbstractUsage]
     identity_pb2_grpc.add_IdentityServiceServicer_to_server(identity, servers[2])
     prices_pb2_grpc.add_PriceServiceServicer_to_server(billing, servers[2])
+    alerts = ScriptedAlerts(billing)  # pyright: ignore[reportAbstractUsage]
+    alerts_pb2_grpc.add_AlertServiceServicer_to_server(alerts, servers[2])
     for server in servers:
         await server.start()
     defaults: dict[str, Any] = {

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import grpc
 from wavepool.billing.v1 import (
+    alerts_pb2,
+    alerts_pb2_grpc,
     billing_pb2,
     billing_pb2_grpc,
     identity_pb2,
@@ -39,9 +41,10 @@ class ScriptedBilling(billing_pb2_grpc.BillingServiceServicer, prices_pb2_grpc.P
         self.holds: dict[str, billing_pb2.ReserveCreditRequest] = {}
         self.settled: dict[str, billing_pb2.SettleChargeRequest] = {}
         self.settle_calls = 0
+        self.reports: list[alerts_pb2.ReportReadingsRequest] = []
 
     async def ListPrices(self, request: prices_pb2.ListPricesRequest, context: Any) -> prices_pb2.ListPricesResponse:
-        await self._maybe_refuse("ListPrices", context)
+        await self.maybe_refuse("ListPrices", context)
         prices = [
             prices_pb2.Price(gpu_type=one, price_micros_per_hour=self.prices.get(one, PRICE_MICROS_PER_HOUR))
             for one in self.gpu_types
@@ -51,7 +54,7 @@ class ScriptedBilling(billing_pb2_grpc.BillingServiceServicer, prices_pb2_grpc.P
     async def ReserveCredit(
         self, request: billing_pb2.ReserveCreditRequest, context: Any
     ) -> billing_pb2.ReserveCreditResponse:
-        await self._maybe_refuse("ReserveCredit", context)
+        await self.maybe_refuse("ReserveCredit", context)
         hold_id = f"hold-of-{request.idempotency_key}"
         self.holds[hold_id] = request
         if "ReserveCredit" in self.meanwhile:
@@ -64,7 +67,7 @@ class ScriptedBilling(billing_pb2_grpc.BillingServiceServicer, prices_pb2_grpc.P
     async def SettleCharge(
         self, request: billing_pb2.SettleChargeRequest, context: Any
     ) -> billing_pb2.SettleChargeResponse:
-        await self._maybe_refuse("SettleCharge", context)
+        await self.maybe_refuse("SettleCharge", context)
         self.settle_calls += 1
         first = self.settled.setdefault(request.hold_id, request)
         if (first.billable_time, first.idempotency_key) != (request.billable_time, request.idempotency_key):
@@ -84,7 +87,7 @@ class ScriptedBilling(billing_pb2_grpc.BillingServiceServicer, prices_pb2_grpc.P
     def open_holds(self) -> set[str]:
         return set(self.holds) - set(self.settled)
 
-    async def _maybe_refuse(self, method: str, context: Any) -> None:
+    async def maybe_refuse(self, method: str, context: Any) -> None:
         if method in self.refusals:
             await context.abort(self.refusals[method], f"scripted refusal of {method}")
 
@@ -100,8 +103,22 @@ class ScriptedIdentity(identity_pb2_grpc.IdentityServiceServicer):
         self._billing = billing
 
     async def GetRole(self, request: identity_pb2.GetRoleRequest, context: Any) -> identity_pb2.GetRoleResponse:
-        await self._billing._maybe_refuse("GetRole", context)
+        await self._billing.maybe_refuse("GetRole", context)
         is_administrator = request.user_id in self._billing.administrators
         return identity_pb2.GetRoleResponse(
             role=identity_pb2.ROLE_ADMIN if is_administrator else identity_pb2.ROLE_USER
         )
+
+
+class ScriptedAlerts(alerts_pb2_grpc.AlertServiceServicer):
+    """The alerts of a scripted billing: it keeps the reports, and fails when the billing is told to."""
+
+    def __init__(self, billing: ScriptedBilling) -> None:
+        self._billing = billing
+
+    async def ReportReadings(
+        self, request: alerts_pb2.ReportReadingsRequest, context: Any
+    ) -> alerts_pb2.ReportReadingsResponse:
+        await self._billing.maybe_refuse("ReportReadings", context)
+        self._billing.reports.append(request)
+        return alerts_pb2.ReportReadingsResponse()

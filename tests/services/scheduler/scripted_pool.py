@@ -54,6 +54,7 @@ class ScriptedPool(vmpool_pb2_grpc.VmPoolServiceServicer):
             gpu_type=gpu_type,
             gpu_count=1,
             free_eighths=8 if state == "WARM" else 0,
+            free_masks=[0xFF if state == "WARM" else 0],
             device="cpu",
             reason=reason,
             leased_eighths=0 if state == "DRAINING" else None,
@@ -80,7 +81,9 @@ class ScriptedPool(vmpool_pb2_grpc.VmPoolServiceServicer):
             self.leases[key] = await self._grant(request, context)
         self.acquired.set()
         lease = self.leases[key]
-        return vmpool_pb2.AcquireLeaseResponse(lease=lease, machine=self.machines[lease.machine_id])
+        return vmpool_pb2.AcquireLeaseResponse(
+            grants=[vmpool_pb2.Grant(lease=lease, machine=self.machines[lease.machine_id])]
+        )
 
     async def _grant(self, request: vmpool_pb2.AcquireLeaseRequest, context: Any) -> vmpool_pb2.Lease:
         taken = {lease.machine_id for lease in self.leases.values() if lease.lease_id in self.live}
@@ -103,7 +106,7 @@ class ScriptedPool(vmpool_pb2_grpc.VmPoolServiceServicer):
             executor_endpoint=self.executor_endpoint,
             executor_token=TOKEN,
             fencing_token=len(self.leases) + 1,
-            eighths=request.eighths,
+            slots=[vmpool_pb2.Slot(gpu=0, first_eighth=0, eighths=request.eighths)],
             start_kind=self.start_kind,
         )
         lease.expire_time.FromDatetime(datetime.now(UTC) + request.duration.ToTimedelta())
@@ -134,7 +137,9 @@ class ScriptedPool(vmpool_pb2_grpc.VmPoolServiceServicer):
             {" or ".join((demand.gpu_type, *demand.fallback_gpu_types)): demand.jobs for demand in request.demands}
         )
         blocked = [
-            vmpool_pb2.BlockedDemand(gpu_types=[demand.gpu_type, *demand.fallback_gpu_types], reason=reason)
+            vmpool_pb2.BlockedDemand(
+                gpu_types=[demand.gpu_type, *demand.fallback_gpu_types], gpus=demand.gpus, reason=reason
+            )
             for demand in request.demands
             if (reason := self.blocked_by_gpu_type.get(demand.gpu_type, self.blocked_reason))
         ]

@@ -16,6 +16,7 @@ from services.scheduler import metrics
 from services.scheduler.jobs.run_history import kind_of
 from services.scheduler.queue.forecast import Forecast
 from services.scheduler.queue.inventory import Inventory
+from services.scheduler.queue.running import RunningJobs
 from services.scheduler.queue.waiting import WaitingJobs
 from tests.services.scheduler.jobs import LEASE, START, a_queued_job
 
@@ -31,7 +32,8 @@ class Bench:
     def __init__(self) -> None:
         self.clock = ManualClock(START)
         self.waiting, self.inventory = WaitingJobs(SECOND), Inventory()
-        self.forecast = Forecast(self.waiting, self.inventory, self.clock)
+        self.running = RunningJobs()
+        self.forecast = Forecast(self.waiting, self.running, self.inventory, self.clock)
         self.forecast.remember([(kind_of(a_queued_job()), 10 * SECOND)] * 3)
 
     def machine(self, name: str, state: vmpool_pb2.MachineState.ValueType, free: int, start_seconds: int = 0) -> None:
@@ -62,7 +64,7 @@ def counted(within: str) -> float:
 
 def test_the_rest_of_a_run_counts_and_not_the_whole(bench: Bench) -> None:
     bench.machine("m1", vmpool_pb2.MACHINE_STATE_BUSY, 0)
-    bench.forecast.runs(a_queued_job(1).start(LEASE, START, "MI300X"))
+    bench.running.put(a_queued_job(1).start(LEASE, START, "MI300X"))
     bench.clock.advance(7 * SECOND)
     assert bench.wait_of(a_queued_job(2)) == 3 * SECOND
     bench.waiting.put(a_queued_job(3, age_seconds=60))
@@ -73,8 +75,8 @@ def test_the_rest_of_a_run_counts_and_not_the_whole(bench: Bench) -> None:
 
 def test_a_run_that_is_over_is_not_waited_for(bench: Bench) -> None:
     bench.machine("m1", vmpool_pb2.MACHINE_STATE_WARM, 8)
-    bench.forecast.runs(a_queued_job(1).start(LEASE, START, "MI300X"))
-    bench.forecast.runs_no_more("job-001")
+    bench.running.put(a_queued_job(1).start(LEASE, START, "MI300X"))
+    bench.running.remove(LEASE.lease_id)
     assert bench.wait_of(a_queued_job(2)) == timedelta(0)
 
 
@@ -98,7 +100,7 @@ def test_it_is_counted_whether_a_job_started_when_it_was_told(bench: Bench, wait
     assert bench.wait_of(job) == timedelta(0), "the first promise is what counts"
     started = job.start(LEASE, START + waited * SECOND, "MI300X")
     for _ in range(2):
-        bench.forecast.runs(started)
+        bench.forecast.starts(started)
     assert counted(within) == before + 1
 
 
@@ -106,5 +108,5 @@ def test_a_second_attempt_is_no_promise(bench: Bench) -> None:
     bench.machine("m1", vmpool_pb2.MACHINE_STATE_WARM, 8)
     again, before = replace(a_queued_job(1), attempt=2), counted("neither")
     bench.forecast.standing(again)
-    bench.forecast.runs(again.start(LEASE, START + timedelta(hours=1), "MI300X"))
+    bench.forecast.starts(again.start(LEASE, START + timedelta(hours=1), "MI300X"))
     assert counted("neither") == before

@@ -1,13 +1,15 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from services.scheduler.jobs.submission_checks import MAX_PRIORITY, MIN_PRIORITY
-from services.scheduler.queue import ordering
+from services.scheduler.queue.ordering import Claim
+from services.scheduler.queue.waiting import WaitingJobs
 from tests.services.scheduler.jobs import START, a_queued_job
 
 if TYPE_CHECKING:
@@ -25,12 +27,24 @@ JOBS = st.lists(st.tuples(PRIORITIES, st.integers(0, 300), st.sampled_from(["MI3
 )
 
 
+def waiting_jobs(jobs: list[Job]) -> WaitingJobs:
+    waiting = WaitingJobs(POINT)
+    for job in jobs:
+        waiting.put(job)
+    return waiting
+
+
 def in_order(jobs: list[Job]) -> list[Job]:
-    return ordering.in_order(jobs, POINT)
+    return waiting_jobs(jobs).in_turn(len(jobs))
 
 
 def position(job: Job, jobs: list[Job]) -> int:
-    return len(ordering.ahead(job, jobs, POINT)) + 1
+    return waiting_jobs(jobs).ahead(job).position
+
+
+def in_queue(queue: str, number: int, **changes: Any) -> Job:
+    job = a_queued_job(number, **changes)
+    return replace(job, spec=replace(job.spec, queue=queue))
 
 
 def test_a_point_of_priority_is_worth_its_waiting_and_no_more() -> None:
@@ -83,3 +97,47 @@ def test_positions_of_one_gpu_type_count_from_one_without_gaps(jobs: list[Job]) 
     for gpu_type in ("MI300X", "MI210"):
         same = [job for job in in_order(jobs) if job.spec.gpu_type == gpu_type]
         assert [position(job, jobs) for job in same] == list(range(1, len(same) + 1))
+
+
+@given(JOBS, st.sets(st.integers(0, 11)))
+def test_a_job_that_left_is_ahead_of_nobody(jobs: list[Job], left: set[int]) -> None:
+    waiting = waiting_jobs(jobs)
+    for number in left & set(range(len(jobs))):
+        waiting.remove(jobs[number].job_id)
+    rest = [job for number, job in enumerate(jobs) if number not in left]
+    assert waiting.in_turn(99) == waiting_jobs(rest).in_turn(99)
+    assert [waiting.ahead(job).position for job in rest] == [position(job, rest) for job in rest]
+
+
+def test_queues_take_turns_by_what_they_have_of_their_fair_share() -> None:
+    red = [in_queue("red", number, age_seconds=100 - number) for number in range(1, 5)]
+    blue = [in_queue("blue", number, age_seconds=10 - number) for number in range(5, 7)]
+    waiting = waiting_jobs([*red, *blue])
+    waiting.claims = {"MI300X": {"red": Claim(used=1000, fair_share=4000), "blue": Claim(0, 2000)}}
+    # Turns: red 2/4, 3/4, 4/4, 5/4; blue 1/2, 2/2.
+    assert [job.job_id[-1] for job in waiting.in_turn(9)] == ["5", "1", "2", "6", "3", "4"]
+
+
+QUEUED = st.lists(
+    st.tuples(st.sampled_from(["red", "blue", "green"]), st.integers(0, 300), st.sampled_from(["MI300X", "MI210"])),
+    max_size=12,
+)
+CLAIMS = st.dictionaries(
+    st.sampled_from(["red", "blue"]),
+    st.builds(Claim, st.integers(0, 4).map(lambda gpus: gpus * 1000), st.integers(0, 4).map(lambda gpus: gpus * 1000)),
+)
+
+
+@given(QUEUED, CLAIMS)
+def test_positions_are_places_in_the_order_of_turns_but_for_queues_that_tie(
+    rows: list[tuple[str, int, str]], claims: dict[str, Claim]
+) -> None:
+    jobs = [in_queue(queue, number, age_seconds=age, gpu_type=gpu) for number, (queue, age, gpu) in enumerate(rows)]
+    waiting = waiting_jobs(jobs)
+    waiting.claims = {"MI300X": claims, "MI210": claims}
+    for job in jobs:
+        ahead = waiting.ahead(job)
+        before = waiting.jobs_ahead(job, 99)
+        assert len(before) == ahead.position - 1
+        assert sum(other.spec.queue == job.spec.queue for other in before) == ahead.in_queue
+        assert job not in before

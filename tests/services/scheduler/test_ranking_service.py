@@ -9,6 +9,7 @@ from wavepool.scheduler.v1.rankings_pb2_grpc import RankingServiceStub
 from wavepool.submission.v1 import submission_pb2
 
 from servicekit.rpc.errors import RpcFailure, rpc_failure
+from services.scheduler.jobs.allowance import SubmissionLimits
 from services.scheduler.store.job_store import JobStore
 from tests.services.scheduler.jobs import a_job
 from tests.services.scheduler.timed_jobs import case, ended
@@ -86,7 +87,7 @@ async def test_two_jobs_are_compared_by_their_common_cases(cluster: Cluster) -> 
 async def test_jobs_of_others_and_jobs_that_go_on_are_not_found(cluster: Cluster) -> None:
     mine = await ended(store(cluster), 1, cases={"a": 1.0})
     others = await ended(store(cluster), 2, cases={"a": 1.0}, account_id="account-2")
-    waiting = await store(cluster).insert(a_job(3), 10)
+    waiting = (await store(cluster).insert(a_job(3), SubmissionLimits(10))).job
     assert waiting
     for job_id in (others.job_id, waiting.job_id, "job-none", "job\0"):
         for pair in ((mine.job_id, job_id), (job_id, mine.job_id)):

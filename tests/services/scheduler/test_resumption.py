@@ -12,6 +12,7 @@ from wavepool.scheduler.v1 import scheduler_pb2
 
 from servicekit.clock import SystemClock
 from servicekit.db.database import Database, migrate
+from services.scheduler.jobs.allowance import SubmissionLimits
 from services.scheduler.jobs.job import JobState
 from services.scheduler.server import MIGRATIONS
 from services.scheduler.store.job_reader import JobReader
@@ -38,7 +39,9 @@ class Rows:
 
     async def reserving(self) -> Job:
         now = SystemClock().now()
-        job = await self.store.insert(a_job(create_time=now, account_id=ACCOUNT, source="source"), 20)
+        job = (
+            await self.store.insert(a_job(create_time=now, account_id=ACCOUNT, source="source"), SubmissionLimits(20))
+        ).job
         assert job is not None
         return job
 

@@ -12,6 +12,7 @@ from wavepool.scheduler.v1 import scheduler_pb2
 from wavepool.submission.v1 import submission_pb2
 
 from servicekit.rpc.errors import RpcFailure, rpc_failure
+from servicekit.rpc.proto_time import duration_to_proto
 from services.scheduler.store.tables import jobs
 from tests.job_specs import job_spec
 from tests.services.scheduler.cluster import ACCOUNT, USER, Cluster, kinds, scripted_cluster
@@ -19,6 +20,8 @@ from tests.services.scheduler.cluster import ACCOUNT, USER, Cluster, kinds, scri
 if TYPE_CHECKING:
     from collections.abc import Awaitable
     from pathlib import Path
+
+    from servicekit.clock import ManualClock
 
 
 async def failure(call: Awaitable[Any]) -> RpcFailure:
@@ -57,6 +60,7 @@ async def test_submitted_job_comes_back_with_what_was_sent(cluster: Cluster) -> 
         dtype="float32",
         language="hip",
         priority=7,
+        queue="default",
         launch_plan=plan,
         problem_definition=definition,
     )
@@ -244,6 +248,65 @@ async def test_account_with_too_many_jobs_in_flight_reads_when_to_try_again(tmp_
         assert said.code is grpc.StatusCode.RESOURCE_EXHAUSTED
         assert said.retry_after is not None
         assert said.retry_after > timedelta(0)
+        assert "2 jobs of this account are in flight; the limit is 2" in said.message
+
+
+async def test_account_with_too_many_submissions_reads_exactly_when_the_next_is_possible(
+    tmp_path: Path, free_clock: ManualClock
+) -> None:
+    async with scripted_cluster(tmp_path, max_submissions_per_hour=2) as cluster:
+        cluster.clock = free_clock
+        await cluster.start(loops=False)
+        for number in range(2):
+            await cluster.submit(f"key {number}")
+            free_clock.advance(timedelta(minutes=10))
+        said = await failure(cluster.submit("key 2"))
+        assert (said.code, said.retry_after) == (grpc.StatusCode.RESOURCE_EXHAUSTED, timedelta(minutes=40))
+        assert "made 2 submissions in the last hour; the limit is 2" in said.message
+        assert (await cluster.submit("key 0")).job_id, "a repeated key is no new submission"
+        await cluster.stop()
+        free_clock.advance(timedelta(minutes=40) - timedelta(microseconds=1))
+        await cluster.start(loops=False)
+        assert (await failure(cluster.submit("key 2"))).code is grpc.StatusCode.RESOURCE_EXHAUSTED
+        free_clock.advance(timedelta(microseconds=1))
+        assert (await cluster.submit("key 2")).job_id
+
+
+async def test_the_hour_is_told_before_the_jobs_in_flight_because_it_lasts_longer(
+    tmp_path: Path, free_clock: ManualClock
+) -> None:
+    async with scripted_cluster(tmp_path, max_jobs_in_flight=1, max_submissions_per_hour=1) as cluster:
+        cluster.clock = free_clock
+        await cluster.start(loops=False)
+        await cluster.submit("first")
+        assert (await failure(cluster.submit("second"))).retry_after == timedelta(hours=1)
+
+
+async def test_submitters_are_told_how_many_more_submissions_they_may_make(
+    tmp_path: Path, free_clock: ManualClock
+) -> None:
+    async with scripted_cluster(tmp_path, max_jobs_in_flight=3, max_submissions_per_hour=9) as cluster:
+        cluster.clock = free_clock
+        await cluster.start(loops=False)
+        assert await cluster.allowance() == scheduler_pb2.Allowance(
+            remaining_submissions=3, max_jobs_in_flight=3, max_submissions_per_hour=9
+        )
+        for remaining in (2, 1, 0):
+            answer = await cluster.submitted(f"key {remaining}")
+            event = await anext(aiter(cluster.watch(answer.job.job_id)))
+            assert answer.allowance.remaining_submissions == remaining
+            assert event.queued.remaining_submissions == remaining
+            assert event.queued.HasField("remaining_submissions")
+        repeated = await cluster.submitted("key 0")
+        free_clock.advance(timedelta(minutes=1))
+        assert repeated.allowance == scheduler_pb2.Allowance(
+            jobs_in_flight=3,
+            max_jobs_in_flight=3,
+            submissions_in_last_hour=3,
+            max_submissions_per_hour=9,
+            renew_after=duration_to_proto(timedelta(hours=1)),
+        )
+        assert (await cluster.allowance()).renew_after.ToTimedelta() == timedelta(minutes=59)
 
 
 async def test_job_of_another_account_is_not_found(cluster: Cluster) -> None:

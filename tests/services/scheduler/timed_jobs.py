@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from wavepool.executor.v1 import run_event_pb2
 from wavepool.submission.v1.submission_pb2 import RUN_MODE_FULL
 
+from services.scheduler.jobs.allowance import SubmissionLimits
 from services.scheduler.jobs.job import Job, JobState, Outcome
 from tests.services.scheduler.jobs import LEASE, START, a_job
 
@@ -51,6 +52,6 @@ async def ended(store: JobStore, number: int, **changes: Any) -> Job:
     """Brings a job to the end that `timed_job` gives it."""
     over = timed_job(number, **changes)
     first = replace(over, state=JobState.SETTLING, end_time=None)
-    inserted = await store.insert(first, 1000)
+    inserted = (await store.insert(first, SubmissionLimits(1000))).job
     assert inserted is not None
     return await store.move(inserted, replace(over, spec=inserted.spec), [b"ended"], START)

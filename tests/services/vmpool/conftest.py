@@ -15,6 +15,7 @@ from servicekit.db import database
 from services.vmpool.config import VmPoolSettings
 from services.vmpool.lifecycle.driver import MachineDriver
 from services.vmpool.lifecycle.health_book import HealthBook
+from services.vmpool.lifecycle.load_book import LoadBook
 from services.vmpool.lifecycle.machine_poller import WAIT_SECONDS, MachinePoller
 from services.vmpool.lifecycle.orphans import LOOK_SECONDS, Orphans
 from services.vmpool.lifecycle.reconciler import ORDER_SECONDS, PASS_SECONDS, Reconciler
@@ -115,6 +116,7 @@ class Bench:
             releaser,
             self.executors,
             health,
+            LoadBook(self.settings.metrics_window),
             self.clock,
         )
         tokens = MachineTokens(self.settings.resolved_secret())

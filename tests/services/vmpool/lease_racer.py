@@ -26,7 +26,7 @@ async def race(store: LeaseStore, name: str, jobs: int, started: str, eighths: i
     ]
     outcomes = await asyncio.gather(*(store.acquire(request) for request in requests))
     leases = [outcome[0] for outcome in outcomes if outcome is not None]
-    return [(lease.lease_id, lease.slot.first, lease.slot.eighths, lease.fencing_token) for lease in leases]
+    return [(lease.lease_id, lease.slots[0].first, lease.size, lease.fencing_token) for lease in leases]
 
 
 def tell(line: str) -> None:

@@ -58,6 +58,11 @@ class PoolProcess:
     def kill(self) -> None:
         assert self.end(signal.SIGKILL) == -signal.SIGKILL, f"it had ended before:\n{self.log[-5000:]}"
 
+    def send(self, number: int) -> None:
+        """Sends a signal to the process."""
+        assert self._process is not None
+        self._process.send_signal(number)
+
     def exit_status(self) -> int:
         """Waits until the process ends by itself; returns its exit status."""
         assert self._process is not None
@@ -99,7 +104,7 @@ async def leased(stub: Stub, job_id: str = "job") -> pb.Lease:
     async with asyncio.timeout(DEADLINE_SECONDS):
         while True:
             try:
-                return (await stub.AcquireLease(request, wait_for_ready=True)).lease
+                return (await stub.AcquireLease(request, wait_for_ready=True)).grants[0].lease
             except grpc.aio.AioRpcError as error:
                 if error.code() not in _NOT_YET:
                     raise

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from services.vmpool.errors import ProviderError
 from services.vmpool.lifecycle.executor_client import ExecutorUnreachableError, Health
+from services.vmpool.machines.load import Load
 from services.vmpool.machines.machine import Inventory
 from services.vmpool.providers.provider import UNNAMED, Observation, Offer, ProviderState, Resource
 
@@ -137,13 +138,14 @@ class ScriptedExecutors:
     hang: Callable[[], None] = lambda: None
     runs_in_flight: int = 0
     unfit_reason: str = ""
+    load: Load = field(default_factory=Load)
     inventory: Inventory = field(default_factory=lambda: Inventory(device="cpu", device_title="Scripted"))
 
     async def health(self, endpoint: str, token: str) -> Health:
         if self.silent:
             self.hang()
             raise ExecutorUnreachableError(f"{endpoint} is silent")
-        return Health(self.inventory, self.runs_in_flight, self.unfit_reason)
+        return Health(self.inventory, self.runs_in_flight, self.unfit_reason, self.load)
 
     async def close(self) -> None:
         pass

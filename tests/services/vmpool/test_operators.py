@@ -87,7 +87,9 @@ async def test_a_machine_that_is_stopped_loses_its_leases_at_once_and_its_jobs_t
     bench: Bench, stub: VmPoolServiceAsyncStub
 ) -> None:
     machine_id = (await bench.warm_machine()).machine_id
-    lease = (await stub.AcquireLease(pb.AcquireLeaseRequest(job_id="job", gpu_type="MI300X", eighths=8))).lease
+    lease = (
+        (await stub.AcquireLease(pb.AcquireLeaseRequest(job_id="job", gpu_type="MI300X", eighths=8))).grants[0].lease
+    )
     stopped = (await stub.StopMachine(pb.StopMachineRequest(machine_id=machine_id, reason="it burns"))).machine
     assert (stopped.state, stopped.leased_eighths, stopped.reason) == (pb.MACHINE_STATE_DRAINING, 0, "it burns")
     renewal = await failure(stub.RenewLease(pb.RenewLeaseRequest(lease_id=lease.lease_id)))

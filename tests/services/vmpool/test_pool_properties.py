@@ -1,8 +1,12 @@
-"""Whatever happens, in any order: no machine too many, no slot leased twice, none leaked, every second paid."""
+"""Whatever happens, in any order: no machine too many, no slot leased twice, none leaked, every second paid.
+
+Gangs are whole or over, and each slot's fencing token grows.
+"""
 
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -15,14 +19,20 @@ from servicekit.clock import ManualClock
 from services.vmpool.capacity.machine_request import MachineRequest
 from services.vmpool.config import VmPoolSettings
 from services.vmpool.errors import (
+    InvalidFieldError,
     LeaseEndedError,
+    MachineNotReadyError,
     NoOfferError,
     NotFoundError,
     PoolLimitError,
     ProviderError,
+    SlotTakenError,
     StaleMachineError,
 )
+from services.vmpool.machines.lease import Lease, LeaseState, PlacedRequest, Placement
 from services.vmpool.machines.machine import OVER, Halt
+from services.vmpool.machines.offer import Offer
+from services.vmpool.machines.slot import Slot, taken
 from services.vmpool.machines.usage_fact import next_fact
 from services.vmpool.providers.provider import Observation, ProviderState
 from tests.services.vmpool.conftest import Bench, a_request, bench_on
@@ -31,19 +41,33 @@ from tests.services.vmpool.scripted_provider import ScriptedProvider
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from services.vmpool.machines.lease import Lease
     from services.vmpool.machines.usage_fact import UsageFact
 
 MAX_MACHINES = 2
 GPU_TYPES = ("MI300X", "MI210")
 INTERVAL = timedelta(seconds=60)
+MINUTE = timedelta(minutes=1)
+PARTS = (
+    (Slot(0, 0, 8),),
+    (Slot(1, 0, 8),),
+    (Slot(0, 0, 8), Slot(1, 0, 8)),
+    (Slot(0, 4, 4),),
+    (Slot(0, 6, 2),),
+)
+"""Slots that are asked for by name. The second GPU is on some machines only."""
+REFUSALS = (MachineNotReadyError, SlotTakenError, InvalidFieldError)
 
 Event = tuple[object, ...]
 EVENTS: st.SearchStrategy[Event] = st.one_of(
-    st.tuples(st.just("demand"), st.sampled_from(GPU_TYPES), st.integers(1, 4), st.sampled_from([1, 2, 4, 8])),
+    st.tuples(st.just("demand"), st.sampled_from(GPU_TYPES), st.integers(1, 4), st.sampled_from([1, 2, 4, 8, 16])),
     st.tuples(st.just("bring up"), st.sampled_from(GPU_TYPES), st.integers(1, 4)),
     st.tuples(st.just("acquire"), st.sampled_from(GPU_TYPES), st.sampled_from([1, 2, 4, 8])),
-    st.tuples(st.just("acquire"), st.just("MI300X"), st.sampled_from([1, 2, 4, 8])),
+    st.tuples(st.just("acquire"), st.just("MI300X"), st.sampled_from([1, 2, 4, 8, 16])),
+    st.tuples(st.just("place"), st.lists(st.sampled_from(PARTS), min_size=1, max_size=MAX_MACHINES)),
+    st.tuples(
+        st.just("bring up a gang"), st.sampled_from([8, 16]), st.lists(st.sampled_from(PARTS), min_size=2, max_size=2)
+    ),
+    st.tuples(st.just("bring up a gang"), st.just(16), st.just([PARTS[2], PARTS[0]])),
     st.tuples(st.just("release"), st.integers(0, 9)),
     st.tuples(st.just("renew"), st.integers(0, 9)),
     st.tuples(st.just("pass")),
@@ -58,7 +82,7 @@ EVENTS: st.SearchStrategy[Event] = st.one_of(
     st.tuples(st.just("end a machine"), st.sampled_from(list(ProviderState))),
     st.tuples(st.just("drain"), st.integers(0, 3)),
     st.tuples(st.just("stop"), st.integers(0, 3)),
-    st.tuples(st.just("request"), st.sampled_from(GPU_TYPES)),
+    st.tuples(st.just("request"), st.sampled_from(GPU_TYPES), st.sampled_from([1, 2])),
     st.tuples(st.just("restart")),
 )
 
@@ -69,8 +93,11 @@ class Life:
     def __init__(self, pool_settings: VmPoolSettings) -> None:
         self.settings = pool_settings
         self.clock = ManualClock(datetime(2026, 1, 1, tzinfo=UTC))
-        self.provider = ScriptedProvider(gpu_types=GPU_TYPES)
+        offers = [Offer("scripted", gpu_type, count, 3_600_000_000) for gpu_type in GPU_TYPES for count in (1, 2)]
+        self.provider = ScriptedProvider(gpu_types=GPU_TYPES, offered=offers)
         self.leases: list[Lease] = []
+        self.gangs: Counter[str] = Counter()
+        self.tokens: dict[tuple[str, int, int], int] = {}
         self.facts: dict[str, list[UsageFact]] = {}
         self.jobs = 0
 
@@ -106,11 +133,43 @@ class Life:
         for eighths in (8, 4, 2, 2)[:jobs]:
             await self._acquire(bench, gpu_type, eighths)
 
+    async def _bring_up_a_gang(self, bench: Bench, eighths: int, parts: Sequence[tuple[Slot, ...]]) -> None:
+        await bench.demand(GPU_TYPES[0], len(parts), eighths)
+        await bench.passes(3)
+        await self._place(bench, parts)
+
     async def _acquire(self, bench: Bench, gpu_type: str, eighths: int) -> None:
         self.jobs += 1
-        taken = await bench.leases.acquire(a_request(f"job{self.jobs}", gpu_type=gpu_type, eighths=eighths))
-        if taken is not None:
-            self.leases.append(taken[0])
+        granted = await bench.leases.acquire(a_request(f"job{self.jobs}", gpu_type=gpu_type, eighths=eighths))
+        if granted is not None:
+            self._note(granted[0])
+
+    async def _place(self, bench: Bench, parts: Sequence[tuple[Slot, ...]]) -> None:
+        self.jobs += 1
+        before = await bench.machines.unreleased()
+        placements = tuple(Placement(m.machine_id, slots) for m, slots in zip(before, parts, strict=False))
+        if not placements:
+            return
+        request = PlacedRequest(f"job{self.jobs}", 1, GPU_TYPES[0], placements, MINUTE, GPU_TYPES[1:])
+        try:
+            granted = await bench.leases.place(request)
+        except REFUSALS:
+            assert await bench.machines.unreleased() == before
+            return
+        assert [(lease.machine_id, lease.slots) for lease, _ in granted] == [
+            (p.machine_id, p.slots) for p in placements
+        ]
+        for lease, _ in granted:
+            self._note(lease)
+
+    def _note(self, lease: Lease) -> None:
+        self.leases.append(lease)
+        self.gangs[lease.gang_id] += 1
+        for slot in lease.slots:
+            for eighth in range(slot.first, slot.first + slot.eighths):
+                place = (lease.machine_id, slot.gpu, eighth)
+                assert lease.fencing_token > self.tokens.get(place, 0)
+                self.tokens[place] = lease.fencing_token
 
     async def _release(self, bench: Bench, index: int) -> None:
         if index < len(self.leases):
@@ -118,7 +177,7 @@ class Life:
 
     async def _renew(self, bench: Bench, index: int) -> None:
         if index < len(self.leases):
-            await bench.leases.renew(self.leases[index].lease_id, timedelta(seconds=60))
+            await bench.leases.renew(self.leases[index].lease_id, MINUTE)
 
     async def _pass(self, bench: Bench) -> None:
         await bench.passes()
@@ -155,22 +214,26 @@ class Life:
         if index < len(machines):
             await bench.machines.halt(machines[index].machine_id, Halt("an event"))
 
-    async def _request(self, bench: Bench, gpu_type: str) -> None:
-        await bench.vmpool.pool.requesting.request(MachineRequest(gpu_type, force_new=True))
+    async def _request(self, bench: Bench, gpu_type: str, gpu_count: int) -> None:
+        await bench.vmpool.pool.requesting.request(MachineRequest(gpu_type, gpu_count, force_new=True))
 
     async def _promises_hold(self, bench: Bench) -> None:
         assert len(self.provider.machines) <= MAX_MACHINES
         unreleased = await bench.machines.unreleased()
         assert len(unreleased) <= MAX_MACHINES
         assert set(self.provider.machines) <= {machine.machine_id for machine in unreleased}
+        active = dict[str, list[Lease]]()
         for machine in unreleased:
-            masks = [lease.slot.mask for lease in await bench.leases.standing_on(machine.machine_id)]
-            assert sum(mask.bit_count() for mask in masks) == machine.occupied[0].bit_count()
-            combined = 0
-            for mask in masks:
-                assert not combined & mask
-                combined |= mask
-            assert combined == machine.occupied[0]
+            combined = (0,) * machine.gpu_count
+            for lease in await bench.leases.standing_on(machine.machine_id):
+                # Raises if a slot is leased twice.
+                combined = taken(combined, lease.slots)
+                if lease.gang_id and lease.state is LeaseState.ACTIVE:
+                    active.setdefault(lease.gang_id, []).append(lease)
+            assert combined == machine.occupied
+        for gang_id, leases in active.items():
+            assert len(leases) == self.gangs[gang_id]
+            assert len({lease.expire_time for lease in leases}) == 1
         await self._note_usage(bench)
 
     async def _note_usage(self, bench: Bench) -> None:
@@ -220,6 +283,7 @@ def test_a_pool_keeps_its_promises_whatever_happens(
         data_dir=folder,
         database_url=f"sqlite+aiosqlite:///{folder / 'vmpool.db'}",
         max_machines=MAX_MACHINES,
+        gpus_per_machine=(1, 2),
         billing_target="127.0.0.1:1",
     )
     asyncio.run(Life(pool_settings).live(events))

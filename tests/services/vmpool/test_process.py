@@ -7,6 +7,7 @@ import json
 import os
 import signal
 import threading
+import time
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING
@@ -17,19 +18,20 @@ from wavepool.vmpool.v1 import vmpool_pb2_grpc
 
 from tests.service_token import AllowedCaller
 from tests.services.vmpool.local_machines import TINY_EXECUTOR, ended, is_alive, process_ids
-from tests.services.vmpool.pool_process import PoolProcess, leased
+from tests.services.vmpool.pool_process import DEADLINE_SECONDS, PoolProcess, leased
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
     from pathlib import Path
 
 
+LOCAL = {"VMPOOL_LOCAL_EXECUTOR_PORT": "0", "VMPOOL_LOCAL_EXECUTOR_COMMAND": json.dumps(TINY_EXECUTOR)}
+FAILOVER_SECONDS = 5.0
+
+
 @pytest.fixture
 def pool(tmp_path: Path) -> Iterator[PoolProcess]:
-    pool = PoolProcess(
-        tmp_path,
-        {"VMPOOL_LOCAL_EXECUTOR_PORT": "0", "VMPOOL_LOCAL_EXECUTOR_COMMAND": json.dumps(TINY_EXECUTOR)},
-    )
+    pool = PoolProcess(tmp_path, LOCAL)
     pool.start()
     yield pool
     with reaping(pool):
@@ -76,6 +78,50 @@ async def test_a_second_pool_on_the_same_data_is_refused_and_harms_nobody(pool: 
         assert second.exit_status() == 1
         assert "vmpool: another vmpool serves this database already: stop that one" in pool.log
         assert await leased(stub) == lease
+
+
+@pytest.mark.parametrize("database_url", [pytest.param("postgresql", marks=pytest.mark.postgres)], indirect=True)
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])
+async def test_a_pool_that_waits_takes_over_from_one_that_was_killed_or_frozen_and_the_frozen_one_ends(
+    tmp_path: Path, database_url: str, number: signal.Signals
+) -> None:
+    shared = {**LOCAL, "VMPOOL_DATABASE_URL": database_url, "VMPOOL_TAKEOVER_TIMEOUT": "60"}
+    first, second = PoolProcess(tmp_path, shared), PoolProcess(tmp_path, shared)
+    first.start()
+    with reaping(second), killing(first, second):
+        async with first.stub() as stub:
+            before = await leased(stub)
+        second.start()
+        await said(second, "waiting for another process that serves this database to end")
+        began = time.monotonic()
+        first.send(number)
+        await said(second, '"epoch":2')
+        assert time.monotonic() - began < FAILOVER_SECONDS
+        async with second.stub() as stub:
+            if number is signal.SIGSTOP:
+                first.send(signal.SIGCONT)
+                assert first.exit_status() == 1
+                assert "another process has taken over: this one writes nothing more" in second.log
+                assert "vmpool: another vmpool has taken over" in second.log
+            assert await leased(stub) == before
+            (machine,) = (await stub.ListMachines(pb.ListMachinesRequest())).machines
+            assert machine.state == pb.MACHINE_STATE_BUSY
+        assert second.end(signal.SIGTERM) == 0
+
+
+@contextmanager
+def killing(*pools: PoolProcess) -> Generator[None]:
+    try:
+        yield
+    finally:
+        for pool in pools:
+            pool.end(signal.SIGKILL)
+
+
+async def said(pool: PoolProcess, message: str) -> None:
+    async with asyncio.timeout(DEADLINE_SECONDS):
+        while message not in pool.log:
+            await asyncio.sleep(0.01)
 
 
 @pytest.mark.parametrize(

@@ -39,11 +39,15 @@ def seconds(number: int) -> Duration:
 async def test_a_lease_carries_what_its_holder_needs(bench: Bench, stub: VmPoolServiceAsyncStub) -> None:
     machine = await bench.warm_machine()
     answer = await stub.AcquireLease(acquire(duration=seconds(30)))
-    lease = answer.lease
+    lease, machine_now = answer.grants[0].lease, answer.grants[0].machine
     assert (lease.executor_endpoint, lease.executor_token) == (machine.endpoint, machine.token)
-    assert (lease.fencing_token, lease.eighths, lease.start_kind) == (1, 8, pb.START_KIND_COLD_START)
+    assert (lease.fencing_token, list(lease.slots), lease.start_kind) == (
+        1,
+        [pb.Slot(eighths=8)],
+        pb.START_KIND_COLD_START,
+    )
     assert lease.expire_time.seconds == int(bench.clock.now().timestamp()) + 30
-    assert (answer.machine.state, answer.machine.free_eighths) == (pb.MACHINE_STATE_BUSY, 0)
+    assert (machine_now.state, machine_now.free_eighths) == (pb.MACHINE_STATE_BUSY, 0)
     renewed = await stub.RenewLease(pb.RenewLeaseRequest(lease_id=lease.lease_id, duration=seconds(90)))
     assert renewed.expire_time.seconds == int(bench.clock.now().timestamp()) + 90
     await stub.ReleaseLease(pb.ReleaseLeaseRequest(lease_id=lease.lease_id))
@@ -56,7 +60,7 @@ async def test_asking_for_a_lease_starts_a_machine_and_says_so(bench: Bench, stu
     assert (refused.code, refused.retry_after) == (grpc.StatusCode.RESOURCE_EXHAUSTED, timedelta(seconds=1))
     assert "1 on the way" in refused.message
     await bench.passes(3)
-    assert (await stub.AcquireLease(acquire())).lease.start_kind == pb.START_KIND_COLD_START
+    assert (await stub.AcquireLease(acquire())).grants[0].lease.start_kind == pb.START_KIND_COLD_START
     await bench.no_demand()
     assert len(bench.provider.provisioned) == 1
 
@@ -171,7 +175,7 @@ async def test_a_watch_tells_of_freed_slots(bench: Bench, stub: VmPoolServiceAsy
     assert [event.machine.free_eighths for event in await follower.next(1)] == [8]
     for job_id in ("one", "two"):
         await stub.AcquireLease(acquire(job_id, eighths=4))
-    lease = (await stub.AcquireLease(acquire("two", eighths=4))).lease
+    lease = (await stub.AcquireLease(acquire("two", eighths=4))).grants[0].lease
     await stub.ReleaseLease(pb.ReleaseLeaseRequest(lease_id=lease.lease_id))
     assert [event.machine.free_eighths for event in await follower.next(3)] == [4, 0, 4]
     follower.close()
@@ -253,7 +257,7 @@ async def test_metrics_sum_the_pool_up(bench: Bench, stub: VmPoolServiceAsyncStu
     machine = await bench.warm_machine()
     bench.clock.advance(timedelta(seconds=30))
     for attempt in range(2):
-        lease = (await stub.AcquireLease(acquire(attempt=attempt))).lease
+        lease = (await stub.AcquireLease(acquire(attempt=attempt))).grants[0].lease
         bench.clock.advance(timedelta(seconds=10))
         await stub.ReleaseLease(pb.ReleaseLeaseRequest(lease_id=lease.lease_id))
     await stub.AcquireLease(acquire(attempt=7))

@@ -91,6 +91,13 @@ class Management:
             power_watts=_scaled(_known(nvml.nvmlDeviceGetPowerUsage, handle), 1e-3),
         )
 
+    def busy_share(self) -> float | None:
+        """Return the share of the last second or less in which a kernel ran."""
+        try:
+            return self._nvml.nvmlDeviceGetUtilizationRates(self._handle).gpu / 100
+        except Exception:  # noqa: BLE001  every fault of the library is a subclass of its own
+            return None
+
     def versions(self) -> Firmware:
         """Return the versions of driver and VBIOS."""
         nvml = self._nvml

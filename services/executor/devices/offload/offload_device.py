@@ -45,6 +45,10 @@ class OffloadManagement(Protocol[AnyGpu_co]):
         """Return the GPU's state now."""
         ...
 
+    def busy_share(self) -> float | None:
+        """Return the share of the last moments in which the GPU worked; None if it is not reported."""
+        ...
+
     def versions(self) -> Firmware:
         """Return the versions of the GPU's driver and firmware."""
         ...
@@ -87,6 +91,12 @@ class OffloadDevice(ABC, Generic[AnyGpu]):
     def read_instruments(self) -> Reading:
         """Return the first GPU's state now."""
         return self._management(self._indices[0]).reading()
+
+    def busy_shares(self, devices: int) -> Sequence[float]:
+        """Return the busy shares of the first `devices` GPUs, or of the only one; raises ToolchainError."""
+        only = self._only_index()
+        shares = [self._management(index).busy_share() for index in (range(devices) if only is None else [only])]
+        return [share for share in shares if share is not None]
 
     def versions(self) -> Firmware:
         """Return the versions of driver and VBIOS."""

@@ -121,6 +121,13 @@ class Management:
             other_processes=None if processes is None else max(0, len(processes) - 1),
         )
 
+    def busy_share(self) -> float | None:
+        """Return the share of the last moments in which the shaders worked; None if it is not reported."""
+        activity: Any = self._reported(self._smi.amdsmi_get_gpu_activity)
+        percent = _number(activity and activity.get("gfx_activity"))
+        # Firmware without a figure reports the largest number of its type.
+        return percent / 100 if percent is not None and 0 <= percent <= 100 else None  # noqa: PLR2004  percents
+
     def errors(self) -> ErrorCounts | None:
         """The memory's error counters; None if they are not reported."""
         counts = self._reported(self._smi.amdsmi_get_gpu_total_ecc_count)

@@ -79,7 +79,9 @@ def reclaim(state: CycleState, policy: Policy) -> None:
         if refusal:
             state.waiting[job.name] = refusal
             continue
-        victims = [other for other in state.jobs.values() if check.may_be_victim(other)]
+        # Most jobs wait, and have nothing to give.
+        holders = [other for other in state.jobs.values() if state.active_tasks(other)]
+        victims = [other for other in holders if check.may_be_victim(other)]
         found = VictimSearch(state, job, victims, check.refusal, spread=policy.spread).run()
         _note(state, job, found, check.why)
 
@@ -175,6 +177,7 @@ def _note(state: CycleState, job: Job, found: Outcome, why: Callable[[Job], str]
         victim = state.job_of[task.name]
         reason = f"gives its place to {job.name}: {why(victim)}"
         state.reasons[task.name] = state.waiting[victim.name] = reason
+        state.winners[task.name] = job.name
     for task in found.plan.moved:
         what = "moves" if state.places[task.name].held else "waits for another place"
         state.reasons[task.name] = f"{what} so that {job.name} fits"

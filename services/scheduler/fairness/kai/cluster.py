@@ -143,6 +143,8 @@ class Cluster:
     tree: QueueTree
     partition_milli: Mapping[str, int] = field(default_factory=dict[str, int])
     """What a partition of each profile counts for in queues, in thousandths of a GPU."""
+    further_requests: Mapping[str, Amounts] = field(default_factory=dict[str, Amounts])
+    """What jobs that are not listed want besides, by queue. They count when the surplus is divided."""
     usage_ppm: Mapping[str, Amounts] = field(default_factory=dict[str, Amounts])
     """Past usage of queues, as millionths of the cluster's capacity."""
 

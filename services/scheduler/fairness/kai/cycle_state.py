@@ -49,6 +49,8 @@ class CycleState:
         self.places: dict[str, Place] = {}
         self.reasons: dict[str, str] = {}
         """Why each task was last started, moved or stopped, by name."""
+        self.winners: dict[str, str] = {}
+        """The job that each task was stopped for, by the task's name."""
         self.waiting: dict[str, str] = {}
         """Why each job waits, by name."""
         self._active: Counter[str] = Counter()
@@ -182,4 +184,7 @@ class CycleState:
             pending = self.required(task for task in job.tasks if task.state is TaskState.PENDING)
             for queue in self.tree.upwards(job.queue):
                 requests[queue.name] = requests[queue.name].plus(pending)
+        for name, amounts in self.cluster.further_requests.items():
+            for queue in self.tree.upwards(name):
+                requests[queue.name] = requests[queue.name].plus(amounts)
         return requests

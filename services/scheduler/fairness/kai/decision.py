@@ -47,6 +47,8 @@ class CycleResult(NamedTuple):
     """Why each job that did not get all that it waits for waits."""
     states: Mapping[str, TaskState]
     """The state of each task, by name."""
+    winners: Mapping[str, str]
+    """The job that each stopped task gives its place to, by the task's name."""
     shares: Mapping[str, QueueShare]
     """What each queue may have, and has with these decisions."""
 
@@ -60,7 +62,11 @@ def result_of(state: CycleState) -> CycleResult:
         if job.name in state.waiting and any(states[task.name] is TaskState.PENDING for task in job.tasks)
     }
     return CycleResult(
-        tuple(_decisions(state)), waiting, states, {queue: state.share(queue) for queue in state.tree.queues}
+        tuple(_decisions(state)),
+        waiting,
+        states,
+        dict(state.winners),
+        {queue: state.share(queue) for queue in state.tree.queues},
     )
 
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from services.scheduler.fairness.kai.min_runtime import ReclaimMethod
-from services.scheduler.fairness.kai.reclaim_rule import ReclaimStrategy
+from services.scheduler.fairness.queue_tree import ReclaimStrategy
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
 class Action(StrEnum):
@@ -35,6 +39,8 @@ class Policy:
     k_ppm: int = 1_000_000
     """How much past usage counts when the surplus is divided, in millionths."""
     strategy: ReclaimStrategy = ReclaimStrategy.AGGRESSIVE
+    strategies: Mapping[str, ReclaimStrategy] = field(default_factory=dict[str, ReclaimStrategy])
+    """By the queue that reclaims, if it has one of its own."""
     never_below_quota: bool = True
     """True if a reclaim leaves every queue its quota."""
     min_runtime_method: ReclaimMethod = ReclaimMethod.LOWEST_COMMON_ANCESTOR
@@ -43,5 +49,7 @@ class Policy:
     reclaim_min_runtime_seconds: int = 0
     stale_grace_seconds: int = 60
     """How long a job may lack tasks that it needs."""
+    may_move: bool = True
+    """False if a reclaim only stops tasks, and gives none of them another place."""
     spread: bool = False
     """True to prefer the emptiest node and whole GPUs; otherwise the fullest that fit, so that large jobs find room."""

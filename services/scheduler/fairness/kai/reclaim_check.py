@@ -10,12 +10,12 @@ from services.scheduler.fairness.kai.protection import may_give, protected_victi
 from services.scheduler.fairness.kai.reclaim_rule import (
     Reclaimer,
     ReclaimRule,
-    ReclaimStrategy,
     may_reclaim_at_all,
     reclaim_verdict,
     within_quota,
 )
 from services.scheduler.fairness.kai.victim_search import victims_by_job
+from services.scheduler.fairness.queue_tree import ReclaimStrategy
 
 if TYPE_CHECKING:
     from services.scheduler.fairness.kai.cluster import Job
@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     from services.scheduler.fairness.queue_tree import Amounts
 
 
+_NEVER = frozenset({ReclaimRule.WITHIN_FAIR_SHARE, ReclaimRule.BELOW_QUOTA})
+"""Rules that forbid a first victim of a queue; each further one leaves the queue with less, so they go on to."""
+
+
 class ReclaimCheck:
     """The check for one pending job. It remembers the shares that queues had when it was made."""
 
@@ -32,9 +36,11 @@ class ReclaimCheck:
         self._state = state
         self._job = job
         self._policy = policy
+        self._strategy = policy.strategies.get(job.queue, policy.strategy)
         self._shares = {name: state.share(name) for name in state.tree.queues}
         self._required = state.required(tasks_to_place(state, job))
         self._rule = ReclaimRule.OVER_FAIR_SHARE
+        self._queues_may_give: dict[tuple[str, Amounts], bool] = {}
 
     def refusal_of_any(self) -> str | None:
         """Why no choice of victims would be allowed; None if some may be."""
@@ -45,10 +51,31 @@ class ReclaimCheck:
         """True if the job is of another queue, can be preempted, and is not protected as a whole."""
         if other.queue == self._job.queue or not other.preemptible:
             return False
-        return may_give(other, self._minimum_seconds(other))
+        return self._queue_may_give(other) and may_give(other, self._minimum_seconds(other))
+
+    def _queue_may_give(self, other: Job) -> bool:
+        """False if no plan with this job can be allowed: its queue could not even give one task as the first."""
+        if self._policy.may_move or len(other.tasks) > 1:
+            # Who gets another place loses nothing; and tasks of other sizes may be given first.
+            return True
+        task = next(iter(other.tasks))
+        amounts = self._state.amounts(task, task.node)
+        key = (other.queue, amounts)
+        if key not in self._queues_may_give:
+            verdict = reclaim_verdict(
+                self._shares,
+                self._reclaimer(self._required),
+                {other.queue: [amounts]},
+                self._strategy,
+                never_below_quota=self._policy.never_below_quota,
+            )
+            self._queues_may_give[key] = verdict.rule not in _NEVER
+        return self._queues_may_give[key]
 
     def refusal(self, plan: Plan) -> str | None:
         """Why the plan is not allowed; None if it is."""
+        if plan.moved and not self._policy.may_move:
+            return f"task {plan.moved[0].name} would have to move"
         protected = protected_victim(self._state, plan, self._minimum_seconds)
         if protected:
             return protected
@@ -56,7 +83,7 @@ class ReclaimCheck:
             self._shares,
             self._reclaimer(self._state.required(plan.tasks)),
             self._victims(plan),
-            self._policy.strategy,
+            self._strategy,
             never_below_quota=self._policy.never_below_quota,
         )
         self._rule = verdict.rule
@@ -70,7 +97,7 @@ class ReclaimCheck:
         return Reclaimer(self._job.queue, required, self._job.preemptible)
 
     def _minimum_seconds(self, victim: Job) -> int:
-        aggressive = self._policy.strategy is ReclaimStrategy.AGGRESSIVE
+        aggressive = self._strategy is ReclaimStrategy.AGGRESSIVE
         if aggressive and within_quota(self._shares[self._job.queue], self._required):
             return 0
         return reclaim_min_runtime_seconds(

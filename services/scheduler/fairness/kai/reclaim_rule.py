@@ -11,19 +11,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
-from services.scheduler.fairness.queue_tree import EVERYTHING, NOTHING, RESOURCES, UNLIMITED, Amounts
+from services.scheduler.fairness.queue_tree import EVERYTHING, NOTHING, RESOURCES, UNLIMITED, Amounts, ReclaimStrategy
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-
-class ReclaimStrategy(StrEnum):
-    """When a queue may take resources back."""
-
-    CONSERVATIVE = "conservative"
-    """From queues over their fair share only."""
-    AGGRESSIVE = "aggressive"
-    """Also within its own quota from queues over theirs; the victims' minimum runtime does not count then."""
 
 
 class ReclaimRule(StrEnum):

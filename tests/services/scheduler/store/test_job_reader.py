@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from wavepool.submission.v1.submission_pb2 import RUN_MODE_CHECK
 
+from services.scheduler.jobs.allowance import SubmissionLimits
 from services.scheduler.jobs.job import JobState
 from services.scheduler.jobs.listing import JobFilter, PageEnd
 from services.scheduler.jobs.run_history import RunKind
@@ -15,11 +16,11 @@ if TYPE_CHECKING:
     from services.scheduler.store.job_reader import JobReader
     from services.scheduler.store.job_store import JobStore
 
-LIMIT = 20
+LIMIT = SubmissionLimits(20)
 
 
 async def queued(store: JobStore, number: int, **changes: Any) -> Job:
-    job = await store.insert(a_job(number, source="source", **changes), LIMIT)
+    job = (await store.insert(a_job(number, source="source", **changes), LIMIT)).job
     assert job is not None
     return await store.move(job, job.enqueue("hold-1"), [b"queued"], START)
 

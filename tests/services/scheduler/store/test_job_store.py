@@ -11,6 +11,7 @@ from sqlalchemy import select, update
 from sqlalchemy.exc import IntegrityError
 from wavepool.submission.v1.submission_pb2 import RUN_MODE_FULL, TIMING_MODE_FIRST_CALL, Submission
 
+from services.scheduler.jobs.allowance import SubmissionLimits
 from services.scheduler.jobs.errors import StaleJobError
 from services.scheduler.jobs.job import Job, JobEvent, JobState
 from services.scheduler.store import tables
@@ -24,17 +25,17 @@ if TYPE_CHECKING:
     from services.scheduler.queue.event_hub import EventHub
     from services.scheduler.store.job_reader import JobReader
 
-LIMIT = 20
+LIMIT = SubmissionLimits(20)
 
 
 async def queued(store: JobStore, number: int = 1) -> Job:
-    job = await store.insert(a_job(number, source="source"), LIMIT)
+    job = (await store.insert(a_job(number, source="source"), LIMIT)).job
     assert job is not None
     return await store.move(job, job.enqueue("hold-1"), [b"queued"], START)
 
 
 async def test_job_comes_back_as_it_was_stored_in_every_state(store: JobStore) -> None:
-    job = await store.insert(a_job(request_id="request-1"), LIMIT)
+    job = (await store.insert(a_job(request_id="request-1"), LIMIT)).job
     assert job is not None
     moves: list[Callable[[Job], Job]] = [
         lambda job: job.enqueue("hold-1"),
@@ -68,7 +69,7 @@ async def test_submission_comes_back_as_it_was_stored_and_jobs_have_none_of_its_
     draft = a_job()
     drafted = replace(draft, spec=replace(draft.spec, submission=sent))
     writing = JobStore(database, lambda _: None)
-    job = await writing.insert(drafted, LIMIT)
+    job = (await writing.insert(drafted, LIMIT)).job
     assert job is not None
     kept = {"problem": "relu", "mode": RUN_MODE_FULL, "dtype": "float16", "language": "hip"}
     assert job.spec.submission == Submission(**kept, timing_mode=TIMING_MODE_FIRST_CALL)
@@ -83,7 +84,7 @@ async def test_fallback_gpu_types_and_their_prices_come_back_as_they_were_stored
     store: JobStore, gpu_types: tuple[str, ...], prices: tuple[int, ...]
 ) -> None:
     drafted = a_job(fallback_gpu_types=gpu_types, fallback_prices_micros_per_hour=prices)
-    assert await store.insert(drafted, LIMIT) == drafted
+    assert (await store.insert(drafted, LIMIT)).job == drafted
     assert await store.get(drafted.job_id) == drafted
 
 
@@ -166,44 +167,44 @@ async def test_move_that_the_database_refuses_is_not_announced(store: JobStore, 
 
 async def test_repeated_key_gives_the_first_job_and_stores_nothing(store: JobStore, reader: JobReader) -> None:
     first = await queued(store)
-    again = await store.insert(a_job(2, idempotency_key="key-1", source="other"), LIMIT)
+    again = (await store.insert(a_job(2, idempotency_key="key-1", source="other"), LIMIT)).job
     assert again == first
     assert await store.get("job-002") is None
     assert await reader.counts() == {JobState.QUEUED: 1}
 
 
 async def test_simultaneous_submissions_of_one_key_make_one_job(store: JobStore, reader: JobReader) -> None:
-    jobs = await asyncio.gather(*[store.insert(a_job(number, idempotency_key="key"), LIMIT) for number in range(8)])
-    assert len({job.job_id for job in jobs if job}) == 1
+    inserted = await asyncio.gather(*[store.insert(a_job(number, idempotency_key="key"), LIMIT) for number in range(8)])
+    assert len({job.job_id for job, _ in inserted if job}) == 1
     assert await reader.counts() == {JobState.RESERVING: 1}
 
 
 async def test_account_cannot_pass_its_limit_even_at_once(store: JobStore, reader: JobReader) -> None:
-    jobs = await asyncio.gather(*[store.insert(a_job(number), 3) for number in range(8)])
-    assert sum(job is not None for job in jobs) == 3
+    inserted = await asyncio.gather(*[store.insert(a_job(number), SubmissionLimits(3)) for number in range(8)])
+    assert sum(job is not None for job, _ in inserted) == 3
     assert await reader.counts() == {JobState.RESERVING: 3}
-    assert await store.insert(a_job(9, account_id="account-2"), 3) is not None
+    assert (await store.insert(a_job(9, account_id="account-2"), SubmissionLimits(3))).job is not None
 
 
 async def test_job_that_is_over_makes_room(store: JobStore) -> None:
     job = await queued(store)
-    assert await store.insert(a_job(2), 1) is None
+    assert (await store.insert(a_job(2), SubmissionLimits(1))).job is None
     job = await store.move(job, job.settle(ACCEPTED), [], START)
     await store.move(job, job.finish(0, START), [b"ended"], START)
-    assert await store.insert(a_job(2), 1) is not None
+    assert (await store.insert(a_job(2), SubmissionLimits(1))).job is not None
 
 
 async def test_abandoned_submission_frees_its_key(store: JobStore) -> None:
-    job = await store.insert(a_job(), LIMIT)
+    job = (await store.insert(a_job(), LIMIT)).job
     assert job is not None
     await store.move(job, job.abandon(), [], START)
-    second = await store.insert(a_job(2, idempotency_key=job.idempotency_key), LIMIT)
+    second = (await store.insert(a_job(2, idempotency_key=job.idempotency_key), LIMIT)).job
     assert second is not None
     assert second.job_id == "job-002"
 
 
 async def test_deleted_submission_takes_its_source_along(database: Database, store: JobStore) -> None:
-    job = await store.insert(a_job(), LIMIT)
+    job = (await store.insert(a_job(), LIMIT)).job
     assert job is not None
     await store.delete(job)
     assert await store.get(job.job_id) is None
@@ -212,7 +213,7 @@ async def test_deleted_submission_takes_its_source_along(database: Database, sto
 
 
 async def test_job_that_moved_on_is_not_deleted(store: JobStore) -> None:
-    job = await store.insert(a_job(), LIMIT)
+    job = (await store.insert(a_job(), LIMIT)).job
     assert job is not None
     moved = await store.move(job, job.enqueue("hold-1"), [b"queued"], START)
     await store.delete(job)

@@ -12,20 +12,25 @@ from hypothesis import strategies as st
 from sqlalchemy import delete, select
 from sqlalchemy.event import listen
 from sqlalchemy.exc import IntegrityError
+from wavepool.submission.v1.submission_pb2 import RUN_MODE_CHECK, RUN_MODE_FULL
 
 from servicekit.db.database import Database, migrate
-from services.scheduler.jobs.errors import IllegalMoveError, StaleJobError
+from services.scheduler.jobs.allowance import SubmissionLimits
+from services.scheduler.jobs.errors import IllegalMoveError, QueueFullError, StaleJobError
 from services.scheduler.jobs.job import Job, JobEvent
 from services.scheduler.server import MIGRATIONS
 from services.scheduler.store import tables
 from services.scheduler.store.job_store import JobStore
 from tests.services.scheduler.jobs import ACCEPTED, LEASE, START, a_job
+from tests.services.scheduler.timed_jobs import timed_job
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
-JOBS = 5
-TABLES = (tables.jobs, tables.job_texts, tables.job_events)
+JOBS = 7
+TABLES = (tables.jobs, tables.job_texts, tables.job_events, tables.proven_times, tables.attempts)
+LIMIT = SubmissionLimits(100)
+TIMED = replace(ACCEPTED, result=timed_job().result)
 
 MOVES: dict[str, Callable[[Job], Job]] = {
     "enqueue": lambda job: job.enqueue("hold-1"),
@@ -36,7 +41,7 @@ MOVES: dict[str, Callable[[Job], Job]] = {
     "progress": lambda job: job.progress(job.run_seq + 1, 5),
     "cancel": lambda job: job.request_cancel(START),
     "retry": lambda job: job.retry(),
-    "settle": lambda job: job.settle(ACCEPTED),
+    "settle": lambda job: job.settle(TIMED),
     "finish": lambda job: job.finish(500, START),
     "report": lambda job: job,
     # The database refuses a cost above the hold.
@@ -52,27 +57,34 @@ class Step:
     number: int
     events: int
     behind: int
-    limit: int
+    limits: SubmissionLimits
+    most_of_user: int
 
 
 def a_draft(number: int, **fields: Any) -> Job:
-    """One of several jobs of two accounts, which use the same keys."""
-    job = a_job(number, **fields)
+    """One of several jobs of two accounts and two users, which use the same keys; some are ranked."""
+    mode = RUN_MODE_FULL if number % 2 else RUN_MODE_CHECK
+    job = a_job(number, mode=mode, user_id=f"user-{number // 2 % 2}", **fields)
     return replace(job, account_id=f"account-{number % 2}", idempotency_key=f"key-{number % 3}")
 
 
 @dataclass
 class Caller:
-    """Makes the calls of a program on one store, as callers would who know only what they have seen."""
+    """Makes the calls of a program on one store, as callers would who know only what they have seen.
+
+    `minutes` says when each job was created.
+    """
 
     store: JobStore
+    minutes: Sequence[int]
     announced: list[JobEvent] = field(default_factory=list[JobEvent])
 
     def call(self, step: Step, seen: dict[int, list[Job]]) -> Callable[[], Awaitable[Any]] | None:
         if step.kind == "insert":
-            seen.setdefault(step.number, []).append(a_draft(step.number))
-            return lambda: self.store.insert(a_draft(step.number, source="source"), step.limit)
-        versions = seen.get(step.number, [a_draft(step.number)])
+            seen.setdefault(step.number, []).append(self._draft(step.number))
+            draft = self._draft(step.number, source="source")
+            return lambda: self.store.insert(draft, step.limits, step.most_of_user)
+        versions = seen.get(step.number, [self._draft(step.number)])
         before = versions[max(0, len(versions) - 1 - step.behind)]
         if step.kind == "delete":
             return lambda: self.store.delete(before)
@@ -84,6 +96,9 @@ class Caller:
         payloads = [f"{step.kind} {number}".encode() for number in range(step.events)]
         return lambda: self.store.move(before, after, payloads, START)
 
+    def _draft(self, number: int, **fields: Any) -> Job:
+        return a_draft(number, age_seconds=-60 * self.minutes[number - 1], **fields)
+
 
 def an_order(kinds: Sequence[str]) -> st.SearchStrategy[list[Step]]:
     """Mostly a life of several jobs in a possible order, with writes between them that come too late."""
@@ -93,7 +108,8 @@ def an_order(kinds: Sequence[str]) -> st.SearchStrategy[list[Step]]:
         number=st.integers(1, JOBS),
         events=st.integers(0, 2),
         behind=st.sampled_from([0, 0, 0, 0, 1, 2]),
-        limit=st.sampled_from([1, 2, 9]),
+        limits=st.builds(SubmissionLimits, st.sampled_from([1, 2, 9]), st.sampled_from([0, 0, 1, 2, 3])),
+        most_of_user=st.sampled_from([0, 0, 1, 2]),
     )
     return st.lists(step, min_size=1, max_size=40)
 
@@ -113,12 +129,14 @@ PROGRAMS = st.one_of(
     # Weighted towards the usual life, which random moves seldom get far in.
     an_order(USUAL),
 )
+# Some were created after others had left the hour that counts.
+MINUTES = st.lists(st.sampled_from([0, 0, 1, 30, 60, 61, 90]), min_size=JOBS, max_size=JOBS)
 
 
 async def answer(call: Callable[[], Awaitable[Any]]) -> Any:
     try:
         return await call()
-    except (StaleJobError, IntegrityError) as error:
+    except (StaleJobError, QueueFullError, IntegrityError) as error:
         return type(error).__name__
 
 
@@ -127,15 +145,16 @@ async def rows(database: Database) -> list[list[tuple[Any, ...]]]:
         return [sorted(map(tuple, await connection.execute(select(table))), key=repr) for table in TABLES]
 
 
-async def emptied(database: Database) -> Caller:
+async def emptied(database: Database, minutes: Sequence[int]) -> Caller:
     async with database.transaction() as connection:
-        await connection.execute(delete(tables.jobs))
+        for table in (tables.jobs, tables.proven_times, tables.attempts):
+            await connection.execute(delete(table))
     announced: list[JobEvent] = []
-    return Caller(JobStore(database, announced.extend), announced)
+    return Caller(JobStore(database, announced.extend), minutes, announced)
 
 
-async def check(database: Database, program: Sequence[Step], sizes: Sequence[int]) -> None:
-    alone, seen = await emptied(database), dict[int, list[Job]]()
+async def check(database: Database, program: Sequence[Step], sizes: Sequence[int], minutes: Sequence[int]) -> None:
+    alone, seen = await emptied(database, minutes), dict[int, list[Job]]()
     calls = [call for step in program if (call := alone.call(step, seen))]
     expected: list[Any] = []
     for call in calls:
@@ -144,7 +163,7 @@ async def check(database: Database, program: Sequence[Step], sizes: Sequence[int
             assert await alone.store.get(expected[-1].job_id) == expected[-1]
     expected_rows = await rows(database)
 
-    grouped, seen = await emptied(database), dict[int, list[Job]]()
+    grouped, seen = await emptied(database, minutes), dict[int, list[Job]]()
     calls = [call for step in program if (call := grouped.call(step, seen))]
     answers: list[Any] = []
     while calls:
@@ -169,9 +188,9 @@ def test_any_groups_of_any_writes_leave_the_rows_events_and_answers_of_one_at_a_
         runner.run(migrate(database, MIGRATIONS))
 
         @settings(max_examples=60, deadline=None, suppress_health_check=[*HealthCheck])
-        @given(PROGRAMS, st.lists(st.integers(1, 12), min_size=1, max_size=6))
-        def examples(program: list[Step], sizes: list[int]) -> None:
-            runner.run(check(database, program, sizes))
+        @given(PROGRAMS, st.lists(st.integers(1, 12), min_size=1, max_size=6), MINUTES)
+        def examples(program: list[Step], sizes: list[int], minutes: list[int]) -> None:
+            runner.run(check(database, program, sizes, minutes))
 
         try:
             examples()
@@ -180,7 +199,7 @@ def test_any_groups_of_any_writes_leave_the_rows_events_and_answers_of_one_at_a_
 
 
 async def queued(store: JobStore, number: int) -> Job:
-    job = await store.insert(a_job(number), 100)
+    job = (await store.insert(a_job(number), LIMIT)).job
     assert job is not None
     return await store.move(job, job.enqueue("hold-1"), [b"queued"], START)
 

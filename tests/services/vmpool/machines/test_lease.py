@@ -23,7 +23,7 @@ from tests.services.vmpool.conftest import START, a_machine, a_request
 
 MINUTE = timedelta(minutes=1)
 LEASE = Lease(
-    "lease", "m1", "job", 1, "MI300X", Slot(0, 0, 8), 1, StartKind.WARM_REUSE, START, expire_time=START + MINUTE
+    "lease", "m1", "job", 1, "MI300X", (Slot(0, 0, 8),), 1, StartKind.WARM_REUSE, START, expire_time=START + MINUTE
 )
 
 
@@ -85,8 +85,9 @@ def test_a_request_says_whose_lease_it_is(job_id: str, attempt: int, field: str)
 
 
 def test_a_request_is_met_only_by_the_same_content() -> None:
-    assert a_request().is_met_by(LEASE)
-    assert a_request(machine_id="m1").is_met_by(LEASE)
+    assert a_request().is_met_by([LEASE])
+    assert a_request(machine_id="m1").is_met_by([LEASE])
     for other in (a_request(machine_id="m2"), a_request(eighths=4), a_request(gpu_type="MI210")):
-        assert not other.is_met_by(LEASE)
-    assert not a_request().is_met_by(replace(LEASE, slot=Slot(0, 0, 4)))
+        assert not other.is_met_by([LEASE])
+    assert not a_request().is_met_by([replace(LEASE, slots=(Slot(0, 0, 4),))])
+    assert not a_request().is_met_by([LEASE, LEASE])

@@ -26,7 +26,7 @@ MOVES: dict[str, Callable[[Machine, datetime], Machine]] = {
     "provision": lambda machine, now: machine.provision(now),
     "start": lambda machine, now: machine.start(now, "127.0.0.1:1"),
     "join": lambda machine, now: machine.join(now, Inventory()),
-    "lease": lambda machine, now: machine.lease(now, WHOLE),
+    "lease": lambda machine, now: machine.lease(now, [WHOLE]),
     "drain": lambda machine, now: machine.drain(now, "asked"),
     "stop": lambda machine, now: machine.stop(now),
     "fail": lambda machine, now: machine.fail(now, "broken", Fault.PROVIDER),
@@ -59,27 +59,27 @@ def warm() -> Machine:
 
 
 def test_leases_keep_a_machine_busy_until_the_last_one_ends() -> None:
-    machine = warm().lease(START, HALF).lease(START, Slot(0, 0, 1))
+    machine = warm().lease(START, [HALF]).lease(START, [Slot(0, 0, 1)])
     assert (machine.state, machine.fencing_token) == (MachineState.BUSY, 2)
-    machine = machine.unlease(START, HALF, "done")
+    machine = machine.unlease(START, [HALF], "done")
     assert machine.state is MachineState.BUSY
-    machine = machine.unlease(START, Slot(0, 0, 1), "done")
+    machine = machine.unlease(START, [Slot(0, 0, 1)], "done")
     assert (machine.state, machine.jobs_run, machine.occupied) == (MachineState.WARM, 2, (0,))
 
 
 def test_a_draining_machine_takes_no_lease_and_keeps_draining() -> None:
-    machine = warm().lease(START, HALF).drain(START, "asked")
+    machine = warm().lease(START, [HALF]).drain(START, "asked")
     with pytest.raises(IllegalMoveError):
-        machine.lease(START, Slot(0, 0, 1))
-    assert machine.unlease(START, HALF, "done").state is MachineState.DRAINING
+        machine.lease(START, [Slot(0, 0, 1)])
+    assert machine.unlease(START, [HALF], "done").state is MachineState.DRAINING
 
 
 def test_a_machine_that_is_over_holds_nothing() -> None:
-    assert warm().lease(START, WHOLE).lose(START, "silent", Fault.UNREACHABLE).occupied == (0,)
+    assert warm().lease(START, [WHOLE]).lose(START, "silent", Fault.UNREACHABLE).occupied == (0,)
 
 
 def test_idle_time_is_time_spent_warm() -> None:
-    machine = warm().lease(START + 3 * SECOND, WHOLE).unlease(START + 10 * SECOND, WHOLE, "done")
+    machine = warm().lease(START + 3 * SECOND, [WHOLE]).unlease(START + 10 * SECOND, [WHOLE], "done")
     assert machine.idle_until(START + 15 * SECOND) == 8 * SECOND
     stopped = machine.drain(START + 15 * SECOND, "idle").stop(START + 99 * SECOND)
     assert stopped.idle_until(START + 1000 * SECOND) == 8 * SECOND

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+from services.vmpool.machines.lease import PlacedRequest, Placement
+from services.vmpool.machines.slot import Slot
 from services.vmpool.policy.demand_board import DemandBoard
 from services.vmpool.policy.packing import Demand
 from tests.services.vmpool.conftest import START, a_request
@@ -51,3 +53,12 @@ def test_a_job_that_got_its_lease_waits_no_more() -> None:
     assert demand.present(START) == []
     demand.report([WHOLE], START)
     assert demand.present(START) == [WHOLE]
+
+
+def test_a_gang_that_got_its_leases_waits_no_more_on_any_of_its_machines() -> None:
+    whole_machine = tuple(Slot(gpu, 0, 8) for gpu in range(8))
+    placements = (Placement("m1", whole_machine), Placement("m2", whole_machine), Placement("m3", whole_machine[:2]))
+    demand = board()
+    demand.report([Demand("MI300X", 64, 3), Demand("MI300X", 16, 2), WHOLE], START)
+    demand.granted(PlacedRequest("gang", 1, "MI300X", placements, MINUTE))
+    assert demand.present(START) == [WHOLE, Demand("MI300X", 16, 1), Demand("MI300X", 64, 1)]

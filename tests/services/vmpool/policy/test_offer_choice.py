@@ -28,8 +28,10 @@ def offer(backend: str = "hotaisle", dollars: float = 2, **changes: Any) -> Offe
     return Offer(backend=backend, price_micros_per_hour=int(dollars * DOLLAR), **(fields | changes))
 
 
-def choose(offers: Sequence[Offer], terms: Terms | None = None, gpu_types: Sequence[str] = ("MI300X",)) -> Choice:
-    return choose_offer(gpu_types, Market(offers), terms or Terms(), START)
+def choose(
+    offers: Sequence[Offer], terms: Terms | None = None, gpu_types: Sequence[str] = ("MI300X",), gpus: int = 1
+) -> Choice:
+    return choose_offer(gpu_types, Market(offers), terms or Terms(), START, gpus)
 
 
 def failed(fault: Fault = Fault.NO_CAPACITY, backend: str = "hotaisle", gpu_type: str = "MI300X") -> Terms:
@@ -83,7 +85,7 @@ def test_what_the_settings_break_waits_for_the_operator() -> None:
     [
         (OfferPolicy(), offer(spot=True), "it is spot, and the setting is on-demand"),
         (OfferPolicy(spot=SpotPolicy.SPOT), offer(), "it is on-demand, and the setting is spot"),
-        (OfferPolicy(), offer(gpu_count=8), "it has 8 GPUs"),
+        (OfferPolicy(), offer(gpu_count=8), "a machine with 1 MI300X now, only with 8"),
         (OfferPolicy(), offer(available=False), "has none now"),
         (OfferPolicy(max_price_micros_per_gpu_hour=DOLLAR), offer(), "$2.00 per GPU hour is above the limit of $1.00"),
     ],
@@ -97,6 +99,41 @@ def test_the_price_limit_is_for_one_gpu() -> None:
     policy = OfferPolicy(max_price_micros_per_gpu_hour=2 * DOLLAR, gpu_count=8)
     assert choose([offer(dollars=16, gpu_count=8)], Terms(policy)).offer
     assert choose([offer(dollars=17, gpu_count=8)], Terms(policy)).offer is None
+
+
+LARGER = OfferPolicy(larger_gpu_counts=(4, 8))
+
+
+def test_work_on_several_gpus_gets_the_cheapest_machine_that_has_enough() -> None:
+    offers = [offer(dollars=2), offer(dollars=15, gpu_count=8), offer("a", 9, gpu_count=4), offer("b", 8, gpu_count=4)]
+    taken = {gpus: choose(offers, Terms(LARGER), gpus=gpus) for gpus in (1, 2, 4, 8)}
+    assert {gpus: choice.offer for gpus, choice in taken.items()} == {
+        1: offer(dollars=2),
+        2: offer("b", 8, gpu_count=4),
+        4: offer("b", 8, gpu_count=4),
+        8: offer(dollars=15, gpu_count=8),
+    }
+    assert {choice.outlook for choice in taken.values()} == {""}
+
+
+def test_a_larger_machine_than_needed_is_taken_if_the_next_size_cannot_be_had() -> None:
+    offers = [offer("a", 8, gpu_count=4, available=False), offer("a", 16, gpu_count=8)]
+    choice = choose(offers, Terms(LARGER), gpus=4)
+    assert choice.offer == offer("a", 16, gpu_count=8)
+    assert choice.outlook == "MI300X at dstack/a: the provider has none now; trying MI300X at dstack/a now"
+
+
+def test_work_that_needs_more_gpus_than_any_machine_has_hears_what_there_is() -> None:
+    offers = [offer(), offer(gpu_count=4)]
+    assert choose(offers, Terms(LARGER), gpus=8).outlook == (
+        "no machine with 8 MI300X or more can be had: the providers offer 1, 4, and VMPOOL_GPUS_PER_MACHINE allows "
+        "1, 4, 8"
+    )
+
+
+def test_sizes_that_the_operator_has_not_allowed_are_not_rented() -> None:
+    choice = choose([offer(gpu_count=2), offer(gpu_count=8)], Terms(OfferPolicy(larger_gpu_counts=(4,))), gpus=2)
+    assert (choice.offer, "offer 2, 8, and VMPOOL_GPUS_PER_MACHINE allows 1, 4" in choice.outlook) == (None, True)
 
 
 def test_either_kind_will_do_where_the_policy_says_so() -> None:
@@ -123,7 +160,7 @@ offers = st.lists(
         st.sampled_from(["a", "b", "c"]),
         st.integers(0, 9),
         gpu_type=st.sampled_from(["MI300X", "MI210"]),
-        gpu_count=st.sampled_from([1, 8]),
+        gpu_count=st.sampled_from([1, 2, 8]),
         spot=st.booleans(),
         available=st.booleans(),
         provider=st.sampled_from(["one", "two"]),
@@ -132,13 +169,21 @@ offers = st.lists(
 )
 
 
-@given(offers=offers, limit=st.integers(0, 5), spot=st.sampled_from(SpotPolicy), left=st.integers(0, 9))
+@given(
+    offers=offers,
+    limit=st.integers(0, 5),
+    spot=st.sampled_from(SpotPolicy),
+    left=st.integers(0, 9),
+    gpus=st.sampled_from([1, 2, 8]),
+)
 def test_no_choice_breaks_a_rule_and_no_better_one_was_free(
-    offers: list[Offer], limit: int, spot: SpotPolicy, left: int
+    offers: list[Offer], limit: int, spot: SpotPolicy, left: int, gpus: int
 ) -> None:
-    terms = Terms(OfferPolicy(("b",), spot, limit * DOLLAR), funds=Funds(left * DOLLAR, 9 * DOLLAR))
-    choice = choose(offers, terms, ("MI300X", "MI210"))
-    fitting = [other for other in offers if not terms.objection(other, START)]
+    policy = OfferPolicy(("b",), spot, limit * DOLLAR, larger_gpu_counts=(2, 8))
+    terms = Terms(policy, funds=Funds(left * DOLLAR, 9 * DOLLAR))
+    choice = choose(offers, terms, ("MI300X", "MI210"), gpus)
+    right = [other for other in offers if (other.gpu_count == 1 if gpus == 1 else other.gpu_count >= gpus)]
+    fitting = [other for other in right if not terms.objection(other, START)]
     assert (choice.offer is None) is (not fitting)
     if choice.offer:
         assert choice.offer in fitting

@@ -8,7 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from services.vmpool.machines.machine import Machine, MachineState
-from services.vmpool.policy.packing import Demand, Pace, PackingRules, machines_missing
+from services.vmpool.machines.slot import LEGAL_SIZES
+from services.vmpool.policy.offer_choice import OfferPolicy
+from services.vmpool.policy.packing import Demand, Pace, PackingRules, Wish, machines_missing
 from tests.services.vmpool.conftest import START, a_machine
 
 if TYPE_CHECKING:
@@ -27,6 +29,16 @@ def missing(
     now: datetime = START,
 ) -> int:
     return len(machines_missing(demands, machines, paces or {}, PackingRules(), now).wishes)
+
+
+def wishes(demands: Sequence[Demand], *gpu_counts: int) -> tuple[Wish, ...]:
+    """The missing machines if those with the first number of GPUs are usual, and the others may be ordered too."""
+    policy = OfferPolicy(gpu_count=gpu_counts[0], larger_gpu_counts=gpu_counts[1:])
+    return machines_missing(demands, [], {}, PackingRules(policy), START).wishes
+
+
+def wish(*job_gpus: int, taken: int) -> Wish:
+    return Wish(("MI300X",), job_gpus=job_gpus, gpus_taken=taken)
 
 
 def busy(**changes: object) -> Machine:
@@ -85,8 +97,35 @@ def test_no_more_is_reported_than_changes_anything() -> None:
     assert len(found.wishes) == 3
 
 
+@pytest.mark.parametrize("gpus", [2, 4, 8])
+def test_several_gpus_are_those_of_one_machine(gpus: int) -> None:
+    singles = [a_machine(machine_id=f"m{number}", state=MachineState.WARM) for number in range(gpus)]
+    assert missing([Demand("MI300X", 8 * gpus, 1)], singles) == 1
+    large = a_machine(gpu_count=8, occupied=(0,) * gpus + (1,) * (8 - gpus), state=MachineState.WARM)
+    assert missing([Demand("MI300X", 8 * gpus, 1)], [large]) == 0
+    assert missing([Demand("MI300X", 8 * gpus, 2)], [large]) == 1
+
+
+def test_machines_that_are_too_small_take_no_turn_for_several_gpus() -> None:
+    singles = [busy(machine_id=f"m{number}") for number in range(8)]
+    assert [missing([Demand("MI300X", size, 1)], singles, PACE) for size in (8, 16, 64)] == [0, 1, 1]
+    assert missing([Demand("MI300X", 64, 5)], [busy(gpu_count=8, occupied=(255,) * 8)], PACE) == 0
+
+
+def test_a_wish_has_the_smallest_size_of_the_settings_that_is_enough() -> None:
+    assert wishes([Demand("MI300X", 32, 2)], 1, 4, 8) == (wish(4, taken=4),) * 2
+    assert wishes([Demand("MI300X", 32, 2)], 1, 8) == (wish(4, taken=8),)
+    assert wishes([Demand("MI300X", 16, 4), Demand("MI300X", 8, 8)], 8) == (wish(2, taken=8), wish(1, taken=8))
+
+
+def test_work_for_larger_machines_shares_them_with_work_of_its_size_alone() -> None:
+    """The larger machine may not be had, and the usual one may."""
+    demands = [Demand("MI300X", 32, 1), Demand("MI300X", 16, 1), Demand("MI300X", 4, 1)]
+    assert wishes(demands, 1, 8) == (wish(4, 2, taken=6), wish(1, taken=1))
+
+
 demands = st.lists(
-    st.builds(Demand, st.sampled_from(["MI300X", "MI210"]), st.sampled_from((1, 2, 4, 8)), st.integers(0, 20)),
+    st.builds(Demand, st.sampled_from(["MI300X", "MI210"]), st.sampled_from(LEGAL_SIZES), st.integers(0, 20)),
     max_size=4,
 )
 
@@ -97,13 +136,23 @@ def test_knowing_the_pace_never_asks_for_more_machines(demands: list[Demand], jo
     assert missing(demands, [busy()], paces) <= missing(demands, [busy()])
 
 
-@given(demands=demands)
-def test_the_wished_machines_hold_all_that_waits(demands: list[Demand]) -> None:
-    found = machines_missing(demands, [], {}, PackingRules(most_wishes=1000), START)
+@given(demands=demands, gpu_count=st.sampled_from([1, 2, 8]), larger=st.sampled_from([(), (8,), (4, 8)]))
+def test_the_wished_machines_hold_all_that_waits(
+    demands: list[Demand], gpu_count: int, larger: tuple[int, ...]
+) -> None:
+    policy = OfferPolicy(gpu_count=gpu_count, larger_gpu_counts=larger)
+    found = machines_missing(demands, [], {}, PackingRules(policy, most_wishes=1000), START)
     coming = [
-        a_machine(machine_id=str(number), gpu_type=wish.gpu_types[0], state=MachineState.REQUESTED)
+        a_machine(
+            machine_id=str(number),
+            gpu_type=wish.gpu_types[0],
+            state=MachineState.REQUESTED,
+            gpu_count=policy.gpu_count_for(wish.job_gpus[0]),
+            occupied=(0,) * policy.gpu_count_for(wish.job_gpus[0]),
+        )
         for number, wish in enumerate(found.wishes)
     ]
+    assert all(wish.gpus_taken <= made.gpu_count for wish, made in zip(found.wishes, coming, strict=True))
     assert missing(demands, coming) == 0
 
 

@@ -11,7 +11,7 @@ from services.vmpool.machines.machine import MachineState, Origin
 from services.vmpool.machines.offer import Offer, Source
 from services.vmpool.policy.failures import Failures
 from services.vmpool.policy.machine_budget import Funds
-from services.vmpool.policy.offer_choice import Market
+from services.vmpool.policy.offer_choice import Market, OfferPolicy
 from services.vmpool.policy.packing import Demand
 from services.vmpool.policy.retention import Retention
 from services.vmpool.policy.sizing import Limits, Plan, Pool, check_demand, machines_wanted, pool_needs
@@ -168,11 +168,50 @@ def test_the_schedule_makes_no_machine_give_way_and_gives_way_itself() -> None:
     assert plan([Demand("MI210", 8, 1)], [warm()], limits, MORNING).release == ("m1",)
 
 
+LARGE = [Offer("scripted", "MI300X", 8, 15 * DOLLAR)]
+ALL_SIZES = Market([*MARKET.offers, *LARGE])
+WITH_LARGE = replace(LIMITS, offers=OfferPolicy(larger_gpu_counts=(8,)))
+EIGHT = Demand("MI300X", 64, 1)
+
+
+def sizes(plan: Plan) -> list[int]:
+    return [start.offer.gpu_count for start in plan.start]
+
+
+def test_a_job_on_eight_gpus_starts_a_machine_that_has_them() -> None:
+    assert sizes(plan([EIGHT], limits=WITH_LARGE, market=ALL_SIZES)) == [8]
+    assert sizes(plan([Demand("MI300X", 8, 2)], limits=WITH_LARGE, market=ALL_SIZES)) == [1, 1]
+    usually_eight = replace(LIMITS, offers=OfferPolicy(gpu_count=8))
+    assert sizes(plan([Demand("MI300X", 8, 8), EIGHT], limits=usually_eight, market=ALL_SIZES)) == [8, 8]
+
+
+def test_small_work_uses_what_a_machine_for_larger_work_has_left() -> None:
+    half = Demand("MI300X", 32, 1)
+    assert sizes(plan([half, Demand("MI300X", 8, 3)], limits=WITH_LARGE, market=ALL_SIZES)) == [8]
+    assert sizes(plan([half, Demand("MI300X", 8, 5)], limits=WITH_LARGE, market=ALL_SIZES)) == [8, 1]
+
+
+def test_work_that_is_too_large_hears_why_and_keeps_no_other_waiting() -> None:
+    made = plan([EIGHT, Demand("MI300X", 32, 1), Demand("MI300X", 8, 1)], limits=WITH_LARGE)
+    why = (
+        "no machine with {gpus} MI300X or more can be had: the providers offer 1, and VMPOOL_GPUS_PER_MACHINE allows "
+        "1, 8"
+    )
+    assert made.blocked == {(("MI300X",), gpus): why.format(gpus=gpus) for gpus in (8, 4)}
+    assert sizes(made) == [1]
+
+
+def test_a_small_idle_machine_gives_way_to_a_larger_one_at_the_limit() -> None:
+    pool = [warm(f"m{number}") for number in range(3)]
+    made = plan([EIGHT], pool, WITH_LARGE, market=ALL_SIZES)
+    assert (made.start, len(made.release), len(made.give_way)) == ((), 1, 1)
+    assert made.blocked == {(("MI300X",), 8): "the limit of 3 machines is reached"}
+
+
 @pytest.mark.parametrize(
     ("demand", "field"),
     [
         (Demand("H100", 8, 1), "demands.gpu_type: .*MI300X, MI210"),
-        (Demand("MI300X", 3, 1), "eighths"),
         (Demand("MI300X", 8, -1), "demands.jobs"),
         (Demand("MI300X", 8, 1, ("MI21",)), "demands.fallback_gpu_types: .*nearest is MI210"),
     ],

@@ -39,7 +39,7 @@ async def test_racing_jobs_get_each_slot_once(bench: Bench, eighths: int) -> Non
     outcomes = await asyncio.gather(*(bench.leases.acquire(request) for request in requests))
     leases = [outcome[0] for outcome in outcomes if outcome is not None]
     assert len(leases) == 8 // eighths
-    assert len({lease.slot for lease in leases}) == len(leases)
+    assert len({lease.slots for lease in leases}) == len(leases)
     assert sorted(lease.fencing_token for lease in leases) == list(range(1, len(leases) + 1))
 
 
@@ -90,7 +90,7 @@ async def test_another_gpu_type_or_a_machine_that_is_not_ready_does_not_fit(benc
 
 async def test_several_gpus_hold_several_whole_leases(bench: Bench) -> None:
     await add_warm(bench, gpu_count=2)
-    gpus = {(await acquire(bench, f"job-{n}")).slot.gpu for n in range(2)}
+    gpus = {(await acquire(bench, f"job-{n}")).slots[0].gpu for n in range(2)}
     assert gpus == {0, 1}
     assert await bench.leases.acquire(a_request("third", eighths=1)) is None
 

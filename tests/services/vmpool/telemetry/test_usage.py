@@ -68,7 +68,7 @@ def test_a_machine_that_was_never_asked_for_costs_nothing() -> None:
 
 
 def a_lease(job_id: str, start: timedelta, end: timedelta | None, eighths: int = 8) -> Lease:
-    lease = Lease("l", "m1", job_id, 1, "MI300X", Slot(0, 0, eighths), 1, StartKind.WARM_REUSE, START + start, START)
+    lease = Lease("l", "m1", job_id, 1, "MI300X", (Slot(0, 0, eighths),), 1, StartKind.WARM_REUSE, START + start, START)
     return lease if end is None else replace(lease, end_time=START + end)
 
 

@@ -16,7 +16,7 @@ from services.executor.core.compile.cache import CompileCache
 from services.executor.core.model.failure import Failure
 from services.executor.core.model.limits import StageLimits
 from services.executor.core.model.verdict import Verdict
-from services.executor.devices.instruments import Firmware, Instruments, Versioned
+from services.executor.devices.instruments import BusyShares, Firmware, Instruments, Versioned
 from services.executor.devices.rocm import toolchain
 from services.executor.devices.rocm.gpu import ErrorCounts, Gpu, Management
 from services.executor.devices.rocm.rocm_device import RocmDevice
@@ -63,6 +63,7 @@ class ScriptedSmi:
             "amdsmi_get_clock_info": {"clk": 2100, "max_clk": 2100},
             "amdsmi_get_power_info": {"current_socket_power": 612, "socket_power": "N/A"},
             "amdsmi_get_temp_metric": 71,
+            "amdsmi_get_gpu_activity": {"gfx_activity": 40, "umc_activity": 7, "mm_activity": "N/A"},
             "amdsmi_get_gpu_process_list": [{"pid": 1}, {"pid": 2}],
             "amdsmi_get_gpu_total_ecc_count": {"correctable_count": 3, "uncorrectable_count": 0},
             "amdsmi_get_gpu_driver_info": {"driver_version": "6.12.12"},
@@ -194,10 +195,22 @@ def test_its_instruments_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
     reading = management.reading()
     assert (reading.clock_mhz, reading.temperature_celsius, reading.power_watts) == (2100, 71, 612)
     assert reading.other_processes == 1
+    assert management.busy_share() == 0.4
     assert management.errors() == ErrorCounts(3, 0)
     assert management.versions() == Firmware("6.12.12", "022.040.003.043.000001")
     assert isinstance(RocmDevice(MI300X), Instruments)
     assert isinstance(RocmDevice(MI300X), Versioned)
+    assert isinstance(RocmDevice(MI300X), BusyShares)
+
+
+@pytest.mark.parametrize("told", ["N/A", 0xFFFF, -1, None])
+def test_a_share_that_the_driver_does_not_tell_is_not_known(monkeypatch: pytest.MonkeyPatch, told: object) -> None:
+    smi = ScriptedSmi()
+    smi.answers["amdsmi_get_gpu_activity"] = {"gfx_activity": told}
+    monkeypatch.setitem(sys.modules, "amdsmi", smi)
+    assert Management().busy_share() is None
+    smi.unknown.add("amdsmi_get_gpu_activity")
+    assert Management().busy_share() is None
 
 
 def test_what_a_virtual_machines_driver_does_not_tell_is_not_known(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,135 @@
+"""`wavepool metrics`."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta
+from enum import StrEnum
+from typing import Annotated, Any
+
+import typer
+
+from wavepool_client.commands.options import EndpointOption, JsonOption, TokenOption, connect, examples
+from wavepool_client.errors import InputError
+from wavepool_client.terminal.output import print_json, results, say
+from wavepool_client.terminal.result_printing import table_of
+
+app = typer.Typer(
+    help="What became of jobs, and what waits now.",
+    epilog=examples(
+        "wavepool metrics",
+        "wavepool metrics --by user --since 7d",
+        "wavepool metrics --by problem --since 2026-11-01 --until 2026-12-01 --json | jq '.groups[].efficiency'",
+        "wavepool metrics queues",
+    ),
+)
+
+_UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+_AGO = re.compile(rf"(\d{{1,5}})([{''.join(_UNITS)}])")
+
+
+class Grouping(StrEnum):
+    """What jobs are put together by."""
+
+    ALL = "all"
+    USER = "user"
+    QUEUE = "queue"
+    MACHINE = "machine"
+    PROBLEM = "problem"
+    GPU_TYPE = "gpu_type"
+
+
+@app.callback(invoke_without_command=True)
+def metrics(
+    context: typer.Context,
+    *,
+    by: Annotated[Grouping, typer.Option("--by", help="What jobs are put together by.")] = Grouping.ALL,
+    since: Annotated[
+        str, typer.Option("--since", metavar="TIME", help="24h, 7d, or a day or instant (UTC); default: a day.")
+    ] = "",
+    until: Annotated[str, typer.Option("--until", metavar="TIME", help="Likewise; default: now.")] = "",
+    account: Annotated[str, typer.Option("--account", metavar="ID", help="Default: your own; for operators all.")] = "",
+    endpoint: EndpointOption = None,
+    token: TokenOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show what became of the jobs of a period: how they ended, waited and ran, and what their GPU time was for."""
+    if context.invoked_subcommand is not None:
+        return
+    given = {"group_by": by.value, "since": _instant("--since", since), "until": _instant("--until", until)}
+    given["account_id"] = account
+    with connect(endpoint, token) as client:
+        found = client.job_metrics({name: value for name, value in given.items() if value})
+    if as_json:
+        print_json(found)
+        return
+    if not found["groups"]:
+        say("no job ended in this time")
+        return
+    columns = (
+        by.value.replace("_", " "),
+        *("jobs", "verdicts", "accepted", "failed", "lost", "wait p50", "p90", "run p50", "p90"),
+        *("useful GPU s", "paid", "efficiency", "GFLOP/s"),
+    )
+    results.print(table_of(columns, map(_row, found["groups"])))
+
+
+@app.command()
+def queues(*, endpoint: EndpointOption = None, token: TokenOption = None, as_json: JsonOption = False) -> None:
+    """Show what waits and runs now, by queue and GPU type."""
+    with connect(endpoint, token) as client:
+        found = client.queue_metrics()
+    if as_json:
+        print_json(found)
+        return
+    if not found["queues"]:
+        say("nothing waits and nothing runs")
+        return
+    minutes = float(found.get("window_seconds") or 0) / 60
+    columns = (
+        *("queue", "gpu", "waiting", "running", "stuck", "longest wait", "p90"),
+        *(f"ended in {minutes:g} min", "failed", "lost"),
+    )
+    results.print(table_of(columns, map(_queue_row, found["queues"])))
+
+
+def _instant(option: str, text: str) -> str:
+    """An instant for the gateway, which understands days and instants itself."""
+    ago = _AGO.fullmatch(text)
+    if not ago:
+        return text
+    try:
+        return (datetime.now(UTC) - timedelta(**{_UNITS[ago[2]]: int(ago[1])})).isoformat()
+    except OverflowError as error:
+        raise InputError(f"{option}: {text} ago is before all dates") from error
+
+
+def _row(one: dict[str, Any]) -> tuple[object, ...]:
+    efficiency = one.get("efficiency")
+    gflops = one.get("gflops")
+    return (
+        one.get("name") or one.get("group"),
+        *(one.get(name) for name in ("jobs", "succeeded", "accepted", "failed", "lost_attempts")),
+        *_spread(one.get("wait")),
+        *_spread(one.get("run")),
+        *(f"{one.get(f'{kind}_gpu_seconds', 0):,.1f}" for kind in ("useful", "paid")),
+        None if efficiency is None else f"{efficiency:.0%}",
+        None if gflops is None else f"{gflops:,.1f}",
+    )
+
+
+def _queue_row(one: dict[str, Any]) -> tuple[object, ...]:
+    return (
+        *(one.get(name) for name in ("queue", "gpu_type", "waiting_jobs", "running_jobs", "stuck_jobs")),
+        *(_seconds(one.get(f"{name}_wait_seconds")) for name in ("oldest", "p90")),
+        *(one.get(name) for name in ("ended_jobs", "failed_jobs", "lost_attempts")),
+    )
+
+
+def _spread(spread: dict[str, Any] | None) -> tuple[str | None, str | None]:
+    found = spread or {}
+    return _seconds(found.get("p50_seconds")), _seconds(found.get("p90_seconds"))
+
+
+def _seconds(seconds: float | None) -> str | None:
+    return None if seconds is None else f"{seconds:,.1f} s"

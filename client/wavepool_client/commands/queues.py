@@ -1,0 +1,219 @@
+"""`wavepool queues` and `wavepool why`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path  # noqa: TC003 - typer resolves the annotation at run time
+from typing import TYPE_CHECKING, Annotated, Any, cast
+
+import typer
+import yaml
+
+from wavepool_client.commands.completion import complete_queue, complete_submission
+from wavepool_client.commands.options import EndpointOption, JsonOption, TokenOption, examples
+from wavepool_client.errors import InputError
+from wavepool_client.queue_client import QueueClient
+from wavepool_client.terminal.output import print_json, results, say
+from wavepool_client.terminal.result_printing import table_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+app = typer.Typer(
+    help="The queues that share the GPUs.",
+    epilog=examples(
+        "wavepool queues",
+        "wavepool queues export > queues.yaml",
+        "wavepool queues apply -f queues.yaml",
+        "wavepool queues close red",
+    ),
+)
+
+NameArgument = Annotated[str, typer.Argument(metavar="QUEUE", autocompletion=complete_queue)]
+_SIGNS = {"ADDED": "+", "REMOVED": "-", "CHANGED": "~"}
+
+
+@app.callback(invoke_without_command=True)
+def queues(
+    context: typer.Context,
+    *,
+    endpoint: EndpointOption = None,
+    token: TokenOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Queues: without a subcommand, lists them with what each may have and has."""
+    if context.invoked_subcommand is None:
+        list_queues(endpoint=endpoint, token=token, as_json=as_json)
+
+
+@app.command("list")
+def list_queues(*, endpoint: EndpointOption = None, token: TokenOption = None, as_json: JsonOption = False) -> None:
+    """List the queues, with the GPUs that each may have and has, by GPU type."""
+    with QueueClient(endpoint, token) as client:
+        found = client.queues()
+    if as_json:
+        print_json(found)
+        return
+    columns = ("queue", "GPU", "quota", "fair share", "limit", "used", "running", "waiting")
+    results.print(table_of(columns, [row for queue in _with_depth(found["queues"]) for row in _rows(*queue)]))
+
+
+@app.command()
+def export(*, endpoint: EndpointOption = None, token: TokenOption = None) -> None:
+    """Print the documents that describe the queues, as YAML that `apply` takes."""
+    with QueueClient(endpoint, token) as client:
+        found = client.queues()
+    sys.stdout.write(yaml.safe_dump_all([queue["document"] for queue in found["queues"]], sort_keys=False))
+
+
+@app.command(
+    epilog=examples("wavepool queues apply -f queues.yaml", "wavepool queues apply -f queues.yaml --prune --dry-run")
+)
+def apply(
+    *,
+    file: Annotated[Path, typer.Option("-f", "--file", help="YAML or JSON documents; `-` reads standard input.")],
+    prune: Annotated[bool, typer.Option("--prune", help="Remove queues that the file does not describe.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the difference, and change nothing.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    endpoint: EndpointOption = None,
+    token: TokenOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Make the queues as a file describes them: shows the difference, asks, and changes all or nothing."""
+    documents = documents_of(file)
+    with QueueClient(endpoint, token) as client:
+        shown = client.apply(documents, prune=prune, dry_run=True)
+        if not as_json:
+            _print_changes(shown)
+        if dry_run or not shown["changes"]:
+            print_json(shown) if as_json else None
+            return
+        if not yes and not as_json and not typer.confirm("Change the queues?", err=True):
+            raise typer.Abort
+        made = client.apply(documents, prune=prune, expected_generation=shown["generation"])
+    if as_json:
+        print_json(made)
+    else:
+        say(f"the queues are changed (generation {made['generation']})")
+
+
+@app.command()
+def close(
+    name: NameArgument, *, endpoint: EndpointOption = None, token: TokenOption = None, as_json: JsonOption = False
+) -> None:
+    """Let a queue take no new submissions; those that it has go on."""
+    _change(lambda client: client.close(name), f"queue {name} takes no new submissions", endpoint, token, as_json)
+
+
+@app.command("open")
+def open_queue(
+    name: NameArgument, *, endpoint: EndpointOption = None, token: TokenOption = None, as_json: JsonOption = False
+) -> None:
+    """Let a closed queue take submissions again."""
+    _change(lambda client: client.open(name), f"queue {name} takes submissions", endpoint, token, as_json)
+
+
+@app.command()
+def remove(
+    name: NameArgument, *, endpoint: EndpointOption = None, token: TokenOption = None, as_json: JsonOption = False
+) -> None:
+    """Remove a queue that has no submissions in flight."""
+    _change(lambda client: client.remove(name), f"queue {name} is removed", endpoint, token, as_json)
+
+
+def why(
+    submission_id: Annotated[str, typer.Argument(metavar="ID", autocompletion=complete_submission)],
+    *,
+    endpoint: EndpointOption = None,
+    token: TokenOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Say why a submission waits: its position, the rule that blocks it, and what would free it."""
+    with QueueClient(endpoint, token) as client:
+        found = client.why(submission_id)
+    if as_json:
+        print_json(found)
+        return
+    results.print(str(found.get("reason")), markup=False)
+    if not found.get("position"):
+        return
+    results.print(f"What would free it: {found.get('remedy')}", markup=False)
+    results.print(_standing(found), markup=False)
+    if found["shares"]:
+        columns = ("GPU", "quota", "fair share", "limit", "used")
+        results.print(f"Queue {found.get('queue')}:", markup=False)
+        results.print(table_of(columns, map(_share_cells, found["shares"])))
+    if found["machines"]:
+        rows = ((one.get("machine_id"), one.get("gpu_type"), one.get("reason")) for one in found["machines"])
+        results.print(table_of(("machine", "GPU", "why not"), rows))
+
+
+def documents_of(file: Path) -> list[dict[str, Any]]:
+    """The documents of a file; raises InputError."""
+    try:
+        text = sys.stdin.read() if str(file) == "-" else file.read_text(encoding="utf-8")
+        read = [document for document in yaml.safe_load_all(text) if document is not None]
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{file} cannot be read: {error}") from error
+    except yaml.YAMLError as error:
+        raise InputError(f"{file} is no YAML: {error}") from error
+    wrong = next((number for number, one in enumerate(read, 1) if not isinstance(one, dict)), 0)
+    if wrong or not read:
+        found = f"document {wrong} of {file} is no mapping" if wrong else f"{file} has no document"
+        raise InputError(f"{found}; `wavepool queues export` shows the form")
+    return cast("list[dict[str, Any]]", read)
+
+
+def _change(
+    change: Callable[[QueueClient], dict[str, Any]],
+    done: str,
+    endpoint: str | None,
+    token: str | None,
+    as_json: bool,  # noqa: FBT001 - of an option
+) -> None:
+    with QueueClient(endpoint, token) as client:
+        made = change(client)
+    print_json(made) if as_json else say(done if made["changes"] else f"{done} already")
+
+
+def _print_changes(shown: dict[str, Any]) -> None:
+    for change in shown["changes"]:
+        results.print(f"{_SIGNS.get(change['kind'], '?')} {change['name']}", markup=False)
+        for field in change["fields"]:
+            before = f"{field['before'] or '(unset)'} -> " if change["kind"] == "CHANGED" else ""
+            results.print(f"    {field['field']}: {before}{field['after'] or '(unset)'}", markup=False)
+    if not shown["changes"]:
+        say("nothing to change: the queues are as described")
+
+
+def _with_depth(listed: list[dict[str, Any]]) -> Iterator[tuple[int, dict[str, Any]]]:
+    depths: dict[str, int] = {}
+    for queue in listed:
+        depths[queue["name"]] = depths.get(queue.get("parent") or "", -1) + 1
+        yield depths[queue["name"]], queue
+
+
+def _rows(depth: int, queue: dict[str, Any]) -> Iterator[tuple[object, ...]]:
+    name = f"{'  ' * depth}{queue['name']}{' (closed)' if queue.get('closed') else ''}"
+    counts = (queue.get("running"), queue.get("waiting"))
+    shares: list[dict[str, Any]] = queue.get("shares") or []
+    if not shares:
+        yield (name, "", "", "", "", "", *counts)
+    for number, share in enumerate(shares):
+        gpu_type, quota, fair, limit, used = _share_cells(share)
+        yield (name if not number else "", gpu_type, quota, fair, limit, used, *(counts if not number else ("", "")))
+
+
+def _share_cells(share: dict[str, Any]) -> tuple[object, ...]:
+    limit, quota = share.get("limit"), share.get("quota")
+    most = "" if limit is None else f"{limit:g}"
+    least = "all" if quota == -1 else f"{quota:g}"
+    return (share.get("gpu_type"), least, f"{share.get('fair_share'):g}", most, f"{share.get('used'):g}")
+
+
+def _standing(found: dict[str, Any]) -> str:
+    others = found.get("ahead_in_others")
+    ahead = f"{found.get('ahead_in_queue')} ahead of it in its queue" + (f" and {others} in others" if others else "")
+    p50, p90 = found.get("eta_p50_seconds"), found.get("eta_p90_seconds")
+    eta = "" if p50 is None else f" Likely to start in {p50:.0f} s, and in 9 of 10 cases within {p90:.0f} s."
+    return f"Position {found.get('position')}: {ahead}.{eta}"

@@ -1,0 +1,1 @@
+"""Queues over HTTP: documents that describe them, and what they have now."""

@@ -1,0 +1,173 @@
+"""Documents that describe queues, in the form of Kaiwo's KaiwoQueue with fields of our own, and their conversion."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from wavepool.scheduler.v1 import queues_pb2
+
+from gateway.words.enum_names import fairness_policy_word, reclaim_strategy_word
+from vocabulary.names import none_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+API_VERSION = "kaiwo.ai/v1alpha2"
+KIND = "KaiwoQueue"
+EXAMPLE: dict[str, Any] = {
+    "apiVersion": API_VERSION,
+    "kind": KIND,
+    "metadata": {"name": "red"},
+    "spec": {
+        "displayName": "Team Red",
+        "parentQueue": "lab",
+        "priority": 100,
+        "resources": {"gpu": {"quota": 4, "overQuotaWeight": 1, "limit": 8}},
+        "fairness": {"policy": "kai", "reclaimStrategy": "conservative"},
+    },
+}
+
+_POLICIES = {
+    "kai": queues_pb2.FAIRNESS_POLICY_KAI,
+    "kueue": queues_pb2.FAIRNESS_POLICY_KUEUE,
+    # Dominant resource fairness is what `kueue` divides by.
+    "drf": queues_pb2.FAIRNESS_POLICY_KUEUE,
+}
+_STRATEGIES = {
+    "conservative": queues_pb2.RECLAIM_STRATEGY_CONSERVATIVE,
+    "aggressive": queues_pb2.RECLAIM_STRATEGY_AGGRESSIVE,
+}
+_UNIT_SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600}
+_DURATION = re.compile(r"(\d+(?:\.\d+)?)([smh]?)")
+_LONGEST_SECONDS = 366 * 24 * 3600
+
+
+def _policy(word: str) -> str:
+    return _known(word, _POLICIES)
+
+
+def _strategy(word: str) -> str:
+    return _known(word, _STRATEGIES)
+
+
+def _known(word: str, names: Mapping[str, int]) -> str:
+    if word.strip().casefold() not in names:
+        raise ValueError(none_of(word, list(names)))
+    return word.strip().casefold()
+
+
+def _seconds(value: object) -> object:
+    """Seconds of a number, or of a text such as `90s`, `5m` or `1h`."""
+    if isinstance(value, str) and (found := _DURATION.fullmatch(value.strip())):
+        return float(found[1]) * _UNIT_SECONDS[found[2]]
+    return value
+
+
+_Amount = Annotated[float | None, Field(ge=-1, le=1_000_000, allow_inf_nan=False, description="GPUs; -1: no limit.")]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", populate_by_name=True)
+
+
+class ResourceDocument(_Strict):
+    """What a queue may have of one GPU type, or of each (`gpu`)."""
+
+    quota: _Amount = None
+    over_quota_weight: _Amount = Field(default=None, alias="overQuotaWeight")
+    limit: _Amount = None
+    lending_limit: _Amount = Field(default=None, alias="lendingLimit")
+    borrowing_limit: _Amount = Field(default=None, alias="borrowingLimit")
+
+
+class FairnessDocument(_Strict):
+    """How GPUs are divided, and when a queue takes some back."""
+
+    policy: Annotated[str, AfterValidator(_policy)] | None = None
+    reclaim_strategy: Annotated[str, AfterValidator(_strategy)] | None = Field(default=None, alias="reclaimStrategy")
+    reclaim_min_runtime: Annotated[
+        float | None, BeforeValidator(_seconds), Field(ge=0, le=_LONGEST_SECONDS, description="Seconds, or `5m`.")
+    ] = Field(default=None, alias="reclaimMinRuntime")
+
+
+class QueueSpecDocument(_Strict):
+    """A queue's settings."""
+
+    display_name: Annotated[str, Field(max_length=200)] = Field(default="", alias="displayName")
+    parent_queue: Annotated[str, Field(max_length=63)] = Field(default="", alias="parentQueue")
+    priority: Annotated[int | None, Field(ge=-1_000_000, le=1_000_000)] = None
+    resources: Annotated[dict[str, ResourceDocument], Field(max_length=50)] = {}
+    fairness: FairnessDocument = FairnessDocument()
+    max_jobs_per_user: Annotated[int, Field(ge=0, le=1_000_000)] = Field(default=0, alias="maxJobsPerUser")
+    closed: bool = False
+
+
+class QueueMetadata(BaseModel):
+    """The name; labels and what else Kubernetes puts here are not looked at."""
+
+    name: Annotated[str, Field(min_length=1, max_length=63)]
+
+
+class QueueDocument(_Strict):
+    """One queue. `status` is what others wrote of it, and is not looked at."""
+
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [EXAMPLE]})
+
+    apiVersion: Literal["kaiwo.ai/v1alpha2"]  # noqa: N815 - Kubernetes' name
+    kind: Literal["KaiwoQueue"]
+    metadata: QueueMetadata
+    spec: QueueSpecDocument = QueueSpecDocument()
+    status: dict[str, Any] | None = None
+
+    def queue(self) -> queues_pb2.Queue:
+        """The queue that it describes."""
+        spec, fairness = self.spec, self.spec.fairness
+        queue = queues_pb2.Queue(
+            name=self.metadata.name,
+            display_name=spec.display_name,
+            parent=spec.parent_queue,
+            priority=spec.priority,
+            resources={
+                name: queues_pb2.QueueResource(**resource.model_dump(exclude_none=True))
+                for name, resource in spec.resources.items()
+            },
+            max_jobs_per_user=spec.max_jobs_per_user,
+            closed=spec.closed,
+        )
+        if fairness.policy:
+            queue.policy = _POLICIES[fairness.policy]
+        if fairness.reclaim_strategy:
+            queue.reclaim_strategy = _STRATEGIES[fairness.reclaim_strategy]
+        if fairness.reclaim_min_runtime is not None:
+            queue.reclaim_min_runtime.FromTimedelta(timedelta(seconds=fairness.reclaim_min_runtime))
+        return queue
+
+
+def document_of(queue: queues_pb2.Queue) -> dict[str, Any]:
+    """The document that describes a queue; applied again, it changes nothing."""
+    fairness: dict[str, Any] = {}
+    if queue.policy:
+        fairness["policy"] = fairness_policy_word(queue.policy)
+    if queue.reclaim_strategy:
+        fairness["reclaimStrategy"] = reclaim_strategy_word(queue.reclaim_strategy)
+    if queue.HasField("reclaim_min_runtime"):
+        fairness["reclaimMinRuntime"] = f"{queue.reclaim_min_runtime.ToTimedelta().total_seconds():g}s"
+    spec: dict[str, Any] = {
+        "displayName": queue.display_name,
+        "parentQueue": queue.parent,
+        "priority": queue.priority,
+        "resources": {
+            name: ResourceDocument(
+                **{field.name: value for field, value in resource.ListFields()},
+            ).model_dump(by_alias=True, exclude_none=True)
+            for name, resource in sorted(queue.resources.items())
+        },
+        "fairness": fairness,
+        "maxJobsPerUser": queue.max_jobs_per_user,
+        "closed": queue.closed,
+    }
+    kept = {name: value for name, value in spec.items() if value}
+    return {"apiVersion": API_VERSION, "kind": KIND, "metadata": {"name": queue.name}, "spec": kept}

@@ -1,0 +1,183 @@
+"""`/api/v1/metrics/jobs` and `/api/v1/metrics/queues`: what became of jobs that are over, and what waits now."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
+
+import grpc
+from fastapi import APIRouter, Query
+from pydantic import BaseModel, Field
+from wavepool.billing.v1.identity_pb2 import ListNamesRequest
+from wavepool.scheduler.v1 import metrics_pb2
+
+from gateway.dependencies import TheAccount, TheGateway
+from gateway.http.errors import ProblemError
+from gateway.http.json_route import JsonRoute
+from gateway.http.route_docs import problems
+from gateway.http.rpc_status import problem_of_rpc
+from gateway.upstreams import CALL_TIMEOUT_SECONDS
+from gateway.words.proto_time import RequestInstant, instant_of, timestamp_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from gateway.dependencies import Gateway
+
+router = APIRouter(prefix="/metrics", tags=["metrics"], route_class=JsonRoute)
+
+
+class Grouping(StrEnum):
+    """What jobs are put together by."""
+
+    ALL = "all"
+    USER = "user"
+    QUEUE = "queue"
+    MACHINE = "machine"
+    PROBLEM = "problem"
+    GPU_TYPE = "gpu_type"
+
+
+_GROUPINGS = {
+    Grouping.ALL: metrics_pb2.JOB_GROUPING_UNSPECIFIED,
+    Grouping.USER: metrics_pb2.JOB_GROUPING_USER,
+    Grouping.QUEUE: metrics_pb2.JOB_GROUPING_QUEUE,
+    Grouping.MACHINE: metrics_pb2.JOB_GROUPING_MACHINE,
+    Grouping.PROBLEM: metrics_pb2.JOB_GROUPING_PROBLEM,
+    Grouping.GPU_TYPE: metrics_pb2.JOB_GROUPING_GPU_TYPE,
+}
+
+
+class Spread(BaseModel):
+    """Times that 50 % and 90 % of the jobs do not exceed."""
+
+    p50_seconds: float
+    p90_seconds: float
+
+
+class JobFigures(BaseModel):
+    """The figures of one group."""
+
+    group: Annotated[
+        str, Field(description="A user's or machine's id, a queue, a problem or a GPU type; may be empty.")
+    ]
+    name: Annotated[str, Field(description="For people: a user's name, otherwise the group itself.")]
+    jobs: Annotated[int, Field(description="That ended: `succeeded` + `failed` + `cancelled`.")]
+    succeeded: Annotated[int, Field(description="With a verdict about the submission, whatever it is.")]
+    accepted: Annotated[int, Field(description="With the verdict `ACCEPTED`.")]
+    failed: Annotated[int, Field(description="By our fault.")]
+    cancelled: int
+    lost_attempts: Annotated[int, Field(description="That ended by our fault; not those that somebody stopped.")]
+    wait: Annotated[Spread | None, Field(description="From submission to the first machine.")]
+    run: Annotated[Spread | None, Field(description="With a machine.")]
+    useful_gpu_seconds: Annotated[float, Field(description="GPU time of runs that came to a verdict.")]
+    paid_gpu_seconds: Annotated[float, Field(description="GPU time that leases held.")]
+    efficiency: Annotated[float | None, Field(description="Useful over paid; null if nothing was paid for.")]
+    gflops: Annotated[float | None, Field(description="The highest mean rate of a benchmark; null without one.")]
+
+
+class JobMetrics(BaseModel):
+    """The jobs that ended in a period, in groups."""
+
+    group_by: Grouping
+    since: datetime | None
+    until: datetime | None
+    kept_since: Annotated[datetime | None, Field(description="Jobs that ended before are forgotten.")]
+    groups: Annotated[list[JobFigures], Field(description="The one with most paid GPU time first; at most 200.")]
+
+
+class QueueFigures(BaseModel):
+    """What waits and runs now, of one queue and GPU type."""
+
+    queue: str
+    gpu_type: str
+    waiting_jobs: int
+    running_jobs: int
+    oldest_wait_seconds: Annotated[float, Field(description="0 if nothing waits.")]
+    p90_wait_seconds: Annotated[float, Field(description="Nine of ten waiting jobs have waited less.")]
+    stuck_jobs: Annotated[int, Field(description="That no machine can serve while none can be started.")]
+    ended_jobs: Annotated[int, Field(description="In the last `window_seconds`.")]
+    failed_jobs: Annotated[int, Field(description="Of them, by our fault.")]
+    lost_attempts: int
+
+
+class QueueMetrics(BaseModel):
+    """What waits and runs now."""
+
+    queues: list[QueueFigures]
+    window_seconds: float
+
+
+@router.get("/jobs", responses=problems(404))
+async def get_job_metrics(
+    account: TheAccount,
+    gateway: TheGateway,
+    group_by: Annotated[Grouping, Query(description="What jobs are put together by.")] = Grouping.ALL,
+    since: Annotated[RequestInstant | None, Query(description="Left out: a day before the end.")] = None,
+    until: Annotated[RequestInstant | None, Query(description="Not included. Left out: now.")] = None,
+    account_id: Annotated[str, Query(max_length=100, description="Left out: your own; for operators all.")] = "",
+) -> JobMetrics:
+    """Add up the jobs that ended in a period: how many, how long they waited and ran, and what their time was for."""
+    everybodys = account.oversees and not account_id
+    request = metrics_pb2.GetJobMetricsRequest(
+        account_ids=[] if everybodys else [account.seen_account(account_id)],
+        group_by=_GROUPINGS[group_by],
+        start_time=timestamp_of(since),
+        end_time=timestamp_of(until),
+    )
+    try:
+        found = await gateway.upstreams.metrics.GetJobMetrics(request, timeout=CALL_TIMEOUT_SECONDS)
+    except grpc.aio.AioRpcError as error:
+        raise ProblemError(problem_of_rpc(error, {"start_time": "since", "end_time": "until"})) from error
+    names = await _names(gateway, [one.group for one in found.groups] if group_by is Grouping.USER else [])
+    return JobMetrics(
+        group_by=group_by,
+        since=instant_of(found.start_time),
+        until=instant_of(found.end_time),
+        kept_since=instant_of(found.kept_since_time),
+        groups=[_figures_of(one, names.get(one.group, one.group)) for one in found.groups],
+    )
+
+
+@router.get("/queues")
+async def get_queue_metrics(_: TheAccount, gateway: TheGateway) -> QueueMetrics:
+    """Say what waits and runs now, by queue and GPU type."""
+    request = metrics_pb2.GetCurrentMetricsRequest()
+    found = await gateway.upstreams.metrics.GetCurrentMetrics(request, timeout=CALL_TIMEOUT_SECONDS)
+    return QueueMetrics(
+        queues=[
+            QueueFigures(**{name: getattr(one, name) for name in QueueFigures.model_fields}) for one in found.queues
+        ],
+        window_seconds=found.window_seconds,
+    )
+
+
+async def _names(gateway: Gateway, user_ids: list[str]) -> Mapping[str, str]:
+    request = ListNamesRequest(user_ids=list(filter(None, user_ids)))
+    if not request.user_ids:
+        return {}
+    return (await gateway.upstreams.identity.ListNames(request, timeout=CALL_TIMEOUT_SECONDS)).names
+
+
+def _figures_of(one: metrics_pb2.JobMetrics, name: str) -> JobFigures:
+    return JobFigures(
+        group=one.group,
+        name=name,
+        jobs=one.jobs,
+        succeeded=one.succeeded,
+        accepted=one.accepted,
+        failed=one.failed,
+        cancelled=one.cancelled,
+        lost_attempts=one.lost_attempts,
+        wait=_spread_of(one.wait) if one.HasField("wait") else None,
+        run=_spread_of(one.run) if one.HasField("run") else None,
+        useful_gpu_seconds=one.useful_gpu_seconds,
+        paid_gpu_seconds=one.paid_gpu_seconds,
+        efficiency=one.efficiency if one.HasField("efficiency") else None,
+        gflops=one.gflops or None,
+    )
+
+
+def _spread_of(spread: metrics_pb2.Spread) -> Spread:
+    return Spread(p50_seconds=spread.p50_seconds, p90_seconds=spread.p90_seconds)

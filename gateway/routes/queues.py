@@ -1,0 +1,251 @@
+"""`/api/v1/queues`: the queues that share the GPUs, and why a submission waits."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import grpc
+from fastapi import APIRouter, Query
+from pydantic import BaseModel, ConfigDict, Field
+from wavepool.scheduler.v1.queues_pb2 import ApplyQueuesRequest, ExplainJobRequest, ListQueuesRequest
+
+from gateway.dependencies import TheAccount, TheGateway, TheOverseer, TheVisibleJobs
+from gateway.http.errors import Problem, ProblemError
+from gateway.http.json_route import JsonRoute
+from gateway.http.route_docs import problems
+from gateway.http.rpc_status import problem_of_rpc
+from gateway.queues.documents import QueueDocument, document_of
+from gateway.upstreams import CALL_TIMEOUT_SECONDS
+from gateway.words.enum_names import queue_change_kind_name
+from gateway.words.proto_time import seconds_of
+
+if TYPE_CHECKING:
+    from wavepool.scheduler.v1 import queues_pb2
+
+    from gateway.dependencies import Gateway
+
+router = APIRouter(tags=["queues"], route_class=JsonRoute)
+
+MOST_DOCUMENTS = 1_000
+
+
+class QueueShare(BaseModel):
+    """What a queue may have and has of one GPU type, in GPUs."""
+
+    gpu_type: str
+    quota: Annotated[float, Field(description="What it may use whatever others want; -1: everything.")]
+    fair_share: Annotated[float, Field(description="Its part of the GPUs there are now.")]
+    used: float
+    limit: Annotated[float | None, Field(description="The most that it may use; null: no limit.")]
+
+
+class Queue(BaseModel):
+    """A queue with all below it."""
+
+    name: str
+    display_name: str
+    parent: str | None
+    closed: Annotated[bool, Field(description="It takes no new submissions.")]
+    waiting: int
+    running: int
+    shares: Annotated[list[QueueShare], Field(description="By GPU type that was asked for since the last start.")]
+    document: Annotated[dict[str, Any], Field(description="Describes the queue; `POST /queues/apply` takes it.")]
+
+
+class QueueList(BaseModel):
+    """The tree, parents before children."""
+
+    queues: list[Queue]
+    generation: Annotated[int, Field(description="Counts up with each change.")]
+
+
+class ApplyRequest(BaseModel):
+    """Descriptions of queues, and queues that are to go."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    documents: Annotated[list[QueueDocument], Field(max_length=MOST_DOCUMENTS)] = []
+    removed: Annotated[list[Annotated[str, Field(max_length=63)]], Field(max_length=MOST_DOCUMENTS)] = []
+    prune: Annotated[bool, Field(description="All queues go that no document describes, but `default`.")] = False
+    dry_run: Annotated[bool, Field(description="Only say what would change.")] = False
+    expected_generation: Annotated[int, Field(ge=0, lt=2**63, description="0: any.")] = 0
+
+
+class FieldChange(BaseModel):
+    """A field, with both values as text."""
+
+    field: str
+    before: str
+    after: str
+
+
+class QueueChange(BaseModel):
+    """What happens to a queue."""
+
+    name: str
+    kind: Annotated[str, Field(description="ADDED, CHANGED or REMOVED.")]
+    fields: list[FieldChange]
+
+
+class Applied(BaseModel):
+    """The difference; empty if the tree is already as described."""
+
+    changes: list[QueueChange]
+    generation: int
+
+
+class MachineRefusal(BaseModel):
+    """Why one machine does not take the submission."""
+
+    machine_id: str
+    gpu_type: str
+    reason: str
+
+
+class Explanation(BaseModel):
+    """Where a submission stands."""
+
+    id: str
+    queue: str
+    position: Annotated[int | None, Field(description="From 1; null if it does not wait.")]
+    ahead_in_queue: int
+    ahead_in_others: int
+    reason: Annotated[str, Field(description="The rule that keeps it waiting, or where it is.")]
+    remedy: Annotated[str, Field(description="What would free it; empty if it does not wait.")]
+    eta_p50_seconds: float | None
+    eta_p90_seconds: float | None
+    machines: list[MachineRefusal]
+    shares: Annotated[list[QueueShare], Field(description="Of its queue.")]
+
+
+@router.get("/queues")
+async def list_queues(account: TheAccount, gateway: TheGateway) -> QueueList:
+    """List the queues with what each may have and has."""
+    del account
+    found = await gateway.upstreams.queues.ListQueues(ListQueuesRequest(), timeout=CALL_TIMEOUT_SECONDS)
+    return QueueList(queues=[_queue_of(status) for status in found.queues], generation=found.generation)
+
+
+@router.post("/queues/apply", responses=problems(403, 409))
+async def apply_queues(body: ApplyRequest, operator: TheOverseer, gateway: TheGateway) -> Applied:
+    """Make the tree of queues as described, whole or not at all. Runs go on. For operators."""
+    del operator
+    request = ApplyQueuesRequest(
+        queues=[document.queue() for document in body.documents],
+        removed=body.removed,
+        prune=body.prune,
+        dry_run=body.dry_run,
+        expected_generation=body.expected_generation,
+    )
+    return await _applied(gateway, request)
+
+
+@router.post("/queues/{name}/close", responses=problems(403, 404, 409))
+async def close_queue(name: str, operator: TheOverseer, gateway: TheGateway) -> Applied:
+    """Take no new submissions in a queue; those that it has go on. For operators."""
+    del operator
+    return await _set_closed(gateway, name, closed=True)
+
+
+@router.post("/queues/{name}/open", responses=problems(403, 404, 409))
+async def open_queue(name: str, operator: TheOverseer, gateway: TheGateway) -> Applied:
+    """Let a closed queue take submissions again. For operators."""
+    del operator
+    return await _set_closed(gateway, name, closed=False)
+
+
+@router.delete("/queues/{name}", responses=problems(403, 404, 409))
+async def remove_queue(name: str, operator: TheOverseer, gateway: TheGateway) -> Applied:
+    """Remove a queue that has no submissions in flight. For operators."""
+    del operator
+    await _queue_named(gateway, name)
+    return await _applied(gateway, ApplyQueuesRequest(removed=[name]))
+
+
+@router.get("/submissions/{submission_id}/why", responses=problems(404))
+async def explain(
+    submission_id: str,
+    account: TheAccount,
+    gateway: TheGateway,
+    visible: TheVisibleJobs,
+    machines: Annotated[int, Query(ge=0, le=50, description="How many machines to list.")] = 20,
+) -> Explanation:
+    """Say why a submission waits: its position, the rule that blocks it, and what would free it."""
+    request = ExplainJobRequest(account_ids=sorted(account.visible_account_ids), job_id=submission_id)
+    try:
+        found = await gateway.upstreams.queues.ExplainJob(request, timeout=CALL_TIMEOUT_SECONDS)
+    except grpc.aio.AioRpcError as error:
+        raise ProblemError(problem_of_rpc(error)) from error
+    return Explanation(
+        id=submission_id,
+        queue=found.queue,
+        position=found.position or None,
+        ahead_in_queue=found.ahead_in_queue,
+        ahead_in_others=found.ahead_in_others,
+        reason=await visible.shown(found.reason),
+        remedy=await visible.shown(found.remedy),
+        eta_p50_seconds=seconds_of(found.eta_p50) if found.HasField("eta_p50") else None,
+        eta_p90_seconds=seconds_of(found.eta_p90) if found.HasField("eta_p90") else None,
+        machines=[
+            MachineRefusal(machine_id=one.machine_id, gpu_type=one.gpu_type, reason=await visible.shown(one.reason))
+            for one in found.machines[:machines]
+        ],
+        shares=[_share_of(share) for share in found.shares],
+    )
+
+
+async def _applied(gateway: Gateway, request: ApplyQueuesRequest) -> Applied:
+    try:
+        answer = await gateway.upstreams.queues.ApplyQueues(request, timeout=CALL_TIMEOUT_SECONDS)
+    except grpc.aio.AioRpcError as error:
+        raise ProblemError(problem_of_rpc(error)) from error
+    return Applied(
+        changes=[
+            QueueChange(
+                name=change.name,
+                kind=queue_change_kind_name(change.kind),
+                fields=[FieldChange(field=one.field, before=one.before, after=one.after) for one in change.fields],
+            )
+            for change in answer.changes
+        ],
+        generation=answer.generation,
+    )
+
+
+async def _set_closed(gateway: Gateway, name: str, *, closed: bool) -> Applied:
+    queue, generation = await _queue_named(gateway, name)
+    queue.closed = closed
+    return await _applied(gateway, ApplyQueuesRequest(queues=[queue], expected_generation=generation))
+
+
+async def _queue_named(gateway: Gateway, name: str) -> tuple[queues_pb2.Queue, int]:
+    found = await gateway.upstreams.queues.ListQueues(ListQueuesRequest(), timeout=CALL_TIMEOUT_SECONDS)
+    for status in found.queues:
+        if status.queue.name == name:
+            return status.queue, found.generation
+    names = ", ".join(status.queue.name for status in found.queues)
+    raise ProblemError(Problem(404, f"There is no queue {name[:63]!r}. There are: {names[:500]}."))
+
+
+def _queue_of(status: queues_pb2.QueueStatus) -> Queue:
+    queue = status.queue
+    return Queue(
+        name=queue.name,
+        display_name=queue.display_name or queue.name,
+        parent=queue.parent or None,
+        closed=queue.closed,
+        waiting=status.waiting_jobs,
+        running=status.running_jobs,
+        shares=[_share_of(share) for share in status.shares],
+        document=document_of(queue),
+    )
+
+
+def _share_of(share: queues_pb2.QueueShare) -> QueueShare:
+    return QueueShare(
+        gpu_type=share.gpu_type,
+        quota=share.quota,
+        fair_share=share.fair_share,
+        used=share.used,
+        limit=share.limit if share.HasField("limit") else None,
+    )

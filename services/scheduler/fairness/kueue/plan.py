@@ -1,0 +1,257 @@
+"""Plans of the `kueue` policy: quotas decide who is admitted, and free machines who of those can start now."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from services.scheduler.fairness.kueue.admission_cycle import Outcome
+from services.scheduler.fairness.kueue.admission_pass import admission_pass
+from services.scheduler.fairness.kueue.queue_spec import (
+    CohortSpec,
+    FlavorResource,
+    Preemption,
+    QueueSpec,
+    Quota,
+    ReclaimWithinCohort,
+)
+from services.scheduler.fairness.kueue.quota_tree import quota_tree
+from services.scheduler.fairness.kueue.snapshot import Admitted, Workload, snapshot_of
+from services.scheduler.fairness.kueue.victims import FairSharing
+from services.scheduler.fairness.queue_tree import UNLIMITED, WHOLE_GPU_MILLI, ReclaimStrategy
+from services.scheduler.fairness.settings import DEFAULT_RECLAIM_MIN_RUNTIME
+from services.scheduler.fairness.situation import Plan, QueueState, Stop
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from services.scheduler.fairness.kueue.admission_cycle import Decision
+    from services.scheduler.fairness.situation import Candidate, Running, Situation
+
+_GPU = "gpu"
+_NOT_STOPPED = "those that give way to it have not stopped yet"
+_NO_MACHINE = "its queue has the quota for it, and no machine has a free GPU that it may use"
+
+
+def kueue_plan(situation: Situation) -> Plan:
+    """The plan by quotas and dominant resource shares.
+
+    There is never more to give than the machines have: a queue's quota counts up to all GPUs of the type. A job that is
+    admitted and finds no machine waits without holding quota.
+    """
+    return _Planner(situation).plan()
+
+
+class _Planner:
+    """One plan. Passes of the engine go on until no job takes anything from another any more.
+
+    A job that others give way to counts as admitted already, and those that give way as gone.
+    """
+
+    def __init__(self, situation: Situation) -> None:
+        self._situation = situation
+        self._tree = quota_tree(*_specs(situation))
+        self._places = _Places(situation)
+        self._candidates = {one.job_id: one for one in situation.waiting}
+        self._holding = {one.job_id: _admitted(situation, one) for one in situation.running}
+        self._starts: dict[str, str] = {}
+        self._promises: dict[str, str] = {}
+        self._waiting: dict[str, str] = {}
+        self._stops: list[Stop] = []
+
+    def plan(self) -> Plan:
+        self._keep_promises()
+        while self._pass():
+            pass
+        states = _states(self._situation, self._starts)
+        return Plan(self._starts, tuple(self._stops), self._promises, self._waiting, states)
+
+    def _keep_promises(self) -> None:
+        for one in self._situation.waiting:
+            if not one.promised:
+                continue
+            giving = [other for other in self._situation.running if other.gives_way_to == one.job_id]
+            if giving:
+                self._promise(one, one.promised, [other.job_id for other in giving], _NOT_STOPPED)
+            elif machine_id := self._places.take(one):
+                self._starts[one.job_id] = machine_id
+                self._hold(one)
+
+    def _pass(self) -> bool:
+        """Runs the engine once. True if a job takes GPUs from others, after which the rest may be decided anew."""
+        snapshot = snapshot_of(self._tree, self._holding.values())
+        waiting = [one for job_id, one in self._candidates.items() if job_id not in self._holding]
+        workloads = [_workload(self._situation, one) for one in waiting]
+        result = admission_pass(snapshot, workloads, self._situation.now, sharing=FairSharing())
+        for decision in result.decisions:
+            job = self._candidates[decision.workload.name]
+            self._waiting[job.job_id] = decision.reason
+            if decision.outcome is Outcome.PREEMPTING and self._take_from(job, decision):
+                return True
+        for decision in result.decisions:
+            if decision.outcome is Outcome.ADMITTED:
+                self._start(self._candidates[decision.workload.name])
+        return False
+
+    def _start(self, job: Candidate) -> None:
+        machine_id = self._places.take(job)
+        if machine_id:
+            self._starts[job.job_id] = machine_id
+            del self._waiting[job.job_id]
+        else:
+            self._waiting[job.job_id] = _NO_MACHINE
+
+    def _take_from(self, job: Candidate, decision: Decision) -> bool:
+        victims = [victim.admitted.workload.name for victim in decision.victims]
+        if any(victim in self._candidates for victim in victims):
+            self._waiting[job.job_id] = "it would take GPUs from a job that is just about to get them"
+            return False
+        protected = _protected(self._situation, job, victims)
+        machine_id = self._places.given_by(victims, job)
+        if protected or not machine_id:
+            self._waiting[job.job_id] = protected or "its GPUs would be on different machines"
+            return False
+        self._stops += [Stop(one, job.job_id, decision.reason) for one in victims if not self._places.is_stopping(one)]
+        self._promise(job, machine_id, victims, decision.reason)
+        return True
+
+    def _promise(self, job: Candidate, machine_id: str, giving: list[str], reason: str) -> None:
+        self._promises[job.job_id] = machine_id
+        self._waiting[job.job_id] = reason
+        for one in giving:
+            self._holding.pop(one, None)
+        self._places.move(giving, job, machine_id)
+        self._hold(job)
+
+    def _hold(self, job: Candidate) -> None:
+        workload = _workload(self._situation, job)
+        usage = {_resource(self._situation): job.gpus * WHOLE_GPU_MILLI}
+        self._holding[job.job_id] = Admitted(workload, usage, self._situation.now)
+
+
+class _Places:
+    """Free GPUs of machines. Machines come in the order in which they are preferred; the fullest that fits is taken."""
+
+    def __init__(self, situation: Situation) -> None:
+        self._free = {machine.machine_id: machine.gpus for machine in situation.machines}
+        self._running = {one.job_id: one for one in situation.running}
+        for one in situation.running:
+            if one.machine_id in self._free:
+                self._free[one.machine_id] -= one.gpus
+
+    def take(self, job: Candidate) -> str:
+        """The machine, whose GPUs it then has; empty if none has room."""
+        fitting = [name for name, free in self._free.items() if free >= job.gpus and _may_use(job, name)]
+        if not fitting:
+            return ""
+        best = min(fitting, key=lambda name: (name != job.promised, self._free[name]))
+        self._free[best] -= job.gpus
+        return best
+
+    def given_by(self, victims: list[str], job: Candidate) -> str:
+        """The machine on which the job fits when these have stopped; empty if there is none."""
+        given: defaultdict[str, int] = defaultdict(int)
+        for victim in victims:
+            given[self._running[victim].machine_id] += self._running[victim].gpus
+        fitting = [name for name, gpus in given.items() if self._free.get(name, 0) + gpus >= job.gpus]
+        return next((name for name in fitting if _may_use(job, name)), "")
+
+    def move(self, victims: list[str], job: Candidate, machine_id: str) -> None:
+        """Keeps what these give for the job."""
+        for victim in victims:
+            self._free[self._running[victim].machine_id] += self._running[victim].gpus
+        self._free[machine_id] -= job.gpus
+
+    def is_stopping(self, job_id: str) -> bool:
+        """True if the job gives way already."""
+        return self._running[job_id].stopping
+
+
+def _may_use(job: Candidate, machine_id: str) -> bool:
+    return job.machines is None or machine_id in job.machines
+
+
+def _resource(situation: Situation) -> FlavorResource:
+    return FlavorResource(situation.gpu_type, _GPU)
+
+
+def _total(situation: Situation) -> int:
+    return sum(machine.gpus for machine in situation.machines) * WHOLE_GPU_MILLI
+
+
+def _specs(situation: Situation) -> tuple[list[QueueSpec], list[CohortSpec]]:
+    queues, resource, total = situation.queues, _resource(situation), _total(situation)
+    specs: list[QueueSpec] = []
+    cohorts: list[CohortSpec] = []
+    for name in queues.order:
+        settings, said = queues.by_name[name], queues.share(name, situation.gpu_type)
+        is_leaf = name in queues.leaves
+        # A queue at the top that says nothing has all there is; elsewhere it borrows.
+        unsaid = total if is_leaf and not settings.parent else 0
+        nominal = min(unsaid if said.quota is None else said.quota, total)
+        # A parent's quota includes its children's; here, what it owns comes on top of theirs.
+        below = [other for other in queues.by_name.values() if other.parent == name]
+        nominal = max(0, nominal - sum(queues.tree(situation.gpu_type).queues[one.name].quota[0] for one in below))
+        borrowing = said.borrowing_limit
+        if said.limit is not None and said.limit < UNLIMITED:
+            up_to_limit = max(0, said.limit - nominal)
+            borrowing = up_to_limit if borrowing is None else min(borrowing, up_to_limit)
+            nominal = min(nominal, said.limit)
+        has_parent = bool(settings.parent)
+        quota = Quota(nominal, borrowing if has_parent else None, said.lending_limit if has_parent else None)
+        weight = Fraction(
+            WHOLE_GPU_MILLI if said.over_quota_weight is None else said.over_quota_weight, WHOLE_GPU_MILLI
+        )
+        if is_leaf:
+            specs.append(QueueSpec(name, settings.parent or None, {resource: quota}, weight, _preemption(situation)))
+        else:
+            cohorts.append(CohortSpec(name, settings.parent or None, {resource: quota}, weight))
+    return specs, cohorts
+
+
+def _preemption(situation: Situation) -> Preemption:
+    within = ReclaimWithinCohort.ANY if situation.may_stop else ReclaimWithinCohort.NEVER
+    return Preemption(reclaim_within_cohort=within)
+
+
+def _workload(situation: Situation, one: Candidate) -> Workload:
+    # The engine orders a queue by time alone. Candidates come in their order, which priority has a part in.
+    return Workload(one.job_id, situation.queue_of(one), 0, {_GPU: one.gpus * WHOLE_GPU_MILLI}, one.turn_time)
+
+
+def _admitted(situation: Situation, one: Running) -> Admitted:
+    amounts = one.gpus * WHOLE_GPU_MILLI
+    workload = Workload(one.job_id, situation.queue_of(one), 0, {_GPU: amounts}, one.start_time)
+    return Admitted(workload, {_resource(situation): amounts}, one.start_time, is_evicting=one.stopping)
+
+
+def _protected(situation: Situation, winner: Candidate, victims: list[str]) -> str:
+    """Which victim has not run long enough to give way; empty if all have, or the winner need not wait for that."""
+    queues = situation.queues
+    keeping = next((one.job_id for one in situation.running if one.keeps and one.job_id in victims), "")
+    if keeping:
+        return f"{keeping} would give way, and has done so too often"
+    if queues.reclaim_strategy(situation.queue_of(winner)) is ReclaimStrategy.AGGRESSIVE:
+        return ""
+    for one in situation.running:
+        runtimes = (queue.reclaim_min_runtime for queue in queues.upwards(situation.queue_of(one)))
+        least = next((runtime for runtime in runtimes if runtime is not None), DEFAULT_RECLAIM_MIN_RUNTIME)
+        if one.job_id in victims and not one.stopping and situation.now - one.start_time < least:
+            return f"{one.job_id} would give way, and is protected until it has run for {least.total_seconds():g} s"
+    return ""
+
+
+def _states(situation: Situation, starts: Mapping[str, str]) -> dict[str, QueueState]:
+    used: defaultdict[str, int] = defaultdict(int)
+    jobs: Iterator[Candidate | Running] = iter(
+        [*situation.running, *(one for one in situation.waiting if one.job_id in starts)]
+    )
+    for job in jobs:
+        for queue in situation.queues.upwards(situation.queue_of(job)):
+            used[queue.name] += job.gpus * WHOLE_GPU_MILLI
+    tree = situation.queues.tree(situation.gpu_type)
+    return {
+        name: QueueState(queue.quota[0], min(queue.quota[0], _total(situation)), used[name], queue.limit[0])
+        for name, queue in tree.queues.items()
+    }

@@ -1,0 +1,336 @@
+"""Queues as operators describe them, checked as a whole tree; their changes; and the queues of one GPU type.
+
+Amounts are in thousandths of a GPU here (an eighth is 125), and in GPUs in messages for people.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, fields
+from datetime import timedelta
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+from services.scheduler.fairness.queue_tree import (
+    DEFAULT_PRIORITY,
+    UNLIMITED,
+    WHOLE_GPU_MILLI,
+    Amounts,
+    InvalidQueueTreeError,
+    Queue,
+    QueueTree,
+    ReclaimStrategy,
+    Violation,
+    checked_tree,
+)
+from vocabulary.limits import DEFAULT_QUEUE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+ANY_GPU = "gpu"
+"""The entry for each GPU type without one of its own."""
+DEFAULT_RECLAIM_MIN_RUNTIME = timedelta(seconds=60)
+MOST_QUEUES = 1_000
+EIGHTH_MILLI = WHOLE_GPU_MILLI // 8
+LARGEST_MILLI = 1_000_000 * WHOLE_GPU_MILLI
+LEAST_PRIORITY, MOST_PRIORITY = -1_000_000, 1_000_000
+MOST_CHARACTERS = 200
+
+_NAME = re.compile(r"[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?")
+
+
+class FairnessPolicy(StrEnum):
+    """How GPUs are divided among queues."""
+
+    KAI = "kai"
+    KUEUE = "kueue"
+
+
+@dataclass(frozen=True)
+class Share:
+    """What a queue may have of one GPU type, in thousandths of a GPU. None: not said."""
+
+    quota: int | None = None
+    over_quota_weight: int | None = None
+    """In thousandths."""
+    limit: int | None = None
+    lending_limit: int | None = None
+    borrowing_limit: int | None = None
+
+
+@dataclass(frozen=True)
+class QueueSettings:
+    """One queue. Unset fields are those of the parent, or the defaults."""
+
+    name: str
+    display_name: str = ""
+    parent: str = ""
+    priority: int = DEFAULT_PRIORITY
+    resources: Mapping[str, Share] = field(default_factory=dict[str, Share])
+    """By GPU type or ANY_GPU."""
+    policy: FairnessPolicy | None = None
+    reclaim_strategy: ReclaimStrategy | None = None
+    reclaim_min_runtime: timedelta | None = None
+    max_jobs_per_user: int = 0
+    """0: no limit."""
+    closed: bool = False
+
+
+@dataclass(frozen=True)
+class QueueChange:
+    """What happens to one queue; `fields` maps names to values before and after, as text."""
+
+    name: str
+    kind: str
+    """`added`, `changed` or `removed`."""
+    fields: tuple[tuple[str, str, str], ...] = ()
+
+
+class Queues:
+    """A checked tree of queues with the default queue; immutable.
+
+    Raises InvalidQueueTreeError with every fault.
+    """
+
+    def __init__(self, described: Iterable[QueueSettings], gpu_types: Sequence[str] | None = None) -> None:
+        listed = list(described)
+        if all(queue.name != DEFAULT_QUEUE for queue in listed):
+            listed.insert(0, QueueSettings(DEFAULT_QUEUE))
+        violations = [*_wrong_tree(listed), *(fault for queue in listed for fault in _wrong_queue(queue, gpu_types))]
+        if violations:
+            raise InvalidQueueTreeError(violations)
+        # Names and parents first: sums over children end only if there is no cycle.
+        checked_tree(Queue(queue.name, queue.parent or None) for queue in listed)
+        self.by_name: Mapping[str, QueueSettings] = {queue.name: queue for queue in listed}
+        self._trees: dict[str, QueueTree] = {}
+        violations = [fault for queue in listed for fault in self._above_limits(queue)]
+        if violations:
+            raise InvalidQueueTreeError(violations)
+        parents_first = self.tree(ANY_GPU)
+        self.order = tuple(_downwards(parents_first, None))
+        """Names, parents before children."""
+        self.leaves = frozenset(name for name in self.order if not parents_first.children(name))
+        self.policy = next((queue.policy for queue in listed if queue.policy), FairnessPolicy.KAI)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Queues) and self.by_name == other.by_name
+
+    def __hash__(self) -> int:
+        return hash(frozenset(self.by_name))
+
+    def tree(self, gpu_type: str) -> QueueTree:
+        """The queues with what each may have of that GPU type."""
+        if gpu_type not in self._trees:
+            self._trees[gpu_type] = checked_tree(self._of_type(gpu_type))
+        return self._trees[gpu_type]
+
+    def share(self, name: str, gpu_type: str) -> Share:
+        """What was said of that GPU type."""
+        resources = self.by_name[name].resources
+        return resources.get(gpu_type) or resources.get(ANY_GPU) or Share()
+
+    def upwards(self, name: str) -> Iterator[QueueSettings]:
+        """The queue, its parent, and so on to the top."""
+        queue: QueueSettings | None = self.by_name[name]
+        while queue:
+            yield queue
+            queue = self.by_name[queue.parent] if queue.parent else None
+
+    def reclaim_strategy(self, name: str) -> ReclaimStrategy:
+        """That of the queue or the nearest above that says one."""
+        found = (queue.reclaim_strategy for queue in self.upwards(name) if queue.reclaim_strategy)
+        return next(found, ReclaimStrategy.CONSERVATIVE)
+
+    def changed_to(self, other: Queues) -> list[QueueChange]:
+        """What becomes of each queue that is not the same in the other tree."""
+        changes = [
+            _change(self.by_name.get(name), other.by_name.get(name)) for name in {**self.by_name, **other.by_name}
+        ]
+        return [change for change in changes if change]
+
+    def _of_type(self, gpu_type: str) -> Iterator[Queue]:
+        for order, queue in enumerate(self.by_name.values()):
+            said = self.share(queue.name, gpu_type)
+            runtime = queue.reclaim_min_runtime
+            yield Queue(
+                queue.name,
+                queue.parent or None,
+                order,
+                queue.priority,
+                _amounts(self._quota(queue, gpu_type)),
+                Amounts(WHOLE_GPU_MILLI if said.over_quota_weight is None else said.over_quota_weight, 1, 1),
+                _amounts(UNLIMITED if said.limit is None else said.limit),
+                reclaim_min_runtime_seconds=None if runtime is None else int(runtime.total_seconds()),
+            )
+
+    def _quota(self, queue: QueueSettings, gpu_type: str) -> int:
+        said = self.share(queue.name, gpu_type).quota
+        if said is not None:
+            return said
+        children = [other for other in self.by_name.values() if other.parent == queue.name]
+        below = sum(self._quota(child, gpu_type) for child in children)
+        # Children may be promised more than their parent, or one above it, may have; its limit counts then.
+        limits = (self.share(above.name, gpu_type).limit for above in self.upwards(queue.name))
+        return min([below, UNLIMITED, *(limit for limit in limits if limit is not None)])
+
+    def _above_limits(self, queue: QueueSettings) -> Iterator[Violation]:
+        for resource in queue.resources:
+            quota = self.share(queue.name, resource).quota
+            for above in self.upwards(queue.name):
+                limit = self.share(above.name, resource).limit
+                if quota is not None and limit is not None and limit < quota < UNLIMITED:
+                    field = f"queues[{queue.name}].resources.{resource}.quota"
+                    whose = "its own limit" if above is queue else f"the limit of {above.name!r}, above it"
+                    fix = f"Give at most {in_gpus(limit)}, or raise the limit"
+                    yield Violation(field, in_gpus(quota), f"GPUs are more than {whose}, {in_gpus(limit)}", fix)
+                    break
+
+
+def described(
+    before: Queues, changes: Iterable[QueueSettings], removed: Iterable[str], *, prune: bool
+) -> list[QueueSettings]:
+    """The queues of `before` with these changes; with `prune`, only those of `changes` and the default queue."""
+    changed, gone = {queue.name: queue for queue in changes}, set(removed)
+    kept = [
+        changed.get(name, queue)
+        for name, queue in before.by_name.items()
+        if name not in gone and (name in changed or name == DEFAULT_QUEUE or not prune)
+    ]
+    return kept + [queue for name, queue in changed.items() if name not in before.by_name and name not in gone]
+
+
+def in_gpus(milli: int) -> str:
+    """Thousandths of a GPU, as people say it."""
+    return "unlimited" if milli >= UNLIMITED else f"{milli / WHOLE_GPU_MILLI:g}"
+
+
+def as_text(queue: QueueSettings) -> dict[str, str]:
+    """All fields that are set, by the names that documents use, as text."""
+    texts = {
+        "displayName": queue.display_name,
+        "parentQueue": queue.parent,
+        "priority": str(queue.priority),
+        "policy": queue.policy or "",
+        "reclaimStrategy": queue.reclaim_strategy or "",
+        "reclaimMinRuntime": _seconds(queue.reclaim_min_runtime),
+        "maxJobsPerUser": str(queue.max_jobs_per_user or ""),
+        "closed": "true" if queue.closed else "",
+    }
+    names = {
+        "quota": "quota",
+        "over_quota_weight": "overQuotaWeight",
+        "limit": "limit",
+        "lending_limit": "lendingLimit",
+        "borrowing_limit": "borrowingLimit",
+    }
+    for resource, share in queue.resources.items():
+        for name, title in names.items():
+            amount = getattr(share, name)
+            texts[f"resources.{resource}.{title}"] = "" if amount is None else in_gpus(amount)
+    return {name: text for name, text in texts.items() if text}
+
+
+def _seconds(duration: timedelta | None) -> str:
+    return "" if duration is None else f"{duration.total_seconds():g}s"
+
+
+def _change(before: QueueSettings | None, after: QueueSettings | None) -> QueueChange | None:
+    if before == after:
+        return None
+    old, new = (as_text(before) if before else {}), (as_text(after) if after else {})
+    changed = tuple(
+        (name, old.get(name, ""), new.get(name, "")) for name in {**old, **new} if old.get(name) != new.get(name)
+    )
+    named = after or before
+    kind = "added" if before is None else "removed" if after is None else "changed"
+    return QueueChange(named.name if named else "", kind, changed if after else ())
+
+
+def _amounts(gpu_milli: int) -> Amounts:
+    return Amounts(gpu_milli, UNLIMITED, UNLIMITED)
+
+
+def _downwards(tree: QueueTree, name: str | None) -> Iterator[str]:
+    for queue in tree.children(name):
+        yield queue.name
+        yield from _downwards(tree, queue.name)
+
+
+def _wrong_tree(listed: Sequence[QueueSettings]) -> Iterator[Violation]:
+    if len(listed) > MOST_QUEUES:
+        yield Violation("queues", len(listed), f"are more than {MOST_QUEUES} queues", "Remove some")
+    policies = {queue.name: queue.policy for queue in listed if queue.policy}
+    if len(set(policies.values())) > 1:
+        said = ", ".join(f"{name}: {policy}" for name, policy in policies.items())
+        fix = "Name the policy once, at a queue at the top"
+        yield Violation("queues.policy", said, "are different policies in one tree", fix)
+    children = [queue for queue in listed if queue.parent == DEFAULT_QUEUE]
+    if children:
+        fix = "Give it another parent, or none: jobs without a queue's name go to `default`, so it has no children"
+        yield Violation(
+            f"queues[{children[0].name}].parent", DEFAULT_QUEUE, "is the queue for jobs that name none", fix
+        )
+
+
+def _wrong_queue(queue: QueueSettings, gpu_types: Sequence[str] | None) -> Iterator[Violation]:
+    where, runtime, title = f"queues[{queue.name}]", queue.reclaim_min_runtime, queue.display_name
+    if queue.name and not _NAME.fullmatch(queue.name):
+        fix = "Give 1 to 63 lower-case letters, digits, `-` or `.`, with a letter or digit at both ends"
+        yield Violation(f"{where}.name", queue.name[:MOST_CHARACTERS], "is no name of a queue", fix)
+    if "\0" in title or len(title) > MOST_CHARACTERS:
+        rule = f"is no text of at most {MOST_CHARACTERS} characters"
+        yield Violation(f"{where}.display_name", title[:MOST_CHARACTERS], rule, "Shorten it")
+    if not LEAST_PRIORITY <= queue.priority <= MOST_PRIORITY:
+        fix = f"Give {LEAST_PRIORITY} to {MOST_PRIORITY}"
+        yield Violation(f"{where}.priority", queue.priority, "is too far from 0", fix)
+    if queue.max_jobs_per_user < 0:
+        fix = "Give 0 for no limit, or more"
+        yield Violation(f"{where}.max_jobs_per_user", queue.max_jobs_per_user, "is negative", fix)
+    if runtime is not None and runtime < timedelta(0):
+        yield Violation(f"{where}.reclaim_min_runtime", str(runtime), "is negative", "Give 0 s or more")
+    for resource, share in queue.resources.items():
+        if gpu_types is not None and resource not in {ANY_GPU, *gpu_types}:
+            fix = f"Give one of {', '.join([ANY_GPU, *gpu_types])}"
+            yield Violation(f"{where}.resources", resource[:MOST_CHARACTERS], "is no GPU type of the price list", fix)
+        yield from _wrong_share(f"{where}.resources.{resource}", share)
+
+
+def _wrong_share(where: str, share: Share) -> Iterator[Violation]:
+    for one in fields(share):
+        amount: int | None = getattr(share, one.name)
+        if amount is None or amount == UNLIMITED:
+            continue
+        value = amount / WHOLE_GPU_MILLI
+        if not 0 <= amount <= LARGEST_MILLI:
+            yield Violation(f"{where}.{one.name}", value, "is out of range", "Give 0 to 1000000, or -1 for no limit")
+        elif amount % EIGHTH_MILLI and one.name != "over_quota_weight":
+            fix = "Give a multiple of 0.125, an eighth of a GPU"
+            yield Violation(f"{where}.{one.name}", value, "is no number of eighths of a GPU", fix)
+
+
+def to_json(queue: QueueSettings) -> dict[str, Any]:
+    """The queue as stored."""
+    kept: dict[str, Any] = {
+        one.name: getattr(queue, one.name)
+        for one in fields(queue)
+        if one.name not in {"resources", "reclaim_min_runtime"}
+    }
+    kept["resources"] = {
+        resource: {one.name: getattr(share, one.name) for one in fields(share)}
+        for resource, share in queue.resources.items()
+    }
+    runtime = queue.reclaim_min_runtime
+    kept["reclaim_min_runtime"] = None if runtime is None else runtime.total_seconds()
+    return kept
+
+
+def from_json(kept: Mapping[str, Any]) -> QueueSettings:
+    """The queue that was stored."""
+    runtime, policy, strategy = kept["reclaim_min_runtime"], kept["policy"], kept["reclaim_strategy"]
+    read: dict[str, Any] = dict(kept)
+    read["resources"] = {resource: Share(**share) for resource, share in kept["resources"].items()}
+    read["reclaim_min_runtime"] = None if runtime is None else timedelta(seconds=runtime)
+    read["policy"] = FairnessPolicy(policy) if policy else None
+    read["reclaim_strategy"] = ReclaimStrategy(strategy) if strategy else None
+    return QueueSettings(**read)

@@ -1,0 +1,111 @@
+"""What a pass over the queue decides on, and what it decides, for one GPU type; the same for every policy.
+
+Each job takes whole GPUs of one machine.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+from vocabulary.limits import DEFAULT_QUEUE
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from datetime import datetime
+
+    from services.scheduler.fairness.settings import Queues
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """A machine that takes jobs, with the GPUs that no other tenant has. The order of machines breaks ties."""
+
+    machine_id: str
+    gpus: int
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """A job that holds GPUs of a machine."""
+
+    job_id: str
+    queue: str
+    machine_id: str
+    start_time: datetime
+    gpus: int = 1
+    stopping: bool = False
+    """It is over or gives way, and its GPUs are about to be free."""
+    gives_way_to: str = ""
+    """The job that gets its GPUs then."""
+    keeps: bool = False
+    """It gives way to nobody."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A job that waits."""
+
+    job_id: str
+    queue: str
+    turn_time: datetime
+    """The earlier of two jobs of a queue goes first."""
+    gpus: int = 1
+    machines: frozenset[str] | None = None
+    """The machines that it may run on; None for all."""
+    promised: str = ""
+    """The machine on which others gave way to it."""
+
+
+@dataclass(frozen=True)
+class Situation:
+    """All that a plan depends on. Queues that the tree does not have count as the default queue."""
+
+    gpu_type: str
+    queues: Queues
+    now: datetime
+    machines: Sequence[Machine]
+    running: Sequence[Running]
+    waiting: Sequence[Candidate]
+    """Within each queue, in the order in which they are to start."""
+    further_gpus: Mapping[str, int] = field(default_factory=dict[str, int])
+    """GPUs that jobs behind those of `waiting` want, by queue."""
+    may_stop: bool = True
+    """False if jobs take free GPUs only."""
+    usage_ppm: Mapping[str, int] = field(default_factory=dict[str, int])
+    """What queues used lately, decayed, as millionths of all GPUs of the type."""
+
+    def queue_of(self, job: Running | Candidate) -> str:
+        """The job's queue, which the tree has."""
+        return job.queue if job.queue in self.queues.leaves else DEFAULT_QUEUE
+
+
+class Stop(NamedTuple):
+    """A running job that gives way to another one."""
+
+    job_id: str
+    winner: str
+    reason: str
+
+
+class QueueState(NamedTuple):
+    """What a queue may have and has, in thousandths of a GPU, with the jobs that start now."""
+
+    quota: int
+    fair_share: int
+    used: int
+    limit: int
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The decisions of one pass."""
+
+    starts: Mapping[str, str]
+    """Machines by job."""
+    stops: tuple[Stop, ...] = ()
+    promises: Mapping[str, str] = field(default_factory=dict[str, str])
+    """The machine that each winner gets when those that give way have stopped, by job."""
+    waiting: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Why each other job waits."""
+    queues: Mapping[str, QueueState] = field(default_factory=dict[str, QueueState])

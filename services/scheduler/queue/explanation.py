@@ -1,0 +1,124 @@
+"""Says why a job waits, what would free it, and why each machine does not take it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from services.scheduler.fairness.settings import in_gpus
+from services.scheduler.jobs.job import OVER_STATES, WAITING_STATES, JobState
+from services.scheduler.queue.placement import WHOLE_GPU_EIGHTHS, MachineStage
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from services.scheduler.jobs.estimate import WaitEstimate
+    from services.scheduler.jobs.job import Job
+    from services.scheduler.queue.demand import DemandReporter
+    from services.scheduler.queue.forecast import Forecast
+    from services.scheduler.queue.inventory import Inventory
+    from services.scheduler.queue.placement import MachineOffer
+    from services.scheduler.queue.running import RunningJobs
+    from services.scheduler.queue.situations import Situations
+    from services.scheduler.queue.waiting import WaitingJobs
+
+MOST_MACHINES = 50
+_NOW = {
+    JobState.RUNNING: "It runs on {machine}.",
+    JobState.SETTLING: "It has run, and its charge is being settled.",
+}
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Where a job stands. `machines` has the id, GPU type and reason of each machine that does not take it."""
+
+    reason: str
+    remedy: str = ""
+    position: int = 0
+    ahead_in_queue: int = 0
+    ahead_in_others: int = 0
+    wait: WaitEstimate | None = None
+    machines: tuple[tuple[str, str, str], ...] = ()
+
+
+class Explainer:
+    """Explains from what the last pass found; `reasons` gives the reason of each job that the pass looked at."""
+
+    def __init__(
+        self,
+        waiting: WaitingJobs,
+        running: RunningJobs,
+        inventory: Inventory,
+        forecast: Forecast,
+        demand: DemandReporter,
+        situations: Situations,
+        reasons: Callable[[], Mapping[str, str]],
+    ) -> None:
+        self._waiting = waiting
+        self._running = running
+        self._inventory = inventory
+        self._forecast = forecast
+        self._demand = demand
+        self._situations = situations
+        self._reasons = reasons
+
+    def explain(self, job: Job) -> Explanation:
+        """Where the job stands."""
+        if job.state in OVER_STATES:
+            return Explanation(f"It is over: {job.message or job.verdict or job.state}")
+        if job.state not in WAITING_STATES:
+            return Explanation(_NOW[job.state].format(machine=job.machine_id or "a machine"))
+        ahead = self._waiting.ahead(job)
+        offers = [offer for offer in self._inventory.offers() if offer.gpu_type in job.spec.gpu_types]
+        machines = [(offer.machine_id, offer.gpu_type, self._refusal(job, offer)) for offer in offers]
+        reason, remedy = self._why(job, ahead.position - 1, offers)
+        return Explanation(
+            reason,
+            remedy,
+            ahead.position,
+            ahead.in_queue,
+            ahead.in_others,
+            self._forecast.standing(job).wait,
+            tuple(machines[:MOST_MACHINES]),
+        )
+
+    def _why(self, job: Job, ahead: int, offers: list[MachineOffer]) -> tuple[str, str]:
+        types = " or ".join(job.spec.gpu_types)
+        full = self._situations.full_queue(job)
+        if full:
+            queue, limit = full
+            reason = f"Queue {queue} has as many GPUs of {job.spec.gpu_type} as its limit allows, {in_gpus(limit)}."
+            return reason, f"A run of queue {queue} that ends, or a higher limit."
+        blocked = self._demand.blocked.get(job.spec.gpu_types, "")
+        if not offers:
+            remedy = blocked or "A machine is asked for; it starts when a provider has one."
+            return f"There is no machine with {types}.", remedy
+        if any(offer.stage is MachineStage.STARTING for offer in offers) and not self._ready(offers):
+            return f"A machine with {types} is being started.", "It goes on when the machine is ready."
+        reason = self._reasons().get(job.job_id, "")
+        more = f" No further machine starts: {blocked}" if blocked else ""
+        if reason and ahead == 0:
+            return f"It is next: {reason}.", f"A run on {types} that ends.{more}"
+        jobs = "1 job is" if ahead == 1 else f"{ahead} jobs are"
+        why = f" ({reason})" if reason else ""
+        return f"{jobs} ahead of it for {types}{why}.", f"Runs on {types} that end, or a further machine.{more}"
+
+    def _refusal(self, job: Job, offer: MachineOffer) -> str:
+        if offer.stage is MachineStage.STARTING:
+            return "it is being started"
+        if offer.stage is MachineStage.CLOSED:
+            return "it takes no new jobs, as it is about to stop"
+        if offer.free_eighths < WHOLE_GPU_EIGHTHS or self._holders(offer):
+            holders = ", ".join(self._holders(offer))
+            return f"its GPUs are in use by {holders}" if holders else "its GPUs are in use"
+        if job.has_definition and not offer.has_torch:
+            return "it has no torch, which problem definitions need"
+        return "its free GPU goes to a job that is ahead, or to another queue by its share"
+
+    def _holders(self, offer: MachineOffer) -> list[str]:
+        return sorted(job.job_id for job in self._running.jobs() if job.machine_id == offer.machine_id)
+
+    @staticmethod
+    def _ready(offers: list[MachineOffer]) -> bool:
+        return any(offer.stage is MachineStage.READY for offer in offers)

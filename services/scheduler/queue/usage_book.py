@@ -1,0 +1,67 @@
+"""What queues used lately, which counts against them when what is left over is divided.
+
+Use and capacity decay with the same half-life, so that their ratio is the part of the GPUs that a queue had. The book
+is kept in the database from time to time: after a restart, queues are owed what they were owed before.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from services.scheduler.fairness.kai.usage import UsageRecord
+
+if TYPE_CHECKING:
+    from datetime import timedelta
+
+    from servicekit.clock import Clock
+    from services.scheduler.fairness.situation import Situation
+    from services.scheduler.store.queue_store import QueueStore
+
+Key = tuple[str, str]
+"""GPU type and queue."""
+
+
+class UsageBook:
+    """The loop that stores the book; half-life zero counts no past use."""
+
+    name = "usage-book"
+
+    def __init__(self, store: QueueStore, half_life: timedelta, clock: Clock) -> None:
+        self._store = store
+        self._half_life_seconds = int(half_life.total_seconds())
+        self._clock = clock
+        self._records: dict[Key, UsageRecord] = {}
+        self._since: dict[str, tuple[dict[str, int], int]] = {}
+        self._is_read = False
+
+    async def run_once(self) -> None:
+        """Stores the book; the first time, reads it."""
+        if not self._half_life_seconds:
+            return
+        if not self._is_read:
+            self._records = self._records | await self._store.read_usage()
+            self._is_read = True
+            return
+        await self._store.write_usage(self._records)
+
+    def used_ppm(self, situation: Situation) -> dict[str, int]:
+        """What each queue used of this GPU type, as millionths of what there was; notes what is in use now."""
+        if not self._half_life_seconds:
+            return {}
+        gpu_type, now = situation.gpu_type, int(self._clock.now().timestamp())
+        in_use, capacity = self._since.get(gpu_type, ({}, 0))
+        for name in situation.queues.order:
+            record = self._records.get((gpu_type, name), UsageRecord(now))
+            if now > record.time_seconds:
+                record = record.after(now, in_use.get(name, 0), capacity, self._half_life_seconds)
+            self._records[gpu_type, name] = record
+        self._since[gpu_type] = (_in_use(situation), sum(machine.gpus for machine in situation.machines))
+        return {name: self._records[gpu_type, name].share_ppm for name in situation.queues.order}
+
+
+def _in_use(situation: Situation) -> dict[str, int]:
+    used: dict[str, int] = {}
+    for one in situation.running:
+        for queue in situation.queues.upwards(situation.queue_of(one)):
+            used[queue.name] = used.get(queue.name, 0) + one.gpus
+    return used

@@ -1,0 +1,124 @@
+"""Converts queues, their changes and their shares to protos and back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeVar
+
+from wavepool.scheduler.v1 import queues_pb2
+
+from servicekit.rpc.proto_time import duration_to_proto
+from services.scheduler.fairness.queue_tree import DEFAULT_PRIORITY, UNLIMITED, WHOLE_GPU_MILLI, ReclaimStrategy
+from services.scheduler.fairness.settings import ANY_GPU, FairnessPolicy, QueueSettings, Share
+from services.scheduler.jobs.errors import InvalidFieldError
+from vocabulary.names import known_name
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from services.scheduler.fairness.settings import QueueChange
+    from services.scheduler.fairness.situation import QueueState
+
+_POLICIES = {policy: queues_pb2.FairnessPolicy.Value(f"FAIRNESS_POLICY_{policy.name}") for policy in FairnessPolicy}
+_STRATEGIES = {
+    strategy: queues_pb2.ReclaimStrategy.Value(f"RECLAIM_STRATEGY_{strategy.name}") for strategy in ReclaimStrategy
+}
+Name = TypeVar("Name")
+_SHARE_FIELDS = ("quota", "over_quota_weight", "limit", "lending_limit", "borrowing_limit")
+_EVERYTHING = -1.0
+_LARGEST_GPUS = 1e9
+
+
+def queue_from_proto(message: queues_pb2.Queue, gpu_types: Sequence[str]) -> QueueSettings:
+    """A queue as it was sent; GPU types get their one spelling if they are known. Raises InvalidFieldError."""
+    where = f"queues[{message.name}]"
+    runtime = message.reclaim_min_runtime.ToTimedelta() if message.HasField("reclaim_min_runtime") else None
+    return QueueSettings(
+        name=message.name,
+        display_name=message.display_name,
+        parent=message.parent,
+        priority=message.priority if message.HasField("priority") else DEFAULT_PRIORITY,
+        resources={
+            known_name(name, [ANY_GPU, *gpu_types]) or name: _share(f"{where}.resources.{name}", resource)
+            for name, resource in sorted(message.resources.items())
+        },
+        policy=_named(f"{where}.policy", message.policy, _POLICIES),
+        reclaim_strategy=_named(f"{where}.reclaim_strategy", message.reclaim_strategy, _STRATEGIES),
+        reclaim_min_runtime=runtime,
+        max_jobs_per_user=message.max_jobs_per_user,
+        closed=message.closed,
+    )
+
+
+def queue_to_proto(queue: QueueSettings) -> queues_pb2.Queue:
+    """A queue with the fields that were said of it."""
+    message = queues_pb2.Queue(
+        name=queue.name,
+        display_name=queue.display_name,
+        parent=queue.parent,
+        priority=queue.priority,
+        policy=_POLICIES[queue.policy] if queue.policy else queues_pb2.FAIRNESS_POLICY_UNSPECIFIED,
+        max_jobs_per_user=queue.max_jobs_per_user,
+        closed=queue.closed,
+    )
+    if queue.reclaim_strategy:
+        message.reclaim_strategy = _STRATEGIES[queue.reclaim_strategy]
+    if queue.reclaim_min_runtime is not None:
+        message.reclaim_min_runtime.CopyFrom(duration_to_proto(queue.reclaim_min_runtime))
+    for name, share in queue.resources.items():
+        for field in _SHARE_FIELDS:
+            amount = getattr(share, field)
+            if amount is not None:
+                setattr(message.resources[name], field, gpus(amount))
+        message.resources.get_or_create(name)
+    return message
+
+
+def change_to_proto(change: QueueChange) -> queues_pb2.QueueChange:
+    """What happens to a queue."""
+    return queues_pb2.QueueChange(
+        name=change.name,
+        kind=queues_pb2.QueueChangeKind.Value(f"QUEUE_CHANGE_KIND_{change.kind.upper()}"),
+        fields=[
+            queues_pb2.QueueFieldChange(field=field, before=before, after=after)
+            for field, before, after in change.fields
+        ],
+    )
+
+
+def share_to_proto(gpu_type: str, state: QueueState) -> queues_pb2.QueueShare:
+    """What a queue may have and has of a GPU type."""
+    return queues_pb2.QueueShare(
+        gpu_type=gpu_type,
+        quota=gpus(state.quota),
+        fair_share=gpus(state.fair_share),
+        used=gpus(state.used),
+        limit=None if state.limit >= UNLIMITED else gpus(state.limit),
+    )
+
+
+def gpus(milli: int) -> float:
+    """Thousandths of a GPU as GPUs; -1 for everything."""
+    return _EVERYTHING if milli >= UNLIMITED else milli / WHOLE_GPU_MILLI
+
+
+def _share(where: str, message: queues_pb2.QueueResource) -> Share:
+    said = [field for field in _SHARE_FIELDS if message.HasField(field)]
+    return Share(**{field: _milli(f"{where}.{field}", getattr(message, field)) for field in said})
+
+
+def _milli(where: str, amount: float) -> int:
+    if amount == _EVERYTHING:
+        return UNLIMITED
+    # A NaN is neither.
+    if not -_LARGEST_GPUS <= amount <= _LARGEST_GPUS:
+        raise InvalidFieldError(where, f"is {amount}; give 0 to 1000000, or -1 for no limit")
+    return round(amount * WHOLE_GPU_MILLI)
+
+
+def _named(where: str, number: int, names: Mapping[Name, int]) -> Name | None:
+    if not number:
+        return None
+    found = next((name for name, known in names.items() if known == number), None)
+    if found is None:
+        raise InvalidFieldError(where, f"is {number}; give {', '.join(str(known) for known in names.values())}, or 0")
+    return found

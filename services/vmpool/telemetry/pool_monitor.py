@@ -1,0 +1,89 @@
+"""Collects the readings of the pool."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from wavepool.billing.v1 import alerts_pb2 as pb
+from wavepool.billing.v1 import alerts_pb2_grpc
+
+from servicekit.rpc.proto_time import duration_to_proto
+from services.vmpool import metrics
+from services.vmpool.machines.pool_readings import (
+    demand_readings,
+    failure_readings,
+    machine_readings,
+    stopped_reading,
+)
+from services.vmpool.telemetry.unmet_demand import unmet_demand
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Sequence
+    from datetime import timedelta
+
+    import grpc
+
+    from servicekit.clock import Clock
+    from services.vmpool.capacity.sizer import Sizer
+    from services.vmpool.lifecycle.load_book import LoadBook
+    from services.vmpool.policy.demand_board import DemandBoard
+    from services.vmpool.providers.provider_set import ProviderSet
+    from services.vmpool.store.machine_store import MachineStore
+    from vocabulary.readings import Reading
+
+CALL_SECONDS = 5.0
+
+
+class PoolMonitor:
+    """Knows how busy the machines are, which failed in the window, and what the pool cannot start."""
+
+    def __init__(
+        self,
+        machines: MachineStore,
+        sizer: Sizer,
+        demand: DemandBoard,
+        loads: LoadBook,
+        providers: ProviderSet,
+        max_machines: int,
+        clock: Clock,
+    ) -> None:
+        self._machines = machines
+        self._sizer = sizer
+        self._demand = demand
+        self._loads = loads
+        self._providers = providers
+        self._max_machines = max_machines
+        self._clock = clock
+
+    async def readings(self) -> list[Reading]:
+        """Everything that alerts are made from, now."""
+        now, window = self._clock.now(), self._loads.window
+        present = await self._machines.unreleased()
+        backing_off = await self._sizer.backing_off()
+        loads = {machine.machine_id: self._loads.mean(machine.machine_id, now) for machine in present}
+        unmet = unmet_demand(self._demand.present(now), present, self._max_machines, backing_off, now)
+        found = [
+            *machine_readings(present, loads, window, now),
+            *failure_readings(self._providers.names, await self._machines.ended_since(now - window)),
+            *demand_readings(unmet),
+            stopped_reading(source for source, failed in backing_off.items() if failed.is_stopped),
+        ]
+        metrics.show_readings(found)
+        return found
+
+
+def reading_sender(channel: grpc.aio.Channel, valid_for: timedelta) -> Callable[[Sequence[Reading]], Awaitable[None]]:
+    """A function that reports all readings to billing, and raises AioRpcError if it does not take them."""
+    alerts = alerts_pb2_grpc.AlertServiceStub(channel)
+
+    async def send(readings: Sequence[Reading]) -> None:
+        request = pb.ReportReadingsRequest(
+            source="vmpool",
+            valid_for=duration_to_proto(valid_for),
+            readings=[
+                pb.Reading(name=one.name, value=one.value, labels=one.labels, details=one.details) for one in readings
+            ],
+        )
+        await alerts.ReportReadings(request, timeout=CALL_SECONDS)
+
+    return send

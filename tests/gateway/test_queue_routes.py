@@ -1,0 +1,157 @@
+"""Queues over HTTP, on a scripted queue service."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import grpc
+import pytest
+from wavepool.scheduler.v1 import queues_pb2 as pb
+
+from gateway.queues.documents import QueueDocument, document_of
+from tests.gateway.refusals import refusal
+from tests.gateway.scripted_queues import LAB, RED
+from tests.gateway.scripted_services import OPERATOR_TOKEN, USER_TOKEN
+
+if TYPE_CHECKING:
+    from tests.gateway.running_gateway import RunningGateway
+    from tests.gateway.scripted_services import ScriptedServices
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+OPERATOR = {"Authorization": f"Bearer {OPERATOR_TOKEN}"}
+KAIWO: dict[str, Any] = {
+    "apiVersion": "kaiwo.ai/v1alpha2",
+    "kind": "KaiwoQueue",
+    "metadata": {"name": "red", "labels": {"team": "red"}},
+    "spec": {
+        "displayName": "Team Red",
+        "parentQueue": "lab",
+        "priority": 200,
+        "resources": {"gpu": {"quota": 4, "overQuotaWeight": 2.5, "limit": -1}},
+        "fairness": {"policy": "kueue", "reclaimStrategy": "aggressive"},
+    },
+}
+
+
+async def test_queues_are_listed_with_what_they_have_and_the_document_that_describes_them(
+    gateway: RunningGateway,
+) -> None:
+    found = (await gateway.http.get("/api/v1/queues")).json()
+
+    lab, red = found["queues"]
+    assert (lab["name"], lab["display_name"], lab["parent"], lab["shares"]) == ("lab", "lab", None, [])
+    assert (red["parent"], red["running"], red["waiting"], found["generation"]) == ("lab", 1, 2, 5)
+    assert red["shares"] == [{"gpu_type": "MI300X", "quota": 4.0, "fair_share": 3.0, "used": 1.0, "limit": None}]
+    assert red["document"]["spec"]["fairness"] == {"reclaimStrategy": "aggressive", "reclaimMinRuntime": "300s"}
+
+
+@pytest.mark.parametrize("queue", [LAB, RED], ids=lambda queue: queue.name)
+async def test_a_document_that_was_given_out_describes_the_same_queue(queue: pb.Queue) -> None:
+    assert QueueDocument.model_validate(document_of(queue)).queue() == queue
+
+
+async def test_a_document_of_kaiwo_is_taken_as_it_is(gateway: RunningGateway, services: ScriptedServices) -> None:
+    body = {"documents": [KAIWO], "prune": True, "expected_generation": 5}
+    answer = await gateway.http.post("/api/v1/queues/apply", json=body, headers=OPERATOR)
+
+    assert answer.json() == {
+        "changes": [
+            {
+                "name": "red",
+                "kind": "CHANGED",
+                "fields": [{"field": "resources.gpu.quota", "before": "4", "after": "6"}],
+            }
+        ],
+        "generation": 6,
+    }
+    request = services.refusals.calls["ApplyQueues"][-1]
+    (queue,) = request.queues
+    assert (request.prune, request.dry_run, request.expected_generation) == (True, False, 5)
+    assert (queue.name, queue.parent, queue.priority) == ("red", "lab", 200)
+    assert (queue.policy, queue.reclaim_strategy) == (pb.FAIRNESS_POLICY_KUEUE, pb.RECLAIM_STRATEGY_AGGRESSIVE)
+    gpu = queue.resources["gpu"]
+    assert (gpu.quota, gpu.over_quota_weight, gpu.limit, gpu.HasField("lending_limit")) == (4, 2.5, -1, False)
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        ({"kind": "Queue"}, "documents.0.kind"),
+        ({"apiVersion": "v1"}, "documents.0.apiVersion"),
+        ({"metadata": {}}, "documents.0.metadata.name"),
+        ({"spec": {"colour": "red"}}, "documents.0.spec.colour"),
+        ({"spec": {"resources": {"gpu": {"quota": "many"}}}}, "documents.0.spec.resources.gpu.quota"),
+        ({"spec": {"resources": {"gpu": {"quota": -2}}}}, "documents.0.spec.resources.gpu.quota"),
+        ({"spec": {"fairness": {"policy": "lottery"}}}, "documents.0.spec.fairness.policy"),
+        ({"spec": {"fairness": {"reclaimStrategy": "never"}}}, "documents.0.spec.fairness.reclaimStrategy"),
+        ({"spec": {"fairness": {"reclaimMinRuntime": "soon"}}}, "documents.0.spec.fairness.reclaimMinRuntime"),
+    ],
+)
+async def test_a_wrong_document_names_its_field_and_reaches_no_service(
+    gateway: RunningGateway, services: ScriptedServices, change: dict[str, Any], field: str
+) -> None:
+    answer = await gateway.http.post("/api/v1/queues/apply", json={"documents": [KAIWO | change]}, headers=OPERATOR)
+
+    assert (answer.status_code, [error["field"] for error in answer.json()["errors"]]) == (422, [field])
+    assert "ApplyQueues" not in services.refusals.calls
+
+
+async def test_a_fault_of_the_tree_names_the_queue(gateway: RunningGateway, services: ScriptedServices) -> None:
+    wrong = (("queues[a.b].resources.gpu.quota", "5 GPUs are more than its own limit, 4"),)
+    services.refusals.by_method["ApplyQueues"] = refusal(grpc.StatusCode.INVALID_ARGUMENT, "", wrong)
+
+    answer = await gateway.http.post("/api/v1/queues/apply", json={"documents": [KAIWO]}, headers=OPERATOR)
+
+    assert answer.status_code == 422
+    assert answer.json()["errors"][0]["field"] == "queues[a.b].resources.gpu.quota"
+
+
+async def test_a_queue_is_closed_as_it_was_described_and_not_as_it_has_become(
+    gateway: RunningGateway, services: ScriptedServices
+) -> None:
+    await gateway.http.post("/api/v1/queues/red/close", headers=OPERATOR)
+
+    request = services.refusals.calls["ApplyQueues"][-1]
+    assert (request.expected_generation, [queue.name for queue in request.queues]) == (5, ["red"])
+    assert request.queues[0].closed
+    request.queues[0].closed = False
+    assert request.queues[0] == RED
+
+
+async def test_an_unknown_queue_is_a_404_with_those_that_there_are(gateway: RunningGateway) -> None:
+    for method, path in (("POST", "blue/close"), ("POST", "blue/open"), ("DELETE", "blue")):
+        answer = await gateway.http.request(method, f"/api/v1/queues/{path}", headers=OPERATOR)
+        assert answer.status_code == 404
+        assert "lab, red" in answer.json()["detail"]
+
+
+async def test_users_see_queues_and_do_not_change_them(gateway: RunningGateway) -> None:
+    assert (await gateway.http.post("/api/v1/queues/apply", json={})).status_code == 403
+    assert (await gateway.http.delete("/api/v1/queues/red")).status_code == 403
+
+
+async def test_why_a_submission_waits_is_said_without_others_jobs(
+    gateway: RunningGateway, services: ScriptedServices
+) -> None:
+    services.identity.visible[USER_TOKEN] = ["acc_team"]
+    services.refusals.by_method["GetJob"] = refusal(grpc.StatusCode.NOT_FOUND, "no such job")
+
+    found = (await gateway.http.get("/api/v1/submissions/job_1/why")).json()
+
+    assert found["reason"] == "2 jobs are ahead of it, (of another account) among them."
+    assert found["machines"][0]["reason"] == "in use by (of another account)"
+    assert (found["position"], found["ahead_in_queue"], found["queue"]) == (3, 2, "red")
+    assert (found["eta_p50_seconds"], found["eta_p90_seconds"]) == (90.0, 600.0)
+    assert "acc_team" in services.refusals.calls["ExplainJob"][-1].account_ids
+
+
+async def test_a_closed_queue_is_no_lack_of_credit(gateway: RunningGateway, services: ScriptedServices) -> None:
+    wrong = (("spec.queue", "'red' takes no new jobs"),)
+    services.refusals.by_method["SubmitJob"] = refusal(grpc.StatusCode.FAILED_PRECONDITION, "", wrong)
+    body = {"problem": "vector-addition", "code": "x", "queue": "red"}
+
+    answer = await gateway.http.post("/api/v1/submissions", json=body)
+
+    assert (answer.status_code, answer.json()["errors"][0]["field"]) == (409, "queue")
+    assert services.refusals.calls["SubmitJob"][-1].spec.queue == "red"

@@ -1,0 +1,74 @@
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from services.scheduler.jobs.queue_state import EndCounts, QueueState, WaitingJob, queue_readings, queue_states
+from vocabulary import readings
+
+PLACE, OTHER = ("default", "MI300X"), ("urgent", "MI210")
+PLACES = st.sampled_from([PLACE, OTHER, ("default", "MI210")])
+WAITING = st.builds(WaitingJob, PLACES, st.floats(-5, 1e6), st.sampled_from(["", "no machine can be had"]))
+
+
+@st.composite
+def end_counts(draw: st.DrawFn) -> list[EndCounts]:
+    found: list[EndCounts] = []
+    for place in draw(st.sets(PLACES)):
+        jobs = draw(st.integers(0, 50))
+        found.append(EndCounts(place, jobs, draw(st.integers(0, jobs)), draw(st.integers(0, 50))))
+    return found
+
+
+def values(states: list[QueueState], name: str) -> dict[tuple[str, str], float]:
+    return {
+        (one.labels["queue"], one.labels["gpu_type"]): one.value
+        for one in queue_readings(states, {})
+        if one.name == name
+    }
+
+
+def test_each_queue_and_gpu_type_has_its_own_figures() -> None:
+    waiting = [WaitingJob(PLACE, float(seconds)) for seconds in range(1, 11)] + [WaitingJob(OTHER, 70.0, "sold out")]
+    ended = [EndCounts(PLACE, jobs=10, failed=4, lost_attempts=9)]
+    urgent = ("urgent", "MI210")
+    states = queue_states(waiting, [PLACE, PLACE], ended)
+    assert [(one.queue, one.waiting, one.running, one.ended) for one in states] == [
+        ("default", 10, 2, 10),
+        ("urgent", 1, 0, 0),
+    ]
+    assert values(states, readings.OLDEST_WAIT) == {PLACE: 10.0, urgent: 70.0}
+    assert values(states, readings.P90_WAIT) == {PLACE: 9.0, urgent: 70.0}
+    assert values(states, readings.FAILED_JOBS) == {PLACE: 0.4, urgent: 0.0}
+    assert values(states, readings.LOST_ATTEMPTS) == {PLACE: 9, urgent: 0}
+    assert values(states, readings.STUCK_JOBS) == {PLACE: 0, urgent: 1}
+    details = queue_readings(states, {})[-1].details
+    assert (details["reason"], details["minutes"]) == ("sold out", "1")
+
+
+def test_one_failed_job_of_one_is_a_small_share() -> None:
+    [state] = queue_states([], [], [EndCounts(PLACE, 1, 1, 1)])
+    assert state.failed_share == 0.2
+
+
+def test_a_slowdown_is_of_a_gpu_type() -> None:
+    [reading] = queue_readings([], {"MI300X": 2.04})
+    assert (reading.name, reading.value, reading.labels) == (readings.RUN_SLOWDOWN, 2.04, {"gpu_type": "MI300X"})
+    assert reading.details["times"] == "2.0"
+
+
+@given(st.lists(WAITING), st.lists(PLACES), end_counts())
+def test_no_job_is_lost_or_counted_twice_and_no_reading_is_out_of_range(
+    waiting: list[WaitingJob], running: list[tuple[str, str]], ended: list[EndCounts]
+) -> None:
+    states = queue_states(waiting, running, ended)
+    assert sum(one.waiting for one in states) == len(waiting)
+    assert sum(one.stuck for one in states) == sum(bool(job.stuck_because) for job in waiting)
+    assert sum(one.running for one in states) == len(running)
+    assert sum(one.lost_attempts for one in states) == sum(one.lost_attempts for one in ended)
+    for state in states:
+        assert 0 <= state.failed_share <= 1
+        assert 0 <= state.p90_wait_seconds <= state.oldest_wait_seconds
+        assert bool(state.stuck_because) == bool(state.stuck)
+    labels = [(one.name, tuple(one.labels.items())) for one in queue_readings(states, {})]
+    assert len(set(labels)) == len(labels)

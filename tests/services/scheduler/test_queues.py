@@ -1,0 +1,268 @@
+"""Queues through the running scheduler: described, shared, taken back, explained."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+import grpc
+import pytest
+from google.protobuf.duration_pb2 import Duration
+from wavepool.scheduler.v1 import queues_pb2, queues_pb2_grpc, scheduler_pb2
+from wavepool.scheduler.v1.queues_pb2 import (
+    FAIRNESS_POLICY_KUEUE,
+    QUEUE_CHANGE_KIND_ADDED,
+    QUEUE_CHANGE_KIND_CHANGED,
+    QUEUE_CHANGE_KIND_REMOVED,
+    ApplyQueuesRequest,
+    ExplainJobRequest,
+    ListQueuesRequest,
+    Queue,
+    QueueResource,
+)
+
+from tests.services.scheduler.cluster import is_run, kinds
+from tests.services.scheduler.scripted_executor import PASSING, compiling
+
+if TYPE_CHECKING:
+    from tests.services.scheduler.cluster import Cluster
+
+NO_TIME = Duration()
+
+
+def stub(cluster: Cluster) -> queues_pb2_grpc.QueueServiceAsyncStub:
+    assert cluster.channel
+    return queues_pb2_grpc.QueueServiceStub(cluster.channel)
+
+
+def team(name: str, quota: float | None = None, **more: Any) -> Queue:
+    resources = {} if quota is None else {"gpu": QueueResource(quota=quota)}
+    return Queue(name=name, resources=resources, **more)
+
+
+async def apply(cluster: Cluster, *queues: Queue, **more: Any) -> queues_pb2.ApplyQueuesResponse:
+    return await stub(cluster).ApplyQueues(ApplyQueuesRequest(queues=queues, **more))
+
+
+async def refusal(cluster: Cluster, *queues: Queue, **more: Any) -> grpc.aio.AioRpcError:
+    with pytest.raises(grpc.aio.AioRpcError) as caught:
+        await apply(cluster, *queues, **more)
+    return caught.value
+
+
+async def listed(cluster: Cluster) -> dict[str, queues_pb2.QueueStatus]:
+    answer = await stub(cluster).ListQueues(ListQueuesRequest())
+    return {status.queue.name: status for status in answer.queues}
+
+
+async def running(cluster: Cluster, key: str, **changes: Any) -> scheduler_pb2.Job:
+    job = await cluster.submit(key, **changes)
+    await cluster.event(job.job_id, is_run("compiling"))
+    return job
+
+
+async def test_a_tree_is_shown_before_it_is_made_and_outlives_the_process(cluster: Cluster) -> None:
+    lab, red = team("lab", 8, display_name="The lab"), team("red", 4, parent="lab")
+
+    shown = await apply(cluster, lab, red, dry_run=True)
+    made = await apply(cluster, lab, red)
+    again = await apply(cluster, lab, red)
+
+    assert {change.name: change.kind for change in shown.changes} == dict.fromkeys(
+        ("lab", "red"), QUEUE_CHANGE_KIND_ADDED
+    )
+    assert list(shown.changes) == list(made.changes)
+    assert (shown.generation, made.generation, again.generation) == (1, 2, 2)
+    assert not again.changes
+    await cluster.stop()
+    await cluster.start()
+    assert list(await listed(cluster)) == ["default", "lab", "red"]
+    assert (await listed(cluster))["lab"].queue.display_name == "The lab"
+
+
+async def test_a_change_says_each_field_before_and_after(cluster: Cluster) -> None:
+    await apply(cluster, team("red", 4), team("blue", 2))
+
+    [changed] = (await apply(cluster, team("red", 6, closed=True))).changes
+    gone = await apply(cluster, team("red", 6, closed=True), prune=True)
+
+    assert changed.kind == QUEUE_CHANGE_KIND_CHANGED
+    assert {(one.field, one.before, one.after) for one in changed.fields} == {
+        ("closed", "", "true"),
+        ("resources.gpu.quota", "4", "6"),
+    }
+    assert [(one.name, one.kind) for one in gone.changes] == [("blue", QUEUE_CHANGE_KIND_REMOVED)]
+    assert list(await listed(cluster)) == ["default", "red"]
+
+
+@pytest.mark.parametrize(
+    ("queues", "field", "words"),
+    [
+        ([team("a", parent="b"), team("b", parent="a")], "queues[a].parent", "cycle"),
+        ([team("a", parent="nowhere")], "queues[a].parent", "no queue of this tree"),
+        (
+            [Queue(name="a", resources={"gpu": QueueResource(quota=5, limit=4)})],
+            "queues[a].resources.gpu.quota",
+            "its own limit, 4",
+        ),
+        ([Queue(name="a", resources={"gpu": QueueResource(quota=0.3)})], "queues[a].resources.gpu.quota", "0.125"),
+        (
+            [Queue(name="a", resources={"gpu": QueueResource(quota=float("nan"))})],
+            "queues[a].resources.gpu.quota",
+            "-1",
+        ),
+        ([Queue(name="a", resources={"H9": QueueResource(quota=1)})], "queues[a].resources", "MI300X"),
+        ([team("A team")], "queues[A team].name", "lower-case"),
+        ([team("a"), team("a")], "queues[a].name", "twice"),
+        ([team("a", parent="default")], "queues[a].parent", "default"),
+        ([team("a", policy=99)], "queues[a].policy", "99"),
+        ([team("a", policy=1), team("b", policy=2)], "queues.policy", "different"),
+        ([team("a", max_jobs_per_user=-1)], "queues[a].max_jobs_per_user", "0 for no limit"),
+    ],
+)
+async def test_a_tree_with_a_fault_is_refused_whole(
+    cluster: Cluster, queues: list[Queue], field: str, words: str
+) -> None:
+    error = await refusal(cluster, team("sound"), *queues)
+
+    assert error.code() is grpc.StatusCode.INVALID_ARGUMENT
+    assert field in (error.details() or "")
+    assert words in (error.details() or "")
+    assert list(await listed(cluster)) == ["default"]
+
+
+async def test_a_change_of_a_tree_that_has_changed_meanwhile_is_refused(cluster: Cluster) -> None:
+    await apply(cluster, team("red"), expected_generation=1)
+
+    error = await refusal(cluster, team("blue"), expected_generation=1)
+
+    assert error.code() is grpc.StatusCode.ABORTED
+
+
+async def test_jobs_go_to_queues_that_exist_are_open_and_have_no_queues_below(cluster: Cluster) -> None:
+    await apply(cluster, team("lab"), team("red", parent="lab"), team("shut", closed=True))
+
+    for name, code in [
+        ("lab", grpc.StatusCode.NOT_FOUND),
+        ("ret", grpc.StatusCode.NOT_FOUND),
+        ("shut", grpc.StatusCode.FAILED_PRECONDITION),
+    ]:
+        with pytest.raises(grpc.aio.AioRpcError) as caught:
+            await cluster.submit(f"key {name}", queue=name)
+        assert caught.value.code() is code
+        assert name in (caught.value.details() or "")
+    job = await cluster.submit("sound", queue="red")
+    assert job.spec.queue == "red"
+    assert [hold.queue for hold in cluster.billing.holds.values()] == ["red"]
+
+
+async def test_a_closed_queue_finishes_its_jobs_and_then_may_go(cluster: Cluster) -> None:
+    gate = asyncio.Event()
+    cluster.executor.script = (compiling(), gate, *PASSING[1:])
+    await apply(cluster, team("red"))
+    job = await running(cluster, "job", queue="red")
+
+    error = await refusal(cluster, removed=["red"])
+    split = await refusal(cluster, team("below", parent="red"))
+    await apply(cluster, team("red", closed=True))
+    gate.set()
+    events = await cluster.events_to_end(job.job_id)
+    await apply(cluster, removed=["red"])
+
+    for one in (error, split):
+        assert one.code() is grpc.StatusCode.FAILED_PRECONDITION
+        assert "wavepool queues close red" in (one.details() or "")
+    assert kinds(events)[-1] == "ended"
+    assert list(await listed(cluster)) == ["default"]
+
+
+@pytest.mark.parametrize("policy", [0, FAIRNESS_POLICY_KUEUE])
+async def test_a_queue_gets_its_quota_back_and_the_job_that_gave_way_runs_again(cluster: Cluster, policy: int) -> None:
+    gate = asyncio.Event()
+    cluster.executor.script = (compiling(), gate, *PASSING[1:])
+    lab = team("lab", 1, policy=policy, reclaim_min_runtime=NO_TIME)
+    await apply(
+        cluster, lab, team("owner", 1, parent="lab"), team("guest", 0, parent="lab", reclaim_min_runtime=NO_TIME)
+    )
+    guest = await running(cluster, "guest", queue="guest")
+
+    owner = await running(cluster, "owner", queue="owner")
+    waits = await cluster.job(guest.job_id)
+    gate.set()
+    owner_events, guest_events = [await cluster.events_to_end(job.job_id) for job in (owner, guest)]
+
+    assert waits.attempt == 2
+    [lost] = [event.retrying for event in guest_events if event.HasField("retrying")]
+    assert "queue owner takes back its share" in lost.reason
+    assert owner.job_id not in lost.reason
+    assert [(await cluster.job(job.job_id)).verdict for job in (owner, guest)] == [
+        owner_events[-1].ended.result.verdict
+    ] * 2
+    assert len(cluster.billing.settled) == 2
+
+
+async def test_a_queue_at_its_limit_waits_though_a_gpu_is_free(stopped_cluster: Cluster) -> None:
+    cluster, gate = stopped_cluster, asyncio.Event()
+    await cluster.pool.tell("machine-2", "WARM")
+    cluster.executor.script = (compiling(), gate, *PASSING[1:])
+    await cluster.start()
+    await apply(cluster, Queue(name="small", resources={"gpu": QueueResource(limit=1)}))
+    first = await running(cluster, "first", queue="small")
+    second = await cluster.submit("second", queue="small")
+    third = await running(cluster, "third")
+
+    why = await stub(cluster).ExplainJob(ExplainJobRequest(job_id=second.job_id))
+    shares = {share.gpu_type: share for share in (await listed(cluster))["small"].shares}
+    gate.set()
+    for job in (first, second, third):
+        await cluster.events_to_end(job.job_id)
+
+    assert (await cluster.job(third.job_id)).machine_id != (await cluster.job(first.job_id)).machine_id
+    assert why.reason == "Queue small has as many GPUs of MI300X as its limit allows, 1."
+    assert (why.position, why.queue) == (1, "small")
+    assert (shares["MI300X"].limit, shares["MI300X"].used) == (1, 1)
+
+
+async def test_a_job_is_explained_wherever_it_is(stopped_cluster: Cluster) -> None:
+    cluster, gate = stopped_cluster, asyncio.Event()
+    cluster.executor.script = (compiling(), gate, *PASSING[1:])
+    await cluster.start()
+    first = await running(cluster, "first")
+    waiting = [await cluster.submit(f"waiting {number}") for number in range(2)]
+
+    async def why(job: scheduler_pb2.Job) -> queues_pb2.ExplainJobResponse:
+        return await stub(cluster).ExplainJob(ExplainJobRequest(job_id=job.job_id))
+
+    runs, last = await why(first), await why(waiting[1])
+    gate.set()
+    for job in waiting:
+        await cluster.events_to_end(job.job_id)
+    over = await why(first)
+
+    assert "runs on machine-1" in runs.reason
+    assert (last.position, last.ahead_in_queue, last.ahead_in_others) == (2, 1, 0)
+    assert "1 job is ahead" in last.reason
+    assert [(one.machine_id, first.job_id in one.reason) for one in last.machines] == [("machine-1", True)]
+    assert "over" in over.reason
+    with pytest.raises(grpc.aio.AioRpcError) as caught:
+        await stub(cluster).ExplainJob(ExplainJobRequest(account_ids=["another"], job_id=first.job_id))
+    assert caught.value.code() is grpc.StatusCode.NOT_FOUND
+
+
+async def test_a_user_has_only_so_many_jobs_in_flight_in_a_queue_and_those_above_it(cluster: Cluster) -> None:
+    gate = asyncio.Event()
+    cluster.executor.script = (compiling(), gate, *PASSING[1:])
+    await apply(cluster, team("lab", max_jobs_per_user=1), team("red", parent="lab", max_jobs_per_user=5))
+    first = await cluster.submit("first", queue="red")
+
+    with pytest.raises(grpc.aio.AioRpcError) as caught:
+        await cluster.submit("second", queue="red")
+    again = await cluster.submit("first", queue="red")
+    gate.set()
+    await cluster.events_to_end(first.job_id)
+    second = await cluster.submit("second", queue="red")
+
+    assert caught.value.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
+    assert "'red' has a job of yours in flight" in (caught.value.details() or "")
+    assert again.job_id == first.job_id
+    assert second.spec.queue == "red"
