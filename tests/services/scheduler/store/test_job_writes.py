@@ -128,6 +128,8 @@ PROGRAMS = st.one_of(
     an_order(["insert", "delete", *MOVES]),
     # Weighted towards the usual life, which random moves seldom get far in.
     an_order(USUAL),
+    # Weighted towards what counts in the limits of accounts and users.
+    an_order([*5 * ["insert"], *2 * ["delete"], "enqueue", "abandon"]),
 )
 # Some were created after others had left the hour that counts.
 MINUTES = st.lists(st.sampled_from([0, 0, 1, 30, 60, 61, 90]), min_size=JOBS, max_size=JOBS)
@@ -187,7 +189,7 @@ def test_any_groups_of_any_writes_leave_the_rows_events_and_answers_of_one_at_a_
         database = Database(database_url)
         runner.run(migrate(database, MIGRATIONS))
 
-        @settings(max_examples=60, deadline=None, suppress_health_check=[*HealthCheck])
+        @settings(max_examples=100, deadline=None, suppress_health_check=[*HealthCheck])
         @given(PROGRAMS, st.lists(st.integers(1, 12), min_size=1, max_size=6), MINUTES)
         def examples(program: list[Step], sizes: list[int], minutes: list[int]) -> None:
             runner.run(check(database, program, sizes, minutes))
@@ -196,6 +198,39 @@ def test_any_groups_of_any_writes_leave_the_rows_events_and_answers_of_one_at_a_
             examples()
         finally:
             runner.run(database.close())
+
+
+def an_insertion(number: int, *, per_hour: int = 0, most_of_user: int = 0) -> Step:
+    return Step("insert", number, 0, 0, SubmissionLimits(100, per_hour), most_of_user)
+
+
+def a_write(kind: str, number: int) -> Step:
+    return Step(kind, number, 0, 0, LIMIT, 0)
+
+
+@pytest.mark.parametrize(
+    ("program", "minutes"),
+    [
+        pytest.param([an_insertion(1), an_insertion(3), an_insertion(5, per_hour=1)], [0, 0, 1, 0, 2], id="lowered"),
+        pytest.param([an_insertion(1), an_insertion(3), an_insertion(5)], [0, 0, 30, 0, 61], id="leaves the hour"),
+        pytest.param([an_insertion(5), an_insertion(3), an_insertion(1)], [0, 0, 30, 0, 61], id="comes late"),
+        pytest.param(
+            [an_insertion(1), an_insertion(3), a_write("delete", 1), an_insertion(5, per_hour=2)],
+            [0, 0, 1, 0, 2],
+            id="deleted",
+        ),
+        pytest.param([an_insertion(1), an_insertion(4, most_of_user=1)], [0] * 5, id="the user's jobs"),
+        pytest.param(
+            [an_insertion(1), a_write("abandon", 1), an_insertion(4, most_of_user=1)], [0] * 5, id="over again"
+        ),
+        pytest.param([an_insertion(1, per_hour=1), an_insertion(7, per_hour=1)], [0] * 7, id="the same key"),
+    ],
+)
+async def test_an_insertion_counts_what_its_group_wrote_before(
+    database: Database, program: list[Step], minutes: list[int]
+) -> None:
+    await check(database, program, [1, 9], minutes)
+    await check(database, program, [9], minutes)
 
 
 async def queued(store: JobStore, number: int) -> Job:
