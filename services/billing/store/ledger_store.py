@@ -214,7 +214,7 @@ class LedgerStore:
         one final settlement.
         """
         kind = TransactionKind.SETTLEMENT if final else TransactionKind.PART_SETTLEMENT
-        async with self._database.transaction() as connection:
+        async with self._database.short_transaction() as connection:
             held = await _locked_hold(connection, hold_id)
             if billable and held.tariffs:
                 amount_micros = held.price_of(*billable)

@@ -25,7 +25,7 @@ from services.scheduler.jobs.errors import (
 )
 from services.scheduler.jobs.job import UNSEEN_STATES, Job, JobState
 from services.scheduler.jobs.submission_checks import MAX_PRIORITY_FOR_EVERYBODY, admit, fingerprint, time_limit_seconds
-from services.scheduler.queue.racing import uncut
+from services.scheduler.queue.uncut import uncut
 from services.scheduler.wire import payloads
 from vocabulary.money import price_of
 

@@ -132,8 +132,13 @@ class Dispatcher:
         full: set[str] = set()
         for job in self._next_jobs():
             # A job that finds no machine holds up the jobs behind it that can take no other GPU type.
-            if not full.issuperset(job.spec.gpu_types) and not await self._place(job, None):
+            if full.issuperset(job.spec.gpu_types):
+                continue
+            if not await self._place(job, None):
                 full.update(job.spec.gpu_types)
+            elif self._waiting.changed.is_set():
+                # The next pass knows more, and asks for all it can have at once.
+                return
 
     def _next_jobs(self) -> list[Job]:
         """The first waiting jobs that no limit holds back, those first that others give way to."""

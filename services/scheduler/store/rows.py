@@ -35,9 +35,13 @@ def job_to_row(job: Job) -> dict[str, Any]:
 
 
 def changed_columns(before: Job, after: Job) -> dict[str, Any]:
-    """The columns that a move changes, with their new values."""
-    old = job_to_row(before)
-    return {name: value for name, value in job_to_row(after).items() if value != old[name]}
+    """The columns that a move changes, with their new values; no move changes the spec."""
+    old = vars(before)
+    changed = {name: value for name, value in vars(after).items() if value is not old[name] and value != old[name]}
+    if "lease" in changed:
+        lease = changed.pop("lease")
+        changed |= {name: getattr(lease, name, None) for name in _LEASE_COLUMNS}
+    return changed
 
 
 def job_from_row(row: RowMapping) -> Job:

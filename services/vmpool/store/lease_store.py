@@ -93,11 +93,11 @@ class LeaseStore:
 
     async def _granted(self, take: Callable[[AsyncConnection], Awaitable[Sequence[Grant]]]) -> Sequence[Grant]:
         try:
-            async with self._database.transaction() as connection:
+            async with self._database.short_transaction() as connection:
                 granted = await take(connection)
         except IntegrityError:
             # The same attempt asked twice at the same time, and the other call was faster: its leases now stand.
-            async with self._database.transaction() as connection:
+            async with self._database.short_transaction() as connection:
                 granted = await take(connection)
         if granted:
             self._feed.notify()
@@ -148,7 +148,7 @@ class LeaseStore:
 
         Raises LeaseEndedError if it has expired or ended, LeaseNotFoundError if there is none.
         """
-        async with self._database.transaction() as connection:
+        async with self._database.short_transaction() as connection:
             lease, others = await locked_lease(connection, lease_id)
             now = self._clock.now()
             renewed = lease.renew(now, duration)
@@ -163,7 +163,7 @@ class LeaseStore:
         The other leases of its gang expire. An `unfit_reason` says why the executor took no run: then the machine
         drains as unfit. Raises LeaseNotFoundError if there is no such lease.
         """
-        async with self._database.transaction() as connection:
+        async with self._database.short_transaction() as connection:
             machine = await locked_machine(connection, await _machine_of(connection, lease_id))
             lease, others = await locked_lease(connection, lease_id)
             if lease.state is LeaseState.ENDED:
