@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import grpc
 from wavepool.billing.v1 import billing_pb2, billing_pb2_grpc, prices_pb2, prices_pb2_grpc
-from wavepool.executor.v1 import executor_pb2, executor_pb2_grpc, run_event_pb2
+from wavepool.executor.v1 import executor_pb2, executor_pb2_grpc, inventory_pb2, run_event_pb2
 from wavepool.vmpool.v1 import vmpool_pb2, vmpool_pb2_grpc
 
 from vocabulary.money import price_of
@@ -59,7 +59,7 @@ class SimulatedPool(vmpool_pb2_grpc.VmPoolServiceServicer):
             executor_endpoint=self._endpoint,
             executor_token="token",  # noqa: S106 - opens nothing
             fencing_token=self._leased,
-            slots=[vmpool_pb2.Slot(gpu=gpu, eighths=EIGHTHS)],
+            slots=[inventory_pb2.Slot(gpu=gpu, eighths=EIGHTHS)],
             start_kind=vmpool_pb2.START_KIND_WARM_REUSE,
         )
         lease.expire_time.FromDatetime(datetime.now(UTC) + request.duration.ToTimedelta())

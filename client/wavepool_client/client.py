@@ -17,7 +17,7 @@ from wavepool_client.http.event_stream import Event, follow
 from wavepool_client.http.gateway_client import GatewayClient
 from wavepool_client.http.retries import Retries
 from wavepool_client.outcome import Result, result_of
-from wavepool_client.submission import Mode, Submission, TimingMode
+from wavepool_client.submission import Mode, Resources, Submission, TimingMode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -48,6 +48,7 @@ class Client(GatewayClient):
         fallback_gpu_types: Sequence[str] = (),
         queue: str = "",
         time_limit_seconds: int | None = None,
+        resources: Resources | None = None,
         on_event: Callable[[Event], None] | None = None,
     ) -> Result:
         """Submits `code` for `problem`, waits for the end and returns the result; `on_event` receives every step.
@@ -58,6 +59,7 @@ class Client(GatewayClient):
         `dtype` the problem's first element type, an empty `queue` the queue `default`. A run that takes longer than
         `time_limit_seconds` is ended, and credit is held for that time; without it the queue's limit applies. If no
         machine of `gpu_type` is free, one of the `fallback_gpu_types` is taken, in their order, and its price applies.
+        Without `resources` it takes one whole GPU.
         A broken connection is resumed at the same event. Leaving early (an exception, Ctrl-C) cancels nothing.
         """
         submission = Submission(
@@ -72,6 +74,7 @@ class Client(GatewayClient):
             tuple(fallback_gpu_types),
             queue,
             time_limit_seconds,
+            resources or Resources(),
         )
         submission_id = self.submit(submission)
         return self.wait_for(submission_id, on_event)

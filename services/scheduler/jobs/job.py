@@ -89,7 +89,7 @@ class Job:
     state: JobState
     create_time: datetime
     price_micros_per_hour: int
-    """Price of the wanted GPU type at the time of submission."""
+    """Price of a GPU of the wanted type at the time of submission."""
     hold_micros: int
     """Covers the longest run on the most expensive GPU type that is allowed."""
     fallback_prices_micros_per_hour: tuple[int, ...] = ()
@@ -140,7 +140,8 @@ class Job:
 
     def charge_for(self, billable: timedelta) -> int:
         """Charge for the billable time of the present attempt, in micro-dollars; at most the job's hold."""
-        return min(price_of(billable, self.machine_price_micros_per_hour), self.hold_micros)
+        price = price_of(billable, self.machine_price_micros_per_hour, eighths=self.spec.resources.eighths)
+        return min(price, self.hold_micros)
 
     def changed(self, **changes: Any) -> Job:  # noqa: ANN401 - values of any fields
         """The job with other values of some fields, as `dataclasses.replace` gives it in seven times the time."""

@@ -111,7 +111,11 @@ class Admission:
             create_time=self._clock.now(),
             price_micros_per_hour=price,
             fallback_prices_micros_per_hour=tuple(fallback_prices),
-            hold_micros=price_of(spec.longest_run(self._policy.longest_run), max((price, *fallback_prices))),
+            hold_micros=price_of(
+                spec.longest_run(self._policy.longest_run),
+                max((price, *fallback_prices)),
+                eighths=spec.resources.eighths,
+            ),
             has_definition=bool(spec.submission.problem_definition),
             request_id=current_request_id(),
         )

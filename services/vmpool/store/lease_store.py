@@ -26,7 +26,6 @@ from services.vmpool.machines.lease import (
     start_kind,
 )
 from services.vmpool.machines.machine import READY, Machine
-from services.vmpool.machines.slot import free_slots, overlap, size_text
 from services.vmpool.policy.machine_choice import in_order_of_choice
 from services.vmpool.store.lease_row import (
     add_lease,
@@ -38,6 +37,7 @@ from services.vmpool.store.lease_row import (
 )
 from services.vmpool.store.machine_store import locked_machine, locked_machines, read_machine, write_machine
 from services.vmpool.store.tables import leases, machines
+from vocabulary.slots import free_slots, overlap, size_text
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from servicekit.clock import Clock
     from servicekit.db.database import Database
     from servicekit.feed import Feed
-    from services.vmpool.machines.slot import Slot
+    from vocabulary.slots import Slot
 
     Grant = tuple[Lease, Machine]
 
