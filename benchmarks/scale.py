@@ -33,6 +33,7 @@ from services.scheduler.queue.situations import Situations
 from services.scheduler.queue.usage_book import UsageBook
 from services.scheduler.queue.waiting import WaitingJobs
 from tests.services.scheduler.jobs import START, a_queued_job
+from vocabulary.limits import LONGEST_RUN
 from vocabulary.slots import WHOLE_GPU, Slot
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ class Bench:
         shares = {"gpu": Share(quota)}
         book.queues = Queues([top, *(QueueSettings(name, parent="lab", resources=shares) for name in self.names)])
         usage = UsageBook(store, timedelta(0), clock)
-        self.situations = Situations(book, usage, self.waiting, self.running, inventory, clock)
+        self.situations = Situations(book, usage, self.waiting, self.running, inventory, clock, LONGEST_RUN)
         for number in range(gpus // GPUS_PER_MACHINE):
             inventory.apply(_machine(f"m{number}", free=1 if number == 0 else 0))
         for number in range(1, gpus):

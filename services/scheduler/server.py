@@ -224,7 +224,7 @@ async def build(  # noqa: PLR0915 - one statement for each part
     runner = JobRunner(store, pool, executors, settler, waiting, running, inventory, forecast, clock, settings)
     demand = DemandReporter(pool, waiting, inventory)
     provisioning = ProvisioningReporter(store, waiting, inventory, demand, forecast, clock)
-    situations = Situations(book, usage, waiting, running, inventory, clock)
+    situations = Situations(book, usage, waiting, running, inventory, clock, settings.longest_run)
     dispatcher = Dispatcher(
         store, pool, waiting, running, situations, runner, demand, provisioning, clock, settings.lease_duration
     )

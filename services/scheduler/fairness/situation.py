@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from services.scheduler.fairness.queue_tree import WHOLE_GPU_MILLI
-from vocabulary.slots import EIGHTHS_PER_GPU
+from vocabulary.slots import EIGHTHS_PER_GPU, size_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from datetime import datetime
+    from datetime import datetime, timedelta
 
     from services.scheduler.fairness.settings import Queues
     from vocabulary.slots import Slot
@@ -51,6 +51,8 @@ class Running:
     """The job that gets its GPUs then."""
     keeps: bool = False
     """It gives way to nobody."""
+    end_time: datetime | None = None
+    """It has ended by then, as its time limit is over; None if it may go on for ever."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +68,8 @@ class Candidate:
     """The machines that it may run on; None for all."""
     promised: str = ""
     """The machine on which others gave way to it."""
+    time_limit: timedelta | None = None
+    """The longest time of a run; None for no limit."""
 
 
 @dataclass(frozen=True)
@@ -104,6 +108,19 @@ class Stop(NamedTuple):
     reason: str
 
 
+class Hold(NamedTuple):
+    """What is kept of a machine for a job, from a time on at the latest."""
+
+    machine_id: str
+    time: datetime
+    slots: tuple[Slot, ...]
+
+    def __str__(self) -> str:
+        """Text for people."""
+        size = size_text(sum(slot.eighths for slot in self.slots))
+        return f"{size} of {self.machine_id} are kept for it, from {self.time:%H:%M:%S} UTC on at the latest"
+
+
 class QueueState(NamedTuple):
     """What a queue may have and has, in thousandths of a GPU, with the jobs that start now."""
 
@@ -125,3 +142,7 @@ class Plan:
     waiting: Mapping[str, str] = field(default_factory=dict[str, str])
     """Why each other job waits."""
     queues: Mapping[str, QueueState] = field(default_factory=dict[str, QueueState])
+    holds: Mapping[str, Hold] = field(default_factory=dict[str, Hold])
+    """What is kept for some of those that wait, by job."""
+    backfilled: frozenset[str] = frozenset()
+    """Of those that start, the jobs that end before the holds of their machines begin."""

@@ -14,8 +14,10 @@ from vocabulary.slots import EIGHTHS_PER_GPU, WHOLE_GPU
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+    from datetime import timedelta
 
     from servicekit.clock import Clock
+    from services.scheduler.fairness.situation import Plan
     from services.scheduler.jobs.job import Job
     from services.scheduler.queue.inventory import Inventory
     from services.scheduler.queue.placement import MachineOffer
@@ -42,6 +44,7 @@ class Situations:
         running: RunningJobs,
         inventory: Inventory,
         clock: Clock,
+        longest_run: timedelta,
     ) -> None:
         self._book = book
         self._usage = usage
@@ -49,6 +52,7 @@ class Situations:
         self._running = running
         self._inventory = inventory
         self._clock = clock
+        self._longest_run = longest_run
         self.promises: dict[str, str] = {}
         """Machines on which others give way, by the job that gets them."""
 
@@ -133,15 +137,18 @@ class Situations:
                 held[job.machine_id] += job.lease.slots
         return held
 
-    def placements(self, starts: Mapping[str, str]) -> dict[str, Placement]:
-        """The slots for jobs that a plan starts, with the machine that it names, or another one if those are split up.
+    def placements(self, decided: Plan) -> dict[str, Placement]:
+        """The slots for jobs that a plan starts, on the machine that it names, or another one if those are split up.
 
-        Jobs for which none has slots are left out.
+        Jobs for which none has slots are left out. What is kept for others goes to those only that end in time.
         """
         offers = {offer.machine_id: offer for offer in self._inventory.offers()}
         held = self.held()
+        kept: defaultdict[str, list[Slot]] = defaultdict(list)
+        for hold in decided.holds.values():
+            kept[hold.machine_id] += hold.slots
         placed: dict[str, Placement] = {}
-        for job_id, machine_id in starts.items():
+        for job_id, machine_id in decided.starts.items():
             job, chosen = self._waiting.get(job_id), offers.get(machine_id)
             if job is None or chosen is None:
                 continue
@@ -150,7 +157,8 @@ class Situations:
             allowed = _suitable(lane, [chosen, *others])
             for offer in (chosen, *others):
                 takes = offer.stage is MachineStage.READY and (allowed is None or offer.machine_id in allowed)
-                slots = offer.slots_for(lane.resources, held[offer.machine_id]) if takes else ()
+                away = [] if job_id in decided.backfilled else kept[offer.machine_id]
+                slots = offer.slots_for(lane.resources, [*held[offer.machine_id], *away]) if takes else ()
                 if slots:
                     held[offer.machine_id] += slots
                     placed[job_id] = Placement(offer.machine_id, slots)
@@ -192,12 +200,14 @@ class Situations:
             stopping=bool(winner),
             gives_way_to=winner,
             keeps=job.attempts_excused >= MOST_PREEMPTIONS,
+            end_time=(job.start_time or job.create_time) + job.spec.longest_run(self._longest_run),
         )
 
     def _candidate(self, job: Job, machines: frozenset[str] | None) -> Candidate:
         turn_time, _ = self._waiting.rank(job)
         promised, eighths = self.promises.get(job.job_id, ""), job.spec.resources.eighths
-        return Candidate(job.job_id, job.spec.queue, turn_time, eighths, machines, promised)
+        limit = job.spec.longest_run(self._longest_run)
+        return Candidate(job.job_id, job.spec.queue, turn_time, eighths, machines, promised, limit)
 
 
 def _suitable(lane: Lane, offers: Iterable[MachineOffer]) -> frozenset[str] | None:

@@ -122,7 +122,7 @@ class Dispatcher:
         if decided.stops:
             # More may be owed than one pass takes back.
             self._waiting.changed.set()
-        placements = self._situations.placements(decided.starts)
+        placements = self._situations.placements(decided)
         jobs = [(self._waiting.get(job_id), placement) for job_id, placement in placements.items()]
         placing = (self._place(job, placement) for job, placement in jobs if job)
         for failure in await asyncio.gather(*placing, return_exceptions=True):

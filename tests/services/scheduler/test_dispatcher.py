@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import grpc
 import pytest
+from google.protobuf.duration_pb2 import Duration
 from wavepool.scheduler.v1 import scheduler_pb2
 from wavepool.vmpool.v1 import vmpool_pb2
 
@@ -367,3 +368,22 @@ async def test_a_part_that_no_machine_can_give_is_told_so_and_asks_for_no_machin
     )
     assert "no machine with MI300X can give 4/8 of a GPU (partition)" in told.queued.message
     assert not any(cluster.pool.demands)
+
+
+async def test_a_large_job_has_its_gpus_kept_and_only_short_ones_start_there_before(stopped_cluster: Cluster) -> None:
+    cluster, gate = stopped_cluster, asyncio.Event()
+    await cluster.pool.tell("machine-1", "STOPPED")
+    await cluster.pool.tell("machine-2", "WARM", gpus=2)
+    cluster.executor.script = (compiling(), gate, *PASSING[1:])
+    await cluster.start()
+    first = await cluster.submit("first", time_limit=Duration(seconds=300))
+    await cluster.event(first.job_id, is_run("compiling"))
+    large = await cluster.submit("large", resources=scheduler_pb2.Resources(gpus=2))
+    late = await cluster.submit("late", time_limit=Duration(seconds=600))
+    short = await cluster.submit("short", time_limit=Duration(seconds=30))
+    await cluster.event(short.job_id, is_run("compiling"))
+    assert (await cluster.job(late.job_id)).state == scheduler_pb2.JOB_STATE_QUEUED
+    gate.set()
+    await cluster.events_to_end(late.job_id)
+    ran = [request.run_id.removesuffix("-1") for request in cluster.executor.requests]
+    assert ran == [job.job_id for job in (first, short, large, late)]

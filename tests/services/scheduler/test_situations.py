@@ -19,6 +19,7 @@ from services.scheduler.queue.situations import Situations
 from services.scheduler.queue.usage_book import UsageBook
 from services.scheduler.queue.waiting import WaitingJobs
 from tests.services.scheduler.jobs import START, a_queued_job
+from vocabulary.limits import LONGEST_RUN
 from vocabulary.slots import Slot
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def chosen(job: Job, machines: Sequence[vmpool_pb2.Machine], gpu_type: str = "MI
         inventory.apply(vmpool_pb2.MachineEvent(machine=one))
     waiting.put(job)
     usage = UsageBook(NO_STORE, timedelta(0), clock)
-    situations = Situations(QueueBook(NO_STORE), usage, waiting, RunningJobs(), inventory, clock)
+    situations = Situations(QueueBook(NO_STORE), usage, waiting, RunningJobs(), inventory, clock, LONGEST_RUN)
     return plan(situations.of(gpu_type)).starts.get(job.job_id)
 
 
@@ -83,9 +84,9 @@ def placed(machines: Sequence[vmpool_pb2.Machine], *jobs: Job) -> dict[str, tupl
     for job in jobs:
         waiting.put(job)
     usage = UsageBook(NO_STORE, timedelta(0), clock)
-    situations = Situations(QueueBook(NO_STORE), usage, waiting, RunningJobs(), inventory, clock)
-    decided = plan(situations.of("MI300X"))
-    return {job_id: placement.slots for job_id, placement in situations.placements(decided.starts).items()}
+    situations = Situations(QueueBook(NO_STORE), usage, waiting, RunningJobs(), inventory, clock, LONGEST_RUN)
+    placements = situations.placements(plan(situations.of("MI300X")))
+    return {job_id: placement.slots for job_id, placement in placements.items()}
 
 
 def wants(number: int, eighths: int, isolation: Isolation = Isolation.EXCLUSIVE, devices: int = 0) -> Job:

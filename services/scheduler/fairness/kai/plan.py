@@ -77,7 +77,7 @@ def _cluster(situation: Situation, names: dict[str, str]) -> Cluster:
 
 def _running(situation: Situation, one: Running, names: dict[str, str]) -> Job:
     state = TaskState.RELEASING if one.stopping else TaskState.RUNNING
-    gpus = tuple(str(slot.gpu) for slot in one.slots)
+    gpus = tuple(dict.fromkeys(str(slot.gpu) for slot in one.slots))
     task = Task(one.job_id, _request(one.eighths), state, names[one.machine_id], _shared(one.eighths, gpus))
     ran = int((situation.now - one.start_time).total_seconds())
     return Job(

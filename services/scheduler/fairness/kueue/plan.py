@@ -59,6 +59,7 @@ class _Planner:
         self._starts: dict[str, str] = {}
         self._promises: dict[str, str] = {}
         self._waiting: dict[str, str] = {}
+        self._no_room: set[str] = set()
         self._stops: list[Stop] = []
 
     def plan(self) -> Plan:
@@ -80,9 +81,10 @@ class _Planner:
                 self._hold(one)
 
     def _pass(self) -> bool:
-        """Runs the engine once. True if a job takes GPUs from others, after which the rest may be decided anew."""
+        """Runs the engine once. True if the rest is to be decided anew: a job takes from others, or finds no room."""
         snapshot = snapshot_of(self._tree, self._holding.values())
-        waiting = [one for job_id, one in self._candidates.items() if job_id not in self._holding]
+        decided = self._holding.keys() | self._no_room
+        waiting = [one for job_id, one in self._candidates.items() if job_id not in decided]
         workloads = [_workload(self._situation, one) for one in waiting]
         result = admission_pass(snapshot, workloads, self._situation.now, sharing=FairSharing())
         for decision in result.decisions:
@@ -90,18 +92,21 @@ class _Planner:
             self._waiting[job.job_id] = decision.reason
             if decision.outcome is Outcome.PREEMPTING and self._take_from(job, decision):
                 return True
+        before = len(self._no_room)
         for decision in result.decisions:
             if decision.outcome is Outcome.ADMITTED:
                 self._start(self._candidates[decision.workload.name])
-        return False
+        return len(self._no_room) > before
 
     def _start(self, job: Candidate) -> None:
         machine_id = self._places.take(job)
         if machine_id:
             self._starts[job.job_id] = machine_id
+            self._hold(job)
             del self._waiting[job.job_id]
         else:
             self._waiting[job.job_id] = _NO_MACHINE
+            self._no_room.add(job.job_id)
 
     def _take_from(self, job: Candidate, decision: Decision) -> bool:
         victims = [victim.admitted.workload.name for victim in decision.victims]

@@ -1,0 +1,185 @@
+"""Keeps room for the first job that finds none, and lets only jobs behind it into that room that end in time.
+
+Without this, a job of many GPUs would wait for ever behind small ones, each of which fits at once. The first job that
+waits in a queue gets a hold if the queue may have what it takes: slots of one machine from an instant on, by which the
+runs there have ended at the latest, as each run has a time limit. Until then, what is free of these slots goes only to
+jobs that end by it. A hold is found anew in each pass. Its instant never moves back: nobody who would be late is let
+in, and runs that end early move it forward.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from services.scheduler.fairness.settings import FairnessPolicy
+from services.scheduler.fairness.situation import Hold, Plan, Running
+from vocabulary.slots import EIGHTH_MILLI, Slot, free_slots, freed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from datetime import datetime
+
+    from services.scheduler.fairness.situation import Candidate, Machine, Situation
+
+MOST_HOLDS = 4
+"""Of one pass: the first queues whose jobs lack room."""
+
+
+def with_holds(situation: Situation, decide: Callable[[Situation], Plan]) -> Plan:
+    """The plan of a policy with holds. If no job starts, or none waits for room, it is the policy's own."""
+    decided = decide(situation)
+    heads = _heads(situation, decided) if decided.starts else []
+    if not heads:
+        return decided
+    by_machine: defaultdict[str, list[Running]] = defaultdict(list)
+    for one in situation.running:
+        by_machine[one.machine_id].append(one)
+    busy = {one.machine_id: _Busy.of(one, by_machine[one.machine_id]) for one in situation.machines}
+    holds: dict[str, Hold] = {}
+    holders: list[Running] = []
+    for head in heads:
+        found = _first(head, busy, situation.now)
+        if found is not None:
+            hold, busy[hold.machine_id], free = found
+            holds[head.job_id] = hold
+            holders += [_holder(head, hold, slots, situation.now) for slots in free]
+    if not holds:
+        return decided
+    kept = decide(replace(situation, running=[*situation.running, *holders]))
+    return _backfilled(situation, kept, holds, decide)
+
+
+def _heads(situation: Situation, decided: Plan) -> list[Candidate]:
+    """The first job of each queue that waits, if the queue may have what it takes."""
+    heads: dict[str, Candidate] = {}
+    for one in situation.waiting:
+        if one.job_id not in decided.starts and one.job_id not in decided.promises:
+            heads.setdefault(situation.queue_of(one), one)
+    of_starts = {situation.queue_of(one) for one in situation.waiting if one.job_id in decided.starts}
+    allowed = [one for queue, one in heads.items() if _may_have(situation, decided, one, is_alone=of_starts == {queue})]
+    return allowed[:MOST_HOLDS]
+
+
+def _may_have(situation: Situation, decided: Plan, one: Candidate, *, is_alone: bool) -> bool:
+    """True if only room keeps the job from starting: its queue is owed what it takes, or nobody else wants it."""
+    queues, takes = situation.queues, one.eighths * EIGHTH_MILLI
+    leaf = situation.queue_of(one)
+    for queue in queues.upwards(leaf):
+        state = decided.queues[queue.name]
+        if state.used + takes > state.limit:
+            return False
+    own = decided.queues[leaf]
+    if queues.policy is FairnessPolicy.KUEUE:
+        # Beyond its quota it borrows, and nobody owes it that.
+        has_all = queues.share(leaf, situation.gpu_type).quota is None and not next(queues.upwards(leaf)).parent
+        return has_all or own.used + takes <= own.quota
+    return is_alone or own.used + takes <= max(own.quota, own.fair_share)
+
+
+class _Busy(NamedTuple):
+    """What is taken of a machine: for good, and until when at the latest by each run with a time limit."""
+
+    occupied: tuple[int, ...]
+    ends: tuple[tuple[datetime, tuple[Slot, ...]], ...]
+
+    @classmethod
+    def of(cls, machine: Machine, running: Sequence[Running]) -> _Busy:
+        occupied = machine.taken or (0,) * machine.gpus
+        ends: list[tuple[datetime, tuple[Slot, ...]]] = []
+        for one in running:
+            slots = one.slots or free_slots(occupied, one.eighths)
+            occupied = _with(occupied, slots)
+            if one.end_time is not None:
+                ends.append((one.end_time, slots))
+        return cls(occupied, tuple(sorted(ends)))
+
+    def slots_at_last(self, eighths: int, now: datetime) -> tuple[datetime, tuple[Slot, ...]] | None:
+        """The first instant after now at which so much is free at the latest, and where; None if that never comes."""
+        occupied = self.occupied
+        if free_slots(occupied, eighths):
+            return None
+        for end, slots in self.ends:
+            occupied = freed(occupied, slots)
+            if found := free_slots(occupied, eighths):
+                return max(end, now), found
+        return None
+
+
+def _first(head: Candidate, busy: dict[str, _Busy], now: datetime) -> tuple[Hold, _Busy, list[tuple[Slot, ...]]] | None:
+    """The earliest hold for the job, its machine with the hold, and what is free of it now, by GPU."""
+    at_last = {
+        name: found
+        for name, one in busy.items()
+        if (head.machines is None or name in head.machines) and (found := one.slots_at_last(head.eighths, now))
+    }
+    if not at_last:
+        return None
+    name = min(at_last, key=lambda name: at_last[name][0])
+    time, slots = at_last[name]
+    before = busy[name]
+    free = [_free_of(slot, before.occupied) for slot in slots]
+    # For good: the next head counts on other slots.
+    rest = tuple((end, tuple(one for one in held if not _share(one, slots))) for end, held in before.ends)
+    after = _Busy(_with(before.occupied, slots), rest)
+    return Hold(name, time, slots), after, [slots for slots in free if slots]
+
+
+def _free_of(slot: Slot, occupied: Sequence[int]) -> tuple[Slot, ...]:
+    if not occupied[slot.gpu] & slot.mask:
+        return (slot,)
+    eighths = (Slot(slot.gpu, first, 1) for first in range(slot.first, slot.first + slot.eighths))
+    return tuple(one for one in eighths if not occupied[one.gpu] & one.mask)
+
+
+def _holder(head: Candidate, hold: Hold, slots: tuple[Slot, ...], now: datetime) -> Running:
+    """Stands on free slots in place of the job, so that a plan gives them to nobody."""
+    eighths = sum(slot.eighths for slot in slots)
+    name = f"hold of {head.job_id} on GPU {slots[0].gpu}"
+    return Running(name, head.queue, hold.machine_id, now, eighths, slots, keeps=True)
+
+
+def _backfilled(situation: Situation, kept: Plan, holds: dict[str, Hold], decide: Callable[[Situation], Plan]) -> Plan:
+    """The plan with the jobs that end before a hold begins, in its free slots."""
+    by_id = {one.job_id: one for one in situation.waiting}
+    started = [
+        Running(job_id, by_id[job_id].queue, machine_id, situation.now, by_id[job_id].eighths, keeps=True)
+        for job_id, machine_id in kept.starts.items()
+    ]
+    left = [one for one in situation.waiting if one.job_id not in {*kept.starts, *kept.promises, *holds}]
+    short = [limited for one in left if (limited := _limited(one, holds, situation.now))]
+    waiting = kept.waiting | {job_id: str(hold) for job_id, hold in holds.items() if job_id not in kept.starts}
+    kept = replace(kept, waiting=waiting, holds=holds)
+    if not short:
+        return kept
+    running = [*situation.running, *started]
+    filled = decide(replace(situation, running=running, waiting=short, further_eighths={}, may_stop=False))
+    return replace(
+        kept,
+        starts=kept.starts | filled.starts,
+        waiting={job: reason for job, reason in waiting.items() if job not in filled.starts},
+        queues=filled.queues,
+        backfilled=frozenset(filled.starts),
+    )
+
+
+def _limited(one: Candidate, holds: dict[str, Hold], now: datetime) -> Candidate | None:
+    """The job, on the machines with holds that it leaves in time; None if there are none."""
+    if one.time_limit is None:
+        return None
+    late = {hold.machine_id for hold in holds.values() if now + one.time_limit > hold.time}
+    machines = frozenset({hold.machine_id for hold in holds.values()} - late)
+    allowed = machines if one.machines is None else machines & one.machines
+    return replace(one, machines=allowed) if allowed else None
+
+
+def _with(occupied: tuple[int, ...], slots: Sequence[Slot]) -> tuple[int, ...]:
+    masks = list(occupied)
+    for slot in slots:
+        masks[slot.gpu] |= slot.mask
+    return tuple(masks)
+
+
+def _share(one: Slot, slots: Sequence[Slot]) -> bool:
+    return any(one.gpu == other.gpu and one.mask & other.mask for other in slots)
