@@ -149,7 +149,8 @@ def _backfilled(situation: Situation, kept: Plan, holds: dict[str, Hold], decide
     ]
     left = [one for one in situation.waiting if one.job_id not in {*kept.starts, *kept.promises, *holds}]
     short = [limited for one in left if (limited := _limited(one, holds, situation.now))]
-    waiting = kept.waiting | {job_id: str(hold) for job_id, hold in holds.items() if job_id not in kept.starts}
+    of_heads = {job_id: str(hold) for job_id, hold in holds.items() if job_id not in kept.starts}
+    waiting = {**kept.waiting, **of_heads}
     kept = replace(kept, waiting=waiting, holds=holds)
     if not short:
         return kept
@@ -157,7 +158,7 @@ def _backfilled(situation: Situation, kept: Plan, holds: dict[str, Hold], decide
     filled = decide(replace(situation, running=running, waiting=short, further_eighths={}, may_stop=False))
     return replace(
         kept,
-        starts=kept.starts | filled.starts,
+        starts={**kept.starts, **filled.starts},
         waiting={job: reason for job, reason in waiting.items() if job not in filled.starts},
         queues=filled.queues,
         backfilled=frozenset(filled.starts),
