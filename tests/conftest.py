@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import gc
 import os
 import shutil
 import signal
@@ -27,7 +28,7 @@ from tests.sampling import leave_out_what_soaks
 from tests.work_units import WorkUnits, long_first
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator, Iterator
 
     from xdist.remote import Producer
 
@@ -91,6 +92,20 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> WorkUni
     """Uses WorkUnits unless the command line names single files or another way to distribute the tests."""
     in_folders = any(Path(argument).is_dir() for argument in config.args)
     return WorkUnits(config, log) if in_folders and config.getvalue("dist") == "load" else None
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Collects tests without the garbage collector, which would look through them again and again for half of the time.
+
+    Nothing of them goes away before the end, so later it need not look at them either.
+    """
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
