@@ -195,10 +195,22 @@ def identity_provider() -> Iterator[RunningProvider]:
         yield provider
 
 
+@pytest.fixture
+def schema() -> str:
+    """The migrations of which `database_url` has the schema already on PostgreSQL; the conftest of a service names its.
+
+    On SQLite `tests.schemas.migrate` makes it.
+    """
+    return ""
+
+
 @pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.postgres)])
-def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """The URL of an empty database; a test that uses it runs once on each kind."""
+def database_url(request: pytest.FixtureRequest, tmp_path: Path, schema: str) -> Iterator[str]:
+    """The URL of a database, empty without `schema`; a test that uses it runs once on each kind."""
     if request.param == "sqlite":
-        return f"sqlite+aiosqlite:///{tmp_path / 'test.db'}"
+        yield f"sqlite+aiosqlite:///{tmp_path / 'test.db'}"
+        return
     server: PostgresServer = request.getfixturevalue("postgres_server")
-    return server.create_database()
+    url = server.create_database(schema)
+    yield url
+    server.drop_database(url)
