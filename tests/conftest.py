@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import gc
 import os
 import shutil
 import signal
@@ -27,7 +28,7 @@ from tests.sampling import leave_out_what_soaks
 from tests.work_units import WorkUnits, long_first
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator, Iterator
 
     from xdist.remote import Producer
 
@@ -91,6 +92,20 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> WorkUni
     """Uses WorkUnits unless the command line names single files or another way to distribute the tests."""
     in_folders = any(Path(argument).is_dir() for argument in config.args)
     return WorkUnits(config, log) if in_folders and config.getvalue("dist") == "load" else None
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Collects tests without the garbage collector, which would look through them again and again for half of the time.
+
+    Nothing of them goes away before the end, so later it need not look at them either.
+    """
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -180,10 +195,22 @@ def identity_provider() -> Iterator[RunningProvider]:
         yield provider
 
 
+@pytest.fixture
+def schema() -> str:
+    """The migrations of which `database_url` has the schema already on PostgreSQL; the conftest of a service names its.
+
+    On SQLite `tests.schemas.migrate` makes it.
+    """
+    return ""
+
+
 @pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.postgres)])
-def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """The URL of an empty database; a test that uses it runs once on each kind."""
+def database_url(request: pytest.FixtureRequest, tmp_path: Path, schema: str) -> Iterator[str]:
+    """The URL of a database, empty without `schema`; a test that uses it runs once on each kind."""
     if request.param == "sqlite":
-        return f"sqlite+aiosqlite:///{tmp_path / 'test.db'}"
+        yield f"sqlite+aiosqlite:///{tmp_path / 'test.db'}"
+        return
     server: PostgresServer = request.getfixturevalue("postgres_server")
-    return server.create_database()
+    url = server.create_database(schema)
+    yield url
+    server.drop_database(url)

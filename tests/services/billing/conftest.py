@@ -11,6 +11,7 @@ from servicekit.clock import SystemClock
 from servicekit.db import database
 from services.billing.config import BillingSettings
 from services.billing.server import build_alerting, build_server, build_stores
+from tests.schemas import migrate
 from tests.service_token import AllowedCaller
 
 if TYPE_CHECKING:
@@ -24,6 +25,11 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture
+def schema() -> str:
+    return "services.billing:migrations"
+
+
+@pytest.fixture
 def settings(tmp_path: Path, database_url: str) -> BillingSettings:
     return BillingSettings(port=0, data_dir=tmp_path / "data", database_url=database_url)
 
@@ -31,7 +37,7 @@ def settings(tmp_path: Path, database_url: str) -> BillingSettings:
 @pytest.fixture
 async def db(database_url: str) -> AsyncIterator[database.Database]:
     db = database.Database(database_url)
-    await database.migrate(db, "services.billing:migrations")
+    await migrate(db, "services.billing:migrations")
     yield db
     await db.close()
 

@@ -27,6 +27,7 @@ from services.billing.ledger.holds import Purpose
 from services.billing.ledger.machine_usage import MachineUsage, Use
 from services.billing.ledger_keeper import LedgerKeeper
 from services.billing.server import build_stores
+from tests.schemas import migrate
 from vocabulary.money import Tariff
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 
     Call = Callable[[], Awaitable[Receipt]]
 
+MIGRATIONS = "services.billing:migrations"
 START = datetime(2026, 1, 1, tzinfo=UTC)
 BUDGET = 150
 """Micro-dollars."""
@@ -68,7 +70,7 @@ class Books(RuleBasedStateMachine):
 
     @initialize()
     def open(self) -> None:
-        self.run(database.migrate(self.db, "services.billing:migrations"))
+        self.run(migrate(self.db, MIGRATIONS))
         settings = BillingSettings(bootstrap_account="", free_daily_credit=Decimal("0.00001"))
         self.stores = build_stores(self.db, settings, self.clock)
         self.keeper = LedgerKeeper(self.stores.ledger, self.stores.postings)
@@ -257,13 +259,13 @@ def test_on_sqlite(tmp_path: Path) -> None:
 @pytest.mark.postgres
 def test_on_postgresql(postgres_server: PostgresServer) -> None:
     fewer = settings(EXAMPLES, max_examples=EXAMPLES.max_examples // 3)
-    run_state_machine_as_test(lambda: Books(postgres_server.create_database()), settings=fewer)
+    run_state_machine_as_test(lambda: Books(postgres_server.create_database(MIGRATIONS)), settings=fewer)
 
 
 @pytest.mark.slow
 async def test_sixteen_clients_at_once(database_url: str) -> None:
     db = database.Database(database_url)
-    await database.migrate(db, "services.billing:migrations")
+    await migrate(db, MIGRATIONS)
     stores = build_stores(db, BillingSettings(bootstrap_account=""))
     account_id = (await stores.accounts.create("ada")).account_id
     await stores.ledger.grant(account_id, 10_000, "grant", "")

@@ -35,6 +35,12 @@ CREDIT = (
 
 
 @pytest.fixture
+def schema() -> str:
+    """None: the tests here begin with an older one."""
+    return ""
+
+
+@pytest.fixture
 async def db(database_url: str) -> AsyncIterator[database.Database]:
     """A database without tables."""
     db = database.Database(database_url)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib.resources import as_file, files
 from typing import TYPE_CHECKING
 
+import pytest
 from alembic import command
 from alembic.config import Config
 from sqlalchemy import text
@@ -54,6 +55,12 @@ INSERT INTO postings VALUES (18, 'p18', 'job:3:1', 'acct_2', 'charged', 'charge'
 INSERT INTO machine_usage VALUES ('m1', 1, 'local', 'MI300X', 1, 1, 5, 1990000, 700, {no}, 1, 0, 1);
 INSERT INTO machine_usage VALUES ('m1', 2, 'local', 'MI300X', 1, 5, 6, 1990000, 0, {yes}, 1, 0, 1);
 """
+
+
+@pytest.fixture
+def schema() -> str:
+    """None: the tests here begin with an older one."""
+    return ""
 
 
 def upgrade(connection: Connection, revision: str) -> None:

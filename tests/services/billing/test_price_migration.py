@@ -3,6 +3,7 @@ from __future__ import annotations
 from importlib.resources import as_file, files
 from typing import TYPE_CHECKING
 
+import pytest
 from alembic import command
 from alembic.config import Config
 from sqlalchemy import text
@@ -23,6 +24,12 @@ USAGE = (
     "INSERT INTO machine_usage (machine_id, sequence, provider, gpu_type, gpu_count, start_time, end_time, "
     "price_micros_per_hour, cost_micros, final) VALUES ('m1', 1, 'local', 'MI300X', 1, 0, 1, 1990000, 7, true)"
 )
+
+
+@pytest.fixture
+def schema() -> str:
+    """None: the tests here begin with an older one."""
+    return ""
 
 
 def upgrade_to(connection: Connection, revision: str) -> None:

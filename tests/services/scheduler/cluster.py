@@ -18,10 +18,11 @@ from wavepool.vmpool.v1 import vmpool_pb2_grpc
 from problems.kit.definition import CatalogueEntry
 from problems.kit.signature import Initial, parse_signature
 from servicekit.clock import SystemClock
-from servicekit.db.database import Database, migrate
+from servicekit.db.database import Database
 from services.scheduler.config import SchedulerSettings
 from services.scheduler.server import MIGRATIONS, Scheduler, build
 from tests.job_specs import sound_spec
+from tests.schemas import migrate
 from tests.service_token import AllowedCaller
 from tests.services.scheduler.scripted_billing import ScriptedAlerts, ScriptedBilling, ScriptedIdentity
 from tests.services.scheduler.scripted_executor import ScriptedExecutor

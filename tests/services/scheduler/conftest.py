@@ -4,11 +4,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from services.scheduler.server import MIGRATIONS
 from tests.services.scheduler.cluster import Cluster, scripted_cluster
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
+
+
+@pytest.fixture
+def schema() -> str:
+    return MIGRATIONS
 
 
 @pytest.fixture

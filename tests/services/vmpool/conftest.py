@@ -28,6 +28,7 @@ from services.vmpool.policy.machine_budget import Funds
 from services.vmpool.policy.packing import Demand
 from services.vmpool.providers.provider_set import ProviderSet
 from services.vmpool.server import VmPool, build
+from tests.schemas import migrate
 from tests.service_token import AllowedCaller
 from tests.services.vmpool.scripted_provider import ScriptedExecutors, ScriptedProvider
 
@@ -164,6 +165,11 @@ class Bench:
 
 
 @pytest.fixture
+def schema() -> str:
+    return "services.vmpool:migrations"
+
+
+@pytest.fixture
 def settings(tmp_path: Path, database_url: str) -> VmPoolSettings:
     return VmPoolSettings(
         port=0,
@@ -178,7 +184,7 @@ def settings(tmp_path: Path, database_url: str) -> VmPoolSettings:
 async def bench_on(settings: VmPoolSettings, provider: ScriptedProvider, clock: ManualClock) -> AsyncGenerator[Bench]:
     """A separate pool on the settings' database, like that of a restarted process."""
     db = database.Database(str(settings.database_url))
-    await database.migrate(db, "services.vmpool:migrations")
+    await migrate(db, "services.vmpool:migrations")
     executors = ScriptedExecutors()
     funding = ScriptedFunding()
     async with build(settings, db, ProviderSet([provider]), executors, clock, funding) as vmpool:

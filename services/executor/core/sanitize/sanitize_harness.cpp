@@ -1,6 +1,7 @@
 
 // The program around a solution under a sanitizer: it makes the case's arguments from the judge's file, whose path is
 // its only argument (`sanitize_case.py`), calls `solution` once, and waits for the device.
+#include <hip/hip_runtime.h>
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from hipcpu import toolchain as cpu
 from hipcpu.build_folder import ToolchainError
-from hipcpu.prepare import build_once, run_tool
+from hipcpu.prepare import PRECOMPILED, build_once, run_tool
 from services.executor.devices.gfx942 import device_library, toolchain
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def _copy_headers(folder: Path) -> None:
 def _compile(folder: Path) -> None:
     include = toolchain.prepared().include
     prelude = str(include / "wavepool" / "prelude.h")
-    run_tool(toolchain.clang(include, "-emit-pch", "-fno-pch-timestamp", prelude, "-o", str(folder / "prelude.pch")))
+    run_tool(toolchain.clang(include, *PRECOMPILED, prelude, "-o", str(folder / "prelude.pch")))
     library = device_library.find(toolchain.cache_folder())
     source = toolchain.PACKAGE / "math" / ("from_ocml.hip" if library else "as_calls.hip")
     command = [cpu.compiler().program, "clang", "-cc1", *toolchain.target_options(), "-O2", "-emit-llvm-bc"]

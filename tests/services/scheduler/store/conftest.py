@@ -4,11 +4,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from servicekit.db.database import Database, migrate
+from servicekit.db.database import Database
 from services.scheduler.queue.event_hub import EventHub
 from services.scheduler.server import MIGRATIONS
 from services.scheduler.store.job_reader import JobReader
 from services.scheduler.store.job_store import JobStore
+from tests.schemas import migrate
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

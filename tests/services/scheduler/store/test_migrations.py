@@ -88,6 +88,12 @@ REST = {
 }
 
 
+@pytest.fixture
+def schema() -> str:
+    """None: the tests here begin with an older one."""
+    return ""
+
+
 def insert(connection: Connection, table: str, row: dict[str, Any]) -> None:
     names = ", ".join(row)
     values = ", ".join(f":{name}" for name in row)

@@ -4,6 +4,7 @@ from datetime import timedelta
 from importlib.resources import as_file, files
 from typing import TYPE_CHECKING, Any
 
+import pytest
 from alembic import command
 from alembic.config import Config
 from sqlalchemy import insert, text
@@ -45,6 +46,12 @@ LEASE: dict[str, Any] = {
 }
 WHOLE = LEASE | {"lease_id": "whole", "attempt": 2, "gpu": 0, "first_eighth": 0, "eighths": 8, "fencing_token": 2}
 OVER = LEASE | {"lease_id": "over", "job_id": "other", "fencing_token": 3, "state": "ended", "end_time": 1}
+
+
+@pytest.fixture
+def schema() -> str:
+    """None: the tests here begin with an older one."""
+    return ""
 
 
 def as_it_was_at_0009(connection: Connection) -> None:
