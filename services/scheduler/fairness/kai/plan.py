@@ -65,17 +65,19 @@ def _policy(situation: Situation) -> Policy:
 
 def _cluster(situation: Situation, names: dict[str, str]) -> Cluster:
     nodes = [Node(names[machine.machine_id], machine.gpus) for machine in situation.machines]
-    running = [_running(situation, one, names) for one in situation.running if one.machine_id in names]
-    waiting = [_waiting(situation, one, order, names) for order, one in enumerate(situation.waiting)]
+    # Requests are compared often, and one that is the same object is equal at once.
+    requests = {gpus: Request(gpus=gpus) for gpus in {one.gpus for one in (*situation.running, *situation.waiting)}}
+    running = [_running(situation, one, names, requests) for one in situation.running if one.machine_id in names]
+    waiting = [_waiting(situation, one, order, names, requests) for order, one in enumerate(situation.waiting)]
     usage = {name: Amounts(gpu_milli=ppm) for name, ppm in situation.usage_ppm.items()}
     tree = situation.queues.tree(situation.gpu_type)
     further = {name: Amounts(gpus * WHOLE_GPU_MILLI) for name, gpus in situation.further_gpus.items()}
     return Cluster(tuple(nodes), (*running, *waiting), tree, further_requests=further, usage_ppm=usage)
 
 
-def _running(situation: Situation, one: Running, names: dict[str, str]) -> Job:
+def _running(situation: Situation, one: Running, names: dict[str, str], requests: dict[int, Request]) -> Job:
     state = TaskState.RELEASING if one.stopping else TaskState.RUNNING
-    task = Task(one.job_id, Request(gpus=one.gpus), state, names[one.machine_id])
+    task = Task(one.job_id, requests[one.gpus], state, names[one.machine_id])
     ran = int((situation.now - one.start_time).total_seconds())
     return Job(
         one.job_id,
@@ -87,9 +89,9 @@ def _running(situation: Situation, one: Running, names: dict[str, str]) -> Job:
     )
 
 
-def _waiting(situation: Situation, one: Candidate, order: int, names: dict[str, str]) -> Job:
+def _waiting(
+    situation: Situation, one: Candidate, order: int, names: dict[str, str], requests: dict[int, Request]
+) -> Job:
     allowed = None if one.machines is None else frozenset(names[name] for name in one.machines if name in names)
-    task = Task(
-        one.job_id, Request(gpus=one.gpus), nodes_allowed=allowed, promised_node=names.get(one.promised) or None
-    )
+    task = Task(one.job_id, requests[one.gpus], nodes_allowed=allowed, promised_node=names.get(one.promised))
     return Job(one.job_id, situation.queue_of(one), (task,), create_order=order)
