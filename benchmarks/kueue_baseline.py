@@ -27,6 +27,7 @@ from collections import deque
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from heapq import heappop, heappush
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -250,9 +251,13 @@ class Replay:
         heappush(self._ends, (self._now + one.size.seconds, one.name, number))
 
     def _situation(self) -> Situation:
-        """As many of each lane as could start now, and some that could have others stopped."""
+        """As many of each lane as its queue could start now, and some that could have others stopped."""
         free = self._units - sum(one.gpus for one in self._running.values())
-        first = [one for (_, units), lane in self._lanes.items() for one in list(lane)[: free // units + MOST_STOPS]]
+        first = [
+            one
+            for (_, units), lane in self._lanes.items()
+            for one in islice(lane, min(free, QUOTA + BORROWING) // units + MOST_STOPS)
+        ]
         first.sort(key=lambda one: (one.turn_time, one.name))
         waiting = [
             Candidate(one.name, one.queue, one.turn_time, one.size.units, promised=self._promises.get(one.name, ""))
@@ -288,6 +293,7 @@ def main() -> int:
     """Prints a row for each way in which the workloads arrive."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--share", type=float, default=1.0, help="play this share of each class only (default 1)")
+    parser.add_argument("--spread", action="store_true", help="also with submissions spread over a minute, for minutes")
     parser.add_argument("--store", action="store_true", help="also write starts and ends to the scheduler's store")
     parser.add_argument("--wall", action="store_true", help="add the real time of plans, not their processor time")
     chosen = parser.parse_args()
@@ -297,7 +303,7 @@ def main() -> int:
     print(f"ideal {IDEAL_SECONDS:.0f} s, Kueue {KUEUE_SECONDS:.0f} s; load {os.getloadavg()[0]:.1f}")
     columns = f"{'makespan s':>12}{'of ideal':>10}{'per s':>8}{'plans':>7}{'p10 ms':>8}{'p50 ms':>8}{'p99 ms':>8}"
     print(f"{'arrivals':<10}{columns}{'stored s':>10}{'stopped':>9}  mean waits")
-    for spread in (False, True):
+    for spread in (False, True) if chosen.spread else (False,):
         those = workloads(queues, spread=spread, share=chosen.share)
         result = asyncio.run(played(those, queues, clock, stores=chosen.store))
         ideal = IDEAL_SECONDS * chosen.share
