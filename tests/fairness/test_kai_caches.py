@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from services.scheduler.fairness.kai.cluster import Cluster, Job, Node, Request, Task, TaskState
 from services.scheduler.fairness.kai.cycle_state import CycleState
-from services.scheduler.fairness.kai.job_order import JobsInOrder, ready_tasks
+from services.scheduler.fairness.kai.job_order import JobsInOrder
 from services.scheduler.fairness.kai.node_room import Holding
 from services.scheduler.fairness.kai.policy import Action, Policy
 from services.scheduler.fairness.kai.reclaim_check import PossibleVictims, ReclaimCheck
@@ -102,8 +102,7 @@ def test_queues_that_are_ranked_again_come_in_the_order_of_a_fresh_look(
     state = CycleState(cluster, 0)
     order = JobsInOrder(state)
     for job in cluster.jobs:
-        if tasks := ready_tasks(state, job):
-            order.push(job, tasks)
+        order.push_ready(job)
     for number, _ in several:
         fresh = JobsInOrder(state)
         for candidate in order.rest():

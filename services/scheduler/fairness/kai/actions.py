@@ -143,9 +143,7 @@ def evict_stale_gangs(state: CycleState, policy: Policy) -> None:
 def _waiting_jobs(state: CycleState, jobs: Iterable[Job]) -> JobsInOrder:
     order = JobsInOrder(state)
     for job in jobs:
-        tasks = ready_tasks(state, job)
-        if tasks:
-            order.push(job, tasks)
+        order.push_ready(job)
     return order
 
 

@@ -6,7 +6,7 @@ Every change goes through one function that notes what was before, so that a pla
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from services.scheduler.fairness.kai.cluster import ALIVE, ALLOCATED, TaskState
 from services.scheduler.fairness.kai.fair_share import fair_shares
@@ -15,7 +15,7 @@ from services.scheduler.fairness.kai.reclaim_rule import QueueShare
 from services.scheduler.fairness.queue_tree import NOTHING, Amounts
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from services.scheduler.fairness.kai.cluster import Cluster, Job, Task
 
@@ -34,16 +34,12 @@ class CycleState:
     """The state of one cycle. It starts as the cluster is; the caller starts and stops tasks."""
 
     def __init__(self, cluster: Cluster, k_ppm: int) -> None:
-        self.cluster = cluster
-        self.tree = cluster.tree
-        self.total = cluster.total
+        self.cluster, self.tree, self.total = cluster, cluster.tree, cluster.total
         self._smallest_gpu_memory_mib = cluster.smallest_gpu_memory_mib
         self._unplaced: dict[int, Amounts] = {}
         """What requests count for on the smallest GPU, by the id of the request, which lives as long as the cluster."""
         self.jobs = {job.name: job for job in cluster.jobs}
-        self.jobs_of_queue: defaultdict[str, list[Job]] = defaultdict(list)
-        for job in cluster.jobs:
-            self.jobs_of_queue[job.queue].append(job)
+        self.jobs_of_queue = _by_queue(cluster.jobs)
         self.job_of = {task.name: job for job in cluster.jobs for task in job.tasks}
         self.tasks = {task.name: task for job in cluster.jobs for task in job.tasks}
         self.rooms = {node.name: NodeRoom(node) for node in cluster.nodes}
@@ -54,6 +50,8 @@ class CycleState:
         """The job that each task was stopped for, by the task's name."""
         self.waiting: dict[str, str] = {}
         """Why each job waits, by name."""
+        self.remembered: dict[str, Any] = {}
+        """What others found out about each job, by name, until a task of the job changes."""
         self._active: Counter[str] = Counter()
         self._allocated: defaultdict[str, Amounts] = defaultdict(Amounts)
         self._non_preemptible: defaultdict[str, Amounts] = defaultdict(Amounts)
@@ -141,11 +139,8 @@ class CycleState:
     def holders(self) -> Mapping[str, Sequence[Job]]:
         """The jobs that have a place now, by queue: most jobs wait, and have nothing to give."""
         if self._all_holders[0] != self._version:
-            by_queue: defaultdict[str, list[Job]] = defaultdict(list)
-            for name, active in self._active.items():
-                if active:
-                    by_queue[self.jobs[name].queue].append(self.jobs[name])
-            self._all_holders = (self._version, by_queue)
+            holders = (self.jobs[name] for name, active in self._active.items() if active)
+            self._all_holders = (self._version, _by_queue(holders))
         return self._all_holders[1]
 
     def start(self, task: Task, holding: Holding) -> None:
@@ -204,6 +199,7 @@ class CycleState:
         self._log.append((task, before, self._version))
         self._last_version += 1
         self._version = self._last_version
+        self.remembered.pop(self.job_of[task.name].name, None)
         self._count(task, before, -1)
         self._count(task, place, 1)
         self.places[task.name] = place
@@ -237,3 +233,10 @@ class CycleState:
             for queue in self.tree.upwards(name):
                 requests[queue.name] = requests[queue.name].plus(amounts)
         return requests
+
+
+def _by_queue(jobs: Iterable[Job]) -> Mapping[str, Sequence[Job]]:
+    by_queue: defaultdict[str, list[Job]] = defaultdict(list)
+    for job in jobs:
+        by_queue[job.queue].append(job)
+    return by_queue

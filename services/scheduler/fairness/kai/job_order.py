@@ -106,13 +106,19 @@ class JobsInOrder:
     def push(self, job: Job, tasks: Sequence[Task], *, comes_first: bool = False) -> None:
         """Adds a job with the tasks that count; `comes_first` ranks it as one that lacks tasks that it needs."""
         active = len(tasks) if self._backwards else self._state.active_tasks(job)
-        candidate = Candidate(
-            job_order(job, -1 if comes_first else active), job, tuple(tasks), self._state.required(tasks)
-        )
-        leaf = self._leaves.setdefault(job.queue, _Leaf())
-        leaf.candidates.append(candidate)
-        leaf.is_sorted = False
-        self._unranked[job.queue] = None
+        order = job_order(job, -1 if comes_first else active)
+        self._add(Candidate(order, job, tuple(tasks), self._state.required(tasks)))
+
+    def push_ready(self, job: Job) -> None:
+        """Adds a job with the tasks that it starts next, if there are any."""
+        remembered, name = self._state.remembered, job.name
+        if name not in remembered:
+            tasks = ready_tasks(self._state, job)
+            order = job_order(job, self._state.active_tasks(job))
+            remembered[name] = Candidate(order, job, tuple(tasks), self._state.required(tasks)) if tasks else None
+        candidate: Candidate | None = remembered[name]
+        if candidate is not None:
+            self._add(candidate)
 
     def pop(self) -> Candidate | None:
         """The next job, or None if there is no more."""
@@ -149,6 +155,15 @@ class JobsInOrder:
                 return name if name in self._leaves else self._first(name)
             heappop(heap)
         return None
+
+    def _add(self, candidate: Candidate) -> None:
+        queue = candidate.job.queue
+        leaf = self._leaves.get(queue)
+        if leaf is None:
+            leaf = self._leaves[queue] = _Leaf()
+        leaf.candidates.append(candidate)
+        leaf.is_sorted = False
+        self._unranked[queue] = None
 
     def _rank_anew(self) -> None:
         """Ranks the queues that may have changed, and those above them once, when all below are ranked."""
