@@ -49,8 +49,8 @@ WAITING = 1000
 BATCH = 1000
 
 
-def rows(count: int) -> list[dict[str, Any]]:
-    """Attempts of 7 days in the order of their ends, as they are written."""
+def rows(count: int, queues: int = 0) -> list[dict[str, Any]]:
+    """Attempts of 7 days in the order of their ends, as they are written; of the default queue, or of several."""
     chance = random.Random(1)  # noqa: S311 - no secret
     ends = sorted(NOW - chance.random() * DAYS * DAY for _ in range(count))
     return [
@@ -61,7 +61,7 @@ def rows(count: int) -> list[dict[str, Any]]:
             "user_id": f"user_{chance.randrange(50)}",
             "problem": f"problem-{chance.randrange(83)}",
             "mode": "full",
-            "queue": "default",
+            "queue": f"q{number % queues}" if queues else "default",
             "machine_id": f"mach_{chance.randrange(100)}",
             "gpu_type": "MI300X",
             "state": "finished",
@@ -73,7 +73,7 @@ def rows(count: int) -> list[dict[str, Any]]:
             "useful_gpu_time_us": 10**7,
             "leased_gpu_time_us": 2 * 10**7,
         }
-        for end in ends
+        for number, end in enumerate(ends)
     ]
 
 
@@ -90,13 +90,18 @@ async def show(name: str, ask: Callable[[], Awaitable[object]]) -> None:
     print(f"  {name:16} median {figures[0]:8.2f}  shortest {figures[1]:8.2f}  own processor time {figures[2]:8.2f} ms")
 
 
-async def measure(database: Database, count: int) -> None:
-    """Fills the database and measures."""
+async def fill(database: Database, count: int, queues: int = 0) -> None:
+    """Makes the tables and writes so many attempts."""
     await migrate(database, MIGRATIONS)
-    filled = rows(count)
+    filled = rows(count, queues)
     for first in range(0, count, BATCH):
         async with database.transaction() as connection:
             await connection.execute(insert(attempts), filled[first : first + BATCH])
+
+
+async def measure(database: Database, count: int) -> None:
+    """Fills the database and measures."""
+    await fill(database, count)
     if database.dialect_name == "postgresql":
         async with database.engine.connect() as connection:
             await connection.execution_options(isolation_level="AUTOCOMMIT")

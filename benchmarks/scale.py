@@ -46,23 +46,24 @@ REPEATS = 5
 
 
 class Bench:
-    """A queue of `waiting` jobs in `queues` queues, and machines whose GPUs are in use but for one."""
+    """A queue of `waiting` jobs in `queues` queues, and machines with `free` free GPUs, the first ones."""
 
-    def __init__(self, waiting: int, gpus: int, queues: int, policy: FairnessPolicy) -> None:
+    def __init__(self, waiting: int, gpus: int, queues: int, policy: FairnessPolicy, free: int = 1) -> None:
         clock = ManualClock(START)
         store: Any = None  # nothing here reads or writes it
         self.names = [f"q{number}" for number in range(queues)]
-        self.waiting, self.running, inventory = WaitingJobs(timedelta(seconds=9)), RunningJobs(), Inventory()
+        self.waiting, self.running, self.inventory = WaitingJobs(timedelta(seconds=9)), RunningJobs(), Inventory()
         book = QueueBook(store)
         quota = max(1, gpus // queues) * 1000
         top = QueueSettings("lab", policy=policy)
         shares = {"gpu": Share(quota)}
         book.queues = Queues([top, *(QueueSettings(name, parent="lab", resources=shares) for name in self.names)])
         usage = UsageBook(store, timedelta(0), clock)
-        self.situations = Situations(book, usage, self.waiting, self.running, inventory, clock, LONGEST_RUN)
+        self.situations = Situations(book, usage, self.waiting, self.running, self.inventory, clock, LONGEST_RUN)
         for number in range(gpus // GPUS_PER_MACHINE):
-            inventory.apply(_machine(f"m{number}", free=1 if number == 0 else 0))
-        for number in range(1, gpus):
+            left = free - number * GPUS_PER_MACHINE
+            self.inventory.apply(_machine(f"m{number}", free=min(GPUS_PER_MACHINE, max(0, left))))
+        for number in range(free, gpus):
             machine_id = f"m{number // GPUS_PER_MACHINE}"
             lease = Lease(f"l{number}", machine_id, "", "", 1, START, (Slot(number % GPUS_PER_MACHINE, 0, 8),))
             self.running.put(self._in_queue(a_queued_job(number)).start(lease, START, "MI300X"))

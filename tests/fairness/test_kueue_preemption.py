@@ -63,6 +63,21 @@ def test_what_is_on_its_way_out_goes_before_all_others() -> None:
     assert victims(queues, there, a_workload("high", "a", 2, priority=3)) == ["leaving"]
 
 
+def test_queues_of_which_some_workload_is_on_its_way_out_give_their_own() -> None:
+    queues = [
+        a_queue("a", "team", mi300x=3, settings=LOWER),
+        a_queue("b", "team", mi300x=0),
+        a_queue("c", "team", mi300x=0),
+    ]
+    there = [
+        running(a_workload("b-leaving", "b", 1), is_evicting=True),
+        running(a_workload("b-goes-on", "b", 1)),
+        running(a_workload("c-goes-on", "c", 1)),
+    ]
+    wanted = ["b-goes-on", "b-leaving", "c-goes-on"]
+    assert victims(queues, there, a_workload("owner", "a", 3), sharing=FairSharing()) == wanted
+
+
 def test_a_newer_workload_of_the_same_priority_gives_way_if_the_queue_says_so() -> None:
     policy = {"preemption": Preemption(WithinQueue.LOWER_OR_NEWER_EQUAL_PRIORITY)}
     there = [running(a_workload("older", "a", 1, age=20)), running(a_workload("newer", "a", 1, age=5))]

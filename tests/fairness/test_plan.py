@@ -39,6 +39,15 @@ def waiting(count: int, of: str, first: int = 0) -> list[Candidate]:
     return [Candidate(f"{of}-{number}", of, NOW + timedelta(seconds=first + number)) for number in range(count)]
 
 
+def test_a_queue_may_be_said_to_lend_more_than_the_machines_have_now() -> None:
+    lends = {"gpu": Share(4000, lending_limit=2000)}
+    queues = Queues(
+        [QueueSettings("lab", policy=FairnessPolicy.KUEUE), QueueSettings("red", parent="lab", resources=lends)]
+    )
+    decided = plan(Situation(GPU_TYPE, queues, NOW, [Machine("m1", 1)], [], waiting(1, "red")))
+    assert dict(decided.starts) == {"red-0": "m1"}
+
+
 @st.composite
 def situations(draw: st.DrawFn) -> Situation:
     def share() -> Share:
@@ -46,7 +55,7 @@ def situations(draw: st.DrawFn) -> Situation:
         quota, limit = draw(eighths), draw(eighths)
         if quota is not None and limit is not None:
             quota = min(quota, limit)
-        return Share(quota, draw(st.sampled_from([None, 0, 500, 3000])), limit)
+        return Share(quota, draw(st.sampled_from([None, 0, 500, 3000])), limit, draw(eighths), draw(eighths))
 
     policy = draw(st.sampled_from(FairnessPolicy))
     tops = [QueueSettings(f"top{number}", policy=policy) for number in range(draw(st.integers(0, 2)))]

@@ -106,17 +106,25 @@ class QueueTree:
         self._children: defaultdict[str | None, list[Queue]] = defaultdict(list)
         for queue in in_order:
             self._children[queue.parent].append(queue)
+        self._upwards: dict[str, tuple[Queue, ...]] = {}
 
     def children(self, name: str | None) -> Sequence[Queue]:
         """The queue's children; None for the queues at the top."""
         return self._children.get(name, ())
 
-    def upwards(self, name: str) -> Iterator[Queue]:
+    def upwards(self, name: str) -> Sequence[Queue]:
         """The queue, its parent, and so on to the top."""
-        queue: Queue | None = self.queues[name]
-        while queue:
-            yield queue
-            queue = self.queues[queue.parent] if queue.parent is not None else None
+        path = self._upwards.get(name)
+        if path is None:
+            queue = self.queues[name]
+            path = self._upwards[name] = (queue, *(() if queue.parent is None else self.upwards(queue.parent)))
+        return path
+
+    def below(self, name: str) -> Iterator[Queue]:
+        """The queue and all queues below it."""
+        yield self.queues[name]
+        for child in self.children(name):
+            yield from self.below(child.name)
 
 
 def checked_tree(queues: Iterable[Queue]) -> QueueTree:

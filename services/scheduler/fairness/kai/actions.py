@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from services.scheduler.fairness.kai.capacity import non_preemptible_over_quota
+from services.scheduler.fairness.kai.capacity import non_preemptible_over_quota, over_limit
 from services.scheduler.fairness.kai.cluster import TaskState
-from services.scheduler.fairness.kai.job_order import JobsInOrder, is_ready, tasks_to_place
+from services.scheduler.fairness.kai.job_order import JobsInOrder, ready_tasks, tasks_to_place
 from services.scheduler.fairness.kai.min_runtime import preempt_min_runtime_seconds
-from services.scheduler.fairness.kai.placement import NoRoom, place_job
+from services.scheduler.fairness.kai.placement import NoRoom, kind_of, no_room_in_words, place_job
 from services.scheduler.fairness.kai.protection import may_give, protected_victim
-from services.scheduler.fairness.kai.reclaim_check import ReclaimCheck
+from services.scheduler.fairness.kai.reclaim_check import PossibleVictims, ReclaimCheck
 from services.scheduler.fairness.kai.victim_search import VictimSearch
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from services.scheduler.fairness.kai.cluster import Job
     from services.scheduler.fairness.kai.cycle_state import CycleState
+    from services.scheduler.fairness.kai.job_order import Candidate
     from services.scheduler.fairness.kai.policy import Policy
     from services.scheduler.fairness.kai.victim_search import Outcome, Plan
 
@@ -35,10 +36,13 @@ def _allocate(state: CycleState, policy: Policy, jobs: Iterable[Job]) -> None:
     order = _waiting_jobs(state, jobs)
     no_room: NoRoom = set()
     while candidate := order.pop():
-        job = candidate.job
+        job, full = candidate.job, len(no_room)
         refusal = place_job(state, job, candidate.tasks, no_room, spread=policy.spread)
         if refusal:
             state.waiting[job.name] = refusal
+            if len(no_room) > full and all(kind_of(other.tasks[0]) in no_room for other in order.rest()):
+                _refuse(state, order.rest())
+                return
             continue
         for task in candidate.tasks:
             waits = state.state_of(task) is TaskState.PIPELINED
@@ -48,6 +52,16 @@ def _allocate(state: CycleState, policy: Policy, jobs: Iterable[Job]) -> None:
         more = tasks_to_place(state, job)
         if more:
             order.push(job, more)
+
+
+def _refuse(state: CycleState, candidates: Iterable[Candidate]) -> None:
+    """Notes why jobs wait if there is no room for any of them, whoever comes first."""
+    forbidden: dict[object, str | None] = {}
+    for _, job, tasks, amounts in candidates:
+        alike = (job.queue, job.preemptible, amounts)
+        if alike not in forbidden:
+            forbidden[alike] = over_limit(state, job, amounts) or non_preemptible_over_quota(state, job, amounts)
+        state.waiting[job.name] = forbidden[alike] or no_room_in_words(state, tasks)
 
 
 def _is_promised(job: Job) -> bool:
@@ -73,16 +87,14 @@ def consolidate(state: CycleState, policy: Policy) -> None:
 
 def reclaim(state: CycleState, policy: Policy) -> None:
     """Takes places back from jobs of other queues, as far as the rules of reclaiming allow."""
+    possible = PossibleVictims(state)
     for job in _jobs_in_turn(state):
         check = ReclaimCheck(state, job, policy)
         refusal = check.refusal_of_any()
         if refusal:
             state.waiting[job.name] = refusal
             continue
-        # Most jobs wait, and have nothing to give.
-        holders = [other for other in state.jobs.values() if state.active_tasks(other)]
-        victims = [other for other in holders if check.may_be_victim(other)]
-        found = VictimSearch(state, job, victims, check.refusal, spread=policy.spread).run()
+        found = VictimSearch(state, job, possible.of(check), check.refusal, spread=policy.spread).run()
         _note(state, job, found, check.why)
 
 
@@ -131,8 +143,7 @@ def evict_stale_gangs(state: CycleState, policy: Policy) -> None:
 def _waiting_jobs(state: CycleState, jobs: Iterable[Job]) -> JobsInOrder:
     order = JobsInOrder(state)
     for job in jobs:
-        if is_ready(state, job):
-            order.push(job, tasks_to_place(state, job))
+        order.push_ready(job)
     return order
 
 
@@ -142,21 +153,32 @@ def _jobs_in_turn(state: CycleState) -> Iterator[Job]:
     refused: dict[object, str] = {}
     while candidate := order.pop():
         job = candidate.job
-        if not is_ready(state, job):  # It gave its place to one that came before.
+        if not ready_tasks(state, job):  # It gave its place to one that came before.
             continue
-        needs = tuple((task.request, task.nodes_allowed) for task in candidate.tasks)
-        alike = (job.queue, job.priority, job.preemptible, needs)
-        if alike in refused:
-            if refused[alike] in state.waiting:
-                state.waiting[job.name] = f"as {refused[alike]}, which needs the same: {state.waiting[refused[alike]]}"
-            continue
-        checkpoint = state.checkpoint()
-        yield job
-        if state.checkpoint() == checkpoint:
+        alike = _likeness(candidate)
+        if alike not in refused:
+            checkpoint = state.checkpoint()
+            yield job
+            if state.checkpoint() != checkpoint:
+                refused.clear()
+                order.rank_again(state.queues_changed_since(checkpoint))
+                continue
             refused[alike] = job.name
         else:
-            refused.clear()
-            order.rank_all_again()
+            _wait_as(state, job, refused[alike])
+        for other in order.pop_alike(job.queue, lambda other, alike=alike: _likeness(other) == alike):
+            if ready_tasks(state, other.job):
+                _wait_as(state, other.job, refused[alike])
+
+
+def _likeness(candidate: Candidate) -> object:
+    job = candidate.job
+    return job.queue, job.priority, job.preemptible, tuple(kind_of(task) for task in candidate.tasks)
+
+
+def _wait_as(state: CycleState, job: Job, other: str) -> None:
+    if other in state.waiting:
+        state.waiting[job.name] = f"as {other}, which needs the same: {state.waiting[other]}"
 
 
 def _is_room_enough(state: CycleState, job: Job) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from services.scheduler.fairness.queue_tree import RESOURCES, WHOLE_GPU_MILLI, Amounts
@@ -20,6 +21,7 @@ def in_words(resource: int, amount: int) -> str:
     return f"{amount / _UNITS[resource]:g} {one if amount == _UNITS[resource] else several}"
 
 
+@lru_cache(maxsize=1_000)
 def amounts_in_words(amounts: Amounts) -> str:
     """All amounts that are not zero."""
     return ", ".join(in_words(resource, amount) for resource, amount in enumerate(amounts) if amount) or "nothing"
@@ -28,7 +30,9 @@ def amounts_in_words(amounts: Amounts) -> str:
 def over_limit(state: CycleState, job: Job, required: Amounts) -> str | None:
     """Why the job would bring a queue above a limit; None if it would not."""
     for queue in state.tree.upwards(job.queue):
-        after = state.share(queue.name).allocated.plus(required)
+        after = state.allocated(queue.name).plus(required)
+        if after.at_most(queue.limit):
+            continue
         for resource in range(len(RESOURCES)):
             if required[resource] and after[resource] > queue.limit[resource]:
                 has, limit = in_words(resource, after[resource]), in_words(resource, queue.limit[resource])

@@ -70,6 +70,8 @@ class Request:
 
         A memory request counts as the hundredths of a GPU that hold it. `partition_milli` says what a partition counts.
         """
+        if not (self.is_shared or self.partitions):
+            return Amounts(self.gpus * WHOLE_GPU_MILLI, self.cpu_milli, self.memory_bytes)
         part = self.part_milli
         if self.gpu_memory_mib:
             part = -(-self.gpu_memory_mib * 100 // gpu_memory_mib) * (WHOLE_GPU_MILLI // 100)

@@ -66,7 +66,7 @@ def result_of(state: CycleState) -> CycleResult:
         waiting,
         states,
         dict(state.winners),
-        {queue: state.share(queue) for queue in state.tree.queues},
+        state.shares(),
     )
 
 

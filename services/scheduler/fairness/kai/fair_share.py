@@ -18,7 +18,7 @@ from services.scheduler.fairness.queue_tree import NOTHING, UNLIMITED, WHOLE_GPU
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from services.scheduler.fairness.queue_tree import QueueTree
+    from services.scheduler.fairness.queue_tree import Queue, QueueTree
 
 GRANULES = Amounts(gpu_milli=WHOLE_GPU_MILLI, cpu_milli=1, memory_bytes=1)
 """What queues that want more than their part get is a multiple of this."""
@@ -70,30 +70,29 @@ def fair_shares(
         queues = tree.children(name)
         if not queues:
             return
-        by_resource = [
-            divide(
-                amounts[resource],
-                [
-                    Claim(
-                        queue.name,
-                        queue.quota[resource],
-                        queue.weight[resource],
-                        queue.limit[resource],
-                        requests.get(queue.name, NOTHING)[resource],
-                        queue.priority,
-                        queue.create_order,
-                        usage.get(queue.name, NOTHING)[resource],
-                    )
-                    for queue in queues
-                ],
-                granule,
-                k_ppm,
-            ).shares
-            for resource, granule in enumerate(GRANULES)
-        ]
+        by_resource = [divide_resource(resource, amounts[resource], queues) for resource in range(len(GRANULES))]
         for queue in queues:
-            shares[queue.name] = Amounts(*(division[queue.name] for division in by_resource))
+            shares[queue.name] = Amounts(*(division.get(queue.name, 0) for division in by_resource))
             divide_among(queue.name, shares[queue.name])
+
+    def divide_resource(resource: int, total: int, queues: Sequence[Queue]) -> Mapping[str, int]:
+        wanted = [requests.get(queue.name, NOTHING)[resource] for queue in queues]
+        if not any(wanted):
+            return {}
+        claims = [
+            Claim(
+                queue.name,
+                queue.quota[resource],
+                queue.weight[resource],
+                queue.limit[resource],
+                request,
+                queue.priority,
+                queue.create_order,
+                usage.get(queue.name, NOTHING)[resource],
+            )
+            for queue, request in zip(queues, wanted, strict=True)
+        ]
+        return divide(total, claims, GRANULES[resource], k_ppm).shares
 
     divide_among(None, total)
     return shares

@@ -16,8 +16,14 @@ if TYPE_CHECKING:
     from services.scheduler.fairness.kai.node_room import NodeRoom
 
 
-NoRoom: TypeAlias = set[tuple["Request", "frozenset[str] | None"]]
+Kind: TypeAlias = "tuple[Request, frozenset[str] | None]"
+NoRoom: TypeAlias = set[Kind]
 """Requests that no node has room for, with the nodes that they may be on."""
+
+
+def kind_of(task: Task) -> Kind:
+    """All that says whether a node has room for the task."""
+    return task.request, task.nodes_allowed
 
 
 def place_job(
@@ -42,17 +48,22 @@ def place_job(
     checkpoint = state.checkpoint()
     no_room = set() if no_room is None else no_room
     for placed, task in enumerate(tasks):
-        kind = (task.request, task.nodes_allowed)
+        kind = kind_of(task)
         if kind in no_room or not _place_task(state, task, spread=spread, promise_only=promise_only):
             state.rollback(checkpoint)
             if not placed:
                 no_room.add(kind)
-            needs = amounts_in_words(state.amounts(task))
-            found = f"; there is room for {placed} of {len(tasks)} tasks" if len(tasks) > 1 else ""
-            return f"no node has room for task {task.name} ({needs}){found}"
+            return no_room_in_words(state, tasks, placed)
     if not promise_only and _must_wait(state, job):
         state.postpone(job)
     return None
+
+
+def no_room_in_words(state: CycleState, tasks: Sequence[Task], placed: int = 0) -> str:
+    """Why the tasks wait if there is room for no more than `placed` of them."""
+    task = tasks[placed]
+    found = f"; there is room for {placed} of {len(tasks)} tasks" if len(tasks) > 1 else ""
+    return f"no node has room for task {task.name} ({amounts_in_words(state.amounts(task))}){found}"
 
 
 def _place_task(state: CycleState, task: Task, *, spread: bool, promise_only: bool) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING
 
 from services.scheduler.fairness.kai.cluster import Cluster, Job, Node, Request, Task, TaskState
@@ -92,11 +93,13 @@ def _running(situation: Situation, one: Running, names: dict[str, str]) -> Job:
 
 def _waiting(situation: Situation, one: Candidate, order: int, names: dict[str, str]) -> Job:
     allowed = None if one.machines is None else frozenset(names[name] for name in one.machines if name in names)
-    task = Task(one.job_id, _request(one.eighths), nodes_allowed=allowed, promised_node=names.get(one.promised) or None)
+    task = Task(one.job_id, _request(one.eighths), nodes_allowed=allowed, promised_node=names.get(one.promised))
     return Job(one.job_id, situation.queue_of(one), (task,), create_order=order)
 
 
+@cache
 def _request(eighths: int) -> Request:
+    """Requests are compared often, and one that is the same object is equal at once."""
     is_part = eighths < EIGHTHS_PER_GPU
     return Request(part_milli=eighths * EIGHTH_MILLI) if is_part else Request(gpus=eighths // EIGHTHS_PER_GPU)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from services.scheduler.fairness.queue_tree import NOTHING, RESOURCES, UNLIMITED, Amounts
+from services.scheduler.fairness.queue_tree import EVERYTHING, NOTHING, UNLIMITED, Amounts
 
 if TYPE_CHECKING:
     from services.scheduler.fairness.kai.reclaim_rule import QueueShare
@@ -57,23 +57,31 @@ def contender(
     given: Amounts = NOTHING,
 ) -> Contender:
     """How the queue ranks with a job that needs `required`, or as one that gives what `given` says."""
-    allocatable, with_job = share.allocatable, share.allocated.plus(required)
+    allocatable, allocated, with_job = share.allocatable, share.allocated, share.allocated.plus(required)
     rank = QueueRank(
-        all(fair < allocated < UNLIMITED for fair, allocated in zip(share.fair_share, share.allocated, strict=True)),
+        _is_between(share.fair_share, allocated, EVERYTHING),
         not with_job.at_most(share.quota),
         -priority,
-        any(not may and has > 0 for may, has in zip(allocatable, with_job, strict=True)),
+        _has_without(allocatable, with_job),
         dominant_share(allocatable, with_job.minus(given), total),
-        dominant_share(allocatable, share.allocated, total),
+        dominant_share(allocatable, allocated, total),
     )
     return Contender(rank, allocatable, (create_order, share.name))
+
+
+def _is_between(least: Amounts, amounts: Amounts, most: Amounts) -> bool:
+    return least[0] < amounts[0] < most[0] and least[1] < amounts[1] < most[1] and least[2] < amounts[2] < most[2]
+
+
+def _has_without(may: Amounts, has: Amounts) -> bool:
+    return (not may[0] and has[0] > 0) or (not may[1] and has[1] > 0) or (not may[2] and has[2] > 0)
 
 
 def dominant_share(allocatable: Amounts, allocated: Amounts, total: Amounts) -> float:
     """The largest part of a share that is in use, over all resources. An unlimited share is all that there is."""
     largest = 0.0
-    for resource in range(len(RESOURCES)):
-        may = total[resource] if allocatable[resource] >= UNLIMITED else allocatable[resource]
-        has = allocated[resource]
-        largest = max(largest, has / may if may else float(has * NO_SHARE_PENALTY[resource]))
+    for resource, has in enumerate(allocated):
+        if has > 0:
+            may = total[resource] if allocatable[resource] >= UNLIMITED else allocatable[resource]
+            largest = max(largest, has / may if may else float(has * NO_SHARE_PENALTY[resource]))
     return largest

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from services.scheduler.fairness.kai.job_order import tasks_to_place
@@ -18,6 +19,8 @@ from services.scheduler.fairness.kai.victim_search import victims_by_job
 from services.scheduler.fairness.queue_tree import ReclaimStrategy
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from services.scheduler.fairness.kai.cluster import Job
     from services.scheduler.fairness.kai.cycle_state import CycleState
     from services.scheduler.fairness.kai.policy import Policy
@@ -37,31 +40,57 @@ class ReclaimCheck:
         self._job = job
         self._policy = policy
         self._strategy = policy.strategies.get(job.queue, policy.strategy)
-        self._shares = {name: state.share(name) for name in state.tree.queues}
+        self._shares = state.shares()
         self._required = state.required(tasks_to_place(state, job))
         self._rule = ReclaimRule.OVER_FAIR_SHARE
-        self._queues_may_give: dict[tuple[str, Amounts], bool] = {}
+
+    @property
+    def queue(self) -> str:
+        """The pending job's queue."""
+        return self._job.queue
+
+    @property
+    def kind(self) -> object:
+        """Equal for checks that agree on each queue, beside their own, whose jobs may be victims.
+
+        Queues without children that lie side by side part from any other queue at the same place.
+        """
+        queue, tree = self._shares[self._job.queue], self._state.tree
+        where = (queue.parent, queue.name if tree.children(queue.name) else None)
+        return where, self._strategy, self._required, within_quota(queue, self._required)
 
     def refusal_of_any(self) -> str | None:
         """Why no choice of victims would be allowed; None if some may be."""
         verdict = may_reclaim_at_all(self._shares[self._job.queue], self._reclaimer(self._required))
         return None if verdict.allowed else f"{verdict.rule} ({verdict.queue})"
 
-    def may_be_victim(self, other: Job) -> bool:
-        """True if the job is of another queue, can be preempted, and is not protected as a whole."""
-        if other.queue == self._job.queue or not other.preemptible:
-            return False
-        return self._queue_may_give(other) and may_give(other, self._minimum_seconds(other))
+    def versions(self, victims_queue: str) -> object:
+        """Equal as long as checks of this kind find the same victims in a queue beside their own."""
+        tree, version = self._state.tree, self._state.queue_version
+        ours = [queue.name for queue in tree.upwards(self._job.queue)]
+        theirs = [queue.name for queue in tree.upwards(victims_queue)]
+        side = [name for name in theirs if name not in ours] or theirs
+        # Of our own side only what lies above our queue is not in `kind`.
+        return tuple(map(version, side)), tuple(version(name) for name in ours[1:] if name not in theirs)
 
-    def _queue_may_give(self, other: Job) -> bool:
+    def victims_of(self, others: Sequence[Job]) -> list[Job]:
+        """Those of the jobs of another queue that can be preempted, and are not protected as a whole."""
+        minimum = self._minimum_seconds(others[0])
+        known: dict[Amounts, bool] = {}
+        return [
+            other
+            for other in others
+            if other.preemptible and may_give(other, minimum) and self._queue_may_give(other, known)
+        ]
+
+    def _queue_may_give(self, other: Job, known: dict[Amounts, bool]) -> bool:
         """False if no plan with this job can be allowed: its queue could not even give one task as the first."""
         if self._policy.may_move or len(other.tasks) > 1:
             # Who gets another place loses nothing; and tasks of other sizes may be given first.
             return True
         task = next(iter(other.tasks))
         amounts = self._state.amounts(task, task.node)
-        key = (other.queue, amounts)
-        if key not in self._queues_may_give:
+        if amounts not in known:
             verdict = reclaim_verdict(
                 self._shares,
                 self._reclaimer(self._required),
@@ -69,8 +98,8 @@ class ReclaimCheck:
                 self._strategy,
                 never_below_quota=self._policy.never_below_quota,
             )
-            self._queues_may_give[key] = verdict.rule not in _NEVER
-        return self._queues_may_give[key]
+            known[amounts] = verdict.rule not in _NEVER
+        return known[amounts]
 
     def refusal(self, plan: Plan) -> str | None:
         """Why the plan is not allowed; None if it is."""
@@ -124,3 +153,34 @@ class ReclaimCheck:
                     total = total.plus(self._state.amounts(task, task.node))
                 amounts.append(total)
         return {queue: amounts for queue, amounts in given.items() if amounts}
+
+
+class PossibleVictims:
+    """The jobs that may be victims of each check, found once for checks of one kind, until their queues change."""
+
+    def __init__(self, state: CycleState) -> None:
+        self._state = state
+        self._found: dict[object, _Found] = {}
+
+    def of(self, check: ReclaimCheck) -> list[Job]:
+        """The jobs of other queues that may be victims."""
+        found, holders = self._found.setdefault(check.kind, _Found()), self._state.holders()
+        if found.version != self._state.version:
+            found.version = self._state.version
+            for queue in [queue for queue, seen in found.seen.items() if seen != check.versions(queue)]:
+                del found.seen[queue]
+                found.victims.pop(queue, None)
+        for queue in holders.keys() - found.seen.keys() - {check.queue}:
+            found.seen[queue] = check.versions(queue)
+            victims = check.victims_of(holders[queue])
+            if victims:
+                found.victims[queue] = victims
+        return [victim for queue in sorted(found.victims) if queue != check.queue for victim in found.victims[queue]]
+
+
+@dataclass(slots=True)
+class _Found:
+    version: int = -1
+    seen: dict[str, object] = field(default_factory=dict[str, object])
+    """By queue that was looked at: what its victims depend on."""
+    victims: dict[str, list[Job]] = field(default_factory=dict[str, "list[Job]"])

@@ -44,8 +44,12 @@ class QueueShare:
     @property
     def allocatable(self) -> Amounts:
         """The larger of quota and fair share, up to the limit."""
-        bounds = zip(self.limit, self.quota, self.fair_share, strict=True)
-        return Amounts(*(min(limit, max(quota, share)) for limit, quota, share in bounds))
+        limit, quota, share = self.limit, self.quota, self.fair_share
+        return Amounts(
+            min(limit[0], max(quota[0], share[0])),
+            min(limit[1], max(quota[1], share[1])),
+            min(limit[2], max(quota[2], share[2])),
+        )
 
 
 class Reclaimer(NamedTuple):

@@ -68,11 +68,12 @@ class VictimSearch:
         self._candidates = list(candidates)
         self._refusal = refusal
         self._spread = spread
-        self._others: list[Job] | None = None
         self._reason = "no running job may give its place"
 
     def run(self) -> Outcome:
         """Leaves the state with the plan that was found, or as it was."""
+        if not self._candidates:
+            return Outcome(None, self._reason)
         checkpoint = self._state.checkpoint()
         tasks = tasks_to_place(self._state, self._job)
         taken: tuple[Task, ...] = ()
@@ -170,11 +171,10 @@ class VictimSearch:
         tree = self._state.tree
         paths = [[queue.name for queue in tree.upwards(name)][::-1] for name in queues]
         shared = next(depth for depth in count() if len({path[depth] for path in paths}) > 1)
-        apart = {path[shared] for path in paths}
-        if self._others is None:
-            self._others = [job for job in self._state.jobs.values() if job is not self._job and self._is_pending(job)]
-        for job in self._others:
-            if any(queue.name in apart for queue in tree.upwards(job.queue)):
+        apart = sorted({path[shared] for path in paths})
+        below = (queue.name for name in apart for queue in tree.below(name))
+        for job in (job for name in below for job in self._state.jobs_of_queue.get(name, ())):
+            if job is not self._job and self._is_pending(job):
                 yield job
 
     def _is_pending(self, job: Job) -> bool:

@@ -92,15 +92,18 @@ class _Pass:
         heads: list[Workload] = []
         # In an order of their own, so that the order of the waiting ones makes no difference.
         for name in sorted(self.queues):
-            while name in self.queues:
-                head = self.queues[name].head(self.snapshot.local_queue_usage)
-                alike = self.in_vain.get(_shape(head))
+            while queue := self.queues.get(name):
+                head = queue.head(self.snapshot.local_queue_usage)
+                shape = _shape(head)
+                alike = self.in_vain.get(shape)
                 if alike is None or head.create_time < alike.workload.create_time:
                     heads.append(head)
                     break
-                decision = replace(alike, workload=head)
-                self.take_out([decision])
-                self.settle(decision)
+                # Most of what waits ends here, so this takes no detour over `take_out` and `settle`.
+                decision = Decision(head, alike.outcome, alike.reason, alike.amounts, alike.victims)
+                self._leave(queue, head)
+                self.in_vain[shape] = decision
+                self._record(decision)
         return heads
 
     def redeem(self, claims: Iterable[Claim]) -> Iterator[Workload]:
@@ -119,10 +122,7 @@ class _Pass:
     def take_out(self, decisions: Iterable[Decision]) -> None:
         """Takes the workloads, which are the heads of their queues, out of there."""
         for decision in decisions:
-            queue = self.queues[decision.workload.queue]
-            queue.remove(decision.workload)
-            if not queue:
-                del self.queues[decision.workload.queue]
+            self._leave(self.queues[decision.workload.queue], decision.workload)
             if decision.outcome is Outcome.WAITING:
                 self.in_vain[_shape(decision.workload)] = decision
 
@@ -139,6 +139,11 @@ class _Pass:
         """Has the snapshot say what local queues used, if admission fair sharing is on."""
         if self.admission_sharing is not None:
             self.snapshot = replace(self.snapshot, local_queue_usage=self.admission_sharing.usage())
+
+    def _leave(self, queue: Waiting, workload: Workload) -> None:
+        queue.remove(workload)
+        if not queue:
+            del self.queues[workload.queue]
 
     def _record(self, decision: Decision) -> None:
         self.decisions[_key(decision.workload)] = decision

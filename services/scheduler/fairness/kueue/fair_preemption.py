@@ -85,18 +85,18 @@ def _candidate_queues(snapshot: Snapshot, preemptor: Preemptor) -> dict[QuotaNod
     queues: dict[QuotaNode, _Candidates] = {own: _Candidates(_own(snapshot, preemptor))}
     for queue in usage.borrowing_queues(own.root, preemptor.contested):
         if queue is not own:
-            queues[queue] = _Candidates(
-                chain.from_iterable(
-                    cohort_candidates(preemptor, by_queue.get(queue.name, ()))
-                    for by_queue in (snapshot.evicting, snapshot.running)
-                )
-            )
+            queues[queue] = _Candidates(_of_cohort(snapshot, preemptor, queue))
     return queues
 
 
 def _own(snapshot: Snapshot, preemptor: Preemptor) -> Iterator[Admitted]:
     for by_queue in (snapshot.evicting, snapshot.running):
         yield from own_candidates(snapshot, preemptor, by_queue.get(preemptor.queue.name, ()))
+
+
+def _of_cohort(snapshot: Snapshot, preemptor: Preemptor, queue: QuotaNode) -> Iterator[Admitted]:
+    for by_queue in (snapshot.evicting, snapshot.running):
+        yield from cohort_candidates(preemptor, by_queue.get(queue.name, ()))
 
 
 def _victims(

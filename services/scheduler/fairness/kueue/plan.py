@@ -224,7 +224,9 @@ def _specs(situation: Situation) -> tuple[list[QueueSpec], list[CohortSpec]]:
             up_to_limit = max(0, limit - nominal)
             borrowing = up_to_limit if borrowing is None else min(borrowing, up_to_limit)
             nominal = min(nominal, limit)
-        quota = Quota(nominal, borrowing, said.lending_limit) if queue.parent else Quota(nominal)
+        # Nobody lends more than it has, and it may have less than it was promised while machines are few.
+        lending = None if said.lending_limit is None else min(said.lending_limit, nominal)
+        quota = Quota(nominal, borrowing, lending) if queue.parent else Quota(nominal)
         weight = Fraction(queue.weight.gpu_milli, WHOLE_GPU_MILLI)
         if is_leaf:
             specs.append(QueueSpec(name, queue.parent, {resource: quota}, weight, _preemption(situation)))

@@ -36,6 +36,8 @@ class Waiting:
 
     def head(self, local_queue_usage: Mapping[str, float]) -> Workload:
         """The next one. Raises ValueError if none is left. Without any usage, local queues make no difference."""
+        if len(self._by_local_queue) == 1:
+            return next(iter(self._by_local_queue.values()))[0][2]
         heads = (heap[0] for heap in self._by_local_queue.values())
         return min(heads, key=lambda head: (local_queue_usage.get(head[2].local_queue, 0), head[:2]))[2]
 
