@@ -6,10 +6,10 @@ Each job takes whole GPUs of one machine.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from datetime import datetime
 
     from services.scheduler.fairness.settings import Queues
@@ -21,6 +21,10 @@ class Machine:
 
     machine_id: str
     gpus: int
+
+
+Scores: TypeAlias = "Callable[[Sequence[tuple[Machine, int]]], Sequence[float]]"
+"""Scores machines, each given with its free GPUs; a higher score is better."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +57,8 @@ class Candidate:
     """The machines that it may run on; None for all."""
     promised: str = ""
     """The machine on which others gave way to it."""
+    scores: Scores | None = None
+    """Chooses among machines that have room; None takes the fullest."""
 
 
 @dataclass(frozen=True)

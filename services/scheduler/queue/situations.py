@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from services.scheduler.jobs.job import Job
     from services.scheduler.queue.inventory import Inventory
     from services.scheduler.queue.placement import MachineOffer
+    from services.scheduler.queue.plugins import Placements
     from services.scheduler.queue.queue_book import QueueBook
     from services.scheduler.queue.running import RunningJobs
     from services.scheduler.queue.usage_book import UsageBook
@@ -29,7 +30,7 @@ MOST_PREEMPTIONS = 3
 
 
 class Situations:
-    """Makes the situations of a pass."""
+    """Makes the situations of a pass. Without `placements`, the fullest machine is taken."""
 
     def __init__(
         self,
@@ -39,6 +40,7 @@ class Situations:
         running: RunningJobs,
         inventory: Inventory,
         clock: Clock,
+        placements: Placements | None = None,
     ) -> None:
         self._book = book
         self._usage = usage
@@ -46,6 +48,7 @@ class Situations:
         self._running = running
         self._inventory = inventory
         self._clock = clock
+        self._placements = placements
         self.promises: dict[str, str] = {}
         """Machines on which others give way, by the job that gets them."""
 
@@ -86,7 +89,7 @@ class Situations:
             self._clock.now(),
             machines,
             [self._holder(job) for job in running],
-            [self._candidate(job, with_torch) for job in jobs],
+            [self._candidate(job, gpu_type, with_torch) for job in jobs],
             further_gpus=further,
             may_stop=not fallback,
         )
@@ -150,11 +153,12 @@ class Situations:
             keeps=job.attempts_excused >= MOST_PREEMPTIONS,
         )
 
-    def _candidate(self, job: Job, with_torch: frozenset[str]) -> Candidate:
-        turn_time, _ = self._waiting.rank(job)
+    def _candidate(self, job: Job, gpu_type: str, with_torch: frozenset[str]) -> Candidate:
+        turn_time = self._waiting.rank(job).turn_time
         machines = with_torch if job.has_definition and with_torch else None
         promised = self.promises.get(job.job_id, "")
-        return Candidate(job.job_id, job.spec.queue, turn_time, machines=machines, promised=promised)
+        scores = self._placements.scores(job, gpu_type) if self._placements else None
+        return Candidate(job.job_id, job.spec.queue, turn_time, machines=machines, promised=promised, scores=scores)
 
 
 def _preferred_first(offers: Iterable[MachineOffer]) -> list[MachineOffer]:

@@ -40,6 +40,8 @@ jobs = Table(
     Column("fallback_gpu_types", JsonTuple, nullable=False, server_default="[]"),
     Column("queue", Text, nullable=False, server_default="default"),
     Column("time_limit_seconds", Integer, nullable=False, server_default="0"),
+    Column("job_class", Text, nullable=False, server_default=""),
+    Column("placement", Text, nullable=False, server_default=""),
     Column("state", Text, nullable=False),
     Column("create_time", Instant, nullable=False),
     Column("price_micros_per_hour", BigInteger, nullable=False),

@@ -80,6 +80,8 @@ def _spec_to_proto(spec: JobSpec, submission: Submission) -> scheduler_pb2.JobSp
         fallback_gpu_types=spec.fallback_gpu_types,
         queue=spec.queue,
         time_limit=Duration(seconds=spec.time_limit_seconds) if spec.time_limit_seconds else None,
+        job_class=spec.job_class,
+        placement=spec.placement,
     )
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from services.scheduler.jobs.submission_checks import MAX_PRIORITY, MIN_PRIORITY
-from services.scheduler.queue.ordering import Claim
+from services.scheduler.queue.ordering import Age, Claim, ranked_by
 from services.scheduler.queue.waiting import WaitingJobs
 from tests.services.scheduler.jobs import START, a_queued_job
 
@@ -28,7 +28,7 @@ JOBS = st.lists(st.tuples(PRIORITIES, st.integers(0, 300), st.sampled_from(["MI3
 
 
 def waiting_jobs(jobs: list[Job]) -> WaitingJobs:
-    waiting = WaitingJobs(POINT)
+    waiting = WaitingJobs(ranked_by(Age(POINT)))
     for job in jobs:
         waiting.put(job)
     return waiting

@@ -11,6 +11,7 @@ from wavepool.vmpool.v1 import vmpool_pb2
 from servicekit.clock import ManualClock
 from services.scheduler.fairness.plan import plan
 from services.scheduler.queue.inventory import Inventory
+from services.scheduler.queue.ordering import Age, ranked_by
 from services.scheduler.queue.queue_book import QueueBook
 from services.scheduler.queue.running import RunningJobs
 from services.scheduler.queue.situations import Situations
@@ -42,7 +43,7 @@ def machine(number: int, state: str = "WARM", used_seconds: int = 0, **changes: 
 
 def chosen(job: Job, machines: Sequence[vmpool_pb2.Machine], gpu_type: str = "MI300X") -> str | None:
     """The machine that the job is to start on, among those that want the type."""
-    clock, waiting, inventory = ManualClock(START), WaitingJobs(timedelta(seconds=1)), Inventory()
+    clock, waiting, inventory = ManualClock(START), WaitingJobs(ranked_by(Age(timedelta(seconds=1)))), Inventory()
     for one in machines:
         inventory.apply(vmpool_pb2.MachineEvent(machine=one))
     waiting.put(job)

@@ -13,10 +13,11 @@ from services.scheduler.fairness.settings import DEFAULT_RECLAIM_MIN_RUNTIME
 from services.scheduler.fairness.situation import Plan, QueueState, Stop
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
+    from services.scheduler.fairness.kai.cluster import NodeScores
     from services.scheduler.fairness.kai.decision import CycleResult
-    from services.scheduler.fairness.situation import Candidate, Running, Situation
+    from services.scheduler.fairness.situation import Candidate, Machine, Running, Scores, Situation
 
 _TAKE_WHAT_IS_FREE = (Action.ALLOCATE,)
 _ABOUT_TO_START = "the GPUs that it gets are about to be free"
@@ -66,7 +67,8 @@ def _policy(situation: Situation) -> Policy:
 def _cluster(situation: Situation, names: dict[str, str]) -> Cluster:
     nodes = [Node(names[machine.machine_id], machine.gpus) for machine in situation.machines]
     running = [_running(situation, one, names) for one in situation.running if one.machine_id in names]
-    waiting = [_waiting(situation, one, order, names) for order, one in enumerate(situation.waiting)]
+    machines = {names[machine.machine_id]: machine for machine in situation.machines}
+    waiting = [_waiting(situation, one, order, names, machines) for order, one in enumerate(situation.waiting)]
     usage = {name: Amounts(gpu_milli=ppm) for name, ppm in situation.usage_ppm.items()}
     tree = situation.queues.tree(situation.gpu_type)
     further = {name: Amounts(gpus * WHOLE_GPU_MILLI) for name, gpus in situation.further_gpus.items()}
@@ -87,9 +89,19 @@ def _running(situation: Situation, one: Running, names: dict[str, str]) -> Job:
     )
 
 
-def _waiting(situation: Situation, one: Candidate, order: int, names: dict[str, str]) -> Job:
+def _waiting(
+    situation: Situation, one: Candidate, order: int, names: dict[str, str], machines: Mapping[str, Machine]
+) -> Job:
     allowed = None if one.machines is None else frozenset(names[name] for name in one.machines if name in names)
     task = Task(
-        one.job_id, Request(gpus=one.gpus), nodes_allowed=allowed, promised_node=names.get(one.promised) or None
+        one.job_id,
+        Request(gpus=one.gpus),
+        nodes_allowed=allowed,
+        promised_node=names.get(one.promised) or None,
+        scores=None if one.scores is None else _by_node(one.scores, machines),
     )
     return Job(one.job_id, situation.queue_of(one), (task,), create_order=order)
+
+
+def _by_node(scores: Scores, machines: Mapping[str, Machine]) -> NodeScores:
+    return lambda rooms: scores([(machines[node], free) for node, free in rooms])

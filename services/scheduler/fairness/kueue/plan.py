@@ -130,9 +130,13 @@ class _Planner:
 
 
 class _Places:
-    """Free GPUs of machines. Machines come in the order in which they are preferred; the fullest that fits is taken."""
+    """Free GPUs of machines, which come in the order in which they are preferred.
+
+    Of those with room, the one with the job's best score is taken, or without scores the fullest.
+    """
 
     def __init__(self, situation: Situation) -> None:
+        self._machines = {machine.machine_id: machine for machine in situation.machines}
         self._free = {machine.machine_id: machine.gpus for machine in situation.machines}
         self._running = {one.job_id: one for one in situation.running}
         for one in situation.running:
@@ -144,9 +148,17 @@ class _Places:
         fitting = [name for name, free in self._free.items() if free >= job.gpus and _may_use(job, name)]
         if not fitting:
             return ""
-        best = min(fitting, key=lambda name: (name != job.promised, self._free[name]))
+        # Of equal ones the first, as `min` does.
+        scores = self._scores(job, fitting)
+        best = min(fitting, key=lambda name: (name != job.promised, -scores[name]))
         self._free[best] -= job.gpus
         return best
+
+    def _scores(self, job: Candidate, fitting: list[str]) -> Mapping[str, float]:
+        if job.scores is None:
+            return {name: -self._free[name] for name in fitting}
+        rooms = [(self._machines[name], self._free[name]) for name in fitting]
+        return dict(zip(fitting, job.scores(rooms), strict=True))
 
     def given_by(self, victims: list[str], job: Candidate) -> str:
         """The machine on which the job fits when these have stopped; empty if there is none."""
