@@ -59,6 +59,10 @@ class Submission:
     """If empty, the queue `default`."""
     time_limit_seconds: int | None = None
     """The longest run, which credit is held for; None for the queue's limit."""
+    job_class: str = ""
+    """A class of the queue; if empty, the queue's default class."""
+    placement: str = ""
+    """How the machine is chosen, such as "spread"; if empty, as the queue says."""
 
     def as_json(self) -> dict[str, Any]:
         """The body of `POST /api/v1/submissions`."""
@@ -73,6 +77,10 @@ class Submission:
             extra["gpu_type"] = self.gpu_type
         if self.time_limit_seconds:
             extra["time_limit_seconds"] = self.time_limit_seconds
+        if self.job_class:
+            extra["class"] = self.job_class
+        if self.placement:
+            extra["placement"] = self.placement
         if self.queue:
             extra["queue"] = self.queue
         if self.fallback_gpu_types:

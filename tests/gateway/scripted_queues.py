@@ -21,6 +21,10 @@ RED = pb.Queue(
     resources={"gpu": pb.QueueResource(quota=4, over_quota_weight=2.5, limit=-1, lending_limit=0)},
     reclaim_strategy=pb.RECLAIM_STRATEGY_AGGRESSIVE,
     max_jobs_per_user=7,
+    ordering="classic",
+    placement="spread",
+    classes={"batch": pb.JobClass(), "urgent": pb.JobClass(value=20, administrators_only=True)},
+    default_class="batch",
 )
 RED.reclaim_min_runtime.FromTimedelta(timedelta(minutes=5))
 RED.time_limit.FromTimedelta(timedelta(minutes=10))

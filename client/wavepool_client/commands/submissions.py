@@ -87,6 +87,15 @@ def submit(  # noqa: PLR0913 - an argument for each option
         int | None,
         typer.Option("--time-limit", metavar="SECONDS", min=1, help="End the run then; default: the queue's."),
     ] = None,
+    job_class: Annotated[
+        str, typer.Option("--class", metavar="CLASS", help="A class of the queue; default: the queue's default class.")
+    ] = "",
+    placement: Annotated[
+        str,
+        typer.Option(
+            "--placement", metavar="NAME", help="`pack` or `spread` over machines, or a plug-in; default: the queue's."
+        ),
+    ] = "",
     dtype: Annotated[
         str, typer.Option("--dtype", help="The element type, where the problem has several; its first if left out.")
     ] = "",
@@ -108,7 +117,7 @@ def submit(  # noqa: PLR0913 - an argument for each option
     definition = source_of(problem_def) if problem_def else ""
     fallbacks = tuple(fallback_gpu or ())
     submission = Submission(
-        source_of(file), problem, mode, gpu, dtype, plan, definition, timing, fallbacks, queue, time_limit
+        source_of(file), problem, mode, gpu, dtype, plan, definition, timing, fallbacks, queue, time_limit, job_class, placement
     )
     with connect(endpoint, token) as client:
         sent = client.send(submission)

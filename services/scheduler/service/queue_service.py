@@ -121,8 +121,12 @@ class QueueServicer(queues_pb2_grpc.QueueServiceServicer):
         gpu_types = list(await self._billing.prices_micros_per_hour())
         changed = [queue_from_proto(queue, gpu_types) for queue in request.queues]
         for queue in changed:
-            _check_named(f"queues[{queue.name}].ordering", queue.ordering, self._orderings.choices)
-            _check_named(f"queues[{queue.name}].placement", queue.placement, self._placements.choices)
+            # A name that was taken before stays: without its plug-in, a queue can still be closed.
+            old = before.by_name.get(queue.name)
+            if old is None or old.ordering != queue.ordering:
+                _check_named(f"queues[{queue.name}].ordering", queue.ordering, self._orderings.choices)
+            if old is None or old.placement != queue.placement:
+                _check_named(f"queues[{queue.name}].placement", queue.placement, self._placements.choices)
         try:
             return Queues(described(before, changed, request.removed, prune=request.prune), gpu_types)
         except InvalidQueueTreeError as error:
