@@ -66,26 +66,19 @@ class Submission:
 
     def as_json(self) -> dict[str, Any]:
         """The body of `POST /api/v1/submissions`."""
-        extra: dict[str, Any] = {"launch_plan": self.launch_plan} if self.launch_plan else {}
-        if self.problem_def:
-            extra["problem_def"] = self.problem_def
-        if self.timing:
-            extra["timing"] = self.timing.value
-        if self.dtype:
-            extra["dtype"] = self.dtype
-        if self.gpu_type:
-            extra["gpu_type"] = self.gpu_type
-        if self.time_limit_seconds:
-            extra["time_limit_seconds"] = self.time_limit_seconds
-        if self.job_class:
-            extra["class"] = self.job_class
-        if self.placement:
-            extra["placement"] = self.placement
-        if self.queue:
-            extra["queue"] = self.queue
-        if self.fallback_gpu_types:
-            extra["fallback_gpu_types"] = list(self.fallback_gpu_types)
-        return extra | {
+        optional: dict[str, Any] = {
+            "launch_plan": self.launch_plan,
+            "problem_def": self.problem_def,
+            "timing": self.timing.value if self.timing else None,
+            "dtype": self.dtype,
+            "gpu_type": self.gpu_type,
+            "time_limit_seconds": self.time_limit_seconds,
+            "class": self.job_class,
+            "placement": self.placement,
+            "queue": self.queue,
+            "fallback_gpu_types": list(self.fallback_gpu_types),
+        }
+        return {name: value for name, value in optional.items() if value} | {
             "problem": self.problem,
             "code": self.code,
             "mode": self.mode.value,

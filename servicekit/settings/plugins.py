@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
+from datetime import timedelta
 from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any
 
@@ -25,9 +26,9 @@ if TYPE_CHECKING:
 
 log = get_logger(__name__)
 
-LONGEST_START_SECONDS = 30.0
+LONGEST_START = timedelta(seconds=30)
 """A service that never starts tells its operator less than one that ends with a message."""
-LONGEST_CLOSE_SECONDS = 5.0
+LONGEST_CLOSE = timedelta(seconds=5)
 """Half of the time that a supervisor usually leaves a service to stop."""
 
 
@@ -98,10 +99,20 @@ class PluginGroup:
 
 
 class PluginLives:
-    """Starts plug-ins in their order, and closes them in the reverse; `plugins` are named for messages."""
+    """Starts plug-ins in their order, and closes them in the reverse; `plugins` are named for messages.
 
-    def __init__(self, plugins: Iterable[tuple[str, object]]) -> None:
+    `longest_start` and `longest_close` are for one plug-in.
+    """
+
+    def __init__(
+        self,
+        plugins: Iterable[tuple[str, object]],
+        longest_start: timedelta = LONGEST_START,
+        longest_close: timedelta = LONGEST_CLOSE,
+    ) -> None:
         self._plugins = list(plugins)
+        self._longest_start = longest_start.total_seconds()
+        self._longest_close = longest_close.total_seconds()
         self._started: list[tuple[str, object]] = []
 
     async def start(self) -> None:
@@ -109,19 +120,19 @@ class PluginLives:
         for name, plugin in self._plugins:
             self._started.append((name, plugin))
             try:
-                await _awaited(plugin, "start", LONGEST_START_SECONDS)
+                await _awaited(plugin, "start", self._longest_start)
             except Exception as error:
                 await self.close()
-                raise BrokenPluginError(f"{name} cannot start: {_words(error, LONGEST_START_SECONDS)}") from error
+                raise BrokenPluginError(f"{name} cannot start: {_words(error, self._longest_start)}") from error
 
     async def close(self) -> None:
         """Closes those that have started; a fault of one is logged and keeps no other from closing."""
         while self._started:
             name, plugin = self._started.pop()
             try:
-                await _awaited(plugin, "close", LONGEST_CLOSE_SECONDS)
+                await _awaited(plugin, "close", self._longest_close)
             except Exception as error:  # noqa: BLE001 - a plug-in may raise anything
-                log.warning("%s cannot close: %s", name, _words(error, LONGEST_CLOSE_SECONDS))
+                log.warning("%s cannot close: %s", name, _words(error, self._longest_close))
 
 
 async def _awaited(plugin: object, method: str, seconds: float) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -14,6 +16,9 @@ from services.scheduler.fairness.queue_tree import ReclaimStrategy
 from services.scheduler.fairness.settings import FairnessPolicy, Queues, QueueSettings, Share
 from services.scheduler.fairness.situation import Candidate, Machine, Plan, Running, Situation
 from vocabulary.limits import DEFAULT_QUEUE
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 NOW = datetime(2026, 11, 26, 12, tzinfo=UTC)
 GPU_TYPE = "MI300X"
@@ -212,3 +217,35 @@ def test_without_queues_jobs_start_in_their_order_on_the_first_machine_that_fits
 
     assert found.starts == {"default-0": "used-last", "default-1": "older"}
     assert set(found.waiting) == {"default-2"}
+
+
+def emptiest(rooms: Sequence[tuple[Machine, int]]) -> list[float]:
+    return [float(free) for _, free in rooms]
+
+
+@BOTH
+def test_jobs_that_ask_for_it_are_spread_and_the_others_are_packed(policy: FairnessPolicy) -> None:
+    queues = Queues([QueueSettings(DEFAULT_QUEUE, policy=policy)])
+    machines = [Machine("m1", 4), Machine("m2", 4)]
+    jobs = waiting(4, DEFAULT_QUEUE)
+    spread = [replace(job, scores=emptiest) for job in jobs]
+    packed = plan(Situation(GPU_TYPE, queues, NOW, machines, [], jobs)).starts
+    found = plan(Situation(GPU_TYPE, queues, NOW, machines, [], spread)).starts
+    assert Counter(packed.values()) == {"m1": 4}
+    assert Counter(found.values()) == {"m1": 2, "m2": 2}
+
+
+@BOTH
+def test_a_score_chooses_among_machines_with_room_and_the_first_of_equal_ones_is_taken(policy: FairnessPolicy) -> None:
+    queues = Queues([QueueSettings(DEFAULT_QUEUE, policy=policy)])
+    machines = [Machine("full", 1), Machine("plain", 1), Machine("good", 1), Machine("twin", 1)]
+    asked: list[tuple[str, int]] = []
+
+    def scores(rooms: Sequence[tuple[Machine, int]]) -> list[float]:
+        asked.extend((machine.machine_id, free) for machine, free in rooms)
+        return [float(machine.machine_id in {"good", "twin", "full"}) for machine, _ in rooms]
+
+    job = replace(waiting(1, DEFAULT_QUEUE)[0], scores=scores)
+    busy = running(1, DEFAULT_QUEUE, timedelta(hours=1), "full")
+    assert plan(Situation(GPU_TYPE, queues, NOW, machines, busy, [job])).starts == {job.job_id: "good"}
+    assert asked == [("plain", 1), ("good", 1), ("twin", 1)]

@@ -22,10 +22,11 @@ def install_all(work: Path) -> Path:
     site = work / "site"
     example = work / "short_first"
     example.mkdir()
-    blocks = re.findall(r"^```(\w+)\n(.*?)^```$", PAGE.read_text().partition("## A complete example")[2], re.M | re.S)
-    for language, text in blocks:
+    text = PAGE.read_text().partition("## A complete example")[2]
+    blocks = re.findall(r"^```(\w+)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    for language, content in blocks:
         if language in EXAMPLE_FILES:
-            (example / EXAMPLE_FILES[language]).write_text(text)
+            (example / EXAMPLE_FILES[language]).write_text(content)
     for project in ("favoured_machines", "journal_channel"):
         shutil.copytree(HERE / project, work / project)
     for project in (example, work / "favoured_machines", work / "journal_channel"):

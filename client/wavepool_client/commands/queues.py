@@ -144,7 +144,8 @@ def why(
     results.print(f"What would free it: {found.get('remedy')}", markup=False)
     results.print(_standing(found), markup=False)
     if found.get("class"):
-        results.print(f"Class {found['class']}: {found.get('class_value')} points ({found.get('ordering')})", markup=False)
+        worth = f"{found.get('class_value')} points ({found.get('ordering')})"
+        results.print(f"Class {found['class']}: {worth}", markup=False)
     if found["shares"]:
         columns = ("GPU", "quota", "fair share", "limit", "used")
         results.print(f"Queue {found.get('queue')}:", markup=False)
@@ -221,21 +222,18 @@ def _order_of(queue: dict[str, Any]) -> str:
 
 
 def _class_words(name: str, job_class: dict[str, Any], default: object) -> str:
-    notes = [note for note, holds in (
-        ("default", name == default),
-        ("administrators only", job_class.get("administratorsOnly")),
-    ) if holds]
-    return f"{name} {job_class.get('value', 0)}{f' ({', '.join(notes)})' if notes else ''}"
+    notes = ["default"] if name == default else []
+    notes += ["administrators only"] if job_class.get("administratorsOnly") else []
+    return f"{name} {job_class.get('value', 0)}" + (f" ({', '.join(notes)})" if notes else "")
 
 
 def _fault_of(plugin: dict[str, Any]) -> str:
     if not plugin.get("failures"):
         return ""
+    what = f"The {plugin.get('kind')} {plugin.get('name')!r} has failed {plugin['failures']} times"
     instead = _USUAL.get(str(plugin.get("kind")), "the built-in one")
-    return (
-        f"The {plugin.get('kind')} {plugin.get('name')!r} has failed {plugin['failures']} times, and {instead!r} decided "
-        f"instead. The last time: {plugin.get('last_failure')}"
-    )
+    last = plugin.get("last_failure")
+    return f"{what}, and {instead!r} decided instead." + (f" The last time: {last}" if last else "")
 
 
 def _share_cells(share: dict[str, Any]) -> tuple[object, ...]:

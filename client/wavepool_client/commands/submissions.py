@@ -117,7 +117,19 @@ def submit(  # noqa: PLR0913 - an argument for each option
     definition = source_of(problem_def) if problem_def else ""
     fallbacks = tuple(fallback_gpu or ())
     submission = Submission(
-        source_of(file), problem, mode, gpu, dtype, plan, definition, timing, fallbacks, queue, time_limit, job_class, placement
+        source_of(file),
+        problem,
+        mode,
+        gpu,
+        dtype,
+        plan,
+        definition,
+        timing,
+        fallbacks,
+        queue,
+        time_limit,
+        job_class,
+        placement,
     )
     with connect(endpoint, token) as client:
         sent = client.send(submission)

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
+import pytest
 from google.protobuf.timestamp_pb2 import Timestamp
 from wavepool.vmpool.v1 import vmpool_pb2
 
 from servicekit.clock import ManualClock
+from services.scheduler.config import SchedulerSettings
 from services.scheduler.fairness.plan import plan
+from services.scheduler.fairness.settings import Queues, QueueSettings
 from services.scheduler.queue.inventory import Inventory
 from services.scheduler.queue.ordering import Age, ranked_by
+from services.scheduler.queue.plugins import Placements, SchedulerPlugins
 from services.scheduler.queue.queue_book import QueueBook
 from services.scheduler.queue.running import RunningJobs
 from services.scheduler.queue.situations import Situations
@@ -21,6 +26,7 @@ from tests.services.scheduler.jobs import START, a_queued_job
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from services.scheduler.jobs.job import Job
 
@@ -41,9 +47,13 @@ def machine(number: int, state: str = "WARM", used_seconds: int = 0, **changes: 
     return vmpool_pb2.Machine(**(fields | changes))
 
 
+def waiting_jobs() -> WaitingJobs:
+    return WaitingJobs(ranked_by(Age(timedelta(seconds=1))))
+
+
 def chosen(job: Job, machines: Sequence[vmpool_pb2.Machine], gpu_type: str = "MI300X") -> str | None:
     """The machine that the job is to start on, among those that want the type."""
-    clock, waiting, inventory = ManualClock(START), WaitingJobs(ranked_by(Age(timedelta(seconds=1)))), Inventory()
+    clock, waiting, inventory = ManualClock(START), waiting_jobs(), Inventory()
     for one in machines:
         inventory.apply(vmpool_pb2.MachineEvent(machine=one))
     waiting.put(job)
@@ -71,3 +81,25 @@ def test_a_job_does_not_take_part_where_its_fallback_is_wanted() -> None:
     job = a_queued_job(fallback_gpu_types=("MI210",))
     for gpu_type in ("MI300X", "MI210"):
         assert chosen(job, [machine(1, gpu_type="MI210")], gpu_type) is None
+
+
+@pytest.mark.parametrize(
+    ("of_queue", "asked", "machines"),
+    [("", "", 1), ("spread", "", 2), ("spread", "pack", 1), ("", "spread", 2), ("lost", "", 1)],
+)
+def test_jobs_are_packed_or_spread_as_they_ask_or_else_as_their_queue_says(
+    tmp_path: Path, of_queue: str, asked: str, machines: int
+) -> None:
+    settings = SchedulerSettings(data_dir=tmp_path)
+    clock, waiting, inventory, book = ManualClock(START), waiting_jobs(), Inventory(), QueueBook(NO_STORE)
+    book.queues = Queues([QueueSettings("lab", placement=of_queue), QueueSettings("red", parent="lab")])
+    for number in (1, 2):
+        two_gpus = machine(number, gpu_count=2, free_eighths=16, used_seconds=number)
+        inventory.apply(vmpool_pb2.MachineEvent(machine=two_gpus))
+    for number in (1, 2):
+        job = a_queued_job(number)
+        waiting.put(replace(job, spec=replace(job.spec, queue="red", placement=asked)))
+    placements = Placements(book, SchedulerPlugins(settings).placements)
+    usage = UsageBook(NO_STORE, timedelta(0), clock)
+    situations = Situations(book, usage, waiting, RunningJobs(), inventory, clock, placements)
+    assert len(set(plan(situations.of("MI300X")).starts.values())) == machines
