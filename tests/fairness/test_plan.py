@@ -43,6 +43,14 @@ def waiting(count: int, of: str, first: int = 0) -> list[Candidate]:
     return [Candidate(f"{of}-{number}", of, NOW + timedelta(seconds=first + number)) for number in range(count)]
 
 
+def emptiest(rooms: Sequence[tuple[Machine, int]]) -> list[float]:
+    return [float(free) for _, free in rooms]
+
+
+def by_name(rooms: Sequence[tuple[Machine, int]]) -> list[float]:
+    return [float(machine.machine_id[1:]) for machine, _ in rooms]
+
+
 @st.composite
 def situations(draw: st.DrawFn) -> Situation:
     def share() -> Share:
@@ -82,6 +90,7 @@ def situations(draw: st.DrawFn) -> Situation:
             NOW + timedelta(seconds=number),
             draw(st.sampled_from([1, 1, 1, 2])),
             draw(st.sampled_from([None, None, frozenset({"m0"})])),
+            scores=draw(st.sampled_from([None, emptiest, by_name])),
         )
         for number in range(draw(st.integers(0, 6)))
     ]
@@ -219,10 +228,6 @@ def test_without_queues_jobs_start_in_their_order_on_the_first_machine_that_fits
     assert set(found.waiting) == {"default-2"}
 
 
-def emptiest(rooms: Sequence[tuple[Machine, int]]) -> list[float]:
-    return [float(free) for _, free in rooms]
-
-
 @BOTH
 def test_jobs_that_ask_for_it_are_spread_and_the_others_are_packed(policy: FairnessPolicy) -> None:
     queues = Queues([QueueSettings(DEFAULT_QUEUE, policy=policy)])
@@ -249,3 +254,10 @@ def test_a_score_chooses_among_machines_with_room_and_the_first_of_equal_ones_is
     busy = running(1, DEFAULT_QUEUE, timedelta(hours=1), "full")
     assert plan(Situation(GPU_TYPE, queues, NOW, machines, busy, [job])).starts == {job.job_id: "good"}
     assert asked == [("plain", 1), ("good", 1), ("twin", 1)]
+
+
+@BOTH
+def test_jobs_of_the_same_turn_go_in_the_order_of_their_queue_and_not_of_their_names(policy: FairnessPolicy) -> None:
+    queues = Queues([QueueSettings(DEFAULT_QUEUE, policy=policy)])
+    jobs = [Candidate(name, DEFAULT_QUEUE, NOW) for name in ("c", "a", "b")]
+    assert plan(Situation(GPU_TYPE, queues, NOW, [Machine("m1", 1)], [], jobs)).starts == {"c": "m1"}

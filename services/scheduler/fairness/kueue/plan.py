@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import replace
+from datetime import timedelta
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -23,12 +25,14 @@ from services.scheduler.fairness.queue_tree import UNLIMITED, WHOLE_GPU_MILLI, R
 from services.scheduler.fairness.situation import Plan, QueueState, Stop
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
+    from datetime import datetime
 
     from services.scheduler.fairness.kueue.admission_cycle import Decision
     from services.scheduler.fairness.situation import Candidate, Running, Situation
 
 _GPU = "gpu"
+_NEXT = timedelta.resolution
 _NOT_STOPPED = "those that give way to it have not stopped yet"
 _NO_MACHINE = "its queue has the quota for it, and no machine has a free GPU that it may use"
 
@@ -52,7 +56,7 @@ class _Planner:
         self._situation = situation
         self._tree = quota_tree(*_specs(situation))
         self._places = _Places(situation)
-        self._candidates = {one.job_id: one for one in situation.waiting}
+        self._candidates = {one.job_id: one for one in _one_after_the_other(situation)}
         self._holding = {one.job_id: _admitted(situation, one) for one in situation.running}
         self._starts: dict[str, str] = {}
         self._promises: dict[str, str] = {}
@@ -177,6 +181,16 @@ class _Places:
     def is_stopping(self, job_id: str) -> bool:
         """True if the job gives way already."""
         return self._running[job_id].stopping
+
+
+def _one_after_the_other(situation: Situation) -> Iterator[Candidate]:
+    """The waiting jobs, each later than the one before it in its queue: the engine orders equal ones by their names."""
+    last: dict[str, datetime] = {}
+    for one in situation.waiting:
+        queue = situation.queue_of(one)
+        turn_time = max(one.turn_time, last[queue] + _NEXT) if queue in last else one.turn_time
+        last[queue] = turn_time
+        yield one if turn_time == one.turn_time else replace(one, turn_time=turn_time)
 
 
 def _may_use(job: Candidate, machine_id: str) -> bool:
