@@ -172,7 +172,7 @@ class QueueDocument(_Strict):
 def classes_of(classes: Mapping[str, queues_pb2.JobClass]) -> dict[str, dict[str, Any]]:
     """Classes of a document."""
     return {
-        name: JobClassDocument(value=one.value, administrators_only=one.administrators_only).model_dump(
+        name: JobClassDocument(value=one.value, administratorsOnly=one.administrators_only).model_dump(
             by_alias=True, exclude_defaults=True
         )
         for name, one in sorted(classes.items())

@@ -218,7 +218,7 @@ async def build(  # noqa: PLR0915 - one statement for each part
     running, book = RunningJobs(), QueueBook(queue_store)
     orderings, placements = Orderings(book, plugins.orderings), Placements(book, plugins.placements)
     waiting = WaitingJobs(orderings.rank)
-    book.listeners.append(waiting.reorder)
+    book.order_listeners.append(waiting.reorder)
     usage = UsageBook(queue_store, settings.usage_half_life, clock)
     await book.run_once()
     store, reader = JobStore(database, hub.announce), JobReader(database)

@@ -206,6 +206,15 @@ class Queues:
         """The points of a class in the queue; 0 for a class that is gone."""
         return self.classes(name)[0].get(job_class, NO_CLASS).value
 
+    def orders_as(self, other: Queues) -> bool:
+        """True if the jobs of all queues are ordered as in the other tree."""
+        return self._orders() == other._orders()
+
+    def _orders(self) -> dict[str, tuple[str, Mapping[str, JobClass]]]:
+        """What is said of the order of each queue that has jobs; those of which nothing is said are left out."""
+        said = {name: (self.ordering(name), self.classes(name)[0]) for name in self.leaves}
+        return {name: order for name, order in said.items() if any(order)}
+
     def changed_to(self, other: Queues) -> list[QueueChange]:
         """What becomes of each queue that is not the same in the other tree."""
         changes = [

@@ -29,8 +29,8 @@ class QueueBook:
         self._store = store
         self.queues = Queues([])
         self.generation = 0
-        self.listeners: list[Callable[[], None]] = []
-        """Called after the tree has changed."""
+        self.order_listeners: list[Callable[[], None]] = []
+        """Called after the orderings or the classes have changed, which those who wait are sorted by."""
 
     async def run_once(self) -> None:
         """Reads the tree if it has changed."""
@@ -43,8 +43,9 @@ class QueueBook:
         self._take(queues, await self._store.replace(queues, generation))
 
     def _take(self, queues: Queues, generation: int) -> None:
+        same_order = queues.orders_as(self.queues)
         self.queues, self.generation = queues, generation
-        for changed in self.listeners:
+        for changed in () if same_order else self.order_listeners:
             changed()
 
     def most_of_user(self, name: str) -> int:

@@ -23,6 +23,8 @@ from vocabulary.limits import DEFAULT_QUEUE
 from vocabulary.names import none_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from services.scheduler.jobs.job import Job
     from services.scheduler.peers.billing import Billing
     from services.scheduler.queue.explanation import Explainer
@@ -158,20 +160,20 @@ class QueueServicer(queues_pb2_grpc.QueueServiceServicer):
             answer.eta_p90.FromTimedelta(found.wait.p90)
         return answer
 
-    def _plugins(self) -> list[queues_pb2.SchedulerPlugin]:
-        leaves = sorted(self._book.queues.leaves)
-        return [
-            queues_pb2.SchedulerPlugin(
-                kind=queues_pb2.SchedulerPluginKind.Value(f"SCHEDULER_PLUGIN_KIND_{choice.kind.upper()}"),
-                name=choice.name,
-                distribution=choice.distribution,
-                failures=choice.failures,
-                last_failure=choice.last_failure,
-                queues=[queue for queue in leaves if asked.in_force(queue) == choice.name],
-            )
-            for asked in (self._orderings, self._placements)
-            for choice in asked.choices
-        ]
+    def _plugins(self) -> Iterator[queues_pb2.SchedulerPlugin]:
+        for chosen in (self._orderings, self._placements):
+            users: defaultdict[str, list[str]] = defaultdict(list)
+            for queue in sorted(self._book.queues.leaves):
+                users[chosen.in_force(queue)].append(queue)
+            for choice in chosen.choices:
+                yield queues_pb2.SchedulerPlugin(
+                    kind=queues_pb2.SchedulerPluginKind.Value(f"SCHEDULER_PLUGIN_KIND_{choice.kind.upper()}"),
+                    name=choice.name,
+                    distribution=choice.distribution,
+                    failures=choice.failures,
+                    last_failure=choice.last_failure,
+                    queues=users[choice.name],
+                )
 
     def _shares(self) -> dict[str, list[queues_pb2.QueueShare]]:
         """By queue: what it may have and has of each GPU type."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import grpc
@@ -22,6 +23,8 @@ from wavepool.scheduler.v1.queues_pb2 import (
     QueueResource,
 )
 
+from services.scheduler.fairness.settings import JobClass as JobClassSettings
+from services.scheduler.fairness.settings import Queues, QueueSettings
 from tests.services.scheduler.cluster import USER, is_run, kinds
 from tests.services.scheduler.scripted_executor import PASSING, compiling
 
@@ -370,3 +373,19 @@ async def test_a_key_is_used_up_by_the_class_and_the_placement_that_were_asked_f
         with pytest.raises(grpc.aio.AioRpcError) as caught:
             await cluster.submit("key", queue="red", **other)
         assert caught.value.code() is grpc.StatusCode.ALREADY_EXISTS
+
+
+def test_only_a_change_of_orderings_or_classes_changes_the_order() -> None:
+    lab = QueueSettings("lab", classes={"soon": JobClassSettings(20)})
+    before = Queues([lab, QueueSettings("red", parent="lab")])
+    same = [
+        [lab, QueueSettings("red", parent="lab", priority=7, placement="spread")],
+        [lab, QueueSettings("red", parent="lab"), QueueSettings("blue")],
+    ]
+    other = [
+        [replace(lab, ordering="classic"), QueueSettings("red", parent="lab")],
+        [replace(lab, classes={"soon": JobClassSettings(21)}), QueueSettings("red", parent="lab")],
+        [lab, QueueSettings("red")],
+    ]
+    assert all(before.orders_as(Queues(queues)) for queues in same)
+    assert not any(before.orders_as(Queues(queues)) for queues in other)
