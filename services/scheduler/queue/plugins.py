@@ -144,9 +144,8 @@ class Orderings:
         """The job's place in its queue."""
         facts = self.facts(job)
         choice = self.choices.named(self.in_force(job.spec.queue))
-        return rank_of(
-            job, choice.ask(lambda: _head_start(choice.made.head_start(facts)), lambda: self._age.head_start(facts))
-        )
+        head_start = choice.ask(lambda: _head_start(choice, facts), lambda: self._age.head_start(facts))
+        return rank_of(job, head_start)
 
 
 class Placements:
@@ -208,10 +207,12 @@ def _facts(job: Job, queues: Queues) -> JobFacts:
     return facts_of(job, queues.class_value(queues.known(job.spec.queue), job.spec.job_class))
 
 
-def _head_start(answer: object) -> timedelta:
+def _head_start(choice: Choice, facts: JobFacts) -> timedelta:
+    answer: object = choice.made.head_start(facts)
     if not isinstance(answer, timedelta):
         raise TypeError(f"head_start gave {type(answer).__name__}, not a timedelta")
-    if abs(answer) > LARGEST_HEAD_START:
+    # The operator's own setting says what a point is worth in those that are built in.
+    if choice.distribution and abs(answer) > LARGEST_HEAD_START:
         raise ValueError(f"head_start gave {answer}, which is more than {LARGEST_HEAD_START.days} days")
     return answer
 

@@ -4,13 +4,18 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from services.scheduler.fairness.settings import Queues, QueueSettings
 from services.scheduler.jobs.submission_checks import MAX_PRIORITY, MIN_PRIORITY
 from services.scheduler.queue.ordering import Age, Claim, Classic, JobFacts, facts_of, rank_of, ranked_by
+from services.scheduler.queue.plugins import ORDERINGS, Choices, Orderings
+from services.scheduler.queue.queue_book import QueueBook
 from services.scheduler.queue.waiting import WaitingJobs
 from tests.services.scheduler.jobs import START, a_queued_job
+from vocabulary.limits import DEFAULT_QUEUE
 
 if TYPE_CHECKING:
     from random import Random
@@ -143,6 +148,23 @@ def test_positions_are_places_in_the_order_of_turns_but_for_queues_that_tie(
         assert job not in before
 
 
+class Always:
+    """An ordering that gives one answer."""
+
+    def __init__(self, answer: Any) -> None:
+        self.answer = answer
+
+    def head_start(self, job: JobFacts) -> Any:
+        return self.answer
+
+
+def book_with(ordering: str) -> QueueBook:
+    store: Any = None
+    book = QueueBook(store)
+    book.queues = Queues([QueueSettings(DEFAULT_QUEUE, ordering=ordering)])
+    return book
+
+
 def facts(**changes: Any) -> JobFacts:
     return replace(facts_of(a_queued_job()), **changes)
 
@@ -172,6 +194,31 @@ def test_in_classic_a_class_of_20_is_ahead_of_jobs_that_came_up_to_two_hours_ear
 def test_in_age_a_point_of_class_is_worth_a_point_of_priority() -> None:
     age = Age(POINT)
     assert age.head_start(facts(class_value=7, priority=3)) == 10 * POINT
+
+
+@pytest.mark.parametrize(
+    ("answer", "fault"),
+    [
+        (timedelta(days=367), "more than 366 days"),
+        (60, "gave int, not a timedelta"),
+        (None, "gave NoneType, not a timedelta"),
+    ],
+)
+def test_an_answer_that_cannot_be_used_counts_as_a_failure_and_age_decides(answer: Any, fault: str) -> None:
+    choices = Choices(ORDERINGS, "SCHEDULER_ORDERINGS", {"age": Age(POINT), "odd": Always(answer)})
+    choices.named("odd").distribution = "theirs 1.0"
+    orderings = Orderings(book_with("odd"), choices)
+    job = a_queued_job(priority=5)
+    assert orderings.rank(job).turn_time == job.create_time - 5 * POINT
+    assert (choices.named("odd").failures, fault in choices.named("odd").last_failure) == (1, True)
+
+
+def test_a_built_in_ordering_never_fails_however_much_a_point_is_worth() -> None:
+    choices = Choices(ORDERINGS, "SCHEDULER_ORDERINGS", {"age": Age(timedelta(days=30))})
+    orderings = Orderings(book_with(""), choices)
+    job = a_queued_job(priority=-100)
+    assert orderings.rank(job).turn_time == job.create_time + timedelta(days=3000)
+    assert choices.named("age").failures == 0
 
 
 def test_jobs_with_the_same_turn_go_by_submission_then_by_id() -> None:
