@@ -123,8 +123,9 @@ def monitor_of(reader: AttemptReader) -> QueueMonitor:
     for number in range(WAITING):
         waiting.put(a_queued_job(number, age_seconds=number))
     pool: Any = None
-    demand = DemandReporter(pool, waiting)
-    return QueueMonitor(waiting, Inventory(), demand, RunningJobs(), reader, ManualClock(NOW), WINDOW)
+    inventory = Inventory()
+    demand = DemandReporter(pool, waiting, inventory)
+    return QueueMonitor(waiting, inventory, demand, RunningJobs(), reader, ManualClock(NOW), WINDOW)
 
 
 async def measure_at(url: str, count: int) -> None:

@@ -34,6 +34,7 @@ from services.scheduler.queue.situations import Situations
 from services.scheduler.queue.usage_book import UsageBook
 from services.scheduler.queue.waiting import WaitingJobs
 from tests.services.scheduler.jobs import START, a_queued_job
+from vocabulary.slots import WHOLE_GPU, Slot
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -67,7 +68,7 @@ class Bench:
             inventory.apply(_machine(f"m{number}", free=1 if number == 0 else 0))
         for number in range(1, gpus):
             machine_id = f"m{number // GPUS_PER_MACHINE}"
-            lease = Lease(f"l{number}", machine_id, "", "", 1, 8, START)
+            lease = Lease(f"l{number}", machine_id, "", "", 1, START, (Slot(number % GPUS_PER_MACHINE, 0, 8),))
             self.running.put(self._in_queue(a_queued_job(number)).start(lease, START, "MI300X"))
         for number in range(waiting):
             self.waiting.put(self.job(number))
@@ -102,7 +103,7 @@ def _machine(name: str, free: int) -> vmpool_pb2.MachineEvent:
         gpu_type="MI300X",
         gpu_count=GPUS_PER_MACHINE,
         state=vmpool_pb2.MACHINE_STATE_WARM,
-        free_eighths=8 * free,
+        free_masks=[WHOLE_GPU] * free + [0] * (GPUS_PER_MACHINE - free),
         create_time=Timestamp(seconds=int(START.timestamp())),
     )
     return vmpool_pb2.MachineEvent(machine=machine)

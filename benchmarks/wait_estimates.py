@@ -31,6 +31,7 @@ from services.scheduler.queue.inventory import Inventory
 from services.scheduler.queue.ordering import Age, ranked_by
 from services.scheduler.queue.running import RunningJobs
 from services.scheduler.queue.waiting import WaitingJobs
+from vocabulary.slots import WHOLE_GPU, Slot
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 AIM = 0.85, 0.95
@@ -107,7 +108,7 @@ class Day:
         started: list[tuple[Job, float]] = []
         for job in self.waiting.in_turn(self.free):
             now = self.clock.now()
-            lease = Lease(job.job_id, "m", "", "", 1, 8, now)
+            lease = Lease(job.job_id, "m", "", "", 1, now, (Slot(0, 0, 8),))
             running = job.start(lease, now, "MI300X")
             self.waiting.remove(job.job_id)
             self.running.put(running)
@@ -135,7 +136,7 @@ class Day:
             gpu_type="MI300X",
             gpu_count=self.gpus,
             state=vmpool_pb2.MACHINE_STATE_WARM,
-            free_eighths=8 * self.free,
+            free_masks=[WHOLE_GPU] * self.free + [0] * (self.gpus - self.free),
             create_time=Timestamp(seconds=int(START.timestamp())),
         )
         self.inventory.apply(vmpool_pb2.MachineEvent(machine=machine))

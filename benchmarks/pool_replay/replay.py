@@ -19,12 +19,12 @@ from services.vmpool.capacity.sizer import ordered_machine
 from services.vmpool.machines.lease import StartKind, start_kind
 from services.vmpool.machines.machine import Machine, MachineState
 from services.vmpool.machines.offer import Offer
-from services.vmpool.machines.slot import EIGHTHS_PER_GPU, Slot
 from services.vmpool.policy.machine_budget import Funds
 from services.vmpool.policy.offer_choice import Market
 from services.vmpool.policy.packing import Demand, Pace
 from services.vmpool.policy.sizing import Limits, Plan, Pool, machines_wanted, pool_needs
 from vocabulary.money import Tariff
+from vocabulary.slots import EIGHTHS_PER_GPU, Slot
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -17,7 +17,7 @@ from wavepool_client.http.event_stream import Event, follow
 from wavepool_client.http.gateway_client import GatewayClient
 from wavepool_client.http.retries import Retries
 from wavepool_client.outcome import Result, result_of
-from wavepool_client.submission import Mode, Submission, TimingMode
+from wavepool_client.submission import Mode, Resources, Submission, TimingMode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -48,6 +48,7 @@ class Client(GatewayClient):
         fallback_gpu_types: Sequence[str] = (),
         queue: str = "",
         time_limit_seconds: int | None = None,
+        resources: Resources | None = None,
         job_class: str = "",
         placement: str = "",
         on_event: Callable[[Event], None] | None = None,
@@ -60,9 +61,9 @@ class Client(GatewayClient):
         `dtype` the problem's first element type, an empty `queue` the queue `default`. A run that takes longer than
         `time_limit_seconds` is ended, and credit is held for that time; without it the queue's limit applies.
         `job_class` is a class of the queue and `placement` how the machine is chosen, "pack" or "spread"; without them
-        the queue decides. If no machine of `gpu_type` is free, one of the `fallback_gpu_types` is taken, in their
-        order, and its price applies. A broken connection is resumed at the same event. Leaving early (an exception,
-        Ctrl-C) cancels nothing.
+        the queue decides. Without `resources` it takes one whole GPU. If no machine of `gpu_type` is free, one of the
+        `fallback_gpu_types` is taken, in their order, and its price applies. A broken connection is resumed at the same
+        event. Leaving early (an exception, Ctrl-C) cancels nothing.
         """
         submission = Submission(
             code,
@@ -76,6 +77,7 @@ class Client(GatewayClient):
             tuple(fallback_gpu_types),
             queue,
             time_limit_seconds,
+            resources or Resources(),
             job_class,
             placement,
         )

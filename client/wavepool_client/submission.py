@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any
 
@@ -36,6 +36,36 @@ class TimingMode(StrEnum):
     """The first call of a fresh process, one for each sample."""
 
 
+class Isolation(StrEnum):
+    """How a part of a GPU is kept apart from its other parts."""
+
+    EXCLUSIVE = "exclusive"
+    """Whole GPUs, with nobody else on them."""
+    PARTITION = "partition"
+    """Partitions of its own, with their memory; the default for parts."""
+    TIME_SLICE = "time-slice"
+    """A device that is shared; nothing keeps its co-tenants apart."""
+
+
+@dataclass(frozen=True)
+class Resources:
+    """What a submission takes of one machine: one of `gpus`, `fraction` and `memory_mib`; else one whole GPU."""
+
+    gpus: int | None = None
+    """Whole GPUs of one machine: 1, 2, 4 or 8."""
+    fraction: float | None = None
+    """A part of one GPU, from 0.1 to 1; rounded up to 1/8, 1/4, 1/2 or 1, and so charged."""
+    memory_mib: int | None = None
+    """The smallest part, or number of GPUs, that has so much memory."""
+    devices: int | None = None
+    """The exact number of devices: partitions, or whole GPUs."""
+    isolation: Isolation | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """The object `resources` of a submission; empty for one whole GPU."""
+        return {name: value for name, value in asdict(self).items() if value is not None}
+
+
 @dataclass(frozen=True)
 class Submission:
     """A kernel and the way to run it; `problem` is empty for Mode.SANDBOX."""
@@ -59,6 +89,7 @@ class Submission:
     """If empty, the queue `default`."""
     time_limit_seconds: int | None = None
     """The longest run, which credit is held for; None for the queue's limit."""
+    resources: Resources = field(default_factory=Resources)
     job_class: str = ""
     """A class of the queue; if empty, the queue's default class."""
     placement: str = ""
@@ -66,10 +97,10 @@ class Submission:
 
     def as_json(self) -> dict[str, Any]:
         """The body of `POST /api/v1/submissions`."""
-        optional: dict[str, Any] = {
+        optional = {
             "launch_plan": self.launch_plan,
             "problem_def": self.problem_def,
-            "timing": self.timing.value if self.timing else None,
+            "timing": self.timing,
             "dtype": self.dtype,
             "gpu_type": self.gpu_type,
             "time_limit_seconds": self.time_limit_seconds,
@@ -77,6 +108,7 @@ class Submission:
             "placement": self.placement,
             "queue": self.queue,
             "fallback_gpu_types": list(self.fallback_gpu_types),
+            "resources": self.resources.as_json(),
         }
         return {name: value for name, value in optional.items() if value} | {
             "problem": self.problem,

@@ -10,8 +10,10 @@ from google.protobuf.duration_pb2 import Duration
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo
 from pydantic_core import PydanticCustomError
 from wavepool.scheduler.v1.scheduler_pb2 import JobSpec
+from wavepool.scheduler.v1.scheduler_pb2 import Resources as ResourcesMessage
 from wavepool.submission.v1.submission_pb2 import Submission
 
+from gateway.submissions.resources import Resources, of_annotations
 from gateway.words.gpu_type_field import GpuType
 from submissions.checks import LANGUAGE, MOST_BYTES
 from submissions.modes import Mode, TimingMode, timing_number
@@ -122,6 +124,12 @@ _FallbackGpuTypes = Annotated[
 ]
 
 
+def _checked_annotations(annotations: dict[str, str], info: ValidationInfo) -> dict[str, str]:
+    if of_annotations(annotations) and info.data.get("resources"):
+        raise ValueError("ask for GPUs beside `resources`; leave one of them out")
+    return annotations
+
+
 class _Body(BaseModel):
     """Fields that every body of a submission may have."""
 
@@ -148,6 +156,16 @@ class _Body(BaseModel):
         Field(max_length=63, description="`pack`: the fullest machine. `spread`: the emptiest. Left out: the queue's."),
     ] = ""
     fallback_gpu_types: _FallbackGpuTypes = []
+    resources: Annotated[Resources | None, Field(description="Left out: one whole GPU.")] = None
+    annotations: Annotated[
+        dict[str, str],
+        Field(
+            max_length=100,
+            description="Kaiwo's: `kaiwo.ai/gpu-fraction`, `gpu-memory` (MiB), `gpu-sharing` and `gpu-isolation`, in "
+            "place of `resources`. Others are ignored.",
+        ),
+        AfterValidator(_checked_annotations),
+    ] = {}
     language: _Word = LANGUAGE
 
     def job_spec(self, mode: Mode, source: str, problem: str = "", priority: int = 0) -> JobSpec:
@@ -161,9 +179,14 @@ class _Body(BaseModel):
             priority=priority,
             queue=self.queue,
             time_limit=Duration(seconds=self.time_limit_seconds) if self.time_limit_seconds else None,
+            resources=self._resources(),
             job_class=self.job_class,
             placement=self.placement,
         )
+
+    def _resources(self) -> ResourcesMessage | None:
+        resources = self.resources or of_annotations(self.annotations)
+        return resources.to_proto() if resources else None
 
     def _for_a_solution(self) -> dict[str, Any]:
         return {}

@@ -9,6 +9,7 @@ from pydantic import BaseModel, Field
 from wavepool.scheduler.v1.scheduler_pb2 import JOB_STATE_CANCELLED, JOB_STATE_FAILED, JOB_STATE_FINISHED
 
 from gateway.submissions.end_frames import end_frame
+from gateway.submissions.resources import AdmittedResources, admitted_resources
 from gateway.submissions.verdicts import final_status
 from gateway.words.enum_names import job_state_name, mode_name, timing_mode_word, timing_name, verdict_name
 from gateway.words.json_values import from_json, json_safe
@@ -36,6 +37,7 @@ class Submission(BaseModel):
     priority: int
     queue: str
     time_limit_seconds: int | None
+    resources: AdmittedResources
     job_class: Annotated[str | None, Field(alias="class", description="A class of its queue; null: none.")]
     placement: Annotated[str | None, Field(description="How its machine is chosen; null: as its queue says.")]
     state: Annotated[
@@ -155,6 +157,7 @@ def _submission_fields(job: scheduler_pb2.Job) -> dict[str, Any]:
         "priority": spec.priority,
         "queue": spec.queue,
         "time_limit_seconds": spec.time_limit.seconds or None,
+        "resources": admitted_resources(spec.resources),
         "class": spec.job_class or None,
         "placement": spec.placement or None,
         "state": job_state_name(job.state),

@@ -6,7 +6,7 @@ loop can no longer be closed (aiosqlite 0.22.1, SQLAlchemy 2.1.9). Here both wai
 
 A trip to the thread costs as much as a short statement. aiosqlite makes four for each statement: create the cursor,
 execute, fetch the rows, close the cursor. Here `execute` also fetches the rows, and calls that wait for no lock and no
-disk are made directly if the thread is idle.
+disk are made directly if the thread is idle. So are the statements of a short transaction, once it has the write lock.
 """
 
 from __future__ import annotations
@@ -40,6 +40,8 @@ class SqliteConnection(aiosqlite.Connection):
         # Only one thread changes each counter.
         self._visits_begun = 0
         self._visits_over = 0
+        self.runs_here = False
+        """True if statements run in the thread of the event loop: they are short, and the write lock is held."""
 
     @property
     def is_idle(self) -> bool:
@@ -76,7 +78,9 @@ class SqliteConnection(aiosqlite.Connection):
             self._opened.close()
 
     async def visit(self, call: Callable[..., Any], *arguments: Any) -> Any:  # noqa: ANN401 - any call
-        """Makes a call in the thread and gives its result; a call that has begun ends even if the task is cancelled."""
+        """Makes a call and gives its result; a call that has begun ends even if the task is cancelled."""
+        if self.runs_here and self.is_idle:
+            return call(*arguments)
         return await self._execute(call, *arguments)
 
     async def _execute(self, fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - any call
@@ -110,6 +114,11 @@ class SqliteCursor(aiosqlite.Cursor):
             self._cursor.execute(sql)
         else:
             self._rows = deque(await self._connection.visit(_rows_of, self._cursor, sql, parameters or ()))
+        return self
+
+    async def executemany(self, sql: str, parameters: Iterable[Iterable[Any]]) -> Self:
+        """Executes a statement with each of the parameters."""
+        await self._connection.visit(self._cursor.executemany, sql, parameters)
         return self
 
     async def fetchone(self) -> Any | None:  # noqa: ANN401 - a row

@@ -16,7 +16,7 @@ from servicekit.rpc.renewed_channel import RenewedChannel
 from servicekit.rpc.tls import client_credentials, dns_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from servicekit.rpc.credentials import ServiceCredentials
     from servicekit.rpc.tls import Certificates, TlsFiles
@@ -56,51 +56,94 @@ OPTIONS: tuple[tuple[str, int | str], ...] = (
 )
 
 
-class _Metadata:
-    def __init__(self, credentials: ServiceCredentials | None, server: str) -> None:
+class _SignedChannel(grpc.aio.Channel):
+    """A channel whose calls have the request id and the metadata of credentials.
+
+    grpc's interceptors would do the same, but make a task of their own for each call.
+    """
+
+    def __init__(self, channel: grpc.aio.Channel, credentials: ServiceCredentials | None) -> None:
+        self._channel = channel
         self._credentials = credentials
+
+    def unary_unary(self, *args: Any, **options: Any) -> Any:  # noqa: ANN401 - as grpc passes them
+        """A method with one request and one answer."""
+        return self._signed(self._channel.unary_unary(*args, **options))
+
+    def unary_stream(self, *args: Any, **options: Any) -> Any:  # noqa: ANN401 - as grpc passes them
+        """A method that streams its answers."""
+        return self._signed(self._channel.unary_stream(*args, **options))
+
+    def stream_unary(self, *args: Any, **options: Any) -> Any:  # noqa: ANN401 - as grpc passes them
+        """A method that streams its requests."""
+        return self._signed(self._channel.stream_unary(*args, **options))
+
+    def stream_stream(self, *args: Any, **options: Any) -> Any:  # noqa: ANN401 - as grpc passes them
+        """A method that streams both ways."""
+        return self._signed(self._channel.stream_stream(*args, **options))
+
+    def get_state(self, try_to_connect: bool = False) -> grpc.ChannelConnectivity:  # noqa: FBT001, FBT002 - grpc's own
+        """The state of the connection."""
+        return self._channel.get_state(try_to_connect)
+
+    async def wait_for_state_change(self, last_observed_state: grpc.ChannelConnectivity) -> None:
+        """Waits until the state of the connection changes."""
+        await self._channel.wait_for_state_change(last_observed_state)
+
+    async def channel_ready(self) -> None:
+        """Waits until the connection stands."""
+        await self._channel.channel_ready()
+
+    async def close(self, grace: float | None = None) -> None:
+        """Ends all calls after `grace` seconds, and the connection."""
+        await self._channel.close(grace)
+
+    async def __aenter__(self) -> grpc.aio.Channel:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    def _signed(self, method: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*request: Any, metadata: Iterable[Any] | None = None, **how: Any) -> Any:  # noqa: ANN401 - as grpc passes them
+            signed = [*(metadata or ())]
+            if request_id := current_request_id():
+                signed.append((METADATA_KEY, request_id))
+            if self._credentials:
+                signed += self._credentials.metadata()
+            return method(*request, metadata=signed, **how)
+
+        return call
+
+
+class _Explainer(grpc.aio.UnaryUnaryClientInterceptor):
+    """Adds the fault of TLS, and its fix, to the error of a call that failed because of it."""
+
+    def __init__(self, tls: TlsFiles, server: str) -> None:
+        self._tls = tls
         self._server = server
 
-    def added(self, details: grpc.aio.ClientCallDetails) -> grpc.aio.ClientCallDetails:
-        metadata = grpc.aio.Metadata(*(details.metadata or ()))
-        if request_id := current_request_id():
-            metadata.add(METADATA_KEY, request_id)
-        for key, value in self._credentials.metadata() if self._credentials else ():
-            metadata.add(key, value)
-        return grpc.aio.ClientCallDetails(
-            details.method, details.timeout, metadata, details.credentials, details.wait_for_ready
-        )
+    async def intercept_unary_unary(
+        self, continuation: Callable[..., Any], client_call_details: grpc.aio.ClientCallDetails, request: object
+    ) -> Any:  # noqa: ANN401 - grpc's own
+        """Called by grpc for each call."""
+        call = await continuation(client_call_details, request)
+        try:
+            await call
+        except grpc.aio.AioRpcError as error:
+            if explained := self._explained(error):
+                raise explained from error
+            raise
+        return call
 
-    def explained(self, error: grpc.aio.AioRpcError, tls: TlsFiles) -> grpc.aio.AioRpcError | None:
-        """The error with the fault of TLS and its fix; None if that is not the reason."""
+    def _explained(self, error: grpc.aio.AioRpcError) -> grpc.aio.AioRpcError | None:
+        """The error with the fault and its fix; None if TLS is not the reason."""
         details = error.details() or ""
-        fault = tls.fault(self._server, details) if error.code() is grpc.StatusCode.UNAVAILABLE else ""
+        fault = self._tls.fault(self._server, details) if error.code() is grpc.StatusCode.UNAVAILABLE else ""
         if not fault:
             return None
         said = f"{fault} ({details})"
         return grpc.aio.AioRpcError(error.code(), error.initial_metadata(), error.trailing_metadata(), said)
-
-
-class _Unary(_Metadata, grpc.aio.UnaryUnaryClientInterceptor):
-    async def intercept_unary_unary(
-        self, continuation: Callable[..., Any], client_call_details: grpc.aio.ClientCallDetails, request: object
-    ) -> Any:  # noqa: ANN401 - grpc's own
-        call = await continuation(self.added(client_call_details), request)
-        if self._credentials and self._credentials.tls:
-            try:
-                await call
-            except grpc.aio.AioRpcError as error:
-                if explained := self.explained(error, self._credentials.tls):
-                    raise explained from error
-                raise
-        return call
-
-
-class _Stream(_Metadata, grpc.aio.UnaryStreamClientInterceptor):
-    async def intercept_unary_stream(
-        self, continuation: Callable[..., Any], client_call_details: grpc.aio.ClientCallDetails, request: object
-    ) -> Any:  # noqa: ANN401 - grpc's own
-        return await continuation(self.added(client_call_details), request)
 
 
 def open_channel(target: str, credentials: ServiceCredentials | None = None, server: str = "") -> grpc.aio.Channel:
@@ -110,13 +153,13 @@ def open_channel(target: str, credentials: ServiceCredentials | None = None, ser
     other server than one with the certificate of `server`; it is opened anew for the first call after the certificates
     have changed. The channel connects when it is first used and reconnects by itself. Close it when done.
     """
-    interceptors = [_Unary(credentials, server), _Stream(credentials, server)]
     tls = credentials.tls if credentials else None
     if not tls:
-        return grpc.aio.insecure_channel(target, options=OPTIONS, interceptors=interceptors)
+        return _SignedChannel(grpc.aio.insecure_channel(target, options=OPTIONS), credentials)
     options = (*OPTIONS, ("grpc.ssl_target_name_override", dns_name(server)))
 
     def opened(certificates: Certificates) -> grpc.aio.Channel:
-        return grpc.aio.secure_channel(target, client_credentials(certificates), options, interceptors=interceptors)
+        explainer = _Explainer(tls, server)
+        return grpc.aio.secure_channel(target, client_credentials(certificates), options, interceptors=[explainer])
 
-    return RenewedChannel(tls, opened)
+    return _SignedChannel(RenewedChannel(tls, opened), credentials)

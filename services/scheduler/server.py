@@ -231,8 +231,8 @@ async def build(  # noqa: PLR0915 - one statement for each part
     forecast.remember(await reader.run_times({JobState.FINISHED}, RUNS_READ))
     settler = Settler(store, billing, pool, running, forecast, clock)
     runner = JobRunner(store, pool, executors, settler, waiting, running, inventory, forecast, clock, settings)
-    demand = DemandReporter(pool, waiting)
-    provisioning = ProvisioningReporter(store, waiting, inventory, forecast, clock)
+    demand = DemandReporter(pool, waiting, inventory)
+    provisioning = ProvisioningReporter(store, waiting, inventory, demand, forecast, clock)
     situations = Situations(book, usage, waiting, running, inventory, clock, placements)
     dispatcher = Dispatcher(
         store, pool, waiting, running, situations, runner, demand, provisioning, clock, settings.lease_duration

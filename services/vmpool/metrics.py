@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from servicekit.metrics import counter, gauge, histogram
 from services.vmpool.machines.machine import READY, MachineState
-from services.vmpool.machines.slot import EIGHTHS_PER_GPU, free_eighths
 from vocabulary import readings
+from vocabulary.slots import EIGHTHS_PER_GPU, free_eighths
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -10,6 +10,7 @@ from wavepool_client import Client
 from wavepool_client.errors import AuthenticationError, InputError, RateLimitedError, UnreachableError
 from wavepool_client.http.event_stream import Event, follow
 from wavepool_client.http.retries import Retries
+from wavepool_client.submission import Isolation, Resources, Submission
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,6 +34,15 @@ def test_calls_are_timed_as_it_is_asked_for(gateway: ScriptedGateway, timing: st
         with pytest.raises(InputError, match="'warm' is none of cold, hot, first-call"):
             client.submit_hip_kernel("code", "relu", timing="warm")
     assert [request.body["timing"] for request in gateway.asked("POST", SUBMISSIONS)] == [timing]
+
+
+def test_what_it_takes_goes_along_if_it_is_not_one_whole_gpu(gateway: ScriptedGateway) -> None:
+    scripted(gateway, Stream(ACCEPTED))
+    with Client(gateway.endpoint, "secret") as client:
+        client.submit(Submission("code", "relu"))
+        client.submit(Submission("code", "relu", resources=Resources(fraction=0.5, isolation=Isolation.TIME_SLICE)))
+    bodies = [call.body for call in gateway.asked("POST", SUBMISSIONS)]
+    assert [body.get("resources") for body in bodies] == [None, {"fraction": 0.5, "isolation": "time-slice"}]
 
 
 def test_fallbacks_go_along(gateway: ScriptedGateway) -> None:

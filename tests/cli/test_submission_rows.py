@@ -2,6 +2,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from wavepool_client.text.submission_rows import submission_rows
 
 JOB: dict[str, Any] = {
@@ -37,3 +39,17 @@ def test_what_the_result_says_again_and_what_is_not_known_has_no_row() -> None:
 def test_a_submission_that_waits_has_no_times_yet() -> None:
     rows = dict(submission_rows({**JOB, "start_time": None, "end_time": None, "result": None}))
     assert {"waited", "took"}.isdisjoint(rows)
+
+
+@pytest.mark.parametrize(
+    ("resources", "text"),
+    [
+        ({"gpus": 1, "fraction": None, "devices": None, "isolation": "exclusive"}, None),
+        ({"gpus": 4, "fraction": None, "devices": None, "isolation": "exclusive"}, "4 GPUs"),
+        ({"gpus": 1, "fraction": None, "devices": 8, "isolation": "exclusive"}, "1 GPU as 8 devices"),
+        ({"gpus": None, "fraction": 0.5, "devices": 1, "isolation": "partition"}, "0.5 GPU (partition) as 1 device"),
+        ("something new", None),
+    ],
+)
+def test_what_it_takes_is_printed_unless_that_is_one_whole_gpu(resources: object, text: str | None) -> None:
+    assert dict(submission_rows({**JOB, "resources": resources})).get("resources") == text

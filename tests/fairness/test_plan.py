@@ -16,6 +16,7 @@ from services.scheduler.fairness.queue_tree import ReclaimStrategy
 from services.scheduler.fairness.settings import FairnessPolicy, Queues, QueueSettings, Share
 from services.scheduler.fairness.situation import Candidate, Machine, Plan, Running, Situation
 from vocabulary.limits import DEFAULT_QUEUE
+from vocabulary.slots import EIGHTH_MILLI, free_slots, taken
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -78,17 +79,22 @@ def situations(draw: st.DrawFn) -> Situation:
     names = sorted(queues.leaves)
     busy: list[Running] = []
     for machine in machines:
-        for number in range(draw(st.integers(0, machine.gpus))):
-            ran = timedelta(seconds=draw(st.sampled_from([5, 600])))
-            stopping = draw(st.booleans())
-            name = f"{machine.machine_id}-{number}"
-            busy.append(Running(name, draw(st.sampled_from(names)), machine.machine_id, NOW - ran, 1, stopping))
+        occupied = (0,) * machine.gpus
+        for number in range(draw(st.integers(0, machine.gpus + 1))):
+            size = draw(st.sampled_from([8, 8, 8, 4, 2]))
+            slots = free_slots(occupied, size)
+            if not slots:
+                continue
+            occupied = taken(occupied, slots)
+            start = NOW - timedelta(seconds=draw(st.sampled_from([5, 600])))
+            name, of, stopping = f"{machine.machine_id}-{number}", draw(st.sampled_from(names)), draw(st.booleans())
+            busy.append(Running(name, of, machine.machine_id, start, size, slots, stopping))
     jobs = [
         Candidate(
             f"job{number}",
             draw(st.sampled_from([*names, "gone"])),
             NOW + timedelta(seconds=number),
-            draw(st.sampled_from([1, 1, 1, 2])),
+            draw(st.sampled_from([8, 8, 8, 16, 4, 1])),
             draw(st.sampled_from([None, None, frozenset({"m0"})])),
             scores=draw(st.sampled_from([None, emptiest, by_name])),
         )
@@ -102,12 +108,12 @@ def test_no_gpu_is_given_twice_and_jobs_go_where_they_may(situation: Situation) 
     found = plan(situation)
     used = Counter({one.machine_id: 0 for one in situation.machines})
     for one in situation.running:
-        used[one.machine_id] += one.gpus
+        used[one.machine_id] += one.eighths
     jobs = {one.job_id: one for one in situation.waiting}
     for job_id, machine_id in found.starts.items():
-        used[machine_id] += jobs[job_id].gpus
+        used[machine_id] += jobs[job_id].eighths
         assert jobs[job_id].machines is None or machine_id in jobs[job_id].machines
-    assert all(used[machine.machine_id] <= machine.gpus for machine in situation.machines)
+    assert all(used[machine.machine_id] <= machine.gpus * 8 for machine in situation.machines)
 
 
 @given(situations())
@@ -117,19 +123,19 @@ def test_nobody_gives_way_unless_the_winner_then_fits(situation: Situation) -> N
         assert not found.stops
     by_id = {one.job_id: one for one in situation.running}
     jobs = {one.job_id: one for one in situation.waiting}
-    room = {machine.machine_id: machine.gpus for machine in situation.machines}
+    room = {machine.machine_id: machine.gpus * 8 for machine in situation.machines}
     stopped = {stop.job_id for stop in found.stops}
     for one in situation.running:
         if one.job_id not in stopped and not one.stopping:
-            room[one.machine_id] -= one.gpus
+            room[one.machine_id] -= one.eighths
     for job_id, machine_id in found.starts.items():
-        room[machine_id] -= jobs[job_id].gpus
+        room[machine_id] -= jobs[job_id].eighths
     for stop in found.stops:
         assert not by_id[stop.job_id].stopping
         assert stop.winner in found.promises
         assert found.promises[stop.winner] == by_id[stop.job_id].machine_id
     for winner in {stop.winner for stop in found.stops}:
-        room[found.promises[winner]] -= jobs[winner].gpus
+        room[found.promises[winner]] -= jobs[winner].eighths
     assert all(left >= 0 for left in room.values())
 
 
@@ -156,7 +162,7 @@ def used_by_queue(situation: Situation, found: Plan) -> Counter[str]:
     starting = [one for one in situation.waiting if one.job_id in found.starts]
     for one in (*(one for one in situation.running if not one.stopping), *starting):
         for above in situation.queues.upwards(situation.queue_of(one)):
-            used[above.name] += one.gpus * 1000
+            used[above.name] += one.eighths * EIGHTH_MILLI
     return used
 
 

@@ -12,6 +12,7 @@ import grpc
 import pytest
 from wavepool.executor.v1 import run_event_pb2
 from wavepool.scheduler.v1 import scheduler_pb2
+from wavepool.scheduler.v1.scheduler_pb2 import ISOLATION_PARTITION, ISOLATION_TIME_SLICE, Resources
 from wavepool.submission.v1 import submission_pb2
 
 from tests.gateway.job_events import ended, event, queued, whole_run
@@ -107,6 +108,20 @@ async def test_sandbox_needs_no_problem(gateway: RunningGateway) -> None:
         ({"priority": 7.0}, "priority", "whole number"),
         ({"priority": None}, "priority", "whole number"),
         ({"cod": "x"}, "cod", "leave it out"),
+        ({"resources": {"gpu": 2}}, "resources.gpu", "leave it out"),
+        ({"resources": {"gpus": "two"}}, "resources.gpus", "whole number"),
+        ({"resources": {"isolation": "mps"}}, "resources.isolation", "'time-slice'"),
+        ({"annotations": {"kaiwo.ai/gpu-fracton": "0.5"}}, "annotations", "kaiwo.ai/gpu-fraction"),
+        ({"annotations": {"kaiwo.ai/gpu-fraction": "half"}}, "annotations", "give a number"),
+        ({"annotations": {"kaiwo.ai/gpu-memory": "0.5"}}, "annotations", "whole MiB"),
+        ({"annotations": {"kaiwo.ai/gpu-sharing": "maybe"}}, "annotations", "true or false"),
+        ({"annotations": {"kaiwo.ai/gpu-isolation": "mps"}}, "annotations", "time-slicing"),
+        (
+            {"annotations": {"kaiwo.ai/gpu-isolation": "mig", "kaiwo.ai/gpu-sharing": "false"}},
+            "annotations",
+            "leave one of them out",
+        ),
+        ({"resources": {"gpus": 2}, "annotations": {"kaiwo.ai/gpu-memory": "1"}}, "annotations", "beside `resources`"),
     ],
 )
 async def test_wrong_field_is_named_with_the_fix_and_nothing_is_submitted(
@@ -328,6 +343,47 @@ async def test_fallbacks_go_to_the_scheduler_and_are_shown(gateway: RunningGatew
     assert list(last_submit(services).spec.fallback_gpu_types) == ["MI250X", "MI210"]
     shown = (await gateway.http.get(f"{PATH}/job_1")).json()
     assert shown["fallback_gpu_types"] == ["MI250X", "MI210"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "resources"),
+    [
+        ({"resources": {"gpus": 4}}, Resources(gpus=4)),
+        (
+            {"resources": {"fraction": 0.5, "isolation": "time-slice", "single_device": True}},
+            Resources(fraction=0.5, isolation=ISOLATION_TIME_SLICE, single_device=True),
+        ),
+        ({"resources": {"memory_mib": 1, "devices": 2, "quiet": True}}, Resources(memory_mib=1, devices=2, quiet=True)),
+        ({"annotations": {"kaiwo.ai/gpu-fraction": "0.5"}}, Resources(fraction=0.5)),
+        ({"annotations": {"kaiwo.ai/gpu-fraction": "2.0"}}, Resources(gpus=2)),
+        (
+            {"annotations": {"kaiwo.ai/gpu-memory": "4000", "kaiwo.ai/gpu-sharing": "true", "app": "mine"}},
+            Resources(memory_mib=4000, isolation=ISOLATION_TIME_SLICE),
+        ),
+        (
+            {"annotations": {"kaiwo.ai/gpu-fraction": "0.25", "kaiwo.ai/gpu-isolation": "MIG"}},
+            Resources(fraction=0.25, isolation=ISOLATION_PARTITION),
+        ),
+        ({"annotations": {"app": "mine"}}, Resources()),
+    ],
+)
+async def test_what_it_takes_goes_to_the_scheduler(
+    gateway: RunningGateway, services: ScriptedServices, asked: dict[str, Any], resources: Resources
+) -> None:
+    assert (await gateway.http.post(PATH, json={**BODY, **asked})).status_code == 202
+    assert last_submit(services).spec.resources == resources
+
+
+async def test_what_it_takes_is_shown_and_a_fault_in_it_has_its_place(
+    gateway: RunningGateway, services: ScriptedServices
+) -> None:
+    services.scheduler.put_job(job_spec(resources=Resources(fraction=0.5, isolation=ISOLATION_PARTITION)))
+    shown = (await gateway.http.get(f"{PATH}/job_1")).json()["resources"]
+    assert shown == {"gpus": None, "fraction": 0.5, "devices": None, "isolation": "partition"}
+    violations = (("spec.resources.gpus", "is 3"),)
+    services.refusals.by_method["SubmitJob"] = refusal(grpc.StatusCode.INVALID_ARGUMENT, "bad", violations)
+    refused = await gateway.http.post(PATH, json={**BODY, "resources": {"gpus": 3}})
+    assert [(error["field"], error["message"]) for error in refused.json()["errors"]] == [("resources.gpus", "is 3")]
 
 
 async def test_a_submission_tells_which_gpu_type_it_got(gateway: RunningGateway, services: ScriptedServices) -> None:

@@ -14,7 +14,7 @@ from wavepool_client.commands.options import EndpointOption, IdArgument, JsonOpt
 from wavepool_client.errors import InputError
 from wavepool_client.exit_codes import ExitCode
 from wavepool_client.outcome import result_of, result_of_submission
-from wavepool_client.submission import TIMED_MODES, Mode, Submission, TimingMode
+from wavepool_client.submission import TIMED_MODES, Isolation, Mode, Resources, Submission, TimingMode
 from wavepool_client.terminal.output import notes, print_json, results, say
 from wavepool_client.terminal.progress import shown_on
 from wavepool_client.terminal.result_printing import print_result, table_of
@@ -87,6 +87,26 @@ def submit(  # noqa: PLR0913 - an argument for each option
         int | None,
         typer.Option("--time-limit", metavar="SECONDS", min=1, help="End the run then; default: the queue's."),
     ] = None,
+    gpus: Annotated[
+        int | None,
+        typer.Option("--gpus", metavar="1|2|4|8", help="So many whole GPUs of one machine; default: 1."),
+    ] = None,
+    fraction: Annotated[
+        float | None,
+        typer.Option("--fraction", metavar="PART", help="A part of one GPU, 0.1 to 1; rounded up to 1/8, 1/4, 1/2."),
+    ] = None,
+    gpu_memory: Annotated[
+        int | None, typer.Option("--gpu-memory", metavar="MIB", help="The smallest part with so much memory.")
+    ] = None,
+    devices: Annotated[
+        int | None, typer.Option("--devices", metavar="NUMBER", help="Exactly so many devices; default: any number.")
+    ] = None,
+    isolation: Annotated[
+        Isolation | None,
+        typer.Option(
+            "--isolation", help="Of a part: `partition`, the default, or `time-slice`, which keeps no co-tenant apart."
+        ),
+    ] = None,
     job_class: Annotated[
         str, typer.Option("--class", metavar="CLASS", help="A class of the queue; default: the queue's default class.")
     ] = "",
@@ -116,6 +136,7 @@ def submit(  # noqa: PLR0913 - an argument for each option
     plan = plan_of(launch_plan) if launch_plan else None
     definition = source_of(problem_def) if problem_def else ""
     fallbacks = tuple(fallback_gpu or ())
+    resources = Resources(gpus, fraction, gpu_memory, devices, isolation)
     submission = Submission(
         source_of(file),
         problem,
@@ -128,6 +149,7 @@ def submit(  # noqa: PLR0913 - an argument for each option
         fallbacks,
         queue,
         time_limit,
+        resources,
         job_class,
         placement,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
+from typing import Any, cast
 
 from wavepool_client.text.machines import cost_text
 from wavepool_client.text.narration import format_milliseconds
@@ -39,12 +39,25 @@ AFTERWARDS = (
 def submission_rows(job: dict[str, Any]) -> list[tuple[str, str]]:
     """Names and values of the known fields; code and result are too long for a table."""
     facts = {name: job.get(name) for name in (*AS_THEY_ARE, *AFTERWARDS)}
+    facts["resources"] = resources_text(job.get("resources"))
     facts["waited"] = _between(job.get("create_time"), job.get("start_time"))
     facts["took"] = _between(job.get("start_time"), job.get("end_time"))
     facts["cost"] = cost_text(job.get("cost_usd"), job.get("billable_seconds"))
     facts["extras"] = [name for name in ("launch_plan", "problem_def") if job.get(name)]
     facts["message"] = None if job.get("result") else job.get("message")
     return [(name, _text(value)) for name, value in facts.items() if value not in (None, "", [])]
+
+
+def resources_text(resources: object) -> str | None:
+    """What a submission takes, such as `2 GPUs` or `0.5 GPU (partition)`; None for one whole GPU."""
+    if not isinstance(resources, dict):
+        return None
+    known = cast("dict[str, Any]", resources)
+    gpus, fraction, devices = known.get("gpus"), known.get("fraction"), known.get("devices")
+    size = f"{fraction} GPU ({known.get('isolation')})" if fraction else f"{gpus} GPU{'' if gpus == 1 else 's'}"
+    if devices:
+        return f"{size} as {devices} device{'' if devices == 1 else 's'}"
+    return None if gpus == 1 else size
 
 
 def _text(value: object) -> str:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from services.billing.prices.price_list import PriceList
+    from vocabulary.money import Tariff
 
 MOST_GPUS = 64
 """More than any machine has."""
@@ -77,17 +78,22 @@ class Quote:
 def quote(prices: PriceList, wanted: GpuTime, longest_run: timedelta, now: datetime) -> Quote:
     """The quote at the prices of now; raises InvalidFieldError with the name of a wrong field."""
     duration = longest_run if wanted.duration is None else wanted.duration
-    _check(wanted, duration)
+    _check(duration)
     gpu_types = dict.fromkeys(prices.gpu_type(name) for name in wanted.gpu_types or [""])
     lines = [_line(prices, gpu_type, wanted, (duration, longest_run), now) for gpu_type in gpu_types]
     return Quote(duration, longest_run, lines)
 
 
-def _check(wanted: GpuTime, duration: timedelta) -> None:
-    if not 1 <= wanted.eighths <= WHOLE_GPU:
-        raise InvalidFieldError("eighths", f"must be from 1 to {WHOLE_GPU}; it is {wanted.eighths}")
-    if not 1 <= wanted.gpus <= MOST_GPUS:
-        raise InvalidFieldError("gpu_count", f"must be from 1 to {MOST_GPUS}; it is {wanted.gpus}")
+def sized(of_one: Tariff, eighths: int, gpus: int) -> Tariff:
+    """The price of so many eighths of each of so many GPUs; raises InvalidFieldError."""
+    if not 1 <= eighths <= WHOLE_GPU:
+        raise InvalidFieldError("eighths", f"must be from 1 to {WHOLE_GPU}; it is {eighths}")
+    if not 1 <= gpus <= MOST_GPUS:
+        raise InvalidFieldError("gpu_count", f"must be from 1 to {MOST_GPUS}; it is {gpus}")
+    return replace(of_one, eighths=eighths, gpus=gpus)
+
+
+def _check(duration: timedelta) -> None:
     if not timedelta(0) < duration <= LONGEST_BILLED:
         raise InvalidFieldError("duration", f"must be more than 0 and at most {LONGEST_BILLED}")
 
@@ -96,7 +102,7 @@ def _line(
     prices: PriceList, gpu_type: str, wanted: GpuTime, durations: tuple[timedelta, timedelta], now: datetime
 ) -> QuoteLine:
     of_one = prices.price_at(now, gpu_type, spot=wanted.spot).tariff
-    tariff = replace(of_one, eighths=wanted.eighths, gpus=wanted.gpus)
+    tariff = sized(of_one, wanted.eighths, wanted.gpus)
     return QuoteLine(
         gpu_type,
         of_one.price_micros_per_hour,

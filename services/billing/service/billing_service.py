@@ -14,11 +14,14 @@ from services.billing.errors import BillingError, InsufficientCreditError, Inval
 from services.billing.ledger import books, budgets, machine_usage
 from services.billing.ledger.budgets import Scope
 from services.billing.prices.price_list import PriceList
+from services.billing.prices.quote import sized
 from services.billing.wire import billing as wire
 from services.billing.wire.fields import optional_instant
+from vocabulary.money import WHOLE_GPU
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from datetime import datetime
 
     import grpc
 
@@ -92,7 +95,7 @@ class BillingServicer(billing_pb2_grpc.BillingServiceServicer):
         """Puts credit aside."""
         key = books.check_key(request.idempotency_key)
         try:
-            tariffs = await self._tariffs(request.gpu_types)
+            tariffs = await self._tariffs(request)
         except BillingError:
             # The hold may be from a time at which the GPU type had a price; its caller must be able to find it.
             receipt = await self._ledger.earlier_hold(request.account_id, key)
@@ -240,16 +243,21 @@ class BillingServicer(billing_pb2_grpc.BillingServiceServicer):
         needed: dict[str, int] = {}
         for name in self._gpu_types:
             with suppress(BillingError):
-                needed[name] = wire.hold_amount(request, {name: listed.price_at(now, name).tariff})
+                needed[name] = wire.hold_amount(request, {name: _of_size(listed, name, request, now)})
         possible = [name for name in needed if needed[name] <= available_micros]
         return {name: needed[name] for name in sorted(possible, key=lambda name: -needed[name])[:MOST_ADVICE]}
 
-    async def _tariffs(self, gpu_types: Sequence[str]) -> dict[str, Tariff]:
-        """The present prices of GPU types; raises InvalidFieldError for an unknown one."""
-        if not gpu_types:
+    async def _tariffs(self, request: pb.ReserveCreditRequest) -> dict[str, Tariff]:
+        """The present prices of the GPU types; raises InvalidFieldError for an unknown one, or a wrong size."""
+        if not request.gpu_types:
             return {}
         listed, now = await self._price_list(), self._clock.now()
-        return {name: listed.price_at(now, listed.gpu_type(name)).tariff for name in gpu_types}
+        return {name: _of_size(listed, listed.gpu_type(name), request, now) for name in request.gpu_types}
 
     async def _price_list(self) -> PriceList:
         return PriceList(self._gpu_types, await self._prices.periods())
+
+
+def _of_size(listed: PriceList, gpu_type: str, request: pb.ReserveCreditRequest, now: datetime) -> Tariff:
+    """The present price of what the work takes of GPUs of this type."""
+    return sized(listed.price_at(now, gpu_type).tariff, request.eighths or WHOLE_GPU, request.gpu_count or 1)

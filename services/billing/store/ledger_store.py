@@ -214,7 +214,7 @@ class LedgerStore:
         one final settlement.
         """
         kind = TransactionKind.SETTLEMENT if final else TransactionKind.PART_SETTLEMENT
-        async with self._database.transaction() as connection:
+        async with self._database.short_transaction() as connection:
             held = await _locked_hold(connection, hold_id)
             if billable and held.tariffs:
                 amount_micros = held.price_of(*billable)
@@ -503,10 +503,16 @@ def _hold_to_row(hold: Hold) -> dict[str, object]:
 
 
 def _tariffs_to_text(tariffs: Mapping[str, Tariff]) -> str:
-    """Micro-dollars an hour, and microseconds of minimum and increment, by GPU type."""
+    """Micro-dollars an hour of a GPU, microseconds of minimum and increment, eighths and GPUs, by GPU type."""
     return json.dumps(
         {
-            gpu_type: [one.price_micros_per_hour, one.minimum // MICROSECOND, one.increment // MICROSECOND]
+            gpu_type: [
+                one.price_micros_per_hour,
+                one.minimum // MICROSECOND,
+                one.increment // MICROSECOND,
+                one.eighths,
+                one.gpus,
+            ]
             for gpu_type, one in tariffs.items()
         }
     )
@@ -514,6 +520,7 @@ def _tariffs_to_text(tariffs: Mapping[str, Tariff]) -> str:
 
 def _tariffs_from_text(text: str) -> Mapping[str, Tariff]:
     return {
-        gpu_type: Tariff(price, minimum * MICROSECOND, increment * MICROSECOND)
-        for gpu_type, (price, minimum, increment) in json.loads(text).items()
+        # Holds from before there were parts of GPUs have no sizes: they are of one whole GPU.
+        gpu_type: Tariff(price, minimum * MICROSECOND, increment * MICROSECOND, *size)
+        for gpu_type, (price, minimum, increment, *size) in json.loads(text).items()
     }

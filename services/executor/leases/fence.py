@@ -13,9 +13,10 @@ from services.executor.leases.errors import StaleLeaseError
 from services.executor.leases.slot import places
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from services.executor.leases.lease import Lease
+    from services.executor.leases.slot import Slot
 
 
 class Fence:
@@ -34,18 +35,21 @@ class Fence:
     def admit(self, lease: Lease) -> None:
         """Let a run of `lease` begin; raises StaleLeaseError if a newer lease shows that it is over.
 
-        A lease without a slot is refused only if it would be over in every possible slot, and it makes no other lease
+        A lease without slots is refused only if it would be over in every possible slot, and it makes no other lease
         stale.
         """
         token = lease.fencing_token
         if token == 0:
             return
-        possible = [lease.slot] if lease.slot else places(lease.eighths, len(self._newest))
-        seen = min((max(self._newest[eighth] for eighth in slot.range) for slot in possible), default=0)
+        possible = [lease.slots] if lease.slots else [(slot,) for slot in places(lease.eighths, len(self._newest))]
+        seen = min((max(map(self._newest.__getitem__, _eighths(slots))) for slots in possible), default=0)
         if token < seen:
             raise StaleLeaseError(
                 f"its fencing token is {token}, and {seen} was seen already on its slot; the lease has passed on"
             )
-        if lease.slot is not None:
-            for eighth in lease.slot.range:
-                self._newest[eighth] = token
+        for eighth in _eighths(lease.slots):
+            self._newest[eighth] = token
+
+
+def _eighths(slots: Sequence[Slot]) -> Iterator[int]:
+    return (eighth for slot in slots for eighth in slot.range)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from services.executor.leases.errors import StaleLeaseError
+from services.executor.leases.slot import overlap
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -20,8 +21,8 @@ class Lease:
     fencing_token: int
     expire_time: datetime | None
     eighths: int
-    slot: Slot | None = None
-    """Slot of the eighths; None if the caller gave none and several are possible."""
+    slots: tuple[Slot, ...] = ()
+    """Slots of the eighths; empty if the caller gave none and several are possible."""
 
     def check_alive(self, now: datetime) -> None:
         """Raise StaleLeaseError if the lease has expired."""
@@ -30,6 +31,4 @@ class Lease:
 
     def is_superseded_by(self, other: Lease) -> bool:
         """True if a run of `other` shows that this lease is over."""
-        if self.slot is None or other.slot is None or self.fencing_token == 0:
-            return False
-        return self.fencing_token < other.fencing_token and self.slot.overlaps(other.slot)
+        return 0 < self.fencing_token < other.fencing_token and overlap(self.slots, other.slots)

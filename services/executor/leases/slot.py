@@ -9,11 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from vocabulary.slots import EIGHTHS_PER_GPU
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-
-EIGHTHS_OF_A_GPU = 8
-"""Number of parts in which a GPU is leased: an MI300X has eight dies."""
 
 
 @dataclass(frozen=True)
@@ -32,18 +31,24 @@ class Slot:
         """True if the slots share an eighth."""
         return self.first < other.first + other.eighths and other.first < self.first + self.eighths
 
-    def devices(self, device_counts: Sequence[int]) -> tuple[int, ...]:
-        """Return the slot's devices. `device_counts` has the devices of each GPU: 1, or 8 partitions in CPX mode."""
-        found: set[int] = set()
-        for eighth in self.range:
-            gpu, place = divmod(eighth, EIGHTHS_OF_A_GPU)
-            found.add(sum(device_counts[:gpu]) + place * device_counts[gpu] // EIGHTHS_OF_A_GPU)
-        return tuple(sorted(found))
+
+def overlap(some: Iterable[Slot], others: Sequence[Slot]) -> bool:
+    """True if a slot of `some` shares an eighth with one of `others`."""
+    return any(slot.overlaps(other) for slot in some for other in others)
+
+
+def devices_of(slots: Iterable[Slot], device_counts: Sequence[int]) -> tuple[int, ...]:
+    """Return the slots' devices. `device_counts` has the devices of each GPU: 1, or 8 partitions in CPX mode."""
+    found: set[int] = set()
+    for eighth in (eighth for slot in slots for eighth in slot.range):
+        gpu, place = divmod(eighth, EIGHTHS_PER_GPU)
+        found.add(sum(device_counts[:gpu]) + place * device_counts[gpu] // EIGHTHS_PER_GPU)
+    return tuple(sorted(found))
 
 
 def places(eighths: int, capacity_eighths: int) -> list[Slot]:
     """Return every slot of this size on a machine with `capacity_eighths`."""
-    step = min(eighths, EIGHTHS_OF_A_GPU)
+    step = min(eighths, EIGHTHS_PER_GPU)
     return [Slot(first, eighths) for first in range(0, capacity_eighths - eighths + 1, step)]
 
 

@@ -21,9 +21,10 @@ from services.executor.leases.errors import (
     UnknownRunError,
 )
 from services.executor.leases.fence import Fence
-from services.executor.leases.slot import EIGHTHS_OF_A_GPU, free_place
+from services.executor.leases.slot import devices_of, free_place, overlap
 from services.executor.runs.execution import EndReason, Execution, Place
 from services.executor.runs.run import Run
+from vocabulary.slots import EIGHTHS_PER_GPU
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -55,7 +56,7 @@ class Capacity:
     @property
     def eighths(self) -> int:
         """Number of eighths of the whole machine."""
-        return self.gpu_count * EIGHTHS_OF_A_GPU
+        return self.gpu_count * EIGHTHS_PER_GPU
 
     @property
     def runs_per_device(self) -> int:
@@ -176,17 +177,18 @@ class Runs:
             self._fence_file.write(self._fence.newest)
 
     def _place(self, spec: RunSpec) -> Place:
-        """Return the run's place: its lease's slot, or a free one if the lease names none."""
+        """Return the run's place: its lease's slots, or a free one if the lease names none."""
         in_flight, lease = self.in_flight, spec.lease
-        taken = [execution.place.slot for execution in in_flight]
-        slot = lease.slot or free_place(lease.eighths, self.capacity.eighths, taken)
-        if slot is None or any(slot.overlaps(other) for other in taken) or len(in_flight) >= self.capacity.max_runs:
+        taken = [slot for execution in in_flight for slot in execution.place.slots]
+        free = free_place(lease.eighths, self.capacity.eighths, taken)
+        slots = lease.slots or ((free,) if free else ())
+        if not slots or overlap(slots, taken) or len(in_flight) >= self.capacity.max_runs:
             raise NoSlotError(len(in_flight))
-        devices = slot.devices(self.capacity.device_counts)
+        devices = devices_of(slots, self.capacity.device_counts)
         sharing = sum(not set(devices).isdisjoint(execution.place.devices) for execution in in_flight)
         if sharing >= self.capacity.runs_per_device:
             raise NoSlotError(len(in_flight))
-        return Place(slot, devices)
+        return Place(slots, devices)
 
     async def _carry_out(self, execution: Execution) -> None:
         spec = execution.run.spec

@@ -20,11 +20,13 @@ from wavepool.executor.v1.run_event_pb2 import (
 
 from servicekit import logging
 from servicekit.rpc.proto_time import duration_to_proto
+from vocabulary.slots import EIGHTHS_PER_GPU
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from servicekit.clock import Clock
+    from services.executor.core.model.job import CoreJob
     from services.executor.judges.judge import Judge
     from services.executor.judges.pool import JudgePool
     from services.executor.leases.slot import Slot
@@ -56,8 +58,13 @@ _VERDICTS = {
 class Place:
     """A run's place on the machine: its eighths and their devices."""
 
-    slot: Slot
+    slots: tuple[Slot, ...]
     devices: tuple[int, ...]
+
+    @property
+    def is_part(self) -> bool:
+        """True if other runs may be on the same GPU."""
+        return any(slot.eighths < EIGHTHS_PER_GPU for slot in self.slots)
 
 
 class Execution:
@@ -125,12 +132,15 @@ class Execution:
         self.leaves_processes |= judge.leaves_processes
 
     async def _follow(self, judge: Judge) -> None:
-        async for event in judge.run(replace(self.run.spec.job, devices=self.place.devices)):
+        async for event in judge.run(self._job()):
             if event.HasField("finished"):
                 self.leaves_processes |= event.finished.unkillable
                 self._finish(event.finished)
             else:
                 self.run.record(event)
+
+    def _job(self) -> CoreJob:
+        return replace(self.run.spec.job, devices=self.place.devices, has_part_of_gpu=self.place.is_part)
 
     async def _reason_to_end(self) -> EndReason:
         while True:

@@ -68,7 +68,11 @@ class Capabilities:
             version=_version(),
             unfit_reason=unfit_reason,
             inventory=inventory_to_proto(
-                self.inventory.current, self.toolchain.title, self.torch_version, self.sandbox_gaps
+                self.inventory.current,
+                self.toolchain.title,
+                self.torch_version,
+                self.sandbox_gaps,
+                capacity.runs_per_device,
             ),
             inventory_time=instant_to_proto(self.inventory.current.time),
             load=executor_pb2.MachineLoad(

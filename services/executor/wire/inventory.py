@@ -14,7 +14,11 @@ if TYPE_CHECKING:
 
 
 def inventory_to_proto(
-    inventory: Inventory, toolchain: str, torch_version: str = "", sandbox_gaps: Iterable[str] = ()
+    inventory: Inventory,
+    toolchain: str,
+    torch_version: str = "",
+    sandbox_gaps: Iterable[str] = (),
+    runs_per_device: int = 1,
 ) -> inventory_pb2.Inventory:
     """Return everything that is known of the machine."""
     device, host = inventory.device, inventory.host
@@ -31,6 +35,7 @@ def inventory_to_proto(
         host_memory_mib=host.memory_mib,
         torch_version=torch_version,
         sandbox_gaps=sandbox_gaps,
+        runs_per_device=runs_per_device,
         unread=[inventory_pb2.UnreadFact(field=fact.field, reason=fact.reason) for fact in device.unread],
     )
 

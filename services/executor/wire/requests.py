@@ -14,14 +14,15 @@ from services.executor.core.model.job import CoreJob
 from services.executor.leases.authentication import Caller
 from services.executor.leases.errors import InvalidFieldError, UnknownProblemError
 from services.executor.leases.lease import Lease
-from services.executor.leases.slot import EIGHTHS_OF_A_GPU, Slot, places
+from services.executor.leases.slot import Slot, places
 from services.executor.runs.run import RunSpec
 from submissions.checks import unreadable
 from vocabulary.limits import DEFAULT_DTYPE, LONGEST_RUN
+from vocabulary.slots import EIGHTHS_PER_GPU, LEGAL_EIGHTHS
 
 if TYPE_CHECKING:
     from google.protobuf.timestamp_pb2 import Timestamp
-    from wavepool.executor.v1 import executor_pb2
+    from wavepool.executor.v1 import executor_pb2, inventory_pb2
     from wavepool.submission.v1.submission_pb2 import Submission
 
     from problems.kit.definition import SizeSet
@@ -66,30 +67,35 @@ class RunDecoder:
 
     def _size_violations(self, request: executor_pb2.RunRequest) -> Violations:
         sizes = [size for size in (1, 2, 4) if size < self.capacity_eighths]
-        sizes += range(EIGHTHS_OF_A_GPU, self.capacity_eighths + 1, EIGHTHS_OF_A_GPU)
+        sizes += range(EIGHTHS_PER_GPU, self.capacity_eighths + 1, EIGHTHS_PER_GPU)
         if request.eighths == 0 or request.eighths in sizes:
-            return []
+            return [("eighths", "leave it out beside `slots`")] if request.eighths and request.slots else []
         return [("eighths", f"is {request.eighths}; it must be one of {', '.join(map(str, sizes))}, or 0 for 8")]
 
     def _slot_violations(self, request: executor_pb2.RunRequest) -> Violations:
-        if not request.HasField("gpu"):
-            return [("gpu", "is missing beside first_eighth; send both")] if request.HasField("first_eighth") else []
-        gpu_count = self.capacity_eighths // EIGHTHS_OF_A_GPU
-        if not 0 <= request.gpu < gpu_count:
-            return [("gpu", f"is {request.gpu}; the machine's GPUs are 0 to {gpu_count - 1}")]
-        slot = _told_slot(request)
-        if not 0 <= request.first_eighth < EIGHTHS_OF_A_GPU or slot not in places(slot.eighths, self.capacity_eighths):
-            fix = f"must be a multiple of {slot.eighths} below {EIGHTHS_OF_A_GPU}"
-            return [("first_eighth", f"is {request.first_eighth}; it {fix}")]
+        gpu_count = self.capacity_eighths // EIGHTHS_PER_GPU
+        for number, slot in enumerate(request.slots):
+            field = f"slots[{number}]"
+            if not 0 <= slot.gpu < gpu_count:
+                return [(f"{field}.gpu", f"is {slot.gpu}; the machine's GPUs are 0 to {gpu_count - 1}")]
+            if slot.eighths not in LEGAL_EIGHTHS:
+                legal = ", ".join(map(str, LEGAL_EIGHTHS))
+                return [(f"{field}.eighths", f"is {slot.eighths}; it must be one of {legal}")]
+            if slot.first_eighth not in range(0, EIGHTHS_PER_GPU, slot.eighths):
+                fix = f"must be a multiple of {slot.eighths} below {EIGHTHS_PER_GPU}"
+                return [(f"{field}.first_eighth", f"is {slot.first_eighth}; it {fix}")]
+        gpus = [slot.gpu for slot in request.slots]
+        if len(gpus) > len(set(gpus)):
+            return [("slots", "names a GPU twice; give each GPU once")]
         return []
 
     def _lease(self, request: executor_pb2.RunRequest) -> Lease:
         expire_time = instant(request.lease_expire_time) if request.HasField("lease_expire_time") else None
-        eighths = request.eighths or EIGHTHS_OF_A_GPU
+        if slots := tuple(_slot(slot) for slot in request.slots):
+            return Lease(request.fencing_token, expire_time, sum(slot.eighths for slot in slots), slots)
+        eighths = request.eighths or EIGHTHS_PER_GPU
         possible = places(eighths, self.capacity_eighths)
-        only = possible[0] if len(possible) == 1 else None
-        slot = _told_slot(request) if request.HasField("gpu") else only
-        return Lease(request.fencing_token, expire_time, eighths, slot)
+        return Lease(request.fencing_token, expire_time, eighths, tuple(possible) if len(possible) == 1 else ())
 
 
 def instant(timestamp: Timestamp) -> datetime:
@@ -97,8 +103,8 @@ def instant(timestamp: Timestamp) -> datetime:
     return timestamp.ToDatetime(tzinfo=UTC)
 
 
-def _told_slot(request: executor_pb2.RunRequest) -> Slot:
-    return Slot(request.gpu * EIGHTHS_OF_A_GPU + request.first_eighth, request.eighths or EIGHTHS_OF_A_GPU)
+def _slot(slot: inventory_pb2.Slot) -> Slot:
+    return Slot(slot.gpu * EIGHTHS_PER_GPU + slot.first_eighth, slot.eighths)
 
 
 def _run_violations(request: executor_pb2.RunRequest) -> Violations:

@@ -25,6 +25,7 @@ from services.scheduler.fairness.queue_tree import (
     checked_tree,
 )
 from vocabulary.limits import DEFAULT_QUEUE
+from vocabulary.slots import EIGHTH_MILLI
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -33,7 +34,6 @@ ANY_GPU = "gpu"
 """The entry for each GPU type without one of its own."""
 DEFAULT_RECLAIM_MIN_RUNTIME = timedelta(seconds=60)
 MOST_QUEUES = 1_000
-EIGHTH_MILLI = WHOLE_GPU_MILLI // 8
 LARGEST_MILLI = 1_000_000 * WHOLE_GPU_MILLI
 LEAST_PRIORITY, MOST_PRIORITY = -1_000_000, 1_000_000
 MOST_CHARACTERS = 200

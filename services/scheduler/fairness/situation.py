@@ -1,6 +1,6 @@
 """What a pass over the queue decides on, and what it decides, for one GPU type; the same for every policy.
 
-Each job takes whole GPUs of one machine.
+Each job takes whole GPUs of one machine, or a part of one: 1, 2 or 4 eighths. Sizes are in eighths.
 """
 
 from __future__ import annotations
@@ -8,19 +8,30 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
+from services.scheduler.fairness.queue_tree import WHOLE_GPU_MILLI
+from vocabulary.slots import EIGHTHS_PER_GPU
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from datetime import datetime
 
     from services.scheduler.fairness.settings import Queues
+    from vocabulary.slots import Slot
 
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """A machine that takes jobs, with the GPUs that no other tenant has. The order of machines breaks ties."""
+    """A machine that takes jobs. The order of machines breaks ties."""
 
     machine_id: str
     gpus: int
+    taken: tuple[int, ...] = ()
+    """The eighths of each GPU that other tenants have, as in `vocabulary/slots.py`; empty if they have none."""
+
+    @property
+    def own_gpus(self) -> int:
+        """The number of GPUs that no other tenant has a part of."""
+        return self.gpus - sum(map(bool, self.taken))
 
 
 Scores: TypeAlias = "Callable[[Sequence[tuple[Machine, int]]], Sequence[float]]"
@@ -35,7 +46,9 @@ class Running:
     queue: str
     machine_id: str
     start_time: datetime
-    gpus: int = 1
+    eighths: int = EIGHTHS_PER_GPU
+    slots: tuple[Slot, ...] = ()
+    """Where they are; empty if that is not known, or does not matter."""
     stopping: bool = False
     """It is over or gives way, and its GPUs are about to be free."""
     gives_way_to: str = ""
@@ -52,7 +65,7 @@ class Candidate:
     queue: str
     turn_time: datetime
     """The earlier of two jobs of a queue goes first."""
-    gpus: int = 1
+    eighths: int = EIGHTHS_PER_GPU
     machines: frozenset[str] | None = None
     """The machines that it may run on; None for all."""
     promised: str = ""
@@ -72,12 +85,17 @@ class Situation:
     running: Sequence[Running]
     waiting: Sequence[Candidate]
     """Within each queue, in the order in which they are to start."""
-    further_gpus: Mapping[str, int] = field(default_factory=dict[str, int])
-    """GPUs that jobs behind those of `waiting` want, by queue."""
+    further_eighths: Mapping[str, int] = field(default_factory=dict[str, int])
+    """What jobs behind those of `waiting` want, by queue."""
     may_stop: bool = True
     """False if jobs take free GPUs only."""
     usage_ppm: Mapping[str, int] = field(default_factory=dict[str, int])
     """What queues used lately, decayed, as millionths of all GPUs of the type."""
+
+    @property
+    def own_milli(self) -> int:
+        """Thousandths of GPUs that there are for us."""
+        return sum(machine.own_gpus for machine in self.machines) * WHOLE_GPU_MILLI
 
     def queue_of(self, job: Running | Candidate) -> str:
         """The job's queue, which the tree has."""

@@ -10,13 +10,12 @@ from wavepool.executor.v1.run_event_pb2 import Finished
 
 from services.scheduler.jobs.job import OVER_STATES, JobState
 from submissions.modes import MODES
+from vocabulary.slots import EIGHTHS_PER_GPU
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from services.scheduler.jobs.job import Job
-
-EIGHTHS_PER_GPU = 8
 
 
 @dataclass(frozen=True)

@@ -8,22 +8,22 @@ it: they wait behind this one, unless they have a higher priority.
 
 from __future__ import annotations
 
-import heapq
 import math
-import random
-from bisect import bisect_right
+import zlib
 from dataclasses import dataclass
 from datetime import timedelta
-from statistics import fmean, pstdev
+from statistics import fmean
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
 PLAYS = 60
 """The p90 is the 54th of them; more plays change it by less than the history's own error."""
 PLAYED_AHEAD = 200
-"""Callers pass this many jobs; further ones count with a mean time, so that an estimate takes some 10 ms however long
+"""Callers pass this many jobs; further ones count with a mean time, so that an estimate takes some 3 ms however long
 the queue is."""
 _SHORTEST, _MOST_ERROR = 1e-3, 0.5
 """Seconds that a run of no time counts as, and the largest error of a kind's time: a factor of 1.6."""
@@ -54,44 +54,33 @@ class Slots:
 
 
 class _Kind:
-    """What the last runs of one kind say: their times in order, and the error of the logarithm of a time."""
+    """What the last runs of one kind say: their times in order, and by how much each play's times are off.
 
-    def __init__(self, times: Sequence[float]) -> None:
-        self.ordered = sorted(times)
-        logarithms = [math.log(max(time, _SHORTEST)) for time in times]
-        self.error = min(_MOST_ERROR, pstdev(logarithms) / math.sqrt(len(times)))
+    A play's times of the kind are all off by one factor, whose error is that of the mean logarithm of a time.
+    """
 
+    def __init__(self, times: Sequence[float], chance: np.random.Generator) -> None:
+        self.ordered = np.sort(np.asarray(times, dtype=float))
+        logarithms = np.log(np.maximum(self.ordered, _SHORTEST))
+        error = min(_MOST_ERROR, float(logarithms.std()) / math.sqrt(len(times)))
+        self.factors = np.exp(error * chance.standard_normal(PLAYS))
 
-class _Play:
-    """Draws of times in one play: all times of a kind are off by the same factor."""
+    def times(self, shares: np.ndarray) -> np.ndarray:
+        """A time for each play: the share of all times that are below it is drawn."""
+        return self.factors * self.ordered[(shares * len(self.ordered)).astype(int)]
 
-    def __init__(self, chance: random.Random) -> None:
-        self._chance = chance
-        self._factors: dict[_Kind, float] = {}
-
-    def draw(self, kind: _Kind) -> float:
-        """A time of the kind."""
-        return self._factor(kind) * self._chance.choice(kind.ordered)
-
-    def rest(self, elapsed: float, kind: _Kind) -> float:
+    def rests(self, elapsed: float, shares: np.ndarray) -> np.ndarray:
         """What a run that has taken `elapsed` takes yet; one that is longer than all known ones takes as long again."""
-        factor, times = self._factor(kind), kind.ordered
-        first_longer = bisect_right(times, elapsed / factor)
-        if first_longer == len(times):
-            return elapsed
-        return factor * times[self._chance.randrange(first_longer, len(times))] - elapsed
-
-    def _factor(self, kind: _Kind) -> float:
-        if kind not in self._factors:
-            self._factors[kind] = math.exp(self._chance.gauss(0.0, kind.error))
-        return self._factors[kind]
+        first_longer = np.searchsorted(self.ordered, elapsed / self.factors, side="right")
+        longer = len(self.ordered) - first_longer
+        drawn = np.minimum(first_longer + (shares * longer).astype(int), len(self.ordered) - 1)
+        return np.where(longer == 0, elapsed, self.factors * self.ordered[drawn] - elapsed)
 
 
-def _ready(chance: random.Random, elapsed: float, p50: float, p90: float) -> float:
+def _ready(shares: np.ndarray, elapsed: float, p50: float, p90: float) -> np.ndarray:
     """When a machine is ready: at its p50 in half of all plays, and spread out beyond it in the others."""
-    share = chance.random()
-    time = p50 + (p90 - p50) * (share - 0.5) / 0.4 if share > 0.5 else p50  # noqa: PLR2004 - of the two percentiles
-    return max(0.0, time - elapsed)
+    times = np.where(shares > 0.5, p50 + (p90 - p50) * (shares - 0.5) / 0.4, p50)  # noqa: PLR2004 - of the two percentiles
+    return np.maximum(0.0, times - elapsed)
 
 
 def wait_estimate(
@@ -105,30 +94,24 @@ def wait_estimate(
         return None
     if len(ahead) + beyond < slots.free:
         return WaitEstimate(timedelta(0), timedelta(0))
+    # Draws of their own for the kinds, the GPUs and the jobs, so that one more job ahead changes no other draw.
+    of_kinds, of_slots, of_jobs = np.random.default_rng(zlib.crc32(seed.encode())).spawn(3)
     # Jobs of a kind share one sequence of times.
-    times_by_id = {id(times): times for times in _all_times(ahead, slots)}
-    kinds = {key: _Kind(times) for key, times in times_by_id.items()}
-    played = [kinds[id(times)] for times in ahead]
-    busy = [(elapsed, kinds[id(times)]) for elapsed, times in slots.busy]
+    times_by_id = {id(times): times for times in (*(times for _, times in slots.busy), *ahead)}
+    kinds = {key: _Kind(times, of_kinds) for key, times in times_by_id.items()}
+    # The instants, in seconds from now, at which each GPU is free next: a row for each play.
+    shares = of_slots.random((len(slots), PLAYS))
+    free_at = np.zeros((PLAYS, len(slots)))
+    for column, (elapsed, times) in enumerate(slots.busy, slots.free):
+        free_at[:, column] = kinds[id(times)].rests(elapsed, shares[column])
+    for column, start in enumerate(slots.starting, slots.free + len(slots.busy)):
+        free_at[:, column] = _ready(shares[column], *start)
+    plays = np.arange(PLAYS)
+    for times, drawn in zip(ahead, of_jobs.random((len(ahead), PLAYS)), strict=True):
+        free_at[plays, free_at.argmin(axis=1)] += kinds[id(times)].times(drawn)
     mean_seconds = beyond * fmean(beyond_times) / len(slots) if beyond and beyond_times else 0.0
-    waits: list[float] = []
-    for number in range(PLAYS):
-        chance = random.Random(f"{seed}:{number}")  # noqa: S311 - a simulation
-        play = _Play(chance)
-        # The instants, in seconds from now, at which each GPU is free next.
-        free_at = [0.0] * slots.free
-        free_at += [play.rest(elapsed, kind) for elapsed, kind in busy]
-        free_at += [_ready(chance, *start) for start in slots.starting]
-        heapq.heapify(free_at)
-        for kind in played:
-            heapq.heapreplace(free_at, free_at[0] + play.draw(kind))
-        waits.append(free_at[0] + mean_seconds)
+    waits = (free_at.min(axis=1) + mean_seconds).tolist()
     return WaitEstimate(*(timedelta(seconds=percentile(waits, percent)) for percent in (50, 90)))
-
-
-def _all_times(ahead: Sequence[Sequence[float]], slots: Slots) -> Iterator[Sequence[float]]:
-    yield from ahead
-    yield from (times for _, times in slots.busy)
 
 
 def percentile(values: Sequence[float], percent: int) -> float:

@@ -6,9 +6,9 @@ events of the move.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from services.scheduler.jobs.errors import IllegalMoveError
 from vocabulary.money import price_of
@@ -89,7 +89,7 @@ class Job:
     state: JobState
     create_time: datetime
     price_micros_per_hour: int
-    """Price of the wanted GPU type at the time of submission."""
+    """Price of a GPU of the wanted type at the time of submission."""
     hold_micros: int
     """Covers the longest run on the most expensive GPU type that is allowed."""
     fallback_prices_micros_per_hour: tuple[int, ...] = ()
@@ -140,13 +140,19 @@ class Job:
 
     def charge_for(self, billable: timedelta) -> int:
         """Charge for the billable time of the present attempt, in micro-dollars; at most the job's hold."""
-        return min(price_of(billable, self.machine_price_micros_per_hour), self.hold_micros)
+        price = price_of(billable, self.machine_price_micros_per_hour, eighths=self.spec.resources.eighths)
+        return min(price, self.hold_micros)
+
+    def changed(self, **changes: Any) -> Job:  # noqa: ANN401 - values of any fields
+        """The job with other values of some fields, as `dataclasses.replace` gives it in seven times the time."""
+        job: Job = object.__new__(Job)
+        vars(job).update(vars(self), **changes)
+        return job
 
     def priced(self, hold_micros: int, prices_micros_per_hour: Mapping[str, int]) -> Job:
         """Takes over the amount and the prices of the hold that billing made."""
         price, *fallback_prices = [prices_micros_per_hour[gpu_type] for gpu_type in self.spec.gpu_types]
-        return replace(
-            self,
+        return self.changed(
             hold_micros=hold_micros,
             price_micros_per_hour=price,
             fallback_prices_micros_per_hour=tuple(fallback_prices),
@@ -156,11 +162,11 @@ class Job:
         """Puts the job in the queue, after its credit was put on hold."""
         if self.state is not JobState.RESERVING:
             raise IllegalMoveError(self.job_id, self.state, JobState.QUEUED)
-        return replace(self._moved(JobState.QUEUED), hold_id=hold_id)
+        return self._moved(JobState.QUEUED).changed(hold_id=hold_id)
 
     def abandon(self) -> Job:
         """Gives up a submission that died, and frees its key for another try."""
-        return replace(self._moved(JobState.ABANDONED), idempotency_key=None)
+        return self._moved(JobState.ABANDONED).changed(idempotency_key=None)
 
     def provision(self) -> Job:
         """Notes that a machine is being started for the job."""
@@ -174,36 +180,35 @@ class Job:
 
     def start(self, lease: Lease, now: datetime, machine_gpu_type: str = "") -> Job:
         """Notes that the job has a machine; if no GPU type is reported, the wanted one is assumed."""
-        running = replace(self._moved(JobState.RUNNING), machine_gpu_type=machine_gpu_type or self.spec.gpu_type)
-        return replace(running, lease=lease, machine_id=lease.machine_id, start_time=now, run_seq=0, cost_micros=0)
+        running = self._moved(JobState.RUNNING).changed(machine_gpu_type=machine_gpu_type or self.spec.gpu_type)
+        return running.changed(lease=lease, machine_id=lease.machine_id, start_time=now, run_seq=0, cost_micros=0)
 
     def progress(self, run_seq: int, cost_micros: int) -> Job:
         """Notes that events up to `run_seq` are stored; the job stays RUNNING."""
         if self.state is not JobState.RUNNING:
             raise IllegalMoveError(self.job_id, self.state, JobState.RUNNING)
-        return replace(self, run_seq=run_seq, cost_micros=cost_micros)
+        return self.changed(run_seq=run_seq, cost_micros=cost_micros)
 
     def request_cancel(self, now: datetime) -> Job:
         """Notes that someone wants the job to end; its attempt passes that on. The job stays RUNNING."""
         if self.state is not JobState.RUNNING:
             raise IllegalMoveError(self.job_id, self.state, JobState.RUNNING)
-        return replace(self, cancel_time=self.cancel_time or now)
+        return self.changed(cancel_time=self.cancel_time or now)
 
     def retry(self, *, excused: bool = False) -> Job:
         """Puts the job back in the queue after a lost attempt; an `excused` loss does not count against the job."""
         if self.state is not JobState.RUNNING:
             raise IllegalMoveError(self.job_id, self.state, JobState.QUEUED)
         queued = self._moved(JobState.QUEUED)
-        fresh = replace(queued, attempt=self.attempt + 1, lease=None, machine_id="", start_time=None)
+        fresh = queued.changed(attempt=self.attempt + 1, lease=None, machine_id="", start_time=None)
         attempts_excused = self.attempts_excused + excused
-        return replace(fresh, attempts_excused=attempts_excused, machine_gpu_type="", run_seq=0, cost_micros=0)
+        return fresh.changed(attempts_excused=attempts_excused, machine_gpu_type="", run_seq=0, cost_micros=0)
 
     def settle(self, outcome: Outcome) -> Job:
         """Notes how the job ends; charge and lease remain to be settled."""
         if JobState(outcome.ending) not in LEGAL_MOVES[JobState.SETTLING]:
             raise IllegalMoveError(self.job_id, JobState.SETTLING, outcome.ending)
-        return replace(
-            self._moved(JobState.SETTLING),
+        return self._moved(JobState.SETTLING).changed(
             ending=outcome.ending,
             verdict=outcome.verdict,
             message=outcome.message,
@@ -215,12 +220,12 @@ class Job:
         """Ends the job, after charge and lease were settled."""
         if self.ending is None:
             raise IllegalMoveError(self.job_id, self.state, JobState.FINISHED)
-        return replace(self._moved(self.ending), cost_micros=cost_micros, end_time=now, lease=None)
+        return self._moved(self.ending).changed(cost_micros=cost_micros, end_time=now, lease=None)
 
     def _moved(self, state: JobState) -> Job:
         if state not in LEGAL_MOVES[self.state]:
             raise IllegalMoveError(self.job_id, self.state, state)
-        return replace(self, state=state)
+        return self.changed(state=state)
 
 
 @dataclass(frozen=True)

@@ -4,15 +4,28 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from wavepool.submission.v1.submission_pb2 import Submission
 
+from services.scheduler.jobs.resources import WHOLE_GPU, Resources
 from submissions.checks import MOST_BYTES
 from vocabulary.limits import DEFAULT_QUEUE
+from vocabulary.slots import EIGHTHS_PER_GPU, Slot, size_of
 
 if TYPE_CHECKING:
     from datetime import datetime
+
+
+class WorkKind(NamedTuple):
+    """A kind of waiting work: the GPU types that it may run on, the wanted one first, and what each job takes of them.
+
+    A job takes `eighths` of each of `gpus` GPUs of one machine. A gang is so many jobs as it takes machines.
+    """
+
+    gpu_types: tuple[str, ...]
+    gpus: int = 1
+    eighths: int = EIGHTHS_PER_GPU
 
 
 @dataclass(frozen=True)
@@ -28,6 +41,7 @@ class JobSpec:
     queue: str = DEFAULT_QUEUE
     time_limit_seconds: int = 0
     """The longest time of one attempt; 0 for the operator's limit, as in jobs from before there were limits."""
+    resources: Resources = WHOLE_GPU
     job_class: str = ""
     """A class of its queue, whose value the queue gives; empty if the queue has none."""
     placement: str = ""
@@ -37,6 +51,11 @@ class JobSpec:
     def gpu_types(self) -> tuple[str, ...]:
         """All allowed GPU types, the wanted one first."""
         return (self.gpu_type, *self.fallback_gpu_types)
+
+    @property
+    def kind(self) -> WorkKind:
+        """What the pool is asked for."""
+        return WorkKind(self.gpu_types, self.resources.gpus, self.resources.eighths_of_each)
 
     def longest_run(self, operators_limit: timedelta) -> timedelta:
         """The longest time of one attempt."""
@@ -58,6 +77,14 @@ def texts_of(submission: Submission) -> Submission:
 
 
 @dataclass(frozen=True)
+class Placement:
+    """The slots of a machine that a job is to get: one slot, or 2, 4 or 8 whole GPUs."""
+
+    machine_id: str
+    slots: tuple[Slot, ...]
+
+
+@dataclass(frozen=True)
 class Lease:
     """Slots of a machine, as vmpool leased them."""
 
@@ -66,10 +93,11 @@ class Lease:
     executor_endpoint: str
     executor_token: str
     fencing_token: int
-    eighths: int
     expire_time: datetime
     """The lease expires then if it is not renewed."""
-    gpu: int | None = None
-    """Index of the GPU that the eighths belong to; None if vmpool did not say."""
-    first_eighth: int | None = None
-    """Index of the first of the eighths on that GPU."""
+    slots: tuple[Slot, ...]
+
+    @property
+    def eighths(self) -> int:
+        """Total size of its slots."""
+        return size_of(self.slots)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import astuple
 from typing import TYPE_CHECKING
 
 from services.scheduler.jobs.errors import InvalidFieldError, InvalidRequestError
 from services.scheduler.jobs.gpu_choice import wanted_gpu_type, wrong_gpu_types
+from services.scheduler.jobs.resources import WHOLE_GPU, resources_of
 from services.scheduler.jobs.spec import JobSpec
 from submissions.checks import InvalidSubmissionError, checked
 from vocabulary.limits import DEFAULT_QUEUE
@@ -41,15 +43,20 @@ def admit(request: SubmitJobRequest, problems: Mapping[str, Problem], gpu_types:
         submission = checked(submission, problems)
     except InvalidSubmissionError as error:
         wrong += [(f"spec.submission.{field}", fault) for field, fault in error.violations]
+    wanted = wanted_gpu_type(asked.gpu_type, gpu_types)
+    fallbacks = tuple(known_name(name, gpu_types) for name in asked.fallback_gpu_types)
     wrong += wrong_gpu_types(asked.gpu_type, asked.fallback_gpu_types, gpu_types)
     wrong += _wrong_priority(asked.priority)
+    resources, wrong_resources = resources_of(asked.resources, list(filter(None, (wanted, *fallbacks))))
+    wrong += wrong_resources
     if wrong:
         raise InvalidRequestError(wrong)
     return JobSpec(
         submission=submission,
-        gpu_type=wanted_gpu_type(asked.gpu_type, gpu_types),
+        gpu_type=wanted,
         priority=asked.priority,
-        fallback_gpu_types=tuple(known_name(name, gpu_types) for name in asked.fallback_gpu_types),
+        fallback_gpu_types=fallbacks,
+        resources=resources,
     )
 
 
@@ -78,9 +85,10 @@ def fingerprint(spec: JobSpec, asked: AskedSpec | None = None) -> str:
     said = {field.name: value for field, value in spec.submission.ListFields()}
     queue = [] if spec.queue == DEFAULT_QUEUE else [spec.queue]
     limit = [asked.time_limit.seconds] if asked and asked.time_limit.seconds else []
+    resources = [] if spec.resources == WHOLE_GPU else [astuple(spec.resources)]
     more = {"class": asked.job_class, "placement": asked.placement} if asked else {}
     more = {name: value for name, value in more.items() if value}
-    content = [said, spec.gpu_types, spec.priority, *queue, *limit, *([more] if more else [])]
+    content = [said, spec.gpu_types, spec.priority, *queue, *limit, *resources, *([more] if more else [])]
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 

@@ -10,6 +10,7 @@ from wavepool.executor.v1.run_event_pb2 import TIMING_VALID, Finished
 
 from services.scheduler.jobs.job import JobState
 from submissions.modes import MODES, Mode, TimingMode
+from vocabulary.slots import EIGHTHS_PER_GPU
 from vocabulary.verdicts import ACCEPTED
 
 if TYPE_CHECKING:
@@ -49,9 +50,10 @@ def proven_time(job: Job) -> ProvenTime | None:
     """The time that an ended job adds to a ranking; None if it adds none.
 
     It counts if the catalogue's own definition accepted the submission in a full run, and the time is proven and was
-    measured on hardware.
+    measured on hardware: on one whole GPU.
     """
     is_full = MODES.get(job.spec.submission.mode) is Mode.FULL and not job.has_definition
+    is_full = is_full and job.spec.resources.eighths == EIGHTHS_PER_GPU
     if job.state is not JobState.FINISHED or job.verdict != ACCEPTED or not is_full or job.end_time is None:
         return None
     timed = Finished.FromString(job.result).benchmarked

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from servicekit.clock import Clock
     from services.scheduler.jobs.queue_state import EndCounts
+    from services.scheduler.jobs.resources import Resources
     from services.scheduler.queue.demand import DemandReporter
     from services.scheduler.queue.inventory import Inventory
     from services.scheduler.queue.running import RunningJobs
@@ -63,13 +64,13 @@ class QueueMonitor:
 
     def _waiting_jobs(self) -> Iterator[WaitingJob]:
         now = self._clock.now()
-        reasons = {gpu_types: self._stuck_because(gpu_types) for gpu_types in self._waiting.jobs_by_gpu_types()}
+        kinds = {(lane.gpu_types, lane.resources) for lane in self._waiting.lanes()}
+        reasons = {kind: self._stuck_because(*kind) for kind in kinds}
         for job in self._waiting.jobs():
-            place = (job.spec.queue, job.spec.gpu_type)
-            yield WaitingJob(place, (now - job.create_time).total_seconds(), reasons[job.spec.gpu_types])
+            spec = job.spec
+            waits = (now - job.create_time).total_seconds()
+            yield WaitingJob((spec.queue, spec.gpu_type), waits, reasons[spec.gpu_types, spec.resources])
 
-    def _stuck_because(self, gpu_types: tuple[str, ...]) -> str:
-        """Why jobs that may run on these GPU types will not be served; empty if a machine that is there can do it."""
-        reason = self._demand.blocked.get(gpu_types, "")
-        gpus, _ = self._inventory.slots(gpu_types) if reason else (0, 0)
-        return "" if gpus else reason
+    def _stuck_because(self, gpu_types: tuple[str, ...], resources: Resources) -> str:
+        """Why such jobs will not be served; empty if a machine that is there can do it."""
+        return "" if self._inventory.suits(resources, gpu_types) else self._demand.blocked(gpu_types, resources)

@@ -26,6 +26,7 @@ from servicekit.rpc.callers import if_found
 from servicekit.rpc.errors import rpc_failure
 from servicekit.rpc.proto_time import duration_to_proto
 from services.scheduler.jobs.errors import BillingUnreachableError, CreditRefusedError, InvalidFieldError
+from services.scheduler.jobs.resources import WHOLE_GPU
 from services.scheduler.peers.rpc_codes import ServiceCalls
 from submissions.modes import MODES
 
@@ -112,8 +113,10 @@ class Billing:
             user_id=job.user_id,
             queue=job.spec.queue,
             problem=submission.problem,
+            eighths=job.spec.resources.eighths_of_each,
+            gpu_count=job.spec.resources.gpus,
             idempotency_key=f"job:{job.job_id}",
-            description=f"job {job.job_id}: {what} on {' or '.join(job.spec.gpu_types)}",
+            description=f"job {job.job_id}: {what} on {_gpus_of(job)}",
         )
         with _translated("account_id"):
             answer = await self._stub.ReserveCredit(request, timeout=CALL_SECONDS)
@@ -143,6 +146,11 @@ class Billing:
             log.exception("billing refuses a settlement", extra={"job_id": job.job_id, "hold_id": hold_id})
             return 0
         return answer.charged_micros
+
+
+def _gpus_of(job: Job) -> str:
+    gpu_types, resources = " or ".join(job.spec.gpu_types), job.spec.resources
+    return gpu_types if resources == WHOLE_GPU else f"{gpu_types}, {resources}"
 
 
 def _why_free(job: Job) -> str:

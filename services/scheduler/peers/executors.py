@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import grpc
-from wavepool.executor.v1 import executor_pb2, executor_pb2_grpc
+from wavepool.executor.v1 import executor_pb2, executor_pb2_grpc, inventory_pb2
 
 from servicekit.rpc.channels import open_channel
 from servicekit.rpc.errors import rpc_failure
@@ -71,9 +71,9 @@ class Executors:
             fencing_token=lease.fencing_token,
             lease_expire_time=instant_to_proto(expire_time),
             after_seq=job.run_seq,
-            eighths=lease.eighths,
-            gpu=lease.gpu,
-            first_eighth=lease.first_eighth,
+            slots=[
+                inventory_pb2.Slot(gpu=slot.gpu, first_eighth=slot.first, eighths=slot.eighths) for slot in lease.slots
+            ],
             request_id=job.request_id,
             longest_run=duration_to_proto(job.spec.longest_run(self._longest_run)),
         )

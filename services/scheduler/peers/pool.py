@@ -8,18 +8,21 @@ from datetime import UTC
 from typing import TYPE_CHECKING
 
 import grpc
+from wavepool.executor.v1 import inventory_pb2
 from wavepool.vmpool.v1 import vmpool_pb2, vmpool_pb2_grpc
 
 from servicekit.rpc.errors import rpc_failure
 from servicekit.rpc.proto_time import duration_to_proto
 from services.scheduler.jobs.spec import Lease
 from services.scheduler.peers.rpc_codes import ServiceCalls
+from vocabulary.slots import Slot
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Generator, Mapping, Sequence
     from datetime import datetime, timedelta
 
     from services.scheduler.jobs.job import Job
+    from services.scheduler.jobs.spec import Placement, WorkKind
 
 CALL_SECONDS = 5.0
 _calls = ServiceCalls()
@@ -63,43 +66,13 @@ _LEASE_ERRORS: dict[grpc.StatusCode, type[PoolError]] = {
 
 
 @dataclass(frozen=True)
-class Slot:
-    """`eighths` of GPU number `gpu` of a machine, from eighth number `first_eighth` on."""
-
-    gpu: int
-    first_eighth: int
-    eighths: int
-
-
-@dataclass(frozen=True)
-class Placement:
-    """The slots of a machine that a job is to get: one slot, or 2, 4 or 8 whole GPUs."""
-
-    machine_id: str
-    slots: tuple[Slot, ...]
-
-
-@dataclass(frozen=True)
 class Placed:
     """A job's lease with the state of its machine. `gang_id` is common to the leases of a gang, and empty without."""
 
     lease: Lease
     machine: vmpool_pb2.Machine
     start_kind: vmpool_pb2.StartKind.ValueType
-    slots: tuple[Slot, ...] = ()
     gang_id: str = ""
-
-
-@dataclass(frozen=True, order=True)
-class WorkKind:
-    """A kind of waiting work: the GPU types that it may run on, the wanted one first, and what each job takes of them.
-
-    A job takes `eighths` of each of `gpus` GPUs of one machine. A gang is so many jobs as it takes machines.
-    """
-
-    gpu_types: tuple[str, ...]
-    gpus: int = 1
-    eighths: int = 8
 
 
 class Pool:
@@ -108,15 +81,13 @@ class Pool:
     def __init__(self, channel: grpc.aio.Channel) -> None:
         self._stub = vmpool_pb2_grpc.VmPoolServiceStub(channel)
 
-    async def acquire(
-        self, job: Job, machine_id: str | None, eighths: int, lease_duration: timedelta, gpus: int = 1
-    ) -> Placed:
-        """Leases `eighths` of each of `gpus` GPUs for the job's present attempt. Repeated calls give the same lease.
+    async def acquire(self, job: Job, lease_duration: timedelta) -> Placed:
+        """Leases what the job takes, of any machine, for its present attempt. Repeated calls give the same lease.
 
         Raises PoolBusyError, JobHasLeaseError, PoolRefusalError, PoolUnreachableError.
         """
         request = _lease_request(job, lease_duration)
-        request.eighths, request.gpus, request.machine_id = eighths, gpus, machine_id or ""
+        request.eighths, request.gpus = job.spec.resources.eighths_of_each, job.spec.resources.gpus
         (placed,) = await self._acquire(request)
         return placed
 
@@ -130,7 +101,7 @@ class Pool:
         request = _lease_request(job, lease_duration)
         for placement in placements:
             slots = [
-                vmpool_pb2.Slot(gpu=slot.gpu, first_eighth=slot.first_eighth, eighths=slot.eighths)
+                inventory_pb2.Slot(gpu=slot.gpu, first_eighth=slot.first, eighths=slot.eighths)
                 for slot in placement.slots
             ]
             request.placements.add(machine_id=placement.machine_id, slots=slots)
@@ -200,21 +171,18 @@ def _lease_request(job: Job, lease_duration: timedelta) -> vmpool_pb2.AcquireLea
 def _placed_from_proto(grant: vmpool_pb2.Grant) -> Placed:
     lease = grant.lease
     slots = tuple(Slot(slot.gpu, slot.first_eighth, slot.eighths) for slot in lease.slots)
-    return Placed(_lease_from_proto(lease, slots), grant.machine, lease.start_kind, slots, lease.gang_id)
+    return Placed(_lease_from_proto(lease, slots), grant.machine, lease.start_kind, lease.gang_id)
 
 
-def _lease_from_proto(lease: vmpool_pb2.Lease, slots: Sequence[Slot]) -> Lease:
-    # The first of the slots, and their total: as an executor is told of a slot, or of GPUs that are neighbours.
+def _lease_from_proto(lease: vmpool_pb2.Lease, slots: tuple[Slot, ...]) -> Lease:
     return Lease(
         lease_id=lease.lease_id,
         machine_id=lease.machine_id,
         executor_endpoint=lease.executor_endpoint,
         executor_token=lease.executor_token,
         fencing_token=lease.fencing_token,
-        eighths=sum(slot.eighths for slot in slots),
         expire_time=lease.expire_time.ToDatetime(UTC),
-        gpu=slots[0].gpu,
-        first_eighth=slots[0].first_eighth,
+        slots=slots,
     )
 
 

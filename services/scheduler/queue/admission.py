@@ -26,7 +26,7 @@ from services.scheduler.jobs.errors import (
 )
 from services.scheduler.jobs.job import UNSEEN_STATES, Job, JobState
 from services.scheduler.jobs.submission_checks import MAX_PRIORITY_FOR_EVERYBODY, admit, fingerprint, time_limit_seconds
-from services.scheduler.queue.racing import uncut
+from services.scheduler.queue.uncut import uncut
 from services.scheduler.wire import payloads
 from vocabulary.money import price_of
 from vocabulary.names import none_of
@@ -124,7 +124,11 @@ class Admission:
             create_time=self._clock.now(),
             price_micros_per_hour=price,
             fallback_prices_micros_per_hour=tuple(fallback_prices),
-            hold_micros=price_of(spec.longest_run(self._policy.longest_run), max((price, *fallback_prices))),
+            hold_micros=price_of(
+                spec.longest_run(self._policy.longest_run),
+                max((price, *fallback_prices)),
+                eighths=spec.resources.eighths,
+            ),
             has_definition=bool(spec.submission.problem_definition),
             request_id=current_request_id(),
         )

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from servicekit.logging import get_logger
-from services.scheduler.peers.pool import WorkKind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from services.scheduler.jobs.resources import Resources
+    from services.scheduler.jobs.spec import WorkKind
     from services.scheduler.peers.pool import Pool
+    from services.scheduler.queue.inventory import Inventory
     from services.scheduler.queue.waiting import WaitingJobs
 
 log = get_logger(__name__)
@@ -19,31 +22,47 @@ log = get_logger(__name__)
 # The pool may forget it when it restarts.
 REPEAT_SECONDS = 5.0
 
+Blocked = tuple[tuple[str, ...], int]
+"""What the pool gives a reason for: GPU types, and the number of GPUs of one machine."""
+
 
 class DemandReporter:
     """Reports changed demand at once, and unchanged demand from time to time."""
 
-    def __init__(self, pool: Pool, waiting: WaitingJobs) -> None:
+    def __init__(self, pool: Pool, waiting: WaitingJobs, inventory: Inventory) -> None:
         self._pool = pool
         self._waiting = waiting
-        self._reported: dict[tuple[str, ...], int] = {}
+        self._inventory = inventory
+        self._reported: dict[WorkKind, int] = {}
         self._reported_at = 0.0
-        self.blocked: Mapping[tuple[str, ...], str] = {}
-        """Reasons for blocked demand, by the GPU types that a job may run on, as the pool last gave them; a reason also
-        names the next step. Empty if demand is met."""
+        self._blocked: Mapping[Blocked, str] = {}
 
     async def report(self) -> None:
         """Reports to the pool if there is news; raises PoolError."""
-        demand = self._waiting.jobs_by_gpu_types()
+        demand = self._demand()
         stale = bool(demand) and time.monotonic() - self._reported_at >= REPEAT_SECONDS
         if demand == self._reported and not stale:
             return
-        by_kind = await self._pool.report_demand({WorkKind(gpu_types): jobs for gpu_types, jobs in demand.items()})
-        blocked = {gpu_types: reason for (gpu_types, _), reason in by_kind.items()}
+        blocked = await self._pool.report_demand(demand)
         self._reported, self._reported_at = demand, time.monotonic()
-        if blocked != self.blocked:
+        if blocked != self._blocked:
             log.info(
                 "demand is blocked" if blocked else "demand is met",
-                extra={"reasons": {"/".join(gpu_types): reason for gpu_types, reason in blocked.items()}},
+                extra={"reasons": {"/".join(gpu_types): reason for (gpu_types, _), reason in blocked.items()}},
             )
-            self.blocked = blocked
+            self._blocked = blocked
+
+    def blocked(self, gpu_types: tuple[str, ...], resources: Resources) -> str:
+        """Why no further machine is started for such work, with the next step; empty if one is, or need not be."""
+        if not self._inventory.can_have(resources, gpu_types):
+            types = " or ".join(gpu_types)
+            return f"no machine with {types} can give {resources}: its GPUs are not in such partitions, or not shared"
+        return self._blocked.get((gpu_types, resources.gpus), "")
+
+    def _demand(self) -> dict[WorkKind, int]:
+        """Jobs by kind. No machine is asked for in vain: the next one will be partitioned as those before it were."""
+        numbers: Counter[WorkKind] = Counter()
+        for lane, jobs in self._waiting.lanes().items():
+            if self._inventory.can_have(lane.resources, lane.gpu_types):
+                numbers[lane.kind] += jobs
+        return dict(numbers)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from services.scheduler.fairness.settings import in_gpus
 from services.scheduler.jobs.job import OVER_STATES, WAITING_STATES, JobState
-from services.scheduler.queue.placement import WHOLE_GPU_EIGHTHS, MachineStage
+from services.scheduler.queue.placement import MachineStage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -90,10 +90,13 @@ class Explainer:
             queue, limit = full
             reason = f"Queue {queue} has as many GPUs of {job.spec.gpu_type} as its limit allows, {in_gpus(limit)}."
             return reason, f"A run of queue {queue} that ends, or a higher limit."
-        blocked = self._demand.blocked.get(job.spec.gpu_types, "")
+        resources = job.spec.resources
+        blocked = self._demand.blocked(job.spec.gpu_types, resources)
         if not offers:
             remedy = blocked or "A machine is asked for; it starts when a provider has one."
             return f"There is no machine with {types}.", remedy
+        if not self._inventory.suits(resources, job.spec.gpu_types):
+            return f"No machine with {types} can give {resources}.", blocked or "A machine is asked for."
         stages = {offer.stage for offer in offers}
         if MachineStage.STARTING in stages and MachineStage.READY not in stages:
             return f"A machine with {types} is being started.", "It goes on when the machine is ready."
@@ -111,8 +114,11 @@ class Explainer:
         if offer.stage is MachineStage.CLOSED:
             return "it takes no new jobs, as it is about to stop"
         holders = ", ".join(sorted(job.job_id for job in self._running.jobs() if job.machine_id == offer.machine_id))
-        if offer.free_eighths < WHOLE_GPU_EIGHTHS or holders:
+        resources = job.spec.resources
+        if not offer.could_give(resources):
+            return f"it has no GPUs for {resources}"
+        if not offer.slots_for(resources, self._situations.held().get(offer.machine_id, ())):
             return f"its GPUs are in use by {holders}" if holders else "its GPUs are in use"
         if job.has_definition and not offer.has_torch:
             return "it has no torch, which problem definitions need"
-        return "its free GPU goes to a job that is ahead, or to another queue by its share"
+        return "what is free of it goes to a job that is ahead, or to another queue by its share"

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from datetime import UTC
 from typing import TYPE_CHECKING
 
 from wavepool.vmpool.v1 import vmpool_pb2
 
-from services.scheduler.queue.placement import WHOLE_GPU_EIGHTHS, MachineOffer, MachineStage
+from services.scheduler.queue.placement import MachineOffer, MachineStage
+from vocabulary.slots import EIGHTHS_PER_GPU
 
 if TYPE_CHECKING:
     from collections.abc import Collection
     from datetime import datetime
 
     from wavepool.vmpool.v1.vmpool_pb2 import Machine, MachineEvent
+
+    from services.scheduler.jobs.resources import Resources
 
 _STAGES = {
     vmpool_pb2.MACHINE_STATE_REQUESTED: MachineStage.STARTING,
@@ -44,12 +48,17 @@ class Inventory:
         self._events: dict[str, MachineEvent] = {}
         self._requests: dict[str, str] = {}
         self._ends: dict[str, str] = {}
+        self._modes: defaultdict[str, set[tuple[int, int]]] = defaultdict(set)
+        """By GPU type, the devices of a GPU and the runs of a device that machines had, also those that are over."""
 
     def apply(self, event: MachineEvent) -> None:
         """Takes in a change of a machine."""
         machine_id = event.machine.machine_id
         if event.machine.state not in ENDED_STATES:
             self._events[machine_id] = event
+            if _STAGES.get(event.machine.state) is MachineStage.READY:
+                offer = _offer(event.machine)
+                self._modes[offer.gpu_type] |= {(count, offer.runs_per_device) for count in offer.device_counts}
             if event.machine.state == vmpool_pb2.MACHINE_STATE_REQUESTED:
                 self._requests[machine_id] = event.machine.reason
             return
@@ -95,6 +104,21 @@ class Inventory:
                 found += [(max(0.0, elapsed), p50, max(p50, p90))] * max(1, machine.gpu_count)
         return found
 
+    def can_have(self, resources: Resources, gpu_types: Collection[str]) -> bool:
+        """False if no machine of these types had GPUs in a mode that can give this; True before there was one."""
+        modes = [self._modes.get(gpu_type) for gpu_type in gpu_types]
+        return any(known is None or any(resources.fits(*mode) for mode in known) for known in modes)
+
+    def suits(self, resources: Resources, gpu_types: Collection[str]) -> bool:
+        """True if a machine that is there, or on its way, can give this once it is free."""
+        return any(
+            offer.gpu_type in gpu_types
+            and offer.stage is not MachineStage.CLOSED
+            and (offer.stage is MachineStage.STARTING or offer.could_give(resources))
+            and self.gpus(offer.machine_id) >= resources.gpus
+            for offer in self.offers()
+        )
+
     def gpus(self, machine_id: str) -> int:
         """Number of GPUs of a machine that has an offer."""
         return max(1, self._events[machine_id].machine.gpu_count)
@@ -111,7 +135,7 @@ class Inventory:
         ]
         gpus = sum(self.gpus(offer.machine_id) for offer in offers)
         ready = [offer for offer in offers if offer.stage is MachineStage.READY]
-        return gpus, sum(offer.free_eighths // WHOLE_GPU_EIGHTHS for offer in ready)
+        return gpus, sum(offer.free_eighths // EIGHTHS_PER_GPU for offer in ready)
 
 
 def _offer(machine: Machine) -> MachineOffer:
@@ -121,7 +145,9 @@ def _offer(machine: Machine) -> MachineOffer:
         machine_id=machine.machine_id,
         gpu_type=machine.gpu_type,
         stage=_STAGES.get(machine.state, MachineStage.CLOSED),
-        free_eighths=machine.free_eighths,
+        free_masks=tuple(machine.free_masks),
+        device_counts=tuple(max(1, gpu.device_count) for gpu in machine.inventory.gpus) or (1,) * machine.gpu_count,
+        runs_per_device=max(1, machine.inventory.runs_per_device),
         create_time=create_time,
         last_used_time=used,
         has_torch=bool(machine.inventory.torch_version),

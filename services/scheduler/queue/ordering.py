@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from services.scheduler.fairness.queue_tree import WHOLE_GPU_MILLI
 from submissions.modes import MODES
+from vocabulary.slots import EIGHTHS_PER_GPU
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -59,7 +60,8 @@ class JobFacts:
     job_class: str = ""
     class_value: int = 0
     """Points of its class, which the queue document gives."""
-    gpus: int = 1
+    gpus: float = 1
+    """A number of whole GPUs, or a part of one in eighths."""
     time_limit: timedelta | None = None
     """The longest time of one attempt; None in jobs from before there were limits."""
 
@@ -129,6 +131,7 @@ def facts_of(job: Job, class_value: int = 0) -> JobFacts:
         priority=spec.priority,
         job_class=spec.job_class,
         class_value=class_value,
+        gpus=spec.resources.eighths / EIGHTHS_PER_GPU,
         time_limit=timedelta(seconds=spec.time_limit_seconds) if spec.time_limit_seconds else None,
     )
 

@@ -6,13 +6,15 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from services.scheduler.jobs.resources import Isolation
+from vocabulary.slots import EIGHTHS_PER_GPU, WHOLE_GPU, Slot, free_slots
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from datetime import datetime
 
     from services.scheduler.jobs.job import Job
-
-WHOLE_GPU_EIGHTHS = 8
+    from services.scheduler.jobs.resources import Resources
 
 
 class MachineStage(StrEnum):
@@ -31,14 +33,52 @@ class MachineOffer:
     machine_id: str
     gpu_type: str
     stage: MachineStage
-    free_eighths: int
+    free_masks: tuple[int, ...]
+    """The free eighths of each GPU, as in `vocabulary/slots.py`."""
     create_time: datetime
     last_used_time: datetime
     has_torch: bool = False
     """True if it can evaluate problem definitions."""
+    device_counts: tuple[int, ...] = (1,)
+    """Devices of each GPU: more than 1 if it is partitioned."""
+    runs_per_device: int = 1
+    """Number of runs that may share a device."""
+
+    @property
+    def free_eighths(self) -> int:
+        """Number of free eighths on all GPUs."""
+        return sum(mask.bit_count() for mask in self.free_masks)
+
+    def could_give(self, resources: Resources) -> bool:
+        """True if enough of its GPUs are in a mode that can give this, free or not."""
+        fitting = sum(resources.fits(count, self.runs_per_device) for count in self.device_counts)
+        return fitting >= resources.gpus
+
+    def slots_for(self, resources: Resources, held: Iterable[Slot]) -> tuple[Slot, ...]:
+        """Free slots for a job, where least is broken up; empty if there are none. `held` are those of our jobs."""
+        held = list(held)
+        occupied = [WHOLE_GPU & ~mask for mask in self.free_masks]
+        for slot in held:
+            occupied[slot.gpu] |= slot.mask
+        for gpu, devices in enumerate(self.device_counts[: len(occupied)]):
+            if not resources.fits(devices, self.runs_per_device):
+                occupied[gpu] = WHOLE_GPU
+            elif resources.isolation is Isolation.TIME_SLICE:
+                occupied[gpu] |= self._full_devices(gpu, devices, held)
+        return free_slots(occupied, resources.eighths)
+
+    def _full_devices(self, gpu: int, devices: int, held: Sequence[Slot]) -> int:
+        """The eighths of devices that have as many runs as they may."""
+        width = max(1, EIGHTHS_PER_GPU // devices)
+        full = 0
+        for first in range(0, EIGHTHS_PER_GPU, width):
+            device = Slot(gpu, first, width).mask
+            if sum(slot.gpu == gpu and bool(slot.mask & device) for slot in held) >= self.runs_per_device:
+                full |= device
+        return full
 
 
-def machine_with_torch(job: Job, offers: Iterable[MachineOffer], eighths: int = WHOLE_GPU_EIGHTHS) -> str | None:
+def machine_with_torch(job: Job, offers: Iterable[MachineOffer]) -> str | None:
     """The machine for a job with a problem definition: the best one with torch, even if it is in use.
 
     None if the job has no definition, or if no ready machine that it may run on has torch. Any machine will do then; it
@@ -51,7 +91,7 @@ def machine_with_torch(job: Job, offers: Iterable[MachineOffer], eighths: int = 
     able = [offer for offer in able if offer.gpu_type in gpu_types]
 
     def preference(offer: MachineOffer) -> tuple[bool, int, datetime, str]:
-        is_free = offer.free_eighths >= eighths
+        is_free = offer.free_eighths >= job.spec.resources.eighths
         return is_free, -gpu_types.index(offer.gpu_type), offer.last_used_time, offer.machine_id
 
     best = max(able, key=preference, default=None)
@@ -60,13 +100,15 @@ def machine_with_torch(job: Job, offers: Iterable[MachineOffer], eighths: int = 
 
 def awaited_machines(in_order: Sequence[Job], offers: Iterable[MachineOffer]) -> dict[str, MachineOffer]:
     """The starting machine that each waiting job can count on, by job id; the first job gets the oldest request."""
-    starting: dict[str, list[MachineOffer]] = {}
-    for offer in sorted(offers, key=lambda offer: (offer.create_time, offer.machine_id)):
-        if offer.stage is MachineStage.STARTING:
-            starting.setdefault(offer.gpu_type, []).append(offer)
+    starting = [offer for offer in offers if offer.stage is MachineStage.STARTING]
+    starting.sort(key=lambda offer: (offer.create_time, offer.machine_id))
+    gpus = {offer.machine_id: max(1, len(offer.free_masks)) for offer in starting}
     awaited: dict[str, MachineOffer] = {}
     for job in in_order:
-        queues = [starting[gpu_type] for gpu_type in job.spec.gpu_types if starting.get(gpu_type)]
-        if queues:
-            awaited[job.job_id] = queues[0].pop(0)
+        spec, wanted = job.spec, job.spec.resources.gpus
+        able = [offer for offer in starting if offer.gpu_type in spec.gpu_types and gpus[offer.machine_id] >= wanted]
+        if able:
+            chosen = min(able, key=lambda offer: spec.gpu_types.index(offer.gpu_type))
+            gpus[chosen.machine_id] -= wanted
+            awaited[job.job_id] = chosen
     return awaited

@@ -171,7 +171,7 @@ class Placements:
         def scores(rooms: Sequence[tuple[Machine, int]]) -> Sequence[float]:
             return choice.ask(
                 lambda: [
-                    _score(choice.made.score(facts, MachineFacts(machine.machine_id, gpu_type, machine.gpus, free)))
+                    _score(choice.made.score(facts, MachineFacts(machine.machine_id, gpu_type, machine.own_gpus, free)))
                     for machine, free in rooms
                 ],
                 lambda: [-free for _, free in rooms],

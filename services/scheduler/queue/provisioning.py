@@ -16,12 +16,13 @@ from services.scheduler.queue.placement import awaited_machines
 from services.scheduler.wire import payloads
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from wavepool.vmpool.v1.vmpool_pb2 import MachineEvent
 
     from servicekit.clock import Clock
     from services.scheduler.peers.pool import Placed
+    from services.scheduler.queue.demand import DemandReporter
     from services.scheduler.queue.forecast import Forecast
     from services.scheduler.queue.inventory import Inventory
     from services.scheduler.queue.waiting import WaitingJobs
@@ -40,9 +41,16 @@ class ProvisioningReporter:
     """Writes an event for each step of the machine that a job waits for, and moves the job accordingly."""
 
     def __init__(
-        self, store: JobStore, waiting: WaitingJobs, inventory: Inventory, forecast: Forecast, clock: Clock
+        self,
+        store: JobStore,
+        waiting: WaitingJobs,
+        inventory: Inventory,
+        demand: DemandReporter,
+        forecast: Forecast,
+        clock: Clock,
     ) -> None:
         self._store = store
+        self._demand = demand
         self._waiting = waiting
         self._inventory = inventory
         self._forecast = forecast
@@ -50,8 +58,8 @@ class ProvisioningReporter:
         self._reported: dict[str, MachineEvent] = {}
         self._reported_blocked: dict[str, str] = {}
 
-    async def report(self, blocked: Mapping[tuple[str, ...], str]) -> None:
-        """Tells every job its news since the last call; `blocked` has, by GPU types, why no machine starts."""
+    async def report(self) -> None:
+        """Tells every job its news since the last call."""
         in_order = self._told()
         awaited = awaited_machines(in_order, self._inventory.offers())
         events = {job_id: self._inventory.event_of(offer.machine_id) for job_id, offer in awaited.items()}
@@ -62,7 +70,7 @@ class ProvisioningReporter:
                 await self._tell(job, event, last)
             elif event is None and job.state is JobState.PROVISIONING:
                 await self._requeue(job, last)
-        await self._tell_blocked([job for job in in_order if job.job_id not in events], blocked)
+        await self._tell_blocked([job for job in in_order if job.job_id not in events])
 
     def _told(self) -> list[Job]:
         """The jobs that may have news: the first ones, and those that were told of a machine before."""
@@ -85,23 +93,22 @@ class ProvisioningReporter:
         message = f"No machine is being started for this job any more{why}; it waits for the next that is free."
         await self._queued(job, job.requeue(), message)
 
-    async def _tell_blocked(self, unserved: Sequence[Job], reasons: Mapping[tuple[str, ...], str]) -> None:
+    async def _tell_blocked(self, unserved: Sequence[Job]) -> None:
         """Tells jobs that no existing machine could take why none starts, once for each reason.
 
         A changed number is not a new reason, because numbers count down. A changed time of day is one: it says when the
         next try is.
         """
         heard, self._reported_blocked = self._reported_blocked, {}
-        reported = [job for job in unserved if job.spec.gpu_types in reasons and self._may_hear(job)]
-        for job in reported[:REPORTED_AT_ONCE]:
-            reason = reasons[job.spec.gpu_types]
+        reasons = ((job, self._demand.blocked(job.spec.gpu_types, job.spec.resources)) for job in unserved)
+        reported = [(job, reason) for job, reason in reasons if reason and self._may_hear(job)]
+        for job, reason in reported[:REPORTED_AT_ONCE]:
             self._reported_blocked[job.job_id] = _NUMBER.sub("#", reason)
             if heard.get(job.job_id) != self._reported_blocked[job.job_id]:
                 await self._queued(job, job, f"Waiting for a machine: {reason}")
 
     def _may_hear(self, job: Job) -> bool:
-        gpus, _ = self._inventory.slots(job.spec.gpu_types)
-        return job.state is JobState.QUEUED and not gpus
+        return job.state is JobState.QUEUED and not self._inventory.suits(job.spec.resources, job.spec.gpu_types)
 
     async def _queued(self, job: Job, after: Job, message: str) -> None:
         standing = self._forecast.standing(job)

@@ -20,10 +20,10 @@ class MachineFacts:
     gpu_type: str
     gpus: int
     free_gpus: int
-    """Without those that the same pass has given to other jobs."""
+    """Whole ones, without those that the same pass has given to other jobs."""
 
 
-class Placement(Protocol):
+class Scoring(Protocol):
     """How machines are chosen."""
 
     def score(self, job: JobFacts, machine: MachineFacts) -> float:

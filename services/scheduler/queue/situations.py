@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from services.scheduler.fairness.queue_tree import WHOLE_GPU_MILLI
 from services.scheduler.fairness.situation import Candidate, Machine, Running, Situation
-from services.scheduler.queue.placement import WHOLE_GPU_EIGHTHS, MachineStage, machine_with_torch
+from services.scheduler.jobs.spec import Placement
+from services.scheduler.queue.placement import MachineStage, machine_with_torch
+from services.scheduler.queue.waiting import lane_of
+from vocabulary.slots import EIGHTHS_PER_GPU, WHOLE_GPU
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -21,7 +23,8 @@ if TYPE_CHECKING:
     from services.scheduler.queue.queue_book import QueueBook
     from services.scheduler.queue.running import RunningJobs
     from services.scheduler.queue.usage_book import UsageBook
-    from services.scheduler.queue.waiting import WaitingJobs
+    from services.scheduler.queue.waiting import Lane, WaitingJobs
+    from vocabulary.slots import Slot
 
 MOST_STOPS = 2
 """So many jobs of a lane can have others stopped in one pass; those behind them can in the next."""
@@ -67,30 +70,29 @@ class Situations:
         """
         offers = [offer for offer in self._inventory.offers() if offer.gpu_type == gpu_type]
         running = [job for job in self._running.jobs() if job.machine_gpu_type == gpu_type]
-        ours = Counter(job.machine_id for job in running)
-        machines = [Machine(offer.machine_id, self._room(offer, ours)) for offer in _preferred_first(offers)]
-        free = sum(machine.gpus for machine in machines) - len(running)
-        most = max(0, free) + MOST_STOPS
+        held = self.held()
+        machines = [self._machine(offer, held.get(offer.machine_id, ())) for offer in _preferred_first(offers)]
+        free = sum(one.own_gpus for one in machines) * EIGHTHS_PER_GPU
+        free = max(0, free - sum(job.lease.eighths for job in running if job.lease))
         lanes = {
-            lane: waiting
+            lane: (waiting, free // lane.resources.eighths + MOST_STOPS)
             for lane, waiting in self._waiting.lanes().items()
             if (gpu_type in lane.gpu_types[1:] if fallback else lane.gpu_types[0] == gpu_type)
         }
         further: Counter[str] = Counter()
-        for lane, waiting in lanes.items():
-            further[self._book.queues.known(lane.queue)] += max(0, waiting - most)
-        jobs = sorted((job for lane in lanes for job in self._waiting.first(lane, most)), key=self._waiting.rank)
-        with_torch = frozenset(
-            offer.machine_id for offer in offers if offer.has_torch and offer.stage is MachineStage.READY
-        )
+        for lane, (waiting, most) in lanes.items():
+            further[self._book.queues.known(lane.queue)] += max(0, waiting - most) * lane.resources.eighths
+        first = (job for lane, (_, most) in lanes.items() for job in self._waiting.first(lane, most))
+        jobs = sorted(first, key=self._waiting.rank)
+        suitable = {lane: _suitable(lane, offers) for lane in lanes}
         situation = Situation(
             gpu_type,
             self._book.queues,
             self._clock.now(),
             machines,
             [self._holder(job) for job in running],
-            [self._candidate(job, gpu_type, with_torch) for job in jobs],
-            further_gpus=further,
+            [self._candidate(job, gpu_type, suitable[lane_of(job)]) for job in jobs],
+            further_eighths=further,
             may_stop=not fallback,
         )
         return situation if fallback else replace(situation, usage_ppm=self._usage.used_ppm(situation))
@@ -103,17 +105,19 @@ class Situations:
         self.promises = waiting | kept
 
     def askable(self, jobs: Sequence[Job]) -> list[Job]:
-        """Those for which any machine will do, and that break no limit of their queues with a GPU more."""
+        """Those for which any free slots will do, and that break no limit of their queues."""
         offers = self._inventory.offers()
         used = {gpu_type: self.used(gpu_type) for gpu_type in {job.spec.gpu_type for job in jobs}}
         return [
             job
             for job in jobs
-            if machine_with_torch(job, offers) is None and self._full_queue(job, used[job.spec.gpu_type]) is None
+            if job.spec.resources.is_plain
+            and machine_with_torch(job, offers) is None
+            and self._full_queue(job, used[job.spec.gpu_type]) is None
         ]
 
     def full_queue(self, job: Job) -> tuple[str, int] | None:
-        """The job's queue, or the nearest above, that may not have a GPU more of the wanted type, with its limit.
+        """The job's queue, or the nearest above, that may not have so much more of the wanted type, with its limit.
 
         The limit is in thousandths of a GPU. None if there is no such queue.
         """
@@ -122,24 +126,62 @@ class Situations:
     def used(self, gpu_type: str) -> Mapping[str, int]:
         """What each queue and all below it use now of a GPU type, in thousandths of a GPU."""
         running = (job for job in self._running.jobs() if job.machine_gpu_type == gpu_type)
-        return self._book.queues.with_below((job.spec.queue, WHOLE_GPU_MILLI) for job in running)
+        return self._book.queues.with_below((job.spec.queue, job.spec.resources.milli) for job in running)
+
+    def held(self) -> dict[str, list[Slot]]:
+        """The slots that our jobs have, by machine."""
+        held: defaultdict[str, list[Slot]] = defaultdict(list)
+        for job in self._running.jobs():
+            if job.lease:
+                held[job.machine_id] += job.lease.slots
+        return held
+
+    def placements(self, starts: Mapping[str, str]) -> dict[str, Placement]:
+        """The slots for jobs that a plan starts, with the machine that it names, or another one if those are split up.
+
+        Jobs for which none has slots are left out.
+        """
+        offers = {offer.machine_id: offer for offer in self._inventory.offers()}
+        held = self.held()
+        placed: dict[str, Placement] = {}
+        for job_id, machine_id in starts.items():
+            job, chosen = self._waiting.get(job_id), offers.get(machine_id)
+            if job is None or chosen is None:
+                continue
+            lane = lane_of(job)
+            others = [offer for offer in offers.values() if offer.gpu_type == chosen.gpu_type and offer is not chosen]
+            allowed = _suitable(lane, [chosen, *others])
+            for offer in (chosen, *others):
+                takes = offer.stage is MachineStage.READY and (allowed is None or offer.machine_id in allowed)
+                slots = offer.slots_for(lane.resources, held[offer.machine_id]) if takes else ()
+                if slots:
+                    held[offer.machine_id] += slots
+                    placed[job_id] = Placement(offer.machine_id, slots)
+                    break
+        return placed
 
     def _full_queue(self, job: Job, used: Mapping[str, int]) -> tuple[str, int] | None:
         queues = self._book.queues
         for queue in queues.upwards(queues.known(job.spec.queue)):
             limit = queues.share(queue.name, job.spec.gpu_type).limit
-            if limit is not None and used.get(queue.name, 0) + WHOLE_GPU_MILLI > limit:
+            if limit is not None and used.get(queue.name, 0) + job.spec.resources.milli > limit:
                 return queue.name, limit
         return None
 
-    def _room(self, offer: MachineOffer, ours: Mapping[str, int]) -> int:
-        """The machine's GPUs without those that others have; if it takes no new leases, those that we have."""
-        own = ours.get(offer.machine_id, 0)
-        if offer.stage is not MachineStage.READY:
-            return own
+    def _machine(self, offer: MachineOffer, held: Iterable[Slot]) -> Machine:
+        """What others have of the machine; if it takes no new leases, they have all that we have nothing of."""
         gpus = self._inventory.gpus(offer.machine_id)
-        others = max(0, gpus * WHOLE_GPU_EIGHTHS - offer.free_eighths - own * WHOLE_GPU_EIGHTHS)
-        return max(own, gpus - -(-others // WHOLE_GPU_EIGHTHS))
+        own = [0] * gpus
+        for slot in held:
+            own[slot.gpu] |= slot.mask
+        if offer.stage is MachineStage.READY and len(offer.free_masks) == gpus:
+            taken = [WHOLE_GPU & ~(free | mine) for free, mine in zip(offer.free_masks, own, strict=True)]
+        else:
+            taken = [0 if mine else WHOLE_GPU for mine in own]
+        # A GPU that we have a part of counts as ours, or its holder would be nowhere.
+        return Machine(
+            offer.machine_id, gpus, tuple(0 if mine else mask for mask, mine in zip(taken, own, strict=True))
+        )
 
     def _holder(self, job: Job) -> Running:
         winner = self._running.winner(job.job_id)
@@ -148,17 +190,31 @@ class Situations:
             job.spec.queue,
             job.machine_id,
             job.start_time or job.create_time,
+            eighths=job.lease.eighths if job.lease else EIGHTHS_PER_GPU,
+            slots=job.lease.slots if job.lease else (),
             stopping=bool(winner),
             gives_way_to=winner,
             keeps=job.attempts_excused >= MOST_PREEMPTIONS,
         )
 
-    def _candidate(self, job: Job, gpu_type: str, with_torch: frozenset[str]) -> Candidate:
+    def _candidate(self, job: Job, gpu_type: str, machines: frozenset[str] | None) -> Candidate:
         turn_time = self._waiting.rank(job).turn_time
-        machines = with_torch if job.has_definition and with_torch else None
-        promised = self.promises.get(job.job_id, "")
+        promised, eighths = self.promises.get(job.job_id, ""), job.spec.resources.eighths
         scores = self._placements.scores(job, gpu_type) if self._placements else None
-        return Candidate(job.job_id, job.spec.queue, turn_time, machines=machines, promised=promised, scores=scores)
+        return Candidate(job.job_id, job.spec.queue, turn_time, eighths, machines, promised, scores)
+
+
+def _suitable(lane: Lane, offers: Iterable[MachineOffer]) -> frozenset[str] | None:
+    """The machines that a lane's jobs may run on; None for all.
+
+    If no machine has torch, any will do: it uses the catalogue's problem or refuses.
+    """
+    able = {offer.machine_id for offer in offers if lane.resources.is_plain or offer.could_give(lane.resources)}
+    ready = (offer for offer in offers if offer.stage is MachineStage.READY)
+    with_torch = {offer.machine_id for offer in ready if offer.has_torch and offer.machine_id in able}
+    if lane.has_definition and with_torch:
+        return frozenset(with_torch)
+    return None if lane.resources.is_plain else frozenset(able)
 
 
 def _preferred_first(offers: Iterable[MachineOffer]) -> list[MachineOffer]:

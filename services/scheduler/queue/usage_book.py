@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from services.scheduler.fairness.kai.usage import UsageRecord
-from services.scheduler.fairness.queue_tree import WHOLE_GPU_MILLI
+from vocabulary.slots import EIGHTH_MILLI
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -61,7 +61,6 @@ class UsageBook:
             if now > record.time_seconds:
                 record = record.after(now, in_use.get(name, 0), capacity, self._half_life_seconds)
             self._records[gpu_type, name] = record
-        used = situation.queues.with_below((one.queue, one.gpus * WHOLE_GPU_MILLI) for one in situation.running)
-        gpus = sum(machine.gpus for machine in situation.machines)
-        self._since[gpu_type] = (used, gpus * WHOLE_GPU_MILLI)
+        used = situation.queues.with_below((one.queue, one.eighths * EIGHTH_MILLI) for one in situation.running)
+        self._since[gpu_type] = (used, situation.own_milli)
         return {name: self._records[gpu_type, name].share_ppm for name in situation.queues.order}

@@ -9,18 +9,20 @@ from __future__ import annotations
 
 import asyncio
 from bisect import bisect_left, insort
-from collections import Counter, defaultdict
+from collections import defaultdict
 from heapq import merge
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from services.scheduler import metrics
+from services.scheduler.jobs.spec import WorkKind
 from services.scheduler.queue.ordering import Claim
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
     from services.scheduler.jobs.job import Job
+    from services.scheduler.jobs.resources import Resources
     from services.scheduler.queue.ordering import Rank
 
 
@@ -31,6 +33,12 @@ class Lane(NamedTuple):
     gpu_types: tuple[str, ...]
     """The types that they may run on, the wanted one first."""
     has_definition: bool
+    resources: Resources
+
+    @property
+    def kind(self) -> WorkKind:
+        """What the pool is asked for."""
+        return WorkKind(self.gpu_types, self.resources.gpus, self.resources.eighths_of_each)
 
 
 class Ahead(NamedTuple):
@@ -65,7 +73,7 @@ class WaitingJobs:
         if self._jobs.get(job.job_id) != job:
             if job.job_id not in self._jobs:
                 rank = self._ranks[job.job_id] = self._rank(job)
-                insort(self._lanes[_lane(job)], rank)
+                insort(self._lanes[lane_of(job)], rank)
             self._jobs[job.job_id] = job
             self.changed.set()
         metrics.jobs_waiting.set(len(self._jobs))
@@ -74,7 +82,7 @@ class WaitingJobs:
         """Removes a job that waits no longer."""
         job = self._jobs.pop(job_id, None)
         if job is not None:
-            lane = _lane(job)
+            lane = lane_of(job)
             ranks = self._lanes[lane]
             del ranks[bisect_left(ranks, self._ranks.pop(job_id))]
             if not ranks:
@@ -91,7 +99,7 @@ class WaitingJobs:
         self._lanes.clear()
         for job in self._jobs.values():
             rank = self._ranks[job.job_id] = self._rank(job)
-            self._lanes[_lane(job)].append(rank)
+            self._lanes[lane_of(job)].append(rank)
         for ranks in self._lanes.values():
             ranks.sort()
         self.changed.set()
@@ -132,13 +140,6 @@ class WaitingJobs:
             if queue in lanes
         ]
         return [self._jobs[rank.job_id] for _, rank in islice(merge(*turns), most)]
-
-    def jobs_by_gpu_types(self) -> dict[tuple[str, ...], int]:
-        """Number of waiting jobs by the GPU types that they may run on, the wanted one first."""
-        numbers: Counter[tuple[str, ...]] = Counter()
-        for lane, ranks in self._lanes.items():
-            numbers[lane.gpu_types] += len(ranks)
-        return dict(numbers)
 
     def jobs(self) -> Collection[Job]:
         """All of them, in no order."""
@@ -192,5 +193,6 @@ class WaitingJobs:
             yield (claim.turn(earlier), queue), entry
 
 
-def _lane(job: Job) -> Lane:
-    return Lane(job.spec.queue, job.spec.gpu_types, job.has_definition)
+def lane_of(job: Job) -> Lane:
+    """The lane that the job is in."""
+    return Lane(job.spec.queue, job.spec.gpu_types, job.has_definition, job.spec.resources)

@@ -1,16 +1,18 @@
 """One attempt at a job: follows its run on a leased machine until the run ends or the attempt is lost.
 
-Five duties race, and the first to end decides. The follower ends with the run's last event; the others end only by
-declaring the attempt lost. Each batch of events is a commit that first compares the row with what this attempt last
-wrote, so an attempt that another process has taken over can write nothing more.
+Several duties race, and the first to end decides. The follower ends with the run's last event; the others end only by
+declaring the attempt lost. They begin when they are due, so that a short run has none of their tasks. Each batch of
+events is a commit that first compares the row with what this attempt last wrote, so an attempt that another process has
+taken over can write nothing more.
 """
 
 from __future__ import annotations
 
 import asyncio
 from contextlib import aclosing, suppress
+from contextvars import Context, copy_context
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from services.scheduler import metrics
 from services.scheduler.jobs.job import Outcome
@@ -24,12 +26,14 @@ from services.scheduler.peers.executors import (
 )
 from services.scheduler.peers.pool import LeaseGoneError, PoolError
 from services.scheduler.queue.batching import batches
-from services.scheduler.queue.racing import first_result, uncut
+from services.scheduler.queue.uncut import uncut
 from services.scheduler.wire import payloads
 from services.scheduler.wire.messages import verdict_name
 from vocabulary.backoff import Backoff, Retries
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine
+
     from wavepool.executor.v1.run_event_pb2 import Finished, RunEvent
     from wavepool.submission.v1.submission_pb2 import Submission
 
@@ -88,34 +92,72 @@ class Attempt:
         self._settings = settings
         self._expire_time = lease.expire_time
         self._retries = Retries(REATTACH_BACKOFF, settings.reattach_window)
-        self._cancel = asyncio.Event()
-        # Ends the run from outside: its machine is gone, or it gives way.
-        self._machine_gone: asyncio.Future[AttemptLostError] = asyncio.get_running_loop().create_future()
-        if job.cancel_time:
-            self._cancel.set()
+        self._is_cancelled = job.cancel_time is not None
+        self._stopped: AttemptLostError | None = None
+        self._end: asyncio.Future[Job] | None = None
+        self._context = Context()
+        self._duties: set[asyncio.Task[Job]] = set()
 
     def cancel(self) -> None:
         """Asks the attempt to end the job's run."""
-        self._cancel.set()
+        if not self._is_cancelled and self._end and not self._end.done():
+            self._begin(self._pass_cancellation_on)
+        self._is_cancelled = True
 
     def machine_gone(self, reason: str, *, stopped: bool) -> None:
         """Notes that vmpool has given the machine up, or, if `stopped`, ends it at once by request."""
-        if not self._machine_gone.done():
-            text = f"its machine is gone ({reason})" if reason else "its machine is gone"
-            self._machine_gone.set_result(AttemptLostError(text, excused=stopped))
+        text = f"its machine is gone ({reason})" if reason else "its machine is gone"
+        self._stop(AttemptLostError(text, excused=stopped))
 
     def give_way(self, reason: str) -> None:
         """Notes that another queue's job gets the GPU."""
-        if not self._machine_gone.done():
-            self._machine_gone.set_result(AttemptLostError(f"its GPU goes to another job: {reason}", excused=True))
+        self._stop(AttemptLostError(f"its GPU goes to another job: {reason}", excused=True))
+
+    def _stop(self, lost: AttemptLostError) -> None:
+        """Ends the run from outside."""
+        if self._stopped is None:
+            self._stopped = lost
+            if self._end and not self._end.done():
+                self._end.set_exception(lost)
 
     async def run(self, *, resumed: bool) -> Job:
         """Begins the run, or attaches to it if `resumed`; gives the job in SETTLING. Raises AttemptLostError."""
         if resumed:
             await self._renew()
-        return await first_result(
-            self._follow(), self._keep_lease(), self._pass_cancellation_on(), self._watch_machine(), self._limit_time()
-        )
+        if self._stopped:
+            raise self._stopped
+        loop = asyncio.get_running_loop()
+        self._context = copy_context()
+        self._end = loop.create_future()
+        timers = [
+            loop.call_later(self._renewal_seconds, self._begin, self._keep_lease),
+            loop.call_later(self._seconds_left(), self._begin, self._exceed_time),
+        ]
+        self._begin(self._follow)
+        if self._is_cancelled:
+            self._begin(self._pass_cancellation_on)
+        try:
+            return await self._end
+        finally:
+            for timer in timers:
+                timer.cancel()
+            for task in self._duties:
+                task.cancel()
+            await asyncio.gather(*self._duties, return_exceptions=True)
+
+    def _begin(self, duty: Callable[[], Coroutine[Any, Any, Job]]) -> None:
+        # Whoever asks for it, it belongs to the request of the job.
+        task = asyncio.create_task(duty(), context=self._context)
+        self._duties.add(task)
+        task.add_done_callback(self._ended)
+
+    def _ended(self, duty: asyncio.Task[Job]) -> None:
+        if duty.cancelled() or self._end is None or self._end.done():
+            return
+        if error := duty.exception():
+            self._end.set_exception(error)
+        else:
+            self._end.set_result(duty.result())
 
     async def _follow(self) -> Job:
         submission = await self._store.submission_to_run(self.job)
@@ -147,7 +189,7 @@ class Attempt:
 
     async def _finish(self, events: list[RunEvent], finished: Finished) -> Job:
         verdict = verdict_name(finished.verdict)
-        ending = ending_of(verdict, cancel_requested=self._cancel.is_set())
+        ending = ending_of(verdict, cancel_requested=self._is_cancelled)
         if ending is None:
             if events:
                 self.job = await self._write(self._reported(events), events)
@@ -173,11 +215,14 @@ class Attempt:
         now = self._clock.now()
         return now - (self.job.start_time or now)
 
+    @property
+    def _renewal_seconds(self) -> float:
+        return self._settings.lease_duration.total_seconds() / 3
+
     async def _keep_lease(self) -> Job:
-        period = self._settings.lease_duration.total_seconds() / 3
         while True:
-            await asyncio.sleep(period)
             await self._renew()
+            await asyncio.sleep(self._renewal_seconds)
 
     async def _renew(self) -> None:
         try:
@@ -196,7 +241,6 @@ class Attempt:
                 raise AttemptLostError(f"the machine refused to go on ({error})") from error
 
     async def _pass_cancellation_on(self) -> Job:
-        await self._cancel.wait()
         grace = self._settings.cancel_grace.total_seconds()
         with suppress(TimeoutError):
             async with asyncio.timeout(grace):
@@ -207,15 +251,16 @@ class Attempt:
                     await asyncio.sleep(CANCEL_PAUSE_SECONDS)
         raise AttemptLostError(f"the machine did not end the cancelled run within {grace:g} s", machine_suspect=True)
 
-    async def _watch_machine(self) -> Job:
-        raise await asyncio.shield(self._machine_gone)
+    @property
+    def _longest(self) -> timedelta:
+        return self.job.spec.longest_run(self._settings.longest_run)
 
-    async def _limit_time(self) -> Job:
-        settings = self._settings
-        longest = self.job.spec.longest_run(settings.longest_run)
-        left = longest + settings.overrun_grace - self._run_time()
-        await asyncio.sleep(max(0.0, left.total_seconds()))
-        raise AttemptLostError(f"the machine did not end the run within {longest}", machine_suspect=True)
+    def _seconds_left(self) -> float:
+        left = self._longest + self._settings.overrun_grace - self._run_time()
+        return max(0.0, left.total_seconds())
+
+    async def _exceed_time(self) -> Job:
+        raise AttemptLostError(f"the machine did not end the run within {self._longest}", machine_suspect=True)
 
 
 def _check_contiguous(seq: int, events: list[RunEvent]) -> None:

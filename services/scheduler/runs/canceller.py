@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from services.scheduler.jobs.errors import StaleJobError
 from services.scheduler.jobs.job import WAITING_STATES, Job, JobState
 from services.scheduler.jobs.outcome import Ending
-from services.scheduler.queue.racing import uncut
+from services.scheduler.queue.uncut import uncut
 from services.scheduler.wire import payloads
 from vocabulary.verdicts import CANCELLED
 

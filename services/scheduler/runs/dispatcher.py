@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from servicekit.logging import get_logger
@@ -20,7 +21,6 @@ from services.scheduler.peers.pool import (
     PoolRefusalError,
 )
 from services.scheduler.queue.ordering import Claim
-from services.scheduler.queue.placement import WHOLE_GPU_EIGHTHS
 from services.scheduler.queue.provisioning import placed_payload, start_kind_name
 from services.scheduler.wire import payloads
 from vocabulary.verdicts import INFRA_ERROR
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from servicekit.clock import Clock
     from services.scheduler.fairness.situation import Plan, QueueState, Situation
+    from services.scheduler.jobs.spec import Placement
     from services.scheduler.peers.pool import Placed, Pool
     from services.scheduler.queue.demand import DemandReporter
     from services.scheduler.queue.provisioning import ProvisioningReporter
@@ -44,6 +45,7 @@ log = get_logger(__name__)
 
 ASKED_FOR_AT_ONCE = 50
 """Of more jobs, the first ones of each kind will do: if these get nothing, those behind them do not either."""
+_SPLIT_UP = "the free parts of GPUs are enough, but they are split up, or on GPUs in another mode"
 
 
 class Dispatcher:
@@ -90,7 +92,7 @@ class Dispatcher:
             await self._demand.report()
         except PoolError as error:
             log.warning("vmpool does not answer as it should", extra={"reason": str(error)})
-        await self._provisioning.report(self._demand.blocked)
+        await self._provisioning.report()
 
     async def _place_all(self) -> None:
         reasons: dict[str, str] = {}
@@ -120,20 +122,27 @@ class Dispatcher:
         if decided.stops:
             # More may be owed than one pass takes back.
             self._waiting.changed.set()
-        jobs = [(self._waiting.get(job_id), machine_id) for job_id, machine_id in decided.starts.items()]
-        placing = (self._place(job, machine_id) for job, machine_id in jobs if job)
+        placements = self._situations.placements(decided.starts)
+        jobs = [(self._waiting.get(job_id), placement) for job_id, placement in placements.items()]
+        placing = (self._place(job, placement) for job, placement in jobs if job)
         for failure in await asyncio.gather(*placing, return_exceptions=True):
             if isinstance(failure, BaseException):
                 raise failure
-        return decided
+        split_up = dict.fromkeys(decided.starts.keys() - placements.keys(), _SPLIT_UP)
+        return replace(decided, waiting={**decided.waiting, **split_up})
 
     async def _ask_for_more(self) -> None:
         """Asks the pool for a GPU for the next job of each kind: what we know of the machines may be out of date."""
         full: set[str] = set()
         for job in self._next_jobs():
             # A job that finds no machine holds up the jobs behind it that can take no other GPU type.
-            if not full.issuperset(job.spec.gpu_types) and not await self._place(job, None):
+            if full.issuperset(job.spec.gpu_types):
+                continue
+            if not await self._place(job, None):
                 full.update(job.spec.gpu_types)
+            elif self._waiting.changed.is_set():
+                # The next pass knows more, and asks for all it can have at once.
+                return
 
     def _next_jobs(self) -> list[Job]:
         """The first waiting jobs that no limit holds back, those first that others give way to."""
@@ -141,22 +150,28 @@ class Dispatcher:
         promised = [job for job_id in self._situations.promises if (job := self._waiting.get(job_id))]
         return self._situations.askable(list({job.job_id: job for job in [*promised, *jobs]}.values()))
 
-    async def _place(self, job: Job, machine_id: str | None) -> bool:
-        """Starts the job if it gets a GPU of the machine, or of any; False if there is none."""
+    async def _place(self, job: Job, placement: Placement | None) -> bool:
+        """Starts the job if it gets these slots, or any; False if it does not."""
         set_request_id(job.request_id)
         try:
-            placed = await self._pool.acquire(job, machine_id, WHOLE_GPU_EIGHTHS, self._lease_duration)
+            placed = await self._lease(job, placement)
         except PoolBusyError:
             return False
         except JobHasLeaseError:
             # A lease from before a restart, perhaps of another machine; or it has expired, and its run may still be
             # ending: the pool reports when it is over.
-            return machine_id is None or await self._place(job, None)
+            return placement is None or await self._place(job, None)
         except PoolRefusalError as error:
             await self._refuse(job, str(error))
             return True
         await self._start(job, placed)
         return True
+
+    async def _lease(self, job: Job, placement: Placement | None) -> Placed:
+        if placement is None:
+            return await self._pool.acquire(job, self._lease_duration)
+        (placed,) = await self._pool.place(job, [placement], self._lease_duration)
+        return placed
 
     async def _start(self, job: Job, placed: Placed) -> None:
         now = self._clock.now()

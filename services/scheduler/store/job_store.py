@@ -1,53 +1,39 @@
 """Writes jobs: each move is written only if the row is as the move found it, in one transaction with its events.
 
-Events are announced only after their commit, so nobody sees an event that is not a row.
+Writes that come at the same time share a transaction. Events are announced only after their commit, so nobody sees an
+event that is not a row.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, cast
 
-from sqlalchemy import delete, select, text
+from sqlalchemy import select
 from wavepool.submission.v1.submission_pb2 import Submission
 
+from servicekit.db.group_commit import GroupCommit
 from services.scheduler import metrics
-from services.scheduler.jobs.allowance import WINDOW, Allowance, SubmissionLimits
-from services.scheduler.jobs.ended_attempt import ended_attempt
-from services.scheduler.jobs.errors import QueueFullError, StaleJobError
+from services.scheduler.jobs.allowance import WINDOW
 from services.scheduler.jobs.job import Job, JobEvent, JobState
 from services.scheduler.jobs.spec import texts_of, without_texts
-from services.scheduler.jobs.timing import proven_time
 from services.scheduler.store import statements
+from services.scheduler.store.account_use import allowance_of, uses_of
+from services.scheduler.store.job_writes import Deletion, Insertion, Move, Moved, Submitted, Written, write_all
 from services.scheduler.store.recent_texts import RecentTexts
-from services.scheduler.store.rows import (
-    attempt_to_row,
-    changed_columns,
-    event_to_row,
-    job_from_row,
-    job_to_row,
-    time_to_row,
-)
+from services.scheduler.store.rows import job_from_row
 from services.scheduler.store.tables import job_texts, jobs
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Collection, Sequence
     from datetime import datetime
 
-    from sqlalchemy.ext.asyncio import AsyncConnection
-
     from servicekit.db.database import Database
+    from services.scheduler.jobs.allowance import Allowance, SubmissionLimits
 
 
 # SQLite takes a limited number of parameters, and rows are decoded between two awaits.
 IDS_IN_A_QUERY = 500
-
-
-class Insertion(NamedTuple):
-    """The job that stands for a submission, None if a limit refused it, and what its account may still submit."""
-
-    job: Job | None
-    allowance: Allowance
 
 
 class JobStore:
@@ -56,9 +42,10 @@ class JobStore:
     def __init__(self, database: Database, announce: Callable[[Sequence[JobEvent]], None]) -> None:
         self._database = database
         self._announce = announce
+        self._writes = GroupCommit(database, write_all, self._committed)
         self._recent_texts = RecentTexts()
 
-    async def insert(self, job: Job, limits: SubmissionLimits, most_of_user: int = 0) -> Insertion:
+    async def insert(self, job: Job, limits: SubmissionLimits, most_of_user: int = 0) -> Submitted:
         """Stores a new job whose spec has its whole submission.
 
         Gives the job without its texts, or the earlier job with the same account and key. Stores nothing and gives no
@@ -67,28 +54,16 @@ class JobStore:
         """
         texts = texts_of(job.spec.submission)
         job = replace(job, spec=replace(job.spec, submission=without_texts(job.spec.submission)))
-        async with self._database.transaction() as connection:
-            await self._one_submission_at_a_time(connection, job.account_id)
-            allowance, earlier_id = await self._standing(
-                connection, job.account_id, job.idempotency_key, limits, job.create_time
-            )
-            if earlier_id is None and most_of_user:
-                await _check_queue(connection, job, most_of_user)
-            if earlier_id is None and allowance.remaining:
-                await connection.execute(statements.INSERT_JOB, job_to_row(job))
-                row = {"job_id": job.job_id, "texts": texts.SerializeToString()}
-                await connection.execute(statements.INSERT_TEXTS, row)
-        if earlier_id is not None:
-            return Insertion(await self.get(earlier_id), allowance)
-        if not allowance.remaining:
-            return Insertion(None, allowance)
-        self._recent_texts.put(job.job_id, texts)
-        return Insertion(job, allowance.after_one_more())
+        submitted = cast("Submitted", await self._writes.commit(Insertion(job, texts, limits, most_of_user)))
+        if submitted.job is not None and submitted.job.job_id == job.job_id:
+            self._recent_texts.put(job.job_id, texts)
+        return submitted
 
     async def allowance(self, account_id: str, limits: SubmissionLimits, now: datetime) -> Allowance:
         """What the account may submit now."""
         async with self._database.reading() as connection:
-            return (await self._standing(connection, account_id, None, limits, now))[0]
+            use = (await uses_of(connection, [account_id], now - WINDOW))[account_id]
+            return await allowance_of(connection, account_id, use, limits, now)
 
     async def move(self, before: Job, after: Job, payloads: Sequence[bytes], now: datetime) -> Job:
         """Writes the columns that the move changed, its events, and the figures of an attempt that it ends.
@@ -96,27 +71,11 @@ class JobStore:
         Gives the new row. Raises StaleJobError, with nothing written, if the row has left the state, attempt or run
         event of `before`.
         """
-        async with self._database.transaction() as connection:
-            moved = await self._compare_and_set(connection, before, after, len(payloads))
-            events = _events(moved, payloads, now)
-            if events:
-                await connection.execute(statements.INSERT_EVENTS, [event_to_row(event) for event in events])
-            if moved.state is JobState.FINISHED and (time := proven_time(moved)):
-                await connection.execute(statements.INSERT_PROVEN_TIME, time_to_row(time))
-            attempt = ended_attempt(before, moved, now)
-            if attempt:
-                await connection.execute(statements.INSERT_ATTEMPT, attempt_to_row(attempt))
-        if attempt:
-            metrics.attempt_ended(attempt)
-        if events:
-            self._announce(events)
-        return moved
+        return cast("Moved", await self._writes.commit(Move(before, after, payloads, now))).job
 
     async def delete(self, job: Job) -> None:
         """Deletes a job that nobody has seen; does nothing if it has moved on."""
-        unmoved = (jobs.c.job_id == job.job_id, jobs.c.state == job.state)
-        async with self._database.transaction() as connection:
-            await connection.execute(delete(jobs).where(*unmoved))
+        await self._writes.commit(Deletion(job))
 
     async def check_leads(self) -> None:
         """Raises LeadershipLostError if another scheduler has taken over; for what is done outside of the database."""
@@ -157,42 +116,12 @@ class JobStore:
         async with self._database.reading() as connection:
             return Submission.FromString(bytes((await connection.execute(query)).scalar_one()))
 
-    async def _compare_and_set(self, connection: AsyncConnection, before: Job, after: Job, new_events: int) -> Job:
-        statement, parameters = statements.move_of(before, changed_columns(before, after), new_events)
-        row = (await connection.execute(statement, parameters)).mappings().one_or_none()
-        if row is None:
-            raise StaleJobError(before.job_id)
-        return job_from_row(row)
-
-    async def _standing(
-        self, connection: AsyncConnection, account_id: str, key: str | None, limits: SubmissionLimits, now: datetime
-    ) -> tuple[Allowance, str | None]:
-        """What the account may submit, and the id of its earlier job with the same key."""
-        # Submissions after `now` count too: times of creation are taken before the transaction, so they may be stored
-        # in another order.
-        parameters = {"account_id": account_id, "idempotency_key": key, "since": now - WINDOW}
-        row = (await connection.execute(statements.STANDING, parameters)).mappings().one()
-        first_time = row["first_time"]
-        if 0 < limits.submissions_per_hour < row["submissions"]:
-            # The limit was lowered: more than one must leave the window before there is room.
-            newer = {"account_id": account_id, "newer": limits.submissions_per_hour - 1}
-            first_time = (await connection.execute(statements.NEWEST_BUT, newer)).scalar_one()
-        renew_after = first_time + WINDOW - now if first_time else None
-        return Allowance(limits, row["jobs"], row["submissions"], renew_after), row["earlier_id"]
-
-    async def _one_submission_at_a_time(self, connection: AsyncConnection, account_id: str) -> None:
-        # On SQLite the whole database has one writer; elsewhere two submissions could count past each other.
-        if self._database.dialect_name == "postgresql":
-            await connection.execute(
-                text("SELECT pg_advisory_xact_lock(hashtext(:key))"), {"key": f"jobs {account_id}"}
-            )
-
-
-async def _check_queue(connection: AsyncConnection, job: Job, most: int) -> None:
-    """Raises QueueFullError if the user has that many jobs in flight in the queue."""
-    queue, parameters = job.spec.queue, {"user_id": job.user_id, "queue": job.spec.queue}
-    if (await connection.execute(statements.IN_QUEUE, parameters)).scalar_one() >= most:
-        raise QueueFullError(queue, most)
+    def _committed(self, results: Sequence[Written]) -> None:
+        moves = [result for result in results if isinstance(result, Moved)]
+        for ended in [move.ended for move in moves if move.ended]:
+            metrics.attempt_ended(ended)
+        if events := [event for move in moves for event in move.events]:
+            self._announce(events)
 
 
 def _merged(job: Job, texts: Submission) -> Submission:
@@ -200,19 +129,3 @@ def _merged(job: Job, texts: Submission) -> Submission:
     whole.CopyFrom(job.spec.submission)
     whole.MergeFrom(texts)
     return whole
-
-
-def _events(job: Job, payloads: Sequence[bytes], now: datetime) -> list[JobEvent]:
-    first = job.last_seq - len(payloads) + 1
-    return [
-        JobEvent(
-            job_id=job.job_id,
-            seq=seq,
-            time=now,
-            attempt=job.attempt,
-            cost_micros=job.cost_micros,
-            last=job.end_time is not None and seq == job.last_seq,
-            payload=payload,
-        )
-        for seq, payload in enumerate(payloads, first)
-    ]

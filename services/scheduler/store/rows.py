@@ -10,6 +10,7 @@ from wavepool.submission.v1.submission_pb2 import Submission
 from servicekit.db.database import MICROSECOND
 from services.scheduler.jobs.ended_attempt import EndedAttempt
 from services.scheduler.jobs.job import Job, JobEvent, JobState
+from services.scheduler.jobs.resources import Isolation, Resources
 from services.scheduler.jobs.spec import JobSpec, Lease
 from services.scheduler.jobs.timing import ProvenTime
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import RowMapping
 
-_SPEC_COLUMNS = tuple(field.name for field in fields(JobSpec) if field.name != "submission")
+_SPEC_COLUMNS = tuple(field.name for field in fields(JobSpec) if field.name not in {"submission", "resources"})
 # The lease's machine is the job's own column: it outlives the lease.
 _LEASE_COLUMNS = tuple(field.name for field in fields(Lease) if field.name != "machine_id")
 _ATTEMPT_TIMES = ("wait", "run", "useful_gpu_time", "leased_gpu_time")
@@ -30,14 +31,24 @@ def job_to_row(job: Job) -> dict[str, Any]:
     """The row of a job, with every column."""
     row: dict[str, Any] = {name: getattr(job, name) for name in _JOB_COLUMNS}
     row |= {name: getattr(job.spec, name) for name in _SPEC_COLUMNS}
+    resources = job.spec.resources
+    row |= {
+        "wanted_eighths": resources.eighths,
+        "isolation": resources.isolation,
+        "wanted_devices": resources.devices,
+    }
     row |= {"submission": job.spec.submission.SerializeToString(), "problem": job.spec.submission.problem}
     return row | {name: getattr(job.lease, name, None) for name in _LEASE_COLUMNS}
 
 
 def changed_columns(before: Job, after: Job) -> dict[str, Any]:
-    """The columns that a move changes, with their new values."""
-    old = job_to_row(before)
-    return {name: value for name, value in job_to_row(after).items() if value != old[name]}
+    """The columns that a move changes, with their new values; no move changes the spec."""
+    old = vars(before)
+    changed = {name: value for name, value in vars(after).items() if value is not old[name] and value != old[name]}
+    if "lease" in changed:
+        lease = changed.pop("lease")
+        changed |= {name: getattr(lease, name, None) for name in _LEASE_COLUMNS}
+    return changed
 
 
 def job_from_row(row: RowMapping) -> Job:
@@ -49,6 +60,8 @@ def job_from_row(row: RowMapping) -> Job:
     job["result"] = bytes(columns["result"])
     spec: dict[str, Any] = {name: columns[name] for name in _SPEC_COLUMNS}
     spec["submission"] = Submission.FromString(bytes(columns["submission"]))
+    isolation = Isolation(columns["isolation"])
+    spec["resources"] = Resources(columns["wanted_eighths"], isolation, columns["wanted_devices"])
     lease = None
     if columns["lease_id"] is not None:
         lease = Lease(machine_id=columns["machine_id"], **{name: columns[name] for name in _LEASE_COLUMNS})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import bindparam, func, insert, select, update
+from sqlalchemy import Integer, bindparam, delete, func, insert, literal_column, null, select, text, union_all, update
 
 from servicekit.db.database import Instant
 from services.scheduler.jobs.job import IN_FLIGHT_STATES
@@ -14,10 +14,7 @@ from services.scheduler.store.tables import attempts, job_events, job_texts, job
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from sqlalchemy import Select
-    from sqlalchemy.sql.dml import ReturningUpdate
-
-    from services.scheduler.jobs.job import Job
+    from sqlalchemy import CompoundSelect, Update
 
 INSERT_JOB = insert(jobs)
 INSERT_TEXTS = insert(job_texts)
@@ -33,26 +30,37 @@ EVENTS = (
     .limit(bindparam("most"))
 )
 """Selects the first `most` events of `job_id` after `after_seq`."""
-_COMPARED = ("job_id", "state", "attempt", "run_seq")
+COMPARED = ("state", "attempt", "run_seq")
+"""The columns that tell if a row is still as a move found it: every move that others must not miss changes one."""
+LOOSE = ("last_seq", "cancel_time")
+"""The only columns that a move may change without one of those that are compared."""
+LOCKED_JOBS = (
+    select(*(jobs.c[name] for name in ("job_id", "account_id", "idempotency_key", *COMPARED, *LOOSE)))
+    .where(jobs.c.job_id.in_(bindparam("job_ids", expanding=True)))
+    .order_by(jobs.c.job_id)
+    .with_for_update()
+)
+"""Selects what moves compare and count of the jobs with `job_ids`, and keeps other processes from changing them."""
+DELETE_JOB = delete(jobs).where(jobs.c.job_id == bindparam("deleted_id"))
 
 
-def _standing() -> Select[int, Any]:
-    own = jobs.c.account_id == bindparam("account_id")
-    in_flight = select(func.count()).select_from(jobs).where(own, jobs.c.state.in_(IN_FLIGHT_STATES))
-    earlier = select(jobs.c.job_id).where(own, jobs.c.idempotency_key == bindparam("idempotency_key"))
-    hour = (
-        select(func.count().label("submissions"), func.min(jobs.c.create_time).label("first_time"))
-        .where(own, jobs.c.create_time > bindparam("since", type_=Instant))
-        .subquery()
+def _uses() -> CompoundSelect[*tuple[Any, ...]]:
+    own = jobs.c.account_id.in_(bindparam("account_ids", expanding=True))
+    hour = select(
+        jobs.c.account_id,
+        func.count().label("submissions"),
+        func.min(jobs.c.create_time).label("first_time"),
+        literal_column("0", Integer).label("jobs_in_flight"),
+    ).where(own, jobs.c.create_time > bindparam("since", type_=Instant))
+    in_flight = select(jobs.c.account_id, literal_column("0", Integer), null(), func.count()).where(
+        own, jobs.c.state.in_(IN_FLIGHT_STATES)
     )
-    return select(
-        in_flight.scalar_subquery().label("jobs"), earlier.scalar_subquery().label("earlier_id"), *hour.columns
-    )
+    return union_all(hour.group_by(jobs.c.account_id), in_flight.group_by(jobs.c.account_id))
 
 
-STANDING = _standing()
-"""For `account_id`, selects the number of `jobs` in flight, the id of the job with `idempotency_key`, and the number of
-`submissions` after `since`, with the time of the first."""
+USES = _uses()
+"""For each of `account_ids` that has any, a row with the number of `submissions` after `since` and the time of the
+first, and another row with the number of `jobs_in_flight`."""
 NEWEST_BUT = (
     select(jobs.c.create_time)
     .where(jobs.c.account_id == bindparam("account_id"))
@@ -61,31 +69,35 @@ NEWEST_BUT = (
     .offset(bindparam("newer"))
 )
 """Selects the time of the submission of `account_id` than which `newer` are newer."""
-
-
-IN_QUEUE = (
-    select(func.count())
-    .select_from(jobs)
+IN_QUEUES = (
+    select(jobs.c.user_id, jobs.c.queue, func.count().label("jobs"))
     .where(
         jobs.c.state.in_(IN_FLIGHT_STATES),
-        jobs.c.user_id == bindparam("user_id"),
-        jobs.c.queue == bindparam("queue"),
+        jobs.c.user_id.in_(bindparam("user_ids", expanding=True)),
+        jobs.c.queue.in_(bindparam("queues", expanding=True)),
     )
+    .group_by(jobs.c.user_id, jobs.c.queue)
 )
-"""Counts the jobs that `user_id` has in flight in `queue`."""
-
-
-def move_of(before: Job, changed: Mapping[str, Any], new_events: int) -> tuple[ReturningUpdate[Any], dict[str, Any]]:
-    """The update of a job whose row is still as `before` in all columns that moves change, with its parameters."""
-    compared = {f"before_{name}": getattr(before, name) for name in _COMPARED}
-    written = {f"after_{name}": value for name, value in changed.items()}
-    return _move_of(tuple(changed)), {**compared, **written, "new_events": new_events}
+"""Counts the `jobs` in flight of each of `user_ids` in each of `queues`."""
+BY_KEY = select(jobs).where(
+    jobs.c.account_id.in_(bindparam("account_ids", expanding=True)),
+    jobs.c.idempotency_key.in_(bindparam("keys", expanding=True)),
+)
+"""Selects the jobs of `account_ids` that have one of `keys`."""
+LOCK_ACCOUNTS = text(
+    "SELECT pg_advisory_xact_lock(locks.number) FROM (SELECT DISTINCT hashtext('jobs ' || account_id) AS number"
+    " FROM unnest(CAST(:account_ids AS text[])) AS account_id ORDER BY 1) AS locks"
+)
+"""Keeps other processes from inserting jobs of `account_ids`, on PostgreSQL."""
 
 
 @cache
-def _move_of(changed: tuple[str, ...]) -> ReturningUpdate[Any]:
-    """Builds the statement; there are as many of them as there are kinds of moves."""
+def update_of(changed: tuple[str, ...]) -> Update:
+    """The update of these columns of a job; there are as many of them as there are kinds of moves."""
     values: dict[str, Any] = {name: bindparam(f"after_{name}", type_=jobs.c[name].type) for name in changed}
-    values["last_seq"] = jobs.c.last_seq + bindparam("new_events")
-    unmoved = (jobs.c[name] == bindparam(f"before_{name}") for name in _COMPARED)
-    return update(jobs).where(*unmoved).values(values).returning(*jobs.c)
+    return update(jobs).where(jobs.c.job_id == bindparam("moved_id")).values(values)
+
+
+def update_parameters(job_id: str, changed: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters of `update_of`."""
+    return {"moved_id": job_id, **{f"after_{name}": value for name, value in changed.items()}}

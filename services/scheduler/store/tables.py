@@ -19,7 +19,7 @@ from sqlalchemy import (
 )
 
 from servicekit.db.database import Instant
-from services.scheduler.store.json_tuple import JsonTuple
+from services.scheduler.store.json_columns import JsonTuple, Slots
 
 metadata = MetaData()
 
@@ -40,6 +40,9 @@ jobs = Table(
     Column("fallback_gpu_types", JsonTuple, nullable=False, server_default="[]"),
     Column("queue", Text, nullable=False, server_default="default"),
     Column("time_limit_seconds", Integer, nullable=False, server_default="0"),
+    Column("wanted_eighths", Integer, nullable=False, server_default="8"),
+    Column("isolation", Text, nullable=False, server_default="exclusive"),
+    Column("wanted_devices", Integer, nullable=False, server_default="0"),
     Column("job_class", Text, nullable=False, server_default=""),
     Column("placement", Text, nullable=False, server_default=""),
     Column("state", Text, nullable=False),
@@ -61,9 +64,7 @@ jobs = Table(
     Column("executor_endpoint", Text),
     Column("executor_token", Text),
     Column("fencing_token", BigInteger),
-    Column("eighths", Integer),
-    Column("gpu", Integer),
-    Column("first_eighth", Integer),
+    Column("slots", Slots),
     Column("expire_time", Instant),
     Column("run_seq", BigInteger, nullable=False),
     Column("last_seq", BigInteger, nullable=False),

@@ -12,6 +12,7 @@ from problems.library.variants import variant_of
 from servicekit.rpc.proto_time import duration_to_proto, instant_to_proto
 from services.scheduler.jobs.errors import InvalidFieldError
 from services.scheduler.jobs.job import UNSEEN_STATES, JobState
+from services.scheduler.jobs.resources import resources_to_proto
 
 if TYPE_CHECKING:
     from wavepool.submission.v1.submission_pb2 import Submission
@@ -80,6 +81,7 @@ def _spec_to_proto(spec: JobSpec, submission: Submission) -> scheduler_pb2.JobSp
         fallback_gpu_types=spec.fallback_gpu_types,
         queue=spec.queue,
         time_limit=Duration(seconds=spec.time_limit_seconds) if spec.time_limit_seconds else None,
+        resources=resources_to_proto(spec.resources),
         job_class=spec.job_class,
         placement=spec.placement,
     )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from services.vmpool import metrics
 from services.vmpool.errors import MachineNotReadyError, NoCapacityError, SlotTakenError
-from services.vmpool.machines.slot import gpus_for, size_text
+from vocabulary.slots import gpus_for, size_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -20,14 +20,15 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from services.vmpool.errors import IllegalMoveError, InvalidFieldError, LeaseEndedError
-from services.vmpool.machines.slot import check_slots, size_of
+from services.vmpool.machines.slot import check_slots
+from vocabulary.slots import size_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import datetime
 
     from services.vmpool.machines.machine import Machine
-    from services.vmpool.machines.slot import Slot
+    from vocabulary.slots import Slot
 
 COLD_START_WINDOW = timedelta(seconds=10)
 """A job that takes a fresh machine this soon after it became ready was waiting for it."""

@@ -22,14 +22,14 @@ from typing import TYPE_CHECKING
 
 from services.vmpool.errors import IllegalMoveError
 from services.vmpool.fault import Fault
-from services.vmpool.machines import slot as slots
+from vocabulary import slots
 from vocabulary.money import MICROSECOND, Tariff
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import datetime
 
-    from services.vmpool.machines.slot import Slot
+    from vocabulary.slots import Slot
 
 
 class MachineState(StrEnum):
@@ -107,8 +107,8 @@ class Halt:
 class Machine:
     """A machine. `revision` grows with every change, and a change applies only to the revision that it was decided on.
 
-    `occupied` is described in `slot.py`. `fencing_token` is that of the newest lease. `idle` is the time spent WARM
-    before `state_time`, the moment at which the present state began. Cost accrues from `provision_time` to
+    `occupied` is described in `vocabulary/slots.py`. `fencing_token` is that of the newest lease. `idle` is the time
+    spent WARM before `state_time`, the moment at which the present state began. Cost accrues from `provision_time` to
     `release_time`, by the tariff, if the machine is `rented`; it is not if its provider never made it. `backend`,
     `region` and `spot` are as ordered, in the provider's terms; `origin` is the reason for the start. `resource_name`
     is the name of the order at the provider, and `resource_id` the provider's own id of the result. If the machine

@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from services.vmpool.machines.machine import MachineState
-from services.vmpool.machines.slot import EIGHTHS_PER_GPU
+from vocabulary.slots import EIGHTHS_PER_GPU
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

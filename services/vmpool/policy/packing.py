@@ -15,9 +15,9 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from services.vmpool.machines import slot as slots
 from services.vmpool.machines.machine import ON_THE_WAY, READY, Machine, MachineState, Origin
 from services.vmpool.policy.offer_choice import OfferPolicy
+from vocabulary import slots
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -12,8 +12,8 @@ from sqlalchemy import bindparam, insert, or_, select, update
 
 from services.vmpool.errors import LeaseNotFoundError
 from services.vmpool.machines.lease import Lease, LeaseState, StartKind
-from services.vmpool.machines.slot import Slot, gpus_for
 from services.vmpool.store.tables import leases
+from vocabulary.slots import Slot, gpus_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

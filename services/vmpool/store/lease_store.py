@@ -26,7 +26,6 @@ from services.vmpool.machines.lease import (
     start_kind,
 )
 from services.vmpool.machines.machine import READY, Machine
-from services.vmpool.machines.slot import free_slots, overlap, size_text
 from services.vmpool.policy.machine_choice import in_order_of_choice
 from services.vmpool.store.lease_row import (
     add_lease,
@@ -38,6 +37,7 @@ from services.vmpool.store.lease_row import (
 )
 from services.vmpool.store.machine_store import locked_machine, locked_machines, read_machine, write_machine
 from services.vmpool.store.tables import leases, machines
+from vocabulary.slots import free_slots, overlap, size_text
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from servicekit.clock import Clock
     from servicekit.db.database import Database
     from servicekit.feed import Feed
-    from services.vmpool.machines.slot import Slot
+    from vocabulary.slots import Slot
 
     Grant = tuple[Lease, Machine]
 
@@ -93,11 +93,11 @@ class LeaseStore:
 
     async def _granted(self, take: Callable[[AsyncConnection], Awaitable[Sequence[Grant]]]) -> Sequence[Grant]:
         try:
-            async with self._database.transaction() as connection:
+            async with self._database.short_transaction() as connection:
                 granted = await take(connection)
         except IntegrityError:
             # The same attempt asked twice at the same time, and the other call was faster: its leases now stand.
-            async with self._database.transaction() as connection:
+            async with self._database.short_transaction() as connection:
                 granted = await take(connection)
         if granted:
             self._feed.notify()
@@ -148,7 +148,7 @@ class LeaseStore:
 
         Raises LeaseEndedError if it has expired or ended, LeaseNotFoundError if there is none.
         """
-        async with self._database.transaction() as connection:
+        async with self._database.short_transaction() as connection:
             lease, others = await locked_lease(connection, lease_id)
             now = self._clock.now()
             renewed = lease.renew(now, duration)
@@ -163,7 +163,7 @@ class LeaseStore:
         The other leases of its gang expire. An `unfit_reason` says why the executor took no run: then the machine
         drains as unfit. Raises LeaseNotFoundError if there is no such lease.
         """
-        async with self._database.transaction() as connection:
+        async with self._database.short_transaction() as connection:
             machine = await locked_machine(connection, await _machine_of(connection, lease_id))
             lease, others = await locked_lease(connection, lease_id)
             if lease.state is LeaseState.ENDED:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from wavepool.executor.v1 import inventory_pb2
 from wavepool.vmpool.v1 import vmpool_pb2 as pb
 
 from servicekit.rpc.proto_time import instant_to_proto
 from services.vmpool.errors import InvalidFieldError
-from services.vmpool.machines import slot
 from services.vmpool.machines.lease import (
     LeaseRequest,
     PlacedRequest,
@@ -20,9 +20,11 @@ from services.vmpool.machines.lease import (
 )
 from services.vmpool.machines.machine import OVER, Machine, MachineState
 from services.vmpool.machines.order_checks import check_fallback_gpu_types, check_gpu_type
+from services.vmpool.machines.slot import check_size
 from services.vmpool.policy.packing import Demand
 from services.vmpool.policy.sizing import check_demand
 from services.vmpool.wire.machines import machine_to_proto
+from vocabulary.slots import Slot
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -50,7 +52,7 @@ def lease_to_proto(lease: Lease, machine: Machine) -> pb.Lease:
         executor_endpoint=machine.endpoint,
         executor_token=machine.token,
         fencing_token=lease.fencing_token,
-        slots=[pb.Slot(gpu=part.gpu, first_eighth=part.first, eighths=part.eighths) for part in lease.slots],
+        slots=[inventory_pb2.Slot(gpu=part.gpu, first_eighth=part.first, eighths=part.eighths) for part in lease.slots],
         start_kind=_START_KINDS[lease.start_kind],
         gang_id=lease.gang_id,
     )
@@ -75,7 +77,7 @@ def lease_request_from_proto(request: pb.AcquireLeaseRequest, settings: VmPoolSe
     if request.placements:
         placements = _placements_from_proto(request)
         return PlacedRequest(request.job_id, request.attempt, gpu_type, placements, duration, fallbacks)
-    size = slot.check_size(request.eighths, request.gpus or 1)
+    size = check_size(request.eighths, request.gpus or 1)
     machine_id = request.machine_id or None
     return LeaseRequest(request.job_id, request.attempt, gpu_type, size, machine_id, duration, fallbacks)
 
@@ -86,7 +88,7 @@ def _placements_from_proto(request: pb.AcquireLeaseRequest) -> tuple[Placement, 
     placements = [
         Placement(
             placement.machine_id,
-            tuple(slot.Slot(part.gpu, part.first_eighth, part.eighths) for part in placement.slots),
+            tuple(Slot(part.gpu, part.first_eighth, part.eighths) for part in placement.slots),
         )
         for placement in request.placements
     ]
@@ -114,7 +116,7 @@ def demands_from_proto(request: pb.ReportDemandRequest, gpu_types: Sequence[str]
 
 
 def _demand_from_proto(demand: pb.Demand) -> Demand:
-    size = slot.check_size(demand.eighths, demand.gpus or 1, "demands.")
+    size = check_size(demand.eighths, demand.gpus or 1, "demands.")
     return Demand(demand.gpu_type, size, demand.jobs, tuple(demand.fallback_gpu_types))
 
 

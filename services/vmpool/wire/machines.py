@@ -10,8 +10,8 @@ from wavepool.vmpool.v1 import vmpool_pb2 as pb
 
 from servicekit.rpc.proto_time import duration_to_proto, instant_to_proto
 from services.vmpool.fault import Fault
-from services.vmpool.machines import slot
 from services.vmpool.machines.machine import READY, Machine, MachineState, Origin
+from vocabulary import slots
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -42,7 +42,7 @@ def machine_to_proto(machine: Machine, now: datetime) -> pb.Machine:
         provider=machine.provider,
         gpu_type=machine.gpu_type,
         gpu_count=machine.gpu_count,
-        free_eighths=slot.free_eighths(machine.occupied) if machine.state in READY else 0,
+        free_eighths=slots.free_eighths(machine.occupied) if machine.state in READY else 0,
         price_micros_per_hour=machine.price_micros_per_hour,
         create_time=instant_to_proto(machine.create_time),
         ready_time=instant_to_proto(machine.ready_time),
@@ -53,7 +53,7 @@ def machine_to_proto(machine: Machine, now: datetime) -> pb.Machine:
         jobs_run=machine.jobs_run,
         provider_stage=machine.provider_stage,
         leased_eighths=sum(gpu.bit_count() for gpu in machine.occupied),
-        free_masks=slot.free_masks(machine.occupied) if machine.state in READY else (0,) * machine.gpu_count,
+        free_masks=slots.free_masks(machine.occupied) if machine.state in READY else (0,) * machine.gpu_count,
         release_time=instant_to_proto(machine.release_time),
         **_order_fields(machine),
         **_inventory_fields(machine.inventory),

@@ -15,17 +15,20 @@ import pytest
 import time_machine
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from sqlalchemy import MetaData, Table, UniqueConstraint, select, text
+from sqlalchemy import MetaData, Table, UniqueConstraint, insert, select, text
 from sqlalchemy.engine import make_url
 
 from servicekit.clock import new_id
 from servicekit.db.database import migrate
+from servicekit.db.group_commit import GroupCommit
 from servicekit.db.leader_lease import DatabaseTakenError, LeaderLease, LeadershipLostError, WhileSure, leader_leases
-from tests.servicekit.db.leases import ROLE, expire, note, noted, notes_of, opened, prepare
+from tests.servicekit.db.leases import ROLE, expire, note, noted, notes, notes_of, opened, prepare
 
 if TYPE_CHECKING:
     from asyncio.subprocess import Process
-    from collections.abc import AsyncGenerator
+    from collections.abc import AsyncGenerator, Sequence
+
+    from sqlalchemy.ext.asyncio import AsyncConnection
 
     from servicekit.db.database import Database
 
@@ -110,6 +113,36 @@ async def test_a_process_that_does_not_lead_writes_nothing(url: str) -> None:
         with pytest.raises(LeadershipLostError):
             await note(database, 0)
     assert await noted(url) == [1]
+
+
+async def test_a_group_of_writes_is_checked_once_and_its_loss_of_leadership_reaches_every_one(url: str) -> None:
+    checks: list[AsyncConnection] = []
+
+    async def write(connection: AsyncConnection, epochs: Sequence[int]) -> Sequence[int]:
+        await connection.execute(insert(notes), [{"epoch": epoch} for epoch in epochs])
+        return epochs
+
+    async with candidate(url) as (lease, database):
+
+        async def check(connection: AsyncConnection) -> None:
+            checks.append(connection)
+            await lease.check(connection)
+
+        async def written() -> list[int | BaseException]:
+            checks.clear()
+            return await asyncio.gather(*(group.commit(epoch) for epoch in (1, 2, 3)), return_exceptions=True)
+
+        database.fence = check
+        group = GroupCommit(database, write, lambda results: None)
+        assert [type(answer) for answer in await written()] == [LeadershipLostError] * 3
+        assert len(checks) == 1
+        await lease.take(AT_ONCE)
+        assert (await written(), len(checks)) == ([1, 2, 3], 1)
+        await lease.release()
+        with pytest.raises(LeadershipLostError):
+            async with database.short_transaction() as connection:
+                await connection.execute(insert(notes).values(epoch=4))
+    assert await noted(url) == [1, 2, 3]
 
 
 async def test_after_a_take_over_the_old_leaders_write_raises_and_ends_all_its_work(

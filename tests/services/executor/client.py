@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import grpc
 import pytest
 from google.protobuf.timestamp_pb2 import Timestamp
-from wavepool.executor.v1 import executor_pb2, executor_pb2_grpc, run_event_pb2
+from wavepool.executor.v1 import executor_pb2, executor_pb2_grpc, inventory_pb2, run_event_pb2
 from wavepool.submission.v1 import submission_pb2
 
 from servicekit.rpc.errors import RpcFailure, rpc_failure
@@ -50,6 +50,9 @@ def request(source: str, **fields: Any) -> executor_pb2.RunRequest:
         "lease_expire_time": in_seconds(60),
     }
     asked = {**sound, "source": source, **fields}
+    if "gpu" in asked:
+        slot = {"eighths": asked.pop("eighths", 8), "first_eighth": asked.pop("first_eighth", 0)}
+        asked["slots"] = [inventory_pb2.Slot(gpu=asked.pop("gpu"), **slot)]
     submission = {name: asked.pop(name) for name in SUBMISSION_FIELDS & set(asked)}
     return executor_pb2.RunRequest(submission=submission_pb2.Submission(**submission), **asked)
 

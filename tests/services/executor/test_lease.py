@@ -13,14 +13,15 @@ from services.executor.leases.errors import StaleLeaseError
 from services.executor.leases.fence import Fence
 from services.executor.leases.lease import Lease
 from services.executor.leases.slot import Slot
-from services.vmpool.machines import slot as pool_slots
+from vocabulary import slots as pool_slots
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 WHOLE, LEFT, RIGHT = Slot(0, 8), Slot(0, 4), Slot(4, 4)
 
 
-def lease(token: int, slot: Slot = WHOLE) -> Lease:
-    return Lease(token, NOW + timedelta(minutes=1), slot.eighths, slot)
+def lease(token: int, *slots: Slot) -> Lease:
+    placed = slots or (WHOLE,)
+    return Lease(token, NOW + timedelta(minutes=1), sum(slot.eighths for slot in placed), placed)
 
 
 def unplaced(token: int, eighths: int) -> Lease:
@@ -113,7 +114,7 @@ def test_a_fence_that_is_built_again_remembers_also_where_the_machine_has_change
 
 @dataclass
 class Pool:
-    """A machine's leases as vmpool would give them out, if they lie side by side: a run has one place."""
+    """A machine's leases as vmpool would give them out."""
 
     gpu_count: int
     occupied: tuple[int, ...] = ()
@@ -125,7 +126,7 @@ class Pool:
 
     def acquire(self, eighths: int) -> None:
         slots = pool_slots.free_slots(self.occupied, eighths)
-        if slots and slots[-1].gpu - slots[0].gpu == len(slots) - 1:
+        if slots:
             self.occupied = pool_slots.taken(self.occupied, slots)
             self.standing[len(self.ever) + 1] = self.ever[len(self.ever) + 1] = slots
 
@@ -136,7 +137,7 @@ class Pool:
 
     def lease(self, token: int) -> Lease:
         slots = self.ever[token]
-        return lease(token, Slot(slots[0].gpu * 8 + slots[0].first, pool_slots.size_of(slots)))
+        return lease(token, *(Slot(slot.gpu * 8 + slot.first, slot.eighths) for slot in slots))
 
 
 STEPS = st.lists(

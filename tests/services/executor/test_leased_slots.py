@@ -9,6 +9,7 @@ import pytest
 from wavepool.submission.v1.submission_pb2 import RUN_MODE_CHECK, Submission
 
 from servicekit.clock import ManualClock
+from services.scheduler.jobs.resources import Isolation, Resources
 from services.scheduler.peers.executors import Executors, RunRefusedError
 from services.scheduler.peers.pool import Pool
 from services.vmpool.config import VmPoolSettings
@@ -65,11 +66,11 @@ async def test_a_holder_whose_slot_has_passed_to_another_is_refused_and_its_neig
         return [event async for event in events][-1].finished.verdict
 
     async def leased(number: int) -> Job:
-        job = a_queued_job(number)
-        return job.start((await pool.acquire(job, None, HALF, MINUTE)).lease, datetime.now(UTC))
+        job = a_queued_job(number, resources=Resources(HALF, Isolation.TIME_SLICE))
+        return job.start((await pool.acquire(job, MINUTE)).lease, datetime.now(UTC))
 
     late, neighbour = await leased(1), await leased(2)
-    assert {lease.first_eighth for job in (late, neighbour) if (lease := job.lease)} == {0, HALF}
+    assert {lease.slots[0].first for job in (late, neighbour) if (lease := job.lease)} == {0, HALF}
     assert late.lease is not None
     await pool.release(late.lease.lease_id)
     successor = await leased(3)

@@ -7,7 +7,7 @@ from typing import Any, cast
 import grpc
 import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
-from wavepool.executor.v1 import run_event_pb2
+from wavepool.executor.v1 import inventory_pb2, run_event_pb2
 
 from tests.services.executor.client import QUICK, Client, refusal, request
 
@@ -26,11 +26,13 @@ from tests.services.executor.client import QUICK, Client, refusal, request
         ({"timing_mode": 9}, "submission.timing_mode", "first-call"),
         ({"eighths": 3}, "eighths", "one of 1, 2, 4, 8"),
         ({"eighths": 16}, "eighths", "one of 1, 2, 4, 8"),
-        ({"gpu": 1}, "gpu", "GPUs are 0 to 0"),
-        ({"gpu": -1}, "gpu", "GPUs are 0 to 0"),
-        ({"gpu": 0, "eighths": 4, "first_eighth": 2}, "first_eighth", "multiple of 4"),
-        ({"gpu": 0, "eighths": 4, "first_eighth": -4}, "first_eighth", "multiple of 4"),
-        ({"first_eighth": 4}, "gpu", "missing beside first_eighth"),
+        ({"gpu": 1}, "slots[0].gpu", "GPUs are 0 to 0"),
+        ({"gpu": -1}, "slots[0].gpu", "GPUs are 0 to 0"),
+        ({"gpu": 0, "eighths": 4, "first_eighth": 2}, "slots[0].first_eighth", "multiple of 4"),
+        ({"gpu": 0, "eighths": 4, "first_eighth": -4}, "slots[0].first_eighth", "multiple of 4"),
+        ({"gpu": 0, "eighths": 3}, "slots[0].eighths", "one of 1, 2, 4, 8"),
+        ({"slots": [inventory_pb2.Slot(eighths=8)] * 2}, "slots", "names a GPU twice"),
+        ({"slots": [inventory_pb2.Slot(eighths=8)], "eighths": 8}, "eighths", "beside `slots`"),
         ({"after_seq": -1}, "after_seq", "must be 0"),
         ({"fencing_token": 0}, "fencing_token", "admin token"),
         ({"fencing_token": -4}, "fencing_token", "negative"),

@@ -6,7 +6,7 @@ from itertools import product
 
 import pytest
 
-from services.executor.leases.slot import Slot, free_place, places
+from services.executor.leases.slot import Slot, devices_of, free_place, places
 
 SIZES = (1, 2, 4, 8, 16)
 
@@ -53,4 +53,8 @@ def test_the_first_free_place_is_found_until_there_is_none() -> None:
 def test_a_slot_lies_on_the_devices_that_its_eighths_are_of(
     slot: Slot, device_counts: list[int], devices: tuple[int, ...]
 ) -> None:
-    assert slot.devices(device_counts) == devices
+    assert devices_of([slot], device_counts) == devices
+
+
+def test_slots_of_gpus_that_are_no_neighbours_lie_on_their_devices() -> None:
+    assert devices_of([Slot(0, 8), Slot(16, 8)], [1, 1, 2]) == (0, 2, 3)

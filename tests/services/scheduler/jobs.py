@@ -11,6 +11,7 @@ from wavepool.submission.v1.submission_pb2 import RUN_MODE_CHECK, Submission
 from services.scheduler.jobs.job import Job, JobState, Outcome
 from services.scheduler.jobs.spec import JobSpec, Lease
 from tests.job_specs import SUBMISSION_FIELDS
+from vocabulary.slots import Slot
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 LEASE = Lease(
@@ -19,10 +20,8 @@ LEASE = Lease(
     executor_endpoint="127.0.0.1:1",
     executor_token="token",  # noqa: S106 - opens nothing
     fencing_token=1,
-    eighths=8,
     expire_time=START + timedelta(seconds=30),
-    gpu=1,
-    first_eighth=0,
+    slots=(Slot(1, 0, 8),),
 )
 ACCEPTED = Outcome(JobState.FINISHED, "ACCEPTED", "all passed", b"\x08\x01", 500)
 
@@ -30,9 +29,8 @@ ACCEPTED = Outcome(JobState.FINISHED, "ACCEPTED", "all passed", b"\x08\x01", 500
 def a_job(number: int = 1, *, age_seconds: float = 0, **changes: Any) -> Job:
     asked: dict[str, Any] = {"problem": "leaky-relu", "mode": RUN_MODE_CHECK, "dtype": "float32", "language": "hip"}
     asked |= {name: changes.pop(name) for name in SUBMISSION_FIELDS & set(changes)}
-    spec_fields = {
-        name: changes.pop(name) for name in ("gpu_type", "fallback_gpu_types", "priority") if name in changes
-    }
+    named = ("gpu_type", "fallback_gpu_types", "priority", "resources")
+    spec_fields = {name: changes.pop(name) for name in named if name in changes}
     spec = JobSpec(Submission(**asked), "MI300X")
     job = Job(
         job_id=f"job-{number:03d}",

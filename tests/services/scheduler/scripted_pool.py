@@ -12,6 +12,7 @@ from wavepool.executor.v1 import inventory_pb2
 from wavepool.vmpool.v1 import vmpool_pb2, vmpool_pb2_grpc
 
 from tests.services.scheduler.scripted_executor import TOKEN
+from vocabulary.slots import WHOLE_GPU, Slot, free_slots, overlap, taken
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -46,19 +47,20 @@ class ScriptedPool(vmpool_pb2_grpc.VmPoolServiceServicer):
         gpu_type: str = "MI300X",
         reason: str = "",
         torch_version: str = "",
+        gpus: int = 1,
+        runs_per_device: int = 1,
     ) -> None:
         """Changes a machine's state and sends the event. A machine that drains does so after its leases have ended."""
         machine = vmpool_pb2.Machine(
             machine_id=machine_id,
             state=vmpool_pb2.MachineState.Value(f"MACHINE_STATE_{state}"),
             gpu_type=gpu_type,
-            gpu_count=1,
-            free_eighths=8 if state == "WARM" else 0,
-            free_masks=[0xFF if state == "WARM" else 0],
+            gpu_count=gpus,
+            free_masks=[WHOLE_GPU if state == "WARM" else 0] * gpus,
             device="cpu",
             reason=reason,
             leased_eighths=0 if state == "DRAINING" else None,
-            inventory=inventory_pb2.Inventory(torch_version=torch_version),
+            inventory=inventory_pb2.Inventory(torch_version=torch_version, runs_per_device=runs_per_device),
         )
         machine.create_time.FromDatetime(datetime(2026, 1, 1, tzinfo=UTC))
         self.machines[machine_id] = machine
@@ -86,32 +88,45 @@ class ScriptedPool(vmpool_pb2_grpc.VmPoolServiceServicer):
         )
 
     async def _grant(self, request: vmpool_pb2.AcquireLeaseRequest, context: Any) -> vmpool_pb2.Lease:
-        taken = {lease.machine_id for lease in self.leases.values() if lease.lease_id in self.live}
-        free = [
-            machine.machine_id
+        placement = next(iter(request.placements), None)
+        found = [
+            (machine.machine_id, slots)
             for gpu_type in (request.gpu_type, *request.fallback_gpu_types)
             for machine in self.machines.values()
             if machine.state == vmpool_pb2.MACHINE_STATE_WARM
             and machine.gpu_type == gpu_type
-            and machine.machine_id not in taken
-            and request.machine_id in {"", machine.machine_id}
+            and (placement is None or placement.machine_id == machine.machine_id)
+            and (slots := self._free(machine, request.gpus * request.eighths, placement))
         ]
-        if not free:
+        if not found:
             await context.abort(grpc.StatusCode.RESOURCE_EXHAUSTED, "nothing is free now")
+        machine_id, slots = found[0]
         lease = vmpool_pb2.Lease(
             lease_id=f"lease-{len(self.leases) + 1}",
-            machine_id=free[0],
+            machine_id=machine_id,
             job_id=request.job_id,
             attempt=request.attempt,
             executor_endpoint=self.executor_endpoint,
             executor_token=TOKEN,
             fencing_token=len(self.leases) + 1,
-            slots=[vmpool_pb2.Slot(gpu=0, first_eighth=0, eighths=request.eighths)],
+            slots=[inventory_pb2.Slot(gpu=one.gpu, first_eighth=one.first, eighths=one.eighths) for one in slots],
             start_kind=self.start_kind,
         )
         lease.expire_time.FromDatetime(datetime.now(UTC) + request.duration.ToTimedelta())
         self.live.add(lease.lease_id)
         return lease
+
+    def _free(
+        self, machine: vmpool_pb2.Machine, eighths: int, placement: vmpool_pb2.Placement | None
+    ) -> tuple[Slot, ...]:
+        """The slots of the placement, or any of the size; empty if they are taken."""
+        live = (lease for lease in self.leases.values() if lease.lease_id in self.live)
+        held = [_slot(one) for lease in live if lease.machine_id == machine.machine_id for one in lease.slots]
+        occupied = taken((0,) * machine.gpu_count, held)
+        if placement is None:
+            return free_slots(occupied, eighths)
+        slots = tuple(map(_slot, placement.slots))
+        return () if overlap(occupied, slots) else slots
 
     async def RenewLease(self, request: vmpool_pb2.RenewLeaseRequest, context: Any) -> vmpool_pb2.RenewLeaseResponse:
         if request.lease_id not in self.live:
@@ -159,3 +174,7 @@ class ScriptedPool(vmpool_pb2_grpc.VmPoolServiceServicer):
     async def _more_events_than(self, sent: int) -> None:
         async with self.changed:
             await self.changed.wait_for(lambda: len(self.events) > sent)
+
+
+def _slot(slot: inventory_pb2.Slot) -> Slot:
+    return Slot(slot.gpu, slot.first_eighth, slot.eighths)

@@ -322,3 +322,48 @@ async def test_stale_memory_of_a_running_job_does_not_take_its_lease_away(cluste
     assert cluster.pool.live == {"lease-1"}
     gate.set()
     assert "retrying" not in kinds(await cluster.events_to_end(job.job_id))
+
+
+async def test_a_job_gets_all_its_gpus_at_once_and_its_executor_hears_which(stopped_cluster: Cluster) -> None:
+    cluster, gate = stopped_cluster, asyncio.Event()
+    await cluster.pool.tell("machine-1", "STOPPED")
+    await cluster.pool.tell("machine-2", "WARM", gpus=4)
+    cluster.executor.script = (compiling(), gate, *PASSING[1:])
+    await cluster.start()
+    one = await cluster.submit("one")
+    await cluster.event(one.job_id, is_run("compiling"))
+    two = await cluster.submit("two", resources=scheduler_pb2.Resources(gpus=2))
+    await cluster.event(two.job_id, is_run("compiling"))
+    four = await cluster.submit("four", resources=scheduler_pb2.Resources(gpus=4))
+    gate.set()
+    await cluster.events_to_end(four.job_id)
+    slots = {request.run_id: [slot.gpu for slot in request.slots] for request in cluster.executor.requests}
+    assert slots == {f"{one.job_id}-1": [0], f"{two.job_id}-1": [2, 3], f"{four.job_id}-1": [0, 1, 2, 3]}
+    holds = {asked.subject: (asked.eighths, asked.gpu_count) for asked in cluster.billing.holds.values()}
+    assert holds == {one.job_id: (8, 1), two.job_id: (8, 2), four.job_id: (8, 4)}
+
+
+async def test_parts_of_a_gpu_run_beside_each_other_and_a_whole_one_waits_for_both(stopped_cluster: Cluster) -> None:
+    cluster, gate = stopped_cluster, asyncio.Event()
+    await cluster.pool.tell("machine-1", "WARM", runs_per_device=2)
+    cluster.executor.script = (compiling(), gate, *PASSING[1:])
+    await cluster.start()
+    half = scheduler_pb2.Resources(fraction=0.4, isolation=scheduler_pb2.ISOLATION_TIME_SLICE)
+    halves = [await cluster.submit(f"half {number}", resources=half) for number in range(2)]
+    for job in halves:
+        await cluster.event(job.job_id, is_run("compiling"))
+    whole = await cluster.submit("whole")
+    gate.set()
+    await cluster.events_to_end(whole.job_id)
+    slots = [[(slot.first_eighth, slot.eighths) for slot in request.slots] for request in cluster.executor.requests]
+    assert slots == [[(0, 4)], [(4, 4)], [(0, 8)]]
+    assert (await cluster.job(halves[0].job_id)).spec.resources.fraction == 0.5
+
+
+async def test_a_part_that_no_machine_can_give_is_told_so_and_asks_for_no_machine(cluster: Cluster) -> None:
+    job = await cluster.submit("part", resources=scheduler_pb2.Resources(fraction=0.5))
+    told = await cluster.event(
+        job.job_id, lambda event: event.HasField("queued") and "partitions" in event.queued.message
+    )
+    assert "no machine with MI300X can give 4/8 of a GPU (partition)" in told.queued.message
+    assert not any(cluster.pool.demands)

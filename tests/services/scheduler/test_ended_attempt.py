@@ -16,6 +16,7 @@ from services.scheduler.jobs.job import OVER_STATES, Job, JobState, Outcome
 from tests.services.scheduler.jobs import LEASE, START, a_job, a_queued_job
 from tests.services.scheduler.test_job import CANCELLED, FAILED, MOVES
 from vocabulary.limits import DEFAULT_QUEUE
+from vocabulary.slots import Slot
 
 
 def seconds(count: float) -> timedelta:
@@ -34,7 +35,7 @@ def figures_of(before: Job, after: Job, at_seconds: float) -> EndedAttempt:
 
 
 def test_the_gpu_time_of_a_run_with_a_verdict_is_of_use_as_far_as_the_run_took_it() -> None:
-    half = replace(LEASE, eighths=4)
+    half = replace(LEASE, slots=(Slot(1, 0, 4),))
     settling = a_queued_job(age_seconds=7).start(half, START, "MI210").settle(accepted(6, gflops=12.5))
     found = figures_of(settling, settling.finish(5, START), 10)
     assert (found.wait, found.run) == (seconds(7), seconds(10))

@@ -40,7 +40,12 @@ class Bench:
     def machine(self, name: str, state: vmpool_pb2.MachineState.ValueType, free: int, start_seconds: int = 0) -> None:
         created = Timestamp(seconds=int(START.timestamp()))
         machine = vmpool_pb2.Machine(
-            machine_id=name, gpu_type="MI300X", state=state, free_eighths=free, gpu_count=1, create_time=created
+            machine_id=name,
+            gpu_type="MI300X",
+            state=state,
+            free_masks=[255 if free else 0],
+            gpu_count=1,
+            create_time=created,
         )
         event = vmpool_pb2.MachineEvent(machine=machine)
         if start_seconds:

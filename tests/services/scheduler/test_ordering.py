@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from services.scheduler.fairness.settings import Queues, QueueSettings
+from services.scheduler.jobs.resources import Resources
 from services.scheduler.jobs.submission_checks import MAX_PRIORITY, MIN_PRIORITY
 from services.scheduler.queue.ordering import Age, Claim, Classic, JobFacts, facts_of, rank_of, ranked_by
 from services.scheduler.queue.plugins import ORDERINGS, Choices, Orderings
@@ -180,6 +181,12 @@ def test_classic_gives_20_for_a_class_10_for_an_hour_and_5_for_each_gpu() -> Non
     assert gpus == 8 * 5 * 6
     assert head_start_minutes(gpus=0) == 0
     assert head_start_minutes(gpus=0, priority=60) == 1
+
+
+def test_classic_counts_the_gpus_that_a_job_asks_for_and_parts_of_one() -> None:
+    asked = [a_queued_job(resources=Resources(eighths)) for eighths in (64, 8, 2)]
+    minutes = [Classic(POINT).head_start(facts_of(job)) / timedelta(minutes=1) for job in asked]
+    assert minutes == [8 * 30, 30, 7.5]
 
 
 def test_in_classic_a_class_of_20_is_ahead_of_jobs_that_came_up_to_two_hours_earlier() -> None:

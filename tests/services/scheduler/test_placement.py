@@ -20,7 +20,7 @@ def offer(number: int, stage: MachineStage = MachineStage.READY, **changes: Any)
         "machine_id": f"machine-{number}",
         "gpu_type": "MI300X",
         "stage": stage,
-        "free_eighths": 8,
+        "free_masks": (255,),
         "create_time": START + timedelta(seconds=number),
         "last_used_time": START,
     }
@@ -29,7 +29,7 @@ def offer(number: int, stage: MachineStage = MachineStage.READY, **changes: Any)
 
 def test_job_with_a_definition_waits_for_a_machine_with_torch_if_there_is_one() -> None:
     job = a_queued_job(has_definition=True, fallback_gpu_types=("MI210",))
-    bare, busy = offer(1), offer(2, has_torch=True, free_eighths=0)
+    bare, busy = offer(1), offer(2, has_torch=True, free_masks=(0,))
     closed, other_type = offer(3, MachineStage.CLOSED, has_torch=True), offer(4, has_torch=True, gpu_type="MI250X")
     assert machine_with_torch(job, [bare, closed, other_type]) is None
     assert machine_with_torch(job, [bare, busy]) == "machine-2"

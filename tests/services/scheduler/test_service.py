@@ -63,6 +63,7 @@ async def test_submitted_job_comes_back_with_what_was_sent(cluster: Cluster) -> 
         priority=7,
         queue="default",
         time_limit=Duration(seconds=900),
+        resources=scheduler_pb2.Resources(gpus=1, isolation=scheduler_pb2.ISOLATION_EXCLUSIVE, quiet=True),
         launch_plan=plan,
         problem_definition=definition,
     )

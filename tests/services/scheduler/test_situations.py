@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from google.protobuf.timestamp_pb2 import Timestamp
+from wavepool.executor.v1 import inventory_pb2
 from wavepool.vmpool.v1 import vmpool_pb2
 
 from servicekit.clock import ManualClock
 from services.scheduler.config import SchedulerSettings
 from services.scheduler.fairness.plan import plan
 from services.scheduler.fairness.settings import Queues, QueueSettings
+from services.scheduler.jobs.resources import Isolation, Resources
 from services.scheduler.queue.inventory import Inventory
 from services.scheduler.queue.ordering import Age, ranked_by
 from services.scheduler.queue.plugins import Placements, SchedulerPlugins
@@ -23,6 +25,7 @@ from services.scheduler.queue.situations import Situations
 from services.scheduler.queue.usage_book import UsageBook
 from services.scheduler.queue.waiting import WaitingJobs
 from tests.services.scheduler.jobs import START, a_queued_job
+from vocabulary.slots import Slot
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,7 +43,7 @@ def machine(number: int, state: str = "WARM", used_seconds: int = 0, **changes: 
         "gpu_type": "MI300X",
         "gpu_count": 1,
         "state": vmpool_pb2.MachineState.Value(f"MACHINE_STATE_{state}"),
-        "free_eighths": 8,
+        "free_masks": [255],
         "create_time": Timestamp(seconds=at + number),
         "last_used_time": Timestamp(seconds=at + used_seconds),
     }
@@ -66,7 +69,7 @@ def test_job_goes_to_the_fitting_machine_that_was_used_last() -> None:
     machines = [
         machine(1),
         machine(2, used_seconds=9),
-        machine(3, used_seconds=99, free_eighths=4),
+        machine(3, used_seconds=99, free_masks=[15]),
         machine(4, used_seconds=99, gpu_type="MI210"),
         machine(5, "DRAINING", used_seconds=99),
     ]
@@ -74,13 +77,76 @@ def test_job_goes_to_the_fitting_machine_that_was_used_last() -> None:
 
 
 def test_job_that_fits_nowhere_gets_no_machine() -> None:
-    assert chosen(a_queued_job(), [machine(1, free_eighths=0), machine(2, "STARTING")]) is None
+    assert chosen(a_queued_job(), [machine(1, free_masks=[0]), machine(2, "STARTING")]) is None
 
 
 def test_a_job_does_not_take_part_where_its_fallback_is_wanted() -> None:
     job = a_queued_job(fallback_gpu_types=("MI210",))
     for gpu_type in ("MI300X", "MI210"):
         assert chosen(job, [machine(1, gpu_type="MI210")], gpu_type) is None
+
+
+def placed(machines: Sequence[vmpool_pb2.Machine], *jobs: Job) -> dict[str, tuple[Slot, ...]]:
+    """The slots of the jobs that start now, by job id."""
+    clock, waiting, inventory = ManualClock(START), waiting_jobs(), Inventory()
+    for one in machines:
+        inventory.apply(vmpool_pb2.MachineEvent(machine=one))
+    for job in jobs:
+        waiting.put(job)
+    usage = UsageBook(NO_STORE, timedelta(0), clock)
+    situations = Situations(QueueBook(NO_STORE), usage, waiting, RunningJobs(), inventory, clock)
+    decided = plan(situations.of("MI300X"))
+    return {job_id: placement.slots for job_id, placement in situations.placements(decided.starts).items()}
+
+
+def wants(number: int, eighths: int, isolation: Isolation = Isolation.EXCLUSIVE, devices: int = 0) -> Job:
+    return a_queued_job(number, resources=Resources(eighths, isolation, devices))
+
+
+def partitioned(number: int, *device_counts: int, **changes: Any) -> vmpool_pb2.Machine:
+    inventory = inventory_pb2.Inventory(gpus=[inventory_pb2.Gpu(device_count=count) for count in device_counts])
+    fields: dict[str, Any] = {"gpu_count": len(device_counts), "free_masks": [255] * len(device_counts)}
+    return machine(number, inventory=inventory, **(fields | changes))
+
+
+def test_several_gpus_are_of_one_machine() -> None:
+    small, large = machine(1), machine(2, gpu_count=4, free_masks=[255, 0, 255, 255])
+
+    assert placed([small, large], wants(1, 16)) == {"job-001": (Slot(2, 0, 8), Slot(3, 0, 8))}
+    assert placed([small, small], wants(1, 16)) == {}
+
+
+def test_parts_go_on_a_gpu_in_a_mode_that_has_them_and_fill_it_before_another() -> None:
+    halves = [wants(number, 4, Isolation.PARTITION) for number in range(3)]
+
+    found = placed([machine(1), partitioned(2, 2, 2)], *halves)
+
+    assert [(slot.gpu, slot.first) for (slot,) in found.values()] == [(0, 0), (0, 4), (1, 0)]
+
+
+def test_a_part_that_no_gpu_has_waits_and_holds_up_no_other_job() -> None:
+    found = placed([machine(1), machine(2)], wants(1, 4, Isolation.PARTITION), wants(2, 8))
+
+    assert found.keys() == {"job-002"}
+
+
+def test_one_device_of_half_a_gpu_needs_a_gpu_of_two_devices() -> None:
+    one_device = wants(1, 4, Isolation.PARTITION, devices=1)
+
+    assert placed([partitioned(1, 8)], one_device) == {}
+    assert placed([partitioned(1, 8, 2)], one_device) == {"job-001": (Slot(1, 0, 4),)}
+
+
+def test_only_so_many_runs_share_a_device_as_its_machine_allows() -> None:
+    shared = [wants(number, 2, Isolation.TIME_SLICE) for number in range(3)]
+    for_two = machine(1, inventory=inventory_pb2.Inventory(runs_per_device=2))
+
+    assert placed([for_two], *shared).keys() == {"job-000", "job-001"}
+    assert placed([machine(1)], *shared) == {}
+
+
+def test_parts_of_others_leave_the_rest_of_their_gpu_alone() -> None:
+    assert placed([partitioned(1, 2, free_masks=[0xF0])], wants(1, 4, Isolation.PARTITION)) == {}
 
 
 @pytest.mark.parametrize(
@@ -94,7 +160,7 @@ def test_jobs_are_packed_or_spread_as_they_ask_or_else_as_their_queue_says(
     clock, waiting, inventory, book = ManualClock(START), waiting_jobs(), Inventory(), QueueBook(NO_STORE)
     book.queues = Queues([QueueSettings("lab", placement=of_queue), QueueSettings("red", parent="lab")])
     for number in (1, 2):
-        two_gpus = machine(number, gpu_count=2, free_eighths=16, used_seconds=number)
+        two_gpus = machine(number, gpu_count=2, free_masks=[255, 255], used_seconds=number)
         inventory.apply(vmpool_pb2.MachineEvent(machine=two_gpus))
     for number in (1, 2):
         job = a_queued_job(number)

@@ -29,6 +29,7 @@ def local_config(
         command=TINY_EXECUTOR,
         preferred_port=0,
         gpu_types=("MI300X",),
+        gpu_counts=(1,),
         price_micros_per_hour=0,
         start_timeout=timedelta(seconds=120),
         orphan_timeout=orphan_timeout,

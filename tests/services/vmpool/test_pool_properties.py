@@ -32,11 +32,11 @@ from services.vmpool.errors import (
 from services.vmpool.machines.lease import Lease, LeaseState, PlacedRequest, Placement
 from services.vmpool.machines.machine import OVER, Halt
 from services.vmpool.machines.offer import Offer
-from services.vmpool.machines.slot import Slot, taken
 from services.vmpool.machines.usage_fact import next_fact
 from services.vmpool.providers.provider import Observation, ProviderState
 from tests.services.vmpool.conftest import Bench, a_request, bench_on
 from tests.services.vmpool.scripted_provider import ScriptedProvider
+from vocabulary.slots import Slot, taken
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import grpc
 import pytest
 from google.protobuf.duration_pb2 import Duration
+from wavepool.executor.v1 import inventory_pb2
 from wavepool.vmpool.v1 import vmpool_pb2 as pb
 
 from services.vmpool.machines.machine import MachineState
@@ -43,7 +44,7 @@ async def test_a_lease_carries_what_its_holder_needs(bench: Bench, stub: VmPoolS
     assert (lease.executor_endpoint, lease.executor_token) == (machine.endpoint, machine.token)
     assert (lease.fencing_token, list(lease.slots), lease.start_kind) == (
         1,
-        [pb.Slot(eighths=8)],
+        [inventory_pb2.Slot(eighths=8)],
         pb.START_KIND_COLD_START,
     )
     assert lease.expire_time.seconds == int(bench.clock.now().timestamp()) + 30

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import grpc
 import pytest
+from wavepool.executor.v1 import inventory_pb2
 from wavepool.vmpool.v1 import vmpool_pb2 as pb
 
 from services.scheduler.peers.pool import (
@@ -71,11 +72,11 @@ def whole(*gpus: int) -> tuple[Slot, ...]:
     return tuple(Slot(gpu, 0, 8) for gpu in gpus)
 
 
-def slots(*gpus: int, first: int = 0, eighths: int = 8) -> list[pb.Slot]:
-    return [pb.Slot(gpu=gpu, first_eighth=first, eighths=eighths) for gpu in gpus]
+def slots(*gpus: int, first: int = 0, eighths: int = 8) -> list[inventory_pb2.Slot]:
+    return [inventory_pb2.Slot(gpu=gpu, first_eighth=first, eighths=eighths) for gpu in gpus]
 
 
-def placement(machine_id: str, named: list[pb.Slot]) -> pb.Placement:
+def placement(machine_id: str, named: list[inventory_pb2.Slot]) -> pb.Placement:
     return pb.Placement(machine_id=machine_id, slots=named)
 
 

@@ -38,6 +38,8 @@ class CoreJob:
     """Python source of a problem class. If it is not empty, it replaces the catalogue's problem."""
     devices: tuple[int, ...] = ()
     """The machine's devices to run on; if empty, the default one."""
+    has_part_of_gpu: bool = False
+    """Other runs may be on the same GPU, so that no time is proven."""
     timing_mode: TimingMode | None = None
     """The timing mode of the calls; None for the device's default."""
 
@@ -67,8 +69,13 @@ class CoreJob:
             dtype=self.dtype,
             timing_mode=timing_number(self.timing_mode),
         )
-        job = JudgeJob(submission=submission, size_set=self.size_set, seed=self.seed, devices=self.devices)
-        return job.SerializeToString()
+        return JudgeJob(
+            submission=submission,
+            size_set=self.size_set,
+            seed=self.seed,
+            devices=self.devices,
+            has_part_of_gpu=self.has_part_of_gpu,
+        ).SerializeToString()
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Self:
@@ -82,4 +89,4 @@ class CoreJob:
             raise BadJobError(f"mode, timing_mode: {error} is none that this judge knows") from error
         except ValueError as error:
             raise BadJobError(f"size_set: {error}") from error
-        return replace(job, devices=tuple(given.devices))
+        return replace(job, devices=tuple(given.devices), has_part_of_gpu=given.has_part_of_gpu)

@@ -33,7 +33,7 @@ from services.executor.core.problem_host.authors_problem import AuthorsProblem
 from services.executor.core.run.benchmarking import Bench, benchmark, profile_of
 from services.executor.core.run.device_properties import host_memory_doubt, with_properties
 from services.executor.core.sandbox.running import unkillable
-from services.executor.core.timing.case_timing import launched_by_submission
+from services.executor.core.timing.case_timing import PART_OF_A_GPU, launched_by_submission
 from services.executor.core.timing.stopping import default_mode, profile_in
 from submissions.modes import Mode
 
@@ -188,9 +188,14 @@ class RunnerStages:
             mode=mode,
             launched_by_submission=launching.launched_by_submission,
             large=self._context.large_cases,
-            machine_doubt=host_memory_doubt(self._context.properties) if device.describe().is_gpu else "",
+            machine_doubt=self._machine_doubt(),
         )
         await benchmark(bench, self._problem.sizes.of(self._job.size_set), progress)
+
+    def _machine_doubt(self) -> str:
+        """Why no time of this run can be proven; empty if there is no such reason."""
+        of_memory = host_memory_doubt(self._context.properties) if self._context.device.describe().is_gpu else ""
+        return PART_OF_A_GPU if self._job.has_part_of_gpu else of_memory
 
     async def _launching(self, cases: Sequence[Case], progress: Progress) -> _Launching:
         """Decides who launches the timed calls: we do, if that works without the host code of a solution."""

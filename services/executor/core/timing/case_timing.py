@@ -34,6 +34,10 @@ CACHES_MAY_BE_WARM = (
     "the sweep before each call was not seen to empty the caches, so these may be times of warm ones: run again, or "
     "ask for hot times"
 )
+PART_OF_A_GPU = (
+    "the job had a part of a GPU, and other jobs may have used the rest of it meanwhile: ask for a whole GPU to have a "
+    "time that counts"
+)
 NOT_AUDITED = "it was not audited, as the time of another case cannot be true"
 
 

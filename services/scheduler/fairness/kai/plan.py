@@ -8,9 +8,10 @@ from services.scheduler.fairness.kai.cluster import Cluster, Job, Node, Request,
 from services.scheduler.fairness.kai.cycle import run_cycle
 from services.scheduler.fairness.kai.decision import DecisionKind
 from services.scheduler.fairness.kai.policy import Action, Policy
-from services.scheduler.fairness.queue_tree import WHOLE_GPU_MILLI, Amounts
+from services.scheduler.fairness.queue_tree import Amounts
 from services.scheduler.fairness.settings import DEFAULT_RECLAIM_MIN_RUNTIME
 from services.scheduler.fairness.situation import Plan, QueueState, Stop
+from vocabulary.slots import EIGHTH_MILLI, EIGHTHS_PER_GPU
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -65,19 +66,21 @@ def _policy(situation: Situation) -> Policy:
 
 
 def _cluster(situation: Situation, names: dict[str, str]) -> Cluster:
-    nodes = [Node(names[machine.machine_id], machine.gpus) for machine in situation.machines]
+    # The memory of a GPU in eighths: parts of GPUs are counted by it.
+    nodes = [Node(names[one.machine_id], one.own_gpus, EIGHTHS_PER_GPU) for one in situation.machines]
     running = [_running(situation, one, names) for one in situation.running if one.machine_id in names]
     machines = {names[machine.machine_id]: machine for machine in situation.machines}
     waiting = [_waiting(situation, one, order, names, machines) for order, one in enumerate(situation.waiting)]
     usage = {name: Amounts(gpu_milli=ppm) for name, ppm in situation.usage_ppm.items()}
     tree = situation.queues.tree(situation.gpu_type)
-    further = {name: Amounts(gpus * WHOLE_GPU_MILLI) for name, gpus in situation.further_gpus.items()}
+    further = {name: Amounts(eighths * EIGHTH_MILLI) for name, eighths in situation.further_eighths.items()}
     return Cluster(tuple(nodes), (*running, *waiting), tree, further_requests=further, usage_ppm=usage)
 
 
 def _running(situation: Situation, one: Running, names: dict[str, str]) -> Job:
     state = TaskState.RELEASING if one.stopping else TaskState.RUNNING
-    task = Task(one.job_id, Request(gpus=one.gpus), state, names[one.machine_id])
+    gpus = tuple(str(slot.gpu) for slot in one.slots)
+    task = Task(one.job_id, _request(one.eighths), state, names[one.machine_id], _shared(one.eighths, gpus))
     ran = int((situation.now - one.start_time).total_seconds())
     return Job(
         one.job_id,
@@ -95,12 +98,21 @@ def _waiting(
     allowed = None if one.machines is None else frozenset(names[name] for name in one.machines if name in names)
     task = Task(
         one.job_id,
-        Request(gpus=one.gpus),
+        _request(one.eighths),
         nodes_allowed=allowed,
         promised_node=names.get(one.promised) or None,
         scores=None if one.scores is None else _by_node(one.scores, machines),
     )
     return Job(one.job_id, situation.queue_of(one), (task,), create_order=order)
+
+
+def _request(eighths: int) -> Request:
+    is_part = eighths < EIGHTHS_PER_GPU
+    return Request(part_milli=eighths * EIGHTH_MILLI) if is_part else Request(gpus=eighths // EIGHTHS_PER_GPU)
+
+
+def _shared(eighths: int, gpus: tuple[str, ...]) -> tuple[str, ...]:
+    return (gpus or ("0",)) if eighths < EIGHTHS_PER_GPU else ()
 
 
 def _by_node(scores: Scores, machines: Mapping[str, Machine]) -> NodeScores:

@@ -23,13 +23,15 @@ from services.scheduler.fairness.kueue.snapshot import Admitted, Workload, snaps
 from services.scheduler.fairness.kueue.victims import FairSharing
 from services.scheduler.fairness.queue_tree import UNLIMITED, WHOLE_GPU_MILLI, ReclaimStrategy
 from services.scheduler.fairness.situation import Plan, QueueState, Stop
+from vocabulary.slots import EIGHTH_MILLI, free_eighths, free_slots, freed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
     from datetime import datetime
 
     from services.scheduler.fairness.kueue.admission_cycle import Decision
     from services.scheduler.fairness.situation import Candidate, Running, Situation
+    from vocabulary.slots import Slot
 
 _GPU = "gpu"
 _NEXT = timedelta.resolution
@@ -129,58 +131,83 @@ class _Planner:
 
     def _hold(self, job: Candidate) -> None:
         workload = _workload(self._situation, job)
-        usage = {_resource(self._situation): job.gpus * WHOLE_GPU_MILLI}
+        usage = {_resource(self._situation): job.eighths * EIGHTH_MILLI}
         self._holding[job.job_id] = Admitted(workload, usage, self._situation.now)
 
 
 class _Places:
-    """Free GPUs of machines, which come in the order in which they are preferred.
+    """Free slots of machines, which come in the order of preference.
 
     Of those with room, the one with the job's best score is taken, or without scores the fullest.
     """
 
     def __init__(self, situation: Situation) -> None:
         self._machines = {machine.machine_id: machine for machine in situation.machines}
-        self._free = {machine.machine_id: machine.gpus for machine in situation.machines}
+        self._occupied = {one.machine_id: one.taken or (0,) * one.gpus for one in situation.machines}
         self._running = {one.job_id: one for one in situation.running}
+        self._slots: dict[str, tuple[Slot, ...]] = {}
         for one in situation.running:
-            if one.machine_id in self._free:
-                self._free[one.machine_id] -= one.gpus
+            occupied = self._occupied.get(one.machine_id)
+            if occupied is not None:
+                self._slots[one.job_id] = one.slots or free_slots(occupied, one.eighths)
+                self._take(one.machine_id, self._slots[one.job_id])
 
     def take(self, job: Candidate) -> str:
-        """The machine, whose GPUs it then has; empty if none has room."""
-        fitting = [name for name, free in self._free.items() if free >= job.gpus and _may_use(job, name)]
-        if not fitting:
+        """The machine, whose slots it then has; empty if none has room."""
+        found = {
+            name: slots
+            for name, occupied in self._occupied.items()
+            if _may_use(job, name) and (slots := free_slots(occupied, job.eighths))
+        }
+        if not found:
             return ""
         # Of equal ones the first, as `min` does.
-        scores = self._scores(job, fitting)
-        best = min(fitting, key=lambda name: (name != job.promised, -scores[name]))
-        self._free[best] -= job.gpus
+        scores = self._scores(job, list(found))
+        best = min(found, key=lambda name: (name != job.promised, -scores[name]))
+        self._take(best, found[best])
         return best
 
     def _scores(self, job: Candidate, fitting: list[str]) -> Mapping[str, float]:
         if job.scores is None:
-            return {name: -self._free[name] for name in fitting}
-        rooms = [(self._machines[name], self._free[name]) for name in fitting]
+            return {name: -free_eighths(self._occupied[name]) for name in fitting}
+        rooms = [(self._machines[name], self._occupied[name].count(0)) for name in fitting]
         return dict(zip(fitting, job.scores(rooms), strict=True))
 
     def given_by(self, victims: list[str], job: Candidate) -> str:
         """The machine on which the job fits when these have stopped; empty if there is none."""
-        given: defaultdict[str, int] = defaultdict(int)
+        given: defaultdict[str, list[Slot]] = defaultdict(list)
         for victim in victims:
-            given[self._running[victim].machine_id] += self._running[victim].gpus
-        fitting = [name for name, gpus in given.items() if self._free.get(name, 0) + gpus >= job.gpus]
-        return next((name for name in fitting if _may_use(job, name)), "")
+            given[self._running[victim].machine_id] += self._slots.get(victim, ())
+        return next(
+            (
+                name
+                for name, slots in given.items()
+                if name in self._occupied
+                and _may_use(job, name)
+                and free_slots(freed(self._occupied[name], slots), job.eighths)
+            ),
+            "",
+        )
 
     def move(self, victims: list[str], job: Candidate, machine_id: str) -> None:
         """Keeps what these give for the job."""
         for victim in victims:
-            self._free[self._running[victim].machine_id] += self._running[victim].gpus
-        self._free[machine_id] -= job.gpus
+            name = self._running[victim].machine_id
+            if name in self._occupied:
+                self._occupied[name] = freed(self._occupied[name], self._slots[victim])
+        self._take(machine_id, free_slots(self._occupied.get(machine_id, ()), job.eighths))
 
     def is_stopping(self, job_id: str) -> bool:
         """True if the job gives way already."""
         return self._running[job_id].stopping
+
+    def _take(self, machine_id: str, slots: Sequence[Slot]) -> None:
+        """Slots may be taken already: what is known of a machine may be older than a run on it."""
+        if machine_id in self._occupied:
+            occupied = list(self._occupied[machine_id])
+            for slot in slots:
+                occupied[slot.gpu] |= slot.mask
+            self._occupied[machine_id] = tuple(occupied)
 
 
 def _one_after_the_other(situation: Situation) -> Iterator[Candidate]:
@@ -201,12 +228,8 @@ def _resource(situation: Situation) -> FlavorResource:
     return FlavorResource(situation.gpu_type, _GPU)
 
 
-def _total(situation: Situation) -> int:
-    return sum(machine.gpus for machine in situation.machines) * WHOLE_GPU_MILLI
-
-
 def _specs(situation: Situation) -> tuple[list[QueueSpec], list[CohortSpec]]:
-    queues, resource, total = situation.queues, _resource(situation), _total(situation)
+    queues, resource, total = situation.queues, _resource(situation), situation.own_milli
     tree = queues.tree(situation.gpu_type)
     specs: list[QueueSpec] = []
     cohorts: list[CohortSpec] = []
@@ -238,11 +261,11 @@ def _preemption(situation: Situation) -> Preemption:
 
 def _workload(situation: Situation, one: Candidate) -> Workload:
     # The engine orders a queue by time alone. Candidates come in their order, which priority has a part in.
-    return Workload(one.job_id, situation.queue_of(one), 0, {_GPU: one.gpus * WHOLE_GPU_MILLI}, one.turn_time)
+    return Workload(one.job_id, situation.queue_of(one), 0, {_GPU: one.eighths * EIGHTH_MILLI}, one.turn_time)
 
 
 def _admitted(situation: Situation, one: Running) -> Admitted:
-    amounts = one.gpus * WHOLE_GPU_MILLI
+    amounts = one.eighths * EIGHTH_MILLI
     workload = Workload(one.job_id, situation.queue_of(one), 0, {_GPU: amounts}, one.start_time)
     return Admitted(workload, {_resource(situation): amounts}, one.start_time, is_evicting=one.stopping)
 
@@ -267,9 +290,9 @@ def _states(situation: Situation, starts: Mapping[str, str]) -> dict[str, QueueS
         *situation.running,
         *(one for one in situation.waiting if one.job_id in starts),
     ]
-    used = situation.queues.with_below((job.queue, job.gpus * WHOLE_GPU_MILLI) for job in jobs)
+    used = situation.queues.with_below((job.queue, job.eighths * EIGHTH_MILLI) for job in jobs)
     tree = situation.queues.tree(situation.gpu_type)
     return {
-        name: QueueState(queue.quota[0], min(queue.quota[0], _total(situation)), used[name], queue.limit[0])
+        name: QueueState(queue.quota[0], min(queue.quota[0], situation.own_milli), used[name], queue.limit[0])
         for name, queue in tree.queues.items()
     }

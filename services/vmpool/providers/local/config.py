@@ -19,6 +19,7 @@ class LocalConfig:
     command: Sequence[str]
     preferred_port: int
     gpu_types: Sequence[str]
+    gpu_counts: Sequence[int]
     price_micros_per_hour: int
     start_timeout: timedelta
     orphan_timeout: timedelta

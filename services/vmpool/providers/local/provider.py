@@ -17,6 +17,7 @@ from services.vmpool.providers.local import machine_folder
 from services.vmpool.providers.local.checkup import findings_on
 from services.vmpool.providers.provider import UNNAMED, Observation, Offer, Order, ProviderState, Resource
 from services.vmpool.providers.scope import Scope
+from vocabulary.slots import LEGAL_GPUS
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
@@ -52,8 +53,8 @@ class LocalProvider:
 
     @property
     def scope(self) -> Scope:
-        """Every machine is this host, with one GPU."""
-        return Scope(gpu_counts=(1,))
+        """Every machine is this host, whose processors stand in for any number of GPUs."""
+        return Scope(gpu_counts=LEGAL_GPUS)
 
     async def start(self) -> None:
         """Do nothing: there is nothing to prepare."""
@@ -62,9 +63,13 @@ class LocalProvider:
         """Do nothing. Executors go on until the pool or their orphan timeout ends them."""
 
     async def offers(self) -> Sequence[Offer]:
-        """An offer for every GPU type, because this host stands in for all of them."""
+        """An offer for every GPU type and size of machine, because this host stands in for all of them."""
         price = self._config.price_micros_per_hour
-        return [Offer(self.name, gpu_type, 1, price) for gpu_type in self._config.gpu_types]
+        return [
+            Offer(self.name, gpu_type, gpu_count, price)
+            for gpu_type in self._config.gpu_types
+            for gpu_count in self._config.gpu_counts
+        ]
 
     def resource_name(self, machine_id: str) -> str:
         """The name of its folder, which no setting changes."""

@@ -54,6 +54,7 @@ def open_local(context: PoolContext) -> LocalProvider:
             command=settings.executor_command,
             preferred_port=settings.executor_port,
             gpu_types=context.gpu_types,
+            gpu_counts=context.gpu_counts,
             price_micros_per_hour=settings.price_micros_per_hour(),
             start_timeout=settings.start_timeout,
             orphan_timeout=settings.orphan_timeout,

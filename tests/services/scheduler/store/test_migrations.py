@@ -19,11 +19,13 @@ from wavepool.submission.v1.submission_pb2 import (
 )
 
 from servicekit.db.database import Database, migrate
+from services.scheduler.jobs.resources import WHOLE_GPU
 from services.scheduler.jobs.submission_checks import admit, fingerprint
 from services.scheduler.server import MIGRATIONS
 from services.scheduler.store.job_store import JobStore
 from tests.services.scheduler.cluster import PROBLEMS
 from vocabulary.gpu_types import GPU_TYPES
+from vocabulary.slots import Slot
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -92,14 +94,18 @@ def insert(connection: Connection, table: str, row: dict[str, Any]) -> None:
     connection.execute(text(f"INSERT INTO {table} ({names}) VALUES ({values})"), row)  # noqa: S608 - names of ours
 
 
-def as_it_was_at_0007(connection: Connection) -> None:
+def upgrade_to(connection: Connection, revision: str) -> None:
     with as_file(files("servicekit.db") / "migration") as environment, as_file(files("services.scheduler")) as ours:
         config = Config()
         config.set_main_option("script_location", str(environment))
         config.set_main_option("version_locations", str(ours / "migrations" / "versions"))
         config.set_main_option("path_separator", "newline")
         config.attributes["connection"] = connection
-        command.upgrade(config, "0007")
+        command.upgrade(config, revision)
+
+
+def as_it_was_at_0007(connection: Connection) -> None:
+    upgrade_to(connection, "0007")
     for job_id, (columns, texts, _) in OLD_ROWS.items():
         insert(connection, "jobs", {**REST, **columns, "job_id": job_id, "idempotency_key": job_id})
         insert(connection, "job_sources", {"job_id": job_id, **texts})
@@ -127,3 +133,37 @@ async def test_jobs_of_before_there_were_submissions_are_read_and_their_keys_kno
     assert job.spec.gpu_types == (("MI300X", "MI210") if job_id == "full" else ("MI300X",))
     assert job.spec.submission.source == ""
     assert job.fingerprint == fingerprint(admit(again, KNOWN, GPU_TYPES))
+
+
+def leased_at_0015(connection: Connection) -> None:
+    """One job with the slot of its lease, one from before leases named slots, and one that waits."""
+    upgrade_to(connection, "0015")
+    lease = {
+        "executor_endpoint": "",
+        "executor_token": "",
+        "fencing_token": 1,
+        "expire_time": 0,
+        "eighths": 4,
+        "state": "running",
+        "start_time": 0,
+    }
+    slots = {"placed": {"lease_id": "l1", "gpu": 1, "first_eighth": 4, **lease}, "old": {"lease_id": "l2", **lease}}
+    submission = Submission(source="s", mode=RUN_MODE_SANDBOX).SerializeToString()
+    rest = {name: value for name, value in REST.items() if name not in {"dtype", "language"}}
+    for job_id, columns in {**slots, "waiting": {}}.items():
+        insert(connection, "jobs", {**rest, "problem": "", "submission": submission, "job_id": job_id, **columns})
+
+
+async def test_the_slots_of_leases_are_kept_and_earlier_jobs_take_one_whole_gpu(database_url: str) -> None:
+    database = Database(database_url)
+    try:
+        async with database.transaction() as connection:
+            await connection.run_sync(leased_at_0015)
+        await migrate(database, MIGRATIONS)
+        jobs = {job_id: await JobStore(database, lambda _: None).get(job_id) for job_id in ("placed", "old", "waiting")}
+    finally:
+        await database.close()
+
+    leases = {job_id: job.lease and job.lease.slots for job_id, job in jobs.items() if job}
+    assert leases == {"placed": (Slot(1, 4, 4),), "old": (Slot(0, 0, 4),), "waiting": None}
+    assert {job.spec.resources for job in jobs.values() if job} == {WHOLE_GPU}

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from services.scheduler.jobs.job import Job
-    from services.scheduler.store.job_store import Insertion
+    from services.scheduler.store.job_writes import Submitted
 
 ACCOUNT = "account-1"
 MICROSECOND = timedelta(microseconds=1)
@@ -37,7 +37,7 @@ def submission(after: timedelta = timedelta(0), account_id: str = ACCOUNT) -> Jo
     return a_job(next(numbers), age_seconds=-after.total_seconds(), account_id=account_id)
 
 
-async def submit(store: JobStore, per_hour: int, after: timedelta = timedelta(0)) -> Insertion:
+async def submit(store: JobStore, per_hour: int, after: timedelta = timedelta(0)) -> Submitted:
     return await store.insert(submission(after), limits(per_hour))
 
 

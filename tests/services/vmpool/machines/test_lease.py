@@ -18,8 +18,8 @@ from services.vmpool.machines.lease import (
     expired_run_is_gone,
     start_kind,
 )
-from services.vmpool.machines.slot import Slot
 from tests.services.vmpool.conftest import START, a_machine, a_request
+from vocabulary.slots import Slot
 
 MINUTE = timedelta(minutes=1)
 LEASE = Lease(

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from services.vmpool.errors import IllegalMoveError
 from services.vmpool.fault import Fault
 from services.vmpool.machines.machine import LEGAL_MOVES, OVER, Inventory, Machine, MachineState
-from services.vmpool.machines.slot import Slot
 from tests.services.vmpool.conftest import START, a_machine
+from vocabulary.slots import Slot
 
 if TYPE_CHECKING:
     from collections.abc import Callable

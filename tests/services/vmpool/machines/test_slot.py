@@ -7,12 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from services.vmpool.errors import InvalidFieldError
-from services.vmpool.machines.slot import (
+from services.vmpool.machines.slot import check_size, check_slots
+from vocabulary.slots import (
     LEGAL_EIGHTHS,
     LEGAL_SIZES,
     Slot,
-    check_size,
-    check_slots,
     free_eighths,
     free_masks,
     free_slots,

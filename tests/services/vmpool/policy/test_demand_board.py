@@ -3,10 +3,10 @@ from __future__ import annotations
 from datetime import timedelta
 
 from services.vmpool.machines.lease import PlacedRequest, Placement
-from services.vmpool.machines.slot import Slot
 from services.vmpool.policy.demand_board import DemandBoard
 from services.vmpool.policy.packing import Demand
 from tests.services.vmpool.conftest import START, a_request
+from vocabulary.slots import Slot
 
 MINUTE = timedelta(minutes=1)
 WHOLE = Demand("MI300X", 8, 2)

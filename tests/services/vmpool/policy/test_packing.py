@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from services.vmpool.machines.machine import Machine, MachineState
-from services.vmpool.machines.slot import LEGAL_SIZES
 from services.vmpool.policy.offer_choice import OfferPolicy
 from services.vmpool.policy.packing import Demand, Pace, PackingRules, Wish, machines_missing
 from tests.services.vmpool.conftest import START, a_machine
+from vocabulary.slots import LEGAL_SIZES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from services.vmpool.capacity.sizer import ordered_machine
 from services.vmpool.machines.machine import ON_THE_WAY, READY, Machine, MachineState
 from services.vmpool.machines.offer import Offer
-from services.vmpool.machines.slot import LEGAL_SIZES
 from services.vmpool.policy.machine_budget import Funds, funds_left
 from services.vmpool.policy.offer_choice import Market, OfferPolicy
 from services.vmpool.policy.packing import Demand, Pace, PackingRules, machines_missing
 from services.vmpool.policy.retention import Retention, paid_until
 from services.vmpool.policy.sizing import Limits, Plan, Pool, machines_wanted, pool_needs
 from tests.services.vmpool.conftest import START, a_machine
+from vocabulary.slots import LEGAL_SIZES
 
 GPU_TYPES = ("MI300X", "MI210")
 DOLLAR = 1_000_000

@@ -13,12 +13,12 @@ from servicekit.db.database import Database, migrate
 from servicekit.feed import Feed
 from services.vmpool.machines.lease import LeaseState
 from services.vmpool.machines.machine import MachineState
-from services.vmpool.machines.slot import Slot
 from services.vmpool.store.lease_store import LeaseStore
 from services.vmpool.store.machine_row import machine_to_row
 from services.vmpool.store.machine_store import MachineStore
 from services.vmpool.store.tables import machines
 from tests.services.vmpool.conftest import a_machine
+from vocabulary.slots import Slot
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection

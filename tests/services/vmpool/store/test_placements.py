@@ -23,10 +23,10 @@ from services.vmpool.errors import (
 from services.vmpool.fault import Fault
 from services.vmpool.machines.lease import Lease, LeaseState, PlacedRequest, Placement
 from services.vmpool.machines.machine import Halt, MachineState
-from services.vmpool.machines.slot import Slot, free_masks, taken
 from services.vmpool.store.tables import machines
 from tests.services.vmpool.conftest import a_machine, a_request
 from tests.services.vmpool.store.test_lease_store import add_warm
+from vocabulary.slots import Slot, free_masks, taken
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -15,12 +15,12 @@ from servicekit.rpc.channels import open_channel
 from services.billing.wire.billing import usage_from_proto
 from services.vmpool.fault import Fault
 from services.vmpool.machines.lease import Lease, StartKind
-from services.vmpool.machines.slot import Slot
 from services.vmpool.machines.usage_fact import UsageFact, Use, next_fact, uses_of
 from services.vmpool.store.usage_store import UsageStore
 from services.vmpool.telemetry.usage_reporter import UsageReporter
 from tests.services.vmpool.conftest import START, a_machine
 from tests.services.vmpool.scripted_provider import RUNNING as RUNNING_SEEN
+from vocabulary.slots import Slot
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator

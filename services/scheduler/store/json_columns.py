@@ -1,4 +1,4 @@
-"""Column type for several values in one column."""
+"""Column types for several values in one column."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Text
 from sqlalchemy.types import TypeDecorator
+
+from vocabulary.slots import Slot
 
 if TYPE_CHECKING:
     from sqlalchemy import Dialect
@@ -27,3 +29,20 @@ class JsonTuple(TypeDecorator[tuple[Any, ...]]):
         """Converts a value from the database."""
         del dialect
         return None if value is None else tuple(json.loads(value))
+
+
+class Slots(TypeDecorator[tuple[Slot, ...]]):
+    """Slots of a machine, stored as a JSON array of GPU, first eighth and eighths of each."""
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: tuple[Slot, ...] | None, dialect: Dialect) -> str | None:
+        """Converts a value for the database."""
+        del dialect
+        return None if value is None else json.dumps([(slot.gpu, slot.first, slot.eighths) for slot in value])
+
+    def process_result_value(self, value: Any | None, dialect: Dialect) -> tuple[Slot, ...] | None:  # noqa: ANN401 - the base's
+        """Converts a value from the database."""
+        del dialect
+        return None if value is None else tuple(Slot(*numbers) for numbers in json.loads(value))

@@ -1,0 +1,1 @@
+"""Queues that `benchmarks/jobs_per_second.py` measures beside each other: ours, Slurm, Celery."""

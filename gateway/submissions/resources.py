@@ -1,0 +1,138 @@
+"""What a submission takes of GPUs, in our own form and as Kaiwo's annotations, and the message for it."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
+from wavepool.scheduler.v1 import scheduler_pb2
+
+from vocabulary.names import none_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+KAIWO = "kaiwo.ai/"
+FRACTION, MEMORY = f"{KAIWO}gpu-fraction", f"{KAIWO}gpu-memory"
+SHARING, ISOLATION = f"{KAIWO}gpu-sharing", f"{KAIWO}gpu-isolation"
+KNOWN = (FRACTION, MEMORY, SHARING, ISOLATION)
+_PREFIX = "ISOLATION_"
+
+
+class Isolation(StrEnum):
+    """How a part of a GPU is kept apart from its other parts."""
+
+    EXCLUSIVE = "exclusive"
+    PARTITION = "partition"
+    TIME_SLICE = "time-slice"
+
+
+_NUMBERS = {one: scheduler_pb2.Isolation.Value(_PREFIX + one.name) for one in Isolation}
+_KAIWO_ISOLATIONS = {"time-slicing": Isolation.TIME_SLICE, "none": Isolation.TIME_SLICE, "mig": Isolation.PARTITION}
+
+
+class Resources(BaseModel):
+    """What a submission takes of one machine: one of `gpus`, `fraction` and `memory_mib`, or else one whole GPU."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    gpus: Annotated[int | None, Field(strict=True, description="Whole GPUs of one machine: 1, 2, 4 or 8.")] = None
+    fraction: Annotated[
+        float | None,
+        Field(description="A part of one GPU, 0.1 to 1, rounded up to 1/8, 1/4, 1/2 or 1; that is what is charged."),
+    ] = None
+    memory_mib: Annotated[
+        int | None, Field(strict=True, description="The smallest part, or number of GPUs, with so much memory.")
+    ] = None
+    devices: Annotated[
+        int | None, Field(strict=True, ge=1, le=64, description="Exactly so many devices: partitions, or whole GPUs.")
+    ] = None
+    single_device: Annotated[bool, Field(description="All of it as one device.")] = False
+    isolation: Annotated[
+        Isolation | None,
+        Field(
+            description="`exclusive`: whole GPUs, and the default for them. `partition`: the default for parts, on "
+            "GPUs in a mode with such partitions. `time-slice`: a shared device; nothing keeps its co-tenants apart."
+        ),
+    ] = None
+    quiet: Annotated[bool, Field(description="Nobody else on the GPU. True of whole GPUs; refused for parts.")] = False
+
+    def to_proto(self) -> scheduler_pb2.Resources:
+        """The message for a job."""
+        return scheduler_pb2.Resources(
+            gpus=self.gpus or 0,
+            fraction=self.fraction or 0,
+            memory_mib=self.memory_mib or 0,
+            devices=self.devices or 0,
+            single_device=self.single_device,
+            isolation=_NUMBERS[self.isolation] if self.isolation else scheduler_pb2.ISOLATION_UNSPECIFIED,
+            quiet=self.quiet,
+        )
+
+
+class AdmittedResources(BaseModel):
+    """What a submission takes of one machine, after rounding: whole GPUs, or a part of one."""
+
+    gpus: int | None
+    fraction: float | None
+    devices: Annotated[int | None, Field(description="Null: any number.")]
+    isolation: Annotated[str, Field(description="exclusive, partition or time-slice.")]
+
+
+def admitted_resources(resources: scheduler_pb2.Resources) -> AdmittedResources:
+    """What a job takes; a new isolation is named as the scheduler names it."""
+    number = resources.isolation
+    known = number in scheduler_pb2.Isolation.values()
+    name = scheduler_pb2.Isolation.Name(number).removeprefix(_PREFIX) if known else str(number)
+    return AdmittedResources(
+        gpus=resources.gpus or None,
+        fraction=resources.fraction or None,
+        devices=resources.devices or None,
+        isolation=name.lower().replace("_", "-"),
+    )
+
+
+def of_annotations(annotations: Mapping[str, str]) -> Resources | None:
+    """What Kaiwo's annotations ask for; None if none of them does. Annotations of others are left alone.
+
+    Raises ValueError with the annotation and the fix.
+    """
+    if unknown := next((name for name in annotations if name.startswith(KAIWO) and name not in KNOWN), ""):
+        raise ValueError(none_of(unknown, KNOWN))
+    said = {name: annotations[name].strip().lower() for name in KNOWN if name in annotations}
+    if not said:
+        return None
+    asked = Resources()
+    if FRACTION in said:
+        fraction = _number(FRACTION, said[FRACTION])
+        # Kaiwo writes several GPUs as a fraction above 1.
+        has_several = fraction > 1 and fraction.is_integer()
+        asked = Resources(gpus=int(fraction)) if has_several else Resources(fraction=fraction)
+    if MEMORY in said:
+        memory = _number(MEMORY, said[MEMORY])
+        if not memory.is_integer():
+            raise ValueError(f"{MEMORY}: is {said[MEMORY]}; give whole MiB")
+        asked = asked.model_copy(update={"memory_mib": int(memory)})
+    return asked.model_copy(update={"isolation": _isolation(said)})
+
+
+def _isolation(said: Mapping[str, str]) -> Isolation | None:
+    shares = said.get(SHARING, "")
+    if shares not in {"", "true", "false"}:
+        raise ValueError(f"{SHARING}: is {shares!r}; give true or false")
+    if ISOLATION not in said:
+        return {"true": Isolation.TIME_SLICE, "false": Isolation.EXCLUSIVE}.get(shares)
+    isolation = _KAIWO_ISOLATIONS.get(said[ISOLATION])
+    if isolation is None:
+        raise ValueError(f"{ISOLATION}: is {said[ISOLATION]!r}; give one of {', '.join(_KAIWO_ISOLATIONS)}")
+    if shares == "false":
+        raise ValueError(f"{SHARING}: is false beside {ISOLATION}; leave one of them out")
+    return isolation
+
+
+def _number(name: str, text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise ValueError(f"{name}: is {text!r}; give a number") from None

@@ -1,0 +1,186 @@
+"""What a job takes of a machine, and the rules by which a request for GPUs becomes that.
+
+The unit is an eighth of a GPU. A part of a GPU is 1, 2 or 4 eighths, and more than one GPU is 2, 4 or 8 whole ones of
+one machine. Requests are rounded up to the next of these sizes.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from wavepool.scheduler.v1 import scheduler_pb2
+
+from vocabulary.gpu_types import MEMORY_GB
+from vocabulary.names import known_name
+from vocabulary.slots import EIGHTH_MILLI, EIGHTHS_PER_GPU, LEGAL_GPUS, LEGAL_SIZES, gpus_for, size_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from submissions.checks import Violations
+
+LEAST_FRACTION = 0.1
+"""Of a GPU; a smaller request is probably a mistake, as it gets an eighth anyway."""
+DEVICES_OF_A_GPU = (1, 2, 4, 8)
+"""An MI300X in SPX, DPX, QPX and CPX mode; AMD, MI300X partition guide."""
+_ROUNDING = 1e-9
+"""A fraction such as 0.1 + 0.4 may be off by this."""
+_MIB_PER_GB = 1024
+_FIELD = "spec.resources"
+
+
+class Isolation(StrEnum):
+    """How a job's part of a GPU is kept apart from the other parts."""
+
+    EXCLUSIVE = "exclusive"
+    """Whole GPUs, with no other job on them."""
+    PARTITION = "partition"
+    """Partitions of its own of a GPU in DPX, QPX or CPX mode, with their memory."""
+    TIME_SLICE = "time-slice"
+    """It may share a device, and nothing keeps its co-tenants off its memory and time."""
+
+
+@dataclass(frozen=True, order=True)
+class Resources:
+    """What a job takes: `eighths` of GPUs in all, on exactly `devices` devices if that is not 0."""
+
+    eighths: int = EIGHTHS_PER_GPU
+    isolation: Isolation = Isolation.EXCLUSIVE
+    devices: int = 0
+
+    @property
+    def gpus(self) -> int:
+        """The number of GPUs that it lies on."""
+        return gpus_for(self.eighths)
+
+    @property
+    def eighths_of_each(self) -> int:
+        """Eighths of each of these GPUs."""
+        return min(self.eighths, EIGHTHS_PER_GPU)
+
+    @property
+    def is_part(self) -> bool:
+        """True if it is less than a GPU."""
+        return self.eighths < EIGHTHS_PER_GPU
+
+    @property
+    def milli(self) -> int:
+        """Thousandths of a GPU."""
+        return self.eighths * EIGHTH_MILLI
+
+    @property
+    def is_plain(self) -> bool:
+        """True if any free slots of the size will do, whatever the GPU's mode is."""
+        return not self.is_part and not self.devices
+
+    def fits(self, device_count: int, runs_per_device: int) -> bool:
+        """True if GPUs that are so many devices, each for so many runs, can give it."""
+        eighths = self.eighths_of_each
+        devices_of_each = max(1, eighths * device_count // EIGHTHS_PER_GPU)
+        if self.devices and devices_of_each * self.gpus != self.devices:
+            return False
+        has_devices_alone = eighths * device_count % EIGHTHS_PER_GPU == 0
+        return not self.is_part or has_devices_alone or (self.isolation is Isolation.TIME_SLICE and runs_per_device > 1)
+
+    def __str__(self) -> str:
+        """Text for people, such as `2 GPUs` or `1/2 of a GPU (time-slice)`."""
+        devices = f" as {self.devices} device{'s' if self.devices > 1 else ''}" if self.devices else ""
+        return size_text(self.eighths) + devices + (f" ({self.isolation})" if self.is_part else "")
+
+
+WHOLE_GPU = Resources()
+
+
+def resources_of(asked: scheduler_pb2.Resources, gpu_types: Sequence[str]) -> tuple[Resources, Violations]:
+    """What a request for GPUs of these types comes to, and its faults with the field and the fix of each."""
+    named = [name for name in ("gpus", "fraction", "memory_mib") if getattr(asked, name)]
+    if len(named) > 1:
+        return WHOLE_GPU, [(_FIELD, f"has {' and '.join(named)}; give one of gpus, fraction and memory_mib")]
+    wrong: Violations = []
+    if asked.gpus and asked.gpus not in LEGAL_GPUS:
+        wrong.append((f"{_FIELD}.gpus", f"is {asked.gpus}; it must be one of {_listed(LEGAL_GPUS)}"))
+    if asked.fraction and not LEAST_FRACTION <= asked.fraction <= 1:
+        fix = f"it must be from {LEAST_FRACTION:g} to 1; for several GPUs give gpus"
+        wrong.append((f"{_FIELD}.fraction", f"is {asked.fraction:g}; {fix}"))
+    eighths, fault = _eighths_for_memory(asked.memory_mib, gpu_types)
+    wrong += [(f"{_FIELD}.memory_mib", fault)] if fault else []
+    if wrong:
+        return WHOLE_GPU, wrong
+    if asked.fraction:
+        eighths = _rounded_up(math.ceil(asked.fraction * EIGHTHS_PER_GPU - _ROUNDING))
+    elif asked.gpus:
+        eighths = asked.gpus * EIGHTHS_PER_GPU
+    return _isolated(asked, eighths or EIGHTHS_PER_GPU)
+
+
+def resources_to_proto(resources: Resources) -> scheduler_pb2.Resources:
+    """The resources as an admitted job has them."""
+    return scheduler_pb2.Resources(
+        gpus=0 if resources.is_part else resources.gpus,
+        fraction=resources.eighths / EIGHTHS_PER_GPU if resources.is_part else 0.0,
+        devices=resources.devices,
+        single_device=resources.devices == 1,
+        isolation=scheduler_pb2.Isolation.Value(f"ISOLATION_{resources.isolation.name}"),
+        quiet=not resources.is_part,
+    )
+
+
+def _isolated(asked: scheduler_pb2.Resources, eighths: int) -> tuple[Resources, Violations]:
+    is_part = eighths < EIGHTHS_PER_GPU
+    wrong: Violations = []
+    isolation = _ISOLATIONS.get(asked.isolation)
+    if asked.isolation and isolation is None:
+        legal = ", ".join(one.name for one in Isolation)
+        wrong.append((f"{_FIELD}.isolation", f"{asked.isolation} is none that is known; give one of {legal}"))
+    if isolation is Isolation.EXCLUSIVE and is_part:
+        wrong.append((f"{_FIELD}.isolation", "exclusive is for whole GPUs; leave it out, or ask for a whole GPU"))
+    if isolation in {Isolation.PARTITION, Isolation.TIME_SLICE} and not is_part:
+        wrong.append((f"{_FIELD}.isolation", f"{isolation} is for parts of a GPU; leave it out, or give a fraction"))
+    if asked.quiet and is_part:
+        wrong.append((f"{_FIELD}.quiet", "others may use the rest of the GPU; leave it out, or ask for a whole GPU"))
+    devices = asked.devices or int(asked.single_device)
+    if asked.single_device and asked.devices > 1:
+        wrong.append((f"{_FIELD}.devices", f"is {asked.devices} beside single_device; leave one of them out"))
+    resources = Resources(eighths, isolation or (Isolation.PARTITION if is_part else Isolation.EXCLUSIVE), devices)
+    if devices and not any(resources.fits(count, runs_per_device=2) for count in DEVICES_OF_A_GPU):
+        possible = _listed(
+            number
+            for number in range(1, LEGAL_SIZES[-1] + 1)
+            if any(Resources(eighths, resources.isolation, number).fits(count, 2) for count in DEVICES_OF_A_GPU)
+        )
+        wrong.append((f"{_FIELD}.devices", f"is {devices}; {size_text(eighths)} can be {possible}"))
+    return resources, wrong
+
+
+def _eighths_for_memory(memory_mib: int, gpu_types: Sequence[str]) -> tuple[int, str]:
+    """The least size that has so much memory on every one of the types, and what is wrong with the request."""
+    if not memory_mib:
+        return 0, ""
+    if memory_mib < 0:
+        return 0, f"is {memory_mib}; it must be above 0"
+    largest = 0
+    for gpu_type in gpu_types:
+        known = known_name(gpu_type, MEMORY_GB)
+        if not known:
+            return 0, f"the memory of {gpu_type} is not known; give a fraction or gpus"
+        gpu_mib = MEMORY_GB[known] * _MIB_PER_GB
+        eighths = -(-memory_mib * EIGHTHS_PER_GPU // gpu_mib)
+        if eighths > LEGAL_SIZES[-1]:
+            most = LEGAL_SIZES[-1] // EIGHTHS_PER_GPU
+            return 0, f"is {memory_mib}; {most} GPUs of {gpu_type}, the most for one job, have {most * gpu_mib}"
+        largest = max(largest, _rounded_up(eighths))
+    return largest, ""
+
+
+def _rounded_up(eighths: int) -> int:
+    return next(size for size in LEGAL_SIZES if size >= eighths)
+
+
+def _listed(numbers: Iterable[int]) -> str:
+    return ", ".join(map(str, numbers))
+
+
+_ISOLATIONS = {scheduler_pb2.Isolation.Value(f"ISOLATION_{one.name}"): one for one in Isolation}

@@ -1,0 +1,23 @@
+"""Work that a cancellation must not interrupt."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Coroutine
+
+T = TypeVar("T")
+
+
+async def uncut(work: Coroutine[Any, Any, T]) -> T:
+    """Gives the result of `work`; a cancellation waits until `work` is done."""
+    task = asyncio.ensure_future(work)
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        with suppress(Exception):
+            await task
+        raise

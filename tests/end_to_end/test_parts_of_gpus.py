@@ -1,0 +1,84 @@
+"""Jobs of several GPUs and of parts of one, through every process; the GPUs are this host's processors."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.end_to_end.wavepool_processes import Wavepool, reference, start
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+HALF = {"fraction": 0.5, "isolation": "time-slice"}
+PRICE_MICROS_PER_HOUR = 1_990_000
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Wavepool]:
+    """A Wavepool with machines of two GPUs, each of which two runs may share."""
+    running = start(
+        tmp_path_factory.mktemp("shared"),
+        VMPOOL_GPUS_PER_MACHINE="2",
+        VMPOOL_MAX_MACHINES="1",
+        EXECUTOR_MAX_RUNS="4",
+    )
+    yield running
+    running.stop()
+
+
+def end_of(wavepool: Wavepool, mode: str, resources: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The last event of a submission, and the submission itself."""
+    job_id = wavepool.submit(reference("leaky-relu"), mode=mode, resources=resources)
+    return wavepool.story(job_id)[-1].data, wavepool.job(job_id)
+
+
+def test_a_job_takes_both_gpus_of_a_machine_and_pays_for_both(shared: Wavepool) -> None:
+    end, job = end_of(shared, "check", {"gpus": 2})
+
+    assert (job["verdict"], job["resources"]["gpus"]) == ("ACCEPTED", 2)
+    exact_micros = Decimal(str(end["billable_seconds"])) * 2 * PRICE_MICROS_PER_HOUR / 3600
+    assert 0 <= Decimal(str(end["cost_usd"])) * 1_000_000 - exact_micros < Decimal("1.001")
+
+
+def test_a_part_is_rounded_up_paid_for_by_its_size_and_its_time_is_unproven(shared: Wavepool) -> None:
+    end, job = end_of(shared, "full", {"fraction": 0.3, "isolation": "time-slice"})
+
+    assert (job["verdict"], job["resources"]["fraction"], job["timing_status"]) == ("ACCEPTED", 0.5, "UNPROVEN")
+    assert "ask for a whole GPU" in str(end)
+    exact_micros = Decimal(str(end["billable_seconds"])) / 2 * PRICE_MICROS_PER_HOUR / 3600
+    assert 0 <= Decimal(str(end["cost_usd"])) * 1_000_000 - exact_micros < Decimal("1.001")
+
+
+def test_halves_of_one_gpu_run_at_the_same_time(shared: Wavepool) -> None:
+    ids = [shared.submit(reference("leaky-relu"), mode="full", resources=HALF) for _ in range(2)]
+    for job_id in ids:
+        shared.story(job_id)
+    first, second = (shared.job(job_id) for job_id in ids)
+
+    assert first["machine_id"] == second["machine_id"]
+    assert second["start_time"] < first["end_time"]
+
+
+def test_a_partition_is_not_to_be_had_of_a_processor_and_why_says_so(shared: Wavepool) -> None:
+    job_id = shared.submit(reference("leaky-relu"), mode="check", resources={"fraction": 0.5})
+    why = shared.http.get(f"/api/v1/submissions/{job_id}/why").json()
+    shared.http.delete(f"/api/v1/submissions/{job_id}")
+
+    assert "can give 4/8 of a GPU (partition)" in why["reason"]
+    assert "not in such partitions" in why["remedy"]
+
+
+def test_more_than_a_gpu_has_and_what_contradicts_itself_are_refused_with_the_fix(shared: Wavepool) -> None:
+    for resources, field, hint in (
+        ({"gpus": 3}, "resources.gpus", "one of 1, 2, 4, 8"),
+        ({"gpus": 2, "fraction": 0.5}, "resources", "give one of"),
+        ({"fraction": 0.5, "quiet": True}, "resources.quiet", "ask for a whole GPU"),
+    ):
+        body = {"problem": "leaky-relu", "code": "x", "mode": "check", "resources": resources}
+        answer = shared.http.post("/api/v1/submissions", json=body)
+        assert answer.status_code == 422
+        assert [error["field"] for error in answer.json()["errors"]] == [field]
+        assert hint in answer.text
