@@ -29,6 +29,7 @@ from services.scheduler.jobs.job_figures import Grouping
 from services.scheduler.monitoring.queue_monitor import QueueMonitor
 from services.scheduler.queue.demand import DemandReporter
 from services.scheduler.queue.inventory import Inventory
+from services.scheduler.queue.ordering import Age, ranked_by
 from services.scheduler.queue.running import RunningJobs
 from services.scheduler.queue.waiting import WaitingJobs
 from services.scheduler.server import MIGRATIONS
@@ -123,7 +124,7 @@ async def measure(database: Database, count: int) -> None:
 
 def monitor_of(reader: AttemptReader) -> QueueMonitor:
     """A monitor of a queue in which many jobs wait."""
-    waiting = WaitingJobs(timedelta(seconds=9))
+    waiting = WaitingJobs(ranked_by(Age(timedelta(seconds=9))))
     for number in range(WAITING):
         waiting.put(a_queued_job(number, age_seconds=number))
     pool: Any = None

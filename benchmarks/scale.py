@@ -27,6 +27,7 @@ from services.scheduler.fairness.plan import plan
 from services.scheduler.fairness.settings import FairnessPolicy, Queues, QueueSettings, Share
 from services.scheduler.jobs.spec import Lease
 from services.scheduler.queue.inventory import Inventory
+from services.scheduler.queue.ordering import Age, ranked_by
 from services.scheduler.queue.queue_book import QueueBook
 from services.scheduler.queue.running import RunningJobs
 from services.scheduler.queue.situations import Situations
@@ -52,7 +53,11 @@ class Bench:
         clock = ManualClock(START)
         store: Any = None  # nothing here reads or writes it
         self.names = [f"q{number}" for number in range(queues)]
-        self.waiting, self.running, self.inventory = WaitingJobs(timedelta(seconds=9)), RunningJobs(), Inventory()
+        self.waiting, self.running, self.inventory = (
+            WaitingJobs(ranked_by(Age(timedelta(seconds=9)))),
+            RunningJobs(),
+            Inventory(),
+        )
         book = QueueBook(store)
         quota = max(1, gpus // queues) * 1000
         top = QueueSettings("lab", policy=policy)

@@ -28,6 +28,7 @@ from services.scheduler.jobs.run_history import kind_of
 from services.scheduler.jobs.spec import JobSpec, Lease
 from services.scheduler.queue.forecast import Forecast
 from services.scheduler.queue.inventory import Inventory
+from services.scheduler.queue.ordering import Age, ranked_by
 from services.scheduler.queue.running import RunningJobs
 from services.scheduler.queue.waiting import WaitingJobs
 from vocabulary.slots import WHOLE_GPU, Slot
@@ -44,7 +45,7 @@ class Day:
     def __init__(self, gpus: int, seed: int) -> None:
         self.chance = random.Random(seed)  # noqa: S311 - a simulation
         self.clock = ManualClock(START)
-        self.waiting, self.inventory = WaitingJobs(timedelta(seconds=1)), Inventory()
+        self.waiting, self.inventory = WaitingJobs(ranked_by(Age(timedelta(seconds=1)))), Inventory()
         self.running = RunningJobs()
         self.forecast = Forecast(self.waiting, self.running, self.inventory, self.clock)
         self.gpus, self.free = gpus, gpus

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from cli.commands import core
 from cli.commands.doctor import doctor
+from cli.commands.plugins import plugins
 from cli.commands.up import down, up
 from wavepool_client.commands.options import examples
 
@@ -20,4 +21,5 @@ def add_to(app: typer.Typer) -> None:
     )(up)
     app.command()(down)
     app.command()(doctor)
+    app.command()(plugins)
     core.add_to(app)

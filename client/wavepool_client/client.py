@@ -49,6 +49,8 @@ class Client(GatewayClient):
         queue: str = "",
         time_limit_seconds: int | None = None,
         resources: Resources | None = None,
+        job_class: str = "",
+        placement: str = "",
         on_event: Callable[[Event], None] | None = None,
     ) -> Result:
         """Submits `code` for `problem`, waits for the end and returns the result; `on_event` receives every step.
@@ -57,10 +59,11 @@ class Client(GatewayClient):
         replaces the catalogue's problem (docs/contracts.md has both). `timing` is "cold", "hot" or "first-call";
         without it the device uses its default (docs/timing.md). An empty `gpu_type` is the operator's default, an empty
         `dtype` the problem's first element type, an empty `queue` the queue `default`. A run that takes longer than
-        `time_limit_seconds` is ended, and credit is held for that time; without it the queue's limit applies. If no
-        machine of `gpu_type` is free, one of the `fallback_gpu_types` is taken, in their order, and its price applies.
-        Without `resources` it takes one whole GPU.
-        A broken connection is resumed at the same event. Leaving early (an exception, Ctrl-C) cancels nothing.
+        `time_limit_seconds` is ended, and credit is held for that time; without it the queue's limit applies.
+        `job_class` is a class of the queue and `placement` how the machine is chosen, "pack" or "spread"; without them
+        the queue decides. Without `resources` it takes one whole GPU. If no machine of `gpu_type` is free, one of the
+        `fallback_gpu_types` is taken, in their order, and its price applies. A broken connection is resumed at the same
+        event. Leaving early (an exception, Ctrl-C) cancels nothing.
         """
         submission = Submission(
             code,
@@ -75,6 +78,8 @@ class Client(GatewayClient):
             queue,
             time_limit_seconds,
             resources or Resources(),
+            job_class,
+            placement,
         )
         submission_id = self.submit(submission)
         return self.wait_for(submission_id, on_event)

@@ -90,6 +90,10 @@ class Submission:
     time_limit_seconds: int | None = None
     """The longest run, which credit is held for; None for the queue's limit."""
     resources: Resources = field(default_factory=Resources)
+    job_class: str = ""
+    """A class of the queue; if empty, the queue's default class."""
+    placement: str = ""
+    """How the machine is chosen, such as "spread"; if empty, as the queue says."""
 
     def as_json(self) -> dict[str, Any]:
         """The body of `POST /api/v1/submissions`."""
@@ -100,6 +104,8 @@ class Submission:
             "dtype": self.dtype,
             "gpu_type": self.gpu_type,
             "time_limit_seconds": self.time_limit_seconds,
+            "class": self.job_class,
+            "placement": self.placement,
             "queue": self.queue,
             "fallback_gpu_types": list(self.fallback_gpu_types),
             "resources": self.resources.as_json(),

@@ -93,6 +93,16 @@ class FairnessDocument(_Strict):
     ] = Field(default=None, alias="reclaimMinRuntime")
 
 
+class JobClassDocument(_Strict):
+    """A class that submissions to the queue may name."""
+
+    value: Annotated[int, Field(ge=-1000, le=1000, description="Points; the ordering says what one is worth.")] = 0
+    administrators_only: bool = Field(default=False, alias="administratorsOnly")
+
+
+_Name = Annotated[str, Field(max_length=63)]
+
+
 class QueueSpecDocument(_Strict):
     """A queue's settings."""
 
@@ -106,6 +116,10 @@ class QueueSpecDocument(_Strict):
     time_limit: Annotated[
         float | None, BeforeValidator(_seconds), Field(ge=1, le=_LONGEST_SECONDS, description="Seconds, or `5m`.")
     ] = Field(default=None, alias="timeLimit")
+    ordering: Annotated[_Name, Field(description="`age`, `classic` or the name of a plug-in.")] = ""
+    placement: Annotated[_Name, Field(description="`pack`, `spread` or the name of a plug-in.")] = ""
+    classes: Annotated[dict[str, JobClassDocument], Field(max_length=50)] = {}
+    default_class: _Name = Field(default="", alias="defaultClass")
 
 
 class QueueMetadata(BaseModel):
@@ -139,6 +153,10 @@ class QueueDocument(_Strict):
             },
             max_jobs_per_user=spec.max_jobs_per_user,
             closed=spec.closed,
+            ordering=spec.ordering,
+            placement=spec.placement,
+            classes={name: queues_pb2.JobClass(**one.model_dump()) for name, one in spec.classes.items()},
+            default_class=spec.default_class,
         )
         if spec.time_limit is not None:
             queue.time_limit.FromTimedelta(timedelta(seconds=spec.time_limit))
@@ -149,6 +167,16 @@ class QueueDocument(_Strict):
         if fairness.reclaim_min_runtime is not None:
             queue.reclaim_min_runtime.FromTimedelta(timedelta(seconds=fairness.reclaim_min_runtime))
         return queue
+
+
+def classes_of(classes: Mapping[str, queues_pb2.JobClass]) -> dict[str, dict[str, Any]]:
+    """Classes of a document."""
+    return {
+        name: JobClassDocument(value=one.value, administratorsOnly=one.administrators_only).model_dump(
+            by_alias=True, exclude_defaults=True
+        )
+        for name, one in sorted(classes.items())
+    }
 
 
 def document_of(queue: queues_pb2.Queue) -> dict[str, Any]:
@@ -173,6 +201,10 @@ def document_of(queue: queues_pb2.Queue) -> dict[str, Any]:
         "fairness": fairness,
         "maxJobsPerUser": queue.max_jobs_per_user,
         "closed": queue.closed,
+        "ordering": queue.ordering,
+        "placement": queue.placement,
+        "classes": classes_of(queue.classes),
+        "defaultClass": queue.default_class,
     }
     if queue.HasField("time_limit"):
         spec["timeLimit"] = f"{queue.time_limit.ToTimedelta().total_seconds():g}s"

@@ -14,9 +14,9 @@ from gateway.http.errors import Problem, ProblemError
 from gateway.http.json_route import JsonRoute
 from gateway.http.route_docs import problems
 from gateway.http.rpc_status import problem_of_rpc
-from gateway.queues.documents import QueueDocument, document_of
+from gateway.queues.documents import QueueDocument, classes_of, document_of
 from gateway.upstreams import CALL_TIMEOUT_SECONDS
-from gateway.words.enum_names import queue_change_kind_name
+from gateway.words.enum_names import queue_change_kind_name, scheduler_plugin_kind_word
 from gateway.words.proto_time import seconds_of
 
 if TYPE_CHECKING:
@@ -49,7 +49,22 @@ class Queue(BaseModel):
     waiting: int
     running: int
     shares: Annotated[list[QueueShare], Field(description="By GPU type that was asked for since the last start.")]
+    ordering: Annotated[str, Field(description="How its submissions are ordered.")]
+    placement: Annotated[str, Field(description="How machines are chosen, if a submission does not say.")]
+    classes: Annotated[dict[str, Any], Field(description="The classes that its submissions may name.")]
+    default_class: str | None
     document: Annotated[dict[str, Any], Field(description="Describes the queue; `POST /queues/apply` takes it.")]
+
+
+class SchedulerPlugin(BaseModel):
+    """An ordering or a placement that the scheduler has, or that a queue names and the scheduler lacks."""
+
+    kind: Annotated[str, Field(description="`ordering` or `placement`.")]
+    name: str
+    distribution: Annotated[str | None, Field(description="Its package and version; null: built in, or not there.")]
+    failures: Annotated[int, Field(description="Answers that could not be used; the built-in one decided.")]
+    last_failure: Annotated[str | None, Field(description="In words, for operators.")]
+    queues: Annotated[list[str], Field(description="Those that use it.")]
 
 
 class QueueList(BaseModel):
@@ -57,6 +72,7 @@ class QueueList(BaseModel):
 
     queues: list[Queue]
     generation: Annotated[int, Field(description="Counts up with each change.")]
+    plugins: list[SchedulerPlugin]
 
 
 class ApplyRequest(BaseModel):
@@ -116,14 +132,32 @@ class Explanation(BaseModel):
     eta_p90_seconds: float | None
     machines: list[MachineRefusal]
     shares: Annotated[list[QueueShare], Field(description="Of its queue.")]
+    ordering: Annotated[str, Field(description="How its queue is ordered.")]
+    job_class: Annotated[str | None, Field(serialization_alias="class")]
+    class_value: Annotated[int, Field(description="What its class is worth in its queue, in points.")]
+    placement: Annotated[str, Field(description="How its machine is chosen.")]
 
 
 @router.get("/queues")
 async def list_queues(account: TheAccount, gateway: TheGateway) -> QueueList:
     """List the queues with what each may have and has."""
-    del account
     found = await gateway.upstreams.queues.ListQueues(ListQueuesRequest(), timeout=CALL_TIMEOUT_SECONDS)
-    return QueueList(queues=[_queue_of(status) for status in found.queues], generation=found.generation)
+    return QueueList(
+        queues=[_queue_of(status) for status in found.queues],
+        generation=found.generation,
+        plugins=[
+            SchedulerPlugin(
+                kind=scheduler_plugin_kind_word(plugin.kind),
+                name=plugin.name,
+                distribution=plugin.distribution or None,
+                failures=plugin.failures,
+                # The words of a plug-in's error are for those who run it.
+                last_failure=plugin.last_failure if account.oversees and plugin.failures else None,
+                queues=list(plugin.queues),
+            )
+            for plugin in found.plugins
+        ],
+    )
 
 
 @router.post("/queues/apply", responses=problems(403, 409))
@@ -191,6 +225,10 @@ async def explain(
             for one in found.machines[:machines]
         ],
         shares=[_share_of(share) for share in found.shares],
+        ordering=found.ordering,
+        job_class=found.job_class or None,
+        class_value=found.class_value,
+        placement=found.placement,
     )
 
 
@@ -237,6 +275,10 @@ def _queue_of(status: queues_pb2.QueueStatus) -> Queue:
         waiting=status.waiting_jobs,
         running=status.running_jobs,
         shares=[_share_of(share) for share in status.shares],
+        ordering=status.ordering,
+        placement=status.placement,
+        classes=classes_of(status.classes),
+        default_class=status.default_class or None,
         document=document_of(queue),
     )
 

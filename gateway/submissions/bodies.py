@@ -138,6 +138,7 @@ class _Body(BaseModel):
         "problem_definition": "problem_def",
         "timing_mode": "timing",
         "time_limit": "time_limit_seconds",
+        "job_class": "class",
     }
     """The client's names of the messages' fields, if they differ."""
 
@@ -147,6 +148,13 @@ class _Body(BaseModel):
         int | None,
         Field(ge=1, le=MOST_SECONDS, description="The longest run, which credit is held for. Left out: the queue's."),
     ] = None
+    job_class: Annotated[
+        str, Field(alias="class", max_length=63, description="A class of the queue. Left out: the queue's default.")
+    ] = ""
+    placement: Annotated[
+        str,
+        Field(max_length=63, description="`pack`: the fullest machine. `spread`: the emptiest. Left out: the queue's."),
+    ] = ""
     fallback_gpu_types: _FallbackGpuTypes = []
     resources: Annotated[Resources | None, Field(description="Left out: one whole GPU.")] = None
     annotations: Annotated[
@@ -172,6 +180,8 @@ class _Body(BaseModel):
             queue=self.queue,
             time_limit=Duration(seconds=self.time_limit_seconds) if self.time_limit_seconds else None,
             resources=self._resources(),
+            job_class=self.job_class,
+            placement=self.placement,
         )
 
     def _resources(self) -> ResourcesMessage | None:

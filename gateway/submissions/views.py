@@ -38,6 +38,8 @@ class Submission(BaseModel):
     queue: str
     time_limit_seconds: int | None
     resources: AdmittedResources
+    job_class: Annotated[str | None, Field(alias="class", description="A class of its queue; null: none.")]
+    placement: Annotated[str | None, Field(description="How its machine is chosen; null: as its queue says.")]
     state: Annotated[
         str, Field(description="QUEUED, PROVISIONING, RUNNING, SETTLING, or over: FINISHED, CANCELLED, FAILED.")
     ]
@@ -156,6 +158,8 @@ def _submission_fields(job: scheduler_pb2.Job) -> dict[str, Any]:
         "queue": spec.queue,
         "time_limit_seconds": spec.time_limit.seconds or None,
         "resources": admitted_resources(spec.resources),
+        "class": spec.job_class or None,
+        "placement": spec.placement or None,
         "state": job_state_name(job.state),
         "status": final_status(submission.mode, job.state, job.verdict) if over else None,
         "verdict": verdict_name(job.verdict) if job.verdict else None,

@@ -12,7 +12,7 @@ from wavepool.billing.v1.prices_pb2 import PriceSource
 from wavepool.billing.v1.projections_pb2 import Reuse
 from wavepool.billing.v1.reports_pb2 import OverheadPolicy
 from wavepool.executor.v1.run_event_pb2 import BenchmarkStage, Bound, Timing, Verdict
-from wavepool.scheduler.v1.queues_pb2 import FairnessPolicy, QueueChangeKind, ReclaimStrategy
+from wavepool.scheduler.v1.queues_pb2 import FairnessPolicy, QueueChangeKind, ReclaimStrategy, SchedulerPluginKind
 from wavepool.scheduler.v1.rankings_pb2 import ComparisonVerdict
 from wavepool.scheduler.v1.scheduler_pb2 import JobState
 from wavepool.submission.v1.submission_pb2 import RunMode, TimingMode
@@ -81,6 +81,11 @@ def mode_name(number: int) -> str:
 def fairness_policy_word(number: int) -> str:
     """HTTP's name for a policy of queues: `kai`, `kueue`."""
     return enum_name(FairnessPolicy.Name, "FAIRNESS_POLICY_", number).lower()
+
+
+def scheduler_plugin_kind_word(number: int) -> str:
+    """HTTP's name for what a plug-in of the scheduler is for: `ordering` or `placement`."""
+    return enum_name(SchedulerPluginKind.Name, "SCHEDULER_PLUGIN_KIND_", number).lower()
 
 
 def reclaim_strategy_word(number: int) -> str:

@@ -25,11 +25,12 @@ from servicekit.db import database
 from servicekit.loops import run_loop
 from servicekit.rpc.callers import Callers
 from servicekit.rpc.credentials import check_network, credentials_of
-from servicekit.rpc.server import ServiceServer
+from servicekit.rpc.server import ServiceServer, WrongSettingsError
+from servicekit.settings.plugins import BrokenPluginError
 from servicekit.settings.setting_names import warn_of_settings
 from services.billing import errors
 from services.billing.alerts.alert_watch import AlertWatch
-from services.billing.alerts.channels.plugins import open_channels
+from services.billing.alerts.channels.plugins import lives_of, open_channels
 from services.billing.alerts.delivery import DELIVERY_PASS, DeliveryLoop
 from services.billing.alerts.evaluator import Evaluator
 from services.billing.alerts.money_source import MoneySource
@@ -70,6 +71,7 @@ if TYPE_CHECKING:
 
     from servicekit.clock import Clock
     from servicekit.rpc.errors import ErrorMap
+    from servicekit.settings.plugins import PluginLives
     from services.billing.identity.caller import Caller
 
 log = logging.get_logger(__name__)
@@ -101,6 +103,8 @@ class Alerting:
     watch: AlertWatch
     deliveries: Sequence[DeliveryLoop]
     sent: DeliveryStore
+    lives: PluginLives
+    """Of the channels."""
 
     def loops(self, settings: BillingSettings) -> list[Coroutine[Any, Any, None]]:
         """The loops, to run beside the server."""
@@ -109,6 +113,13 @@ class Alerting:
             run_loop(self.watch, settings.alert_interval, self.watch.wake),
             *(run_loop(delivery, DELIVERY_PASS, delivery.wake) for delivery in self.deliveries),
         ]
+
+    async def start_channels(self) -> None:
+        """Starts the channels; raises WrongSettingsError if one cannot."""
+        try:
+            await self.lives.start()
+        except BrokenPluginError as error:
+            raise WrongSettingsError(str(error)) from error
 
     async def give_up_lost_channels(self, clock: Clock) -> None:
         """Fails the messages that wait for channels which the settings no longer name."""
@@ -162,6 +173,7 @@ def build_alerting(db: database.Database, settings: BillingSettings, clock: Cloc
             DeliveryLoop(channel, sent, clock, settings.alert_retry, wakes[name]) for name, channel in channels.items()
         ],
         sent=sent,
+        lives=lives_of(channels),
     )
 
 
@@ -278,7 +290,11 @@ async def main() -> None:
         alerting = build_alerting(db, settings, clock)
         await prepare(db, stores, settings)
         await alerting.give_up_lost_channels(clock)
-        keeper = run_loop(LedgerKeeper(stores.ledger, stores.postings), KEEPING_INTERVAL)
-        await build_server(settings, stores, alerting).run_until_signalled(keeper, *alerting.loops(settings))
+        await alerting.start_channels()
+        try:
+            keeper = run_loop(LedgerKeeper(stores.ledger, stores.postings), KEEPING_INTERVAL)
+            await build_server(settings, stores, alerting).run_until_signalled(keeper, *alerting.loops(settings))
+        finally:
+            await alerting.lives.close()
     finally:
         await db.close()

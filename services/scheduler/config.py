@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 from pathlib import Path  # noqa: TC003 - pydantic resolves the annotation at run time
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import Field
 from pydantic_settings import SettingsConfigDict
@@ -41,6 +41,10 @@ class SchedulerSettings(ServiceSettings):
     longest run, so an urgent job delays a waiting one by at most about one run. A job that comes 30 minutes later (the
     range from -100 to 100) never goes before an earlier one, whatever the priorities.
     """
+    orderings: dict[str, dict[str, Any]] = Field(default_factory=dict[str, dict[str, Any]])
+    """Plug-ins that order queues, as JSON: their options by name."""
+    placements: dict[str, dict[str, Any]] = Field(default_factory=dict[str, dict[str, Any]])
+    """Plug-ins that choose machines, as JSON: their options by name."""
     usage_half_life: Annotated[timedelta, Field(ge=timedelta(0))] = timedelta(days=1)
     """Time after which half of what a queue used counts no longer against it; 0 if past use never counts."""
     lease_duration: timedelta = timedelta(seconds=30)

@@ -33,6 +33,11 @@ jobs_submitted = counter("wavepool_scheduler_jobs_submitted", "Jobs that entered
 jobs_ended = counter("wavepool_scheduler_jobs_ended", "Jobs that are over.", ("state", "verdict"))
 attempts_lost = counter("wavepool_scheduler_attempts_lost", "Attempts that ended through no fault of the submission.")
 jobs_preempted = counter("wavepool_scheduler_jobs_preempted", "Runs that were stopped for another queue's job.")
+plugin_failures = counter(
+    "wavepool_scheduler_plugin_failures",
+    "Answers of orderings and placements that could not be used; the built-in ones decided.",
+    ("kind", "name"),
+)
 events_committed = histogram(
     "wavepool_scheduler_run_events_committed", "Run events that went into one transaction.", (), EVENT_BUCKETS
 )

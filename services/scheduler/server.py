@@ -38,6 +38,7 @@ from services.scheduler.queue.event_hub import EventHub
 from services.scheduler.queue.explanation import Explainer
 from services.scheduler.queue.forecast import Forecast
 from services.scheduler.queue.inventory import Inventory
+from services.scheduler.queue.plugins import Orderings, Placements, SchedulerPlugins
 from services.scheduler.queue.provisioning import ProvisioningReporter
 from services.scheduler.queue.queue_book import QueueBook
 from services.scheduler.queue.running import RunningJobs
@@ -94,6 +95,7 @@ ERROR_MAP: dict[type[Exception], grpc.StatusCode] = {
     errors.NotComparableError: grpc.StatusCode.FAILED_PRECONDITION,
     errors.IdempotencyKeyReusedError: grpc.StatusCode.ALREADY_EXISTS,
     errors.PriorityNotAllowedError: grpc.StatusCode.PERMISSION_DENIED,
+    errors.ClassNotAllowedError: grpc.StatusCode.PERMISSION_DENIED,
     errors.UnknownQueueError: grpc.StatusCode.NOT_FOUND,
     errors.QueueClosedError: grpc.StatusCode.FAILED_PRECONDITION,
     errors.QueueFullError: grpc.StatusCode.RESOURCE_EXHAUSTED,
@@ -169,6 +171,7 @@ class Scheduler:
     listening: list[tuple[Loop, timedelta]]
     executors: Executors
     channels: list[grpc.aio.Channel]
+    plugins: SchedulerPlugins
 
     def background(self) -> list[Coroutine[object, object, None]]:
         """The work beside the server. It raises LeadershipLostError after another scheduler has taken over."""
@@ -179,6 +182,7 @@ class Scheduler:
         await self.runner.stop()
         await self.lease.release()
         await self.executors.close()
+        await self.plugins.close()
         for channel in self.channels:
             await channel.close()
 
@@ -202,14 +206,19 @@ async def build(  # noqa: PLR0915 - one statement for each part
     problems: Mapping[str, CatalogueEntry],
     clock: Clock,
 ) -> Scheduler:
-    """Builds a scheduler on a database whose schema is up to date."""
+    """Builds a scheduler on a database whose schema is up to date; raises WrongSettingsError if a plug-in is wrong."""
+    plugins = SchedulerPlugins(settings)
+    await plugins.start()
     credentials = credentials_of(settings, "scheduler")
     vmpool_channel = open_channel(settings.vmpool_target, credentials, "vmpool")
     billing_channel = open_channel(settings.billing_target, credentials, "billing")
-    hub, waiting, inventory = EventHub(), WaitingJobs(settings.waiting_per_priority_point), Inventory()
+    hub, inventory = EventHub(), Inventory()
     lease = LeaderLease(database, "scheduler", settings.leader_term)
     queue_store = QueueStore(database)
     running, book = RunningJobs(), QueueBook(queue_store)
+    orderings, placements = Orderings(book, plugins.orderings), Placements(book, plugins.placements)
+    waiting = WaitingJobs(orderings.rank)
+    book.order_listeners.append(waiting.reorder)
     usage = UsageBook(queue_store, settings.usage_half_life, clock)
     await book.run_once()
     store, reader = JobStore(database, hub.announce), JobReader(database)
@@ -224,12 +233,12 @@ async def build(  # noqa: PLR0915 - one statement for each part
     runner = JobRunner(store, pool, executors, settler, waiting, running, inventory, forecast, clock, settings)
     demand = DemandReporter(pool, waiting, inventory)
     provisioning = ProvisioningReporter(store, waiting, inventory, demand, forecast, clock)
-    situations = Situations(book, usage, waiting, running, inventory, clock, settings.longest_run)
+    situations = Situations(book, usage, waiting, running, inventory, clock, settings.longest_run, placements)
     dispatcher = Dispatcher(
         store, pool, waiting, running, situations, runner, demand, provisioning, clock, settings.lease_duration
     )
     rescuer = Rescuer(store, billing, runner, waiting, clock, settings.submission_timeout)
-    admission = Admission(store, billing, waiting, book, forecast, clock, _policy(settings, problems))
+    admission = Admission(store, billing, waiting, book, forecast, clock, _policy(settings, problems), placements)
     canceller = Canceller(store, waiting, runner, clock)
     servicer = SchedulerServicer(store, reader, admission, canceller, Watcher(reader, hub), problems)
     rankings = RankingServicer(store, RankingReader(database), billing, problems)
@@ -238,7 +247,9 @@ async def build(  # noqa: PLR0915 - one statement for each part
     report = partial(billing.report_readings, valid_for=MISSED_REPORTS * settings.metrics_interval)
     metrics = MetricsServicer(attempts, monitor, clock, settings.metrics_retention)
     explainer = Explainer(waiting, running, inventory, forecast, demand, situations, lambda: dispatcher.reasons)
-    queues = QueueServicer(store, book, billing, waiting, running, situations, dispatcher, explainer)
+    queues = QueueServicer(
+        store, book, billing, waiting, running, situations, dispatcher, explainer, orderings, placements
+    )
     callers = Callers(credentials, billing.owner)
     forwarding = ForwardToLeader(ONLY_THE_LEADER, lease, credentials)
     servicers = Servicers(servicer, rankings, metrics, queues)
@@ -258,7 +269,9 @@ async def build(  # noqa: PLR0915 - one statement for each part
     if database.dialect_name == "postgresql":
         listening.append((NotifiedEvents(reader, hub, lease), REFOLLOW_INTERVAL))
     channels = [vmpool_channel, billing_channel]
-    return Scheduler(settings, lease, server, waiting, forecast, reader, runner, duties, listening, executors, channels)
+    return Scheduler(
+        settings, lease, server, waiting, forecast, reader, runner, duties, listening, executors, channels, plugins
+    )
 
 
 def _policy(settings: SchedulerSettings, problems: Mapping[str, CatalogueEntry]) -> AdmissionPolicy:
@@ -268,8 +281,9 @@ def _policy(settings: SchedulerSettings, problems: Mapping[str, CatalogueEntry])
 
 
 def checked_settings() -> SchedulerSettings:
-    """The settings; raises ValidationError, TlsFilesError or OpenToOthersError if they are wrong."""
+    """The settings; raises ValidationError, TlsFilesError, OpenToOthersError or WrongSettingsError."""
     settings = SchedulerSettings()
+    SchedulerPlugins(settings)
     check_network(settings, "scheduler")
     return settings
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -15,6 +17,9 @@ from services.scheduler.fairness.settings import FairnessPolicy, Queues, QueueSe
 from services.scheduler.fairness.situation import Candidate, Machine, Plan, Running, Situation
 from vocabulary.limits import DEFAULT_QUEUE
 from vocabulary.slots import EIGHTH_MILLI, free_slots, taken
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 NOW = datetime(2026, 11, 26, 12, tzinfo=UTC)
 GPU_TYPE = "MI300X"
@@ -46,6 +51,14 @@ def test_a_queue_may_be_said_to_lend_more_than_the_machines_have_now() -> None:
     )
     decided = plan(Situation(GPU_TYPE, queues, NOW, [Machine("m1", 1)], [], waiting(1, "red")))
     assert dict(decided.starts) == {"red-0": "m1"}
+
+
+def emptiest(rooms: Sequence[tuple[Machine, int]]) -> list[float]:
+    return [float(free) for _, free in rooms]
+
+
+def by_name(rooms: Sequence[tuple[Machine, int]]) -> list[float]:
+    return [float(machine.machine_id[1:]) for machine, _ in rooms]
 
 
 @st.composite
@@ -92,6 +105,7 @@ def situations(draw: st.DrawFn) -> Situation:
             NOW + timedelta(seconds=number),
             draw(st.sampled_from([8, 8, 8, 16, 4, 1])),
             draw(st.sampled_from([None, None, frozenset({"m0"})])),
+            scores=draw(st.sampled_from([None, emptiest, by_name])),
         )
         for number in range(draw(st.integers(0, 6)))
     ]
@@ -227,3 +241,38 @@ def test_without_queues_jobs_start_in_their_order_on_the_first_machine_that_fits
 
     assert found.starts == {"default-0": "used-last", "default-1": "older"}
     assert set(found.waiting) == {"default-2"}
+
+
+@BOTH
+def test_jobs_that_ask_for_it_are_spread_and_the_others_are_packed(policy: FairnessPolicy) -> None:
+    queues = Queues([QueueSettings(DEFAULT_QUEUE, policy=policy)])
+    machines = [Machine("m1", 4), Machine("m2", 4)]
+    jobs = waiting(4, DEFAULT_QUEUE)
+    spread = [replace(job, scores=emptiest) for job in jobs]
+    packed = plan(Situation(GPU_TYPE, queues, NOW, machines, [], jobs)).starts
+    found = plan(Situation(GPU_TYPE, queues, NOW, machines, [], spread)).starts
+    assert Counter(packed.values()) == {"m1": 4}
+    assert Counter(found.values()) == {"m1": 2, "m2": 2}
+
+
+@BOTH
+def test_a_score_chooses_among_machines_with_room_and_the_first_of_equal_ones_is_taken(policy: FairnessPolicy) -> None:
+    queues = Queues([QueueSettings(DEFAULT_QUEUE, policy=policy)])
+    machines = [Machine("full", 1), Machine("plain", 1), Machine("good", 1), Machine("twin", 1)]
+    asked: list[tuple[str, int]] = []
+
+    def scores(rooms: Sequence[tuple[Machine, int]]) -> list[float]:
+        asked.extend((machine.machine_id, free) for machine, free in rooms)
+        return [float(machine.machine_id in {"good", "twin", "full"}) for machine, _ in rooms]
+
+    job = replace(waiting(1, DEFAULT_QUEUE)[0], scores=scores)
+    busy = running(1, DEFAULT_QUEUE, timedelta(hours=1), "full")
+    assert plan(Situation(GPU_TYPE, queues, NOW, machines, busy, [job])).starts == {job.job_id: "good"}
+    assert asked == [("plain", 1), ("good", 1), ("twin", 1)]
+
+
+@BOTH
+def test_jobs_of_the_same_turn_go_in_the_order_of_their_queue_and_not_of_their_names(policy: FairnessPolicy) -> None:
+    queues = Queues([QueueSettings(DEFAULT_QUEUE, policy=policy)])
+    jobs = [Candidate(name, DEFAULT_QUEUE, NOW) for name in ("c", "a", "b")]
+    assert plan(Situation(GPU_TYPE, queues, NOW, [Machine("m1", 1)], [], jobs)).starts == {"c": "m1"}

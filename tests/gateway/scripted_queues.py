@@ -21,6 +21,10 @@ RED = pb.Queue(
     resources={"gpu": pb.QueueResource(quota=4, over_quota_weight=2.5, limit=-1, lending_limit=0)},
     reclaim_strategy=pb.RECLAIM_STRATEGY_AGGRESSIVE,
     max_jobs_per_user=7,
+    ordering="classic",
+    placement="spread",
+    classes={"batch": pb.JobClass(), "urgent": pb.JobClass(value=20, administrators_only=True)},
+    default_class="batch",
 )
 RED.reclaim_min_runtime.FromTimedelta(timedelta(minutes=5))
 RED.time_limit.FromTimedelta(timedelta(minutes=10))
@@ -36,9 +40,28 @@ class ScriptedQueues(queues_pb2_grpc.QueueServiceServicer):
         return pb.ListQueuesResponse(
             queues=[
                 pb.QueueStatus(queue=LAB, waiting_jobs=2, running_jobs=1),
-                pb.QueueStatus(queue=RED, waiting_jobs=2, running_jobs=1, shares=[share]),
+                pb.QueueStatus(
+                    queue=RED,
+                    waiting_jobs=2,
+                    running_jobs=1,
+                    shares=[share],
+                    ordering=RED.ordering,
+                    placement=RED.placement,
+                    classes=RED.classes,
+                    default_class=RED.default_class,
+                ),
             ],
             generation=5,
+            plugins=[
+                pb.SchedulerPlugin(
+                    kind=pb.SCHEDULER_PLUGIN_KIND_ORDERING,
+                    name="short-first",
+                    distribution="wavepool-short-first 1.0",
+                    failures=2,
+                    last_failure="ZeroDivisionError: no worth",
+                    queues=["red"],
+                )
+            ],
         )
 
     async def ApplyQueues(self, request: Any, context: Any) -> pb.ApplyQueuesResponse:
@@ -58,6 +81,10 @@ class ScriptedQueues(queues_pb2_grpc.QueueServiceServicer):
             ahead_in_queue=2,
             reason="2 jobs are ahead of it, job_0THER among them.",
             remedy="A run that ends.",
+            ordering="classic",
+            job_class="urgent",
+            class_value=20,
+            placement="spread",
             machines=[pb.MachineRefusal(machine_id="m_1", gpu_type="MI300X", reason="in use by job_0THER")],
         )
         answer.eta_p50.FromTimedelta(timedelta(seconds=90))

@@ -43,6 +43,20 @@ async def test_queues_are_listed_with_what_they_have_and_the_document_that_descr
     assert (lab["name"], lab["display_name"], lab["parent"], lab["shares"]) == ("lab", "lab", None, [])
     assert (red["parent"], red["running"], red["waiting"], found["generation"]) == ("lab", 1, 2, 5)
     assert red["shares"] == [{"gpu_type": "MI300X", "quota": 4.0, "fair_share": 3.0, "used": 1.0, "limit": None}]
+    assert (red["ordering"], red["placement"], red["default_class"]) == ("classic", "spread", "batch")
+    assert red["classes"] == {"batch": {}, "urgent": {"value": 20, "administratorsOnly": True}}
+    assert found["plugins"] == [
+        {
+            "kind": "ordering",
+            "name": "short-first",
+            "distribution": "wavepool-short-first 1.0",
+            "failures": 2,
+            "last_failure": None,
+            "queues": ["red"],
+        }
+    ]
+    asked_by_operator = (await gateway.http.get("/api/v1/queues", headers=OPERATOR)).json()
+    assert asked_by_operator["plugins"][0]["last_failure"] == "ZeroDivisionError: no worth"
     assert red["document"]["spec"]["fairness"] == {"reclaimStrategy": "aggressive", "reclaimMinRuntime": "300s"}
 
 
@@ -84,6 +98,8 @@ async def test_a_document_of_kaiwo_is_taken_as_it_is(gateway: RunningGateway, se
         ({"spec": {"resources": {"gpu": {"quota": "many"}}}}, "documents.0.spec.resources.gpu.quota"),
         ({"spec": {"resources": {"gpu": {"quota": -2}}}}, "documents.0.spec.resources.gpu.quota"),
         ({"spec": {"timeLimit": "0s"}}, "documents.0.spec.timeLimit"),
+        ({"spec": {"classes": {"big": {"value": 1001}}}}, "documents.0.spec.classes.big.value"),
+        ({"spec": {"classes": {"big": {"vaule": 1}}}}, "documents.0.spec.classes.big.vaule"),
         ({"spec": {"fairness": {"policy": "lottery"}}}, "documents.0.spec.fairness.policy"),
         ({"spec": {"fairness": {"reclaimStrategy": "never"}}}, "documents.0.spec.fairness.reclaimStrategy"),
         ({"spec": {"fairness": {"reclaimMinRuntime": "soon"}}}, "documents.0.spec.fairness.reclaimMinRuntime"),
@@ -143,6 +159,12 @@ async def test_why_a_submission_waits_is_said_without_others_jobs(
     assert found["reason"] == "2 jobs are ahead of it, (of another account) among them."
     assert found["machines"][0]["reason"] == "in use by (of another account)"
     assert (found["position"], found["ahead_in_queue"], found["queue"]) == (3, 2, "red")
+    assert (found["ordering"], found["class"], found["class_value"], found["placement"]) == (
+        "classic",
+        "urgent",
+        20,
+        "spread",
+    )
     assert (found["eta_p50_seconds"], found["eta_p90_seconds"]) == (90.0, 600.0)
     assert "acc_team" in services.refusals.calls["ExplainJob"][-1].account_ids
 
@@ -156,3 +178,19 @@ async def test_a_closed_queue_is_no_lack_of_credit(gateway: RunningGateway, serv
 
     assert (answer.status_code, answer.json()["errors"][0]["field"]) == (409, "queue")
     assert services.refusals.calls["SubmitJob"][-1].spec.queue == "red"
+
+
+async def test_class_and_placement_of_a_submission_are_passed_on_and_faults_have_their_names(
+    gateway: RunningGateway, services: ScriptedServices
+) -> None:
+    body = {"problem": "vector-addition", "code": "x", "queue": "red", "class": "urgent", "placement": "spread"}
+
+    made = await gateway.http.post("/api/v1/submissions", json=body)
+    spec = services.refusals.calls["SubmitJob"][-1].spec
+    wrong = (("spec.job_class", "'urgnt' is no class"),)
+    services.refusals.by_method["SubmitJob"] = refusal(grpc.StatusCode.INVALID_ARGUMENT, "", wrong)
+    refused = await gateway.http.post("/api/v1/submissions", json=body | {"class": "urgnt"})
+
+    assert (spec.job_class, spec.placement) == ("urgent", "spread")
+    assert (made.json()["class"], made.json()["placement"]) == ("urgent", "spread")
+    assert refused.json()["errors"][0]["field"] == "class"

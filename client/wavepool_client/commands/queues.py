@@ -30,6 +30,7 @@ app = typer.Typer(
 )
 
 NameArgument = Annotated[str, typer.Argument(metavar="QUEUE", autocompletion=complete_queue)]
+_USUAL = {"ordering": "age", "placement": "pack"}
 _SIGNS = {"ADDED": "+", "REMOVED": "-", "CHANGED": "~"}
 
 
@@ -56,6 +57,9 @@ def list_queues(*, endpoint: EndpointOption = None, token: TokenOption = None, a
         return
     columns = ("queue", "GPU", "quota", "fair share", "limit", "used", "running", "waiting")
     results.print(table_of(columns, [row for queue in _with_depth(found["queues"]) for row in _rows(*queue)]))
+    for line in [*map(_order_of, found["queues"]), *map(_fault_of, found.get("plugins") or [])]:
+        if line:
+            results.print(line, markup=False)
 
 
 @app.command()
@@ -139,6 +143,9 @@ def why(
         return
     results.print(f"What would free it: {found.get('remedy')}", markup=False)
     results.print(_standing(found), markup=False)
+    if found.get("class"):
+        worth = f"{found.get('class_value')} points ({found.get('ordering')})"
+        results.print(f"Class {found['class']}: {worth}", markup=False)
     if found["shares"]:
         columns = ("GPU", "quota", "fair share", "limit", "used")
         results.print(f"Queue {found.get('queue')}:", markup=False)
@@ -202,6 +209,31 @@ def _rows(depth: int, queue: dict[str, Any]) -> Iterator[tuple[object, ...]]:
     for number, share in enumerate(shares):
         gpu_type, quota, fair, limit, used = _share_cells(share)
         yield (name if not number else "", gpu_type, quota, fair, limit, used, *(counts if not number else ("", "")))
+
+
+def _order_of(queue: dict[str, Any]) -> str:
+    """The queue's order, placement and classes, if they are not those of a queue that says nothing."""
+    said = [f"{key} {queue[key]}" for key, usual in _USUAL.items() if queue.get(key, usual) != usual]
+    classes: dict[str, Any] = queue.get("classes") or {}
+    if classes:
+        words = (_class_words(name, one, queue.get("default_class")) for name, one in classes.items())
+        said.append(f"classes {', '.join(words)}")
+    return f"{queue['name']}: {'; '.join(said)}" if said else ""
+
+
+def _class_words(name: str, job_class: dict[str, Any], default: object) -> str:
+    notes = ["default"] if name == default else []
+    notes += ["administrators only"] if job_class.get("administratorsOnly") else []
+    return f"{name} {job_class.get('value', 0)}" + (f" ({', '.join(notes)})" if notes else "")
+
+
+def _fault_of(plugin: dict[str, Any]) -> str:
+    if not plugin.get("failures"):
+        return ""
+    what = f"The {plugin.get('kind')} {plugin.get('name')!r} has failed {plugin['failures']} times"
+    instead = _USUAL.get(str(plugin.get("kind")), "the built-in one")
+    last = plugin.get("last_failure")
+    return f"{what}, and {instead!r} decided instead." + (f" The last time: {last}" if last else "")
 
 
 def _share_cells(share: dict[str, Any]) -> tuple[object, ...]:

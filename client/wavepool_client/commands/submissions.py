@@ -107,6 +107,15 @@ def submit(  # noqa: PLR0913 - an argument for each option
             "--isolation", help="Of a part: `partition`, the default, or `time-slice`, which keeps no co-tenant apart."
         ),
     ] = None,
+    job_class: Annotated[
+        str, typer.Option("--class", metavar="CLASS", help="A class of the queue; default: the queue's default class.")
+    ] = "",
+    placement: Annotated[
+        str,
+        typer.Option(
+            "--placement", metavar="NAME", help="`pack` or `spread` over machines, or a plug-in; default: the queue's."
+        ),
+    ] = "",
     dtype: Annotated[
         str, typer.Option("--dtype", help="The element type, where the problem has several; its first if left out.")
     ] = "",
@@ -129,7 +138,20 @@ def submit(  # noqa: PLR0913 - an argument for each option
     fallbacks = tuple(fallback_gpu or ())
     resources = Resources(gpus, fraction, gpu_memory, devices, isolation)
     submission = Submission(
-        source_of(file), problem, mode, gpu, dtype, plan, definition, timing, fallbacks, queue, time_limit, resources
+        source_of(file),
+        problem,
+        mode,
+        gpu,
+        dtype,
+        plan,
+        definition,
+        timing,
+        fallbacks,
+        queue,
+        time_limit,
+        resources,
+        job_class,
+        placement,
     )
     with connect(endpoint, token) as client:
         sent = client.send(submission)

@@ -19,6 +19,8 @@ AS_THEY_ARE = (
     "language",
     "queue",
     "time_limit_seconds",
+    "class",
+    "placement",
     "priority",
 )
 AFTERWARDS = (

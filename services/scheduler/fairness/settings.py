@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from dataclasses import dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields
 from datetime import timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
@@ -37,6 +37,9 @@ MOST_QUEUES = 1_000
 LARGEST_MILLI = 1_000_000 * WHOLE_GPU_MILLI
 LEAST_PRIORITY, MOST_PRIORITY = -1_000_000, 1_000_000
 MOST_CHARACTERS = 200
+MOST_CLASSES = 50
+LARGEST_CLASS_VALUE = 1_000
+"""With the ordering `age` and its usual point, the waiting of two and a half hours."""
 
 _DURATIONS = ("reclaim_min_runtime", "time_limit")
 _NAME = re.compile(r"[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?")
@@ -62,6 +65,18 @@ class Share:
 
 
 @dataclass(frozen=True)
+class JobClass:
+    """A class that jobs of a queue may have. `value` is in points; the queue's ordering says what a point is worth."""
+
+    value: int = 0
+    administrators_only: bool = False
+    """True if it takes the right of an administrator, as priorities above 0 do."""
+
+
+NO_CLASS = JobClass()
+
+
+@dataclass(frozen=True)
 class QueueSettings:
     """One queue. Unset fields are those of the parent, or the defaults."""
 
@@ -79,6 +94,14 @@ class QueueSettings:
     closed: bool = False
     time_limit: timedelta | None = None
     """The longest time of one attempt at a job."""
+    ordering: str = ""
+    """The name of how its waiting jobs are ordered."""
+    placement: str = ""
+    """The name of how machines are chosen for its jobs."""
+    classes: Mapping[str, JobClass] = field(default_factory=dict[str, JobClass])
+    """By name; a queue with some has none of those above."""
+    default_class: str = ""
+    """The class, one of `classes`, of jobs that name none."""
 
 
 @dataclass(frozen=True)
@@ -166,6 +189,32 @@ class Queues:
         found = (queue.reclaim_strategy for queue in self.upwards(name) if queue.reclaim_strategy)
         return next(found, ReclaimStrategy.CONSERVATIVE)
 
+    def ordering(self, name: str) -> str:
+        """That of the queue or the nearest above that says one; empty if none does."""
+        return next((queue.ordering for queue in self.upwards(name) if queue.ordering), "")
+
+    def placement(self, name: str) -> str:
+        """That of the queue or the nearest above that says one; empty if none does."""
+        return next((queue.placement for queue in self.upwards(name) if queue.placement), "")
+
+    def classes(self, name: str) -> tuple[Mapping[str, JobClass], str]:
+        """The classes of the queue, or of the nearest above that has some, and the name of the default one."""
+        queue = next((queue for queue in self.upwards(name) if queue.classes), self.by_name[name])
+        return queue.classes, queue.default_class
+
+    def class_value(self, name: str, job_class: str) -> int:
+        """The points of a class in the queue; 0 for a class that is gone."""
+        return self.classes(name)[0].get(job_class, NO_CLASS).value
+
+    def orders_as(self, other: Queues) -> bool:
+        """True if the jobs of all queues are ordered as in the other tree."""
+        return self._orders() == other._orders()
+
+    def _orders(self) -> dict[str, tuple[str, Mapping[str, JobClass]]]:
+        """What is said of the order of each queue that has jobs; those of which nothing is said are left out."""
+        said = {name: (self.ordering(name), self.classes(name)[0]) for name in self.leaves}
+        return {name: order for name, order in said.items() if any(order)}
+
     def changed_to(self, other: Queues) -> list[QueueChange]:
         """What becomes of each queue that is not the same in the other tree."""
         changes = [
@@ -240,7 +289,13 @@ def as_text(queue: QueueSettings) -> dict[str, str]:
         "maxJobsPerUser": str(queue.max_jobs_per_user or ""),
         "closed": "true" if queue.closed else "",
         "timeLimit": _seconds(queue.time_limit),
+        "ordering": queue.ordering,
+        "placement": queue.placement,
+        "defaultClass": queue.default_class,
     }
+    for name, job_class in queue.classes.items():
+        only = ", administrators only" if job_class.administrators_only else ""
+        texts[f"classes.{name}"] = f"{job_class.value}{only}"
     names = {
         "quota": "quota",
         "over_quota_weight": "overQuotaWeight",
@@ -312,6 +367,7 @@ def _wrong_queue(queue: QueueSettings, gpu_types: Sequence[str] | None) -> Itera
         fix = "Give 0 for no limit, or more"
         yield Violation(f"{where}.max_jobs_per_user", queue.max_jobs_per_user, "is negative", fix)
     yield from _wrong_durations(where, queue)
+    yield from _wrong_classes(where, queue)
     for resource, share in queue.resources.items():
         if gpu_types is not None and resource not in {ANY_GPU, *gpu_types}:
             fix = f"Give one of {', '.join([ANY_GPU, *gpu_types])}"
@@ -326,6 +382,25 @@ def _wrong_durations(where: str, queue: QueueSettings) -> Iterator[Violation]:
     if queue.time_limit is not None and (queue.time_limit < timedelta(seconds=1) or queue.time_limit.microseconds):
         fix = "Give whole seconds, from 1 s"
         yield Violation(f"{where}.time_limit", str(queue.time_limit), "is no limit of runs", fix)
+
+
+def _wrong_classes(where: str, queue: QueueSettings) -> Iterator[Violation]:
+    classes, default = queue.classes, queue.default_class
+    if len(classes) > MOST_CLASSES:
+        yield Violation(f"{where}.classes", len(classes), f"are more than {MOST_CLASSES} classes", "Remove some")
+    for name, job_class in classes.items():
+        if not _NAME.fullmatch(name):
+            fix = "Give 1 to 63 lower-case letters, digits, `-` or `.`, with a letter or digit at both ends"
+            yield Violation(f"{where}.classes", name[:MOST_CHARACTERS], "is no name of a class", fix)
+        if abs(job_class.value) > LARGEST_CLASS_VALUE:
+            fix = f"Give -{LARGEST_CLASS_VALUE} to {LARGEST_CLASS_VALUE}"
+            yield Violation(f"{where}.classes.{name}.value", job_class.value, "is too far from 0", fix)
+    if default and default not in classes:
+        fix = f"Name one of its classes: {', '.join(classes)}" if classes else "Describe the classes in the same queue"
+        yield Violation(f"{where}.default_class", default[:MOST_CHARACTERS], "is no class of this queue", fix)
+    elif default and classes[default].administrators_only:
+        fix = "Name a class that everybody may use: it is for jobs that name none"
+        yield Violation(f"{where}.default_class", default, "is for administrators only", fix)
 
 
 def _wrong_share(where: str, share: Share) -> Iterator[Violation]:
@@ -348,6 +423,7 @@ def to_json(queue: QueueSettings) -> dict[str, Any]:
         resource: {one.name: getattr(share, one.name) for one in fields(share)}
         for resource, share in queue.resources.items()
     }
+    kept["classes"] = {name: asdict(one) for name, one in queue.classes.items()}
     for name in _DURATIONS:
         duration: timedelta | None = kept[name]
         kept[name] = None if duration is None else duration.total_seconds()
@@ -359,6 +435,7 @@ def from_json(kept: Mapping[str, Any]) -> QueueSettings:
     policy, strategy = kept["policy"], kept["reclaim_strategy"]
     read: dict[str, Any] = dict(kept)
     read["resources"] = {resource: Share(**share) for resource, share in kept["resources"].items()}
+    read["classes"] = {name: JobClass(**one) for name, one in kept.get("classes", {}).items()}
     for name in _DURATIONS:
         seconds: float | None = kept.get(name)
         read[name] = None if seconds is None else timedelta(seconds=seconds)

@@ -6,13 +6,13 @@ Each job takes whole GPUs of one machine, or a part of one: 1, 2 or 4 eighths. S
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from services.scheduler.fairness.queue_tree import WHOLE_GPU_MILLI
 from vocabulary.slots import EIGHTHS_PER_GPU, size_text
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from datetime import datetime, timedelta
 
     from services.scheduler.fairness.settings import Queues
@@ -32,6 +32,10 @@ class Machine:
     def own_gpus(self) -> int:
         """The number of GPUs that no other tenant has a part of."""
         return self.gpus - sum(map(bool, self.taken))
+
+
+Scores: TypeAlias = "Callable[[Sequence[tuple[Machine, int]]], Sequence[float]]"
+"""Scores machines, each given with its free GPUs; a higher score is better."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +74,8 @@ class Candidate:
     """The machine on which others gave way to it."""
     time_limit: timedelta | None = None
     """The longest time of a run; None for no limit."""
+    scores: Scores | None = None
+    """Chooses among machines that have room; None takes the fullest."""
 
 
 @dataclass(frozen=True)

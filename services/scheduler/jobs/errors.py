@@ -6,6 +6,7 @@ SchedulerError
 ├── JobNotFoundError
 ├── IdempotencyKeyReusedError
 ├── PriorityNotAllowedError
+├── ClassNotAllowedError
 ├── UnknownQueueError
 ├── QueueClosedError
 ├── QueueFullError
@@ -78,6 +79,15 @@ class PriorityNotAllowedError(SchedulerError):
         )
         super().__init__(f"spec.priority: {description}")
         self.violations = (("spec.priority", description),)
+
+
+class ClassNotAllowedError(SchedulerError):
+    """The class needs a right that the account lacks; `violations` as in InvalidRequestError."""
+
+    def __init__(self, name: str) -> None:
+        description = f"{name!r} needs the token of an administrator in this queue. Leave it out, or name another class"
+        super().__init__(f"spec.job_class: {description}.")
+        self.violations = (("spec.job_class", description),)
 
 
 class UnknownQueueError(SchedulerError):

@@ -42,6 +42,10 @@ class JobSpec:
     time_limit_seconds: int = 0
     """The longest time of one attempt; 0 for the operator's limit, as in jobs from before there were limits."""
     resources: Resources = WHOLE_GPU
+    job_class: str = ""
+    """A class of its queue, whose value the queue gives; empty if the queue has none."""
+    placement: str = ""
+    """How its machine is chosen; empty for the queue's way."""
 
     @property
     def gpu_types(self) -> tuple[str, ...]:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import timedelta
 
+    from wavepool.scheduler.v1.scheduler_pb2 import JobSpec as AskedSpec
     from wavepool.scheduler.v1.scheduler_pb2 import SubmitJobRequest
 
     from problems.kit.definition import Problem
@@ -75,18 +76,20 @@ def time_limit_seconds(request: SubmitJobRequest, queue: str, longest: timedelta
     return asked.seconds
 
 
-def fingerprint(spec: JobSpec, asked_seconds: int = 0) -> str:
+def fingerprint(spec: JobSpec, asked: AskedSpec | None = None) -> str:
     """Hash that tells apart two jobs with the same idempotency key; the spec has its whole submission.
 
-    `asked_seconds` is the time limit that was asked for. Fields that are not set do not count, so that a key stays
-    valid after an update that adds a field.
+    Of what the queue fills in if it is left out, `asked` counts. Fields that are not set do not count, so that a key
+    stays valid after an update that adds a field.
     """
     said = {field.name: value for field, value in spec.submission.ListFields()}
     queue = [] if spec.queue == DEFAULT_QUEUE else [spec.queue]
-    limit = [asked_seconds] if asked_seconds else []
+    limit = [asked.time_limit.seconds] if asked and asked.time_limit.seconds else []
     resources = [] if spec.resources == WHOLE_GPU else [astuple(spec.resources)]
-    content = json.dumps([said, spec.gpu_types, spec.priority, *queue, *limit, *resources], sort_keys=True).encode()
-    return hashlib.sha256(content).hexdigest()
+    more = {"class": asked.job_class, "placement": asked.placement} if asked else {}
+    more = {name: value for name, value in more.items() if value}
+    content = [said, spec.gpu_types, spec.priority, *queue, *limit, *resources, *([more] if more else [])]
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
 def _wrong_caller(request: SubmitJobRequest) -> Violations:

@@ -14,6 +14,7 @@ from servicekit.request_id import current_request_id
 from services.scheduler import metrics
 from services.scheduler.jobs.errors import (
     BillingUnreachableError,
+    ClassNotAllowedError,
     CreditRefusedError,
     IdempotencyKeyReusedError,
     InvalidFieldError,
@@ -28,6 +29,7 @@ from services.scheduler.jobs.submission_checks import MAX_PRIORITY_FOR_EVERYBODY
 from services.scheduler.queue.uncut import uncut
 from services.scheduler.wire import payloads
 from vocabulary.money import price_of
+from vocabulary.names import none_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -37,9 +39,11 @@ if TYPE_CHECKING:
 
     from problems.kit.definition import Problem
     from servicekit.clock import Clock
+    from services.scheduler.fairness.settings import JobClass
     from services.scheduler.jobs.allowance import Allowance, SubmissionLimits
     from services.scheduler.peers.billing import Billing
     from services.scheduler.queue.forecast import Forecast
+    from services.scheduler.queue.plugins import Placements
     from services.scheduler.queue.queue_book import QueueBook
     from services.scheduler.queue.waiting import WaitingJobs
     from services.scheduler.store.job_store import JobStore
@@ -69,6 +73,7 @@ class Admission:
         forecast: Forecast,
         clock: Clock,
         policy: AdmissionPolicy,
+        placements: Placements,
     ) -> None:
         self._store = store
         self._billing = billing
@@ -77,13 +82,14 @@ class Admission:
         self._forecast = forecast
         self._clock = clock
         self._policy = policy
+        self._placements = placements
 
     async def submit(self, request: SubmitJobRequest) -> tuple[Job, Allowance]:
         """The job in the queue, or the earlier job with the same key, and what its account may still submit.
 
         Finishes even if the caller hangs up. Raises the errors of `admit`, UnknownQueueError, QueueClosedError,
-        PriorityNotAllowedError, IdempotencyKeyReusedError, TooManyJobsError, TooManySubmissionsError,
-        CreditRefusedError, BillingUnreachableError.
+        PriorityNotAllowedError, ClassNotAllowedError, IdempotencyKeyReusedError, TooManyJobsError,
+        TooManySubmissionsError, CreditRefusedError, BillingUnreachableError.
         """
         return await uncut(self._submit(await self._draft(request)))
 
@@ -96,16 +102,23 @@ class Admission:
         spec = admit(request, self._policy.problems, list(prices))
         queue = self._book.taking_jobs(request.spec.queue)
         limit = self._book.longest_run(queue, self._policy.longest_run)
-        spec = replace(spec, queue=queue, time_limit_seconds=time_limit_seconds(request, queue, limit))
-        if spec.priority > MAX_PRIORITY_FOR_EVERYBODY:
-            await self._check_priority(request)
+        class_name, job_class = self._book.job_class(queue, request.spec.job_class)
+        spec = replace(
+            spec,
+            queue=queue,
+            time_limit_seconds=time_limit_seconds(request, queue, limit),
+            job_class=class_name,
+            placement=self._placement(request),
+        )
+        if spec.priority > MAX_PRIORITY_FOR_EVERYBODY or job_class.administrators_only:
+            await self._check_rights(request, job_class)
         price, *fallback_prices = [prices[gpu_type] for gpu_type in spec.gpu_types]
         return Job(
             job_id=new_id("job"),
             account_id=request.account_id,
             user_id=request.user_id,
             idempotency_key=request.idempotency_key,
-            fingerprint=fingerprint(spec, request.spec.time_limit.seconds),
+            fingerprint=fingerprint(spec, request.spec),
             spec=spec,
             state=JobState.RESERVING,
             create_time=self._clock.now(),
@@ -120,10 +133,19 @@ class Admission:
             request_id=current_request_id(),
         )
 
-    async def _check_priority(self, request: SubmitJobRequest) -> None:
+    async def _check_rights(self, request: SubmitJobRequest, job_class: JobClass) -> None:
         # Billing knows the users. A right that callers could claim themselves would be everybody's.
-        if not await self._billing.is_administrator(request.user_id):
-            raise PriorityNotAllowedError(request.spec.priority, MAX_PRIORITY_FOR_EVERYBODY)
+        if await self._billing.is_administrator(request.user_id):
+            return
+        if job_class.administrators_only:
+            raise ClassNotAllowedError(request.spec.job_class)
+        raise PriorityNotAllowedError(request.spec.priority, MAX_PRIORITY_FOR_EVERYBODY)
+
+    def _placement(self, request: SubmitJobRequest) -> str:
+        asked = request.spec.placement.strip()
+        if asked and asked not in self._placements.choices.names:
+            raise InvalidFieldError("spec.placement", none_of(asked, self._placements.choices.names))
+        return asked
 
     async def _submit(self, draft: Job) -> tuple[Job, Allowance]:
         job, allowance = await self._store.insert(draft, self._policy.limits, self._book.most_of_user(draft.spec.queue))

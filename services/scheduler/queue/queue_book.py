@@ -5,13 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from servicekit.logging import get_logger
-from services.scheduler.fairness.settings import Queues
-from services.scheduler.jobs.errors import QueueClosedError, UnknownQueueError
+from services.scheduler.fairness.settings import NO_CLASS, Queues
+from services.scheduler.jobs.errors import InvalidFieldError, QueueClosedError, UnknownQueueError
 from vocabulary.limits import DEFAULT_QUEUE
+from vocabulary.names import none_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from datetime import timedelta
 
+    from services.scheduler.fairness.settings import JobClass
     from services.scheduler.store.queue_store import QueueStore
 
 log = get_logger(__name__)
@@ -26,17 +29,24 @@ class QueueBook:
         self._store = store
         self.queues = Queues([])
         self.generation = 0
+        self.order_listeners: list[Callable[[], None]] = []
+        """Called after the orderings or the classes have changed, which those who wait are sorted by."""
 
     async def run_once(self) -> None:
         """Reads the tree if it has changed."""
         if await self._store.generation() != self.generation:
-            self.queues, self.generation = await self._store.read()
+            self._take(*await self._store.read())
             log.info("queues read", extra={"generation": self.generation, "queues": len(self.queues.by_name)})
 
     async def replace(self, queues: Queues, generation: int) -> None:
         """Stores another tree in place of that generation's, and brings it into force; raises what the store does."""
-        self.generation = await self._store.replace(queues, generation)
-        self.queues = queues
+        self._take(queues, await self._store.replace(queues, generation))
+
+    def _take(self, queues: Queues, generation: int) -> None:
+        same_order = queues.orders_as(self.queues)
+        self.queues, self.generation = queues, generation
+        for changed in () if same_order else self.order_listeners:
+            changed()
 
     def most_of_user(self, name: str) -> int:
         """How many jobs in flight a user may have in the queue: the least that it or one above it says; 0: any."""
@@ -47,6 +57,15 @@ class QueueBook:
         """The longest time of one attempt at a job: the least that the queue, one above it or the operator says."""
         limits = (queue.time_limit for queue in self.queues.upwards(name))
         return min([operators_limit, *(limit for limit in limits if limit is not None)])
+
+    def job_class(self, queue: str, asked: str) -> tuple[str, JobClass]:
+        """The class of a new job in a queue, by name; `asked` may be empty. Raises InvalidFieldError."""
+        classes, default = self.queues.classes(queue)
+        name = asked.strip() or default
+        if name and name not in classes:
+            known = none_of(name, list(classes)) if classes else f"is {name[:63]!r}, and queue {queue!r} has no classes"
+            raise InvalidFieldError("spec.job_class", f"{known}; leave it out for the queue's default")
+        return name, classes.get(name, NO_CLASS)
 
     def taking_jobs(self, name: str) -> str:
         """The queue that a new job goes to; `name` may be empty. Raises UnknownQueueError, QueueClosedError."""

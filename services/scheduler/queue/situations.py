@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from services.scheduler.jobs.job import Job
     from services.scheduler.queue.inventory import Inventory
     from services.scheduler.queue.placement import MachineOffer
+    from services.scheduler.queue.plugins import Placements
     from services.scheduler.queue.queue_book import QueueBook
     from services.scheduler.queue.running import RunningJobs
     from services.scheduler.queue.usage_book import UsageBook
@@ -34,7 +35,7 @@ MOST_PREEMPTIONS = 3
 
 
 class Situations:
-    """Makes the situations of a pass."""
+    """Makes the situations of a pass. Without `placements`, the fullest machine is taken."""
 
     def __init__(
         self,
@@ -45,6 +46,7 @@ class Situations:
         inventory: Inventory,
         clock: Clock,
         longest_run: timedelta,
+        placements: Placements | None = None,
     ) -> None:
         self._book = book
         self._usage = usage
@@ -53,6 +55,7 @@ class Situations:
         self._inventory = inventory
         self._clock = clock
         self._longest_run = longest_run
+        self._placements = placements
         self.promises: dict[str, str] = {}
         """Machines on which others give way, by the job that gets them."""
 
@@ -92,7 +95,7 @@ class Situations:
             self._clock.now(),
             machines,
             [self._holder(job) for job in running],
-            [self._candidate(job, suitable[lane_of(job)]) for job in jobs],
+            [self._candidate(job, gpu_type, suitable[lane_of(job)]) for job in jobs],
             further_eighths=further,
             may_stop=not fallback,
         )
@@ -203,11 +206,12 @@ class Situations:
             end_time=(job.start_time or job.create_time) + job.spec.longest_run(self._longest_run),
         )
 
-    def _candidate(self, job: Job, machines: frozenset[str] | None) -> Candidate:
-        turn_time, _ = self._waiting.rank(job)
+    def _candidate(self, job: Job, gpu_type: str, machines: frozenset[str] | None) -> Candidate:
+        turn_time = self._waiting.rank(job).turn_time
         promised, eighths = self.promises.get(job.job_id, ""), job.spec.resources.eighths
         limit = job.spec.longest_run(self._longest_run)
-        return Candidate(job.job_id, job.spec.queue, turn_time, eighths, machines, promised, limit)
+        scores = self._placements.scores(job, gpu_type) if self._placements else None
+        return Candidate(job.job_id, job.spec.queue, turn_time, eighths, machines, promised, limit, scores)
 
 
 def _suitable(lane: Lane, offers: Iterable[MachineOffer]) -> frozenset[str] | None:

@@ -1,7 +1,8 @@
 """The waiting jobs in memory: read from the rows at start, and updated with every move.
 
 They are kept in lanes, each in order, so that a pass looks at the first jobs of each lane only, and a position is found
-without looking at the jobs ahead.
+without looking at the jobs ahead. A job is ranked when it comes, and again when the queues change: whatever an ordering
+says in between, a lane stays sorted.
 """
 
 from __future__ import annotations
@@ -15,11 +16,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from services.scheduler import metrics
 from services.scheduler.jobs.spec import WorkKind
-from services.scheduler.queue.ordering import Claim, rank
+from services.scheduler.queue.ordering import Claim
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping
-    from datetime import timedelta
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
     from services.scheduler.jobs.job import Job
     from services.scheduler.jobs.resources import Resources
@@ -56,12 +56,13 @@ class Ahead(NamedTuple):
 class WaitingJobs:
     """QUEUED and PROVISIONING jobs by id. `changed` is set whenever there may be something to dispatch.
 
-    `waiting_per_point` is how much waiting a point of priority is worth.
+    `rank` says where a job stands in its queue.
     """
 
-    def __init__(self, waiting_per_point: timedelta) -> None:
-        self._waiting_per_point = waiting_per_point
+    def __init__(self, rank: Callable[[Job], Rank]) -> None:
+        self._rank = rank
         self._jobs: dict[str, Job] = {}
+        self._ranks: dict[str, Rank] = {}
         self._lanes: defaultdict[Lane, list[Rank]] = defaultdict(list)
         self.claims: Mapping[str, Mapping[str, Claim]] = {}
         """What each queue has and may have, by GPU type and queue, as the last pass found it."""
@@ -71,7 +72,8 @@ class WaitingJobs:
         """Adds a waiting job, or updates it after its row has changed."""
         if self._jobs.get(job.job_id) != job:
             if job.job_id not in self._jobs:
-                insort(self._lanes[lane_of(job)], self.rank(job))
+                rank = self._ranks[job.job_id] = self._rank(job)
+                insort(self._lanes[lane_of(job)], rank)
             self._jobs[job.job_id] = job
             self.changed.set()
         metrics.jobs_waiting.set(len(self._jobs))
@@ -82,15 +84,25 @@ class WaitingJobs:
         if job is not None:
             lane = lane_of(job)
             ranks = self._lanes[lane]
-            del ranks[bisect_left(ranks, self.rank(job))]
+            del ranks[bisect_left(ranks, self._ranks.pop(job_id))]
             if not ranks:
                 del self._lanes[lane]
         self.changed.set()
         metrics.jobs_waiting.set(len(self._jobs))
 
     def rank(self, job: Job) -> Rank:
-        """The job's place in its queue."""
-        return rank(job, self._waiting_per_point)
+        """The place in its queue of a job that waits or is about to."""
+        return self._ranks.get(job.job_id) or self._rank(job)
+
+    def reorder(self) -> None:
+        """Ranks all jobs again, after the queues have changed."""
+        self._lanes.clear()
+        for job in self._jobs.values():
+            rank = self._ranks[job.job_id] = self._rank(job)
+            self._lanes[lane_of(job)].append(rank)
+        for ranks in self._lanes.values():
+            ranks.sort()
+        self.changed.set()
 
     def lanes(self) -> Mapping[Lane, int]:
         """The lanes that have jobs, with their number."""
@@ -98,7 +110,7 @@ class WaitingJobs:
 
     def first(self, lane: Lane, most: int) -> list[Job]:
         """The first jobs of a lane, in order."""
-        return [self._jobs[job_id] for _, job_id in self._lanes[lane][:most]]
+        return [self._jobs[rank.job_id] for rank in self._lanes[lane][:most]]
 
     def in_turn(self, most: int) -> list[Job]:
         """The first jobs of all queues, in the order in which they are likely to start."""
@@ -106,7 +118,7 @@ class WaitingJobs:
             self._in_turn(queue, (self._lanes[lane][:most] for lane in lanes), self._claim(queue, lanes[0].gpu_types))
             for queue, lanes in self._by_queue(self._lanes).items()
         ]
-        return [self._jobs[job_id] for _, (_, job_id) in islice(merge(*turns), most)]
+        return [self._jobs[rank.job_id] for _, rank in islice(merge(*turns), most)]
 
     def ahead(self, job: Job) -> Ahead:
         """Counts the jobs ahead of a job that waits or is about to."""
@@ -127,7 +139,7 @@ class WaitingJobs:
             for queue, number in self._numbers_ahead(job).items()
             if queue in lanes
         ]
-        return [self._jobs[job_id] for _, (_, job_id) in islice(merge(*turns), most)]
+        return [self._jobs[rank.job_id] for _, rank in islice(merge(*turns), most)]
 
     def jobs(self) -> Collection[Job]:
         """All of them, in no order."""

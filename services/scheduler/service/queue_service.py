@@ -10,14 +10,25 @@ from wavepool.scheduler.v1 import queues_pb2, queues_pb2_grpc
 from services.scheduler.fairness.queue_tree import InvalidQueueTreeError
 from services.scheduler.fairness.settings import MOST_QUEUES, Queues, described
 from services.scheduler.jobs.errors import InvalidFieldError, InvalidRequestError, QueuesChangedError
+from services.scheduler.queue.plugins import AGE, PACK
 from services.scheduler.service.visible_job import visible_job
-from services.scheduler.wire.queues import change_to_proto, queue_from_proto, queue_to_proto, share_to_proto
+from services.scheduler.wire.queues import (
+    change_to_proto,
+    classes_to_proto,
+    queue_from_proto,
+    queue_to_proto,
+    share_to_proto,
+)
 from vocabulary.limits import DEFAULT_QUEUE
+from vocabulary.names import none_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from services.scheduler.jobs.job import Job
     from services.scheduler.peers.billing import Billing
     from services.scheduler.queue.explanation import Explainer
+    from services.scheduler.queue.plugins import Choices, Orderings, Placements
     from services.scheduler.queue.queue_book import QueueBook
     from services.scheduler.queue.running import RunningJobs
     from services.scheduler.queue.situations import Situations
@@ -39,6 +50,8 @@ class QueueServicer(queues_pb2_grpc.QueueServiceServicer):
         situations: Situations,
         dispatcher: Dispatcher,
         explainer: Explainer,
+        orderings: Orderings,
+        placements: Placements,
     ) -> None:
         self._store = store
         self._book = book
@@ -48,6 +61,8 @@ class QueueServicer(queues_pb2_grpc.QueueServiceServicer):
         self._situations = situations
         self._dispatcher = dispatcher
         self._explainer = explainer
+        self._orderings = orderings
+        self._placements = placements
 
     async def ListQueues(self, request: queues_pb2.ListQueuesRequest, context: object) -> queues_pb2.ListQueuesResponse:
         """Lists the queues with what each may have and has."""
@@ -63,10 +78,15 @@ class QueueServicer(queues_pb2_grpc.QueueServiceServicer):
                     waiting_jobs=waiting[name],
                     running_jobs=running[name],
                     shares=shares.get(name),
+                    ordering=queues.ordering(name) or AGE,
+                    placement=queues.placement(name) or PACK,
+                    classes=classes_to_proto(queues.classes(name)[0]),
+                    default_class=queues.classes(name)[1],
                 )
                 for name in queues.order
             ],
             generation=self._book.generation,
+            plugins=self._plugins(),
         )
 
     async def ApplyQueues(
@@ -102,6 +122,13 @@ class QueueServicer(queues_pb2_grpc.QueueServiceServicer):
             raise InvalidFieldError("removed", f"{DEFAULT_QUEUE!r} takes the jobs that name no queue, and stays")
         gpu_types = list(await self._billing.prices_micros_per_hour())
         changed = [queue_from_proto(queue, gpu_types) for queue in request.queues]
+        for queue in changed:
+            # A name that was taken before stays: without its plug-in, a queue can still be closed.
+            old = before.by_name.get(queue.name)
+            if old is None or old.ordering != queue.ordering:
+                _check_named(f"queues[{queue.name}].ordering", queue.ordering, self._orderings.choices)
+            if old is None or old.placement != queue.placement:
+                _check_named(f"queues[{queue.name}].placement", queue.placement, self._placements.choices)
         try:
             return Queues(described(before, changed, request.removed, prune=request.prune), gpu_types)
         except InvalidQueueTreeError as error:
@@ -123,11 +150,30 @@ class QueueServicer(queues_pb2_grpc.QueueServiceServicer):
                 for machine_id, gpu_type, reason in found.machines
             ],
             shares=[share for share in self._shares().get(job.spec.queue, ()) if share.gpu_type in job.spec.gpu_types],
+            ordering=self._orderings.in_force(job.spec.queue),
+            job_class=job.spec.job_class,
+            class_value=self._orderings.facts(job).class_value,
+            placement=self._placements.in_force(job.spec.queue, job.spec.placement),
         )
         if found.wait is not None:
             answer.eta_p50.FromTimedelta(found.wait.p50)
             answer.eta_p90.FromTimedelta(found.wait.p90)
         return answer
+
+    def _plugins(self) -> Iterator[queues_pb2.SchedulerPlugin]:
+        for chosen in (self._orderings, self._placements):
+            users: defaultdict[str, list[str]] = defaultdict(list)
+            for queue in sorted(self._book.queues.leaves):
+                users[chosen.in_force(queue)].append(queue)
+            for choice in chosen.choices:
+                yield queues_pb2.SchedulerPlugin(
+                    kind=queues_pb2.SchedulerPluginKind.Value(f"SCHEDULER_PLUGIN_KIND_{choice.kind.upper()}"),
+                    name=choice.name,
+                    distribution=choice.distribution,
+                    failures=choice.failures,
+                    last_failure=choice.last_failure,
+                    queues=users[choice.name],
+                )
 
     def _shares(self) -> dict[str, list[queues_pb2.QueueShare]]:
         """By queue: what it may have and has of each GPU type."""
@@ -138,3 +184,9 @@ class QueueServicer(queues_pb2_grpc.QueueServiceServicer):
             for name, state in states.items():
                 shares[name].append(share_to_proto(gpu_type, state._replace(used=used.get(name, 0))))
         return shares
+
+
+def _check_named(field: str, name: str, choices: Choices) -> None:
+    if name and name not in choices.names:
+        fix = f"{choices.setting} names the plug-ins that the scheduler has"
+        raise InvalidFieldError(field, f"{none_of(name, choices.names)}; {fix}")

@@ -43,6 +43,8 @@ jobs = Table(
     Column("wanted_eighths", Integer, nullable=False, server_default="8"),
     Column("isolation", Text, nullable=False, server_default="exclusive"),
     Column("wanted_devices", Integer, nullable=False, server_default="0"),
+    Column("job_class", Text, nullable=False, server_default=""),
+    Column("placement", Text, nullable=False, server_default=""),
     Column("state", Text, nullable=False),
     Column("create_time", Instant, nullable=False),
     Column("price_micros_per_hour", BigInteger, nullable=False),

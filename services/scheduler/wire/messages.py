@@ -82,6 +82,8 @@ def _spec_to_proto(spec: JobSpec, submission: Submission) -> scheduler_pb2.JobSp
         queue=spec.queue,
         time_limit=Duration(seconds=spec.time_limit_seconds) if spec.time_limit_seconds else None,
         resources=resources_to_proto(spec.resources),
+        job_class=spec.job_class,
+        placement=spec.placement,
     )
 
 

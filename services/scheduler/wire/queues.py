@@ -8,7 +8,7 @@ from wavepool.scheduler.v1 import queues_pb2
 
 from servicekit.rpc.proto_time import duration_to_proto
 from services.scheduler.fairness.queue_tree import DEFAULT_PRIORITY, UNLIMITED, WHOLE_GPU_MILLI, ReclaimStrategy
-from services.scheduler.fairness.settings import ANY_GPU, FairnessPolicy, QueueSettings, Share
+from services.scheduler.fairness.settings import ANY_GPU, FairnessPolicy, JobClass, QueueSettings, Share
 from services.scheduler.jobs.errors import InvalidFieldError
 from vocabulary.names import known_name
 
@@ -47,6 +47,10 @@ def queue_from_proto(message: queues_pb2.Queue, gpu_types: Sequence[str]) -> Que
         max_jobs_per_user=message.max_jobs_per_user,
         closed=message.closed,
         time_limit=message.time_limit.ToTimedelta() if message.HasField("time_limit") else None,
+        ordering=message.ordering,
+        placement=message.placement,
+        classes={name: JobClass(one.value, one.administrators_only) for name, one in sorted(message.classes.items())},
+        default_class=message.default_class,
     )
 
 
@@ -60,6 +64,10 @@ def queue_to_proto(queue: QueueSettings) -> queues_pb2.Queue:
         policy=_POLICIES[queue.policy] if queue.policy else queues_pb2.FAIRNESS_POLICY_UNSPECIFIED,
         max_jobs_per_user=queue.max_jobs_per_user,
         closed=queue.closed,
+        ordering=queue.ordering,
+        placement=queue.placement,
+        classes=classes_to_proto(queue.classes),
+        default_class=queue.default_class,
     )
     if queue.reclaim_strategy:
         message.reclaim_strategy = _STRATEGIES[queue.reclaim_strategy]
@@ -74,6 +82,14 @@ def queue_to_proto(queue: QueueSettings) -> queues_pb2.Queue:
                 setattr(message.resources[name], field, gpus(amount))
         message.resources.get_or_create(name)
     return message
+
+
+def classes_to_proto(classes: Mapping[str, JobClass]) -> dict[str, queues_pb2.JobClass]:
+    """Classes by name."""
+    return {
+        name: queues_pb2.JobClass(value=one.value, administrators_only=one.administrators_only)
+        for name, one in classes.items()
+    }
 
 
 def change_to_proto(change: QueueChange) -> queues_pb2.QueueChange:

@@ -24,9 +24,15 @@ SHARE: dict[str, Any] = {"gpu_type": "MI300X", "quota": 4.0, "fair_share": 3.5, 
 LISTED: dict[str, Any] = {
     "queues": [
         {"name": "lab", "parent": None, "running": 1, "waiting": 2, "shares": [], "document": DOCUMENT},
-        {"name": "red", "parent": "lab", "closed": True, "running": 1, "waiting": 2, "shares": [SHARE], "document": {}},
+        {"name": "red", "parent": "lab", "closed": True, "running": 1, "waiting": 2, "shares": [SHARE], "document": {}}
+        | {"ordering": "classic", "placement": "pack", "default_class": "batch"}
+        | {"classes": {"batch": {}, "urgent": {"value": 20, "administratorsOnly": True}}},
     ],
     "generation": 5,
+    "plugins": [
+        {"kind": "ordering", "name": "sound", "failures": 0, "last_failure": None},
+        {"kind": "ordering", "name": "short-first", "failures": 2, "last_failure": "ZeroDivisionError: no worth"},
+    ],
 }
 CHANGED: dict[str, Any] = {
     "changes": [
@@ -47,6 +53,9 @@ EXPLAINED: dict[str, Any] = {
     "eta_p90_seconds": 600.0,
     "machines": [{"machine_id": "m_1", "gpu_type": "MI300X", "reason": "its GPUs are in use"}],
     "shares": [SHARE],
+    "ordering": "classic",
+    "class": "urgent",
+    "class_value": 20,
 }
 
 
@@ -65,6 +74,11 @@ def test_queues_are_shown_as_a_tree_with_what_they_have(gateway: ScriptedGateway
     assert ["lab", "-", "-", "-", "-", "-", "1", "2"] in lines
     assert ["red", "(closed)", "MI300X", "4", "3.5", "-", "1", "1", "2"] in lines
     assert "  red (closed)" in out
+    words = " ".join(out.split())
+    assert "red: ordering classic; classes batch 0 (default), urgent 20 (administrators only)" in words
+    assert "lab:" not in words
+    assert "The ordering 'short-first' has failed 2 times, and 'age' decided instead." in words
+    assert "'sound'" not in words
     assert wavepool("queues", "--json", "--endpoint", gateway.endpoint).json == LISTED
 
 
@@ -138,6 +152,7 @@ def test_why_says_the_rule_the_remedy_and_the_machines(gateway: ScriptedGateway)
     assert "Position 3: 1 ahead of it in its queue and 1 in others." in out
     assert "Likely to start in 90 s, and in 9 of 10 cases within 600 s." in " ".join(out.split())
     assert "its GPUs are in use" in out
+    assert "Class urgent: 20 points (classic)" in out
     assert wavepool("why", "job_1", "--json", "--endpoint", gateway.endpoint).json == EXPLAINED
 
 

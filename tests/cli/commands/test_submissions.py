@@ -372,6 +372,15 @@ def test_fallbacks_go_along_in_their_order(gateway: ScriptedGateway, kernel: str
     assert (body["gpu_type"], body["fallback_gpu_types"]) == ("MI300X", ["MI250X", "MI210"])
 
 
+def test_queue_class_and_placement_go_along(gateway: ScriptedGateway, kernel: str) -> None:
+    scripted(gateway, Stream(ACCEPTED))
+    asked = ("--queue", "red", "--class", "urgent", "--placement", "spread")
+    run = wavepool("submit", kernel, "-p", "relu", *asked, "--endpoint", gateway.endpoint)
+    assert run.status == 0, run.err
+    body = gateway.asked("POST", SUBMISSIONS)[0].body
+    assert (body["queue"], body["class"], body["placement"]) == ("red", "urgent", "spread")
+
+
 def test_help_tells_of_fallbacks_and_the_shell_completes_them(gateway: ScriptedGateway) -> None:
     listed = [{"gpu_type": name} for name in ("MI300X", "MI250X", "MI210")]
     gateway.on("GET", "/api/v1/gpu-types", Answer({"gpu_types": listed}))

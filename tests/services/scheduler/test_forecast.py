@@ -16,6 +16,7 @@ from services.scheduler import metrics
 from services.scheduler.jobs.run_history import kind_of
 from services.scheduler.queue.forecast import Forecast
 from services.scheduler.queue.inventory import Inventory
+from services.scheduler.queue.ordering import Age, ranked_by
 from services.scheduler.queue.running import RunningJobs
 from services.scheduler.queue.waiting import WaitingJobs
 from tests.services.scheduler.jobs import LEASE, START, a_queued_job
@@ -31,7 +32,7 @@ class Bench:
 
     def __init__(self) -> None:
         self.clock = ManualClock(START)
-        self.waiting, self.inventory = WaitingJobs(SECOND), Inventory()
+        self.waiting, self.inventory = WaitingJobs(ranked_by(Age(SECOND))), Inventory()
         self.running = RunningJobs()
         self.forecast = Forecast(self.waiting, self.running, self.inventory, self.clock)
         self.forecast.remember([(kind_of(a_queued_job()), 10 * SECOND)] * 3)

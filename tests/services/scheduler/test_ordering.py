@@ -4,13 +4,19 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from services.scheduler.fairness.settings import Queues, QueueSettings
+from services.scheduler.jobs.resources import Resources
 from services.scheduler.jobs.submission_checks import MAX_PRIORITY, MIN_PRIORITY
-from services.scheduler.queue.ordering import Claim
+from services.scheduler.queue.ordering import Age, Claim, Classic, JobFacts, facts_of, rank_of, ranked_by
+from services.scheduler.queue.plugins import ORDERINGS, Choices, Orderings
+from services.scheduler.queue.queue_book import QueueBook
 from services.scheduler.queue.waiting import WaitingJobs
 from tests.services.scheduler.jobs import START, a_queued_job
+from vocabulary.limits import DEFAULT_QUEUE
 
 if TYPE_CHECKING:
     from random import Random
@@ -28,7 +34,7 @@ JOBS = st.lists(st.tuples(PRIORITIES, st.integers(0, 300), st.sampled_from(["MI3
 
 
 def waiting_jobs(jobs: list[Job]) -> WaitingJobs:
-    waiting = WaitingJobs(POINT)
+    waiting = WaitingJobs(ranked_by(Age(POINT)))
     for job in jobs:
         waiting.put(job)
     return waiting
@@ -141,3 +147,118 @@ def test_positions_are_places_in_the_order_of_turns_but_for_queues_that_tie(
         assert len(before) == ahead.position - 1
         assert sum(other.spec.queue == job.spec.queue for other in before) == ahead.in_queue
         assert job not in before
+
+
+class Always:
+    """An ordering that gives one answer."""
+
+    def __init__(self, answer: Any) -> None:
+        self.answer = answer
+
+    def head_start(self, job: JobFacts) -> Any:
+        return self.answer
+
+
+def book_with(ordering: str) -> QueueBook:
+    store: Any = None
+    book = QueueBook(store)
+    book.queues = Queues([QueueSettings(DEFAULT_QUEUE, ordering=ordering)])
+    return book
+
+
+def facts(**changes: Any) -> JobFacts:
+    return replace(facts_of(a_queued_job()), **changes)
+
+
+def head_start_minutes(**changes: Any) -> float:
+    return Classic(POINT).head_start(facts(**changes)) / timedelta(minutes=1)
+
+
+def test_classic_gives_20_for_a_class_10_for_an_hour_and_5_for_each_gpu() -> None:
+    a_class, gpus = head_start_minutes(gpus=0, class_value=20), head_start_minutes(gpus=8)
+    # An hour of waiting is worth as much as ten points, and ages go on from there at the same pace.
+    assert a_class == 2 * 60
+    assert gpus == 8 * 5 * 6
+    assert head_start_minutes(gpus=0) == 0
+    assert head_start_minutes(gpus=0, priority=60) == 1
+
+
+def test_classic_counts_the_gpus_that_a_job_asks_for_and_parts_of_one() -> None:
+    asked = [a_queued_job(resources=Resources(eighths)) for eighths in (64, 8, 2)]
+    minutes = [Classic(POINT).head_start(facts_of(job)) / timedelta(minutes=1) for job in asked]
+    assert minutes == [8 * 30, 30, 7.5]
+
+
+def test_in_classic_a_class_of_20_is_ahead_of_jobs_that_came_up_to_two_hours_earlier() -> None:
+    values = {"job-001": 20}
+    waiting = WaitingJobs(lambda job: rank_of(job, Classic(POINT).head_start(facts_of(job, values.get(job.job_id, 0)))))
+    urgent, younger, older = a_queued_job(1), a_queued_job(2, age_seconds=7199), a_queued_job(3, age_seconds=7201)
+    for job in (urgent, younger, older):
+        waiting.put(job)
+    assert waiting.in_turn(3) == [older, urgent, younger]
+
+
+def test_in_age_a_point_of_class_is_worth_a_point_of_priority() -> None:
+    age = Age(POINT)
+    assert age.head_start(facts(class_value=7, priority=3)) == 10 * POINT
+
+
+@pytest.mark.parametrize(
+    ("answer", "fault"),
+    [
+        (timedelta(days=367), "more than 366 days"),
+        (60, "gave int, not a timedelta"),
+        (None, "gave NoneType, not a timedelta"),
+    ],
+)
+def test_an_answer_that_cannot_be_used_counts_as_a_failure_and_age_decides(answer: Any, fault: str) -> None:
+    choices = Choices(ORDERINGS, "SCHEDULER_ORDERINGS", {"age": Age(POINT), "odd": Always(answer)})
+    choices.named("odd").distribution = "theirs 1.0"
+    orderings = Orderings(book_with("odd"), choices)
+    job = a_queued_job(priority=5)
+    assert orderings.rank(job).turn_time == job.create_time - 5 * POINT
+    assert (choices.named("odd").failures, fault in choices.named("odd").last_failure) == (1, True)
+
+
+def test_a_built_in_ordering_never_fails_however_much_a_point_is_worth() -> None:
+    choices = Choices(ORDERINGS, "SCHEDULER_ORDERINGS", {"age": Age(timedelta(days=30))})
+    orderings = Orderings(book_with(""), choices)
+    job = a_queued_job(priority=-100)
+    assert orderings.rank(job).turn_time == job.create_time + timedelta(days=3000)
+    assert choices.named("age").failures == 0
+
+
+def test_jobs_with_the_same_turn_go_by_submission_then_by_id() -> None:
+    late, early, twin = a_queued_job(1, priority=10), a_queued_job(3, age_seconds=10), a_queued_job(2, age_seconds=10)
+    assert in_order([late, early, twin]) == [twin, early, late]
+
+
+@given(JOBS, st.sets(st.integers(0, 11)), st.randoms())
+def test_lanes_stay_sorted_whatever_an_ordering_answers(jobs: list[Job], left: set[int], chance: Random) -> None:
+    """An ordering that breaks its promise, and answers differently each time, loses no job and finds each."""
+    waiting = WaitingJobs(lambda job: rank_of(job, timedelta(seconds=chance.randint(-99, 99))))
+    for job in jobs:
+        waiting.put(job)
+    for number in left & set(range(len(jobs))):
+        waiting.remove(jobs[number].job_id)
+    waiting.reorder()
+    rest = [job for number, job in enumerate(jobs) if number not in left]
+    order = waiting.in_turn(99)
+    assert sorted(order, key=lambda job: job.job_id) == rest
+    for job in rest:
+        waiting.remove(job.job_id)
+    assert not waiting.lanes()
+
+
+@given(JOBS)
+def test_a_new_order_sorts_those_who_wait_as_if_they_came_now(jobs: list[Job]) -> None:
+    orderings = [Age(POINT)]
+    waiting = WaitingJobs(lambda job: rank_of(job, orderings[-1].head_start(facts_of(job))))
+    for job in jobs:
+        waiting.put(job)
+    orderings.append(Age(-POINT))
+    waiting.reorder()
+    again = WaitingJobs(ranked_by(Age(-POINT)))
+    for job in jobs:
+        again.put(job)
+    assert waiting.in_turn(99) == again.in_turn(99)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import grpc
@@ -16,12 +17,15 @@ from wavepool.scheduler.v1.queues_pb2 import (
     QUEUE_CHANGE_KIND_REMOVED,
     ApplyQueuesRequest,
     ExplainJobRequest,
+    JobClass,
     ListQueuesRequest,
     Queue,
     QueueResource,
 )
 
-from tests.services.scheduler.cluster import is_run, kinds
+from services.scheduler.fairness.settings import JobClass as JobClassSettings
+from services.scheduler.fairness.settings import Queues, QueueSettings
+from tests.services.scheduler.cluster import USER, is_run, kinds
 from tests.services.scheduler.scripted_executor import PASSING, compiling
 
 if TYPE_CHECKING:
@@ -117,6 +121,17 @@ async def test_a_change_says_each_field_before_and_after(cluster: Cluster) -> No
         ([team("a", parent="default")], "queues[a].parent", "default"),
         ([team("a", policy=99)], "queues[a].policy", "99"),
         ([team("a", policy=1), team("b", policy=2)], "queues.policy", "different"),
+        ([team("a", ordering="classi")], "queues[a].ordering", "classic"),
+        ([team("a", placement="sprad")], "queues[a].placement", "spread"),
+        ([team("a", classes={"Big": JobClass()})], "queues[a].classes", "lower-case"),
+        ([team("a", classes={"big": JobClass(value=1001)})], "queues[a].classes.big.value", "-1000 to 1000"),
+        ([team("a", default_class="big")], "queues[a].default_class", "Describe the classes"),
+        ([team("a", classes={"big": JobClass()}, default_class="bgi")], "queues[a].default_class", "big"),
+        (
+            [team("a", classes={"big": JobClass(administrators_only=True)}, default_class="big")],
+            "queues[a].default_class",
+            "administrators only",
+        ),
         ([team("a", max_jobs_per_user=-1)], "queues[a].max_jobs_per_user", "0 for no limit"),
     ],
 )
@@ -291,3 +306,86 @@ async def test_a_run_may_take_as_long_as_it_was_asked_for_or_its_queue_allows_an
         assert "from 1 to 300" in (caught.value.details() or "")
     error = await refusal(cluster, team("blue", time_limit=Duration(nanos=1)))
     assert "queues[blue].time_limit" in (error.details() or "")
+
+
+CLASSES = {"batch": JobClass(), "soon": JobClass(value=20), "boss": JobClass(value=90, administrators_only=True)}
+
+
+async def test_classes_of_a_queue_or_of_one_above_order_its_jobs(cluster: Cluster) -> None:
+    gate = asyncio.Event()
+    cluster.executor.script = (compiling(), gate, *PASSING[1:])
+    lab = team("lab", classes=CLASSES, default_class="batch", ordering="classic")
+    await apply(cluster, lab, team("red", parent="lab"), team("plain"))
+    first = await running(cluster, "first", queue="red")
+    batch = await cluster.submit("batch", queue="red")
+    soon = await cluster.submit("soon", queue="red", job_class="soon")
+    plain = await cluster.submit("plain", queue="plain")
+
+    why = await stub(cluster).ExplainJob(ExplainJobRequest(job_id=soon.job_id))
+    shown = (await listed(cluster))["red"]
+    gate.set()
+    for job in (first, batch, soon, plain):
+        await cluster.events_to_end(job.job_id)
+    ran = [request.run_id.removesuffix("-1") for request in cluster.executor.requests]
+
+    assert [job.spec.job_class for job in (first, batch, soon, plain)] == ["batch", "batch", "soon", ""]
+    assert ran.index(soon.job_id) < ran.index(batch.job_id)
+    assert (why.ahead_in_queue, why.ordering, why.job_class, why.class_value, why.placement) == (
+        0,
+        "classic",
+        "soon",
+        20,
+        "pack",
+    )
+    assert (shown.ordering, shown.placement, shown.default_class) == ("classic", "pack", "batch")
+    assert shown.classes["boss"] == CLASSES["boss"]
+    assert shown.queue.default_class == ""
+
+
+async def test_a_class_that_the_queue_lacks_or_that_needs_a_right_is_refused_with_the_field(cluster: Cluster) -> None:
+    await apply(cluster, team("red", classes=CLASSES), team("plain"))
+
+    for name, queue, code, words in [
+        ("sooon", "red", grpc.StatusCode.INVALID_ARGUMENT, "soon"),
+        ("soon", "plain", grpc.StatusCode.INVALID_ARGUMENT, "'plain' has no classes"),
+        ("boss", "red", grpc.StatusCode.PERMISSION_DENIED, "token of an administrator"),
+    ]:
+        with pytest.raises(grpc.aio.AioRpcError) as caught:
+            await cluster.submit(f"key {name} {queue}", queue=queue, job_class=name)
+        assert caught.value.code() is code
+        assert "spec.job_class" in (caught.value.details() or "")
+        assert words in (caught.value.details() or "")
+    with pytest.raises(grpc.aio.AioRpcError) as caught:
+        await cluster.submit("key spread", placement="sprea")
+    assert "spec.placement: " in (caught.value.details() or "")
+    cluster.billing.administrators.add(USER)
+    assert (await cluster.submit("by an administrator", queue="red", job_class="boss")).spec.job_class == "boss"
+
+
+async def test_a_key_is_used_up_by_the_class_and_the_placement_that_were_asked_for(cluster: Cluster) -> None:
+    await apply(cluster, team("red", classes=CLASSES, default_class="batch"))
+    job = await cluster.submit("key", queue="red")
+    # What the queue fills in is not asked for: a queue may change between two tries.
+    await apply(cluster, team("red", classes=CLASSES, default_class="soon"))
+
+    assert (await cluster.submit("key", queue="red")).job_id == job.job_id
+    for other in ({"job_class": "soon"}, {"placement": "spread"}):
+        with pytest.raises(grpc.aio.AioRpcError) as caught:
+            await cluster.submit("key", queue="red", **other)
+        assert caught.value.code() is grpc.StatusCode.ALREADY_EXISTS
+
+
+def test_only_a_change_of_orderings_or_classes_changes_the_order() -> None:
+    lab = QueueSettings("lab", classes={"soon": JobClassSettings(20)})
+    before = Queues([lab, QueueSettings("red", parent="lab")])
+    same = [
+        [lab, QueueSettings("red", parent="lab", priority=7, placement="spread")],
+        [lab, QueueSettings("red", parent="lab"), QueueSettings("blue")],
+    ]
+    other = [
+        [replace(lab, ordering="classic"), QueueSettings("red", parent="lab")],
+        [replace(lab, classes={"soon": JobClassSettings(21)}), QueueSettings("red", parent="lab")],
+        [lab, QueueSettings("red")],
+    ]
+    assert all(before.orders_as(Queues(queues)) for queues in same)
+    assert not any(before.orders_as(Queues(queues)) for queues in other)

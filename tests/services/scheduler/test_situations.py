@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
+import pytest
 from google.protobuf.timestamp_pb2 import Timestamp
 from wavepool.executor.v1 import inventory_pb2
 from wavepool.vmpool.v1 import vmpool_pb2
 
 from servicekit.clock import ManualClock
+from services.scheduler.config import SchedulerSettings
 from services.scheduler.fairness.plan import plan
+from services.scheduler.fairness.settings import Queues, QueueSettings
 from services.scheduler.jobs.resources import Isolation, Resources
 from services.scheduler.queue.inventory import Inventory
+from services.scheduler.queue.ordering import Age, ranked_by
+from services.scheduler.queue.plugins import Placements, SchedulerPlugins
 from services.scheduler.queue.queue_book import QueueBook
 from services.scheduler.queue.running import RunningJobs
 from services.scheduler.queue.situations import Situations
@@ -24,6 +30,7 @@ from vocabulary.slots import Slot
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from services.scheduler.jobs.job import Job
 
@@ -44,9 +51,13 @@ def machine(number: int, state: str = "WARM", used_seconds: int = 0, **changes: 
     return vmpool_pb2.Machine(**(fields | changes))
 
 
+def waiting_jobs() -> WaitingJobs:
+    return WaitingJobs(ranked_by(Age(timedelta(seconds=1))))
+
+
 def chosen(job: Job, machines: Sequence[vmpool_pb2.Machine], gpu_type: str = "MI300X") -> str | None:
     """The machine that the job is to start on, among those that want the type."""
-    clock, waiting, inventory = ManualClock(START), WaitingJobs(timedelta(seconds=1)), Inventory()
+    clock, waiting, inventory = ManualClock(START), waiting_jobs(), Inventory()
     for one in machines:
         inventory.apply(vmpool_pb2.MachineEvent(machine=one))
     waiting.put(job)
@@ -78,7 +89,7 @@ def test_a_job_does_not_take_part_where_its_fallback_is_wanted() -> None:
 
 def placed(machines: Sequence[vmpool_pb2.Machine], *jobs: Job) -> dict[str, tuple[Slot, ...]]:
     """The slots of the jobs that start now, by job id."""
-    clock, waiting, inventory = ManualClock(START), WaitingJobs(timedelta(seconds=1)), Inventory()
+    clock, waiting, inventory = ManualClock(START), waiting_jobs(), Inventory()
     for one in machines:
         inventory.apply(vmpool_pb2.MachineEvent(machine=one))
     for job in jobs:
@@ -137,3 +148,25 @@ def test_only_so_many_runs_share_a_device_as_its_machine_allows() -> None:
 
 def test_parts_of_others_leave_the_rest_of_their_gpu_alone() -> None:
     assert placed([partitioned(1, 2, free_masks=[0xF0])], wants(1, 4, Isolation.PARTITION)) == {}
+
+
+@pytest.mark.parametrize(
+    ("of_queue", "asked", "machines"),
+    [("", "", 1), ("spread", "", 2), ("spread", "pack", 1), ("", "spread", 2), ("lost", "", 1)],
+)
+def test_jobs_are_packed_or_spread_as_they_ask_or_else_as_their_queue_says(
+    tmp_path: Path, of_queue: str, asked: str, machines: int
+) -> None:
+    settings = SchedulerSettings(data_dir=tmp_path)
+    clock, waiting, inventory, book = ManualClock(START), waiting_jobs(), Inventory(), QueueBook(NO_STORE)
+    book.queues = Queues([QueueSettings("lab", placement=of_queue), QueueSettings("red", parent="lab")])
+    for number in (1, 2):
+        two_gpus = machine(number, gpu_count=2, free_masks=[255, 255], used_seconds=number)
+        inventory.apply(vmpool_pb2.MachineEvent(machine=two_gpus))
+    for number in (1, 2):
+        job = a_queued_job(number)
+        waiting.put(replace(job, spec=replace(job.spec, queue="red", placement=asked)))
+    placements = Placements(book, SchedulerPlugins(settings).placements)
+    usage = UsageBook(NO_STORE, timedelta(0), clock)
+    situations = Situations(book, usage, waiting, RunningJobs(), inventory, clock, LONGEST_RUN, placements)
+    assert len(set(plan(situations.of("MI300X")).starts.values())) == machines

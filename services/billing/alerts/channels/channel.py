@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from pydantic import BaseModel, ConfigDict, SecretStr, ValidationError
 
+from servicekit.settings.plugins import WrongOptionsError
 from services.billing.alert_rules.rule_file import faults_of
 
 if TYPE_CHECKING:
@@ -22,10 +23,6 @@ TEST = "test"
 
 class ChannelError(Exception):
     """The channel did not take a notice; the message is for operators and has no secret. The notice is sent again."""
-
-
-class ChannelOptionsError(ValueError):
-    """An option of a channel is wrong; the message names it, and has no value of it."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +48,7 @@ class Notice:
 
 
 class Channel(Protocol):
-    """A way to people."""
+    """A way to people. It may also have the coroutine methods `start` and `close` (servicekit/settings/plugins.py)."""
 
     async def send(self, notice: Notice) -> None:
         """Hands a notice over; returns when the other side has taken it. Raises ChannelError."""
@@ -68,11 +65,11 @@ OptionsT = TypeVar("OptionsT", bound=Options)
 
 
 def options_of(kind: type[OptionsT], given: Mapping[str, object]) -> OptionsT:
-    """The options; raises ChannelOptionsError."""
+    """The options; raises WrongOptionsError."""
     try:
         return kind.model_validate(given)
     except ValidationError as error:
-        raise ChannelOptionsError(faults_of(error)) from None
+        raise WrongOptionsError(faults_of(error)) from None
 
 
 def secret_of(secret: SecretStr | None, file: Path | None) -> str:

@@ -28,6 +28,6 @@ class Log:
 
 
 def open_log(options: Mapping[str, object]) -> Log:
-    """The channel of kind `log`; raises ChannelOptionsError."""
+    """The channel of kind `log`; raises WrongOptionsError."""
     options_of(Options, options)
     return Log()

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import AfterValidator, Field, SecretStr, model_validator
 
 from servicekit.logging import get_logger
+from servicekit.settings.plugins import WrongOptionsError
 from services.billing.alerts.channels.channel import (
     LOOPBACK,
     ChannelError,
-    ChannelOptionsError,
     Notice,
     Options,
     options_of,
@@ -139,16 +139,16 @@ def message_of(notice: Notice, options: MailOptions) -> EmailMessage:
 
 
 def open_mail(options: Mapping[str, object]) -> Mail:
-    """The channel of kind `email`; raises ChannelOptionsError."""
+    """The channel of kind `email`; raises WrongOptionsError."""
     checked = options_of(MailOptions, options)
     try:
         password = secret_of(checked.password, checked.password_file)
     except ValueError as error:
-        raise ChannelOptionsError(f"password: {error}") from None
+        raise WrongOptionsError(f"password: {error}") from None
     if bool(checked.user) != bool(password):
-        raise ChannelOptionsError("user: give the user and the password, or neither")
+        raise WrongOptionsError("user: give the user and the password, or neither")
     try:
         context = ssl.create_default_context(cafile=checked.ca_file)
     except OSError:
-        raise ChannelOptionsError(f"ca_file: the file {checked.ca_file} has no certificates that can be read") from None
+        raise WrongOptionsError(f"ca_file: the file {checked.ca_file} has no certificates that can be read") from None
     return Mail(checked, password, context)

@@ -6,9 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 from servicekit.rpc.server import WrongSettingsError
-from servicekit.settings.plugins import BrokenPluginError, PluginGroup, UnknownPluginError
+from servicekit.settings.plugins import (
+    BrokenPluginError,
+    PluginGroup,
+    PluginLives,
+    UnknownPluginError,
+    WrongOptionsError,
+)
 from services.billing.alert_rules.rule import Severity, check_name
-from services.billing.alerts.channels.channel import ChannelOptionsError
 from services.billing.errors import InvalidFieldError
 
 if TYPE_CHECKING:
@@ -41,6 +46,11 @@ def open_channels(entries: Sequence[Mapping[str, Any]]) -> dict[str, NamedChanne
     return channels
 
 
+def lives_of(channels: Mapping[str, NamedChannel]) -> PluginLives:
+    """Starts and closes the channels."""
+    return PluginLives((f"{SETTING}: {one.name} (kind {one.kind})", one.channel) for one in channels.values())
+
+
 def _open(number: int, entry: dict[str, Any]) -> NamedChannel:
     name, kind = entry.pop("name", ""), entry.pop("kind", "")
     severity = entry.pop("least_severity", Severity.INFO.value)
@@ -53,11 +63,11 @@ def _open(number: int, entry: dict[str, Any]) -> NamedChannel:
     if severity not in set(Severity):
         raise WrongSettingsError(f"{where}: least_severity: must be one of {', '.join(Severity)}")
     try:
-        channel = cast("Channel", PLUGINS.make(str(kind), entry))
+        channel = cast("Channel", PLUGINS.make_with_options(str(kind), entry))
     except UnknownPluginError as error:
         raise WrongSettingsError(f"{where}: {error}") from None
     except BrokenPluginError as error:
-        if isinstance(error.__cause__, ChannelOptionsError):
+        if isinstance(error.__cause__, WrongOptionsError):
             raise WrongSettingsError(f"{where}: {error.__cause__}") from None
         raise WrongSettingsError(f"{where}: {error}") from None
     return NamedChannel(str(name), str(kind), Severity(severity), channel)

@@ -28,5 +28,5 @@ class Slack:
 
 
 def open_slack(options: Mapping[str, object]) -> Slack:
-    """The channel of kind `slack`; raises ChannelOptionsError."""
+    """The channel of kind `slack`; raises WrongOptionsError."""
     return Slack(options_of(PostOptions, options))

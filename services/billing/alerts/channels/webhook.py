@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 from pydantic import SecretStr
 
-from services.billing.alerts.channels.channel import ChannelOptionsError, Notice, options_of, secret_of
+from servicekit.settings.plugins import WrongOptionsError
+from services.billing.alerts.channels.channel import Notice, options_of, secret_of
 from services.billing.alerts.channels.http_post import PostOptions, post
 
 if TYPE_CHECKING:
@@ -66,9 +67,9 @@ def signature(secret: str, sent_seconds: int, body: bytes) -> str:
 
 
 def open_webhook(options: Mapping[str, object]) -> Webhook:
-    """The channel of kind `webhook`; raises ChannelOptionsError."""
+    """The channel of kind `webhook`; raises WrongOptionsError."""
     checked = options_of(WebhookOptions, options)
     try:
         return Webhook(checked, secret_of(checked.secret, checked.secret_file))
     except ValueError as error:
-        raise ChannelOptionsError(f"secret: {error}") from None
+        raise WrongOptionsError(f"secret: {error}") from None

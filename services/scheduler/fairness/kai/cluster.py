@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from services.scheduler.fairness.queue_tree import NOTHING, WHOLE_GPU_MILLI, Amounts
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from services.scheduler.fairness.queue_tree import QueueTree
 
@@ -81,6 +81,10 @@ class Request:
         )
 
 
+NodeScores: TypeAlias = "Callable[[Sequence[tuple[str, int]]], Sequence[float]]"
+"""Scores nodes, each given by name with its free GPUs; a higher score is better."""
+
+
 @dataclass(frozen=True, slots=True)
 class Task:
     """One process of a job, on one machine."""
@@ -99,6 +103,8 @@ class Task:
     """Where an earlier cycle promised it a place. What others gave up for it stays with it."""
     promised_groups: tuple[str, ...] = ()
     """Names of the GPUs that it was promised parts of."""
+    scores: NodeScores | None = None
+    """Chooses among nodes that have room; None takes the fullest, or the emptiest if the policy spreads."""
 
 
 @dataclass(frozen=True, slots=True)

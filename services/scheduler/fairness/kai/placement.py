@@ -79,14 +79,14 @@ def _place_task(state: CycleState, task: Task, *, spread: bool, promise_only: bo
 
 
 def best_room(state: CycleState, task: Task, *, spread: bool) -> NodeRoom | None:
-    """The node for the task: first by promise, then by room on a shared GPU, by room now, the fullest, and by name."""
+    """The node for the task: first by promise, then by room on a shared GPU, by room now, by what it costs, by name."""
     request = task.request
     fitting = [
         room
         for room in state.rooms.values()
         if (task.nodes_allowed is None or room.node.name in task.nodes_allowed) and room.fits_later(request)
     ]
-    sign = -1 if spread else 1
+    costs = _costs(fitting, task, spread=spread)
     return min(
         fitting,
         key=lambda room: (
@@ -94,11 +94,20 @@ def best_room(state: CycleState, task: Task, *, spread: bool) -> NodeRoom | None
             not (request.is_shared and room.shares_now(request)),
             not room.fits_now(request),
             request.needs_gpu == (not room.node.gpus and not room.node.partitions),
-            sign * (room.gpus_later if request.needs_gpu else room.cpu_later_milli),
+            costs[room.node.name],
             room.node.name,
         ),
         default=None,
     )
+
+
+def _costs(fitting: Sequence[NodeRoom], task: Task, *, spread: bool) -> dict[str, float]:
+    """What speaks against each node: what is free there, or what is in use if jobs are spread, or the task's scores."""
+    if task.scores is not None:
+        scores = task.scores([(room.node.name, room.gpus_later) for room in fitting])
+        return {room.node.name: -score for room, score in zip(fitting, scores, strict=True)}
+    sign, needs_gpu = -1 if spread else 1, task.request.needs_gpu
+    return {room.node.name: sign * (room.gpus_later if needs_gpu else room.cpu_later_milli) for room in fitting}
 
 
 def _holding(room: NodeRoom, task: Task, *, spread: bool, promise_only: bool) -> Holding:

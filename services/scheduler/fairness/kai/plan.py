@@ -15,10 +15,11 @@ from services.scheduler.fairness.situation import Plan, QueueState, Stop
 from vocabulary.slots import EIGHTH_MILLI, EIGHTHS_PER_GPU
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
+    from services.scheduler.fairness.kai.cluster import NodeScores
     from services.scheduler.fairness.kai.decision import CycleResult
-    from services.scheduler.fairness.situation import Candidate, Running, Situation
+    from services.scheduler.fairness.situation import Candidate, Machine, Running, Scores, Situation
 
 _TAKE_WHAT_IS_FREE = (Action.ALLOCATE,)
 _ABOUT_TO_START = "the GPUs that it gets are about to be free"
@@ -69,7 +70,8 @@ def _cluster(situation: Situation, names: dict[str, str]) -> Cluster:
     # The memory of a GPU in eighths: parts of GPUs are counted by it.
     nodes = [Node(names[one.machine_id], one.own_gpus, EIGHTHS_PER_GPU) for one in situation.machines]
     running = [_running(situation, one, names) for one in situation.running if one.machine_id in names]
-    waiting = [_waiting(situation, one, order, names) for order, one in enumerate(situation.waiting)]
+    machines = {names[machine.machine_id]: machine for machine in situation.machines}
+    waiting = [_waiting(situation, one, order, names, machines) for order, one in enumerate(situation.waiting)]
     usage = {name: Amounts(gpu_milli=ppm) for name, ppm in situation.usage_ppm.items()}
     tree = situation.queues.tree(situation.gpu_type)
     further = {name: Amounts(eighths * EIGHTH_MILLI) for name, eighths in situation.further_eighths.items()}
@@ -91,9 +93,17 @@ def _running(situation: Situation, one: Running, names: dict[str, str]) -> Job:
     )
 
 
-def _waiting(situation: Situation, one: Candidate, order: int, names: dict[str, str]) -> Job:
+def _waiting(
+    situation: Situation, one: Candidate, order: int, names: dict[str, str], machines: Mapping[str, Machine]
+) -> Job:
     allowed = None if one.machines is None else frozenset(names[name] for name in one.machines if name in names)
-    task = Task(one.job_id, _request(one.eighths), nodes_allowed=allowed, promised_node=names.get(one.promised))
+    task = Task(
+        one.job_id,
+        _request(one.eighths),
+        nodes_allowed=allowed,
+        promised_node=names.get(one.promised),
+        scores=None if one.scores is None else _by_node(one.scores, machines),
+    )
     return Job(one.job_id, situation.queue_of(one), (task,), create_order=order)
 
 
@@ -106,3 +116,7 @@ def _request(eighths: int) -> Request:
 
 def _shared(eighths: int, gpus: tuple[str, ...]) -> tuple[str, ...]:
     return (gpus or ("0",)) if eighths < EIGHTHS_PER_GPU else ()
+
+
+def _by_node(scores: Scores, machines: Mapping[str, Machine]) -> NodeScores:
+    return lambda rooms: scores([(machines[node], free) for node, free in rooms])

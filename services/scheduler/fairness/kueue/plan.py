@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import replace
+from datetime import timedelta
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -24,13 +26,15 @@ from services.scheduler.fairness.situation import Plan, QueueState, Stop
 from vocabulary.slots import EIGHTH_MILLI, free_eighths, free_slots, freed
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
+    from datetime import datetime
 
     from services.scheduler.fairness.kueue.admission_cycle import Decision
     from services.scheduler.fairness.situation import Candidate, Running, Situation
     from vocabulary.slots import Slot
 
 _GPU = "gpu"
+_NEXT = timedelta.resolution
 _NOT_STOPPED = "those that give way to it have not stopped yet"
 _NO_MACHINE = "its queue has the quota for it, and no machine has a free GPU that it may use"
 
@@ -54,7 +58,7 @@ class _Planner:
         self._situation = situation
         self._tree = quota_tree(*_specs(situation))
         self._places = _Places(situation)
-        self._candidates = {one.job_id: one for one in situation.waiting}
+        self._candidates = {one.job_id: one for one in _one_after_the_other(situation)}
         self._holding = {one.job_id: _admitted(situation, one) for one in situation.running}
         self._starts: dict[str, str] = {}
         self._promises: dict[str, str] = {}
@@ -137,9 +141,13 @@ class _Planner:
 
 
 class _Places:
-    """Free slots of machines, which come in the order of preference; the fullest that fits is taken."""
+    """Free slots of machines, which come in the order of preference.
+
+    Of those with room, the one with the job's best score is taken, or without scores the fullest.
+    """
 
     def __init__(self, situation: Situation) -> None:
+        self._machines = {machine.machine_id: machine for machine in situation.machines}
         self._occupied = {one.machine_id: one.taken or (0,) * one.gpus for one in situation.machines}
         self._running = {one.job_id: one for one in situation.running}
         self._slots: dict[str, tuple[Slot, ...]] = {}
@@ -158,9 +166,17 @@ class _Places:
         }
         if not found:
             return ""
-        best = min(found, key=lambda name: (name != job.promised, free_eighths(self._occupied[name])))
+        # Of equal ones the first, as `min` does.
+        scores = self._scores(job, list(found))
+        best = min(found, key=lambda name: (name != job.promised, -scores[name]))
         self._take(best, found[best])
         return best
+
+    def _scores(self, job: Candidate, fitting: list[str]) -> Mapping[str, float]:
+        if job.scores is None:
+            return {name: -free_eighths(self._occupied[name]) for name in fitting}
+        rooms = [(self._machines[name], self._occupied[name].count(0)) for name in fitting]
+        return dict(zip(fitting, job.scores(rooms), strict=True))
 
     def given_by(self, victims: list[str], job: Candidate) -> str:
         """The machine on which the job fits when these have stopped; empty if there is none."""
@@ -197,6 +213,16 @@ class _Places:
             for slot in slots:
                 occupied[slot.gpu] |= slot.mask
             self._occupied[machine_id] = tuple(occupied)
+
+
+def _one_after_the_other(situation: Situation) -> Iterator[Candidate]:
+    """The waiting jobs, each later than the one before it in its queue: the engine orders equal ones by their names."""
+    last: dict[str, datetime] = {}
+    for one in situation.waiting:
+        queue = situation.queue_of(one)
+        turn_time = max(one.turn_time, last[queue] + _NEXT) if queue in last else one.turn_time
+        last[queue] = turn_time
+        yield one if turn_time == one.turn_time else replace(one, turn_time=turn_time)
 
 
 def _may_use(job: Candidate, machine_id: str) -> bool:
