@@ -125,7 +125,9 @@ class Execution:
         self.leaves_processes |= judge.leaves_processes
 
     async def _follow(self, judge: Judge) -> None:
-        async for event in judge.run(replace(self.run.spec.job, devices=self.place.devices)):
+        left_seconds = (self._deadline - self._clock.now()).total_seconds()
+        job = replace(self.run.spec.job, devices=self.place.devices, longest_seconds=max(left_seconds, 1e-3))
+        async for event in judge.run(job):
             if event.HasField("finished"):
                 self.leaves_processes |= event.finished.unkillable
                 self._finish(event.finished)

@@ -80,6 +80,7 @@ def _add_bench(one: ArgumentParser) -> None:
     )
     one.add_argument("--launch-plan", type=Path, help="JSON: the file has kernels only, and is launched by this plan")
     one.add_argument("--problem-def", type=Path, help="a problem of your own: Python source of a problem class")
+    one.add_argument("--profile", action="store_true", help="then show the kernels with their times, by a profiler")
     one.add_argument("--json", action="store_true", help="print the last event as JSON, stages to stderr")
 
 

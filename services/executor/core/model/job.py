@@ -40,6 +40,10 @@ class CoreJob:
     """The machine's devices to run on; if empty, the default one."""
     timing_mode: TimingMode | None = None
     """The timing mode of the calls; None for the device's default."""
+    profile: bool = False
+    """Whether to make a profile once verdict and timing are known."""
+    longest_seconds: float = 0.0
+    """The time that the run may take; 0 if it has no limit. Whoever gives the job keeps it; we only need to know it."""
 
     @classmethod
     def of(cls, submission: Submission, size_set: SizeSet, seed: str = "") -> Self:
@@ -54,6 +58,7 @@ class CoreJob:
             launch_plan=submission.launch_plan,
             problem_definition=submission.problem_definition,
             timing_mode=TIMING_MODES[submission.timing_mode],
+            profile=submission.profile,
         )
 
     def to_bytes(self) -> bytes:
@@ -66,8 +71,15 @@ class CoreJob:
             mode=self.mode.number,
             dtype=self.dtype,
             timing_mode=timing_number(self.timing_mode),
+            profile=self.profile,
         )
-        job = JudgeJob(submission=submission, size_set=self.size_set, seed=self.seed, devices=self.devices)
+        job = JudgeJob(
+            submission=submission,
+            size_set=self.size_set,
+            seed=self.seed,
+            devices=self.devices,
+            longest_seconds=self.longest_seconds,
+        )
         return job.SerializeToString()
 
     @classmethod
@@ -82,4 +94,4 @@ class CoreJob:
             raise BadJobError(f"mode, timing_mode: {error} is none that this judge knows") from error
         except ValueError as error:
             raise BadJobError(f"size_set: {error}") from error
-        return replace(job, devices=tuple(given.devices))
+        return replace(job, devices=tuple(given.devices), longest_seconds=given.longest_seconds)
