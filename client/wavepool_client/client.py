@@ -48,6 +48,7 @@ class Client(GatewayClient):
         fallback_gpu_types: Sequence[str] = (),
         queue: str = "",
         time_limit_seconds: int | None = None,
+        profile: bool = False,
         on_event: Callable[[Event], None] | None = None,
     ) -> Result:
         """Submits `code` for `problem`, waits for the end and returns the result; `on_event` receives every step.
@@ -58,6 +59,8 @@ class Client(GatewayClient):
         `dtype` the problem's first element type, an empty `queue` the queue `default`. A run that takes longer than
         `time_limit_seconds` is ended, and credit is held for that time; without it the queue's limit applies. If no
         machine of `gpu_type` is free, one of the `fallback_gpu_types` is taken, in their order, and its price applies.
+        With `profile` its kernels are profiled once verdict and timing are known; `result.data["profile"]` has them
+        (docs/profiling.md), and that time is charged, too.
         A broken connection is resumed at the same event. Leaving early (an exception, Ctrl-C) cancels nothing.
         """
         submission = Submission(
@@ -72,6 +75,7 @@ class Client(GatewayClient):
             tuple(fallback_gpu_types),
             queue,
             time_limit_seconds,
+            profile,
         )
         submission_id = self.submit(submission)
         return self.wait_for(submission_id, on_event)

@@ -23,6 +23,7 @@ class Mode(StrEnum):
 
 
 TIMED_MODES = frozenset({Mode.FULL, Mode.BENCHMARK})
+PROFILED_MODES = TIMED_MODES | {Mode.CHECK}
 
 
 class TimingMode(StrEnum):
@@ -59,25 +60,23 @@ class Submission:
     """If empty, the queue `default`."""
     time_limit_seconds: int | None = None
     """The longest run, which credit is held for; None for the queue's limit."""
+    profile: bool = False
+    """After verdict and timing, profile the kernels. For Mode.CHECK, Mode.BENCHMARK and Mode.FULL only."""
 
     def as_json(self) -> dict[str, Any]:
         """The body of `POST /api/v1/submissions`."""
-        extra: dict[str, Any] = {"launch_plan": self.launch_plan} if self.launch_plan else {}
-        if self.problem_def:
-            extra["problem_def"] = self.problem_def
-        if self.timing:
-            extra["timing"] = self.timing.value
-        if self.dtype:
-            extra["dtype"] = self.dtype
-        if self.gpu_type:
-            extra["gpu_type"] = self.gpu_type
-        if self.time_limit_seconds:
-            extra["time_limit_seconds"] = self.time_limit_seconds
-        if self.queue:
-            extra["queue"] = self.queue
-        if self.fallback_gpu_types:
-            extra["fallback_gpu_types"] = list(self.fallback_gpu_types)
-        return extra | {
+        left_out_if_empty: dict[str, Any] = {
+            "launch_plan": self.launch_plan,
+            "problem_def": self.problem_def,
+            "timing": self.timing.value if self.timing else None,
+            "profile": self.profile,
+            "dtype": self.dtype,
+            "gpu_type": self.gpu_type,
+            "time_limit_seconds": self.time_limit_seconds,
+            "queue": self.queue,
+            "fallback_gpu_types": list(self.fallback_gpu_types),
+        }
+        return {name: value for name, value in left_out_if_empty.items() if value} | {
             "problem": self.problem,
             "code": self.code,
             "mode": self.mode.value,

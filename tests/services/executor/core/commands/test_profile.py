@@ -31,7 +31,7 @@ async def test_a_profile_shows_the_kernels_of_a_checked_run(
     out = capsys.readouterr().out
     assert status == 0, out
     assert "by wavepool cpu runtime (the host's clock, not GPU times)" in out
-    assert "\nrelu_kernel " in out
+    assert "\nrelu " in out
     assert "100.0%" in out
 
 
