@@ -116,7 +116,8 @@ def profiler_or_reason(device: Device) -> Profiler | str:
     """Return the profiler of a device on this machine, or the reason why it has none."""
     if not isinstance(device, Profiled):
         description = device.describe()
-        return f"{description.name}: {'its times are made up' if description.is_simulated else 'it has no profiler'}"
+        why = "its times are made up" if description.is_simulated else "Wavepool has no profiler for it"
+        return f"{description.name}: {why}"
     try:
         return device.profiler()
     except ToolchainError as error:

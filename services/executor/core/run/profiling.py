@@ -83,13 +83,13 @@ class ProfileStage:
         self,
         context: RunContext,
         place: RunPlace,
-        subject: Subject,
+        subject_of: Callable[[], Subject],
         checker_of: Callable[[RunnerSession], Checker],
         progress: Progress,
     ) -> None:
         self._context = context
         self._place = place
-        self._subject = subject
+        self._subject_of = subject_of
         self._checker_of = checker_of
         self._progress = progress
         self._session: RunnerSession | None = None
@@ -97,6 +97,12 @@ class ProfileStage:
 
     async def run(self) -> Profile:
         """Make the profile, or say why there is none; raises nothing but CancelledError."""
+        try:
+            return await self._profile()
+        except Exception as error:  # noqa: BLE001  whatever breaks in here, the verdict stands
+            return self._failed(f"the judge: {type(error).__name__}: {error}")
+
+    async def _profile(self) -> Profile:
         device, profiler = self._context.device, profiler_or_reason(self._context.device)
         if isinstance(profiler, str) or not isinstance(device, Profiled):
             return Profile(ProfileOutcome.UNAVAILABLE, f"not available on this device: {profiler}")
@@ -104,17 +110,19 @@ class ProfileStage:
         if seconds <= 0:
             left = max(0, round(self._progress.left_seconds))
             return Profile(ProfileOutcome.SKIPPED, f"not made: only {left} s of the run's time limit were left")
-        name = self._subject.case.name
-        self._progress.tell(Profiling(profiler.tool, name))
+        subject = self._subject_of()
+        self._progress.tell(Profiling(profiler.tool, subject.case.name))
         with self._progress.stage("profile"):
-            made = await self._made(device, profiler, seconds)
-        return replace(made, tool=profiler.tool, tool_version=profiler.version, clock=profiler.clock, name=name)
+            made = await self._made(device, profiler, subject, seconds)
+        return replace(
+            made, tool=profiler.tool, tool_version=profiler.version, clock=profiler.clock, name=subject.case.name
+        )
 
-    async def _made(self, device: Profiled, profiler: Profiler, seconds: float) -> Profile:
+    async def _made(self, device: Profiled, profiler: Profiler, subject: Subject, seconds: float) -> Profile:
         try:
             with ScratchFolder(self._context.scratch_parent) as folder:
                 async with asyncio.timeout(seconds):
-                    await self._trace(ProfiledDevice(self._context.device, device, folder))
+                    await self._trace(ProfiledDevice(self._context.device, device, folder), subject)
                 kernels = kernels_of(device.dispatches(folder))
         except TimeoutError:
             return self._failed(f"{profiler.tool} was not done after {seconds:.3g} s")
@@ -123,8 +131,6 @@ class ProfileStage:
             return self._failed(self._cause(failure, profiler))
         except (ToolchainError, ValueError) as error:
             return self._failed(str(error))
-        except Exception as error:  # noqa: BLE001  whatever breaks in here, the verdict stands
-            return self._failed(f"the judge: {type(error).__name__}: {error}")
         return Profile(
             ProfileOutcome.MADE,
             "" if kernels else "no kernel was launched",
@@ -133,22 +139,22 @@ class ProfileStage:
             kernels_left_out=max(0, len(kernels) - MOST_KERNELS),
         )
 
-    async def _trace(self, device: Device) -> None:
+    async def _trace(self, device: Device, subject: Subject) -> None:
         """Call the case up to ten times with the same inputs. Nobody compares the answers, as they do not count."""
         place, limits = self._place, self._context.limits
         self._session = session = RunnerSession(device, place.sandbox, limits, place.channel(), GOODBYE_SECONDS)
-        async with session.open(self._subject.folder):
+        async with session.open(subject.folder):
             checker = self._checker_of(session)
-            judge, begin = checker.judge(self._subject.case, self._subject.index), time.monotonic()
+            judge, begin = checker.judge(subject.case, subject.index), time.monotonic()
             loaded = await checker.load_undrawn(judge)
             trial = loaded or judge.draw(checker.next_call())
             while self._calls < _MOST_CALLS and time.monotonic() - begin < _ENOUGH_SECONDS:
                 if loaded:
                     call = checker.next_call()
                     question = checker.question(judge, loaded, call)
-                    await checker.make_redrawn(judge, question, call, self._subject.flush_bytes)
+                    await checker.make_redrawn(judge, question, call, subject.flush_bytes)
                 else:
-                    await checker.make(judge, trial, self._subject.flush_bytes)
+                    await checker.make(judge, trial, subject.flush_bytes)
                 self._calls += 1
 
     def _cause(self, failure: Failure, profiler: Profiler) -> str:

@@ -182,12 +182,15 @@ class RunnerStages:
 
     def _profile_stage(self, launching: _Launching, progress: Progress) -> ProfileStage:
         """Profiles the largest case, launched and with cold caches as when it was timed."""
-        cases = self._problem.sizes.of(self._job.size_set)
-        index = max(range(len(cases)), key=lambda at: self._problem.bytes(cases[at]))
-        flush = cast("Mapping[str, Any]", progress.report.get("flush", {}))
-        subject = Subject(launching.folder, cases[index], index, int(flush.get("size_bytes", 0)))
+
+        def subject_of() -> Subject:
+            cases = self._problem.sizes.of(self._job.size_set)
+            index = max(range(len(cases)), key=lambda at: self._problem.bytes(cases[at]))
+            flush = cast("Mapping[str, Any]", progress.report.get("flush", {}))
+            return Subject(launching.folder, cases[index], index, int(flush.get("size_bytes", 0)))
+
         return ProfileStage(
-            self._context, self._place, subject, lambda session: self._checker(session, launching), progress
+            self._context, self._place, subject_of, lambda session: self._checker(session, launching), progress
         )
 
     async def _measure(self, launching: _Launching, hidden: Sequence[Case], progress: Progress) -> None:

@@ -30,11 +30,11 @@ def profiler(rocm: Path) -> Profiler:
     """Return the profiler of the ROCm in this folder, asked once; raises ToolchainError if there is none."""
     program = _program(rocm)
     try:
-        done = subprocess.run([program, "--version"], capture_output=True, text=True, check=False, timeout=60)  # noqa: S603  ROCm's
+        done = subprocess.run([program, "--version"], capture_output=True, check=False, timeout=60)  # noqa: S603  ROCm's
     except (OSError, subprocess.SubprocessError) as error:
         raise ToolchainError(f"{program} does not start: {error}") from error
     # Older releases have no such option.
-    found = _VERSION.search(done.stdout + done.stderr)
+    found = _VERSION.search((done.stdout + done.stderr).decode(errors="replace"))
     return Profiler(TOOL, found[1] if found else "", ProfileClock.GPU)
 
 

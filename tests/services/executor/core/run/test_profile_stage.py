@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from services.executor.core.model.events import Event, Profile
     from services.executor.core.run.context import RunContext
     from services.executor.devices.profiling import Profiler
-    from services.executor.sandboxes.sandbox import Command
+    from services.executor.sandboxes.sandbox import Command, Exit, Limits, PreparedSandbox, Sandbox, SandboxedProcess
 
 REPOSITORY = Path(__file__).parents[5]
 SOURCE = (REPOSITORY / "problems/catalogue/vector-addition/solution.hip").read_text()
@@ -75,6 +75,11 @@ class ExitsNormally(CpuDevice):
 class WithoutItsProfiler(CpuDevice):
     def profiler(self) -> Profiler:
         raise ToolchainError("no rocprofv3 at /opt/rocm/bin/rocprofv3; install ROCm's rocprofiler-sdk")
+
+
+class Breaks(CpuDevice):
+    def profiler(self) -> Profiler:
+        raise RuntimeError("gone")
 
 
 async def finished_of(
@@ -186,6 +191,58 @@ async def test_a_profiler_that_never_ends_is_stopped_in_time(context: RunContext
     assert finished.stage_seconds["profile"] < 30
 
 
+class KeepsProcesses:
+    """A process that SIGKILL does not end."""
+
+    def __init__(self, process: SandboxedProcess) -> None:
+        self._process = process
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._process, name)
+
+    async def wait(self) -> Exit:
+        return replace(await self._process.wait(), unkillable=True)
+
+
+class LeavesProcesses:
+    """A sandbox that was made for a profile, and in which some processes stay behind."""
+
+    def __init__(self, prepared: PreparedSandbox) -> None:
+        self._prepared = prepared
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._prepared, name)
+
+    async def start(self, *rest: Any) -> Any:
+        return KeepsProcesses(await self._prepared.start(*rest))
+
+
+class LeavingSandboxes:
+    """Sandboxes of which those for profiles leave processes."""
+
+    def __init__(self, sandbox: Sandbox) -> None:
+        self._sandbox = sandbox
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._sandbox, name)
+
+    async def prepare(self, command: Command, limits: Limits) -> Any:
+        prepared = await self._sandbox.prepare(command, limits)
+        return LeavesProcesses(prepared) if "WAVEPOOL_KERNEL_TRACE" in command.environment else prepared
+
+    async def start(self, command: Command, limits: Limits, *rest: Any) -> Any:
+        return await (await self.prepare(command, limits)).start(*rest)
+
+
+async def test_a_profile_that_leaves_processes_costs_the_machine_and_not_the_verdict(
+    context: RunContext, reported: list[Event]
+) -> None:
+    context = replace(context, sandbox=cast("Any", LeavingSandboxes(context.sandbox)))
+    finished = await finished_of(context, CoreJob(SOURCE, Mode.CHECK, "vector-addition"), reported)
+    assert (finished.verdict, finished.unkillable) == (Verdict.ACCEPTED, True)
+    assert profile_of(finished).outcome is ProfileOutcome.FAILED
+
+
 async def test_a_run_with_too_little_time_left_makes_no_profile(context: RunContext, reported: list[Event]) -> None:
     job = CoreJob(SOURCE, Mode.CHECK, "vector-addition", longest_seconds=RESERVED_SECONDS)
     finished = await finished_of(context, job, reported)
@@ -211,6 +268,13 @@ async def test_a_device_without_a_profiler_says_so(context: RunContext, reported
     profile = profile_of(await finished_of(context, job, reported, WithoutItsProfiler()))
     assert profile.outcome is ProfileOutcome.UNAVAILABLE
     assert profile.note.startswith("not available on this device: no rocprofv3 at")
+
+
+async def test_a_fault_of_our_own_in_a_profile_leaves_the_verdict(context: RunContext, reported: list[Event]) -> None:
+    job = CoreJob(SOURCE, Mode.CHECK, "vector-addition")
+    finished = await finished_of(context, job, reported, Breaks())
+    assert finished.verdict is Verdict.ACCEPTED
+    assert profile_of(finished).note == "failed: the judge: RuntimeError: gone"
 
 
 async def test_a_profiler_may_write_when_the_runner_exits(context: RunContext, reported: list[Event]) -> None:
