@@ -10,9 +10,9 @@ export function offerFor(mode) {
 }
 
 export function read(mode) {
-  return byId("profile-box").checked && PROFILED_MODES.has(mode) ? { profile: true } : {};
+  return byId("profile-asked").checked && PROFILED_MODES.has(mode) ? { profile: true } : {};
 }
 
 export function show({ profile }) {
-  byId("profile-box").checked = Boolean(profile);
+  byId("profile-asked").checked = Boolean(profile);
 }

@@ -174,7 +174,7 @@ async def test_cold_times_of_caches_that_may_be_warm_say_so(web: BrowserPage) ->
     await expect(web.page.locator("#outcome")).to_contain_text("before each call. That was not seen to empty them")
 
 
-async def test_a_profile_is_asked_for_with_a_box_and_its_kernels_are_shown(
+async def test_a_profile_is_asked_for_with_a_tick_and_its_kernels_are_shown(
     web: BrowserPage, services: ScriptedServices
 ) -> None:
     profiled = run_event_pb2.Finished()
@@ -182,9 +182,9 @@ async def test_a_profile_is_asked_for_with_a_box_and_its_kernels_are_shown(
     profiled.profile.CopyFrom(PROFILE)
     web.script(FULL, profiled)
     await web.open()
-    box = web.page.locator("#profile-box")
-    await expect(box).not_to_be_checked()
-    await box.check()
+    asked = web.page.locator("#profile-asked")
+    await expect(asked).not_to_be_checked()
+    await asked.check()
     await web.submit()
     await web.page.wait_for_selector(".verdict.good")
     assert services.refusals.calls["SubmitJob"][0].spec.submission.profile
@@ -195,7 +195,7 @@ async def test_a_profile_is_asked_for_with_a_box_and_its_kernels_are_shown(
     await expect(web.page.locator(".profile")).to_contain_text("and 2 more")
     assert "Profile" in await web.texts(".stage .stage-name")
     await web.page.reload()
-    await expect(box).to_be_checked()
+    await expect(asked).to_be_checked()
     assert await web.accessibility() == []
     await web.choose("sample")
     await expect(web.page.locator("#profile")).to_be_hidden()
