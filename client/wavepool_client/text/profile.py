@@ -6,8 +6,9 @@ from typing import Any, cast
 
 from wavepool_client.text.narration import format_milliseconds
 
-COLUMNS = ("kernel", "calls", "mean", "min", "max", "share", "grid", "block", "VGPR", "SGPR", "LDS", "scratch")
+COLUMNS = ("kernel", "calls", "mean", "min", "max", "share", "grid", "block", "VGPR", "AGPR", "SGPR", "LDS", "scratch")
 NS_PER_MS = 1e6
+SHOWN_CHARACTERS = 60
 
 
 def profile_title(profile: dict[str, Any]) -> str:
@@ -28,17 +29,23 @@ def profile_rows(profile: dict[str, Any]) -> list[tuple[object, ...]]:
 def _row(kernel: dict[str, Any]) -> tuple[object, ...]:
     share = kernel.get("share")
     return (
-        kernel.get("name"),
+        _cut(str(kernel.get("name") or "")),
         kernel.get("calls"),
         *(_time(kernel.get(name)) for name in ("mean_ns", "min_ns", "max_ns")),
         f"{share:.1%}" if isinstance(share, int | float) else None,
         _extent(kernel.get("grid")),
         _extent(kernel.get("block")),
         kernel.get("vgpr"),
+        kernel.get("agpr"),
         kernel.get("sgpr"),
         _bytes(kernel.get("lds_bytes")),
         _bytes(kernel.get("scratch_bytes")),
     )
+
+
+def _cut(name: str) -> str:
+    """A name that leaves room for the figures; the JSON has all of it."""
+    return name if len(name) <= SHOWN_CHARACTERS else f"{name[: SHOWN_CHARACTERS - 1]}…"
 
 
 def _time(ns: object) -> str | None:
