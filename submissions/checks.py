@@ -14,7 +14,7 @@ from wavepool.submission.v1.submission_pb2 import Submission
 from problems.kit.launch_plan import LaunchPlanError, parse_plan
 from problems.library.aliases import nearest_slugs, resolved_slug
 from problems.library.variants import UnknownElementTypeError, check_element_type
-from submissions.modes import MODES, TIMED_MODES, TIMING_MODES, Mode, TimingMode
+from submissions.modes import MODES, PROFILED_MODES, TIMED_MODES, TIMING_MODES, Mode, TimingMode
 from vocabulary.limits import DEFAULT_DTYPE, MAX_DEFINITION_BYTES, MAX_PLAN_BYTES, MAX_SOURCE_BYTES
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def checked(submission: Submission, problems: Mapping[str, Problem]) -> Submissi
     wrong = [*unreadable(submission), *_wrong_source(submission.source)]
     wrong += _wrong_in_program(submission) if mode is Mode.SANDBOX else _wrong_in_solution(submission, slug, problems)
     wrong += _wrong_language(submission.language)
-    wrong += _wrong_timing_mode(submission)
+    wrong += [*_wrong_timing_mode(submission), *_wrong_profile(submission)]
     if mode not in {None, Mode.SANDBOX} and not submission.problem_definition:
         wrong += _wrong_problem_or_dtype(submission, slug, problems)
     if wrong:
@@ -172,6 +172,13 @@ def _wrong_timing_mode(submission: Submission) -> Violations:
     if submission.timing_mode and MODES.get(submission.mode) not in {None, *TIMED_MODES}:
         timed = " and ".join(f"`{mode}`" for mode in TIMED_MODES)
         return [("timing_mode", f"must be left out for a mode that times nothing; only {timed} do")]
+    return []
+
+
+def _wrong_profile(submission: Submission) -> Violations:
+    if submission.profile and MODES.get(submission.mode) not in {None, *PROFILED_MODES}:
+        profiled = ", ".join(f"`{mode}`" for mode in PROFILED_MODES)
+        return [("profile", f"must be left out for this mode; a profile is made for {profiled} only")]
     return []
 
 

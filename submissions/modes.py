@@ -46,6 +46,8 @@ class TimingMode(StrEnum):
 
 TIMED_MODES = (Mode.BENCHMARK, Mode.FULL)
 """The modes that time calls."""
+PROFILED_MODES = (Mode.CHECK, *TIMED_MODES)
+"""The modes that can have a profile."""
 MODES = {mode.number: mode for mode in Mode}
 """Modes by their proto numbers; 0 and the numbers of newer programs are missing."""
 TIMING_MODES = {submission_pb2.TIMING_MODE_UNSPECIFIED: None, **{mode.number: mode for mode in TimingMode}}

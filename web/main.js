@@ -12,6 +12,7 @@ import * as session from "./page/session.js";
 import { applyTheme, switchTheme } from "./page/theme.js";
 import * as extras from "./request/extras.js";
 import * as gpuChoice from "./request/gpu_choice.js";
+import * as profile from "./request/profile.js";
 import * as timing from "./request/timing.js";
 import { historyTable } from "./run/history_view.js";
 import { diagnosedLines } from "./run/outcome_view.js";
@@ -138,7 +139,7 @@ async function submit() {
   try {
     const isProgram = mode() === "sandbox";
     const subject = isProgram ? { problem: "" } : { problem: page.problem.slug, dtype: page.dtype, ...extras.read() };
-    const body = { code: editor.code, mode: mode(), ...gpuChoice.read(), ...timing.read(mode()), ...subject };
+    const body = { code: editor.code, mode: mode(), ...gpuChoice.read(), ...timing.read(mode()), ...profile.read(mode()), ...subject };
     const submission = await call("POST", "/api/v1/submissions", body);
     session.go({ job: submission.id });
     byId("run").scrollIntoView({ block: "nearest" });
@@ -154,7 +155,7 @@ const followSubmission = guarded(async (submission) => {
   const following = new AbortController();
   page.following = following;
   page.job = submission.id;
-  let run = emptyRun(submission.mode, submission.fallback_gpu_types);
+  let run = emptyRun(submission.mode, submission.fallback_gpu_types, submission.profile);
   editor.mark([]);
   view.show(run);
   await follow(
@@ -181,6 +182,7 @@ async function openSubmission({ id }) {
   extras.show(submission);
   gpuChoice.show(submission);
   timing.show(submission);
+  profile.show(submission);
   session.go({ job: id });
   followSubmission(submission);
   await showQuote();
@@ -247,6 +249,7 @@ function listen() {
   byId("submit-form").addEventListener("change", () => {
     if ((mode() === "sandbox") !== (before === "sandbox")) showDraft();
     timing.offerFor(mode());
+    profile.offerFor(mode());
     before = mode();
   });
   window.addEventListener("hashchange", () => {

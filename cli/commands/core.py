@@ -22,7 +22,7 @@ COMMANDS = {
     "isa": "Say what the MI300X's compiler makes of a kernel: registers, LDS, occupancy, hints. No GPU is needed.",
     "record": "Show what a kernel's host code would have the device do. No GPU is needed.",
     "compare": "Say which of two results is faster: FASTER, SLOWER, SAME, or UNCLEAR.",
-    "profile": "Check a kernel under the GPU's own profiler, and show how long each of its kernels took.",
+    "profile": "Check a kernel, and show how long each of its kernels takes, by the device's profiler.",
 }
 CERTIFY = "Find out what works on this machine, with figures: a JSON and a page."
 AS_GIVEN = {"allow_extra_args": True, "ignore_unknown_options": True, "allow_interspersed_args": False}

@@ -51,6 +51,7 @@ class Client(GatewayClient):
         resources: Resources | None = None,
         job_class: str = "",
         placement: str = "",
+        profile: bool = False,
         on_event: Callable[[Event], None] | None = None,
     ) -> Result:
         """Submits `code` for `problem`, waits for the end and returns the result; `on_event` receives every step.
@@ -62,8 +63,10 @@ class Client(GatewayClient):
         `time_limit_seconds` is ended, and credit is held for that time; without it the queue's limit applies.
         `job_class` is a class of the queue and `placement` how the machine is chosen, "pack" or "spread"; without them
         the queue decides. Without `resources` it takes one whole GPU. If no machine of `gpu_type` is free, one of the
-        `fallback_gpu_types` is taken, in their order, and its price applies. A broken connection is resumed at the same
-        event. Leaving early (an exception, Ctrl-C) cancels nothing.
+        `fallback_gpu_types` is taken, in their order, and its price applies. With `profile` its kernels are profiled
+        once verdict and timing are known; `result.data["profile"]` has them (docs/profiling.md), and that time is
+        charged, too. A broken connection is resumed at the same event. Leaving early (an exception, Ctrl-C) cancels
+        nothing.
         """
         submission = Submission(
             code,
@@ -80,6 +83,7 @@ class Client(GatewayClient):
             resources or Resources(),
             job_class,
             placement,
+            profile,
         )
         submission_id = self.submit(submission)
         return self.wait_for(submission_id, on_event)

@@ -23,6 +23,7 @@ class Mode(StrEnum):
 
 
 TIMED_MODES = frozenset({Mode.FULL, Mode.BENCHMARK})
+PROFILED_MODES = TIMED_MODES | {Mode.CHECK}
 
 
 class TimingMode(StrEnum):
@@ -94,6 +95,8 @@ class Submission:
     """A class of the queue; if empty, the queue's default class."""
     placement: str = ""
     """How the machine is chosen, such as "spread"; if empty, as the queue says."""
+    profile: bool = False
+    """After verdict and timing, profile the kernels. For Mode.CHECK, Mode.BENCHMARK and Mode.FULL only."""
 
     def as_json(self) -> dict[str, Any]:
         """The body of `POST /api/v1/submissions`."""
@@ -101,6 +104,7 @@ class Submission:
             "launch_plan": self.launch_plan,
             "problem_def": self.problem_def,
             "timing": self.timing,
+            "profile": self.profile,
             "dtype": self.dtype,
             "gpu_type": self.gpu_type,
             "time_limit_seconds": self.time_limit_seconds,

@@ -210,6 +210,13 @@ class _SolutionBody(_Body):
             "`cpu`."
         ),
     ] = None
+    profile: Annotated[
+        bool,
+        Field(
+            description="After verdict and timing, profile the kernels of the largest test case (`check`, `benchmark` "
+            "and `full`; docs/profiling.md). The time is charged."
+        ),
+    ] = False
     dtype: _Word = DEFAULT_DTYPE
 
     def _for_a_solution(self) -> dict[str, Any]:
@@ -217,6 +224,7 @@ class _SolutionBody(_Body):
             "problem_definition": self.problem_def,
             "launch_plan": _plan_text(self.launch_plan),
             "timing_mode": timing_number(self.timing),
+            "profile": self.profile,
             "dtype": self.dtype,
         }
 

@@ -8,7 +8,7 @@ from wavepool.executor.v1.run_event_pb2 import VERDICT_UNSPECIFIED
 from wavepool.scheduler.v1.scheduler_pb2 import JOB_STATE_CANCELLED
 from wavepool.submission.v1.submission_pb2 import RUN_MODE_SAMPLE, RUN_MODE_SANDBOX
 
-from gateway.submissions.run_frames import benchmarked_fields, isa_fields, test_entries
+from gateway.submissions.run_frames import benchmarked_fields, isa_fields, profile_fields, test_entries
 from gateway.submissions.verdicts import final_status
 from gateway.words.enum_names import verdict_name
 from gateway.words.json_values import from_json
@@ -56,6 +56,8 @@ def _test_fields(status: str, result: Finished) -> dict[str, Any]:
         fields["debug_info"] = debug_info(result.wrong_answer, result.message)
     if result.HasField("isa"):
         fields |= isa_fields(result.isa)
+    if result.HasField("profile"):
+        fields["profile"] = profile_fields(result.profile)
     if result.HasField("benchmarked"):
         key = "test_results" if status == "BENCHMARKED" else "benchmark_results"
         fields |= benchmarked_fields(result.benchmarked, key)

@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 from wavepool.submission.v1.submission_pb2 import RUN_MODE_CHECK, RUN_MODE_FULL, RUN_MODE_SAMPLE
 
-from gateway.words.enum_names import benchmark_stage_name, bound_name, timing_name
+from gateway.words.enum_names import (
+    benchmark_stage_name,
+    bound_name,
+    profile_clock_name,
+    profile_outcome_name,
+    timing_name,
+)
 from gateway.words.proto_time import seconds_of
 
 if TYPE_CHECKING:
@@ -19,9 +25,12 @@ if TYPE_CHECKING:
         BenchmarkResult,
         Checked,
         Compiled,
+        Extent,
         IsaReport,
         KernelHint,
         KernelReport,
+        Profile,
+        ProfiledKernel,
         RunEvent,
         TestResult,
     )
@@ -35,6 +44,7 @@ TENSARAS_NAMES: dict[Literal["clock_mhz", "temperature_celsius"], str] = {
     "clock_mhz": "sm_clock_mhz",
     "temperature_celsius": "temp_c",
 }
+RESOURCES = ("vgpr", "agpr", "sgpr", "lds_bytes", "scratch_bytes")
 MAX_RUNS_SHOWN = 100
 """Most samples that a frame shows, evenly spaced; a case may have 2,000."""
 NO_SAMPLE_STEPS = frozenset({"compiled", "checking", "test_result", "checked"})
@@ -222,6 +232,41 @@ def benchmarked_fields(benchmarked: Benchmarked, results_key: str) -> dict[str, 
     }
 
 
+def profile_fields(profile: Profile) -> dict[str, Any]:
+    """A submission's kernels by the device's profiler, or why there are none."""
+    return {
+        "outcome": profile_outcome_name(profile.outcome),
+        "note": profile.note or None,
+        "tool": profile.tool or None,
+        "tool_version": profile.tool_version or None,
+        "clock": profile_clock_name(profile.clock) if profile.clock else None,
+        "name": profile.name or None,
+        "solution_calls": profile.solution_calls,
+        "kernels": [profiled_kernel_entry(kernel) for kernel in profile.kernels],
+        "kernels_left_out": profile.kernels_left_out,
+    }
+
+
+def profiled_kernel_entry(kernel: ProfiledKernel) -> dict[str, Any]:
+    """All launches of one kernel with one shape; null for what the profiler does not report."""
+    return {
+        "name": kernel.name,
+        "calls": kernel.calls,
+        "total_ns": kernel.total_ns,
+        "mean_ns": kernel.mean_ns,
+        "min_ns": kernel.min_ns,
+        "max_ns": kernel.max_ns,
+        "share": kernel.share,
+        "grid": _extent(kernel.grid) if kernel.HasField("grid") else None,
+        "block": _extent(kernel.block) if kernel.HasField("block") else None,
+        **{name: getattr(kernel, name) if cast("Any", kernel).HasField(name) else None for name in RESOURCES},
+    }
+
+
+def _extent(extent: Extent) -> list[int]:
+    return [extent.x, extent.y, extent.z]
+
+
 def _known(result: BenchmarkResult, name: str) -> float | None:
     # The stubs type each field's name as a literal.
     return getattr(result, name) if cast("Any", result).HasField(name) else None
@@ -342,6 +387,12 @@ def _benchmarked(event: RunEvent, setting: Setting) -> Frame:
     return Frame("BENCHMARKED", {**setting.labels, **fields, "device": event.benchmarked.device or setting.device})
 
 
+def _profiling(event: RunEvent, setting: Setting) -> Frame:
+    step = event.profiling
+    message = f"Profiling the kernels with {step.tool}, test case {step.name}"
+    return Frame("PROFILING", {"tool": step.tool, "name": step.name, "message": message, **setting.labels})
+
+
 def _program_output(event: RunEvent, _: Setting) -> Frame:
     return Frame("SANDBOX_OUTPUT", {"stream": event.program_output.stream, "line": event.program_output.line})
 
@@ -357,6 +408,7 @@ _RUN_FRAMES: dict[str, Callable[[RunEvent, Setting], Frame]] = {
     "benchmark_progress": _benchmark_progress,
     "benchmark_result": _benchmark_result,
     "benchmarked": _benchmarked,
+    "profiling": _profiling,
     "program_started": lambda _event, _setting: Frame("SANDBOX_RUNNING", {}),
     "program_output": _program_output,
 }

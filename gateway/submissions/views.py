@@ -30,6 +30,9 @@ class Submission(BaseModel):
     problem: str
     mode: str
     timing: Annotated[str | None, Field(description="As it was asked for; null: the device's own way.")]
+    profile: Annotated[
+        bool, Field(description="Whether its kernels were to be profiled; `profile` of the last event has them.")
+    ]
     gpu_type: str
     fallback_gpu_types: list[str]
     dtype: str
@@ -150,6 +153,7 @@ def _submission_fields(job: scheduler_pb2.Job) -> dict[str, Any]:
         "problem": submission.problem,
         "mode": mode_name(submission.mode),
         "timing": timing_mode_word(submission.timing_mode),
+        "profile": submission.profile,
         "gpu_type": spec.gpu_type,
         "fallback_gpu_types": list(spec.fallback_gpu_types),
         "dtype": submission.dtype,

@@ -11,7 +11,14 @@ from wavepool.billing.v1.identity_pb2 import AccountOwner, MemberLevel, Role
 from wavepool.billing.v1.prices_pb2 import PriceSource
 from wavepool.billing.v1.projections_pb2 import Reuse
 from wavepool.billing.v1.reports_pb2 import OverheadPolicy
-from wavepool.executor.v1.run_event_pb2 import BenchmarkStage, Bound, Timing, Verdict
+from wavepool.executor.v1.run_event_pb2 import (
+    BenchmarkStage,
+    Bound,
+    ProfileClock,
+    ProfileOutcome,
+    Timing,
+    Verdict,
+)
 from wavepool.scheduler.v1.queues_pb2 import FairnessPolicy, QueueChangeKind, ReclaimStrategy, SchedulerPluginKind
 from wavepool.scheduler.v1.rankings_pb2 import ComparisonVerdict
 from wavepool.scheduler.v1.scheduler_pb2 import JobState
@@ -51,6 +58,8 @@ queue_change_kind_name = partial(enum_name, QueueChangeKind.Name, "QUEUE_CHANGE_
 bound_name = partial(enum_name, Bound.Name, "BOUND_")
 benchmark_stage_name = partial(enum_name, BenchmarkStage.Name, "BENCHMARK_STAGE_")
 timing_name = partial(enum_name, Timing.Name, "TIMING_")
+profile_outcome_name = partial(enum_name, ProfileOutcome.Name, "PROFILE_OUTCOME_")
+profile_clock_name = partial(enum_name, ProfileClock.Name, "PROFILE_CLOCK_")
 
 
 def role_word(number: int) -> str:

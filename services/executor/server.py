@@ -28,6 +28,7 @@ from services.executor.core.sandbox.canary import canary_job
 from services.executor.core.sandbox.scratch import memory_parent, sweep
 from services.executor.devices.others_in_sight import refusal
 from services.executor.devices.plugins import device_named
+from services.executor.devices.profiling import profiler_or_reason
 from services.executor.judges.fork_server_client import JudgeForkServer
 from services.executor.judges.pool import JudgePool
 from services.executor.leases import errors
@@ -195,6 +196,7 @@ async def find_capabilities(settings: ExecutorSettings, signer: Signer, clock: C
         inventory=inventory,
         load=LoadMeter(device, sum(gpu.device_count for gpu in inventory.current.device.gpus)),
         torch_version=await asyncio.to_thread(_torch_version, settings),
+        profiler=await asyncio.to_thread(profiler_or_reason, device),
     )
     log.info("device", extra={"device": settings.device, "toolchain": toolchain.title})
     log.info("user code runs in a sandbox", extra={"sandbox": sandbox.name, "setting": settings.sandbox})

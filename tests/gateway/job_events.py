@@ -54,6 +54,31 @@ BENCHMARKED = run_event_pb2.Benchmarked(
     device="cpu",
     timing_mode="hot",
 )
+PROFILE = run_event_pb2.Profile(
+    outcome=run_event_pb2.PROFILE_OUTCOME_MADE,
+    tool="rocprofv3",
+    tool_version="1.1.0",
+    clock=run_event_pb2.PROFILE_CLOCK_GPU,
+    name="n = 1024",
+    solution_calls=10,
+    kernels=[
+        run_event_pb2.ProfiledKernel(
+            name="void add<float>(float*, float const*, int)",
+            calls=10,
+            total_ns=34_040,
+            mean_ns=3404.0,
+            min_ns=3000,
+            max_ns=4000,
+            share=1.0,
+            grid=run_event_pb2.Extent(x=16, y=1024, z=1),
+            block=run_event_pb2.Extent(x=64, y=1, z=1),
+            vgpr=8,
+            agpr=0,
+            sgpr=16,
+        )
+    ],
+    kernels_left_out=2,
+)
 STEPS: Mapping[str, run_event_pb2.RunEvent] = {
     "reading_problem": run_event_pb2.RunEvent(reading_problem=run_event_pb2.ReadingProblem()),
     "compiling": run_event_pb2.RunEvent(compiling=run_event_pb2.Compiling(toolchain="clang 22", cached=False)),
@@ -74,6 +99,7 @@ STEPS: Mapping[str, run_event_pb2.RunEvent] = {
     "benchmarking": run_event_pb2.RunEvent(benchmarking=run_event_pb2.Benchmarking(total_tests=1, timing_mode="hot")),
     "benchmark_result": run_event_pb2.RunEvent(benchmark_result=TIMES),
     "benchmarked": run_event_pb2.RunEvent(benchmarked=BENCHMARKED),
+    "profiling": run_event_pb2.RunEvent(profiling=run_event_pb2.Profiling(tool="rocprofv3", name="n = 1024")),
     "program_started": run_event_pb2.RunEvent(program_started=run_event_pb2.ProgramStarted()),
     "program_output": run_event_pb2.RunEvent(program_output=run_event_pb2.ProgramOutput(stream="stdout", line="hello")),
 }

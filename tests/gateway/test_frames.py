@@ -17,6 +17,7 @@ from tests.gateway.arbitrary_messages import messages
 from tests.gateway.job_events import (
     ACCEPTED,
     COMPILE_ERROR,
+    PROFILE,
     STEPS,
     WRONG,
     ended,
@@ -246,6 +247,36 @@ def test_a_benchmark_says_how_far_it_has_come() -> None:
     progress.stage = run_event_pb2.BENCHMARK_STAGE_AUDITING
     frame = shown(event(5, run=run_event_pb2.RunEvent(benchmark_progress=progress)), timed)
     assert frame.fields["message"] == "Auditing test case 1 of 4, 120 samples so far"
+
+
+def test_the_stage_of_a_profile_has_a_frame() -> None:
+    frame = shown(event(4, run=STEPS["profiling"]), FULL)
+    assert frame.status == "PROFILING"
+    assert (frame.fields["tool"], frame.fields["name"]) == ("rocprofv3", "n = 1024")
+    assert frame.fields["message"] == "Profiling the kernels with rocprofv3, test case n = 1024"
+
+
+@pytest.mark.parametrize("mode", [submission_pb2.RUN_MODE_FULL, submission_pb2.RUN_MODE_CHECK])
+def test_the_last_frame_has_the_kernels_of_a_profile(mode: submission_pb2.RunMode.ValueType) -> None:
+    profiled = run_event_pb2.Finished()
+    profiled.CopyFrom(ACCEPTED)
+    profiled.profile.CopyFrom(PROFILE)
+    profile = shown(ended(9, profiled), Setting(mode)).fields["profile"]
+    assert (profile["outcome"], profile["clock"], profile["kernels_left_out"]) == ("MADE", "GPU", 2)
+    [kernel] = profile["kernels"]
+    assert (kernel["grid"], kernel["block"]) == ([16, 1024, 1], [64, 1, 1])
+    assert (kernel["calls"], kernel["mean_ns"], kernel["total_ns"]) == (10, 3404.0, 34_040)
+    assert (kernel["vgpr"], kernel["agpr"], kernel["lds_bytes"], kernel["scratch_bytes"]) == (8, 0, None, None)
+
+
+def test_the_last_frame_says_why_there_is_no_profile() -> None:
+    failed = run_event_pb2.Finished()
+    failed.CopyFrom(ACCEPTED)
+    failed.profile.outcome = run_event_pb2.PROFILE_OUTCOME_FAILED
+    failed.profile.note = "failed: rocprofv3 left no trace"
+    profile = shown(ended(9, failed)).fields["profile"]
+    assert (profile["outcome"], profile["note"], profile["kernels"]) == ("FAILED", failed.profile.note, [])
+    assert "profile" not in shown(ended(9, ACCEPTED)).fields
 
 
 def test_the_last_frame_says_which_time_the_cost_is_for() -> None:

@@ -336,6 +336,15 @@ async def test_a_timing_mode_goes_to_the_scheduler_and_is_shown(
     assert [job["timing"] for job in (await gateway.http.get(PATH)).json()["submissions"]] == [word]
 
 
+async def test_a_profile_is_asked_for_and_shown(gateway: RunningGateway, services: ScriptedServices) -> None:
+    answer = await gateway.http.post(PATH, json={**BODY, "mode": "full", "profile": True})
+    assert (answer.status_code, answer.json()["profile"]) == (202, True)
+    assert last_submit(services).spec.submission.profile
+    assert (await gateway.http.get(f"{PATH}/job_1")).json()["profile"] is True
+    answer = await gateway.http.post(PATH, json={**BODY, "mode": "full"})
+    assert answer.json()["profile"] is False
+
+
 async def test_fallbacks_go_to_the_scheduler_and_are_shown(gateway: RunningGateway, services: ScriptedServices) -> None:
     answer = await gateway.http.post(PATH, json={**BODY, "fallback_gpu_types": ["MI250X", "MI210"]})
     assert (answer.status_code, answer.json()["fallback_gpu_types"]) == (202, ["MI250X", "MI210"])

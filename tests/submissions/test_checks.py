@@ -10,7 +10,7 @@ from wavepool.submission.v1.submission_pb2 import RunMode, Submission
 
 from problems.kit.signature import Initial, parse_signature
 from submissions.checks import InvalidSubmissionError, SubmissionError, UnknownProblemError, checked
-from submissions.modes import MODES, TIMED_MODES, TIMING_MODES, Mode, TimingMode
+from submissions.modes import MODES, PROFILED_MODES, TIMED_MODES, TIMING_MODES, Mode, TimingMode
 from vocabulary.limits import MAX_DEFINITION_BYTES, MAX_PLAN_BYTES, MAX_SOURCE_BYTES
 
 if TYPE_CHECKING:
@@ -129,6 +129,18 @@ def test_a_timing_mode_that_is_none_is_refused_with_those_that_are() -> None:
     assert "'9' is none of cold, hot, first-call" in refusal(timing_mode=9)["timing_mode"]
 
 
+@pytest.mark.parametrize("mode", PROFILED_MODES)
+def test_what_is_checked_may_be_profiled(mode: Mode) -> None:
+    assert admitted(mode=mode.number, profile=True).profile
+    assert not admitted(mode=mode.number).profile
+
+
+@pytest.mark.parametrize("mode", [Mode.SAMPLE, Mode.SANDBOX])
+def test_a_sample_and_a_whole_program_have_no_profile(mode: Mode) -> None:
+    said = refusal(mode=mode.number, profile=True)["profile"]
+    assert "for `check`, `benchmark`, `full` only" in said
+
+
 def test_a_launch_plan_that_fits_its_problem_is_admitted() -> None:
     assert admitted(launch_plan=PLAN).launch_plan == PLAN
 
@@ -178,6 +190,7 @@ def test_whole_programs_have_neither_plan_nor_definition() -> None:
         dtype=st.text(max_size=10),
         language=st.text(max_size=10) | st.just("hip"),
         timing_mode=st.integers(0, 9),
+        profile=st.booleans(),
     )
 )
 def test_any_submission_is_either_admitted_in_canonical_words_or_refused_by_name(submission: Submission) -> None:
@@ -189,6 +202,7 @@ def test_any_submission_is_either_admitted_in_canonical_words_or_refused_by_name
         mode = MODES[spelt.mode]
         assert spelt.language == "hip"
         assert TIMING_MODES[spelt.timing_mode] is None or mode in TIMED_MODES
+        assert not spelt.profile or mode in PROFILED_MODES
         assert mode is Mode.SANDBOX or spelt.problem_definition or spelt.dtype in PROBLEMS[spelt.problem].dtypes
         assert checked(spelt, PROBLEMS) == spelt
         return

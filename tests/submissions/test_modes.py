@@ -31,3 +31,10 @@ def test_the_client_and_the_page_have_the_same_modes() -> None:
     assert set(re.findall(r'^ *"?([\w-]+)"?: ', words, re.MULTILINE)) == {*modes.TimingMode}
     assert set(re.findall(r'value="(.*?)"', choices)) == {"", *modes.TimingMode}
     assert set(re.findall(r'name="mode"[^>]*value="(.*?)"', index)) == {*modes.Mode}
+
+
+def test_the_page_and_the_client_profile_the_same_modes() -> None:
+    page = (REPOSITORY / "web/request/profile.js").read_text("utf-8")
+    (words,) = re.findall(r"PROFILED_MODES = new Set\(\[(.*)\]\)", page)
+    assert set(re.findall(r'"(\w+)"', words)) == set(modes.PROFILED_MODES)
+    assert set(modes.PROFILED_MODES) == client.PROFILED_MODES

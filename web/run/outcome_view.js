@@ -5,6 +5,7 @@ import { count, dollars, exact, figure, milliseconds } from "../page/format.js";
 import { inline } from "../page/markdown.js";
 import { benchmarkTable, timingKind, timingWord } from "./benchmark_view.js";
 import { kernelsView } from "./kernels_view.js";
+import { profileView } from "./profile_view.js";
 import { GOOD } from "./run_state.js";
 
 const DIAGNOSTIC = /^(?:[^\s:]*:)?(\d+):(?:(\d+):)?\s*(?:fatal )?(error|warning|note):/;
@@ -58,6 +59,7 @@ export function outcome(run, goTo) {
     data.expected_output !== undefined ? sample(data) : null,
     tests.length ? testList(tests) : null,
     benchmarks.length ? benchmarkTable(benchmarks, device(run), run.timing) : null,
+    profileView(data.profile),
     run.compiled?.warnings ? diagnostics("Compiler warnings", run.compiled.warnings, goTo) : null,
     kernelsView(data.isa ? data : (run.compiled ?? {}), goTo),
     output(run, data),

@@ -17,16 +17,18 @@ const STAGE_OF_STATUS = {
   BENCHMARKING: "Benchmark",
   BENCHMARK_RESULT: "Benchmark",
   BENCHMARKED: "Benchmark",
+  PROFILING: "Profile",
   SANDBOX_RUNNING: "Run",
   SANDBOX_OUTPUT: "Run",
 };
 export const GOOD = new Set(["ACCEPTED", "CHECKED", "BENCHMARKED", "PASSED", "SANDBOX_SUCCESS"]);
 const MAX_LINES = 1000;
 
-export function emptyRun(mode, fallbacks = []) {
+export function emptyRun(mode, fallbacks = [], profile = false) {
+  const stages = STAGES_OF_MODE[mode] ?? STAGES;
   return {
     fallbacks,
-    stages: (STAGES_OF_MODE[mode] ?? STAGES).map((name) => ({ name, state: "waiting", begin: null, end: null })),
+    stages: (profile ? [...stages.slice(0, -1), "Profile", "Done"] : stages).map((name) => ({ name, state: "waiting", begin: null, end: null })),
     line: "",
     device: null,
     costUsd: null,
@@ -106,6 +108,8 @@ function noted(run, status, data) {
       const benchmarks = [...run.benchmarks, data.result];
       return { ...run, benchmarks, line: `${benchmarks.length} of ${data.total_tests} cases measured` };
     }
+    case "PROFILING":
+      return { ...run, line: data.message ?? "Profiling the kernels" };
     case "SANDBOX_RUNNING":
       return { ...run, line: "The program runs" };
     case "SANDBOX_OUTPUT":

@@ -14,7 +14,7 @@ from wavepool_client.commands.options import EndpointOption, IdArgument, JsonOpt
 from wavepool_client.errors import InputError
 from wavepool_client.exit_codes import ExitCode
 from wavepool_client.outcome import result_of, result_of_submission
-from wavepool_client.submission import TIMED_MODES, Isolation, Mode, Resources, Submission, TimingMode
+from wavepool_client.submission import PROFILED_MODES, TIMED_MODES, Isolation, Mode, Resources, Submission, TimingMode
 from wavepool_client.terminal.output import notes, print_json, results, say
 from wavepool_client.terminal.progress import shown_on
 from wavepool_client.terminal.result_printing import print_result, table_of
@@ -51,6 +51,13 @@ FallbackOption = Annotated[
         autocompletion=complete_gpu_type,
         help="A GPU that will do where none of --gpu is free; give it again for more, the best first. "
         "The charge goes by the GPU that it gets.",
+    ),
+]
+ProfileOption = Annotated[
+    bool,
+    typer.Option(
+        "--profile",
+        help="Then profile its kernels, if the device can, and show how long each takes. That time is charged, too.",
     ),
 ]
 RequireValidOption = Annotated[
@@ -122,6 +129,7 @@ def submit(  # noqa: PLR0913 - an argument for each option
     launch_plan: LaunchPlanOption = None,
     problem_def: ProblemDefOption = None,
     timing: TimingOption = None,
+    profile: ProfileOption = False,
     endpoint: EndpointOption = None,
     token: TokenOption = None,
     as_json: JsonOption = False,
@@ -133,6 +141,8 @@ def submit(  # noqa: PLR0913 - an argument for each option
         raise InputError("which problem is it for? Give --problem; `wavepool problems` lists them")
     if require_valid and (not wait or mode not in TIMED_MODES):
         raise InputError("--require-valid: only `full` and `benchmark` time anything, and only --wait hears of it")
+    if profile and mode not in PROFILED_MODES:
+        raise InputError("--profile: only `full`, `benchmark` and `check` can be profiled")
     plan = plan_of(launch_plan) if launch_plan else None
     definition = source_of(problem_def) if problem_def else ""
     fallbacks = tuple(fallback_gpu or ())
@@ -152,6 +162,7 @@ def submit(  # noqa: PLR0913 - an argument for each option
         resources,
         job_class,
         placement,
+        profile,
     )
     with connect(endpoint, token) as client:
         sent = client.send(submission)

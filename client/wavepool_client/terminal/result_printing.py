@@ -10,6 +10,8 @@ from rich.table import Table
 from wavepool_client.terminal.output import results
 from wavepool_client.text.machines import cost_text
 from wavepool_client.text.narration import format_milliseconds, format_number, not_converged
+from wavepool_client.text.profile import COLUMNS as PROFILE_COLUMNS
+from wavepool_client.text.profile import profile_rows, profile_title
 from wavepool_client.text.samples import sample_text
 from wavepool_client.text.timing import plus_minus, timing_colour, timing_text
 
@@ -43,6 +45,7 @@ def print_result(result: Result) -> None:
     _print_mismatches(result.data.get("debug_info"))
     _print_failed_tests(result.data.get("test_results"))
     _print_benchmarks(result)
+    _print_profile(result.data.get("profile"))
     facts = {"verdict": result.verdict, "tests": _tests(result), "cost": _cost(result), "id": result.id}
     results.print("  ".join(f"[dim]{name}[/dim] {escape(value)}" for name, value in facts.items() if value))
 
@@ -118,6 +121,20 @@ def _print_benchmarks(result: Result) -> None:
     results.print(table_of(("test", "median", "arithmetic", "traffic", "95 % interval", "trust"), rows))
     for note in origin_notes(result):
         results.print(note)
+
+
+def _print_profile(profile: object) -> None:
+    """Prints the kernels; columns that no kernel has a figure for are left out."""
+    if not isinstance(profile, dict):
+        return
+    known = cast("dict[str, Any]", profile)
+    results.print(profile_title(known), markup=False)
+    rows = profile_rows(known)
+    shown = [at for at in range(len(PROFILE_COLUMNS)) if any(row[at] is not None for row in rows)]
+    if rows:
+        results.print(table_of([PROFILE_COLUMNS[at] for at in shown], [[row[at] for at in shown] for row in rows]))
+    if known.get("kernels_left_out"):
+        results.print(f"and {known['kernels_left_out']} more kernels", markup=False)
 
 
 def origin_notes(result: Result) -> list[str]:

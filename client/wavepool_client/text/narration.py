@@ -137,6 +137,7 @@ _NARRATORS: dict[str, Callable[[Fields], str]] = {
     "BENCHMARKING": _benchmarking,
     "BENCHMARK_RESULT": _benchmark_result,
     "BENCHMARKED": _benchmarked,
+    "PROFILING": lambda fields: _message(fields) or "Profiling the kernels",
     "ACCEPTED": _accepted,
     "SANDBOX_RUNNING": lambda _: "The program runs",
     "SANDBOX_OUTPUT": lambda fields: f"{fields.get('stream')}: {fields.get('line')}",

@@ -43,7 +43,7 @@ def submission_rows(job: dict[str, Any]) -> list[tuple[str, str]]:
     facts["waited"] = _between(job.get("create_time"), job.get("start_time"))
     facts["took"] = _between(job.get("start_time"), job.get("end_time"))
     facts["cost"] = cost_text(job.get("cost_usd"), job.get("billable_seconds"))
-    facts["extras"] = [name for name in ("launch_plan", "problem_def") if job.get(name)]
+    facts["extras"] = [name for name in ("launch_plan", "problem_def", "profile") if job.get(name)]
     facts["message"] = None if job.get("result") else job.get("message")
     return [(name, _text(value)) for name, value in facts.items() if value not in (None, "", [])]
 

@@ -8,6 +8,7 @@
 #include "kernel_name.h"
 #include "launch.h"
 #include "launch_limits.h"
+#include "launch_trace.h"
 #include "registry.h"
 #include "../sanitizer/sanitizer.h"
 #include "wavepool/host/api.h"
@@ -77,6 +78,7 @@ hipError_t launch_cooperatively(const KernelEntry& kernel, dim3 grid, dim3 block
         explain("kernel %s: cooperative launches cannot be checked", name_in_source(kernel));
         return hipErrorNotSupported;
     }
+    const TracedLaunch traced(kernel, grid, block, order.shared_bytes);
     return run_cooperative_grid(kernel, arguments, shape_of(grid, block), order) ? hipSuccess
                                                                                  : hipErrorCooperativeLaunchTooLarge;
 }
@@ -85,6 +87,7 @@ hipError_t launch_kernel(const KernelEntry& kernel, dim3 grid, dim3 block, void*
                          const LaunchOrder& order) {
     if (!fits(kernel, grid, block, order.shared_bytes)) return hipErrorInvalidConfiguration;
     if (sanitizing()) sanitizer::launch_begins(kernel, uint64_t(grid.x) * grid.y * grid.z, order.shared_bytes);
+    const TracedLaunch traced(kernel, grid, block, order.shared_bytes);
     run_grid(kernel, arguments, shape_of(grid, block), order);
     return hipSuccess;
 }

@@ -213,6 +213,7 @@ async def _bench(chosen: argparse.Namespace, options: Options) -> int:
         mode=Mode(chosen.mode).number,
         dtype=chosen.dtype,
         timing_mode=timing_number(TimingMode(chosen.timing) if chosen.timing else None),
+        profile=chosen.profile,
     )
     try:
         submission = checked(submission, {slug: entry.problem for slug, entry in catalogue().problems.items()})

@@ -140,7 +140,13 @@ class Execution:
                 self.run.record(event)
 
     def _job(self) -> CoreJob:
-        return replace(self.run.spec.job, devices=self.place.devices, has_part_of_gpu=self.place.is_part)
+        left_seconds = (self._deadline - self._clock.now()).total_seconds()
+        return replace(
+            self.run.spec.job,
+            devices=self.place.devices,
+            has_part_of_gpu=self.place.is_part,
+            longest_seconds=max(left_seconds, 1e-3),
+        )
 
     async def _reason_to_end(self) -> EndReason:
         while True:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from servicekit.clock import Clock
     from services.executor.devices.device import DeviceDescription, Toolchain
+    from services.executor.devices.profiling import Profiler
     from services.executor.machine.inventory import InventoryReader
     from services.executor.machine.load import LoadMeter
     from services.executor.runs.all_runs import Capacity
@@ -39,6 +40,8 @@ class Capabilities:
     load: LoadMeter
     torch_version: str = ""
     """Version of the torch that evaluates problem definitions; empty if none can be evaluated."""
+    profiler: Profiler | str = ""
+    """The device's profiler, or why it has none."""
 
     def to_proto(
         self, runs_in_flight: int, capacity: Capacity, unfit_reason: str
@@ -78,7 +81,12 @@ class Capabilities:
             load=executor_pb2.MachineLoad(
                 cpu_share=load.cpu_share, memory_share=load.memory_share, gpu_share=load.gpu_share
             ),
+            **_profiler_fields(self.profiler),
         )
+
+
+def _profiler_fields(profiler: Profiler | str) -> dict[str, str]:
+    return {"no_profiler_because": profiler} if isinstance(profiler, str) else {"profiler": profiler.title}
 
 
 def _version() -> str:

@@ -347,6 +347,67 @@ def test_a_timing_mode_goes_along_and_is_said_beside_the_times(
     assert f"{timing} times: " in run.out
 
 
+PROFILE = {
+    "outcome": "MADE",
+    "note": None,
+    "tool": "wavepool cpu runtime",
+    "tool_version": None,
+    "clock": "HOST",
+    "name": "n = 2^18, normal",
+    "solution_calls": 10,
+    "kernels": [
+        {
+            "name": "add",
+            "calls": 10,
+            "total_ns": 20_000,
+            "mean_ns": 2000.0,
+            "min_ns": 1500,
+            "max_ns": 2500,
+            "share": 1.0,
+            "grid": [16, 1024, 1],
+            "block": [64, 1, 1],
+            "vgpr": None,
+            "sgpr": None,
+            "lds_bytes": 0,
+            "scratch_bytes": None,
+        }
+    ],
+    "kernels_left_out": 0,
+}
+
+
+def test_a_profile_is_asked_for_and_its_kernels_are_shown(gateway: ScriptedGateway, kernel: str) -> None:
+    last = {**ACCEPTED[-1][1], "profile": PROFILE}
+    message = "Profiling the kernels with wavepool cpu runtime, test case n = 2^18, normal"
+    scripted(gateway, Stream([*OPENING, (5, {"status": "PROFILING", "message": message}), (6, last)]))
+    run = wavepool("submit", kernel, "-p", "relu", "--profile", "--endpoint", gateway.endpoint)
+    assert run.status == 0, run.err
+    assert gateway.asked("POST", SUBMISSIONS)[0].body["profile"] is True
+    assert message in run.err
+    assert "by wavepool cpu runtime (the host's clock, not GPU times)" in run.out
+    lines = run.out.splitlines()
+    [head] = [line.split() for line in lines if line.startswith("kernel ")]
+    assert head == ["kernel", "calls", "mean", "min", "max", "share", "grid", "block", "LDS"]
+    [row] = [line.split() for line in lines if line.startswith("add ")]
+    assert row == ["add", "10", "2", "µs", "1.5", "µs", "2.5", "µs", "100.0%", "16", "x", "1024", "64", "0", "B"]
+
+
+def test_why_there_is_no_profile_is_said_and_changes_nothing(gateway: ScriptedGateway, kernel: str) -> None:
+    note = "not available on this device: sim: its times are made up"
+    last = {**ACCEPTED[-1][1], "profile": {"outcome": "UNAVAILABLE", "note": note, "kernels": []}}
+    scripted(gateway, Stream([*OPENING, (5, last)]))
+    run = wavepool("submit", kernel, "-p", "relu", "--profile", "--endpoint", gateway.endpoint)
+    assert run.status == 0, run.err
+    assert f"profile: {note}" in run.out
+
+
+def test_a_profile_of_a_sample_is_refused_before_anything_is_sent(gateway: ScriptedGateway, kernel: str) -> None:
+    run = wavepool("submit", kernel, "-p", "relu", "--profile", "--mode", "sample", "--endpoint", gateway.endpoint)
+    assert run.status == 2
+    assert "--profile: only `full`, `benchmark` and `check`" in run.err
+    assert gateway.asked("POST", SUBMISSIONS) == []
+
+
 def test_a_timing_mode_that_is_none_is_refused_before_anything_is_sent(gateway: ScriptedGateway, kernel: str) -> None:
     run = wavepool("submit", kernel, "-p", "relu", "--timing", "warm", "--endpoint", gateway.endpoint)
     assert run.status == 2

@@ -14,7 +14,7 @@ from playwright.async_api import expect
 from wavepool.executor.v1 import run_event_pb2
 from wavepool.submission.v1 import submission_pb2
 
-from tests.gateway.job_events import ACCEPTED, COMPILE_ERROR, WRONG, event, whole_run
+from tests.gateway.job_events import ACCEPTED, COMPILE_ERROR, PROFILE, WRONG, event, whole_run
 from tests.gateway.refusals import refusal
 from tests.gateway.scripted_scheduler import ALIAS, PROBLEM
 
@@ -172,6 +172,33 @@ async def test_cold_times_of_caches_that_may_be_warm_say_so(web: BrowserPage) ->
     await web.open()
     await web.submit()
     await expect(web.page.locator("#outcome")).to_contain_text("before each call. That was not seen to empty them")
+
+
+async def test_a_profile_is_asked_for_with_a_tick_and_its_kernels_are_shown(
+    web: BrowserPage, services: ScriptedServices
+) -> None:
+    profiled = run_event_pb2.Finished()
+    profiled.CopyFrom(ACCEPTED)
+    profiled.profile.CopyFrom(PROFILE)
+    web.script(FULL, profiled)
+    await web.open()
+    asked = web.page.locator("#profile-asked")
+    await expect(asked).not_to_be_checked()
+    await asked.check()
+    await web.submit()
+    await web.page.wait_for_selector(".verdict.good")
+    assert services.refusals.calls["SubmitJob"][0].spec.submission.profile
+    cells = await web.texts(".profile tbody td")
+    assert cells[:5] == ["void add<float>(float*, float const*, int)", "10", "3.404 µs", "3 µs", "4 µs"]
+    assert cells[5:] == ["100.0 %", "16 \u00d7 1024", "64", "8", "0", "16"]
+    await expect(web.page.locator(".profile")).to_contain_text("10 calls of n = 1024, by rocprofv3 1.1.0.")
+    await expect(web.page.locator(".profile")).to_contain_text("and 2 more")
+    assert "Profile" in await web.texts(".stage .stage-name")
+    await web.page.reload()
+    await expect(asked).to_be_checked()
+    assert await web.accessibility() == []
+    await web.choose("sample")
+    await expect(web.page.locator("#profile")).to_be_hidden()
 
 
 async def test_what_is_not_measured_has_no_timing_to_choose(web: BrowserPage, services: ScriptedServices) -> None:

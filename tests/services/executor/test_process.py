@@ -220,6 +220,7 @@ async def test_it_says_which_sandbox_it_uses_and_what_that_does_not_hold_back(ex
     assert gaps == list(capabilities.sandbox_gaps)
     assert capabilities.device == "cpu"
     assert "leaky-relu" in capabilities.problems
+    assert (capabilities.profiler, capabilities.no_profiler_because) == ("wavepool cpu runtime", "")
 
 
 def _cgroups_made_by(pid: int) -> list[Path]:

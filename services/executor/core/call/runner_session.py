@@ -68,8 +68,16 @@ class CallTimes:
 class RunnerSession:
     """A session with one runner, used through `open`. Afterwards `end` says how the sandbox ended, if it ever began."""
 
-    def __init__(self, device: Device, sandbox: Sandbox, limits: StageLimits, channel: Channel) -> None:
+    def __init__(
+        self,
+        device: Device,
+        sandbox: Sandbox,
+        limits: StageLimits,
+        channel: Channel,
+        goodbye_seconds: float = _GOODBYE_SECONDS,
+    ) -> None:
         self.channel = channel
+        self._goodbye_seconds = goodbye_seconds
         self.end: Exit | None = None
         self.came_up = False
         self._met_what_ours_may = False
@@ -329,5 +337,5 @@ class RunnerSession:
     async def _say_goodbye(self, process: SandboxedProcess) -> None:
         with suppress(ChannelClosedError, TimeoutError):
             await self.channel.send(Order.END, self._sequence + 1)
-            async with asyncio.timeout(_GOODBYE_SECONDS):
+            async with asyncio.timeout(self._goodbye_seconds):
                 await end_of(process)

@@ -13,6 +13,8 @@ from services.executor.core.model.events import (
     Compiled,
     Event,
     Finished,
+    Profile,
+    ProfileOutcome,
     ProgramResult,
     Sample,
     TestResult,
@@ -52,6 +54,10 @@ class Progress:
     first_call_time: float | None = None
     stage_seconds: dict[str, float] = field(default_factory=dict[str, float])
     report: dict[str, object] = field(default_factory=dict[str, object])
+    profile: Profile | None = None
+    is_unkillable: bool = False
+    """True if work that the verdict does not depend on left processes that SIGKILL does not end."""
+    begin: float = field(default_factory=time.monotonic)
 
     @contextmanager
     def stage(self, name: str) -> Generator[None]:
@@ -61,6 +67,12 @@ class Progress:
             yield
         finally:
             self.stage_seconds[name] = self.stage_seconds.get(name, 0.0) + time.perf_counter() - begin
+
+    @property
+    def left_seconds(self) -> float:
+        """The time that is left of the run's; infinity if it has no limit."""
+        longest = self.job.longest_seconds or float("inf")
+        return longest - (time.monotonic() - self.begin)
 
     def tell_of_build(self, event: Event) -> None:
         """Reports an event of the builder; COMPILED begins with a note if the sent definition is not used."""
@@ -100,11 +112,18 @@ class Progress:
             stderr=_text(self.end.stderr if self.end else b""),
             output_truncated=truncated,
             isa=failure.isa if failure else None,
-            unkillable=failure.unkillable if failure else False,
+            unkillable=self.is_unkillable or (failure.unkillable if failure else False),
+            profile=self._profile(failure),
             stage_seconds=self.stage_seconds,
             first_call_time=self.first_call_time,
             report={**self.report, **self._benchmark_report(), "verdict": verdict},
         )
+
+    def _profile(self, failure: Failure | None) -> Profile | None:
+        if not self.job.profile or self.profile is not None:
+            return self.profile
+        verdict = failure.verdict if failure else Verdict.ACCEPTED
+        return Profile(ProfileOutcome.SKIPPED, f"not made: the run ended with {verdict}")
 
     def _benchmark_report(self) -> dict[str, object]:
         """Returns every figure and every sample, which are signed with the rest."""

@@ -15,22 +15,36 @@ from services.executor.core.model.report import canonical_json
 from services.executor.core.model.verdict import Verdict
 from services.executor.core.run.one_run import JobError, run
 from services.executor.core.timing.benchmark_result import BenchmarkResult
+from services.executor.devices.profiling import ProfileClock
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from services.executor.core.model.isa_report import IsaReport, KernelReport
     from services.executor.core.model.job import CoreJob
     from services.executor.core.run.context import RunContext
 
+_NAME_WIDTH = 48
 ACCEPTED, NOT_ACCEPTED, BAD_USAGE, INFRASTRUCTURE = 0, 1, 2, 3
 
 
-async def bench(job: CoreJob, context: RunContext, *, as_json: bool) -> int:
-    """Runs `job` and returns the exit status. With `as_json` stdout has the last event alone; stages go to stderr."""
+async def bench(
+    job: CoreJob, context: RunContext, *, as_json: bool, also: Callable[[events.Event], None] = lambda _: None
+) -> int:
+    """Runs `job` and returns the exit status; `also` gets every event that is printed.
+
+    With `as_json` stdout has the last event alone; stages go to stderr.
+    """
     screen = sys.stderr if as_json else sys.stdout
     sandbox = context.sandbox
     _say(screen, f"sandbox: {sandbox.name}" + "".join(f"\n  does not hold back: {gap}" for gap in sandbox.gaps))
+
+    def emit(event: events.Event) -> None:
+        _say(screen, line_of(event))
+        also(event)
+
     try:
-        finished = await run(job, context, lambda event: _say(screen, line_of(event)))
+        finished = await run(job, context, emit)
     except JobError as error:
         _say(sys.stderr, str(error))
         return BAD_USAGE
@@ -103,6 +117,11 @@ def _(event: events.Benchmarked) -> str:
 
 
 @line_of.register
+def _(event: events.Profiling) -> str:
+    return f"profiling case {event.name} with {event.tool}"
+
+
+@line_of.register
 def _(event: events.ProgramOutput) -> str:
     return event.line if event.stream == "stdout" else f"[stderr] {event.line}"
 
@@ -112,7 +131,25 @@ def _(event: events.Finished) -> str:
     parts = [f"{event.verdict}{f' ({event.reason})' if event.reason else ''}: {event.message}", event.details]
     parts += [_mismatches(event.wrong_answer)] if event.wrong_answer else []
     parts += [f"[stderr of the submission]\n{event.stderr}"] if event.stderr and event.program is None else []
+    parts += [profile_text(event.profile)] if event.profile else []
     return "\n".join(part.rstrip() for part in parts if part)
+
+
+def profile_text(profile: events.Profile) -> str:
+    """Returns a table with a row for each kernel, or the reason why there is none."""
+    if not profile.kernels:
+        return f"profile: {profile.note}"
+    clock = "the host's clock, not GPU times" if profile.clock is ProfileClock.HOST else "the GPU's clock"
+    tool = f"{profile.tool} {profile.tool_version}".rstrip()
+    head = f"kernels of {profile.solution_calls} calls of {profile.name}, by {tool}"
+    columns = f"{'kernel':<{_NAME_WIDTH}} {'calls':>6} {'mean us':>12} {'min us':>12} {'max us':>12} {'share':>7}"
+    rows = [
+        f"{one.name[:_NAME_WIDTH]:<{_NAME_WIDTH}} {one.calls:>6} {one.mean_ns / 1e3:>12.3f} {one.min_ns / 1e3:>12.3f} "
+        f"{one.max_ns / 1e3:>12.3f} {one.share:>6.1%}"
+        for one in profile.kernels
+    ]
+    more = [f"and {profile.kernels_left_out} more"] if profile.kernels_left_out else []
+    return "\n".join([f"{head} ({clock})", columns, *rows, *more])
 
 
 def _isa_lines(report: IsaReport) -> list[str]:

@@ -25,7 +25,9 @@ def parser() -> ArgumentParser:
     shared, on_gpu = _shared("cpu"), _shared("rocm")
     commands = whole.add_subparsers(dest="command", required=True)
     _add_bench(commands.add_parser("bench", parents=[shared], help="compile, check and benchmark one file"))
-    _add_profile(commands.add_parser("profile", parents=[on_gpu], help="check one file under the GPU's profiler"))
+    _add_profile(
+        commands.add_parser("profile", parents=[on_gpu], help="check one file, and show its kernels by a profiler")
+    )
     _add_isa(commands.add_parser("isa", parents=[shared], help="what the MI300X's compiler makes of one file; no GPU"))
     _add_check(
         commands.add_parser("check", parents=[shared], help="find wrong accesses and races in one file's kernels")
@@ -80,6 +82,7 @@ def _add_bench(one: ArgumentParser) -> None:
     )
     one.add_argument("--launch-plan", type=Path, help="JSON: the file has kernels only, and is launched by this plan")
     one.add_argument("--problem-def", type=Path, help="a problem of your own: Python source of a problem class")
+    one.add_argument("--profile", action="store_true", help="then show the kernels with their times, by a profiler")
     one.add_argument("--json", action="store_true", help="print the last event as JSON, stages to stderr")
 
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from services.executor.core.model.verdict import Verdict
     from services.executor.core.timing.benchmark_result import Timing
+    from services.executor.devices.profiling import ProfileClock, ProfiledKernel
 
 
 @dataclass(frozen=True)
@@ -129,6 +130,44 @@ class Benchmarked:
 
 
 @dataclass(frozen=True)
+class Profiling:
+    """Verdict and timing are known, and calls of the case `name` are made under the profiler `tool`."""
+
+    tool: str
+    name: str
+
+
+class ProfileOutcome(StrEnum):
+    """The outcome of a profile."""
+
+    MADE = "MADE"
+    UNAVAILABLE = "UNAVAILABLE"
+    """The device has no profiler, or the machine lacks it."""
+    FAILED = "FAILED"
+    SKIPPED = "SKIPPED"
+    """The run was not accepted, or had too little time left."""
+
+
+@dataclass(frozen=True)
+class Profile:
+    """The kernels of a submission by the device's profiler; all of it is a claim.
+
+    `note` says for people why there are no kernels, and other remarks. `name` is the test case, and `solution_calls`
+    how often it was called. `kernels` are those with the longest total time; the others are only counted.
+    """
+
+    outcome: ProfileOutcome
+    note: str = ""
+    tool: str = ""
+    tool_version: str = ""
+    clock: ProfileClock | None = None
+    name: str = ""
+    solution_calls: int = 0
+    kernels: tuple[ProfiledKernel, ...] = ()
+    kernels_left_out: int = 0
+
+
+@dataclass(frozen=True)
 class ProgramStarted:
     """The sandbox endpoint's program is running."""
 
@@ -194,7 +233,8 @@ class Finished:
     `host`, `vram`, `wall`, `cpu`). `stdout` and `stderr` are the output of the user's code, capped. `isa` is the report
     on a source that the device's compiler refused. `unkillable` says that SIGKILL did not end all processes of the run,
     so that the machine is unfit. `stage_seconds` says where the time went. `first_call_time` is when the runner was
-    told to make its first call, in Unix seconds, or None if it never was. `report` is the canonical report.
+    told to make its first call, in Unix seconds, or None if it never was. `profile` is set if the job asked for it.
+    `report` is the canonical report.
     """
 
     verdict: Verdict
@@ -216,6 +256,7 @@ class Finished:
     unkillable: bool = False
     stage_seconds: Mapping[str, float] = field(default_factory=dict[str, float])
     first_call_time: float | None = None
+    profile: Profile | None = None
     report: Mapping[str, object] = field(default_factory=dict[str, object])
 
 
@@ -229,6 +270,7 @@ Event = (
     | BenchmarkProgress
     | BenchmarkResult
     | Benchmarked
+    | Profiling
     | ProgramStarted
     | ReadingProblem
     | ProgramOutput

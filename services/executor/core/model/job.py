@@ -42,6 +42,10 @@ class CoreJob:
     """Other runs may be on the same GPU, so that no time is proven."""
     timing_mode: TimingMode | None = None
     """The timing mode of the calls; None for the device's default."""
+    profile: bool = False
+    """Whether to make a profile once verdict and timing are known."""
+    longest_seconds: float = 0.0
+    """The time that the run may take; 0 if it has no limit. Whoever gives the job keeps it; we only need to know it."""
 
     @classmethod
     def of(cls, submission: Submission, size_set: SizeSet, seed: str = "") -> Self:
@@ -56,6 +60,7 @@ class CoreJob:
             launch_plan=submission.launch_plan,
             problem_definition=submission.problem_definition,
             timing_mode=TIMING_MODES[submission.timing_mode],
+            profile=submission.profile,
         )
 
     def to_bytes(self) -> bytes:
@@ -68,6 +73,7 @@ class CoreJob:
             mode=self.mode.number,
             dtype=self.dtype,
             timing_mode=timing_number(self.timing_mode),
+            profile=self.profile,
         )
         return JudgeJob(
             submission=submission,
@@ -75,6 +81,7 @@ class CoreJob:
             seed=self.seed,
             devices=self.devices,
             has_part_of_gpu=self.has_part_of_gpu,
+            longest_seconds=self.longest_seconds,
         ).SerializeToString()
 
     @classmethod
@@ -89,4 +96,9 @@ class CoreJob:
             raise BadJobError(f"mode, timing_mode: {error} is none that this judge knows") from error
         except ValueError as error:
             raise BadJobError(f"size_set: {error}") from error
-        return replace(job, devices=tuple(given.devices), has_part_of_gpu=given.has_part_of_gpu)
+        return replace(
+            job,
+            devices=tuple(given.devices),
+            has_part_of_gpu=given.has_part_of_gpu,
+            longest_seconds=given.longest_seconds,
+        )

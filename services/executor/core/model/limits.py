@@ -106,6 +106,8 @@ class StageLimits:
     """The time after which no further case of it is tried."""
     definition_array_mib: int = 2048
     """The most that the arrays of one of its answers may take together."""
+    profile_seconds: float = 60.0
+    """The longest that a profile may take, after the verdict."""
 
     def within(self, share: Share) -> StageLimits:
         """The same limits for a submission's sandbox that may use only `share`."""

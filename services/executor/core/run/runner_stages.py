@@ -6,7 +6,7 @@ import hashlib
 import itertools
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -32,13 +32,14 @@ from services.executor.core.model.verdict import Verdict
 from services.executor.core.problem_host.authors_problem import AuthorsProblem
 from services.executor.core.run.benchmarking import Bench, benchmark, profile_of
 from services.executor.core.run.device_properties import host_memory_doubt, with_properties
+from services.executor.core.run.profiling import ProfileStage, Subject
 from services.executor.core.sandbox.running import unkillable
 from services.executor.core.timing.case_timing import PART_OF_A_GPU, launched_by_submission
 from services.executor.core.timing.stopping import default_mode, profile_in
 from submissions.modes import Mode
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Sequence
+    from collections.abc import AsyncGenerator, Mapping, Sequence
     from pathlib import Path
 
     from problems.kit.definition import Case, Problem
@@ -91,8 +92,11 @@ class RunnerStages:
             if self._job.mode is Mode.SAMPLE:
                 return await self._sample(progress)
             await self._check(progress)
+            launching = self._by_itself()
             if self._job.mode in {Mode.BENCHMARK, Mode.FULL}:
-                await self._benchmark(progress)
+                launching = await self._benchmark(progress)
+            if self._job.profile:
+                progress.profile = await self._profile_stage(launching, progress).run()
         except Failure as failure:
             if failure.verdict is Verdict.WRONG_ANSWER and failure.reason != LATE:
                 lanes = self._context.device.describe().wavefront_size
@@ -150,8 +154,11 @@ class RunnerStages:
             return []
         return [self._problem.hidden_case(self._job.size_set, self.seed.generator(purpose))]
 
-    async def _benchmark(self, progress: Progress) -> None:
-        """Measures calls that our runner launches or, if it cannot, the submission; then the time is UNPROVEN."""
+    async def _benchmark(self, progress: Progress) -> _Launching:
+        """Measures calls that our runner launches or, if it cannot, the submission; then the time is UNPROVEN.
+
+        Returns who launched the calls that count.
+        """
         hidden = self._hidden("hidden case when ranked")
         with progress.stage("benchmark"):
             cases = self._problem.sizes.of(self._job.size_set)
@@ -169,7 +176,22 @@ class RunnerStages:
                     raise
                 because = launched_by_submission(f"launched by us, its kernels ended otherwise: {failure.message}")
                 del progress.report["replayer_sha256"], progress.report["launch_program_sha256"]
-                await self._measure(self._by_itself(because), hidden, progress)
+                launching = self._by_itself(because)
+                await self._measure(launching, hidden, progress)
+            return launching
+
+    def _profile_stage(self, launching: _Launching, progress: Progress) -> ProfileStage:
+        """Profiles the largest case, launched and with cold caches as when it was timed."""
+
+        def subject_of() -> Subject:
+            cases = self._problem.sizes.of(self._job.size_set)
+            index = max(range(len(cases)), key=lambda at: self._problem.bytes(cases[at]))
+            flush = cast("Mapping[str, Any]", progress.report.get("flush", {}))
+            return Subject(launching.folder, cases[index], index, int(flush.get("size_bytes", 0)))
+
+        return ProfileStage(
+            self._context, self._place, subject_of, lambda session: self._checker(session, launching), progress
+        )
 
     async def _measure(self, launching: _Launching, hidden: Sequence[Case], progress: Progress) -> None:
         device = self._context.device
@@ -230,9 +252,7 @@ class RunnerStages:
         session = RunnerSession(context.device, place.sandbox, context.limits, place.channel())
         try:
             async with session.open(launching.folder):
-                yield Checker(
-                    self._problem, self.seed, session, self._numbers, launching.program_of, self._context.large_cases
-                )
+                yield self._checker(session, launching)
             require_unchanged(launching.folder / _RUNNER, launching.executable_sha256)
         except Failure as failure:
             if session.may_be_the_machines:
@@ -244,6 +264,11 @@ class RunnerStages:
             raise
         finally:
             progress.leave(session, has_host_code=not launching.is_recorded)
+
+    def _checker(self, session: RunnerSession, launching: _Launching) -> Checker:
+        return Checker(
+            self._problem, self.seed, session, self._numbers, launching.program_of, self._context.large_cases
+        )
 
 
 def _explained(failure: Failure) -> Explains:

@@ -17,22 +17,27 @@ from hipcpu import toolchain
 from hipcpu.prepare import refresh
 from services.executor.devices.cpu.sanitized import SanitizedCpuDevice
 from services.executor.devices.device import DeviceDescription, Toolchain
+from services.executor.devices.kernel_trace import FILE_NAME, read_trace
+from services.executor.devices.profiling import ProfileClock, Profiler
 from services.executor.sandboxes.sandbox import Command, Mount
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from hipcpu.build_folder import BuildKind
+    from services.executor.devices.profiling import Dispatch
     from services.executor.devices.sanitizing import Sanitized
 
 _BUILD = Path("/build")
+_PROFILE = Path("/profile")
+_TRACER = "wavepool cpu runtime"
 _WAVEFRONT_SIZE = 64
 _SERVICES = Path(__file__).parents[3]
 _BUILD_PROGRAM = toolchain.PACKAGE / "sandboxed_build.py"
 
 
 class CpuDevice:
-    """The `cpu` device; implements Device and OnProcessors.
+    """The `cpu` device; implements Device, OnProcessors and Profiled.
 
     `workers` is the number of threads that run its kernels: by default one per processor.
     """
@@ -76,6 +81,22 @@ class CpuDevice:
         """Return the executable alone: it is static and needs nothing of the host."""
         environment = {"WAVEPOOL_CPU_WORKERS": str(self._workers)}
         return Command([str(_BUILD / kind.executable)], _BUILD, [Mount(folder, _BUILD)], environment)
+
+    def profiler(self) -> Profiler:
+        """Return our runtime, which takes the host's time around each launch."""
+        return Profiler(_TRACER, "", ProfileClock.HOST)
+
+    def profile_command(self, command: Command, folder: Path) -> Command:
+        """Return `command` with a trace of its launches in `folder`."""
+        return replace(
+            command,
+            mounts=(*command.mounts, Mount(folder, _PROFILE, writable=True)),
+            environment={**command.environment, "WAVEPOOL_KERNEL_TRACE": str(_PROFILE / FILE_NAME)},
+        )
+
+    def dispatches(self, folder: Path) -> Sequence[Dispatch]:
+        """Return the launches in the trace; raises ValueError."""
+        return read_trace(folder, _TRACER)
 
 
 @cache

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hipcpu.build_folder import ToolchainError
 from services.executor.devices.device import DeviceDescription
+from services.executor.devices.kernel_trace import read_trace
 from services.executor.devices.offload.host_code import recorder_mounts
 from services.executor.devices.offload.offload_device import OffloadDevice
 from services.executor.devices.offload.runner_objects import RUNNER
-from services.executor.devices.rocm import toolchain
+from services.executor.devices.rocm import rocprofv3, toolchain
 from services.executor.devices.rocm.checkup import no_device
 from services.executor.devices.rocm.gpu import ALL_XCDS, Gpu, Management
-from services.executor.devices.rocm.kernel_trace import read_trace
 from services.executor.devices.rocm.probe import read_facts
 from services.executor.devices.rocm.sysfs import gpu_mounts, render_nodes_beside
 from services.executor.sandboxes.sandbox import Command, Mount
@@ -26,10 +25,9 @@ if TYPE_CHECKING:
 
     from hipcpu.build_folder import BuildKind
     from services.executor.devices.inventory import DeviceFacts
-    from services.executor.devices.profiling import Dispatch
+    from services.executor.devices.profiling import Dispatch, Profiler
 
 _BUILD = Path("/build")
-_PROFILE = Path("/profile")
 _DRIVER_NODE = "/dev/kfd"
 _WAVEFRONT_SIZE = 64
 """Wavefront size of CDNA; AMD Instinct MI300 ISA guide, section 1."""
@@ -83,21 +81,17 @@ class RocmDevice(OffloadDevice[Gpu]):
         """Return the render nodes other than that of a run's GPU; raises ToolchainError if there is no GPU."""
         return render_nodes_beside(self._gpu.render_node)
 
+    def profiler(self) -> Profiler:
+        """Return this ROCm's rocprofv3; raises ToolchainError."""
+        return rocprofv3.profiler(toolchain.rocm().folder)
+
     def profile_command(self, command: Command, folder: Path) -> Command:
         """Return the program's command under rocprofv3, which records each kernel with its times."""
-        profiler = toolchain.rocm().folder / "bin" / "rocprofv3"
-        if not profiler.exists():
-            raise ToolchainError(f"no rocprofv3 at {profiler}; install ROCm's rocprofiler-sdk")
-        options = ("--kernel-trace", "--output-format", "csv", "-d", str(_PROFILE), "-o", "wavepool", "--")
-        return replace(
-            command,
-            arguments=(str(profiler), *options, *command.arguments),
-            mounts=(*command.mounts, Mount(folder, _PROFILE, writable=True)),
-        )
+        return rocprofv3.profile_command(toolchain.rocm().folder, command, folder)
 
     def dispatches(self, folder: Path) -> Sequence[Dispatch]:
         """Return the launches that rocprofv3 recorded; raises ValueError."""
-        return read_trace(folder)
+        return read_trace(folder, rocprofv3.TOOL)
 
     def facts(self) -> DeviceFacts:
         """Return the facts of all GPUs, or only of ROCM_INDEX's."""

@@ -1,4 +1,4 @@
-"""The profiler is a script that runs the program and writes the files of rocprofv3; the rest is real."""
+"""`wavepool core profile`, on the cpu device, whose runtime traces launches."""
 
 from __future__ import annotations
 
@@ -6,65 +6,66 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from services.executor.core.commands.bench import profile_text
 from services.executor.core.commands.profile import profile
+from services.executor.core.model.events import Profile, ProfileOutcome
 from services.executor.core.model.job import CoreJob
-from services.executor.devices.cpu.cpu_device import CpuDevice
-from services.executor.devices.rocm.kernel_trace import FILE_NAME, read_trace
-from services.executor.sandboxes.sandbox import Command, Mount
+from services.executor.devices.profiling import ProfileClock, ProfiledKernel
+from services.executor.devices.sim.sim_device import SimulatedGpu
 from submissions.modes import Mode
+from tests.services.executor.core.run.test_profile_stage import UnderScript
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import pytest
 
     from services.executor.core.run.context import RunContext
-    from services.executor.devices.profiling import Dispatch
 
 REPOSITORY = Path(__file__).parents[5]
 SOURCE = (REPOSITORY / "problems/catalogue/relu/solution.hip").read_text()
-PROFILER = f"""#!/bin/sh
-"$@"
-status=$?
-echo '"Kernel_Name","Start_Timestamp","End_Timestamp"' >"$PROFILE/{FILE_NAME}"
-echo '"relu_kernel(float const*)",1000,3500' >>"$PROFILE/{FILE_NAME}"
-exit $status
-"""
-
-
-class TracedCpu(CpuDevice):
-    """The cpu device with a profiler."""
-
-    def __init__(self, folder: Path) -> None:
-        super().__init__()
-        self._profiler = folder / "profiler"
-        self._profiler.write_text(PROFILER)
-        self._profiler.chmod(0o755)
-
-    def profile_command(self, command: Command, folder: Path) -> Command:
-        mounts = (Mount(self._profiler, Path("/profiler")), Mount(folder, Path("/profile"), writable=True))
-        environment = {**command.environment, "PROFILE": "/profile"}
-        arguments = ("/profiler", *command.arguments)
-        return replace(command, arguments=arguments, mounts=(*command.mounts, *mounts), environment=environment)
-
-    def dispatches(self, folder: Path) -> Sequence[Dispatch]:
-        return read_trace(folder)
 
 
 async def test_a_profile_shows_the_kernels_of_a_checked_run(
-    context: RunContext, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    context: RunContext, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    tmp_path.chmod(0o755)
-    traced = replace(context, device=TracedCpu(tmp_path))
-    status = await profile(CoreJob(SOURCE, Mode.CHECK, "relu"), traced)
+    status = await profile(CoreJob(SOURCE, Mode.CHECK, "relu"), context)
     out = capsys.readouterr().out
     assert status == 0, out
-    assert "relu_kernel(float const*)" in out
+    assert "by wavepool cpu runtime (the host's clock, not GPU times)" in out
+    assert "\nrelu " in out
     assert "100.0%" in out
+
+
+async def test_a_profiler_that_fails_is_no_fault_of_the_submission(
+    context: RunContext, capsys: pytest.CaptureFixture[str]
+) -> None:
+    failing = replace(context, device=UnderScript("exit 1"))
+    assert await profile(CoreJob(SOURCE, Mode.CHECK, "relu"), failing) == 3
+    out = capsys.readouterr().out
+    assert "ACCEPTED" in out
+    assert "profile: failed: " in out
 
 
 async def test_a_device_without_a_profiler_is_refused_by_name(
     context: RunContext, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert await profile(CoreJob(SOURCE, Mode.CHECK, "relu"), context) == 2
-    assert "cpu has no profiler" in capsys.readouterr().err
+    simulated = replace(context, device=SimulatedGpu())
+    assert await profile(CoreJob(SOURCE, Mode.CHECK, "relu"), simulated) == 2
+    assert "--device: sim: its times are made up" in capsys.readouterr().err
+
+
+def test_the_table_says_whose_clock_it_was_and_what_is_left_out() -> None:
+    kernel = ProfiledKernel("scale", calls=10, total_ns=20_000, mean_ns=2000.0, min_ns=1500, max_ns=2500, share=1.0)
+    made = Profile(
+        ProfileOutcome.MADE,
+        tool="rocprofv3",
+        tool_version="1.1.0",
+        clock=ProfileClock.GPU,
+        name="n = 8",
+        solution_calls=10,
+        kernels=(kernel,),
+        kernels_left_out=3,
+    )
+    head, _, row, more = profile_text(made).splitlines()
+    assert head == "kernels of 10 calls of n = 8, by rocprofv3 1.1.0 (the GPU's clock)"
+    assert row.split() == ["scale", "10", "2.000", "1.500", "2.500", "100.0%"]
+    assert more == "and 3 more"

@@ -11,7 +11,15 @@ from services.executor.core.model.job import BadJobError, CoreJob
 NUMBERS = st.lists(st.integers(0, 2**31 - 1)).map(tuple)
 
 
-@given(st.builds(CoreJob, dtype=st.text(min_size=1), devices=NUMBERS))
+@given(
+    st.builds(
+        CoreJob,
+        dtype=st.text(min_size=1),
+        devices=NUMBERS,
+        profile=st.booleans(),
+        longest_seconds=st.floats(0, 1e9),
+    )
+)
 def test_a_job_comes_to_the_judge_as_it_was(job: CoreJob) -> None:
     assert CoreJob.from_bytes(job.to_bytes()) == job
 

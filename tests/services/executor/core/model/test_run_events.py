@@ -15,6 +15,7 @@ from services.executor.core.model.isa_report import IsaReport, KernelHint, Kerne
 from services.executor.core.model.run_events import LENGTH, framed, message_of, verdict_of
 from services.executor.core.model.verdict import Verdict
 from services.executor.core.timing.benchmark_result import Band, BenchmarkResult, Bound, ReplacedSample, Timing
+from services.executor.devices.profiling import Extent, ProfileClock, ProfiledKernel
 
 BROKEN = "kernel \ud800 output"
 PASSED = events.TestResult(1, "small", passed=True, total_tests=2)
@@ -44,6 +45,26 @@ MEASURED = BenchmarkResult(
     timing=Timing.VALID,
     sample_ns=(1500.0, 1501.0),
 )
+PROFILE = events.Profile(
+    events.ProfileOutcome.MADE,
+    tool="rocprofv3",
+    clock=ProfileClock.GPU,
+    name="small",
+    solution_calls=10,
+    kernels=(
+        ProfiledKernel(
+            "scale",
+            Extent(16, 1024, 1),
+            vgpr=0,
+            calls=10,
+            total_ns=20,
+            mean_ns=2.0,
+            min_ns=1,
+            max_ns=3,
+            share=1.0,
+        ),
+    ),
+)
 BENCHMARKED = events.Benchmarked((MEASURED,), 1500.0, 3.5, Timing.VALID, "cpu")
 WRONG = events.WrongAnswer(2.0, 0.5, 3, 100, (events.Mismatch("output", (4, 2), 1.0, float("nan"), float("inf")),))
 FINISHED = events.Finished(
@@ -59,6 +80,7 @@ FINISHED = events.Finished(
     program=events.ProgramResult(-11, BROKEN, "", truncated=True),
     benchmarked=BENCHMARKED,
     stdout=BROKEN,
+    profile=PROFILE,
 )
 HINT = KernelHint("spills", 3, BROKEN, "why", "advice")
 KERNEL = KernelReport(32, 16, 0, 65536, 0, 0, 8, BROKEN, uncounted=("tanhf",), hints=(HINT,))
@@ -74,6 +96,7 @@ EXAMPLES: list[events.Event] = [
     events.BenchmarkProgress(events.BenchmarkStage.MEASURING, 1, 3, 1, "n = 4", 1, 120),
     MEASURED,
     BENCHMARKED,
+    events.Profiling("rocprofv3", BROKEN),
     events.ProgramStarted(),
     events.ProgramOutput("stderr", BROKEN, 5),
     FINISHED,
@@ -101,6 +124,11 @@ def test_the_last_event_carries_everything() -> None:
     assert finished.program.return_code == -11
     assert finished.benchmarked.timing == run_event_pb2.TIMING_VALID
     assert finished.stdout == "kernel ? output"
+    assert finished.profile.outcome == run_event_pb2.PROFILE_OUTCOME_MADE
+    assert finished.profile.clock == run_event_pb2.PROFILE_CLOCK_GPU
+    [kernel] = finished.profile.kernels
+    assert (kernel.grid.y, kernel.mean_ns) == (1024, 2.0)
+    assert (kernel.HasField("vgpr"), kernel.HasField("sgpr"), kernel.HasField("block")) == (True, False, False)
 
 
 def test_what_is_absent_stays_absent() -> None:
