@@ -40,7 +40,9 @@ def in_order(*nodeids: str) -> Sequence[str]:
 
 @pytest.mark.parametrize("path", [*SPREAD, *LONG, *NEVER_SIDE_BY_SIDE, SHARING])
 def test_what_is_treated_specially_is_there(path: str) -> None:
-    assert (REPOSITORY / path).exists()
+    file, _, function = path.partition("::")
+    assert (REPOSITORY / file).exists()
+    assert not function or f"def {function}(" in (REPOSITORY / file).read_text()
 
 
 def test_files_stay_whole_and_spread_ones_fall_into_their_tests() -> None:
@@ -56,10 +58,10 @@ def test_what_shares_a_running_wavepool_is_one_unit() -> None:
     assert unit_of(f"{SHARING}test_a.py::test_a") == unit_of(f"{SHARING}test_b.py::test_b") != unit_of("tests/a.py::b")
 
 
-def test_long_files_come_first_and_the_shuffled_order_stays_otherwise() -> None:
-    long, other, longer = f"{LONG[0]}::test_b", "tests/cli/test_main.py::test_a", f"{LONG[-1]}::test_c"
+def test_long_files_come_first_the_longest_before_and_the_shuffled_order_stays_otherwise() -> None:
+    long, other, shorter = f"{LONG[0]}::test_b", "tests/cli/test_main.py::test_a", f"{LONG[-1]}::test_c"
     another = "tests/billing/test_a.py::test_a"
-    assert in_order(other, long, another, longer) == [long, longer, other, another]
+    assert in_order(other, shorter, another, long) == [long, shorter, other, another]
 
 
 def test_workers_get_units_in_the_order_of_collection_however_many_tests_they_have() -> None:

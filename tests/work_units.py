@@ -21,22 +21,35 @@ SPREAD = (
     "tests/hipcpu/test_conformance.py",
     "tests/services/executor/devices/rocm/test_hipcc.py",
 )
-# Half a minute or more each, on a quiet machine.
+# A minute or more each with four workers on two cores, the longest first.
 LONG = (
-    "tests/deploy/test_certify_kit.py",
+    # These wait more than they compute, and one worker runs them all.
     "tests/dstack_lab/",
-    "tests/end_to_end/",
-    "tests/gateway/browser/",
-    "tests/gateway/test_schemathesis.py",
-    "tests/services/executor/core/certify/test_certify.py",
-    "tests/services/executor/core/problem_host/test_definitions.py",
-    "tests/services/executor/core/audit/test_revealing.py",
-    "tests/services/executor/devices/nvidia/test_nvidia_device.py",
-    "tests/services/executor/devices/rocm/test_real_rocm.py",
-    "tests/services/executor/test_process.py",
     "tests/services/vmpool/providers/",
     "tests/services/vmpool/test_dead_executors.py",
     "tests/services/vmpool/test_killed_pool.py",
+    "tests/services/executor/core/problem_host/test_definitions.py",
+    "tests/services/executor/devices/rocm/test_real_rocm.py",
+    "tests/services/executor/core/certify/test_certify.py",
+    "tests/services/executor/core/run/test_simulated_gpu.py",
+    "tests/end_to_end/",
+    "tests/gateway/browser/",
+    "tests/services/executor/devices/nvidia/test_nvidia_device.py",
+    "tests/deploy/test_certify_kit.py",
+    "tests/services/executor/core/launching/test_recorder.py",
+    "tests/services/executor/core/audit/test_revealing.py",
+    "tests/hipcpu/test_build.py",
+    "tests/services/executor/sandboxes/test_exhaustion.py",
+    "tests/services/executor/core/problem_host/test_choice_of_cases.py",
+    "tests/cli/commands/test_core.py",
+    "tests/services/executor/devices/rocm/test_hipcc.py::test_attacks_compile_that_are_to_run",
+    "tests/services/executor/devices/rocm/test_hipcc.py::test_references_and_what_people_write_compile",
+    "tests/services/executor/devices/gfx942/test_names.py",
+    "tests/problems/test_lint.py",
+    "tests/services/executor/core/check/test_case_judge.py",
+    "tests/services/executor/core/certify/test_honest_times.py",
+    "tests/gateway/test_schemathesis.py",
+    "tests/services/executor/test_process.py",
 )
 
 # Chromium aborts loads when a network interface comes or goes, as with each container that publishes a port.
@@ -81,5 +94,9 @@ def unit_of(nodeid: str) -> str:
 
 
 def long_first(items: list[pytest.Item]) -> None:
-    """Moves long tests to the front; the others keep their order."""
-    items.sort(key=lambda item: not item.nodeid.startswith(LONG))
+    """Moves long tests to the front, in the order of LONG; the others keep theirs."""
+    items.sort(key=lambda item: _place(item.nodeid))
+
+
+def _place(nodeid: str) -> int:
+    return next((place for place, start in enumerate(LONG) if nodeid.startswith(start)), len(LONG))
