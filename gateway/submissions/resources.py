@@ -40,7 +40,7 @@ class Resources(BaseModel):
     gpus: Annotated[int | None, Field(strict=True, description="Whole GPUs of one machine: 1, 2, 4 or 8.")] = None
     fraction: Annotated[
         float | None,
-        Field(description="A part of one GPU, 0.1 to 1, rounded up to 1/8, 1/4, 1/2 or 1; that is what is charged."),
+        Field(strict=True, description="A part of one GPU, 0.1 to 1; rounded up to 1/8, 1/4, 1/2 or 1, and charged."),
     ] = None
     memory_mib: Annotated[
         int | None, Field(strict=True, description="The smallest part, or number of GPUs, with so much memory.")
@@ -48,7 +48,7 @@ class Resources(BaseModel):
     devices: Annotated[
         int | None, Field(strict=True, ge=1, le=64, description="Exactly so many devices: partitions, or whole GPUs.")
     ] = None
-    single_device: Annotated[bool, Field(description="All of it as one device.")] = False
+    single_device: Annotated[bool, Field(strict=True, description="All of it as one device.")] = False
     isolation: Annotated[
         Isolation | None,
         Field(
@@ -56,7 +56,9 @@ class Resources(BaseModel):
             "GPUs in a mode with such partitions. `time-slice`: a shared device; nothing keeps its co-tenants apart."
         ),
     ] = None
-    quiet: Annotated[bool, Field(description="Nobody else on the GPU. True of whole GPUs; refused for parts.")] = False
+    quiet: Annotated[
+        bool, Field(strict=True, description="Nobody else on the GPU. True of whole GPUs; refused for parts.")
+    ] = False
 
     def to_proto(self) -> scheduler_pb2.Resources:
         """The message for a job."""
