@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from datetime import timedelta
 
     from servicekit.clock import Clock
-    from services.scheduler.fairness.situation import Plan
+    from services.scheduler.fairness.situation import Hold, Plan
     from services.scheduler.jobs.job import Job
     from services.scheduler.queue.inventory import Inventory
     from services.scheduler.queue.placement import MachineOffer
@@ -140,13 +140,16 @@ class Situations:
                 held[job.machine_id] += job.lease.slots
         return held
 
-    def placements(self, decided: Plan) -> dict[str, Placement]:
+    def placements(self, decided: Plan, holds: Iterable[Hold] = ()) -> dict[str, Placement]:
         """The slots for jobs that a plan starts, on the machine that it names, or another one if those are split up.
 
-        Jobs for which none has slots are left out. What is kept for others goes to those only that end in time.
+        Jobs for which none has slots are left out. What is kept for others goes to those only that end in time, and
+        that of `holds`, which other plans made, to nobody.
         """
         offers = {offer.machine_id: offer for offer in self._inventory.offers()}
-        held = self.held()
+        held: defaultdict[str, list[Slot]] = defaultdict(list, self.held())
+        for hold in holds:
+            held[hold.machine_id] += hold.slots
         kept: defaultdict[str, list[Slot]] = defaultdict(list)
         for hold in decided.holds.values():
             kept[hold.machine_id] += hold.slots
