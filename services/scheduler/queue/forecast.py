@@ -58,8 +58,15 @@ class Forecast:
             metrics.wait_estimates.labels(within).inc()
 
     def standing(self, job: Job) -> Standing:
-        """Position and wait of a job that waits, or is about to."""
+        """Position and wait of a job that waits, or is about to.
+
+        There is no estimate for jobs of several GPUs, nor for parts that no machine can give.
+        """
         position = self._waiting.ahead(job).position
+        resources = job.spec.resources
+        can_start = resources.is_plain or self._inventory.suits(resources, job.spec.gpu_types)
+        if resources.gpus > 1 or not can_start:
+            return Standing(position, None)
         times = [self._history.times(kind_of(other)) for other in self._waiting.jobs_ahead(job, PLAYED_AHEAD)]
         beyond = position - 1 - len(times)
         wait = wait_estimate(times, self._slots(job.spec.gpu_types), job.job_id, beyond, self._history.all_times())
