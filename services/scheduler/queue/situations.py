@@ -163,7 +163,9 @@ class Situations:
             allowed = _suitable(lane, [chosen, *others])
             for offer in (chosen, *others):
                 takes = offer.stage is MachineStage.READY and (allowed is None or offer.machine_id in allowed)
-                away = [] if job_id in decided.backfilled else kept[offer.machine_id]
+                # It ends before the hold of the machine that was chosen, and perhaps not before that of another one.
+                ends_in_time = offer is chosen and job_id in decided.backfilled
+                away = [] if ends_in_time else kept[offer.machine_id]
                 slots = offer.slots_for(lane.resources, [*held[offer.machine_id], *away]) if takes else ()
                 if slots:
                     held[offer.machine_id] += slots
