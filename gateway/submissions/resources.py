@@ -54,9 +54,7 @@ class Resources(BaseModel):
     ] = None
     memory_mib: Annotated[
         int | None,
-        Field(
-            strict=True, ge=1, le=MOST_MIB, description="The smallest part, or number of GPUs, with so much memory."
-        ),
+        Field(strict=True, ge=1, le=MOST_MIB, description="The smallest part, or number of GPUs, with so much memory."),
     ] = None
     devices: Annotated[
         int | None, Field(strict=True, ge=1, le=64, description="Exactly so many devices: partitions, or whole GPUs.")
