@@ -109,13 +109,23 @@ class Situations:
         self.promises = waiting | kept
 
     def askable(self, jobs: Sequence[Job]) -> list[Job]:
-        """Those for which any free slots will do, and that break no limit of their queues."""
+        """Those for which any free slots will do, and that break no limit of their queues.
+
+        Of types that a job of several GPUs waits for, single GPUs are left to plans, which know what is kept for it.
+        """
         offers = self._inventory.offers()
+        large = {
+            gpu_type
+            for lane in self._waiting.lanes()
+            if lane.resources.gpus > 1 and self._inventory.suits(lane.resources, lane.gpu_types)
+            for gpu_type in lane.gpu_types
+        }
         used = {gpu_type: self.used(gpu_type) for gpu_type in {job.spec.gpu_type for job in jobs}}
         return [
             job
             for job in jobs
             if job.spec.resources.is_plain
+            and (job.spec.resources.gpus > 1 or large.isdisjoint(job.spec.gpu_types))
             and machine_with_torch(job, offers) is None
             and self._full_queue(job, used[job.spec.gpu_type]) is None
         ]
