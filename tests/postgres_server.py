@@ -14,8 +14,6 @@ from pathlib import Path
 
 import asyncpg
 
-from tests.schemas import migrate_now
-
 SERVER_FOLDERS = sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
 START_SECONDS = 60
 IN_MEMORY = Path("/dev/shm")  # noqa: S108 - its folder has a name that nobody can guess
@@ -83,6 +81,8 @@ class PostgresServer:
     def create_database(self, schema: str = "") -> str:
         """Creates a database, empty or with the schema of these migrations; returns its SQLAlchemy URL."""
         if schema and schema not in self._templates:
+            from tests.schemas import migrate_now  # noqa: PLC0415 - it loads SQLAlchemy, which most tests do without
+
             self._templates[schema] = self._copy_of("template1")
             migrate_now(self._url(self._templates[schema]), schema)
         return self._url(self._copy_of(self._templates.get(schema, "template1")))

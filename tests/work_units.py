@@ -21,9 +21,9 @@ SPREAD = (
     "tests/hipcpu/test_conformance.py",
     "tests/services/executor/devices/rocm/test_hipcc.py",
 )
-# A minute or more each with four workers on two cores, the longest first.
+# A minute or more each with four workers on two cores, the longest first. One worker runs the first four, which wait
+# more than they compute.
 LONG = (
-    # These wait more than they compute, and one worker runs them all.
     "tests/dstack_lab/",
     "tests/services/vmpool/providers/",
     "tests/services/vmpool/test_dead_executors.py",

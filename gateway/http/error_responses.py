@@ -134,11 +134,17 @@ def _fix(detail: Mapping[str, Any]) -> str:
 
 
 def _allowed_methods(request: Request) -> str:
-    """The methods of all routes at the request's path; the framework's own answer has only those of the first."""
-    routes = cast("FastAPI", request.app).router.routes
+    """The methods of all routes at the request's path; the framework's own answer has only those of the first.
+
+    A path that the schema writes out, such as `/queues/apply`, has only its own, not those for any name in its place.
+    """
+    app = cast("FastAPI", request.app)
+    own = app.openapi()["paths"].get(request.url.path)
+    if own:
+        return ", ".join(method for method in METHODS if method.lower() in own)
     asked = ({**request.scope, "method": method} for method in METHODS)
     return ", ".join(
-        scope["method"] for scope in asked if any(route.matches(scope)[0] is Match.FULL for route in routes)
+        scope["method"] for scope in asked if any(route.matches(scope)[0] is Match.FULL for route in app.router.routes)
     )
 
 

@@ -66,11 +66,18 @@ def _seconds(value: object) -> object:
     return value
 
 
+_DURATIONS = "Seconds, or `5m`."
+_Runtime = Annotated[
+    Annotated[float, Field(ge=0, le=_LONGEST_SECONDS)] | None, BeforeValidator(_seconds), Field(description=_DURATIONS)
+]
+_TimeLimit = Annotated[
+    Annotated[float, Field(ge=1, le=_LONGEST_SECONDS)] | None, BeforeValidator(_seconds), Field(description=_DURATIONS)
+]
 _Amount = Annotated[float | None, Field(ge=-1, le=1_000_000, allow_inf_nan=False, description="GPUs; -1: no limit.")]
 
 
 class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", populate_by_name=True)
+    model_config = ConfigDict(extra="forbid", populate_by_name=True, strict=True)
 
 
 class ResourceDocument(_Strict):
@@ -88,9 +95,7 @@ class FairnessDocument(_Strict):
 
     policy: Annotated[str, AfterValidator(_policy)] | None = None
     reclaim_strategy: Annotated[str, AfterValidator(_strategy)] | None = Field(default=None, alias="reclaimStrategy")
-    reclaim_min_runtime: Annotated[
-        float | None, BeforeValidator(_seconds), Field(ge=0, le=_LONGEST_SECONDS, description="Seconds, or `5m`.")
-    ] = Field(default=None, alias="reclaimMinRuntime")
+    reclaim_min_runtime: _Runtime = Field(default=None, alias="reclaimMinRuntime")
 
 
 class JobClassDocument(_Strict):
@@ -113,9 +118,7 @@ class QueueSpecDocument(_Strict):
     fairness: FairnessDocument = FairnessDocument()
     max_jobs_per_user: Annotated[int, Field(ge=0, le=1_000_000)] = Field(default=0, alias="maxJobsPerUser")
     closed: bool = False
-    time_limit: Annotated[
-        float | None, BeforeValidator(_seconds), Field(ge=1, le=_LONGEST_SECONDS, description="Seconds, or `5m`.")
-    ] = Field(default=None, alias="timeLimit")
+    time_limit: _TimeLimit = Field(default=None, alias="timeLimit")
     ordering: Annotated[_Name, Field(description="`age`, `classic` or the name of a plug-in.")] = ""
     placement: Annotated[_Name, Field(description="`pack`, `spread` or the name of a plug-in.")] = ""
     classes: Annotated[dict[str, JobClassDocument], Field(max_length=50)] = {}

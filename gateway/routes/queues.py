@@ -82,9 +82,11 @@ class ApplyRequest(BaseModel):
 
     documents: Annotated[list[QueueDocument], Field(max_length=MOST_DOCUMENTS)] = []
     removed: Annotated[list[Annotated[str, Field(max_length=63)]], Field(max_length=MOST_DOCUMENTS)] = []
-    prune: Annotated[bool, Field(description="All queues go that no document describes, but `default`.")] = False
-    dry_run: Annotated[bool, Field(description="Only say what would change.")] = False
-    expected_generation: Annotated[int, Field(ge=0, lt=2**63, description="0: any.")] = 0
+    prune: Annotated[
+        bool, Field(strict=True, description="All queues go that no document describes, but `default`.")
+    ] = False
+    dry_run: Annotated[bool, Field(strict=True, description="Only say what would change.")] = False
+    expected_generation: Annotated[int, Field(strict=True, ge=0, lt=2**63, description="0: any.")] = 0
 
 
 class FieldChange(BaseModel):

@@ -213,8 +213,9 @@ class _SolutionBody(_Body):
     profile: Annotated[
         bool,
         Field(
+            strict=True,
             description="After verdict and timing, profile the kernels of the largest test case (`check`, `benchmark` "
-            "and `full`; docs/profiling.md). The time is charged."
+            "and `full`; docs/profiling.md). The time is charged.",
         ),
     ] = False
     dtype: _Word = DEFAULT_DTYPE

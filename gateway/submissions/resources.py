@@ -49,7 +49,7 @@ class Resources(BaseModel):
         Field(
             strict=True,
             gt=0,
-            description="A part of one GPU, 0.1 to 1, rounded up to 1/8, 1/4, 1/2 or 1; that is what is charged.",
+            description="A part of one GPU, 0.1 to 1; rounded up to 1/8, 1/4, 1/2 or 1, and charged.",
         ),
     ] = None
     memory_mib: Annotated[
@@ -59,7 +59,7 @@ class Resources(BaseModel):
     devices: Annotated[
         int | None, Field(strict=True, ge=1, le=64, description="Exactly so many devices: partitions, or whole GPUs.")
     ] = None
-    single_device: Annotated[bool, Field(description="All of it as one device.")] = False
+    single_device: Annotated[bool, Field(strict=True, description="All of it as one device.")] = False
     isolation: Annotated[
         Isolation | None,
         Field(
@@ -67,7 +67,9 @@ class Resources(BaseModel):
             "GPUs in a mode with such partitions. `time-slice`: a shared device; nothing keeps its co-tenants apart."
         ),
     ] = None
-    quiet: Annotated[bool, Field(description="Nobody else on the GPU. True of whole GPUs; refused for parts.")] = False
+    quiet: Annotated[
+        bool, Field(strict=True, description="Nobody else on the GPU. True of whole GPUs; refused for parts.")
+    ] = False
 
     def to_proto(self) -> scheduler_pb2.Resources:
         """The message for a job."""

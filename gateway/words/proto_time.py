@@ -6,7 +6,7 @@ import re
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Annotated
 
-from pydantic import BeforeValidator, WithJsonSchema
+from pydantic import AfterValidator, BeforeValidator, WithJsonSchema
 
 from servicekit.rpc.proto_time import instant_to_proto
 
@@ -32,7 +32,10 @@ def _not_a_number(value: object) -> object:
 NoNumber = BeforeValidator(_not_a_number)
 """For fields with an instant."""
 RequestInstant = Annotated[
-    datetime, NoNumber, WithJsonSchema({"type": "string", "anyOf": [{"format": "date-time"}, {"format": "date"}]})
+    datetime,
+    NoNumber,
+    AfterValidator(lambda instant: instant if instant.tzinfo else instant.replace(tzinfo=UTC)),
+    WithJsonSchema({"type": "string", "anyOf": [{"format": "date-time"}, {"format": "date"}]}),
 ]
 """An instant or a day of a request; it is in UTC unless it says otherwise."""
 

@@ -86,6 +86,8 @@ async def test_an_administrator_grants_takes_back_and_refunds_and_the_statement_
         ("REVOCATION", -1),
     ]
     assert statement["by_problem"] == [{"name": "softmax", "charged_usd": 1.0, "works": 1}]
+    of_a_day = await money.http.get("/api/v1/billing/statement?from=2000-01-01&to=2000-01-02", headers=money.user)
+    assert of_a_day.json()["end_time"] == "2000-01-02T00:00:00Z"
     table = await money.http.get("/api/v1/billing/statement?format=csv", headers=money.user)
     assert table.headers["content-type"] == "text/csv; charset=utf-8"
     assert [row["amount_usd"] for row in csv.DictReader(io.StringIO(table.text))][1] == "-1.500000"

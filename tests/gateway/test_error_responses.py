@@ -44,6 +44,11 @@ async def test_405_names_the_methods_of_all_routes_at_the_path(gateway: RunningG
     assert response.json()["detail"] == "DELETE is not possible here; use GET, POST."
 
 
+async def test_a_path_that_is_written_out_allows_its_own_methods_alone(gateway: RunningGateway) -> None:
+    response = await gateway.http.request("OPTIONS", "/api/v1/queues/apply")
+    assert (response.status_code, response.headers["allow"]) == (405, "POST")
+
+
 @pytest.mark.parametrize("body", [b"{", b"\xff\xfe", b"[" * 100_000])
 async def test_malformed_json_is_400(gateway: RunningGateway, body: bytes) -> None:
     response = await gateway.http.post(SUBMIT, content=body, headers=JSON)

@@ -98,6 +98,7 @@ async def test_a_document_of_kaiwo_is_taken_as_it_is(gateway: RunningGateway, se
         ({"spec": {"resources": {"gpu": {"quota": "many"}}}}, "documents.0.spec.resources.gpu.quota"),
         ({"spec": {"resources": {"gpu": {"quota": -2}}}}, "documents.0.spec.resources.gpu.quota"),
         ({"spec": {"timeLimit": "0s"}}, "documents.0.spec.timeLimit"),
+        ({"spec": {"timeLimit": None, "closed": 1}}, "documents.0.spec.closed"),
         ({"spec": {"classes": {"big": {"value": 1001}}}}, "documents.0.spec.classes.big.value"),
         ({"spec": {"classes": {"big": {"vaule": 1}}}}, "documents.0.spec.classes.big.vaule"),
         ({"spec": {"fairness": {"policy": "lottery"}}}, "documents.0.spec.fairness.policy"),

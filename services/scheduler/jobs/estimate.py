@@ -84,15 +84,25 @@ def _ready(shares: np.ndarray, elapsed: float, p50: float, p90: float) -> np.nda
 
 
 def wait_estimate(
-    ahead: Sequence[Sequence[float]], slots: Slots, seed: str, beyond: int = 0, beyond_times: Sequence[float] = ()
+    ahead: Sequence[Sequence[float]],
+    slots: Slots,
+    seed: str,
+    beyond: int = 0,
+    beyond_times: Sequence[float] = (),
+    *,
+    gpus: int = 1,
+    gpus_ahead: Sequence[int] = (),
 ) -> WaitEstimate | None:
     """The wait behind the jobs `ahead`, each with the seconds that such runs took; None without GPUs or history.
 
-    `beyond` is the number of further jobs ahead, whose runs take `beyond_times`. The same seed gives the same estimate.
+    The job takes so many `gpus`, and each of those ahead as many as `gpus_ahead` says, or one. A part of a GPU counts
+    as a whole one, and GPUs of all machines as one machine's. `beyond` is the number of further jobs ahead, whose runs
+    take `beyond_times`. The same seed gives the same estimate.
     """
-    if not len(slots) or not all(ahead) or not all(times for _, times in slots.busy):
+    taken = gpus_ahead or (1,) * len(ahead)
+    if len(slots) < gpus or not all(ahead) or not all(times for _, times in slots.busy):
         return None
-    if len(ahead) + beyond < slots.free:
+    if sum(taken) + beyond + gpus <= slots.free:
         return WaitEstimate(timedelta(0), timedelta(0))
     # Draws of their own for the kinds, the GPUs and the jobs, so that one more job ahead changes no other draw.
     of_kinds, of_slots, of_jobs = np.random.default_rng(zlib.crc32(seed.encode())).spawn(3)
@@ -107,10 +117,15 @@ def wait_estimate(
     for column, start in enumerate(slots.starting, slots.free + len(slots.busy)):
         free_at[:, column] = _ready(shares[column], *start)
     plays = np.arange(PLAYS)
-    for times, drawn in zip(ahead, of_jobs.random((len(ahead), PLAYS)), strict=True):
-        free_at[plays, free_at.argmin(axis=1)] += kinds[id(times)].times(drawn)
+    for times, several, drawn in zip(ahead, taken, of_jobs.random((len(ahead), PLAYS)), strict=True):
+        if several == 1:
+            free_at[plays, free_at.argmin(axis=1)] += kinds[id(times)].times(drawn)
+        elif several <= len(slots):
+            first = free_at.argpartition(several - 1, axis=1)[:, :several]
+            begin = np.take_along_axis(free_at, first, axis=1).max(axis=1)
+            np.put_along_axis(free_at, first, (begin + kinds[id(times)].times(drawn))[:, None], axis=1)
     mean_seconds = beyond * fmean(beyond_times) / len(slots) if beyond and beyond_times else 0.0
-    waits = (free_at.min(axis=1) + mean_seconds).tolist()
+    waits = (np.partition(free_at, gpus - 1, axis=1)[:, gpus - 1] + mean_seconds).tolist()
     return WaitEstimate(*(timedelta(seconds=percentile(waits, percent)) for percent in (50, 90)))
 
 

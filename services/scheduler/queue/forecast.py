@@ -60,16 +60,25 @@ class Forecast:
     def standing(self, job: Job) -> Standing:
         """Position and wait of a job that waits, or is about to.
 
-        There is no estimate for jobs of several GPUs, nor for parts that no machine can give.
+        There is no estimate for parts of a GPU, or several GPUs, that no machine can give.
         """
         position = self._waiting.ahead(job).position
         resources = job.spec.resources
-        can_start = resources.is_plain or self._inventory.suits(resources, job.spec.gpu_types)
-        if resources.gpus > 1 or not can_start:
+        is_one_gpu = resources.is_plain and resources.gpus == 1
+        if not is_one_gpu and not self._inventory.suits(resources, job.spec.gpu_types):
             return Standing(position, None)
-        times = [self._history.times(kind_of(other)) for other in self._waiting.jobs_ahead(job, PLAYED_AHEAD)]
+        ahead = self._waiting.jobs_ahead(job, PLAYED_AHEAD)
+        times = [self._history.times(kind_of(other)) for other in ahead]
         beyond = position - 1 - len(times)
-        wait = wait_estimate(times, self._slots(job.spec.gpu_types), job.job_id, beyond, self._history.all_times())
+        wait = wait_estimate(
+            times,
+            self._slots(job.spec.gpu_types),
+            job.job_id,
+            beyond,
+            self._history.all_times(),
+            gpus=resources.gpus,
+            gpus_ahead=[other.spec.resources.gpus for other in ahead],
+        )
         if wait is not None and job.attempt == 1 and job.job_id not in self._promises:
             self._promises[job.job_id] = wait
             while len(self._promises) > _PROMISES_KEPT:
@@ -84,7 +93,11 @@ class Forecast:
     def _slots(self, gpu_types: Collection[str]) -> Slots:
         now = self._clock.now()
         running = [job for job in self._running.jobs() if job.machine_gpu_type in gpu_types]
-        known = [(_seconds_since(job.start_time, now), self._history.times(kind_of(job))) for job in running]
+        known = [
+            (_seconds_since(job.start_time, now), self._history.times(kind_of(job)))
+            for job in running
+            for _ in range(job.spec.resources.gpus)
+        ]
         gpus, free = self._inventory.slots(gpu_types)
         starting = self._inventory.starting(gpu_types, now)
         # GPUs that somebody else uses, or that are given back just now, are taken for busy with a run of any kind.

@@ -43,6 +43,18 @@ def test_each_gpu_takes_the_next_job_when_it_is_free() -> None:
     assert known([], slots) == WaitEstimate(4 * SECOND, 4 * SECOND)
 
 
+def test_a_job_of_several_gpus_waits_for_all_of_them_and_those_behind_it_for_its_end() -> None:
+    """Two GPUs: one free, one with a run of 10 s that has 4 s to go."""
+    ten = (10.0, 10.0, 10.0)
+    slots = Slots(free=1, busy=[(6.0, ten)])
+    large = wait_estimate([], slots, "job-1", gpus=2)
+    behind = wait_estimate([ten], slots, "job-1", gpus_ahead=[2])
+    assert large == WaitEstimate(4 * SECOND, 4 * SECOND)
+    assert behind == WaitEstimate(14 * SECOND, 14 * SECOND)
+    assert wait_estimate([], slots, "job-1", gpus=4) is None
+    assert known([ten], Slots(free=2)).p90 == timedelta(0)
+
+
 def test_what_is_ahead_counts_by_its_own_kind() -> None:
     checks, benchmarks = (1.0, 1.0, 1.0), (60.0, 60.0, 60.0)
     busy = Slots(busy=[(0.0, checks)])

@@ -118,10 +118,13 @@ def test_halves_of_two_gpus_are_no_free_gpu(bench: Bench) -> None:
     assert bench.wait_of(a_queued_job(1)) == timedelta(0)
 
 
-def test_what_several_gpus_or_an_impossible_part_wait_for_is_not_estimated(bench: Bench) -> None:
+def test_what_no_machine_can_give_has_no_estimate(bench: Bench) -> None:
     bench.machine_of_two(0, WHOLE_GPU)
     assert bench.wait_of(a_queued_job(1)) == timedelta(0)
-    several, part = Resources(2 * EIGHTHS_PER_GPU), Resources(4, Isolation.PARTITION)
+    assert bench.wait_of(a_queued_job(1, resources=Resources(2 * EIGHTHS_PER_GPU))) == 10 * SECOND
+    bench.machine("m2", vmpool_pb2.MACHINE_STATE_WARM, 8)
+    bench.machine("m3", vmpool_pb2.MACHINE_STATE_WARM, 8)
+    several, part = Resources(4 * EIGHTHS_PER_GPU), Resources(4, Isolation.PARTITION)
     for resources in (several, part):
         assert bench.forecast.standing(a_queued_job(1, resources=resources)).wait is None
 

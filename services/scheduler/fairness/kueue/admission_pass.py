@@ -79,6 +79,8 @@ class _Pass:
     decisions: dict[_Key, Decision] = field(default_factory=dict["_Key", Decision])
     dismissed: set[_Key] = field(default_factory=set["_Key"])
     """Those that were admitted in this pass, and had to give way before they started."""
+    redeemed: set[_Key] = field(default_factory=set["_Key"])
+    """Those that were admitted because others had stopped for them: what was freed for them stays with them."""
     in_vain: dict[_Shape, Decision] = field(default_factory=dict["_Shape", Decision])
     """Requests that got nothing since usage last changed: the same ones in the same queue need not be tried again."""
 
@@ -116,6 +118,7 @@ class _Pass:
             elif self.snapshot.usage.fits(self.snapshot.tree.queues[workload.queue], claim.amounts):
                 reason = "The workloads that it preempted have stopped."
                 self._admit(Decision(workload, Outcome.ADMITTED, reason, claim.amounts))
+                self.redeemed.add(_key(workload))
             else:
                 yield workload
 
@@ -162,7 +165,8 @@ class _Pass:
         queue = self.snapshot.tree.queues[decision.workload.queue]
         with self.snapshot.without(not_started):
             fits_now = self.snapshot.usage.fits(queue, decision.amounts)
-        if not running and not fits_now:
+        for_them = self.redeemed.intersection(_key(one.workload) for one in not_started)
+        if for_them or (not running and not fits_now):
             reason = "Workloads before it in this pass took what it needs."
             self._record(replace(decision, outcome=Outcome.OVERTAKEN, reason=reason, victims=()))
             return
