@@ -18,6 +18,9 @@ FRACTION, MEMORY = f"{KAIWO}gpu-fraction", f"{KAIWO}gpu-memory"
 SHARING, ISOLATION = f"{KAIWO}gpu-sharing", f"{KAIWO}gpu-isolation"
 KNOWN = (FRACTION, MEMORY, SHARING, ISOLATION)
 _PREFIX = "ISOLATION_"
+MOST_GPUS = 64
+MOST_MIB = 2**40
+"""Far more than any machine has; the scheduler knows how much there is of a type."""
 
 
 class Isolation(StrEnum):
@@ -37,13 +40,21 @@ class Resources(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    gpus: Annotated[int | None, Field(strict=True, description="Whole GPUs of one machine: 1, 2, 4 or 8.")] = None
+    # Zero would be as nothing in the message, and so one whole GPU.
+    gpus: Annotated[
+        int | None, Field(strict=True, ge=1, le=MOST_GPUS, description="Whole GPUs of one machine: 1, 2, 4 or 8.")
+    ] = None
     fraction: Annotated[
         float | None,
-        Field(strict=True, description="A part of one GPU, 0.1 to 1; rounded up to 1/8, 1/4, 1/2 or 1, and charged."),
+        Field(
+            strict=True,
+            gt=0,
+            description="A part of one GPU, 0.1 to 1; rounded up to 1/8, 1/4, 1/2 or 1, and charged.",
+        ),
     ] = None
     memory_mib: Annotated[
-        int | None, Field(strict=True, description="The smallest part, or number of GPUs, with so much memory.")
+        int | None,
+        Field(strict=True, ge=1, le=MOST_MIB, description="The smallest part, or number of GPUs, with so much memory."),
     ] = None
     devices: Annotated[
         int | None, Field(strict=True, ge=1, le=64, description="Exactly so many devices: partitions, or whole GPUs.")
@@ -107,12 +118,12 @@ def of_annotations(annotations: Mapping[str, str]) -> Resources | None:
         return None
     asked = Resources()
     if FRACTION in said:
-        fraction = _number(FRACTION, said[FRACTION])
+        fraction = _number(FRACTION, said[FRACTION], MOST_GPUS)
         # Kaiwo writes several GPUs as a fraction above 1.
         has_several = fraction > 1 and fraction.is_integer()
         asked = Resources(gpus=int(fraction)) if has_several else Resources(fraction=fraction)
     if MEMORY in said:
-        memory = _number(MEMORY, said[MEMORY])
+        memory = _number(MEMORY, said[MEMORY], MOST_MIB)
         if not memory.is_integer():
             raise ValueError(f"{MEMORY}: is {said[MEMORY]}; give whole MiB")
         asked = asked.model_copy(update={"memory_mib": int(memory)})
@@ -133,8 +144,11 @@ def _isolation(said: Mapping[str, str]) -> Isolation | None:
     return isolation
 
 
-def _number(name: str, text: str) -> float:
+def _number(name: str, text: str, most: int) -> float:
     try:
-        return float(text)
+        number = float(text)
     except ValueError:
         raise ValueError(f"{name}: is {text!r}; give a number") from None
+    if not 0 < number <= most:
+        raise ValueError(f"{name}: is {text!r}; give a number above 0, and at most {most}")
+    return number

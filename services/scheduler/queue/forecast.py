@@ -58,8 +58,15 @@ class Forecast:
             metrics.wait_estimates.labels(within).inc()
 
     def standing(self, job: Job) -> Standing:
-        """Position and wait of a job that waits, or is about to."""
+        """Position and wait of a job that waits, or is about to.
+
+        There is no estimate for parts of a GPU, or several GPUs, that no machine can give.
+        """
         position = self._waiting.ahead(job).position
+        resources = job.spec.resources
+        is_one_gpu = resources.is_plain and resources.gpus == 1
+        if not is_one_gpu and not self._inventory.suits(resources, job.spec.gpu_types):
+            return Standing(position, None)
         ahead = self._waiting.jobs_ahead(job, PLAYED_AHEAD)
         times = [self._history.times(kind_of(other)) for other in ahead]
         beyond = position - 1 - len(times)
@@ -69,7 +76,7 @@ class Forecast:
             job.job_id,
             beyond,
             self._history.all_times(),
-            gpus=job.spec.resources.gpus,
+            gpus=resources.gpus,
             gpus_ahead=[other.spec.resources.gpus for other in ahead],
         )
         if wait is not None and job.attempt == 1 and job.job_id not in self._promises:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from wavepool.vmpool.v1 import vmpool_pb2
 
 from services.scheduler.queue.placement import MachineOffer, MachineStage
-from vocabulary.slots import EIGHTHS_PER_GPU
+from vocabulary.slots import WHOLE_GPU
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -135,7 +135,7 @@ class Inventory:
         ]
         gpus = sum(self.gpus(offer.machine_id) for offer in offers)
         ready = [offer for offer in offers if offer.stage is MachineStage.READY]
-        return gpus, sum(offer.free_eighths // EIGHTHS_PER_GPU for offer in ready)
+        return gpus, sum(offer.free_masks.count(WHOLE_GPU) for offer in ready)
 
 
 def _offer(machine: Machine) -> MachineOffer:

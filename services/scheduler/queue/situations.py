@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from datetime import timedelta
 
     from servicekit.clock import Clock
-    from services.scheduler.fairness.situation import Plan
+    from services.scheduler.fairness.situation import Hold, Plan
     from services.scheduler.jobs.job import Job
     from services.scheduler.queue.inventory import Inventory
     from services.scheduler.queue.placement import MachineOffer
@@ -109,13 +109,23 @@ class Situations:
         self.promises = waiting | kept
 
     def askable(self, jobs: Sequence[Job]) -> list[Job]:
-        """Those for which any free slots will do, and that break no limit of their queues."""
+        """Those for which any free slots will do, and that break no limit of their queues.
+
+        Of types that a job of several GPUs waits for, single GPUs are left to plans, which know what is kept for it.
+        """
         offers = self._inventory.offers()
+        large = {
+            gpu_type
+            for lane in self._waiting.lanes()
+            if lane.resources.gpus > 1 and self._inventory.suits(lane.resources, lane.gpu_types)
+            for gpu_type in lane.gpu_types
+        }
         used = {gpu_type: self.used(gpu_type) for gpu_type in {job.spec.gpu_type for job in jobs}}
         return [
             job
             for job in jobs
             if job.spec.resources.is_plain
+            and (job.spec.resources.gpus > 1 or large.isdisjoint(job.spec.gpu_types))
             and machine_with_torch(job, offers) is None
             and self._full_queue(job, used[job.spec.gpu_type]) is None
         ]
@@ -140,13 +150,16 @@ class Situations:
                 held[job.machine_id] += job.lease.slots
         return held
 
-    def placements(self, decided: Plan) -> dict[str, Placement]:
+    def placements(self, decided: Plan, holds: Iterable[Hold] = ()) -> dict[str, Placement]:
         """The slots for jobs that a plan starts, on the machine that it names, or another one if those are split up.
 
-        Jobs for which none has slots are left out. What is kept for others goes to those only that end in time.
+        Jobs for which none has slots are left out. What is kept for others goes to those only that end in time, and
+        that of `holds`, which other plans made, to nobody.
         """
         offers = {offer.machine_id: offer for offer in self._inventory.offers()}
-        held = self.held()
+        held: defaultdict[str, list[Slot]] = defaultdict(list, self.held())
+        for hold in holds:
+            held[hold.machine_id] += hold.slots
         kept: defaultdict[str, list[Slot]] = defaultdict(list)
         for hold in decided.holds.values():
             kept[hold.machine_id] += hold.slots
@@ -160,7 +173,9 @@ class Situations:
             allowed = _suitable(lane, [chosen, *others])
             for offer in (chosen, *others):
                 takes = offer.stage is MachineStage.READY and (allowed is None or offer.machine_id in allowed)
-                away = [] if job_id in decided.backfilled else kept[offer.machine_id]
+                # It ends before the hold of the machine that was chosen, and perhaps not before that of another one.
+                ends_in_time = offer is chosen and job_id in decided.backfilled
+                away = [] if ends_in_time else kept[offer.machine_id]
                 slots = offer.slots_for(lane.resources, [*held[offer.machine_id], *away]) if takes else ()
                 if slots:
                     held[offer.machine_id] += slots

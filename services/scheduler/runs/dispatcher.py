@@ -26,11 +26,11 @@ from services.scheduler.wire import payloads
 from vocabulary.verdicts import INFRA_ERROR
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
     from datetime import timedelta
 
     from servicekit.clock import Clock
-    from services.scheduler.fairness.situation import Plan, QueueState, Situation
+    from services.scheduler.fairness.situation import Hold, Plan, QueueState, Situation
     from services.scheduler.jobs.spec import Placement
     from services.scheduler.peers.pool import Placed, Pool
     from services.scheduler.queue.demand import DemandReporter
@@ -98,22 +98,24 @@ class Dispatcher:
         reasons: dict[str, str] = {}
         states: dict[str, Mapping[str, QueueState]] = dict(self.queue_states)
         promises: dict[str, str] = {}
+        holds: dict[str, Collection[Hold]] = {}
         for gpu_type in self._situations.wanted_types():
             decided = await self._carry_out(self._situations.of(gpu_type))
+            holds[gpu_type] = decided.holds.values()
             reasons |= decided.waiting
             states[gpu_type] = decided.queues
             promises |= decided.promises
         self._situations.keep_promises(promises)
         for gpu_type in self._situations.fallback_types():
-            await self._carry_out(self._situations.of(gpu_type, fallback=True))
+            await self._carry_out(self._situations.of(gpu_type, fallback=True), holds.get(gpu_type, ()))
         self.reasons, self.queue_states = reasons, states
         self._waiting.claims = {
             gpu_type: {name: Claim(state.used, state.fair_share) for name, state in queues.items()}
             for gpu_type, queues in states.items()
         }
-        await self._ask_for_more()
+        await self._ask_for_more({gpu_type for gpu_type, kept in holds.items() if kept})
 
-    async def _carry_out(self, situation: Situation) -> Plan:
+    async def _carry_out(self, situation: Situation, holds: Collection[Hold] = ()) -> Plan:
         decided = plan(situation)
         for stop in decided.stops:
             self._running.give_way(stop.job_id, stop.winner)
@@ -122,7 +124,7 @@ class Dispatcher:
         if decided.stops:
             # More may be owed than one pass takes back.
             self._waiting.changed.set()
-        placements = self._situations.placements(decided)
+        placements = self._situations.placements(decided, holds)
         jobs = [(self._waiting.get(job_id), placement) for job_id, placement in placements.items()]
         placing = (self._place(job, placement) for job, placement in jobs if job)
         for failure in await asyncio.gather(*placing, return_exceptions=True):
@@ -131,10 +133,15 @@ class Dispatcher:
         split_up = dict.fromkeys(decided.starts.keys() - placements.keys(), _SPLIT_UP)
         return replace(decided, waiting={**decided.waiting, **split_up})
 
-    async def _ask_for_more(self) -> None:
-        """Asks the pool for a GPU for the next job of each kind: what we know of the machines may be out of date."""
+    async def _ask_for_more(self, kept_types: set[str]) -> None:
+        """Asks the pool for a GPU for the next job of each kind: what we know of the machines may be out of date.
+
+        Not where slots are kept for a job: the pool does not know which, and would give them away.
+        """
         full: set[str] = set()
         for job in self._next_jobs():
+            if not kept_types.isdisjoint(job.spec.gpu_types):
+                continue
             # A job that finds no machine holds up the jobs behind it that can take no other GPU type.
             if full.issuperset(job.spec.gpu_types):
                 continue

@@ -408,6 +408,16 @@ def test_a_profile_of_a_sample_is_refused_before_anything_is_sent(gateway: Scrip
     assert gateway.asked("POST", SUBMISSIONS) == []
 
 
+@pytest.mark.parametrize("part", ["nan", "inf"])
+def test_a_part_that_is_no_number_is_refused_before_anything_is_sent(
+    gateway: ScriptedGateway, kernel: str, part: str
+) -> None:
+    run = wavepool("submit", kernel, "-p", "relu", "--fraction", part, "--endpoint", gateway.endpoint)
+    assert run.status == 2
+    assert f"--fraction: is {part}; give a part of one GPU" in run.err
+    assert not gateway.requests
+
+
 def test_a_timing_mode_that_is_none_is_refused_before_anything_is_sent(gateway: ScriptedGateway, kernel: str) -> None:
     run = wavepool("submit", kernel, "-p", "relu", "--timing", "warm", "--endpoint", gateway.endpoint)
     assert run.status == 2

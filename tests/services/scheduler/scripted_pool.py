@@ -15,7 +15,7 @@ from tests.services.scheduler.scripted_executor import TOKEN
 from vocabulary.slots import WHOLE_GPU, Slot, free_slots, overlap, taken
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Sequence
 
 
 class ScriptedPool(vmpool_pb2_grpc.VmPoolServiceServicer):
@@ -49,14 +49,18 @@ class ScriptedPool(vmpool_pb2_grpc.VmPoolServiceServicer):
         torch_version: str = "",
         gpus: int = 1,
         runs_per_device: int = 1,
+        free_masks: Sequence[int] = (),
     ) -> None:
-        """Changes a machine's state and sends the event. A machine that drains does so after its leases have ended."""
+        """Changes a machine's state and sends the event. A machine that drains does so after its leases have ended.
+
+        `free_masks` are what the event says is free, whatever leases there are.
+        """
         machine = vmpool_pb2.Machine(
             machine_id=machine_id,
             state=vmpool_pb2.MachineState.Value(f"MACHINE_STATE_{state}"),
             gpu_type=gpu_type,
             gpu_count=gpus,
-            free_masks=[WHOLE_GPU if state == "WARM" else 0] * gpus,
+            free_masks=free_masks or [WHOLE_GPU if state == "WARM" else 0] * gpus,
             device="cpu",
             reason=reason,
             leased_eighths=0 if state == "DRAINING" else None,

@@ -370,7 +370,33 @@ async def test_a_part_that_no_machine_can_give_is_told_so_and_asks_for_no_machin
     assert not any(cluster.pool.demands)
 
 
-async def test_a_large_job_has_its_gpus_kept_and_only_short_ones_start_there_before(stopped_cluster: Cluster) -> None:
+@pytest.mark.parametrize(
+    "takes", [scheduler_pb2.Resources(gpus=2), scheduler_pb2.Resources(gpus=2, devices=2)], ids=["plain", "of devices"]
+)
+async def test_a_large_job_has_its_gpus_kept_and_only_short_ones_start_there_before(
+    stopped_cluster: Cluster, takes: scheduler_pb2.Resources
+) -> None:
+    cluster, gate = stopped_cluster, asyncio.Event()
+    await cluster.pool.tell("machine-1", "STOPPED")
+    await cluster.pool.tell("machine-2", "WARM", gpus=2)
+    cluster.executor.script = (compiling(), gate, *PASSING[1:])
+    await cluster.start()
+    first = await cluster.submit("first", time_limit=Duration(seconds=300))
+    await cluster.event(first.job_id, is_run("compiling"))
+    large = await cluster.submit("large", resources=takes)
+    late = await cluster.submit("late", time_limit=Duration(seconds=600))
+    short = await cluster.submit("short", time_limit=Duration(seconds=30))
+    await cluster.event(short.job_id, is_run("compiling"))
+    assert (await cluster.job(late.job_id)).state == scheduler_pb2.JOB_STATE_QUEUED
+    gate.set()
+    await cluster.events_to_end(late.job_id)
+    ran = [request.run_id.removesuffix("-1") for request in cluster.executor.requests]
+    assert ran == [job.job_id for job in (first, short, large, late)]
+
+
+async def test_gpus_kept_for_a_large_job_go_to_no_job_that_takes_their_type_as_a_fallback(
+    stopped_cluster: Cluster,
+) -> None:
     cluster, gate = stopped_cluster, asyncio.Event()
     await cluster.pool.tell("machine-1", "STOPPED")
     await cluster.pool.tell("machine-2", "WARM", gpus=2)
@@ -380,9 +406,36 @@ async def test_a_large_job_has_its_gpus_kept_and_only_short_ones_start_there_bef
     await cluster.event(first.job_id, is_run("compiling"))
     large = await cluster.submit("large", resources=scheduler_pb2.Resources(gpus=2))
     late = await cluster.submit("late", time_limit=Duration(seconds=600))
+    elsewhere = await cluster.submit(
+        "elsewhere", gpu_type="MI210", fallback_gpu_types=["MI300X"], time_limit=Duration(seconds=600)
+    )
     short = await cluster.submit("short", time_limit=Duration(seconds=30))
     await cluster.event(short.job_id, is_run("compiling"))
-    assert (await cluster.job(late.job_id)).state == scheduler_pb2.JOB_STATE_QUEUED
+    assert (await cluster.job(elsewhere.job_id)).state == scheduler_pb2.JOB_STATE_QUEUED
+    gate.set()
+    await cluster.events_to_end(large.job_id)
+    for job in (late, elsewhere):
+        await cluster.events_to_end(job.job_id)
+    ran = [request.run_id.removesuffix("-1") for request in cluster.executor.requests]
+    assert ran[:3] == [job.job_id for job in (first, short, large)]
+
+
+async def test_a_gpu_that_comes_free_unheard_goes_to_no_small_job_while_a_large_one_waits(
+    stopped_cluster: Cluster,
+) -> None:
+    cluster, gate = stopped_cluster, asyncio.Event()
+    await cluster.pool.tell("machine-1", "STOPPED")
+    await cluster.pool.tell("machine-2", "WARM", gpus=2)
+    cluster.executor.script = (compiling(), gate, *PASSING[1:])
+    await cluster.start()
+    first = await cluster.submit("first", time_limit=Duration(seconds=300))
+    await cluster.event(first.job_id, is_run("compiling"))
+    await cluster.pool.tell("machine-2", "WARM", gpus=2, free_masks=[0, 0])
+    large = await cluster.submit("large", resources=scheduler_pb2.Resources(gpus=2, devices=2))
+    late = await cluster.submit("late", time_limit=Duration(seconds=600))
+    short = await cluster.submit("short", time_limit=Duration(seconds=30))
+    await cluster.pool.tell("machine-2", "WARM", gpus=2)
+    await cluster.event(short.job_id, is_run("compiling"))
     gate.set()
     await cluster.events_to_end(late.job_id)
     ran = [request.run_id.removesuffix("-1") for request in cluster.executor.requests]

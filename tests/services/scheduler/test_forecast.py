@@ -13,6 +13,7 @@ from wavepool.vmpool.v1 import vmpool_pb2
 
 from servicekit.clock import ManualClock
 from services.scheduler import metrics
+from services.scheduler.jobs.resources import Isolation, Resources
 from services.scheduler.jobs.run_history import kind_of
 from services.scheduler.queue.forecast import Forecast
 from services.scheduler.queue.inventory import Inventory
@@ -20,6 +21,7 @@ from services.scheduler.queue.ordering import Age, ranked_by
 from services.scheduler.queue.running import RunningJobs
 from services.scheduler.queue.waiting import WaitingJobs
 from tests.services.scheduler.jobs import LEASE, START, a_queued_job
+from vocabulary.slots import EIGHTHS_PER_GPU, WHOLE_GPU
 
 if TYPE_CHECKING:
     from services.scheduler.jobs.job import Job
@@ -51,6 +53,18 @@ class Bench:
         if start_seconds:
             event.estimate.CopyFrom(Duration(seconds=start_seconds))
         self.inventory.apply(event)
+
+    def machine_of_two(self, *free_masks: int) -> None:
+        created = Timestamp(seconds=int(START.timestamp()))
+        machine = vmpool_pb2.Machine(
+            machine_id="m1",
+            gpu_type="MI300X",
+            state=vmpool_pb2.MACHINE_STATE_BUSY,
+            free_masks=free_masks,
+            gpu_count=2,
+            create_time=created,
+        )
+        self.inventory.apply(vmpool_pb2.MachineEvent(machine=machine))
 
     def wait_of(self, job: Job) -> timedelta:
         wait = self.forecast.standing(job).wait
@@ -95,6 +109,24 @@ def test_a_machine_that_is_being_started_is_waited_for(bench: Bench) -> None:
 def test_a_gpu_that_somebody_else_uses_is_taken_for_busy(bench: Bench) -> None:
     bench.machine("m1", vmpool_pb2.MACHINE_STATE_BUSY, 0)
     assert bench.wait_of(a_queued_job(1)) == 10 * SECOND
+
+
+def test_halves_of_two_gpus_are_no_free_gpu(bench: Bench) -> None:
+    bench.machine_of_two(0b1111, 0b1111)
+    assert bench.wait_of(a_queued_job(1)) == 10 * SECOND
+    bench.machine_of_two(0b1111, WHOLE_GPU)
+    assert bench.wait_of(a_queued_job(1)) == timedelta(0)
+
+
+def test_what_no_machine_can_give_has_no_estimate(bench: Bench) -> None:
+    bench.machine_of_two(0, WHOLE_GPU)
+    assert bench.wait_of(a_queued_job(1)) == timedelta(0)
+    assert bench.wait_of(a_queued_job(1, resources=Resources(2 * EIGHTHS_PER_GPU))) == 10 * SECOND
+    bench.machine("m2", vmpool_pb2.MACHINE_STATE_WARM, 8)
+    bench.machine("m3", vmpool_pb2.MACHINE_STATE_WARM, 8)
+    several, part = Resources(4 * EIGHTHS_PER_GPU), Resources(4, Isolation.PARTITION)
+    for resources in (several, part):
+        assert bench.forecast.standing(a_queued_job(1, resources=resources)).wait is None
 
 
 @pytest.mark.parametrize(("waited", "within"), [(10, "p50"), (11, "neither")])

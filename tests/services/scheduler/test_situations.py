@@ -15,6 +15,7 @@ from servicekit.clock import ManualClock
 from services.scheduler.config import SchedulerSettings
 from services.scheduler.fairness.plan import plan
 from services.scheduler.fairness.settings import Queues, QueueSettings
+from services.scheduler.fairness.situation import Hold, Plan
 from services.scheduler.jobs.resources import Isolation, Resources
 from services.scheduler.queue.inventory import Inventory
 from services.scheduler.queue.ordering import Age, ranked_by
@@ -26,7 +27,7 @@ from services.scheduler.queue.usage_book import UsageBook
 from services.scheduler.queue.waiting import WaitingJobs
 from tests.services.scheduler.jobs import START, a_queued_job
 from vocabulary.limits import LONGEST_RUN
-from vocabulary.slots import Slot
+from vocabulary.slots import EIGHTHS_PER_GPU, WHOLE_GPU, Slot
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -170,3 +171,24 @@ def test_jobs_are_packed_or_spread_as_they_ask_or_else_as_their_queue_says(
     usage = UsageBook(NO_STORE, timedelta(0), clock)
     situations = Situations(book, usage, waiting, RunningJobs(), inventory, clock, LONGEST_RUN, placements)
     assert len(set(plan(situations.of("MI300X")).starts.values())) == machines
+
+
+def test_a_job_that_ends_before_one_hold_does_not_take_what_another_keeps() -> None:
+    clock, waiting, inventory = ManualClock(START), waiting_jobs(), Inventory()
+    for one in (machine(1, free_masks=[0]), machine(2, free_masks=[WHOLE_GPU])):
+        inventory.apply(vmpool_pb2.MachineEvent(machine=one))
+    short = a_queued_job(1)
+    waiting.put(short)
+    usage = UsageBook(NO_STORE, timedelta(0), clock)
+    situations = Situations(QueueBook(NO_STORE), usage, waiting, RunningJobs(), inventory, clock, LONGEST_RUN)
+    slots = (Slot(0, 0, EIGHTHS_PER_GPU),)
+    decided = Plan(
+        starts={short.job_id: "machine-1"},
+        holds={
+            "large": Hold("machine-1", START + timedelta(hours=1), slots),
+            "larger": Hold("machine-2", START + timedelta(seconds=1), slots),
+        },
+        backfilled=frozenset({short.job_id}),
+    )
+    assert situations.placements(decided) == {}
+    assert list(situations.placements(replace(decided, holds={}))) == [short.job_id]

@@ -21,11 +21,11 @@ class ReclaimRule(StrEnum):
     """What allows or forbids a reclaim."""
 
     OVER_FAIR_SHARE = "the victim's queue is over its fair share"
-    QUOTA_GUARANTEED = "the reclaimer stays within its quota, and the victim's queue is over its own"
+    QUOTA_GUARANTEED = "it stays within its quota, and the victim's queue is over its own"
     WITHIN_FAIR_SHARE = "the victim's queue is within its fair share"
     BELOW_QUOTA = "the victim's queue would fall below its quota"
-    RECLAIMER_OVER_FAIR_SHARE = "the reclaimer's queue would be over its fair share"
-    MORE_SATURATED = "the reclaimer's queue would be fuller than the queue beside it"
+    RECLAIMER_OVER_FAIR_SHARE = "its queue would be over its fair share"
+    MORE_SATURATED = "its queue would be fuller than the queue beside it"
     NON_PREEMPTIBLE_OVER_QUOTA = "jobs that cannot be preempted would be over the quota"
 
 
