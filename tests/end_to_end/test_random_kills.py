@@ -32,7 +32,7 @@ KILLS = [6, pytest.param(200, marks=pytest.mark.soak)]
 CLIENTS = 3
 MOST_FRAMES = 20
 """That clients see between two kills."""
-PATIENCE_SECONDS = 120.0
+TIMEOUT_SECONDS = 120.0
 SERVICES = ("SCHEDULER", "VMPOOL", "BILLING")
 
 
@@ -82,12 +82,12 @@ class Load:
 
     def _submit(self, source: str, key: str) -> str:
         body = {"problem": "leaky-relu", "code": source, "mode": "check"}
-        answer = self._patiently("POST", "/api/v1/submissions", 202, json=body, headers={"Idempotency-Key": key})
+        answer = self._until_answered("POST", "/api/v1/submissions", 202, json=body, headers={"Idempotency-Key": key})
         return str(answer["id"])
 
     def _follow(self, job_id: str) -> list[Frame]:
         seen: list[Frame] = []
-        deadline = time.monotonic() + PATIENCE_SECONDS
+        deadline = time.monotonic() + TIMEOUT_SECONDS
         while True:
             with (
                 suppress(httpx.TransportError, AssertionError),
@@ -96,7 +96,7 @@ class Load:
                 for frame in stream:
                     seen.append(frame)
                     self.frames += 1
-            if self._patiently("GET", f"/api/v1/submissions/{job_id}", 200)["state"] in ENDED:
+            if self._until_answered("GET", f"/api/v1/submissions/{job_id}", 200)["state"] in ENDED:
                 break
             assert time.monotonic() < deadline, f"{job_id} does not end"
         # What came after the connection broke and before the end was seen.
@@ -104,7 +104,7 @@ class Load:
             seen.extend(self.wavepool.story(job_id, seen[-1].id if seen else None))
         return seen
 
-    def _patiently(self, method: str, path: str, status: int, **fields: Any) -> dict[str, Any]:
+    def _until_answered(self, method: str, path: str, status: int, **fields: Any) -> dict[str, Any]:
         def answer() -> httpx.Response | None:
             with suppress(httpx.TransportError):
                 got = self.wavepool.http.request(method, path, **fields)
@@ -113,7 +113,7 @@ class Load:
                 assert got.status_code >= 429, got.text
             return None
 
-        return until(answer, f"an answer to {method} {path}", PATIENCE_SECONDS).json()
+        return until(answer, f"an answer to {method} {path}", TIMEOUT_SECONDS).json()
 
 
 @pytest.fixture
@@ -148,7 +148,7 @@ def test_every_job_ends_once_and_its_watcher_misses_nothing(
             client.start()
         for _ in range(kills):
             due = load.frames + chance.randint(1, MOST_FRAMES)
-            until(lambda due=due: load.frames >= due or load.faults, "some frames", PATIENCE_SECONDS)
+            until(lambda due=due: load.frames >= due or load.faults, "some frames", TIMEOUT_SECONDS)
             victim = chance.choice([*KILLED, "replica"] if replica else KILLED)
             if victim == "replica" and replica:
                 replica.kill()
@@ -157,7 +157,7 @@ def test_every_job_ends_once_and_its_watcher_misses_nothing(
                 wavepool.kill(victim)
         load.over.set()
         for client in clients:
-            client.join(PATIENCE_SECONDS * 2)
+            client.join(TIMEOUT_SECONDS * 2)
         assert not any(client.is_alive() for client in clients)
         assert not load.faults
         _check(wavepool, load.stories)
