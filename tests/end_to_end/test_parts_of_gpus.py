@@ -68,7 +68,7 @@ def test_a_partition_is_not_to_be_had_of_a_processor_and_why_says_so(shared: Wav
     shared.http.delete(f"/api/v1/submissions/{job_id}")
 
     assert "can give 4/8 of a GPU (partition)" in why["reason"]
-    assert "not in such partitions" in why["remedy"]
+    assert "Ask for a whole GPU" in why["remedy"]
 
 
 def test_more_than_a_gpu_has_and_what_contradicts_itself_are_refused_with_the_fix(shared: Wavepool) -> None:

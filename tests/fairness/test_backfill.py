@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from services.scheduler.fairness.backfill import first_room
 from services.scheduler.fairness.plan import plan
 from services.scheduler.fairness.settings import FairnessPolicy, Queues, QueueSettings, Share
 from services.scheduler.fairness.situation import Candidate, Machine, Running, Situation
@@ -71,6 +72,16 @@ def test_without_a_date_nothing_is_kept(policy: FairnessPolicy) -> None:
 @BOTH
 def test_a_job_without_a_time_limit_never_starts_on_what_is_kept(policy: FairnessPolicy) -> None:
     assert not plan(situation(policy, [run("r", 0, 10)], job("head", 4, 60), job("endless", 1, None, 1))).starts
+
+
+@BOTH
+def test_when_a_job_has_room_at_the_latest_is_known_also_if_nothing_starts(policy: FairnessPolicy) -> None:
+    busy = [run("r0", 0, 5), run("r1", 1, 10), run("r2", 2, 7), run("r3", 3, 60)]
+    full = situation(policy, busy, job("head", 2, 60))
+
+    assert not plan(full).starts
+    assert first_room(full, "head") == ("m1", NOW + 7 * MINUTE, (Slot(0, 0, 8), Slot(2, 0, 8)))
+    assert first_room(full, "unknown") is None
 
 
 @BOTH

@@ -33,10 +33,7 @@ def with_holds(situation: Situation, decide: Callable[[Situation], Plan]) -> Pla
     heads = _heads(situation, decided) if decided.starts else []
     if not heads:
         return decided
-    by_machine: defaultdict[str, list[Running]] = defaultdict(list)
-    for one in situation.running:
-        by_machine[one.machine_id].append(one)
-    busy = {one.machine_id: _Busy.of(one, by_machine[one.machine_id]) for one in situation.machines}
+    busy = _busy(situation)
     holds: dict[str, Hold] = {}
     holders: list[Running] = []
     for head in heads:
@@ -49,6 +46,20 @@ def with_holds(situation: Situation, decide: Callable[[Situation], Plan]) -> Pla
         return decided
     kept = decide(replace(situation, running=[*situation.running, *holders]))
     return _backfilled(situation, kept, holds, decide)
+
+
+def first_room(situation: Situation, job_id: str) -> Hold | None:
+    """Where and when a waiting job has room at the latest, if nobody goes before it; None if that is not known."""
+    one = next((one for one in situation.waiting if one.job_id == job_id), None)
+    found = _first(one, _busy(situation), situation.now) if one else None
+    return found[0] if found else None
+
+
+def _busy(situation: Situation) -> dict[str, _Busy]:
+    by_machine: defaultdict[str, list[Running]] = defaultdict(list)
+    for one in situation.running:
+        by_machine[one.machine_id].append(one)
+    return {one.machine_id: _Busy.of(one, by_machine[one.machine_id]) for one in situation.machines}
 
 
 def _heads(situation: Situation, decided: Plan) -> list[Candidate]:

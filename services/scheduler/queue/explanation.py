@@ -96,17 +96,28 @@ class Explainer:
             remedy = blocked or "A machine is asked for; it starts when a provider has one."
             return f"There is no machine with {types}.", remedy
         if not self._inventory.suits(resources, job.spec.gpu_types):
-            return f"No machine with {types} can give {resources}.", blocked or "A machine is asked for."
+            return f"No machine with {types} can give {resources}.", self._remedy(job, blocked)
         stages = {offer.stage for offer in offers}
         if MachineStage.STARTING in stages and MachineStage.READY not in stages:
             return f"A machine with {types} is being started.", "It goes on when the machine is ready."
         reason = self._reasons().get(job.job_id, "")
         more = f" No further machine starts: {blocked}" if blocked else ""
         if reason and ahead == 0:
-            return f"It is next: {reason}.", f"A run on {types} that ends.{more}"
+            room = self._situations.first_room(job)
+            by = f" Those on {room.machine_id} have by {room.time:%H:%M:%S} UTC, at their time limits." if room else ""
+            return f"It is next: {reason}.", f"Runs on {types} that end.{by}{more}"
         jobs = "1 job is" if ahead == 1 else f"{ahead} jobs are"
         why = f" ({reason})" if reason else ""
         return f"{jobs} ahead of it for {types}{why}.", f"Runs on {types} that end, or a further machine.{more}"
+
+    def _remedy(self, job: Job, blocked: str) -> str:
+        """What helps a job that no machine can take."""
+        if self._inventory.can_have(job.spec.resources, job.spec.gpu_types):
+            return blocked or "A machine is asked for."
+        return (
+            "Ask for a whole GPU, or for `time-slice` on machines that share theirs (EXECUTOR_MAX_RUNS); or an "
+            "operator puts GPUs in a mode with such partitions."
+        )
 
     def _refusal(self, job: Job, offer: MachineOffer) -> str:
         if offer.stage is MachineStage.STARTING:

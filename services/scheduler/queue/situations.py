@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from services.scheduler.fairness.backfill import first_room
 from services.scheduler.fairness.situation import Candidate, Machine, Running, Situation
 from services.scheduler.jobs.spec import Placement
 from services.scheduler.queue.placement import MachineStage, machine_with_torch
@@ -149,6 +150,10 @@ class Situations:
             if job.lease:
                 held[job.machine_id] += job.lease.slots
         return held
+
+    def first_room(self, job: Job) -> Hold | None:
+        """Where and when the job has room at the latest, if nobody goes before it; None if that is not known."""
+        return first_room(self.of(job.spec.gpu_type), job.job_id)
 
     def placements(self, decided: Plan, holds: Iterable[Hold] = ()) -> dict[str, Placement]:
         """The slots for jobs that a plan starts, on the machine that it names, or another one if those are split up.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -250,7 +251,7 @@ async def test_a_job_is_explained_wherever_it_is(stopped_cluster: Cluster) -> No
     async def why(job: scheduler_pb2.Job) -> queues_pb2.ExplainJobResponse:
         return await stub(cluster).ExplainJob(ExplainJobRequest(job_id=job.job_id))
 
-    runs, last = await why(first), await why(waiting[1])
+    runs, following, last = await why(first), await why(waiting[0]), await why(waiting[1])
     gate.set()
     for job in waiting:
         await cluster.events_to_end(job.job_id)
@@ -259,6 +260,7 @@ async def test_a_job_is_explained_wherever_it_is(stopped_cluster: Cluster) -> No
     assert "runs on machine-1" in runs.reason
     assert (last.position, last.ahead_in_queue, last.ahead_in_others) == (2, 1, 0)
     assert "1 job is ahead" in last.reason
+    assert re.search(r"Those on machine-1 have by \d\d:\d\d:\d\d UTC", following.remedy)
     assert [(one.machine_id, first.job_id in one.reason) for one in last.machines] == [("machine-1", True)]
     assert "over" in over.reason
     with pytest.raises(grpc.aio.AioRpcError) as caught:
