@@ -10,16 +10,9 @@ import pytest
 from wavepool.executor.v1 import inventory_pb2
 from wavepool.vmpool.v1 import vmpool_pb2 as pb
 
-from services.scheduler.peers.pool import (
-    JobHasLeaseError,
-    LeaseGoneError,
-    Placement,
-    Pool,
-    PoolBusyError,
-    PoolRefusalError,
-    Slot,
-    WorkKind,
-)
+from services.scheduler.jobs.resources import Resources
+from services.scheduler.jobs.spec import Placement, WorkKind
+from services.scheduler.peers.pool import JobHasLeaseError, LeaseGoneError, Pool, PoolBusyError, PoolRefusalError
 from services.vmpool import metrics
 from services.vmpool.machines.machine import Halt, MachineState
 from services.vmpool.providers.provider import Offer
@@ -28,6 +21,7 @@ from tests.services.scheduler.jobs import a_queued_job
 from tests.services.vmpool.grpc_failures import failure
 from tests.services.vmpool.store.test_lease_store import add_warm
 from tests.services.vmpool.test_service import acquire
+from vocabulary.slots import Slot
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -89,9 +83,9 @@ async def test_a_job_on_eight_gpus_starts_a_machine_that_has_them_and_leases_it_
     assert await pool.report_demand({kind: 1}) == {}
     assert await gpu_counts(bench) == [8]
     await bench.passes(3)
-    placed = await pool.acquire(a_queued_job(1), None, 8, MINUTE, gpus=8)
-    assert placed.slots == whole(*range(8))
-    assert (placed.lease.eighths, placed.lease.gpu, placed.lease.first_eighth) == (64, 0, 0)
+    placed = await pool.acquire(a_queued_job(1, resources=Resources(64)), MINUTE)
+    assert placed.lease.slots == whole(*range(8))
+    assert placed.lease.eighths == 64
     assert list(placed.machine.free_masks) == [0] * 8
     assert await pool.report_demand({}) == {}
 
@@ -112,7 +106,7 @@ async def test_work_that_no_machine_is_large_enough_for_hears_what_there_is(benc
     }
     assert await gpu_counts(bench) == [1]
     with pytest.raises(PoolBusyError, match="No machine has room now: 1 on the way"):
-        await pool.acquire(a_queued_job(1), None, 8, MINUTE, gpus=4)
+        await pool.acquire(a_queued_job(1, resources=Resources(32)), MINUTE)
 
 
 async def test_the_scheduler_places_by_itself_on_what_the_machines_report(bench: Bench, pool: Pool) -> None:
@@ -120,10 +114,10 @@ async def test_the_scheduler_places_by_itself_on_what_the_machines_report(bench:
         await add_warm(bench, machine_id, gpu_count=8)
     (half,) = await pool.place(a_queued_job(1), [Placement("m1", (Slot(3, 4, 4),))], MINUTE)
     assert list(half.machine.free_masks) == [255, 255, 255, 0b1111, 255, 255, 255, 255]
-    assert (half.lease.gpu, half.lease.first_eighth, half.lease.eighths) == (3, 4, 4)
+    assert half.lease.slots == (Slot(3, 4, 4),)
     gang = [Placement("m1", whole(0, 1)), Placement("m2", whole(*range(8)))]
     first, second = await pool.place(a_queued_job(2), gang, MINUTE)
-    assert (first.slots, second.slots) == (whole(0, 1), whole(*range(8)))
+    assert (first.lease.slots, second.lease.slots) == (whole(0, 1), whole(*range(8)))
     assert first.gang_id == second.gang_id != half.gang_id == ""
     with pytest.raises(PoolBusyError, match="A lease holds GPU 3 of machine 'm1', or a part of it"):
         await pool.place(a_queued_job(3), [Placement("m1", whole(2, 3))], MINUTE)
