@@ -10,6 +10,7 @@ and the callable gets the model; otherwise it gets the options as they are. A pl
 from __future__ import annotations
 
 import asyncio
+import logging
 from dataclasses import dataclass
 from datetime import timedelta
 from importlib.metadata import entry_points
@@ -17,14 +18,13 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from servicekit.logging import get_logger
 from servicekit.settings.config import settings_faults
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from importlib.metadata import EntryPoint
 
-log = get_logger(__name__)
+log = logging.getLogger(__name__)
 
 LONGEST_START = timedelta(seconds=30)
 """A service that never starts tells its operator less than one that ends with a message."""

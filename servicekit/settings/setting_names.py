@@ -50,7 +50,13 @@ OTHERS_OF_OURS = frozenset(
         # The compiler, and programs in sandboxes.
         *("WAVEPOOL_CACHE_DIR", "WAVEPOOL_CPU_WORKERS"),
         *("WAVEPOOL_DEVICE_MEMORY_MIB", "WAVEPOOL_DEVICE_MEMORY_HELD_MIB"),
-        *("WAVEPOOL_RECORDING", "WAVEPOOL_PROPERTIES", "WAVEPOOL_FINDINGS"),
+        *(
+            "WAVEPOOL_RECORDING",
+            "WAVEPOOL_PROPERTIES",
+            "WAVEPOOL_FINDINGS",
+            "WAVEPOOL_PROFILED",
+            "WAVEPOOL_KERNEL_TRACE",
+        ),
         # Tests.
         *("WAVEPOOL_LIVE_DSTACK", "WAVEPOOL_TEST_CACHE"),
     }

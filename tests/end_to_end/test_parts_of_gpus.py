@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.end_to_end.wavepool_processes import Wavepool, reference, start
+from tests.end_to_end.wavepool_processes import Wavepool, reference, start, until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -64,7 +64,13 @@ def test_halves_of_one_gpu_run_at_the_same_time(shared: Wavepool) -> None:
 
 def test_a_partition_is_not_to_be_had_of_a_processor_and_why_says_so(shared: Wavepool) -> None:
     job_id = shared.submit(reference("leaky-relu"), mode="check", resources={"fraction": 0.5})
-    why = shared.http.get(f"/api/v1/submissions/{job_id}/why").json()
+
+    def refusal() -> dict[str, Any] | None:
+        """The explanation once a machine is there: until then nobody knows which modes its GPUs are in."""
+        why = shared.http.get(f"/api/v1/submissions/{job_id}/why").json()
+        return why if "can give" in why["reason"] else None
+
+    why = until(refusal, "what the machine cannot give")
     shared.http.delete(f"/api/v1/submissions/{job_id}")
 
     assert "can give 4/8 of a GPU (partition)" in why["reason"]
