@@ -64,6 +64,7 @@ async def test_submission_comes_back_as_it_was_stored_and_jobs_have_none_of_its_
         dtype="float16",
         language="hip",
         timing_mode=TIMING_MODE_FIRST_CALL,
+        profile=True,
     )
     assert {field.name for field, _ in sent.ListFields()} == set(Submission.DESCRIPTOR.fields_by_name)
     draft = a_job()
@@ -72,7 +73,7 @@ async def test_submission_comes_back_as_it_was_stored_and_jobs_have_none_of_its_
     job = (await writing.insert(drafted, LIMIT)).job
     assert job is not None
     kept = {"problem": "relu", "mode": RUN_MODE_FULL, "dtype": "float16", "language": "hip"}
-    assert job.spec.submission == Submission(**kept, timing_mode=TIMING_MODE_FIRST_CALL)
+    assert job.spec.submission == Submission(**kept, timing_mode=TIMING_MODE_FIRST_CALL, profile=True)
     for store in (writing, JobStore(database, lambda _: None)):
         assert await store.get(job.job_id) == job
         assert await store.whole_submission(job) == sent
