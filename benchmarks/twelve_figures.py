@@ -152,7 +152,7 @@ class Product:
         self._monitor = QueueMonitor(
             self._bench.waiting,
             self._bench.inventory,
-            DemandReporter(pool, self._bench.waiting),
+            DemandReporter(pool, self._bench.waiting, self._bench.inventory),
             self._bench.running,
             self._reader,
             clock,

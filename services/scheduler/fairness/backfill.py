@@ -68,7 +68,11 @@ def _heads(situation: Situation, decided: Plan) -> list[Candidate]:
     for one in situation.waiting:
         if one.job_id not in decided.starts and one.job_id not in decided.promises:
             heads.setdefault(situation.queue_of(one), one)
-    of_starts = {situation.queue_of(one) for one in situation.waiting if one.job_id in decided.starts}
+    starting = [one for one in situation.waiting if one.job_id in decided.starts]
+    of_starts = {situation.queue_of(one) for one in starting}
+    # A job that is no larger than all that start finds room as they do, when its turn comes.
+    smallest = min(one.eighths for one in starting)
+    heads = {queue: one for queue, one in heads.items() if one.eighths > smallest}
     allowed = [one for queue, one in heads.items() if _may_have(situation, decided, one, is_alone=of_starts == {queue})]
     return allowed[:MOST_HOLDS]
 

@@ -100,7 +100,7 @@ class _Planner:
         for decision in result.decisions:
             if decision.outcome is Outcome.ADMITTED:
                 self._start(self._candidates[decision.workload.name])
-        return len(self._no_room) > before
+        return len(self._no_room) > before and self._places.has_room
 
     def _start(self, job: Candidate) -> None:
         machine_id = self._places.take(job)
@@ -156,6 +156,11 @@ class _Places:
             if occupied is not None:
                 self._slots[one.job_id] = one.slots or free_slots(occupied, one.eighths)
                 self._take(one.machine_id, self._slots[one.job_id])
+
+    @property
+    def has_room(self) -> bool:
+        """True if anything is free."""
+        return any(map(free_eighths, self._occupied.values()))
 
     def take(self, job: Candidate) -> str:
         """The machine, whose slots it then has; empty if none has room."""
