@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
 EIGHTHS_PER_GPU = 8
 EIGHTH_MILLI = 125
@@ -35,6 +35,10 @@ class Slot:
     def mask(self) -> int:
         """The bits of its GPU's mask that the slot takes."""
         return ((1 << self.eighths) - 1) << self.first
+
+    def overlaps(self, other: Slot) -> bool:
+        """True if the slots share an eighth."""
+        return self.gpu == other.gpu and bool(self.mask & other.mask)
 
     def __str__(self) -> str:
         """Text for people."""
@@ -101,6 +105,14 @@ def taken(occupied: Sequence[int], slots: Sequence[Slot]) -> tuple[int, ...]:
     for slot in slots:
         if masks[slot.gpu] & slot.mask:
             raise ValueError(f"{slot!r} overlaps what is taken: {masks[slot.gpu]:#010b}")
+        masks[slot.gpu] |= slot.mask
+    return tuple(masks)
+
+
+def covered(occupied: Sequence[int], slots: Iterable[Slot]) -> tuple[int, ...]:
+    """The occupancy with `slots` taken, whether they are free or not: what is known of one may be older than others."""
+    masks = list(occupied)
+    for slot in slots:
         masks[slot.gpu] |= slot.mask
     return tuple(masks)
 

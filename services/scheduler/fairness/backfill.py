@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from services.scheduler.fairness.settings import FairnessPolicy
 from services.scheduler.fairness.situation import Hold, Plan, Running
-from vocabulary.slots import EIGHTH_MILLI, Slot, free_slots, freed
+from vocabulary.slots import EIGHTH_MILLI, Slot, covered, free_slots, freed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -105,7 +105,7 @@ class _Busy(NamedTuple):
         ends: list[tuple[datetime, tuple[Slot, ...]]] = []
         for one in running:
             slots = one.slots or free_slots(occupied, one.eighths)
-            occupied = _with(occupied, slots)
+            occupied = covered(occupied, slots)
             if one.end_time is not None:
                 ends.append((one.end_time, slots))
         return cls(occupied, tuple(sorted(ends)))
@@ -136,8 +136,8 @@ def _first(head: Candidate, busy: dict[str, _Busy], now: datetime) -> tuple[Hold
     before = busy[name]
     free = [_free_of(slot, before.occupied) for slot in slots]
     # For good: the next head counts on other slots.
-    rest = tuple((end, tuple(one for one in held if not _share(one, slots))) for end, held in before.ends)
-    after = _Busy(_with(before.occupied, slots), rest)
+    rest = tuple((end, tuple(one for one in held if not any(map(one.overlaps, slots)))) for end, held in before.ends)
+    after = _Busy(covered(before.occupied, slots), rest)
     return Hold(name, time, slots), after, [slots for slots in free if slots]
 
 
@@ -188,14 +188,3 @@ def _limited(one: Candidate, holds: dict[str, Hold], now: datetime) -> Candidate
     machines = frozenset({hold.machine_id for hold in holds.values()} - late)
     allowed = machines if one.machines is None else machines & one.machines
     return replace(one, machines=allowed) if allowed else None
-
-
-def _with(occupied: tuple[int, ...], slots: Sequence[Slot]) -> tuple[int, ...]:
-    masks = list(occupied)
-    for slot in slots:
-        masks[slot.gpu] |= slot.mask
-    return tuple(masks)
-
-
-def _share(one: Slot, slots: Sequence[Slot]) -> bool:
-    return any(one.gpu == other.gpu and one.mask & other.mask for other in slots)

@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from services.scheduler.jobs.resources import Isolation
-from vocabulary.slots import EIGHTHS_PER_GPU, WHOLE_GPU, Slot, free_slots
+from vocabulary.slots import EIGHTHS_PER_GPU, WHOLE_GPU, Slot, covered, free_slots
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -57,9 +57,7 @@ class MachineOffer:
     def slots_for(self, resources: Resources, held: Iterable[Slot]) -> tuple[Slot, ...]:
         """Free slots for a job, where least is broken up; empty if there are none. `held` are those of our jobs."""
         held = list(held)
-        occupied = [WHOLE_GPU & ~mask for mask in self.free_masks]
-        for slot in held:
-            occupied[slot.gpu] |= slot.mask
+        occupied = list(covered([WHOLE_GPU & ~mask for mask in self.free_masks], held))
         for gpu, devices in enumerate(self.device_counts[: len(occupied)]):
             if not resources.fits(devices, self.runs_per_device):
                 occupied[gpu] = WHOLE_GPU
@@ -72,9 +70,9 @@ class MachineOffer:
         width = max(1, EIGHTHS_PER_GPU // devices)
         full = 0
         for first in range(0, EIGHTHS_PER_GPU, width):
-            device = Slot(gpu, first, width).mask
-            if sum(slot.gpu == gpu and bool(slot.mask & device) for slot in held) >= self.runs_per_device:
-                full |= device
+            device = Slot(gpu, first, width)
+            if sum(map(device.overlaps, held)) >= self.runs_per_device:
+                full |= device.mask
         return full
 
 

@@ -11,7 +11,7 @@ from services.scheduler.fairness.situation import Candidate, Machine, Running, S
 from services.scheduler.jobs.spec import Placement
 from services.scheduler.queue.placement import MachineStage, machine_with_torch
 from services.scheduler.queue.waiting import lane_of
-from vocabulary.slots import EIGHTHS_PER_GPU, WHOLE_GPU
+from vocabulary.slots import EIGHTHS_PER_GPU, WHOLE_GPU, covered
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -199,9 +199,7 @@ class Situations:
     def _machine(self, offer: MachineOffer, held: Iterable[Slot]) -> Machine:
         """What others have of the machine; if it takes no new leases, they have all that we have nothing of."""
         gpus = self._inventory.gpus(offer.machine_id)
-        own = [0] * gpus
-        for slot in held:
-            own[slot.gpu] |= slot.mask
+        own = covered([0] * gpus, held)
         if offer.stage is MachineStage.READY and len(offer.free_masks) == gpus:
             taken = [WHOLE_GPU & ~(free | mine) for free, mine in zip(offer.free_masks, own, strict=True)]
         else:

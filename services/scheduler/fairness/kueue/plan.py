@@ -23,7 +23,7 @@ from services.scheduler.fairness.kueue.snapshot import Admitted, Workload, snaps
 from services.scheduler.fairness.kueue.victims import FairSharing
 from services.scheduler.fairness.queue_tree import UNLIMITED, WHOLE_GPU_MILLI, ReclaimStrategy
 from services.scheduler.fairness.situation import Plan, QueueState, Stop
-from vocabulary.slots import EIGHTH_MILLI, free_eighths, free_slots, freed
+from vocabulary.slots import EIGHTH_MILLI, covered, free_eighths, free_slots, freed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -212,12 +212,8 @@ class _Places:
         return self._running[job_id].stopping
 
     def _take(self, machine_id: str, slots: Sequence[Slot]) -> None:
-        """Slots may be taken already: what is known of a machine may be older than a run on it."""
         if machine_id in self._occupied:
-            occupied = list(self._occupied[machine_id])
-            for slot in slots:
-                occupied[slot.gpu] |= slot.mask
-            self._occupied[machine_id] = tuple(occupied)
+            self._occupied[machine_id] = covered(self._occupied[machine_id], slots)
 
 
 def _one_after_the_other(situation: Situation) -> Iterator[Candidate]:
