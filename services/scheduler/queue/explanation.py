@@ -10,7 +10,7 @@ from services.scheduler.jobs.job import OVER_STATES, WAITING_STATES, JobState
 from services.scheduler.queue.placement import MachineStage
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from services.scheduler.jobs.estimate import WaitEstimate
     from services.scheduler.jobs.job import Job
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from services.scheduler.queue.running import RunningJobs
     from services.scheduler.queue.situations import Situations
     from services.scheduler.queue.waiting import WaitingJobs
+    from vocabulary.slots import Slot
 
 MOST_MACHINES = 50
 _NOW = {
@@ -71,7 +72,11 @@ class Explainer:
             return Explanation(_NOW[job.state].format(machine=job.machine_id or "a machine"))
         ahead = self._waiting.ahead(job)
         offers = [offer for offer in self._inventory.offers() if offer.gpu_type in job.spec.gpu_types]
-        machines = [(offer.machine_id, offer.gpu_type, self._refusal(job, offer)) for offer in offers]
+        held = self._situations.held()
+        machines = [
+            (offer.machine_id, offer.gpu_type, self._refusal(job, offer, held.get(offer.machine_id, ())))
+            for offer in offers
+        ]
         reason, remedy = self._why(job, ahead.position - 1, offers)
         return Explanation(
             reason,
@@ -119,7 +124,7 @@ class Explainer:
             "operator puts GPUs in a mode with such partitions."
         )
 
-    def _refusal(self, job: Job, offer: MachineOffer) -> str:
+    def _refusal(self, job: Job, offer: MachineOffer, held: Sequence[Slot]) -> str:
         if offer.stage is MachineStage.STARTING:
             return "it is being started"
         if offer.stage is MachineStage.CLOSED:
@@ -128,7 +133,7 @@ class Explainer:
         resources = job.spec.resources
         if not offer.could_give(resources):
             return f"it has no GPUs for {resources}"
-        if not offer.slots_for(resources, self._situations.held().get(offer.machine_id, ())):
+        if not offer.slots_for(resources, held):
             return f"its GPUs are in use by {holders}" if holders else "its GPUs are in use"
         if job.has_definition and not offer.has_torch:
             return "it has no torch, which problem definitions need"

@@ -46,6 +46,8 @@ class Inventory:
 
     def __init__(self) -> None:
         self._events: dict[str, MachineEvent] = {}
+        self._offers: dict[str, MachineOffer] = {}
+        """Of the machines of these events: they are asked for many times in each pass."""
         self._requests: dict[str, str] = {}
         self._ends: dict[str, str] = {}
         self._modes: defaultdict[str, set[tuple[int, int]]] = defaultdict(set)
@@ -56,13 +58,14 @@ class Inventory:
         machine_id = event.machine.machine_id
         if event.machine.state not in ENDED_STATES:
             self._events[machine_id] = event
-            if _STAGES.get(event.machine.state) is MachineStage.READY:
-                offer = _offer(event.machine)
+            offer = self._offers[machine_id] = _offer(event.machine)
+            if offer.stage is MachineStage.READY:
                 self._modes[offer.gpu_type] |= {(count, offer.runs_per_device) for count in offer.device_counts}
             if event.machine.state == vmpool_pb2.MACHINE_STATE_REQUESTED:
                 self._requests[machine_id] = event.machine.reason
             return
         self._events.pop(machine_id, None)
+        self._offers.pop(machine_id, None)
         self._requests.pop(machine_id, None)
         self._ends[machine_id] = event.machine.reason
         while len(self._ends) > ENDS_REMEMBERED:
@@ -79,6 +82,7 @@ class Inventory:
     def clear(self) -> None:
         """Forgets the machines, because vmpool is about to report all of them again."""
         self._events.clear()
+        self._offers.clear()
 
     def event_of(self, machine_id: str) -> MachineEvent:
         """The last event of a machine that has an offer."""
@@ -86,7 +90,7 @@ class Inventory:
 
     def offers(self) -> list[MachineOffer]:
         """All machines, in the form that placement uses."""
-        return [_offer(event.machine) for event in self._events.values()]
+        return list(self._offers.values())
 
     def starting(self, gpu_types: Collection[str], now: datetime) -> list[tuple[float, float, float]]:
         """For each GPU of these types whose machine is being started: seconds since its order, p50 and p90 of a start.
