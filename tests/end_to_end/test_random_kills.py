@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import httpx
 import pytest
 
-from tests.end_to_end.wavepool_processes import ENDED, ROOT, Frame, kernel, reference, start, until
+from tests.end_to_end.wavepool_processes import ROOT, Frame, kernel, reference, start, until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -87,8 +87,9 @@ class Load:
 
     def _follow(self, job_id: str) -> list[Frame]:
         seen: list[Frame] = []
-        deadline = time.monotonic() + TIMEOUT_SECONDS
-        while True:
+
+        def followed() -> bool:
+            """Whether the stream gave its last frame; a connection that breaks before it is resumed."""
             with (
                 suppress(httpx.TransportError, AssertionError),
                 self.wavepool.following(job_id, seen[-1].id if seen else None) as stream,
@@ -96,12 +97,9 @@ class Load:
                 for frame in stream:
                     seen.append(frame)
                     self.frames += 1
-            if self._until_answered("GET", f"/api/v1/submissions/{job_id}", 200)["state"] in ENDED:
-                break
-            assert time.monotonic() < deadline, f"{job_id} does not end"
-        # What came after the connection broke and before the end was seen.
-        with suppress(httpx.TransportError, AssertionError):
-            seen.extend(self.wavepool.story(job_id, seen[-1].id if seen else None))
+            return bool(seen and seen[-1].data.get("final"))
+
+        until(followed, f"the last frame of {job_id}", TIMEOUT_SECONDS)
         return seen
 
     def _until_answered(self, method: str, path: str, status: int, **fields: Any) -> dict[str, Any]:
