@@ -21,7 +21,7 @@ from services.executor.leases.authentication import Tokens
 from services.executor.leases.fence_file import FenceFile
 from services.executor.machine.kept_secret import kept_secret
 from services.executor.machine.signing import Signer
-from services.executor.runs.all_runs import Capacity
+from services.executor.runs.admission import Capacity
 from vocabulary.ports import USUAL_PORTS
 
 if TYPE_CHECKING:

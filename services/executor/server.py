@@ -36,8 +36,8 @@ from services.executor.machine.inventory import InventoryReader
 from services.executor.machine.load import LoadMeter
 from services.executor.machine.pool_watch import PoolGoneError, PoolWatch
 from services.executor.machine.signing import SigningKeyError
+from services.executor.runs.admission import Admission, EndReason
 from services.executor.runs.all_runs import Runs
-from services.executor.runs.execution import EndReason
 from services.executor.runs.health_check import HealthCheck
 from services.executor.sandboxes.choice import choose_sandbox
 from services.executor.sandboxes.gaps import shows_all_nodes
@@ -97,11 +97,13 @@ class ExecutorServer(ServiceServer):
         self,
         settings: ExecutorSettings,
         identify: Identify,
+        admission: Admission,
         runs: Runs,
         inventory: InventoryReader,
         pool_watch: PoolWatch | None,
     ) -> None:
         super().__init__("executor", settings, ERROR_MAP, identify)
+        self.admission = admission
         self.runs = runs
         self.inventory = inventory
         self.pool_watch = pool_watch
@@ -120,7 +122,9 @@ class ExecutorServer(ServiceServer):
         """Begin no more runs, give those in flight `drain` to finish, end the rest, then stop."""
         self.runs.drain()
         seconds = (self._drain_duration if drain is None else drain).total_seconds() - _LAST_WORDS_SECONDS
-        ending = asyncio.get_running_loop().call_later(max(seconds, 0), self.runs.end_all, EndReason.EXECUTOR_STOPPED)
+        ending = asyncio.get_running_loop().call_later(
+            max(seconds, 0), self.admission.end_all, EndReason.EXECUTOR_STOPPED
+        )
         await super().stop(drain)
         ending.cancel()
         await self.runs.close()
@@ -141,10 +145,11 @@ def build_server(
         judges, canary, inventory.refresh, _room_for_runs(settings), always=capabilities.device.is_gpu
     )
     capacity = settings.capacity(inventory.current.device.gpus)
-    runs = Runs(judges, health_check, capabilities.clock, capacity, settings.fence())
-    pool_watch = PoolWatch(settings.pool_timeout, lambda: bool(runs.in_flight)) if settings.pool_timeout else None
+    admission = Admission(health_check, capabilities.clock, capacity, settings.fence())
+    runs = Runs(judges, health_check, capabilities.clock, admission)
+    pool_watch = PoolWatch(settings.pool_timeout, lambda: bool(admission.in_flight)) if settings.pool_timeout else None
     tokens = settings.tokens()
-    server = ExecutorServer(settings, partial(_identified, tokens), runs, inventory, pool_watch)
+    server = ExecutorServer(settings, partial(_identified, tokens), admission, runs, inventory, pool_watch)
     size_set = SizeSet.GPU if capabilities.device.has_own_memory else SizeSet.CPU
     decoder = RunDecoder(catalogue(), size_set, server.runs.capacity.eighths)
     servicer = ExecutorServicer(server.runs, decoder, tokens, signer, capabilities, pool_watch)
