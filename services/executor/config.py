@@ -75,6 +75,8 @@ class ExecutorSettings(SandboxSettings, ServiceSettings):
     keep_duration: timedelta = timedelta(minutes=10)
     """Time that the events of a finished run are kept for clients that come back."""
     kept_finished: Annotated[int, Field(ge=1)] = 64
+    homes_dir: Path | None = None
+    """Parent of the homes of sessions that are kept after their end; by default `homes` in `data_dir`."""
     pool_timeout: Annotated[timedelta, Field(ge=timedelta(0))] = timedelta(0)
     """Silence of the pool after which an idle executor ends; with 0 it has no pool, and stays."""
 
