@@ -359,9 +359,9 @@ class Session:
         self._login_count += 1
         self._logins[connection] = key
         metrics.session_logins.inc()
-        who = {"connection": connection, "user": key.user, "fingerprint": key.fingerprint}
-        log.info("login to a session", extra={"session_id": self.spec.session_id, **who})
-        self.events.record(SessionEvent(login=session_pb2.SessionLogin(**who)))
+        who = {"user": key.user, "fingerprint": key.fingerprint}
+        log.info("login to a session", extra={"session_id": self.spec.session_id, "connection": connection, **who})
+        self.events.record(SessionEvent(login=session_pb2.SessionLogin(connection=connection, **who)))
 
     def _log_out(self, connection: int) -> None:
         if key := self._logins.pop(connection, None):

@@ -41,6 +41,7 @@ class Supervisor:
         self._selector = selectors.DefaultSelector()
         self._connections: dict[int, Connection] = {}
         self._is_ending = False
+        self._asked: set[int] = set()
 
     def run(self) -> None:
         """Serve until the control socket is closed."""
@@ -50,16 +51,15 @@ class Supervisor:
         signal.set_wakeup_fd(wake.fileno(), warn_on_full_buffer=False)
         # Signals to all are not for us. They are handled and not ignored, as what is started would ignore them, too.
         for number in (signal.SIGCHLD, signal.SIGHUP, signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, lambda *_: None)
+            signal.signal(number, _woken)
         self._selector.register(self._control, selectors.EVENT_READ, self._take_order)
         self._selector.register(woken, selectors.EVENT_READ, lambda: woken.recv(MESSAGE_BYTES))
         while True:
             for key, _ in self._selector.select(_POLL_SECONDS if self._is_ending else None):
                 key.data()
             self._reap()
-            if self._is_ending and not others():
-                self._report(report="empty")
-                self._is_ending = False
+            if self._is_ending:
+                self._ask_to_end()
 
     def check(self) -> None:
         """Report whether sshd takes its configuration."""
@@ -95,8 +95,8 @@ class Supervisor:
             raise
         with contextlib.suppress(OSError):
             Path(f"/proc/{sshd.pid}/oom_score_adj").write_text(_KILLED_FIRST, "ascii")
-        self._connections[connection] = Connection(connection, sshd, self._report)
-        self._selector.register(sshd.stderr, selectors.EVENT_READ, lambda: self._pass_on(connection))
+        self._connections[connection] = opened = Connection(connection, sshd, self._report)
+        self._selector.register(opened.log, selectors.EVENT_READ, lambda: self._pass_on(connection))
 
     def _end(self, number: int, connections: list[int], users: list[str]) -> None:
         """End connections with all that descends from them, and processes of people who may not be here any more."""
@@ -129,10 +129,21 @@ class Supervisor:
 
     def _hang_up(self) -> None:
         """Ask everything to end, and report when nothing is left."""
-        for number in (signal.SIGHUP, signal.SIGTERM):
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.kill(-1, number)
         self._is_ending = True
+
+    def _ask_to_end(self) -> None:
+        """Ask what was not asked before; connections come last, so that last words get out."""
+        remaining = set(others())
+        if not remaining:
+            self._report(report="empty")
+            self._is_ending = False
+        connections = {one.sshd.pid for one in self._connections.values()}
+        connections |= {pid for pid in remaining if is_below(pid, connections) and name_of(pid) == "sshd"}
+        for pid in (remaining - connections or remaining) - self._asked:
+            self._asked.add(pid)
+            for number in (signal.SIGHUP, signal.SIGTERM):
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    os.kill(pid, number)
 
     def _pass_on(self, number: int) -> None:
         connection = self._connections[number]
@@ -180,6 +191,10 @@ class Connection:
         return bool(chunk)
 
 
+def _woken(number: int, frame: object) -> None:
+    """Do nothing: the loop looks around when a signal has come."""
+
+
 def others() -> list[int]:
     """The processes of the sandbox, without the first one, ourselves, and those that have ended."""
     pids = (int(path.name) for path in Path("/proc").iterdir() if path.name.isdecimal())
@@ -203,6 +218,14 @@ def has_mark(pid: int, marks: list[bytes]) -> bool:
     except OSError:
         return False
     return any(mark in variables for mark in marks)
+
+
+def name_of(pid: int) -> str:
+    """A process's short name; empty if it is gone."""
+    try:
+        return Path(f"/proc/{pid}/comm").read_text("utf-8", "replace").strip()
+    except OSError:
+        return ""
 
 
 def stat(pid: int) -> list[str]:
