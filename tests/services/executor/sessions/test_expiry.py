@@ -53,7 +53,7 @@ async def test_at_its_end_a_session_hears_last_words_then_signals_and_is_gone_af
     machine: Machine, alice: Person
 ) -> None:
     async with machine.session(alice, minutes=10) as access, access.terminal(alice) as terminal:
-        await terminal.type("H=hung; trap 'echo $H-up; exit 3' HUP; echo 'rea'dy")
+        await terminal.type("""export H=hung; exec sh -c 'trap "echo \\$H-up; exit 3" HUP TERM; echo rea""dy; cat'""")
         await terminal.see("ready")
         machine.pass_time(minutes=10)
         await terminal.see("The time of this session is up. Everything in it ends in 120 s.")
