@@ -96,7 +96,7 @@ class Session:
         self._timetable = Timetable.of(spec.end_time, spec.grace, clock.now())
         self._sandbox: OpenSandbox | None = None
         self._is_ready = False
-        self._start = time.perf_counter()
+        self._start = self._step_start = time.perf_counter()
         self._started = asyncio.Event()
         self._killed = asyncio.Event()
         self._kill_time: datetime | None = None
@@ -261,7 +261,8 @@ class Session:
         self.events.record(SessionEvent(ready=ready))
 
     def _step(self, name: str) -> None:
-        duration = timedelta(seconds=time.perf_counter() - self._start)
+        now = time.perf_counter()
+        duration, self._step_start = timedelta(seconds=now - self._step_start), now
         self.events.record(SessionEvent(step=session_pb2.SessionStep(name=name, duration=duration_to_proto(duration))))
 
     def _end(self, reason: session_pb2.SessionEndReason.ValueType) -> None:

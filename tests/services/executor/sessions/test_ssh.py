@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import shutil
 from asyncio.subprocess import PIPE
 from typing import TYPE_CHECKING
 
@@ -58,7 +57,7 @@ async def test_files_come_and_go_by_sftp(machine: Machine, alice: Person, tmp_pa
     assert (tmp_path / "back").read_bytes() == sent.read_bytes()
 
 
-@pytest.mark.skipif(shutil.which("rsync") is None, reason="rsync is not installed")
+@pytest.mark.rsync
 async def test_folders_are_synchronised_by_rsync(machine: Machine, alice: Person, tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
     (tmp_path / "folder" / "file").write_text("hello")
