@@ -45,6 +45,8 @@ log = logging.get_logger(__name__)
 MOST_CONNECTIONS = 256
 MOST_LOGINS = 10_000
 """Logins that are recorded: a session's users can make its first program report any number."""
+MOST_FAULTS = 20
+"""Faults that are logged, for the same reason."""
 START_SECONDS = 60.0
 """Longest start of the first program; it takes a tenth of a second, and longer on a busy machine."""
 ANSWER_SECONDS = 10.0
@@ -105,6 +107,7 @@ class Session:
         self._tunnels: dict[int, Tunnel] = {}
         self._logins: dict[int, Key] = {}
         self._login_count = 0
+        self._fault_count = 0
         self._connection_count = 0
         self._questions: dict[int, asyncio.Future[int]] = {}
         self._question_count = 0
@@ -335,6 +338,11 @@ class Session:
                 self._log_out(connection)
             case {"report": "done", "number": int(number), "count": int(count)}:
                 self._take_answer(number, count)
+            case {"report": "fault", "text": str(text)} if self._fault_count < MOST_FAULTS:
+                self._fault_count += 1
+                log.warning(
+                    "a session's first program failed", extra={"session_id": self._order.session_id, "text": text}
+                )
             case {"report": "empty"} if self._kill_time is not None:
                 self._killed.set()
             case _:

@@ -42,10 +42,11 @@ class Supervisor:
         self._connections: dict[int, Connection] = {}
         self._is_ending = False
         self._asked: set[int] = set()
+        self._wakers = socket.socketpair()
 
-    def run(self) -> None:
-        """Serve until the control socket is closed."""
-        woken, wake = socket.socketpair()
+    def prepare(self) -> None:
+        """Take no more harm from signals, and notice the end of what was started."""
+        woken, wake = self._wakers
         for end in (woken, wake):
             end.setblocking(False)
         signal.set_wakeup_fd(wake.fileno(), warn_on_full_buffer=False)
@@ -54,9 +55,15 @@ class Supervisor:
             signal.signal(number, _woken)
         self._selector.register(self._control, selectors.EVENT_READ, self._take_order)
         self._selector.register(woken, selectors.EVENT_READ, lambda: woken.recv(MESSAGE_BYTES))
+
+    def run(self) -> None:
+        """Serve until the control socket is closed."""
         while True:
             for key, _ in self._selector.select(_POLL_SECONDS if self._is_ending else None):
-                key.data()
+                try:
+                    key.data()
+                except Exception as error:  # noqa: BLE001  one fault must not end the session of all
+                    self._report(report="fault", text=f"{type(error).__name__}: {error}"[:MOST_LINE_CHARACTERS])
             self._reap()
             if self._is_ending:
                 self._ask_to_end()
@@ -76,11 +83,9 @@ class Supervisor:
         if not message:
             # The executor has ended.
             raise SystemExit
-        order = json.loads(message)
         try:
+            order = json.loads(message)
             getattr(self, f"_{order.pop('order')}")(*descriptors, **order)
-        except OSError as error:
-            self._report(report="fault", text=str(error)[:MOST_LINE_CHARACTERS])
         finally:
             for descriptor in descriptors:
                 os.close(descriptor)
@@ -146,8 +151,9 @@ class Supervisor:
                     os.kill(pid, number)
 
     def _pass_on(self, number: int) -> None:
-        connection = self._connections[number]
-        if not connection.pass_on():
+        connection = self._connections.get(number)
+        # It may have ended since the selector saw its last line.
+        if connection is not None and not connection.pass_on():
             self._selector.unregister(connection.log)
 
     def _reap(self) -> None:
@@ -255,6 +261,7 @@ def main() -> None:
     """Check sshd's configuration, then serve."""
     sshd, config, control, home = sys.argv[1:]
     supervisor = Supervisor(sshd, config, socket.socket(fileno=int(control)), Path(home))
+    supervisor.prepare()
     supervisor.check()
     supervisor.run()
 

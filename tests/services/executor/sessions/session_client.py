@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     import grpc
 
 PROXY = Path(__file__).with_name("proxy_command.py")
-REPOSITORY = Path(__file__).parents[4]
 SEE_SECONDS = 60
 WHOLE = inventory_pb2.Slot(eighths=8)
 _SERIAL = itertools.count()
@@ -159,7 +158,7 @@ class Access:
 
     async def start(self, person: Person, *command: str, program: str = "ssh", stdin: int = DEVNULL) -> Process:
         words = [program, *self.options(person), *command]
-        environment = {**os.environ, "PYTHONPATH": str(REPOSITORY), "TERM": "dumb"}
+        environment = {**os.environ, "TERM": "dumb"}
         return await asyncio.create_subprocess_exec(*words, stdin=stdin, stdout=PIPE, stderr=STDOUT, env=environment)
 
     async def run(self, person: Person, command: str, *options: str) -> tuple[int, str]:
@@ -192,7 +191,11 @@ class Terminal:
     async def type(self, line: str) -> None:
         assert self.process.stdin is not None
         self.process.stdin.write(f"{line}\n".encode())
-        await self.process.stdin.drain()
+        try:
+            await self.process.stdin.drain()
+        except ConnectionResetError:
+            assert self.process.stdout is not None
+            pytest.fail(f"the terminal was closed: {self.seen!r} {await self.process.stdout.read()!r}")
 
     async def see(self, text: str) -> None:
         """Reads until `text` was shown since the last call."""
