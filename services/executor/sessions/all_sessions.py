@@ -139,11 +139,10 @@ class Sessions:
         if isinstance(self._sandbox, str):
             raise NoSessionsError(self._sandbox)
         self._check_ahead(spec.end_time)
-        # Those that would be ended first count, too: their home is in use until nothing is left of them.
+        place = await self._admission.place_for(spec.lease)
         user = next((s.spec.session_id for s in self.in_flight if spec.home and s.spec.home == spec.home), None)
         if user is not None:
             raise HomeInUseError(spec.home, user)
-        place = await self._admission.place_for(spec.lease)
         order = SandboxOrder(
             session_id=spec.session_id,
             keys=spec.keys,

@@ -62,10 +62,10 @@ _MESSAGE_BYTES = 1 << 16
 _PATH = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"
 _LAST_WORDS_BYTES = 4096
 _FOR_EVER = timedelta(days=365)
-_OUR_FILES = ("passwd", "group", "nsswitch.conf", "hosts")
+_OUR_FILES = ("passwd", "group", "nsswitch.conf", "hosts", "profile")
 # What shells, editors and programs expect in /etc, and that says nothing about this machine's people.
 _ETC = (
-    *("/etc/ssl/certs", "/etc/bash.bashrc", "/etc/profile", "/etc/inputrc", "/etc/terminfo", "/etc/localtime"),
+    *("/etc/ssl/certs", "/etc/bash.bashrc", "/etc/inputrc", "/etc/terminfo", "/etc/localtime"),
     *("/etc/zsh", "/etc/vim", "/etc/mime.types", "/etc/services", "/etc/protocols", "/etc/OpenCL", "/etc/ld.so.conf"),
     "/etc/ld.so.conf.d",
 )

@@ -75,6 +75,8 @@ class SessionFiles:
         self._text("passwd", f"{USER}:x:{accounts_id}:{accounts_id}:{USER}:{HOME}:/bin/bash\n")
         # With a group `tty`, an sshd that is not root cannot make terminals.
         self._text("group", f"{USER}:x:{accounts_id}:\n")
+        # The machine's own would set another PATH for login shells.
+        self._text("profile", '[ -n "$BASH_VERSION" ] && [ -r /etc/bash.bashrc ] && . /etc/bash.bashrc\n')
         self._text("nsswitch.conf", "passwd: files\ngroup: files\nhosts: files dns\n")
         self._text("hosts", f"127.0.0.1 localhost {host_name}\n::1 localhost\n")
         shutil.copyfile(SUPERVISOR, self.folder / "supervisor.py")

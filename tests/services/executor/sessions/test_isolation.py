@@ -20,7 +20,7 @@ from services.executor.sandboxes.limits.cgroup_place import cgroup_of, cgroup_pa
 from services.executor.sandboxes.process_tree import descendants
 from services.executor.sessions.bubblewrap_session import open_bubblewrap_session
 from tests.services.executor.client import until
-from tests.services.executor.sessions.conftest import Machine
+from tests.services.executor.sessions.conftest import NODES, SLOTS, Machine
 from tests.services.executor.sessions.session_client import Access, SessionClient, session_request
 from tests.services.executor.test_process import Executor, all_ended, living
 
@@ -128,19 +128,26 @@ async def test_only_the_usual_device_nodes_are_there(machine: Machine, alice: Pe
     assert {line.removeprefix("/dev/").removeprefix("pts/") for line in said.split()} <= nodes
 
 
-async def test_two_sessions_do_not_see_each_other(
-    start_executor: StartExecutor, alice: Person, bob: Person, tmp_path: Path, clock: ManualClock
-) -> None:
-    sandbox = await open_bubblewrap_session(CpuDevice(), tmp_path)
-    server, client = await start_executor(session_sandbox=sandbox, clock=clock, gpu_count=2, max_runs=2)
-    machine = Machine(server, SessionClient(server.port, client.channel), clock, tmp_path)
-    slots = [[session_pb2.OpenSessionRequest().slots.add(gpu=gpu, eighths=8)] for gpu in (0, 1)]
-    async with machine.session(alice, slots=slots[0]) as hers, machine.session(bob, slots=slots[1]) as his:
+async def test_two_sessions_do_not_see_each_other(large_machine: Machine, alice: Person, bob: Person) -> None:
+    async with (
+        large_machine.session(alice, slots=SLOTS[0]) as hers,
+        large_machine.session(bob, slots=SLOTS[1]) as his,
+    ):
         await hers.run(alice, "touch /tmp/hers /dev/shm/hers hers; (setsid sleep 4717 >/dev/null 2>&1 &)")
-        look = "ls /tmp /dev/shm ~; pgrep -f 'sleep 471[7]'; nproc; true"
-        assert "hers" not in (await his.run(bob, look))[1]
-        assert "4717" not in (await his.run(bob, look))[1]
+        status, said = await his.run(bob, "ls /tmp /dev/shm ~; pgrep -f 'sleep 471[7]'; true")
+        assert (status, "hers" in said, "4717" in said) == (0, False, False)
         assert (await his.run(alice, "true"))[0] == 255, "her key opens his session"
+
+
+async def test_a_session_has_the_nodes_and_programs_of_its_own_gpus(large_machine: Machine, alice: Person) -> None:
+    async with large_machine.session(alice, slots=SLOTS[1]) as access:
+        command = f"test -c {NODES[1]} && ! test -e {NODES[0]} && echo $ROCR_VISIBLE_DEVICES && echo $PATH && nproc"
+        status, said = await access.run(alice, command)
+
+    visible, path, cores = said.split()
+    assert (status, visible) == (0, "1")
+    assert path.startswith("/opt/library/bin:/usr/local/bin:")
+    assert int(cores) == max(1, len(os.sched_getaffinity(0)) // 2)
 
 
 @pytest.mark.skipif(not LIMITS_MEMORY, reason="no control groups that we may use")
@@ -160,7 +167,7 @@ async def test_what_takes_too_much_memory_is_killed_and_counted_and_the_session_
 
 async def test_who_kills_the_first_program_ends_the_session_and_nothing_else(machine: Machine, alice: Person) -> None:
     async with machine.session(alice) as access:
-        assert (await access.run(alice, "pkill -9 -f supervisor.py"))[0] == 255
+        await access.run(alice, "pkill -9 -f supervisor.py")
 
         ended = (await access.events.reach("ended")).ended
         assert ended.reason == session_pb2.SESSION_END_REASON_SANDBOX_ENDED

@@ -10,10 +10,13 @@ import pytest
 from google.protobuf.duration_pb2 import Duration
 from wavepool.executor.v1 import inventory_pb2, run_event_pb2, session_pb2
 
+from services.executor.core.model.job import CoreJob
 from services.executor.devices.cpu.cpu_device import CpuDevice
 from services.executor.sessions import bubblewrap_session
 from services.executor.sessions.bubblewrap_session import open_bubblewrap_session
+from submissions.modes import Mode
 from tests.services.executor.client import QUICK, Client, held, refusal, request
+from tests.services.executor.sessions.conftest import SLOTS, Machine
 from tests.services.executor.sessions.session_client import (
     WHOLE,
     SessionClient,
@@ -26,7 +29,6 @@ if TYPE_CHECKING:
 
     from servicekit.clock import ManualClock
     from tests.services.executor.client import StartExecutor
-    from tests.services.executor.sessions.conftest import Machine
     from tests.services.executor.sessions.session_client import Person
 
 pytestmark = [pytest.mark.sshd, pytest.mark.bubblewrap]
@@ -251,18 +253,34 @@ async def test_a_draining_executor_opens_no_session(machine: Machine, alice: Per
 
 
 async def test_a_named_home_is_kept_for_the_next_session_and_lent_to_one_at_a_time(
-    machine: Machine, alice: Person
+    large_machine: Machine, alice: Person
 ) -> None:
-    async with machine.session(alice, home="alice") as access:
+    async with large_machine.session(alice, home="alice", slots=SLOTS[0]) as access:
         await access.run(alice, "mkdir deep; echo kept > deep/file")
-        other = session_request([alice], home="alice", slots=[WHOLE])
-        failure = await refusal(opened(machine.client, other))
+        other = session_request([alice], home="alice", slots=SLOTS[1])
+        failure = await refusal(opened(large_machine.client, other))
         assert failure.code is grpc.StatusCode.ALREADY_EXISTS
         assert access.session_id in failure.message
     await access.events.reach("ended")
 
-    async with machine.session(alice, home="alice") as access:
+    async with large_machine.session(alice, home="alice", slots=SLOTS[0]) as access:
         assert await access.run(alice, "cat deep/file && echo more >> deep/file && echo done") == (0, "kept\ndone\n")
     await access.events.reach("ended")
-    async with machine.session(alice) as access:
+    async with large_machine.session(alice, slots=SLOTS[0]) as access:
         assert await access.run(alice, "ls -A") == (0, "")
+
+
+async def test_the_gpus_of_a_session_are_checked_after_it(
+    start_executor: StartExecutor, alice: Person, tmp_path: Path, clock: ManualClock
+) -> None:
+    sandbox = await open_bubblewrap_session(CpuDevice(), tmp_path)
+    server, client = await start_executor(session_sandbox=sandbox, clock=clock, is_gpu=True)
+    machine = Machine(server, SessionClient(server.port, client.channel), clock, tmp_path)
+    async with machine.session(alice) as access:
+        server.runs._health_check._canary = CoreJob("finish RUNTIME_ERROR", Mode.SANDBOX)
+    await access.events.reach("ended")
+
+    failure = await refusal(opened(machine.client, session_request([alice])))
+
+    assert failure.code is grpc.StatusCode.ABORTED
+    assert "its canary failed 2 times in a row after a session" in failure.message

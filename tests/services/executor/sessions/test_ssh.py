@@ -42,6 +42,8 @@ async def test_a_terminal_has_a_pty_and_the_exit_status_of_its_shell(machine: Ma
     async with machine.session(alice) as access, access.terminal(alice) as terminal:
         await terminal.type("tty")
         await terminal.see("/dev/pts/0")
+        await terminal.type("echo PATH is $PATH.")
+        await terminal.see("PATH is /usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin.")
         await terminal.type("exit 9")
         assert await terminal.ended() == 9
 

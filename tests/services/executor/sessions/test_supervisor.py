@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -17,7 +18,6 @@ from services.executor.sessions.session_files import SUPERVISOR
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 SSHD = """#!/bin/sh
 [ "$1" = -t ] && exit 0
@@ -123,5 +123,4 @@ def test_what_it_starts_does_not_ignore_signals(running: Running) -> None:
 
 
 def _children(pid: int) -> list[str]:
-    with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as file:
-        return file.read().split()
+    return Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
