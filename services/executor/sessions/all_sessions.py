@@ -133,7 +133,11 @@ class Sessions:
     def run_once(self) -> None:
         """Let each session do what its time asks for."""
         for session in self.in_flight:
-            session.pass_time(self._clock.now())
+            try:
+                session.pass_time(self._clock.now())
+            except Exception:
+                # The others' time goes on, and so do the machine's runs.
+                log.exception("a session cannot follow its time", extra={"session_id": session.spec.session_id})
 
     async def _open(self, spec: SessionSpec) -> Session:
         if isinstance(self._sandbox, str):

@@ -12,7 +12,7 @@ from wavepool.executor.v1 import inventory_pb2, run_event_pb2, session_pb2
 
 from services.executor.core.model.job import CoreJob
 from services.executor.devices.cpu.cpu_device import CpuDevice
-from services.executor.sessions import bubblewrap_session
+from services.executor.sessions import bubblewrap_session, session
 from services.executor.sessions.bubblewrap_session import open_bubblewrap_session
 from submissions.modes import Mode
 from tests.services.executor.client import QUICK, Client, held, refusal, request
@@ -113,7 +113,11 @@ async def test_a_run_keeps_a_session_out_of_its_slot(machine: Machine, alice: Pe
 
 async def test_an_older_lease_opens_nothing_and_cannot_touch_a_session(machine: Machine, alice: Person) -> None:
     async with machine.session(alice, fencing_token=9) as access:
+        same = session_pb2.OpenSessionRequest()
+        same.CopyFrom(access.request)
+        same.fencing_token = 8
         for call in (
+            opened(machine.client, same),
             opened(machine.client, session_request([alice], fencing_token=8)),
             machine.client.notify(access.session_id, "hello", fencing_token=8),
             machine.client.close(access.session_id, fencing_token=8),
@@ -284,3 +288,45 @@ async def test_the_gpus_of_a_session_are_checked_after_it(
 
     assert failure.code is grpc.StatusCode.ABORTED
     assert "its canary failed 2 times in a row after a session" in failure.message
+
+
+async def test_a_tunnel_is_for_one_session(machine: Machine, alice: Person) -> None:
+    async with machine.session(alice) as access:
+        name = session_pb2.SessionName(session_id=access.session_id, fencing_token=7)
+
+        async def twice() -> Any:
+            yield session_pb2.ConnectRequest(open=name)
+            yield session_pb2.ConnectRequest(open=name)
+
+        async def everything() -> list[bytes]:
+            return [response.data async for response in machine.client.connect(twice())]
+
+        failure = await refusal(everything())
+
+    assert failure.code is grpc.StatusCode.INVALID_ARGUMENT
+    assert "only for the first message" in failure.message
+
+
+async def test_a_session_has_so_many_connections_and_no_more(
+    machine: Machine, alice: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(session, "MOST_CONNECTIONS", 1)
+    async with machine.session(alice) as access, access.terminal(alice):
+        status, output = await access.run(alice, "true")
+
+    assert status == 255
+    assert "RESOURCE_EXHAUSTED" in output
+    assert "has 1 connections, and no more are taken" in output
+
+
+async def test_a_fault_with_one_session_does_not_stop_the_time_of_another(
+    large_machine: Machine, alice: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with (
+        large_machine.session(alice, slots=SLOTS[0], minutes=10),
+        large_machine.session(alice, slots=SLOTS[1], minutes=10) as other,
+    ):
+        monkeypatch.setattr(large_machine.server.sessions.in_flight[0], "pass_time", lambda now: now / 0)
+        large_machine.pass_time(minutes=12)
+
+        assert (await other.events.reach("ended")).ended.reason == session_pb2.SESSION_END_REASON_EXPIRED
