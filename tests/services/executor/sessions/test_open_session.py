@@ -12,6 +12,7 @@ from wavepool.executor.v1 import inventory_pb2, run_event_pb2, session_pb2
 
 from services.executor.core.model.job import CoreJob
 from services.executor.devices.cpu.cpu_device import CpuDevice
+from services.executor.sandboxes.limits.sandbox_user import SandboxUser
 from services.executor.sessions import bubblewrap_session, session
 from services.executor.sessions.bubblewrap_session import open_bubblewrap_session
 from submissions.modes import Mode
@@ -267,7 +268,10 @@ async def test_a_named_home_is_kept_for_the_next_session_and_lent_to_one_at_a_ti
         assert access.session_id in failure.message
     await access.events.reach("ended")
 
+    # If we are root, the next session has another user id.
+    taken = SandboxUser()
     async with large_machine.session(alice, home="alice", slots=SLOTS[0]) as access:
+        taken.release()
         assert await access.run(alice, "cat deep/file && echo more >> deep/file && echo done") == (0, "kept\ndone\n")
     await access.events.reach("ended")
     async with large_machine.session(alice, slots=SLOTS[0]) as access:
