@@ -17,8 +17,9 @@ if TYPE_CHECKING:
     import asyncio
     from collections.abc import Sequence
 
-# Enters the cgroups as the current user, then becomes bwrap, so that nothing of the sandbox runs outside them.
-_ENTER_CGROUPS = 'while [ "$1" != -- ]; do echo 0 >"$1" || exit 125; shift; done; shift; exec "$@"'
+# Enters the cgroups as the current user, then becomes bwrap, so that nothing of the sandbox runs outside them. PWD,
+# which the shell sets, would show our folder to a sandbox that runs as our own user.
+_ENTER_CGROUPS = 'unset PWD; while [ "$1" != -- ]; do echo 0 >"$1" || exit 125; shift; done; shift; exec "$@"'
 # The line that the first program in the sandbox writes, and the line that it waits for.
 _SANDBOX_IS_MADE = _GO = b"\n"
 

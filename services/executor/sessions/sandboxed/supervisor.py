@@ -143,7 +143,7 @@ class Supervisor:
             self._report(report="empty")
             self._is_ending = False
         connections = {one.sshd.pid for one in self._connections.values()}
-        connections |= {pid for pid in remaining if is_below(pid, connections) and name_of(pid) == "sshd"}
+        connections |= {pid for pid in remaining if is_below(pid, connections) and name_of(pid).startswith("sshd")}
         for pid in (remaining - connections or remaining) - self._asked:
             self._asked.add(pid)
             for number in (signal.SIGHUP, signal.SIGTERM):
