@@ -59,6 +59,8 @@ class Situations:
         self._placements = placements
         self.promises: dict[str, str] = {}
         """Machines on which others give way, by the job that gets them."""
+        self.holds: Mapping[str, Hold] = {}
+        """What the last pass kept of machines, by the job that it is for."""
 
     def wanted_types(self) -> list[str]:
         """The GPU types that some waiting job would rather have than any other."""
@@ -108,6 +110,10 @@ class Situations:
         kept = {job: machine for job, machine in promises.items() if job in winners or job in self.promises}
         waiting = {job: machine for job, machine in self.promises.items() if job in self._waiting and job in winners}
         self.promises = waiting | kept
+
+    def note_use(self, situation: Situation) -> None:
+        """Notes what queues use, which counts against them later. For situations that a pass decides on."""
+        self._usage.note(situation)
 
     def askable(self, jobs: Sequence[Job]) -> list[Job]:
         """Those for which any free slots will do, and that break no limit of their queues.
@@ -162,6 +168,7 @@ class Situations:
         that of `holds`, which other plans made, to nobody.
         """
         offers = {offer.machine_id: offer for offer in self._inventory.offers()}
+        able: dict[tuple[Lane, str], list[MachineOffer]] = {}
         held: defaultdict[str, list[Slot]] = defaultdict(list, self.held())
         for hold in holds:
             held[hold.machine_id] += hold.slots
@@ -174,14 +181,15 @@ class Situations:
             if job is None or chosen is None:
                 continue
             lane = lane_of(job)
-            others = [offer for offer in offers.values() if offer.gpu_type == chosen.gpu_type and offer is not chosen]
-            allowed = _suitable(lane, [chosen, *others])
-            for offer in (chosen, *others):
-                takes = offer.stage is MachineStage.READY and (allowed is None or offer.machine_id in allowed)
+            # Each kind of job has the same machines, however many of it start.
+            found = able.get((lane, chosen.gpu_type))
+            if found is None:
+                found = able[lane, chosen.gpu_type] = _able(lane, chosen.gpu_type, offers.values())
+            for offer in sorted(found, key=lambda offer: offer is not chosen):
                 # It ends before the hold of the machine that was chosen, and perhaps not before that of another one.
                 ends_in_time = offer is chosen and job_id in decided.backfilled
                 away = [] if ends_in_time else kept[offer.machine_id]
-                slots = offer.slots_for(lane.resources, [*held[offer.machine_id], *away]) if takes else ()
+                slots = offer.slots_for(lane.resources, [*held[offer.machine_id], *away])
                 if slots:
                     held[offer.machine_id] += slots
                     placed[job_id] = Placement(offer.machine_id, slots)
@@ -243,6 +251,14 @@ def _suitable(lane: Lane, offers: Iterable[MachineOffer]) -> frozenset[str] | No
     if lane.has_definition and with_torch:
         return frozenset(with_torch)
     return None if lane.resources.is_plain else frozenset(able)
+
+
+def _able(lane: Lane, gpu_type: str, offers: Iterable[MachineOffer]) -> list[MachineOffer]:
+    """The machines of a type that take a lane's jobs now, if they have room."""
+    of_type = [offer for offer in offers if offer.gpu_type == gpu_type]
+    allowed = _suitable(lane, of_type)
+    ready = (offer for offer in of_type if offer.stage is MachineStage.READY)
+    return [offer for offer in ready if allowed is None or offer.machine_id in allowed]
 
 
 def _preferred_first(offers: Iterable[MachineOffer]) -> list[MachineOffer]:

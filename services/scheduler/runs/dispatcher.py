@@ -98,16 +98,19 @@ class Dispatcher:
         reasons: dict[str, str] = {}
         states: dict[str, Mapping[str, QueueState]] = dict(self.queue_states)
         promises: dict[str, str] = {}
-        holds: dict[str, Collection[Hold]] = {}
+        holds: dict[str, Mapping[str, Hold]] = {}
         for gpu_type in self._situations.wanted_types():
-            decided = await self._carry_out(self._situations.of(gpu_type))
-            holds[gpu_type] = decided.holds.values()
+            situation = self._situations.of(gpu_type)
+            self._situations.note_use(situation)
+            decided = await self._carry_out(situation)
+            holds[gpu_type] = decided.holds
             reasons |= decided.waiting
             states[gpu_type] = decided.queues
             promises |= decided.promises
         self._situations.keep_promises(promises)
         for gpu_type in self._situations.fallback_types():
-            await self._carry_out(self._situations.of(gpu_type, fallback=True), holds.get(gpu_type, ()))
+            await self._carry_out(self._situations.of(gpu_type, fallback=True), holds.get(gpu_type, {}).values())
+        self._situations.holds = {job_id: hold for kept in holds.values() for job_id, hold in kept.items()}
         self.reasons, self.queue_states = reasons, states
         self._waiting.claims = {
             gpu_type: {name: Claim(state.used, state.fair_share) for name, state in queues.items()}
