@@ -41,6 +41,7 @@ from services.scheduler.queue.inventory import Inventory
 from services.scheduler.queue.plugins import Orderings, Placements, SchedulerPlugins
 from services.scheduler.queue.provisioning import ProvisioningReporter
 from services.scheduler.queue.queue_book import QueueBook
+from services.scheduler.queue.refusals import Refusals
 from services.scheduler.queue.running import RunningJobs
 from services.scheduler.queue.situations import Situations
 from services.scheduler.queue.usage_book import UsageBook
@@ -246,7 +247,8 @@ async def build(  # noqa: PLR0915 - one statement for each part
     monitor = QueueMonitor(waiting, inventory, demand, running, attempts, clock, settings.metrics_window)
     report = partial(billing.report_readings, valid_for=MISSED_REPORTS * settings.metrics_interval)
     metrics = MetricsServicer(attempts, monitor, clock, settings.metrics_retention)
-    explainer = Explainer(waiting, running, inventory, forecast, demand, situations, lambda: dispatcher.reasons)
+    refusals = Refusals(running, situations, placements, clock)
+    explainer = Explainer(waiting, inventory, forecast, demand, situations, refusals, lambda: dispatcher.reasons)
     queues = QueueServicer(
         store, book, billing, waiting, running, situations, dispatcher, explainer, orderings, placements
     )

@@ -159,6 +159,10 @@ async def test_why_a_submission_waits_is_said_without_others_jobs(
 
     assert found["reason"] == "2 jobs are ahead of it, (of another account) among them."
     assert found["machines"][0]["reason"] == "in use by (of another account)"
+    assert [one["scores"] for one in found["machines"]] == [
+        [],
+        [{"name": "promised", "value": 0.0}, {"name": "spread", "value": 2.0}],
+    ]
     assert (found["position"], found["ahead_in_queue"], found["queue"]) == (3, 2, "red")
     assert (found["ordering"], found["class"], found["class_value"], found["placement"]) == (
         "classic",

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from wavepool.scheduler.v1 import scheduler_pb2
 
-from vocabulary.gpu_types import MEMORY_GB
+from vocabulary.gpu_types import COMPUTE_MODES, MEMORY_GB
 from vocabulary.names import known_name
 from vocabulary.slots import EIGHTH_MILLI, EIGHTHS_PER_GPU, LEGAL_GPUS, LEGAL_SIZES, gpus_for, size_text
 
@@ -24,8 +24,7 @@ if TYPE_CHECKING:
 
 LEAST_FRACTION = 0.1
 """Of a GPU; a smaller request is probably a mistake, as it gets an eighth anyway."""
-DEVICES_OF_A_GPU = (1, 2, 4, 8)
-"""An MI300X in SPX, DPX, QPX and CPX mode; AMD, MI300X partition guide."""
+DEVICES_OF_A_GPU = tuple(COMPUTE_MODES["MI300X"].values())
 _ROUNDING = 1e-9
 """A fraction such as 0.1 + 0.4 may be off by this."""
 _MIB_PER_GB = 1024
@@ -114,6 +113,29 @@ def resources_of(asked: scheduler_pb2.Resources, gpu_types: Sequence[str]) -> tu
     elif asked.gpus:
         eighths = asked.gpus * EIGHTHS_PER_GPU
     return _isolated(asked, eighths or EIGHTHS_PER_GPU)
+
+
+def modes_for(resources: Resources, gpu_type: str) -> list[str]:
+    """The modes in which a GPU of the type can give this to a job alone, each with the devices that the job gets.
+
+    Empty for types whose modes are not known.
+    """
+    known = known_name(gpu_type, COMPUTE_MODES)
+    found: list[str] = []
+    for mode, count in COMPUTE_MODES.get(known, {}).items():
+        if resources.fits(count, runs_per_device=1):
+            devices = max(1, resources.eighths_of_each * count // EIGHTHS_PER_GPU)
+            each = " each" if devices > 1 else ""
+            plural = "s" if devices > 1 else ""
+            found.append(f"{mode} ({devices} device{plural} of {MEMORY_GB[known] // count} GB{each})")
+    return found
+
+
+def mode_text(gpu_type: str, device_count: int) -> str:
+    """The mode of a GPU that is so many devices, for people: `SPX mode`, or `2 devices each` if no mode is known."""
+    modes = COMPUTE_MODES.get(known_name(gpu_type, COMPUTE_MODES), {})
+    mode = next((mode for mode, count in modes.items() if count == device_count), "")
+    return f"{mode} mode" if mode else f"{device_count} device{'s' if device_count > 1 else ''} each"
 
 
 def resources_to_proto(resources: Resources) -> scheduler_pb2.Resources:

@@ -45,6 +45,11 @@ class MachineOffer:
     """Number of runs that may share a device."""
 
     @property
+    def taken(self) -> tuple[int, ...]:
+        """The taken eighths of each GPU, as bit masks."""
+        return tuple(WHOLE_GPU & ~mask for mask in self.free_masks)
+
+    @property
     def free_eighths(self) -> int:
         """Number of free eighths on all GPUs."""
         return sum(mask.bit_count() for mask in self.free_masks)
@@ -57,7 +62,7 @@ class MachineOffer:
     def slots_for(self, resources: Resources, held: Iterable[Slot]) -> tuple[Slot, ...]:
         """Free slots for a job, where least is broken up; empty if there are none. `held` are those of our jobs."""
         held = list(held)
-        occupied = list(covered([WHOLE_GPU & ~mask for mask in self.free_masks], held))
+        occupied = list(covered(self.taken, held))
         for gpu, devices in enumerate(self.device_counts[: len(occupied)]):
             if not resources.fits(devices, self.runs_per_device):
                 occupied[gpu] = WHOLE_GPU

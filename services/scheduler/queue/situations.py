@@ -78,7 +78,7 @@ class Situations:
         offers = [offer for offer in self._inventory.offers() if offer.gpu_type == gpu_type]
         running = [job for job in self._running.jobs() if job.machine_gpu_type == gpu_type]
         held = self.held()
-        machines = [self._machine(offer, held.get(offer.machine_id, ())) for offer in _preferred_first(offers)]
+        machines = [self.machine(offer, held.get(offer.machine_id, ())) for offer in _preferred_first(offers)]
         free = sum(one.own_gpus for one in machines) * EIGHTHS_PER_GPU
         free = max(0, free - sum(job.lease.eighths for job in running if job.lease))
         lanes = {
@@ -204,7 +204,7 @@ class Situations:
                 return queue.name, limit
         return None
 
-    def _machine(self, offer: MachineOffer, held: Iterable[Slot]) -> Machine:
+    def machine(self, offer: MachineOffer, held: Iterable[Slot]) -> Machine:
         """What others have of the machine; if it takes no new leases, they have all that we have nothing of."""
         gpus = self._inventory.gpus(offer.machine_id)
         own = covered([0] * gpus, held)

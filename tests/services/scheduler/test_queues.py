@@ -26,10 +26,11 @@ from wavepool.scheduler.v1.queues_pb2 import (
 
 from services.scheduler.fairness.settings import JobClass as JobClassSettings
 from services.scheduler.fairness.settings import Queues, QueueSettings
-from tests.services.scheduler.cluster import USER, is_run, kinds
+from tests.services.scheduler.cluster import USER, is_run, kinds, until
 from tests.services.scheduler.scripted_executor import PASSING, compiling
 
 if TYPE_CHECKING:
+    from services.scheduler.queue.inventory import Inventory
     from tests.services.scheduler.cluster import Cluster
 
 NO_TIME = Duration()
@@ -266,6 +267,37 @@ async def test_a_job_is_explained_wherever_it_is(stopped_cluster: Cluster) -> No
     with pytest.raises(grpc.aio.AioRpcError) as caught:
         await stub(cluster).ExplainJob(ExplainJobRequest(account_ids=["another"], job_id=first.job_id))
     assert caught.value.code() is grpc.StatusCode.NOT_FOUND
+
+
+async def test_a_job_whose_part_no_gpu_gives_hears_which_mode_would_suit_and_that_an_operator_sets_it(
+    stopped_cluster: Cluster,
+) -> None:
+    cluster = stopped_cluster
+    await cluster.pool.tell("machine-2", "WARM", gpus=2, free_masks=[0, 255])
+    await cluster.pool.tell("machine-1", "STOPPED")
+    await cluster.start()
+    quarter = await cluster.submit("quarter", resources=scheduler_pb2.Resources(memory_mib=40_000, devices=1))
+    await cluster.event(quarter.job_id, lambda event: event.HasField("queued") and "partitions" in event.queued.message)
+
+    with_machine = await stub(cluster).ExplainJob(ExplainJobRequest(job_id=quarter.job_id))
+    await cluster.pool.tell("machine-2", "BUSY", gpus=2, free_masks=[0, 0])
+    await until(lambda: not any(any(offer.free_masks) for offer in inventory_of(cluster).offers()))
+    busy = await stub(cluster).ExplainJob(ExplainJobRequest(job_id=quarter.job_id))
+    await cluster.pool.tell("machine-2", "STOPPED")
+    await until(lambda: not inventory_of(cluster).offers())
+    without = await stub(cluster).ExplainJob(ExplainJobRequest(job_id=quarter.job_id))
+
+    advice = "An operator would have to set an idle GPU to another mode: MI300X in QPX (1 device of 48 GB)."
+    assert with_machine.remedy.endswith(f"{advice} GPU 1 of machine-2 is idle.")
+    assert busy.remedy.endswith(f"{advice} None is idle now.")
+    assert without.reason == "There is no machine with MI300X."
+    assert advice in without.remedy
+    assert with_machine.machines[0].reason.endswith("they are in SPX mode")
+
+
+def inventory_of(cluster: Cluster) -> Inventory:
+    assert cluster.scheduler
+    return cluster.scheduler.forecast._inventory
 
 
 async def test_a_user_has_only_so_many_jobs_in_flight_in_a_queue_and_those_above_it(cluster: Cluster) -> None:

@@ -9,7 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from wavepool.scheduler.v1 import scheduler_pb2
 
-from services.scheduler.jobs.resources import DEVICES_OF_A_GPU, Isolation, Resources, resources_of, resources_to_proto
+from services.scheduler.jobs.resources import (
+    DEVICES_OF_A_GPU,
+    Isolation,
+    Resources,
+    mode_text,
+    modes_for,
+    resources_of,
+    resources_to_proto,
+)
 from vocabulary.slots import LEGAL_EIGHTHS, LEGAL_SIZES
 
 MI300X_MIB = 192 * 1024
@@ -143,3 +151,27 @@ def test_what_an_admitted_job_shows_asks_for_the_same_again(eighths: int, device
 )
 def test_it_is_said_in_words(asked: dict[str, object], text: str) -> None:
     assert str(resources(**asked)) == text
+
+
+@pytest.mark.parametrize(
+    ("resources", "modes"),
+    [
+        (Resources(4, Isolation.PARTITION, 1), ["DPX (1 device of 96 GB)"]),
+        (
+            Resources(4, Isolation.PARTITION),
+            ["DPX (1 device of 96 GB)", "QPX (2 devices of 48 GB each)", "CPX (4 devices of 24 GB each)"],
+        ),
+        (Resources(1, Isolation.PARTITION), ["CPX (1 device of 24 GB)"]),
+        (Resources(8, Isolation.EXCLUSIVE, 1), ["SPX (1 device of 192 GB)"]),
+        (Resources(16, Isolation.EXCLUSIVE, 16), ["CPX (8 devices of 24 GB each)"]),
+    ],
+)
+def test_the_modes_that_give_a_part_are_those_with_such_devices(resources: Resources, modes: list[str]) -> None:
+    assert modes_for(resources, "mi300x") == modes
+    assert modes_for(resources, "MI210") == []
+
+
+def test_a_mode_has_its_name_if_the_type_has_such_modes() -> None:
+    assert mode_text("MI300X", 4) == "QPX mode"
+    assert mode_text("MI300X", 3) == "3 devices each"
+    assert mode_text("MI210", 1) == "1 device each"
