@@ -228,7 +228,7 @@ async def build(  # noqa: PLR0915 - one statement for each part
         Billing(billing_channel, settings.longest_run),
         Executors(settings.longest_run),
     )
-    forecast = Forecast(waiting, running, inventory, clock)
+    forecast = Forecast(waiting, running, inventory, clock, book)
     forecast.remember(await reader.run_times({JobState.FINISHED}, RUNS_READ))
     settler = Settler(store, billing, pool, running, forecast, clock)
     runner = JobRunner(store, pool, executors, settler, waiting, running, inventory, forecast, clock, settings)
