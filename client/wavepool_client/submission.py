@@ -49,11 +49,21 @@ class Isolation(StrEnum):
 
 
 @dataclass(frozen=True)
+class GpuRange:
+    """How many whole GPUs a run may get: as many as are free, and as its queue's share allows."""
+
+    min: int
+    """1, 2, 4 or 8."""
+    max: int
+    """1, 2, 4 or 8; credit is held for so many, and the charge is for what the run got."""
+
+
+@dataclass(frozen=True)
 class Resources:
     """What a submission takes of one machine: one of `gpus`, `fraction` and `memory_mib`; else one whole GPU."""
 
-    gpus: int | None = None
-    """Whole GPUs of one machine: 1, 2, 4 or 8."""
+    gpus: int | GpuRange | None = None
+    """Whole GPUs of one machine: 1, 2, 4 or 8, or a range."""
     fraction: float | None = None
     """A part of one GPU, from 0.1 to 1; rounded up to 1/8, 1/4, 1/2 or 1, and so charged."""
     memory_mib: int | None = None

@@ -139,6 +139,7 @@ class _Body(BaseModel):
         "timing_mode": "timing",
         "time_limit": "time_limit_seconds",
         "job_class": "class",
+        "resources.least_gpus": "resources.gpus.min",
     }
     """The client's names of the messages' fields, if they differ."""
 

@@ -15,7 +15,16 @@ from wavepool_client.commands.options import EndpointOption, IdArgument, JsonOpt
 from wavepool_client.errors import InputError
 from wavepool_client.exit_codes import ExitCode
 from wavepool_client.outcome import result_of, result_of_submission
-from wavepool_client.submission import PROFILED_MODES, TIMED_MODES, Isolation, Mode, Resources, Submission, TimingMode
+from wavepool_client.submission import (
+    PROFILED_MODES,
+    TIMED_MODES,
+    GpuRange,
+    Isolation,
+    Mode,
+    Resources,
+    Submission,
+    TimingMode,
+)
 from wavepool_client.terminal.output import notes, print_json, results, say
 from wavepool_client.terminal.progress import shown_on
 from wavepool_client.terminal.result_printing import print_result, table_of
@@ -96,9 +105,13 @@ def submit(  # noqa: PLR0913 - an argument for each option
         typer.Option("--time-limit", metavar="SECONDS", min=1, help="End the run then; default: the queue's."),
     ] = None,
     gpus: Annotated[
-        int | None,
-        typer.Option("--gpus", metavar="1|2|4|8", help="So many whole GPUs of one machine; default: 1."),
-    ] = None,
+        str,
+        typer.Option(
+            "--gpus",
+            metavar="1|2|4|8",
+            help="So many whole GPUs of one machine; default: 1. With `1-4`, as many of these as are free.",
+        ),
+    ] = "",
     fraction: Annotated[
         float | None,
         typer.Option("--fraction", metavar="PART", help="A part of one GPU, 0.1 to 1; rounded up to 1/8, 1/4, 1/2."),
@@ -149,7 +162,7 @@ def submit(  # noqa: PLR0913 - an argument for each option
     plan = plan_of(launch_plan) if launch_plan else None
     definition = source_of(problem_def) if problem_def else ""
     fallbacks = tuple(fallback_gpu or ())
-    resources = Resources(gpus, fraction, gpu_memory, devices, isolation)
+    resources = Resources(_gpus_of(gpus), fraction, gpu_memory, devices, isolation)
     submission = Submission(
         source_of(file),
         problem,
@@ -324,3 +337,13 @@ def _row(job: dict[str, Any]) -> tuple[object, ...]:
         cost_text(job.get("cost_usd"), job.get("billable_seconds")),
         job.get("create_time"),
     )
+
+
+def _gpus_of(text: str) -> int | GpuRange | None:
+    """The number or the range; raises InputError."""
+    least, dash, most = text.strip().partition("-")
+    if not text.strip():
+        return None
+    if not least.isdecimal() or (dash and not most.isdecimal()):
+        raise InputError(f"--gpus: is {text!r}; give 1, 2, 4 or 8, or a range such as 1-4")
+    return GpuRange(int(least), int(most)) if dash else int(least)

@@ -76,6 +76,8 @@ class Candidate:
     """The longest time of a run; None for no limit."""
     scores: Scores | None = None
     """Chooses among machines that have room; None takes the fullest."""
+    most_eighths: int = 0
+    """It takes up to so many whole GPUs, if there are more than `eighths` for it; 0 if its size is fixed."""
 
 
 @dataclass(frozen=True)
@@ -152,3 +154,5 @@ class Plan:
     """What is kept for some of those that wait, by job."""
     backfilled: frozenset[str] = frozenset()
     """Of those that start, the jobs that end before the holds of their machines begin."""
+    sizes: Mapping[str, int] = field(default_factory=dict[str, int])
+    """What those that start get, in eighths, if that is more than the least."""

@@ -7,7 +7,7 @@ one machine. Requests are rounded up to the next of these sizes.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -44,11 +44,30 @@ class Isolation(StrEnum):
 
 @dataclass(frozen=True, order=True)
 class Resources:
-    """What a job takes: `eighths` of GPUs in all, on exactly `devices` devices if that is not 0."""
+    """What a job takes: `eighths` of GPUs in all, on exactly `devices` devices if that is not 0.
+
+    A job that takes a range of whole GPUs starts with `least_eighths` or more, up to `eighths`, as many as there are.
+    """
 
     eighths: int = EIGHTHS_PER_GPU
     isolation: Isolation = Isolation.EXCLUSIVE
     devices: int = 0
+    least_eighths: int = 0
+    """0 if the size is fixed."""
+
+    @property
+    def is_range(self) -> bool:
+        """True if the size is chosen when the job starts."""
+        return self.least_eighths > 0
+
+    @property
+    def least(self) -> Resources:
+        """The least that the job starts with."""
+        return self.sized(self.least_eighths) if self.is_range else self
+
+    def sized(self, eighths: int) -> Resources:
+        """The same with a fixed size."""
+        return replace(self, eighths=eighths, least_eighths=0)
 
     @property
     def gpus(self) -> int:
@@ -85,7 +104,9 @@ class Resources:
         return not self.is_part or has_devices_alone or (self.isolation is Isolation.TIME_SLICE and runs_per_device > 1)
 
     def __str__(self) -> str:
-        """Text for people, such as `2 GPUs` or `1/2 of a GPU (time-slice)`."""
+        """Text for people, such as `2 GPUs`, `1 to 4 GPUs` or `1/2 of a GPU (time-slice)`."""
+        if self.is_range:
+            return f"{self.least.gpus} to {size_text(self.eighths)}"
         devices = f" as {self.devices} device{'s' if self.devices > 1 else ''}" if self.devices else ""
         return size_text(self.eighths) + devices + (f" ({self.isolation})" if self.is_part else "")
 
@@ -112,7 +133,8 @@ def resources_of(asked: scheduler_pb2.Resources, gpu_types: Sequence[str]) -> tu
         eighths = _rounded_up(math.ceil(asked.fraction * EIGHTHS_PER_GPU - _ROUNDING))
     elif asked.gpus:
         eighths = asked.gpus * EIGHTHS_PER_GPU
-    return _isolated(asked, eighths or EIGHTHS_PER_GPU)
+    resources, wrong = _isolated(asked, eighths or EIGHTHS_PER_GPU)
+    return _ranged(asked, resources, wrong) if asked.least_gpus else (resources, wrong)
 
 
 def modes_for(resources: Resources, gpu_type: str) -> list[str]:
@@ -142,6 +164,7 @@ def resources_to_proto(resources: Resources) -> scheduler_pb2.Resources:
     """The resources as an admitted job has them."""
     return scheduler_pb2.Resources(
         gpus=0 if resources.is_part else resources.gpus,
+        least_gpus=resources.least.gpus if resources.is_range else 0,
         fraction=resources.eighths / EIGHTHS_PER_GPU if resources.is_part else 0.0,
         devices=resources.devices,
         single_device=resources.devices == 1,
@@ -175,6 +198,22 @@ def _isolated(asked: scheduler_pb2.Resources, eighths: int) -> tuple[Resources, 
         )
         wrong.append((f"{_FIELD}.devices", f"is {devices}; {size_text(eighths)} can be {possible}"))
     return resources, wrong
+
+
+def _ranged(asked: scheduler_pb2.Resources, resources: Resources, wrong: Violations) -> tuple[Resources, Violations]:
+    """The resources as a range of whole GPUs."""
+    field = f"{_FIELD}.least_gpus"
+    if not asked.gpus:
+        wrong.append((field, f"is {asked.least_gpus} without gpus; give the most GPUs as gpus, or leave it out"))
+    elif asked.least_gpus not in LEGAL_GPUS or asked.least_gpus > asked.gpus:
+        fitting = _listed(number for number in LEGAL_GPUS if number <= asked.gpus)
+        wrong.append((field, f"is {asked.least_gpus}; up to {asked.gpus} GPUs, it must be one of {fitting}"))
+    elif resources.devices and asked.least_gpus < asked.gpus:
+        fault = f"is {resources.devices}, and the number of GPUs is a range; leave one of them out"
+        wrong.append((f"{_FIELD}.devices", fault))
+    if wrong or asked.least_gpus == asked.gpus:
+        return resources, wrong
+    return replace(resources, least_eighths=asked.least_gpus * EIGHTHS_PER_GPU), wrong
 
 
 def _eighths_for_memory(memory_mib: int, gpu_types: Sequence[str]) -> tuple[int, str]:

@@ -55,7 +55,7 @@ class JobSpec:
     @property
     def kind(self) -> WorkKind:
         """What the pool is asked for."""
-        return WorkKind(self.gpu_types, self.resources.gpus, self.resources.eighths_of_each)
+        return WorkKind(self.gpu_types, self.resources.least.gpus, self.resources.eighths_of_each)
 
     def longest_run(self, operators_limit: timedelta) -> timedelta:
         """The longest time of one attempt."""

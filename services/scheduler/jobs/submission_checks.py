@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import astuple
 from typing import TYPE_CHECKING
 
 from services.scheduler.jobs.errors import InvalidFieldError, InvalidRequestError
@@ -85,8 +84,10 @@ def fingerprint(spec: JobSpec, asked: AskedSpec | None = None) -> str:
     said = {field.name: value for field, value in spec.submission.ListFields()}
     queue = [] if spec.queue == DEFAULT_QUEUE else [spec.queue]
     limit = [asked.time_limit.seconds] if asked and asked.time_limit.seconds else []
-    resources = [] if spec.resources == WHOLE_GPU else [astuple(spec.resources)]
-    more = {"class": asked.job_class, "placement": asked.placement} if asked else {}
+    taken = spec.resources
+    resources = [] if taken == WHOLE_GPU else [(taken.eighths, taken.isolation, taken.devices)]
+    more: dict[str, object] = {"class": asked.job_class, "placement": asked.placement} if asked else {}
+    more |= {"least_eighths": taken.least_eighths}
     more = {name: value for name, value in more.items() if value}
     content = [said, spec.gpu_types, spec.priority, *queue, *limit, *resources, *([more] if more else [])]
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()

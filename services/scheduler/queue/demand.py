@@ -57,7 +57,7 @@ class DemandReporter:
         if not self._inventory.can_have(resources, gpu_types):
             types = " or ".join(gpu_types)
             return f"no machine with {types} can give {resources}: its GPUs are not in such partitions, or not shared"
-        return self._blocked.get((gpu_types, resources.gpus), "")
+        return self._blocked.get((gpu_types, resources.least.gpus), "")
 
     def _demand(self) -> dict[WorkKind, int]:
         """Jobs by kind. No machine is asked for in vain: the next one will be partitioned as those before it were."""

@@ -81,9 +81,10 @@ class FleetView:
         key = spec.queue, spec.gpu_types, spec.resources
         known = self._needs.get(key)
         if known is None:
-            eighths, gpus = self._able_to_give(spec.gpu_types, spec.resources)
+            # A range starts with the least when that is the first to be free.
+            eighths, gpus = self._able_to_give(spec.gpu_types, spec.resources.least)
             limits = self.limits(spec.queue, spec.gpu_type)
-            known = self._needs[key] = Need((), eighths, gpus, limits, spec.resources.eighths)
+            known = self._needs[key] = Need((), eighths, gpus, limits, spec.resources.least.eighths)
         return known._replace(times=self._history.times(kind_of(job)))
 
     def limits(self, queue: str, gpu_type: str) -> tuple[Limit, ...]:
@@ -147,7 +148,7 @@ class FleetView:
             limits = self.limits(job.spec.queue, job.machine_gpu_type)
             if slots or limits:
                 times = self._history.times(kind_of(job))
-                yield Busy(slots, elapsed, times, limits, job.spec.resources.eighths)
+                yield Busy(slots, elapsed, times, limits, job.eighths)
 
     def _others(self, taken: dict[str, list[int]], ours: dict[str, list[Slot]]) -> Iterator[Busy]:
         """What somebody else uses, or is given back just now, is taken for busy with a run of any kind."""

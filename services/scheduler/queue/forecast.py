@@ -98,6 +98,6 @@ class Forecast:
         times = self._history.all_times()
         if not own + others or not times or not view.eighths:
             return 0.0
-        mean_eighths = fmean(other.spec.resources.eighths for other in ahead)
+        mean_eighths = fmean(other.spec.resources.least.eighths for other in ahead)
         runs = own / max(1, view.most_at_once(job)) + others / view.eighths
         return runs * mean_eighths * fmean(times)

@@ -115,7 +115,7 @@ class Inventory:
             offer.gpu_type in gpu_types
             and offer.stage is not MachineStage.CLOSED
             and (offer.stage is MachineStage.STARTING or offer.could_give(resources))
-            and self.gpus(offer.machine_id) >= resources.gpus
+            and self.gpus(offer.machine_id) >= resources.least.gpus
             for offer in self.offers()
         )
 

@@ -57,7 +57,7 @@ class MachineOffer:
     def could_give(self, resources: Resources) -> bool:
         """True if enough of its GPUs are in a mode that can give this, free or not."""
         fitting = sum(resources.fits(count, self.runs_per_device) for count in self.device_counts)
-        return fitting >= resources.gpus
+        return fitting >= resources.least.gpus
 
     def slots_for(self, resources: Resources, held: Iterable[Slot]) -> tuple[Slot, ...]:
         """Free slots for a job, where least is broken up; empty if there are none. `held` are those of our jobs."""
@@ -94,7 +94,7 @@ def machine_with_torch(job: Job, offers: Iterable[MachineOffer]) -> str | None:
     able = [offer for offer in able if offer.gpu_type in gpu_types]
 
     def preference(offer: MachineOffer) -> tuple[bool, int, datetime, str]:
-        is_free = offer.free_eighths >= job.spec.resources.eighths
+        is_free = offer.free_eighths >= job.spec.resources.least.eighths
         return is_free, -gpu_types.index(offer.gpu_type), offer.last_used_time, offer.machine_id
 
     best = max(able, key=preference, default=None)
@@ -108,7 +108,7 @@ def awaited_machines(in_order: Sequence[Job], offers: Iterable[MachineOffer]) ->
     gpus = {offer.machine_id: max(1, len(offer.free_masks)) for offer in starting}
     awaited: dict[str, MachineOffer] = {}
     for job in in_order:
-        spec, wanted = job.spec, job.spec.resources.gpus
+        spec, wanted = job.spec, job.spec.resources.least.gpus
         able = [offer for offer in starting if offer.gpu_type in spec.gpu_types and gpus[offer.machine_id] >= wanted]
         if able:
             chosen = min(able, key=lambda offer: spec.gpu_types.index(offer.gpu_type))

@@ -75,7 +75,7 @@ class Refusals:
 
     def _refusal(self, job: Job, offer: MachineOffer, held: Sequence[Slot], kept: Sequence[tuple[str, Hold]]) -> str:
         """The rule that keeps the job off the machine; empty if it has room."""
-        resources = job.spec.resources
+        resources = job.spec.resources.least
         if offer.stage in _NOT_NOW:
             return _NOT_NOW[offer.stage]
         if not offer.could_give(resources):

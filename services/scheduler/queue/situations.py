@@ -11,15 +11,16 @@ from services.scheduler.fairness.situation import Candidate, Machine, Running, S
 from services.scheduler.jobs.spec import Placement
 from services.scheduler.queue.placement import MachineStage, machine_with_torch
 from services.scheduler.queue.waiting import lane_of
-from vocabulary.slots import EIGHTHS_PER_GPU, WHOLE_GPU, covered
+from vocabulary.slots import EIGHTH_MILLI, EIGHTHS_PER_GPU, LEGAL_SIZES, WHOLE_GPU, covered
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from datetime import timedelta
 
     from servicekit.clock import Clock
     from services.scheduler.fairness.situation import Hold, Plan
     from services.scheduler.jobs.job import Job
+    from services.scheduler.jobs.resources import Resources
     from services.scheduler.queue.inventory import Inventory
     from services.scheduler.queue.placement import MachineOffer
     from services.scheduler.queue.plugins import Placements
@@ -82,7 +83,7 @@ class Situations:
         free = sum(one.own_gpus for one in machines) * EIGHTHS_PER_GPU
         free = max(0, free - sum(job.lease.eighths for job in running if job.lease))
         lanes = {
-            lane: (waiting, free // lane.resources.eighths + MOST_STOPS)
+            lane: (waiting, free // lane.resources.least.eighths + MOST_STOPS)
             for lane, waiting in self._waiting.lanes().items()
             if (gpu_type in lane.gpu_types[1:] if fallback else lane.gpu_types[0] == gpu_type)
         }
@@ -91,6 +92,11 @@ class Situations:
             further[self._book.queues.known(lane.queue)] += max(0, waiting - most) * lane.resources.eighths
         first = (job for lane, (_, most) in lanes.items() for job in self._waiting.first(lane, most))
         jobs = sorted(first, key=self._waiting.rank)
+        for job in jobs:
+            # What a range could have beyond the least is asked for, too.
+            further[self._book.queues.known(job.spec.queue)] += (
+                job.spec.resources.eighths - job.spec.resources.least.eighths
+            )
         suitable = {lane: _suitable(lane, offers) for lane in lanes}
         situation = Situation(
             gpu_type,
@@ -116,7 +122,7 @@ class Situations:
         self._usage.note(situation)
 
     def askable(self, jobs: Sequence[Job]) -> list[Job]:
-        """Those for which any free slots will do, and that break no limit of their queues.
+        """Those of a fixed size for which any free slots will do, and that break no limit of their queues.
 
         Of types that a job of several GPUs waits for, single GPUs are left to plans, which know what is kept for it.
         """
@@ -124,7 +130,7 @@ class Situations:
         large = {
             gpu_type
             for lane in self._waiting.lanes()
-            if lane.resources.gpus > 1 and self._inventory.suits(lane.resources, lane.gpu_types)
+            if lane.resources.least.gpus > 1 and self._inventory.suits(lane.resources, lane.gpu_types)
             for gpu_type in lane.gpu_types
         }
         used = {gpu_type: self.used(gpu_type) for gpu_type in {job.spec.gpu_type for job in jobs}}
@@ -132,6 +138,7 @@ class Situations:
             job
             for job in jobs
             if job.spec.resources.is_plain
+            and not job.spec.resources.is_range
             and (job.spec.resources.gpus > 1 or large.isdisjoint(job.spec.gpu_types))
             and machine_with_torch(job, offers) is None
             and self._full_queue(job, used[job.spec.gpu_type]) is None
@@ -147,7 +154,7 @@ class Situations:
     def used(self, gpu_type: str) -> Mapping[str, int]:
         """What each queue and all below it use now of a GPU type, in thousandths of a GPU."""
         running = (job for job in self._running.jobs() if job.machine_gpu_type == gpu_type)
-        return self._book.queues.with_below((job.spec.queue, job.spec.resources.milli) for job in running)
+        return self._book.queues.with_below((job.spec.queue, job.eighths * EIGHTH_MILLI) for job in running)
 
     def held(self) -> dict[str, list[Slot]]:
         """The slots that our jobs have, by machine."""
@@ -189,7 +196,9 @@ class Situations:
                 # It ends before the hold of the machine that was chosen, and perhaps not before that of another one.
                 ends_in_time = offer is chosen and job_id in decided.backfilled
                 away = [] if ends_in_time else kept[offer.machine_id]
-                slots = offer.slots_for(lane.resources, [*held[offer.machine_id], *away])
+                taken = [*held[offer.machine_id], *away]
+                sizes = _sizes(lane.resources, decided.sizes.get(job_id, 0))
+                slots = next((found for size in sizes if (found := offer.slots_for(size, taken))), ())
                 if slots:
                     held[offer.machine_id] += slots
                     placed[job_id] = Placement(offer.machine_id, slots)
@@ -200,7 +209,7 @@ class Situations:
         queues = self._book.queues
         for queue in queues.upwards(queues.known(job.spec.queue)):
             limit = queues.share(queue.name, job.spec.gpu_type).limit
-            if limit is not None and used.get(queue.name, 0) + job.spec.resources.milli > limit:
+            if limit is not None and used.get(queue.name, 0) + job.spec.resources.least.milli > limit:
                 return queue.name, limit
         return None
 
@@ -234,10 +243,20 @@ class Situations:
 
     def _candidate(self, job: Job, gpu_type: str, machines: frozenset[str] | None) -> Candidate:
         turn_time = self._waiting.rank(job).turn_time
-        promised, eighths = self.promises.get(job.job_id, ""), job.spec.resources.eighths
+        promised, resources = self.promises.get(job.job_id, ""), job.spec.resources
         limit = job.spec.longest_run(self._longest_run)
         scores = self._placements.scores(job, gpu_type) if self._placements else None
-        return Candidate(job.job_id, job.spec.queue, turn_time, eighths, machines, promised, limit, scores)
+        return Candidate(
+            job.job_id,
+            job.spec.queue,
+            turn_time,
+            resources.least.eighths,
+            machines,
+            promised,
+            limit,
+            scores,
+            most_eighths=resources.eighths if resources.is_range else 0,
+        )
 
 
 def _suitable(lane: Lane, offers: Iterable[MachineOffer]) -> frozenset[str] | None:
@@ -251,6 +270,16 @@ def _suitable(lane: Lane, offers: Iterable[MachineOffer]) -> frozenset[str] | No
     if lane.has_definition and with_torch:
         return frozenset(with_torch)
     return None if lane.resources.is_plain else frozenset(able)
+
+
+def _sizes(resources: Resources, eighths: int) -> Iterator[Resources]:
+    """What to try for a job that is to get so much: less of a range will do, if that is split up."""
+    if not resources.is_range:
+        yield resources
+        return
+    for size in reversed(LEGAL_SIZES):
+        if resources.least_eighths <= size <= max(eighths, resources.least_eighths):
+            yield resources.sized(size)
 
 
 def _able(lane: Lane, gpu_type: str, offers: Iterable[MachineOffer]) -> list[MachineOffer]:

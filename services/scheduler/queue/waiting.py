@@ -38,7 +38,7 @@ class Lane(NamedTuple):
     @property
     def kind(self) -> WorkKind:
         """What the pool is asked for."""
-        return WorkKind(self.gpu_types, self.resources.gpus, self.resources.eighths_of_each)
+        return WorkKind(self.gpu_types, self.resources.least.gpus, self.resources.eighths_of_each)
 
 
 class Ahead(NamedTuple):

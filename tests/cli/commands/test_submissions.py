@@ -418,6 +418,23 @@ def test_a_part_that_is_no_number_is_refused_before_anything_is_sent(
     assert not gateway.requests
 
 
+def test_a_number_of_gpus_or_a_range_of_them_is_sent(gateway: ScriptedGateway, kernel: str) -> None:
+    for asked, sent in (("2", 2), ("1-4", {"min": 1, "max": 4}), (" 1-4 ", {"min": 1, "max": 4})):
+        scripted(gateway, Stream(ACCEPTED))
+        wavepool("submit", kernel, "-p", "relu", "--gpus", asked, "--endpoint", gateway.endpoint)
+        assert gateway.asked("POST", SUBMISSIONS)[-1].body["resources"] == {"gpus": sent}
+
+
+@pytest.mark.parametrize("asked", ["two", "1-", "-2", "1-4-8", "1.5"])
+def test_a_range_that_is_none_is_refused_before_anything_is_sent(
+    gateway: ScriptedGateway, kernel: str, asked: str
+) -> None:
+    run = wavepool("submit", kernel, "-p", "relu", f"--gpus={asked}", "--endpoint", gateway.endpoint)
+    assert run.status == 2
+    assert "give 1, 2, 4 or 8, or a range such as 1-4" in run.err
+    assert not gateway.requests
+
+
 def test_a_timing_mode_that_is_none_is_refused_before_anything_is_sent(gateway: ScriptedGateway, kernel: str) -> None:
     run = wavepool("submit", kernel, "-p", "relu", "--timing", "warm", "--endpoint", gateway.endpoint)
     assert run.status == 2

@@ -1,0 +1,15 @@
+"""Keeps the least that a job starts with, and what its attempt got."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0018"
+down_revision = "0017"
+
+
+def upgrade() -> None:
+    """Jobs that are there already have a fixed size."""
+    op.add_column("jobs", sa.Column("least_eighths", sa.Integer, nullable=False, server_default="0"))
+    op.add_column("jobs", sa.Column("got_eighths", sa.Integer, nullable=False, server_default="0"))
