@@ -105,6 +105,8 @@ class Submission:
     """A class of the queue; if empty, the queue's default class."""
     placement: str = ""
     """How the machine is chosen, such as "spread"; if empty, as the queue says."""
+    movable: bool = False
+    """The run may be stopped, and start again elsewhere, for a larger one. For modes that time nothing."""
     profile: bool = False
     """After verdict and timing, profile the kernels. For Mode.CHECK, Mode.BENCHMARK and Mode.FULL only."""
 
@@ -120,6 +122,7 @@ class Submission:
             "time_limit_seconds": self.time_limit_seconds,
             "class": self.job_class,
             "placement": self.placement,
+            "movable": self.movable,
             "queue": self.queue,
             "fallback_gpu_types": list(self.fallback_gpu_types),
             "resources": self.resources.as_json(),

@@ -156,6 +156,14 @@ class _Body(BaseModel):
         str,
         Field(max_length=63, description="`pack`: the fullest machine. `spread`: the emptiest. Left out: the queue's."),
     ] = ""
+    movable: Annotated[
+        bool,
+        Field(
+            strict=True,
+            description="A run may be stopped, and start again elsewhere, if a larger one can start then; nothing is "
+            "charged for what was stopped. For whole GPUs, and for modes that time nothing.",
+        ),
+    ] = False
     fallback_gpu_types: _FallbackGpuTypes = []
     resources: Annotated[Resources | None, Field(description="Left out: one whole GPU.")] = None
     annotations: Annotated[
@@ -183,6 +191,7 @@ class _Body(BaseModel):
             resources=self._resources(),
             job_class=self.job_class,
             placement=self.placement,
+            movable=self.movable,
         )
 
     def _resources(self) -> ResourcesMessage | None:

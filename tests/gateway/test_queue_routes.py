@@ -189,6 +189,7 @@ async def test_class_and_placement_of_a_submission_are_passed_on_and_faults_have
     gateway: RunningGateway, services: ScriptedServices
 ) -> None:
     body = {"problem": "vector-addition", "code": "x", "queue": "red", "class": "urgent", "placement": "spread"}
+    body |= {"mode": "check", "movable": True}
 
     made = await gateway.http.post("/api/v1/submissions", json=body)
     spec = services.refusals.calls["SubmitJob"][-1].spec
@@ -196,6 +197,6 @@ async def test_class_and_placement_of_a_submission_are_passed_on_and_faults_have
     services.refusals.by_method["SubmitJob"] = refusal(grpc.StatusCode.INVALID_ARGUMENT, "", wrong)
     refused = await gateway.http.post("/api/v1/submissions", json=body | {"class": "urgnt"})
 
-    assert (spec.job_class, spec.placement) == ("urgent", "spread")
-    assert (made.json()["class"], made.json()["placement"]) == ("urgent", "spread")
+    assert (spec.job_class, spec.placement, spec.movable) == ("urgent", "spread", True)
+    assert (made.json()["class"], made.json()["placement"], made.json()["movable"]) == ("urgent", "spread", True)
     assert refused.json()["errors"][0]["field"] == "class"

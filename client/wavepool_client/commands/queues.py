@@ -160,7 +160,8 @@ def why(
 
 def _scores_of(machine: dict[str, Any]) -> str:
     """The scores of a machine that has room, in the order in which they decide."""
-    return ", ".join(f"{one.get('name')} {one.get('value'):g}" for one in machine.get("scores") or [])
+    scores = cast("list[dict[str, Any]]", machine.get("scores") or [])
+    return ", ".join(f"{one.get('name')} {one.get('value'):g}" for one in scores)
 
 
 def documents_of(file: Path) -> list[dict[str, Any]]:

@@ -137,6 +137,12 @@ def submit(  # noqa: PLR0913 - an argument for each option
             "--placement", metavar="NAME", help="`pack` or `spread` over machines, or a plug-in; default: the queue's."
         ),
     ] = "",
+    movable: Annotated[
+        bool,
+        typer.Option(
+            "--movable", help="The run may be stopped, free of charge, and start again elsewhere for a larger one."
+        ),
+    ] = False,
     dtype: Annotated[
         str, typer.Option("--dtype", help="The element type, where the problem has several; its first if left out.")
     ] = "",
@@ -178,6 +184,7 @@ def submit(  # noqa: PLR0913 - an argument for each option
         resources,
         job_class,
         placement,
+        movable,
         profile,
     )
     with connect(endpoint, token) as client:

@@ -65,7 +65,8 @@ def resources_text(resources: object) -> str | None:
 
 
 def _is_range(job: dict[str, Any]) -> bool:
-    return bool((job.get("resources") or {}).get("min_gpus"))
+    resources = cast("dict[str, Any]", job.get("resources") or {})
+    return bool(resources.get("min_gpus"))
 
 
 def _text(value: object) -> str:

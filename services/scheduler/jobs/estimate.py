@@ -247,7 +247,7 @@ class _Play:
 
     def _choose(self, begins: np.ndarray, earliest: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
         """What is free first. A job that its queue's limit holds back leaves that to others, if it can."""
-        index = begins.argmin(axis=1)
+        index: np.ndarray = begins.argmin(axis=1)
         if earliest is None:
             return index, begins[self._rows, index]
         in_time = np.where(begins <= earliest[:, None], begins, -np.inf)

@@ -46,6 +46,8 @@ class JobSpec:
     """A class of its queue, whose value the queue gives; empty if the queue has none."""
     placement: str = ""
     """How its machine is chosen; empty for the queue's way."""
+    movable: bool = False
+    """A run may be stopped, and start again on another machine, if a larger job can start then."""
 
     @property
     def gpu_types(self) -> tuple[str, ...]:

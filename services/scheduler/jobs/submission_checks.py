@@ -11,6 +11,7 @@ from services.scheduler.jobs.gpu_choice import wanted_gpu_type, wrong_gpu_types
 from services.scheduler.jobs.resources import WHOLE_GPU, resources_of
 from services.scheduler.jobs.spec import JobSpec
 from submissions.checks import InvalidSubmissionError, checked
+from submissions.modes import MODES, Mode
 from vocabulary.limits import DEFAULT_QUEUE
 from vocabulary.names import known_name
 
@@ -22,10 +23,12 @@ if TYPE_CHECKING:
     from wavepool.scheduler.v1.scheduler_pb2 import SubmitJobRequest
 
     from problems.kit.definition import Problem
+    from services.scheduler.jobs.resources import Resources
     from submissions.checks import Violations
 
 MAX_KEY_CHARACTERS = 128
 MIN_PRIORITY, MAX_PRIORITY = -100, 100
+_TIMED = (Mode.FULL, Mode.BENCHMARK)
 MAX_PRIORITY_FOR_EVERYBODY = 0
 """Above it, an account needs the right to go before others."""
 
@@ -48,6 +51,7 @@ def admit(request: SubmitJobRequest, problems: Mapping[str, Problem], gpu_types:
     wrong += _wrong_priority(asked.priority)
     resources, wrong_resources = resources_of(asked.resources, list(filter(None, (wanted, *fallbacks))))
     wrong += wrong_resources
+    wrong += _wrong_to_move(asked, resources)
     if wrong:
         raise InvalidRequestError(wrong)
     return JobSpec(
@@ -56,6 +60,7 @@ def admit(request: SubmitJobRequest, problems: Mapping[str, Problem], gpu_types:
         priority=asked.priority,
         fallback_gpu_types=fallbacks,
         resources=resources,
+        movable=asked.movable,
     )
 
 
@@ -87,7 +92,7 @@ def fingerprint(spec: JobSpec, asked: AskedSpec | None = None) -> str:
     taken = spec.resources
     resources = [] if taken == WHOLE_GPU else [(taken.eighths, taken.isolation, taken.devices)]
     more: dict[str, object] = {"class": asked.job_class, "placement": asked.placement} if asked else {}
-    more |= {"least_eighths": taken.least_eighths}
+    more |= {"least_eighths": taken.least_eighths, "movable": spec.movable}
     more = {name: value for name, value in more.items() if value}
     content = [said, spec.gpu_types, spec.priority, *queue, *limit, *resources, *([more] if more else [])]
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
@@ -100,6 +105,19 @@ def _wrong_caller(request: SubmitJobRequest) -> Violations:
     if not 0 < len(request.idempotency_key) <= MAX_KEY_CHARACTERS:
         wrong.append(("idempotency_key", f"give 1 to {MAX_KEY_CHARACTERS} characters, unique for each submission"))
     return wrong
+
+
+def _wrong_to_move(asked: AskedSpec, resources: Resources) -> Violations:
+    if not asked.movable:
+        return []
+    if resources.is_part:
+        return [("spec.movable", "is for whole GPUs; leave it out, or ask for a whole GPU")]
+    if asked.resources.quiet:
+        return [("spec.movable", "a quiet run stays where it is; leave movable or resources.quiet out")]
+    if MODES.get(asked.submission.mode) in _TIMED:
+        timed = " and ".join(f"`{mode}`" for mode in _TIMED)
+        return [("spec.movable", f"{timed} measure times, and are not moved; leave it out")]
+    return []
 
 
 def _wrong_priority(priority: int) -> Violations:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from datetime import timedelta
+from typing import TYPE_CHECKING, NamedTuple
 
 from services.scheduler.fairness.backfill import first_room
 from services.scheduler.fairness.situation import Candidate, Machine, Running, Situation
@@ -15,10 +16,10 @@ from vocabulary.slots import EIGHTH_MILLI, EIGHTHS_PER_GPU, LEGAL_SIZES, WHOLE_G
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from datetime import timedelta
+    from datetime import datetime
 
     from servicekit.clock import Clock
-    from services.scheduler.fairness.situation import Hold, Plan
+    from services.scheduler.fairness.situation import Hold, Plan, Stop
     from services.scheduler.jobs.job import Job
     from services.scheduler.jobs.resources import Resources
     from services.scheduler.queue.inventory import Inventory
@@ -34,6 +35,19 @@ MOST_STOPS = 2
 """So many jobs of a lane can have others stopped in one pass; those behind them can in the next."""
 MOST_PREEMPTIONS = 3
 """A job that was excused this often keeps its GPU: two queues that take it from each other would never end."""
+MOVE_COOL_DOWN = timedelta(minutes=1)
+"""A run is not moved before it is so old: it would lose little, but start, and have others wait, again and again."""
+RETURN_TIME = timedelta(minutes=2)
+"""The place of a run that was stopped to start again is kept for so long; its end takes some seconds."""
+
+
+class _Return(NamedTuple):
+    """Where a job starts again that is being stopped, and until when that is kept for it."""
+
+    stop: Stop
+    gpu_type: str
+    queue: str
+    until: datetime
 
 
 class Situations:
@@ -62,6 +76,7 @@ class Situations:
         """Machines on which others give way, by the job that gets them."""
         self.holds: Mapping[str, Hold] = {}
         """What the last pass kept of machines, by the job that it is for."""
+        self._returns: dict[str, _Return] = {}
 
     def wanted_types(self) -> list[str]:
         """The GPU types that some waiting job would rather have than any other."""
@@ -103,7 +118,7 @@ class Situations:
             self._book.queues,
             self._clock.now(),
             machines,
-            [self._holder(job) for job in running],
+            [*map(self._holder, running), *self._places_kept(gpu_type)],
             [self._candidate(job, gpu_type, suitable[lane_of(job)]) for job in jobs],
             further_eighths=further,
             may_stop=not fallback,
@@ -116,6 +131,21 @@ class Situations:
         kept = {job: machine for job, machine in promises.items() if job in winners or job in self.promises}
         waiting = {job: machine for job, machine in self.promises.items() if job in self._waiting and job in winners}
         self.promises = waiting | kept
+
+    def expect_back(self, stop: Stop) -> None:
+        """Keeps the place of a job that is stopped to start again there."""
+        job = next((job for job in self._running.jobs() if job.job_id == stop.job_id), None)
+        if job and stop.machine_id:
+            until = self._clock.now() + RETURN_TIME
+            self._returns[stop.job_id] = _Return(stop, job.machine_gpu_type, job.spec.queue, until)
+
+    def is_back(self, job_id: str) -> None:
+        """Notes that a job has started again, wherever."""
+        self._returns.pop(job_id, None)
+
+    def returning_types(self) -> set[str]:
+        """The GPU types of which places are kept for jobs that start again."""
+        return {one.gpu_type for one in self._returns.values()}
 
     def note_use(self, situation: Situation) -> None:
         """Notes what queues use, which counts against them later. For situations that a pass decides on."""
@@ -205,6 +235,17 @@ class Situations:
                     break
         return placed
 
+    def _places_kept(self, gpu_type: str) -> list[Running]:
+        """Stand for jobs that are to start again, until they wait and take their places themselves."""
+        now = self._clock.now()
+        self._returns = {job_id: one for job_id, one in self._returns.items() if one.until > now}
+        machines = {job.job_id: job.machine_id for job in self._running.jobs()}
+        return [
+            Running(f"place of {job_id}", one.queue, one.stop.machine_id, now, one.stop.eighths, keeps=True)
+            for job_id, one in self._returns.items()
+            if one.gpu_type == gpu_type and job_id not in self._waiting and machines.get(job_id) != one.stop.machine_id
+        ]
+
     def _full_queue(self, job: Job, used: Mapping[str, int]) -> tuple[str, int] | None:
         queues = self._book.queues
         for queue in queues.upwards(queues.known(job.spec.queue)):
@@ -239,11 +280,21 @@ class Situations:
             gives_way_to=winner,
             keeps=job.attempts_excused >= MOST_PREEMPTIONS,
             end_time=(job.start_time or job.create_time) + job.spec.longest_run(self._longest_run),
+            least_eighths=job.spec.resources.least_eighths,
+            movable=not winner and self._may_move(job),
         )
+
+    def _may_move(self, job: Job) -> bool:
+        ran = self._clock.now() - (job.start_time or job.create_time)
+        return job.spec.movable and job.machine_gpu_type == job.spec.gpu_type and ran >= MOVE_COOL_DOWN
 
     def _candidate(self, job: Job, gpu_type: str, machines: frozenset[str] | None) -> Candidate:
         turn_time = self._waiting.rank(job).turn_time
         promised, resources = self.promises.get(job.job_id, ""), job.spec.resources
+        most = resources.eighths if resources.is_range else 0
+        back = self._returns.get(job.job_id)
+        if back and back.gpu_type == gpu_type:
+            promised, most = promised or back.stop.machine_id, min(most, back.stop.eighths)
         limit = job.spec.longest_run(self._longest_run)
         scores = self._placements.scores(job, gpu_type) if self._placements else None
         return Candidate(
@@ -255,7 +306,7 @@ class Situations:
             promised,
             limit,
             scores,
-            most_eighths=resources.eighths if resources.is_range else 0,
+            most_eighths=most,
         )
 
 

@@ -116,12 +116,14 @@ class Dispatcher:
             gpu_type: {name: Claim(state.used, state.fair_share) for name, state in queues.items()}
             for gpu_type, queues in states.items()
         }
-        await self._ask_for_more({gpu_type for gpu_type, kept in holds.items() if kept})
+        kept_types = {gpu_type for gpu_type, kept in holds.items() if kept}
+        await self._ask_for_more(kept_types | self._situations.returning_types())
 
     async def _carry_out(self, situation: Situation, holds: Collection[Hold] = ()) -> Plan:
         decided = plan(situation)
         for stop in decided.stops:
             self._running.give_way(stop.job_id, stop.winner)
+            self._situations.expect_back(stop)
             winner = self._waiting.get(stop.winner)
             self._runner.give_way(stop, winner.spec.queue if winner else "")
         if decided.stops:
@@ -192,6 +194,7 @@ class Dispatcher:
             await self._give_back(job, placed)
             return
         self._waiting.remove(job.job_id)
+        self._situations.is_back(job.job_id)
         self._runner.run(started)
         if job.attempt == 1:
             start = start_kind_name(placed.start_kind)

@@ -46,6 +46,7 @@ jobs = Table(
     Column("least_eighths", Integer, nullable=False, server_default="0"),
     Column("job_class", Text, nullable=False, server_default=""),
     Column("placement", Text, nullable=False, server_default=""),
+    Column("movable", Boolean, nullable=False, server_default=false()),
     Column("state", Text, nullable=False),
     Column("create_time", Instant, nullable=False),
     Column("price_micros_per_hour", BigInteger, nullable=False),

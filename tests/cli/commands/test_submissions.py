@@ -460,13 +460,13 @@ def test_fallbacks_go_along_in_their_order(gateway: ScriptedGateway, kernel: str
     assert (body["gpu_type"], body["fallback_gpu_types"]) == ("MI300X", ["MI250X", "MI210"])
 
 
-def test_queue_class_and_placement_go_along(gateway: ScriptedGateway, kernel: str) -> None:
+def test_queue_class_placement_and_leave_to_move_go_along(gateway: ScriptedGateway, kernel: str) -> None:
     scripted(gateway, Stream(ACCEPTED))
-    asked = ("--queue", "red", "--class", "urgent", "--placement", "spread")
+    asked = ("--queue", "red", "--class", "urgent", "--placement", "spread", "--movable")
     run = wavepool("submit", kernel, "-p", "relu", *asked, "--endpoint", gateway.endpoint)
     assert run.status == 0, run.err
     body = gateway.asked("POST", SUBMISSIONS)[0].body
-    assert (body["queue"], body["class"], body["placement"]) == ("red", "urgent", "spread")
+    assert (body["queue"], body["class"], body["placement"], body["movable"]) == ("red", "urgent", "spread", True)
 
 
 def test_help_tells_of_fallbacks_and_the_shell_completes_them(gateway: ScriptedGateway) -> None:
