@@ -6,14 +6,14 @@ from collections import Counter
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from services.scheduler.fairness.plan import plan
 from services.scheduler.fairness.queue_tree import ReclaimStrategy
 from services.scheduler.fairness.settings import Queues, QueueSettings, Share
 from services.scheduler.fairness.situation import Candidate, Machine, Plan, Running, Situation, Stop, StopKind
-from vocabulary.slots import EIGHTHS_PER_GPU, LEGAL_GPUS
+from vocabulary.slots import EIGHTHS_PER_GPU
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -87,9 +87,18 @@ def test_nobody_is_moved_that_did_not_agree_or_has_no_other_place_or_for_a_job_t
 
 
 def test_no_run_moves_to_a_place_that_is_free_only_when_another_run_has_stopped() -> None:
-    stopping = replace(runs("leaving", "m1", 1), stopping=True, gives_way_to="somebody")
-    found = decided([2, 2], [runs("one", "m0"), stopping, runs("three", "m1", movable=False)], asks("large", 2))
-    assert not found.stops
+    moving, only_there = [runs("one", "m0"), runs("two", "m0")], replace(asks("large", 2), machines=frozenset({"m0"}))
+    leaving = replace(runs("leaving", "m1", 2), stopping=True, gives_way_to="somebody")
+    assert not decided([2, 2], [*moving, leaving], only_there).stops
+    assert kinds(decided([2, 2], moving, only_there)).keys() == {"one", "two"}
+
+
+def test_a_range_above_its_least_is_not_moved_as_its_gpus_could_get_places_on_two_machines() -> None:
+    """Three of eight GPUs are free, a fourth would be if one of the range went to the other machine."""
+    fixed, large = runs("fixed", "m0", 3, movable=False), asks("large", 4, queue="blue")
+    assert not decided([8, 2], [runs("wide", "m0", 2, least=1), fixed], large).stops
+    found = decided([8, 2], [runs("wide", "m0", 2, least=2), fixed], large)
+    assert kinds(found) == {"wide": (StopKind.MOVES, "m1", 2, "large")}
 
 
 def test_a_range_is_shrunk_and_keeps_what_the_other_queue_does_not_need() -> None:
@@ -125,20 +134,22 @@ def test_a_queue_is_not_taken_below_its_quota_by_shrinking_either() -> None:
     assert not decided([4], running, asks("small", queue="blue"), queues=tree(red=4, blue=0)).stops
 
 
+# Small machines with many small runs, most of which may be moved: that is where moves help.
 held = st.tuples(
-    st.sampled_from(LEGAL_GPUS[:3]),
+    st.sampled_from([1, 1, 1, 2, 4]),
     st.integers(0, 2),
     st.integers(0, 2),
-    st.booleans(),
+    st.sampled_from([True, True, False]),
     st.sampled_from(["red", "blue"]),
 )
-wanted = st.tuples(st.sampled_from(LEGAL_GPUS), st.sampled_from(["red", "blue"]))
+wanted = st.tuples(st.sampled_from([2, 4, 2, 1]), st.sampled_from(["red", "blue"]))
 
 
+@settings(max_examples=300)
 @given(
-    st.lists(st.integers(1, 8), min_size=1, max_size=3),
-    st.lists(held, max_size=6),
-    st.lists(wanted, max_size=5),
+    st.lists(st.integers(1, 4), min_size=2, max_size=3),
+    st.lists(held, min_size=1, max_size=6),
+    st.lists(wanted, min_size=1, max_size=3),
     st.integers(0, 8),
     st.sampled_from(list(ReclaimStrategy)),
 )
