@@ -11,7 +11,6 @@ from hipcpu.build_folder import BuildKind, ToolchainError
 from problems.library.variants import UnknownElementTypeError, variant_of
 from services.executor.core.call.trusted_runner import require_runner
 from services.executor.core.check.run_verdict import Progress
-from services.executor.core.compile.code_objects import code_objects
 from services.executor.core.compile.declared_parameters import BLAMABLE, signature_hint
 from services.executor.core.compile.forbidden import check_build, rules_for
 from services.executor.core.compile.source import admit
@@ -103,9 +102,9 @@ async def _stages_of(job: CoreJob, problem: Problem | None, context: RunContext,
         progress.report["toolchain"] = context.device.toolchain().identity
         progress.report["toolchain_title"] = context.device.toolchain().title
         progress.report["executable_sha256"] = build.sha256
-        has_image = context.device.describe().is_gpu and unit.kind is BuildKind.KERNELS
-        progress.report["code_objects"] = [asdict(one) for one in code_objects(build.executable, has_image=has_image)]
-        progress.report["needed_libraries"] = check_build(build.executable, build.symbols, held)
+        progress.report["code_objects"] = [asdict(one) for one in build.facts.code_objects]
+        check_build(build.facts.libraries, build.facts.symbols, held)
+        progress.report["needed_libraries"] = build.facts.libraries
         if problem is None:
             with progress.stage("program"):
                 await _program(context, place, progress)
