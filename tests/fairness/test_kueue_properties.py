@@ -223,6 +223,7 @@ def a_pass_while_victims_stop(world: World, first: PassResult, sharing: FairShar
 @given(worlds(), SHARINGS)
 def test_nobody_takes_what_a_preemptor_waits_for(world: World, sharing: FairSharing | None) -> None:
     first = a_pass(world, sharing)
+    # Some may start: they were overtaken in the first pass, and what they need was left all the same.
     second = a_pass_while_victims_stop(world, first, sharing)
     assert second.claims[: len(first.claims)] == first.claims
     stopped = {victim.workload.name for claim in second.claims for victim in claim.victims}
@@ -231,15 +232,6 @@ def test_nobody_takes_what_a_preemptor_waits_for(world: World, sharing: FairShar
     assert_limits(
         world, snapshot_of(world.tree, [*left, *started(first.decisions), *started(second.decisions), *claimed])
     )
-
-
-@given(worlds(max_flavors=1), SHARINGS)
-def test_with_one_flavor_nobody_starts_before_the_victims_have_stopped(
-    world: World, sharing: FairSharing | None
-) -> None:
-    # With two, a workload may be overtaken in one flavor, and find in the next pass that only the other is left.
-    second = a_pass_while_victims_stop(world, a_pass(world, sharing), sharing)
-    assert not started(second.decisions)
 
 
 @given(worlds(), st.data())
