@@ -120,8 +120,8 @@ class Explainer:
         if self._inventory.can_have(job.spec.resources, job.spec.gpu_types):
             return blocked or "A machine is asked for."
         return (
-            "Ask for a whole GPU, or for `time-slice` on machines that share theirs (EXECUTOR_MAX_RUNS); or an "
-            "operator puts GPUs in a mode with such partitions."
+            "Ask for a whole GPU, or for `time-slice` or `cu-mask` on machines that share theirs (EXECUTOR_MAX_RUNS); "
+            "or an operator puts GPUs in a mode with such partitions."
         )
 
     def _refusal(self, job: Job, offer: MachineOffer, held: Sequence[Slot]) -> str:

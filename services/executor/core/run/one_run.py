@@ -22,7 +22,7 @@ from services.executor.core.problem_host.resolved_problem import resolved_proble
 from services.executor.core.run.playground import run_program
 from services.executor.core.run.runner_stages import RunnerStages
 from services.executor.devices.instruments import Versioned
-from services.executor.devices.selection import selected
+from services.executor.devices.selection import masked, selected
 from submissions.modes import Mode
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ async def run(job: CoreJob, context: RunContext, emit: Callable[[Event], None]) 
     The caller has checked the job's submission (`submissions/checks.py`). Raises JobError, before any event, if the
     catalogue does not have its problem. A cancelled task leaves no process and no file behind, and emits no last event.
     """
-    context = replace(context, device=selected(context.device, job.devices))
+    context = replace(context, device=masked(selected(context.device, job.devices), *job.masked_eighths))
     problem = _problem(job, context)
     if problem is not None:
         # The job may use an alias.
