@@ -31,6 +31,7 @@ class Isolation(StrEnum):
     EXCLUSIVE = "exclusive"
     PARTITION = "partition"
     TIME_SLICE = "time-slice"
+    CU_MASK = "cu-mask"
 
 
 _NUMBERS = {one: scheduler_pb2.Isolation.Value(_PREFIX + one.name) for one in Isolation}
@@ -81,7 +82,8 @@ class Resources(BaseModel):
         Isolation | None,
         Field(
             description="`exclusive`: whole GPUs, and the default for them. `partition`: the default for parts, on "
-            "GPUs in a mode with such partitions. `time-slice`: a shared device; nothing keeps its co-tenants apart."
+            "GPUs in a mode with such partitions. `time-slice`: a shared device; nothing keeps its co-tenants apart. "
+            "`cu-mask`: the same, with compute units of its own, which nothing enforces."
         ),
     ] = None
     quiet: Annotated[
@@ -110,7 +112,7 @@ class AdmittedResources(BaseModel):
     min_gpus: Annotated[int | None, Field(description="The least, if it is a range; else null.")]
     fraction: float | None
     devices: Annotated[int | None, Field(description="Null: any number.")]
-    isolation: Annotated[str, Field(description="exclusive, partition or time-slice.")]
+    isolation: Annotated[str, Field(description="exclusive, partition, time-slice or cu-mask.")]
 
 
 def admitted_resources(resources: scheduler_pb2.Resources) -> AdmittedResources:

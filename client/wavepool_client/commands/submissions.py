@@ -125,7 +125,9 @@ def submit(  # noqa: PLR0913 - an argument for each option
     isolation: Annotated[
         Isolation | None,
         typer.Option(
-            "--isolation", help="Of a part: `partition`, the default, or `time-slice`, which keeps no co-tenant apart."
+            "--isolation",
+            help="Of a part: `partition`, the default; `time-slice`, which keeps no co-tenant apart; or `cu-mask`, the "
+            "same with compute units of its own.",
         ),
     ] = None,
     job_class: Annotated[

@@ -21,7 +21,7 @@ from services.executor.leases.errors import (
     UnknownRunError,
 )
 from services.executor.leases.fence import Fence
-from services.executor.leases.slot import devices_of, free_place, overlap
+from services.executor.leases.slot import devices_of, free_place, overlap, part_of_device
 from services.executor.runs.execution import EndReason, Execution, Place
 from services.executor.runs.run import Run
 from vocabulary.slots import EIGHTHS_PER_GPU
@@ -188,7 +188,7 @@ class Runs:
         sharing = sum(not set(devices).isdisjoint(execution.place.devices) for execution in in_flight)
         if sharing >= self.capacity.runs_per_device:
             raise NoSlotError(len(in_flight))
-        return Place(slots, devices)
+        return Place(slots, devices, part_of_device(slots, self.capacity.device_counts))
 
     async def _carry_out(self, execution: Execution) -> None:
         spec = execution.run.spec

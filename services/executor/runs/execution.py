@@ -60,6 +60,8 @@ class Place:
 
     slots: tuple[Slot, ...]
     devices: tuple[int, ...]
+    part_of_device: tuple[int, int] = (0, 0)
+    """The first eighth and the number of eighths of its device, if it has a part of one."""
 
     @property
     def is_part(self) -> bool:
@@ -141,10 +143,12 @@ class Execution:
 
     def _job(self) -> CoreJob:
         left_seconds = (self._deadline - self._clock.now()).total_seconds()
+        masked = self.place.part_of_device if self.run.spec.mask_compute_units else (0, 0)
         return replace(
             self.run.spec.job,
             devices=self.place.devices,
             has_part_of_gpu=self.place.is_part,
+            masked_eighths=masked,
             longest_seconds=max(left_seconds, 1e-3),
         )
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from wavepool.scheduler.v1 import scheduler_pb2
 
@@ -40,6 +40,24 @@ class Isolation(StrEnum):
     """Partitions of its own of a GPU in DPX, QPX or CPX mode, with their memory."""
     TIME_SLICE = "time-slice"
     """It may share a device, and nothing keeps its co-tenants off its memory and time."""
+    CU_MASK = "cu-mask"
+    """As time-slice, but its kernels run on compute units of its own. Nothing enforces that."""
+
+    @property
+    def may_share(self) -> bool:
+        """True if other jobs may be on the same device."""
+        return self in {Isolation.TIME_SLICE, Isolation.CU_MASK}
+
+
+class GpuMode(NamedTuple):
+    """What a GPU is divided into."""
+
+    devices: int = 1
+    """1, or its partitions."""
+    runs_per_device: int = 1
+    """Runs that may share a device."""
+    masks_compute_units: bool = False
+    """Whether they can each have compute units of their own."""
 
 
 @dataclass(frozen=True, order=True)
@@ -94,14 +112,16 @@ class Resources:
         """True if any free slots of the size will do, whatever the GPU's mode is."""
         return not self.is_part and not self.devices
 
-    def fits(self, device_count: int, runs_per_device: int) -> bool:
-        """True if GPUs that are so many devices, each for so many runs, can give it."""
+    def fits(self, mode: GpuMode) -> bool:
+        """True if GPUs in that mode can give it."""
         eighths = self.eighths_of_each
-        devices_of_each = max(1, eighths * device_count // EIGHTHS_PER_GPU)
+        devices_of_each = max(1, eighths * mode.devices // EIGHTHS_PER_GPU)
         if self.devices and devices_of_each * self.gpus != self.devices:
             return False
-        has_devices_alone = eighths * device_count % EIGHTHS_PER_GPU == 0
-        return not self.is_part or has_devices_alone or (self.isolation is Isolation.TIME_SLICE and runs_per_device > 1)
+        if not self.is_part or eighths * mode.devices % EIGHTHS_PER_GPU == 0:
+            return True
+        can_mask = mode.masks_compute_units or self.isolation is not Isolation.CU_MASK
+        return self.isolation.may_share and mode.runs_per_device > 1 and can_mask
 
     def __str__(self) -> str:
         """Text for people, such as `2 GPUs`, `1 to 4 GPUs` or `1/2 of a GPU (time-slice)`."""
@@ -145,7 +165,7 @@ def modes_for(resources: Resources, gpu_type: str) -> list[str]:
     known = known_name(gpu_type, COMPUTE_MODES)
     found: list[str] = []
     for mode, count in COMPUTE_MODES.get(known, {}).items():
-        if resources.fits(count, runs_per_device=1):
+        if resources.fits(GpuMode(count)):
             devices = max(1, resources.eighths_of_each * count // EIGHTHS_PER_GPU)
             each = " each" if devices > 1 else ""
             plural = "s" if devices > 1 else ""
@@ -182,7 +202,7 @@ def _isolated(asked: scheduler_pb2.Resources, eighths: int) -> tuple[Resources, 
         wrong.append((f"{_FIELD}.isolation", f"{asked.isolation} is none that is known; give one of {legal}"))
     if isolation is Isolation.EXCLUSIVE and is_part:
         wrong.append((f"{_FIELD}.isolation", "exclusive is for whole GPUs; leave it out, or ask for a whole GPU"))
-    if isolation in {Isolation.PARTITION, Isolation.TIME_SLICE} and not is_part:
+    if isolation not in {None, Isolation.EXCLUSIVE} and not is_part:
         wrong.append((f"{_FIELD}.isolation", f"{isolation} is for parts of a GPU; leave it out, or give a fraction"))
     if asked.quiet and is_part:
         wrong.append((f"{_FIELD}.quiet", "others may use the rest of the GPU; leave it out, or ask for a whole GPU"))
@@ -190,11 +210,11 @@ def _isolated(asked: scheduler_pb2.Resources, eighths: int) -> tuple[Resources, 
     if asked.single_device and asked.devices > 1:
         wrong.append((f"{_FIELD}.devices", f"is {asked.devices} beside single_device; leave one of them out"))
     resources = Resources(eighths, isolation or (Isolation.PARTITION if is_part else Isolation.EXCLUSIVE), devices)
-    if devices and not any(resources.fits(count, runs_per_device=2) for count in DEVICES_OF_A_GPU):
+    if devices and not any(map(resources.fits, _ANY_MODE)):
         possible = _listed(
             number
             for number in range(1, LEGAL_SIZES[-1] + 1)
-            if any(Resources(eighths, resources.isolation, number).fits(count, 2) for count in DEVICES_OF_A_GPU)
+            if any(map(Resources(eighths, resources.isolation, number).fits, _ANY_MODE))
         )
         wrong.append((f"{_FIELD}.devices", f"is {devices}; {size_text(eighths)} can be {possible}"))
     return resources, wrong
@@ -244,4 +264,5 @@ def _listed(numbers: Iterable[int]) -> str:
     return ", ".join(map(str, numbers))
 
 
+_ANY_MODE = [GpuMode(devices, runs_per_device=2, masks_compute_units=True) for devices in DEVICES_OF_A_GPU]
 _ISOLATIONS = {scheduler_pb2.Isolation.Value(f"ISOLATION_{one.name}"): one for one in Isolation}

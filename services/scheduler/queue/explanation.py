@@ -120,7 +120,9 @@ class Explainer:
         if self._inventory.can_have(resources, job.spec.gpu_types):
             asked = _sentence(blocked) if blocked else "A machine is asked for."
             return f"{asked} {self._other_mode(job, offers)}".strip()
-        other = "Ask for a whole GPU, or for `time-slice` on machines that share theirs (EXECUTOR_MAX_RUNS)."
+        other = (
+            "Ask for a whole GPU, or for `time-slice` or `cu-mask` on machines that share theirs (EXECUTOR_MAX_RUNS)."
+        )
         return f"{other} {self._other_mode(job, offers)}".strip()
 
     def _other_mode(self, job: Job, offers: list[MachineOffer]) -> str:

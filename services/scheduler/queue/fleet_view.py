@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
 
 from services.scheduler.jobs.estimate import Busy, Fleet, Need
-from services.scheduler.jobs.resources import Isolation
+from services.scheduler.jobs.resources import GpuMode
 from services.scheduler.jobs.run_history import kind_of
 from services.scheduler.queue.placement import MachineStage
 from vocabulary.slots import EIGHTH_MILLI, EIGHTHS_PER_GPU, LEGAL_EIGHTHS, WHOLE_GPU, Slot, covered
@@ -115,13 +115,13 @@ class FleetView:
         able: set[int] = set()
         sizes: list[int] = []
         for offer in self._offers:
-            for gpu, devices in enumerate(offer.device_counts):
+            for gpu, mode in enumerate(offer.modes):
                 number = self._numbers.get((offer.machine_id, gpu))
                 # In which mode the GPUs of a machine are that is being started is not known.
-                fits = offer.stage is MachineStage.STARTING or resources.fits(devices, offer.runs_per_device)
+                fits = offer.stage is MachineStage.STARTING or resources.fits(mode)
                 if number is not None and offer.gpu_type in gpu_types and (resources.is_plain or fits):
                     able.add(number)
-                    sizes.append(_size_on(offer, devices, resources))
+                    sizes.append(_size_on(mode, resources))
         return min(sizes, default=resources.eighths), None if len(able) == len(self._numbers) else frozenset(able)
 
     def _slots_by_machine(self, running: Iterable[Job], offers: Collection[str]) -> defaultdict[str, list[Slot]]:
@@ -187,21 +187,21 @@ def _slots_of(gpu: int, mask: int) -> list[Slot]:
     return slots
 
 
-def _size_on(offer: MachineOffer, devices: int, resources: Resources) -> int:
-    """What a job takes of a GPU of so many devices: its share of a device if it may share one, or else its size."""
-    if resources.isolation is not Isolation.TIME_SLICE:
+def _size_on(mode: GpuMode, resources: Resources) -> int:
+    """What a job takes of a GPU: its share of a device if it may share one, or else its size."""
+    if not resources.isolation.may_share:
         return resources.eighths
-    share = max(resources.eighths, -(-EIGHTHS_PER_GPU // (devices * offer.runs_per_device)))
+    share = max(resources.eighths, -(-EIGHTHS_PER_GPU // (mode.devices * mode.runs_per_device)))
     return next(size for size in LEGAL_EIGHTHS if size >= share)
 
 
 def _played(resources: Resources, offer: MachineOffer, slot: Slot, sharing: Counter[tuple[str, int, int]]) -> Slot:
     """The slot of a run, as large as its share of a device if that is larger; `sharing` counts the runs of each."""
-    devices = offer.device_counts[slot.gpu] if slot.gpu < len(offer.device_counts) else 1
-    size = _size_on(offer, devices, resources)
+    mode = offer.modes[slot.gpu] if slot.gpu < len(offer.modes) else GpuMode()
+    size = _size_on(mode, resources)
     if size <= slot.eighths:
         return slot
-    width = max(size, EIGHTHS_PER_GPU // devices)
+    width = max(size, EIGHTHS_PER_GPU // mode.devices)
     device = slot.first - slot.first % width
     key = offer.machine_id, slot.gpu, device
     sharing[key] += 1

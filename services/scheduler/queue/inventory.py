@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from wavepool.vmpool.v1 import vmpool_pb2
 
+from services.scheduler.jobs.resources import GpuMode
 from services.scheduler.queue.placement import MachineOffer, MachineStage
 
 if TYPE_CHECKING:
@@ -49,8 +50,8 @@ class Inventory:
         """Of the machines of these events: they are asked for many times in each pass."""
         self._requests: dict[str, str] = {}
         self._ends: dict[str, str] = {}
-        self._modes: defaultdict[str, set[tuple[int, int]]] = defaultdict(set)
-        """By GPU type, the devices of a GPU and the runs of a device that machines had, also those that are over."""
+        self._modes: defaultdict[str, set[GpuMode]] = defaultdict(set)
+        """By GPU type, those that GPUs of machines had, also of machines that are over."""
 
     def apply(self, event: MachineEvent) -> None:
         """Takes in a change of a machine."""
@@ -59,7 +60,7 @@ class Inventory:
             self._events[machine_id] = event
             offer = self._offers[machine_id] = _offer(event.machine)
             if offer.stage is MachineStage.READY:
-                self._modes[offer.gpu_type] |= {(count, offer.runs_per_device) for count in offer.device_counts}
+                self._modes[offer.gpu_type].update(offer.modes)
             if event.machine.state == vmpool_pb2.MACHINE_STATE_REQUESTED:
                 self._requests[machine_id] = event.machine.reason
             return
@@ -107,7 +108,7 @@ class Inventory:
     def can_have(self, resources: Resources, gpu_types: Collection[str]) -> bool:
         """False if no machine of these types had GPUs in a mode that can give this; True before there was one."""
         modes = [self._modes.get(gpu_type) for gpu_type in gpu_types]
-        return any(known is None or any(resources.fits(*mode) for mode in known) for known in modes)
+        return any(known is None or any(map(resources.fits, known)) for known in modes)
 
     def suits(self, resources: Resources, gpu_types: Collection[str]) -> bool:
         """True if a machine that is there, or on its way, can give this once it is free."""
@@ -137,9 +138,15 @@ def _offer(machine: Machine) -> MachineOffer:
         gpu_type=machine.gpu_type,
         stage=_STAGES.get(machine.state, MachineStage.CLOSED),
         free_masks=tuple(machine.free_masks),
-        device_counts=tuple(max(1, gpu.device_count) for gpu in machine.inventory.gpus) or (1,) * machine.gpu_count,
-        runs_per_device=max(1, machine.inventory.runs_per_device),
+        modes=_modes(machine),
         create_time=create_time,
         last_used_time=used,
         has_torch=bool(machine.inventory.torch_version),
     )
+
+
+def _modes(machine: Machine) -> tuple[GpuMode, ...]:
+    inventory = machine.inventory
+    runs = max(1, inventory.runs_per_device)
+    devices = [max(1, gpu.device_count) for gpu in inventory.gpus] or [1] * machine.gpu_count
+    return tuple(GpuMode(count, runs, inventory.masks_compute_units) for count in devices)

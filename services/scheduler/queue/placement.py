@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from services.scheduler.jobs.resources import Isolation
+from services.scheduler.jobs.resources import GpuMode
 from vocabulary.slots import EIGHTHS_PER_GPU, WHOLE_GPU, Slot, covered, free_slots
 
 if TYPE_CHECKING:
@@ -39,10 +39,8 @@ class MachineOffer:
     last_used_time: datetime
     has_torch: bool = False
     """True if it can evaluate problem definitions."""
-    device_counts: tuple[int, ...] = (1,)
-    """Devices of each GPU: more than 1 if it is partitioned."""
-    runs_per_device: int = 1
-    """Number of runs that may share a device."""
+    modes: tuple[GpuMode, ...] = (GpuMode(),)
+    """Of each GPU."""
 
     @property
     def taken(self) -> tuple[int, ...]:
@@ -56,29 +54,29 @@ class MachineOffer:
 
     def could_give(self, resources: Resources) -> bool:
         """True if enough of its GPUs are in a mode that can give this, free or not."""
-        fitting = sum(resources.fits(count, self.runs_per_device) for count in self.device_counts)
-        return fitting >= resources.least.gpus
+        return sum(map(resources.fits, self.modes)) >= resources.least.gpus
 
     def slots_for(self, resources: Resources, held: Iterable[Slot]) -> tuple[Slot, ...]:
         """Free slots for a job, where least is broken up; empty if there are none. `held` are those of our jobs."""
         held = list(held)
         occupied = list(covered(self.taken, held))
-        for gpu, devices in enumerate(self.device_counts[: len(occupied)]):
-            if not resources.fits(devices, self.runs_per_device):
+        for gpu, mode in enumerate(self.modes[: len(occupied)]):
+            if not resources.fits(mode):
                 occupied[gpu] = WHOLE_GPU
-            elif resources.isolation is Isolation.TIME_SLICE:
-                occupied[gpu] |= self._full_devices(gpu, devices, held)
+            elif resources.isolation.may_share:
+                occupied[gpu] |= _full_devices(gpu, mode, held)
         return free_slots(occupied, resources.eighths)
 
-    def _full_devices(self, gpu: int, devices: int, held: Sequence[Slot]) -> int:
-        """The eighths of devices that have as many runs as they may."""
-        width = max(1, EIGHTHS_PER_GPU // devices)
-        full = 0
-        for first in range(0, EIGHTHS_PER_GPU, width):
-            device = Slot(gpu, first, width)
-            if sum(map(device.overlaps, held)) >= self.runs_per_device:
-                full |= device.mask
-        return full
+
+def _full_devices(gpu: int, mode: GpuMode, held: Sequence[Slot]) -> int:
+    """The eighths of a GPU's devices that have as many runs as they may."""
+    width = max(1, EIGHTHS_PER_GPU // mode.devices)
+    full = 0
+    for first in range(0, EIGHTHS_PER_GPU, width):
+        device = Slot(gpu, first, width)
+        if sum(map(device.overlaps, held)) >= mode.runs_per_device:
+            full |= device.mask
+    return full
 
 
 def machine_with_torch(job: Job, offers: Iterable[MachineOffer]) -> str | None:

@@ -140,7 +140,8 @@ class Refusals:
 
 def _gpus_text(offer: MachineOffer, wanted: int) -> str:
     """What the machine's GPUs are, so that a job sees why they are none for it."""
-    gpus = len(offer.device_counts)
+    gpus = len(offer.modes)
     if gpus < wanted:
         return f"it has {gpus}"
-    return f"they are in {' and '.join(mode_text(offer.gpu_type, count) for count in sorted(set(offer.device_counts)))}"
+    counts = sorted({mode.devices for mode in offer.modes})
+    return f"they are in {' and '.join(mode_text(offer.gpu_type, count) for count in counts)}"

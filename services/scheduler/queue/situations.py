@@ -8,6 +8,8 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
 from services.scheduler.fairness.backfill import first_room
+from services.scheduler.fairness.plan import plan
+from services.scheduler.fairness.settings import FairnessPolicy
 from services.scheduler.fairness.situation import Candidate, Machine, Running, Situation
 from services.scheduler.jobs.spec import Placement
 from services.scheduler.queue.placement import MachineStage, machine_with_torch
@@ -33,6 +35,10 @@ if TYPE_CHECKING:
 
 MOST_STOPS = 2
 """So many jobs of a lane can have others stopped in one pass; those behind them can in the next."""
+LISTED_FOR_EACH_START = 2
+"""Jobs that are looked at for each free GPU, over all lanes together."""
+LISTED_AGAIN = 4
+"""So many times as many are looked at if a lane starts all of its first ones."""
 MOST_PREEMPTIONS = 3
 """A job that was excused this often keeps its GPU: two queues that take it from each other would never end."""
 MOVE_COOL_DOWN = timedelta(minutes=1)
@@ -86,10 +92,44 @@ class Situations:
         """The GPU types that will do for some waiting job."""
         return sorted({gpu_type for lane in self._waiting.lanes() for gpu_type in lane.gpu_types[1:]})
 
-    def of(self, gpu_type: str, *, fallback: bool = False) -> Situation:
+    def plan(self, gpu_type: str, *, fallback: bool = False) -> Plan:
+        """The plan for the situation of a GPU type, for a pass: what queues use counts against them from now on.
+
+        Most lanes start a few jobs at most. So few jobs of each are looked at first; more if a lane starts all of
+        those, and as many as can start if room is kept for a job, as any of them may end before that is needed. Cycles
+        of `kueue` look at all at once: there, jobs that do not start have a say in who does.
+        """
+        lanes = max(1, len(self._waiting.lanes()))
+        free = sum(offer.free_eighths for offer in self._inventory.offers() if offer.gpu_type == gpu_type)
+        few = MOST_STOPS + LISTED_FOR_EACH_START * free // EIGHTHS_PER_GPU // lanes
+        most = None if self._book.queues.policy is FairnessPolicy.KUEUE else few
+        while True:
+            situation = self.of(gpu_type, fallback=fallback, most=most)
+            decided = plan(situation)
+            if most is None or not (decided.holds or self._starts_all_of_a_lane(situation, decided)):
+                if not fallback:
+                    self._usage.note(situation)
+                return decided
+            most = None if decided.holds else most * LISTED_AGAIN
+
+    def _starts_all_of_a_lane(self, situation: Situation, decided: Plan) -> bool:
+        """True if the jobs behind those of a lane that the situation has might start too."""
+        listed: Counter[Lane] = Counter()
+        left: set[Lane] = set()
+        for one in situation.waiting:
+            job = self._waiting.get(one.job_id)
+            if job:
+                lane = lane_of(job)
+                listed[lane] += 1
+                if one.job_id not in decided.starts and one.job_id not in decided.promises:
+                    left.add(lane)
+        waiting = self._waiting.lanes()
+        return any(lane not in left and waiting[lane] > number for lane, number in listed.items())
+
+    def of(self, gpu_type: str, *, fallback: bool = False, most: int | None = None) -> Situation:
         """The situation of a GPU type: of the jobs that want it, or with `fallback` of those that it will do for.
 
-        It has only as many jobs of each lane as can start or have others stopped in one pass.
+        It has only as many jobs of each lane as can start or have others stopped in one pass, and `most` at most.
         """
         offers = [offer for offer in self._inventory.offers() if offer.gpu_type == gpu_type]
         running = [job for job in self._running.jobs() if job.machine_gpu_type == gpu_type]
@@ -98,14 +138,14 @@ class Situations:
         free = sum(one.own_gpus for one in machines) * EIGHTHS_PER_GPU
         free = max(0, free - sum(job.lease.eighths for job in running if job.lease))
         lanes = {
-            lane: (waiting, free // lane.resources.least.eighths + MOST_STOPS)
+            lane: (waiting, min(free // lane.resources.least.eighths + MOST_STOPS, most or waiting))
             for lane, waiting in self._waiting.lanes().items()
             if (gpu_type in lane.gpu_types[1:] if fallback else lane.gpu_types[0] == gpu_type)
         }
         further: Counter[str] = Counter()
-        for lane, (waiting, most) in lanes.items():
-            further[self._book.queues.known(lane.queue)] += max(0, waiting - most) * lane.resources.eighths
-        first = (job for lane, (_, most) in lanes.items() for job in self._waiting.first(lane, most))
+        for lane, (waiting, listed) in lanes.items():
+            further[self._book.queues.known(lane.queue)] += max(0, waiting - listed) * lane.resources.eighths
+        first = (job for lane, (_, listed) in lanes.items() for job in self._waiting.first(lane, listed))
         jobs = sorted(first, key=self._waiting.rank)
         for job in jobs:
             # What a range could have beyond the least is asked for, too.
@@ -146,10 +186,6 @@ class Situations:
     def returning_types(self) -> set[str]:
         """The GPU types of which places are kept for jobs that start again."""
         return {one.gpu_type for one in self._returns.values()}
-
-    def note_use(self, situation: Situation) -> None:
-        """Notes what queues use, which counts against them later. For situations that a pass decides on."""
-        self._usage.note(situation)
 
     def askable(self, jobs: Sequence[Job]) -> list[Job]:
         """Those of a fixed size for which any free slots will do, and that break no limit of their queues.

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from servicekit.logging import get_logger
 from servicekit.request_id import set_request_id
 from services.scheduler import metrics
-from services.scheduler.fairness.plan import plan
 from services.scheduler.jobs.errors import StaleJobError
 from services.scheduler.jobs.job import WAITING_STATES, Job, JobState
 from services.scheduler.jobs.outcome import Ending
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
     from datetime import timedelta
 
     from servicekit.clock import Clock
-    from services.scheduler.fairness.situation import Hold, Plan, QueueState, Situation
+    from services.scheduler.fairness.situation import Hold, Plan, QueueState
     from services.scheduler.jobs.spec import Placement
     from services.scheduler.peers.pool import Placed, Pool
     from services.scheduler.queue.demand import DemandReporter
@@ -100,16 +99,14 @@ class Dispatcher:
         promises: dict[str, str] = {}
         holds: dict[str, Mapping[str, Hold]] = {}
         for gpu_type in self._situations.wanted_types():
-            situation = self._situations.of(gpu_type)
-            self._situations.note_use(situation)
-            decided = await self._carry_out(situation)
+            decided = await self._carry_out(self._situations.plan(gpu_type))
             holds[gpu_type] = decided.holds
             reasons |= decided.waiting
             states[gpu_type] = decided.queues
             promises |= decided.promises
         self._situations.keep_promises(promises)
         for gpu_type in self._situations.fallback_types():
-            await self._carry_out(self._situations.of(gpu_type, fallback=True), holds.get(gpu_type, {}).values())
+            await self._carry_out(self._situations.plan(gpu_type, fallback=True), holds.get(gpu_type, {}).values())
         self._situations.holds = {job_id: hold for kept in holds.values() for job_id, hold in kept.items()}
         self.reasons, self.queue_states = reasons, states
         self._waiting.claims = {
@@ -119,8 +116,7 @@ class Dispatcher:
         kept_types = {gpu_type for gpu_type, kept in holds.items() if kept}
         await self._ask_for_more(kept_types | self._situations.returning_types())
 
-    async def _carry_out(self, situation: Situation, holds: Collection[Hold] = ()) -> Plan:
-        decided = plan(situation)
+    async def _carry_out(self, decided: Plan, holds: Collection[Hold] = ()) -> Plan:
         for stop in decided.stops:
             self._running.give_way(stop.job_id, stop.winner)
             self._situations.expect_back(stop)

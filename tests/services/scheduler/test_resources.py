@@ -12,6 +12,7 @@ from wavepool.scheduler.v1 import scheduler_pb2
 
 from services.scheduler.jobs.resources import (
     DEVICES_OF_A_GPU,
+    GpuMode,
     Isolation,
     Resources,
     mode_text,
@@ -101,7 +102,7 @@ def test_memory_of_a_type_that_nobody_knows_is_refused_with_what_to_give_instead
 
 
 @pytest.mark.parametrize(
-    ("asked", "device_count", "runs_per_device", "fits"),
+    ("asked", "devices", "runs_per_device", "fits"),
     [
         # Half a GPU in CPX mode is four devices; half as one device needs DPX.
         ({"fraction": 0.5}, 8, 1, True),
@@ -120,9 +121,24 @@ def test_memory_of_a_type_that_nobody_knows_is_refused_with_what_to_give_instead
     ],
 )
 def test_gpus_fit_in_the_modes_that_can_give_it(
-    asked: dict[str, object], device_count: int, runs_per_device: int, fits: bool
+    asked: dict[str, object], devices: int, runs_per_device: int, fits: bool
 ) -> None:
-    assert resources(**asked).fits(device_count, runs_per_device) == fits
+    assert resources(**asked).fits(GpuMode(devices, runs_per_device)) == fits
+
+
+@pytest.mark.parametrize(
+    ("mode", "fits"),
+    [
+        (GpuMode(runs_per_device=2, masks_compute_units=True), True),
+        (GpuMode(runs_per_device=2), False),
+        (GpuMode(masks_compute_units=True), False),
+        (GpuMode(2), True),
+    ],
+)
+def test_compute_units_of_ones_own_are_of_a_shared_device_that_can_mask_them_or_of_a_partition(
+    mode: GpuMode, fits: bool
+) -> None:
+    assert resources(fraction=0.5, isolation=4).fits(mode) == fits
 
 
 @given(st.sampled_from(LEGAL_EIGHTHS[:3]), st.sampled_from(DEVICES_OF_A_GPU))
@@ -130,7 +146,7 @@ def test_a_partition_is_never_shared(eighths: int, device_count: int) -> None:
     """Slots are aligned, so devices are shared only if a slot is smaller than a device."""
     is_whole_devices = eighths * device_count >= 8
 
-    assert Resources(eighths, Isolation.PARTITION).fits(device_count, runs_per_device=9) == is_whole_devices
+    assert Resources(eighths, Isolation.PARTITION).fits(GpuMode(device_count, 9, True)) == is_whole_devices
 
 
 @given(st.sampled_from(LEGAL_SIZES), st.sampled_from([0, 1, 2, 4, 8]))

@@ -8,15 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from google.protobuf.timestamp_pb2 import Timestamp
+from hypothesis import given
+from hypothesis import strategies as st
 from wavepool.executor.v1 import inventory_pb2
 from wavepool.vmpool.v1 import vmpool_pb2
 
 from servicekit.clock import ManualClock
 from services.scheduler.config import SchedulerSettings
 from services.scheduler.fairness.plan import plan
-from services.scheduler.fairness.settings import Queues, QueueSettings
+from services.scheduler.fairness.settings import FairnessPolicy, Queues, QueueSettings, Share
 from services.scheduler.fairness.situation import Hold, Plan, Stop, StopKind
 from services.scheduler.jobs.resources import Isolation, Resources
+from services.scheduler.jobs.spec import Lease
 from services.scheduler.queue.inventory import Inventory
 from services.scheduler.queue.ordering import Age, ranked_by
 from services.scheduler.queue.plugins import Placements, SchedulerPlugins
@@ -270,3 +273,43 @@ def test_a_range_that_is_shrunk_starts_with_no_more_than_it_was_told_until_it_is
     assert size() == 16
     situations.is_back(wide.job_id)
     assert size() == 32
+
+
+@st.composite
+def busy_queues(draw: st.DrawFn) -> Situations:
+    """Up to four machines with whole GPUs, some in use, and up to forty jobs of several sizes in three queues."""
+    clock, waiting, inventory, running = ManualClock(START), waiting_jobs(), Inventory(), RunningJobs()
+    shares = st.builds(Share, quota=st.sampled_from([0, 1000, 2000]), limit=st.sampled_from([None, 2000]))
+    book = QueueBook(NO_STORE)
+    top = QueueSettings("lab", policy=draw(st.sampled_from(FairnessPolicy)))
+    names = ["red", "green", "blue"]
+    book.queues = Queues([top, *(QueueSettings(name, parent="lab", resources={"gpu": draw(shares)}) for name in names)])
+
+    def in_queue(job: Job) -> Job:
+        return replace(job, spec=replace(job.spec, queue=draw(st.sampled_from(names))))
+
+    for number in range(draw(st.integers(1, 4))):
+        gpus = draw(st.sampled_from([1, 2, 8]))
+        inventory.apply(vmpool_pb2.MachineEvent(machine=machine(number, gpu_count=gpus, free_masks=[255] * gpus)))
+        for gpu in range(draw(st.integers(0, gpus))):
+            name = f"{number}-{gpu}"
+            lease = Lease(name, f"machine-{number}", "", "", 1, START, (Slot(gpu, 0, EIGHTHS_PER_GPU),))
+            running.put(in_queue(replace(a_queued_job(), job_id=f"running-{name}")).start(lease, START, "MI300X"))
+    for number in range(draw(st.integers(1, 40))):
+        eighths = EIGHTHS_PER_GPU * draw(st.sampled_from([1, 1, 1, 2]))
+        waiting.put(in_queue(a_queued_job(number, age_seconds=draw(st.integers(0, 3)), resources=Resources(eighths))))
+    usage = UsageBook(NO_STORE, timedelta(0), clock)
+    return Situations(book, usage, waiting, running, inventory, clock, LONGEST_RUN)
+
+
+@given(busy_queues())
+def test_a_look_at_few_jobs_starts_those_that_a_look_at_all_would(situations: Situations) -> None:
+    few, all_of_them = situations.plan("MI300X"), plan(situations.of("MI300X"))
+
+    assert (few.starts, few.stops, few.promises, few.holds) == (
+        all_of_them.starts,
+        all_of_them.stops,
+        all_of_them.promises,
+        all_of_them.holds,
+    )
+    assert few.queues == all_of_them.queues
