@@ -149,9 +149,9 @@ class Situations:
         jobs = sorted(first, key=self._waiting.rank)
         for job in jobs:
             # What a range could have beyond the least is asked for, too.
-            further[self._book.queues.known(job.spec.queue)] += (
-                job.spec.resources.eighths - job.spec.resources.least.eighths
-            )
+            if job.spec.resources.is_range:
+                more = job.spec.resources.eighths - job.spec.resources.least_eighths
+                further[self._book.queues.known(job.spec.queue)] += more
         suitable = {lane: _suitable(lane, offers) for lane in lanes}
         situation = Situation(
             gpu_type,
@@ -166,11 +166,12 @@ class Situations:
         return situation if fallback else replace(situation, usage_ppm=self._usage.used_ppm(situation))
 
     def keep_promises(self, promises: Mapping[str, str]) -> None:
-        """Keeps those of a plan for which others give way, until their jobs start."""
+        """Keeps those of a plan for which others give way, until their jobs start; forgets who did not come back."""
         winners = self._running.winners()
         kept = {job: machine for job, machine in promises.items() if job in winners or job in self.promises}
         waiting = {job: machine for job, machine in self.promises.items() if job in self._waiting and job in winners}
         self.promises = waiting | kept
+        self._returns = self._expected()
 
     def expect_back(self, stop: Stop) -> None:
         """Keeps the place of a job that is stopped to start again there."""
@@ -185,7 +186,7 @@ class Situations:
 
     def returning_types(self) -> set[str]:
         """The GPU types of which places are kept for jobs that start again."""
-        return {one.gpu_type for one in self._returns.values()}
+        return {one.gpu_type for one in self._expected().values()}
 
     def askable(self, jobs: Sequence[Job]) -> list[Job]:
         """Those of a fixed size for which any free slots will do, and that break no limit of their queues.
@@ -264,7 +265,7 @@ class Situations:
                 away = [] if ends_in_time else kept[offer.machine_id]
                 taken = [*held[offer.machine_id], *away]
                 sizes = _sizes(lane.resources, decided.sizes.get(job_id, 0))
-                slots = next((found for size in sizes if (found := offer.slots_for(size, taken))), ())
+                slots = next(filter(None, (offer.slots_for(size, taken) for size in sizes)), ())
                 if slots:
                     held[offer.machine_id] += slots
                     placed[job_id] = Placement(offer.machine_id, slots)
@@ -273,14 +274,20 @@ class Situations:
 
     def _places_kept(self, gpu_type: str) -> list[Running]:
         """Stand for jobs that are to start again, until they wait and take their places themselves."""
-        now = self._clock.now()
-        self._returns = {job_id: one for job_id, one in self._returns.items() if one.until > now}
-        machines = {job.job_id: job.machine_id for job in self._running.jobs()}
+        returns = self._expected()
+        if not returns:
+            return []
+        now, machines = self._clock.now(), {job.job_id: job.machine_id for job in self._running.jobs()}
         return [
             Running(f"place of {job_id}", one.queue, one.stop.machine_id, now, one.stop.eighths, keeps=True)
-            for job_id, one in self._returns.items()
+            for job_id, one in returns.items()
             if one.gpu_type == gpu_type and job_id not in self._waiting and machines.get(job_id) != one.stop.machine_id
         ]
+
+    def _expected(self) -> dict[str, _Return]:
+        """The jobs that are to start again, without those that are too late."""
+        now = self._clock.now()
+        return {job_id: one for job_id, one in self._returns.items() if one.until > now}
 
     def _full_queue(self, job: Job, used: Mapping[str, int]) -> tuple[str, int] | None:
         queues = self._book.queues

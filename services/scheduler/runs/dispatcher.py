@@ -119,9 +119,9 @@ class Dispatcher:
     async def _carry_out(self, decided: Plan, holds: Collection[Hold] = ()) -> Plan:
         for stop in decided.stops:
             self._running.give_way(stop.job_id, stop.winner)
-            self._situations.expect_back(stop)
             winner = self._waiting.get(stop.winner)
-            self._runner.give_way(stop, winner.spec.queue if winner else "")
+            if self._runner.give_way(stop, winner.spec.queue if winner else ""):
+                self._situations.expect_back(stop)
         if decided.stops:
             # More may be owed than one pass takes back.
             self._waiting.changed.set()

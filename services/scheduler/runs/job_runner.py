@@ -96,11 +96,14 @@ class JobRunner:
             if attempt.lease.machine_id == machine_id:
                 attempt.machine_gone(reason, stopped=stopped)
 
-    def give_way(self, stop: Stop, queue: str) -> None:
-        """Ends the run of a job whose GPUs one of that queue gets; the job waits again, at its old place in its own."""
+    def give_way(self, stop: Stop, queue: str) -> bool:
+        """Ends the run of a job whose GPUs one of that queue gets; the job waits again, at its old place in its own.
+
+        False if there is no run to end any more.
+        """
         attempt = self._attempts.get(stop.job_id)
         if attempt is None:
-            return
+            return False
         said = {"job_id": stop.job_id, "winner": stop.winner, "reason": stop.reason}
         log.info("a job %s", stop.kind, extra=said)
         # Its user does not hear of other accounts' jobs.
@@ -116,6 +119,7 @@ class JobRunner:
         else:
             metrics.jobs_preempted.inc()
             attempt.give_way(f"its GPU goes to another job: queue {queue} takes back its share of the GPUs")
+        return True
 
     async def stop(self) -> None:
         """Drops all jobs as they are; the runs go on, and the next process attaches to them."""
