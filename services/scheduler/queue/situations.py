@@ -83,14 +83,16 @@ class Situations:
         """
         lanes = max(1, len(self._waiting.lanes()))
         free = sum(offer.free_eighths for offer in self._inventory.offers() if offer.gpu_type == gpu_type)
+        # More than a lane can start, of jobs that take an eighth.
+        enough = MOST_STOPS + free
         few = MOST_STOPS + LISTED_FOR_EACH_START * free // EIGHTHS_PER_GPU // lanes
-        most = None if self._book.queues.policy is FairnessPolicy.KUEUE else few
+        most = enough if self._book.queues.policy is FairnessPolicy.KUEUE else few
         while True:
             situation = self.of(gpu_type, fallback=fallback, most=most)
             decided = plan(situation)
-            if most is None or not (decided.holds or self._starts_all_of_a_lane(situation, decided)):
+            if most >= enough or not (decided.holds or self._starts_all_of_a_lane(situation, decided)):
                 return decided
-            most = None if decided.holds else most * LISTED_AGAIN
+            most = enough if decided.holds else most * LISTED_AGAIN
 
     def _starts_all_of_a_lane(self, situation: Situation, decided: Plan) -> bool:
         """True if the jobs behind those of a lane that the situation has might start too."""
