@@ -82,6 +82,17 @@ def test_queues_are_shown_as_a_tree_with_what_they_have(gateway: ScriptedGateway
     assert wavepool("queues", "--json", "--endpoint", gateway.endpoint).json == LISTED
 
 
+def test_a_queue_whose_gpus_nobody_has_asked_for_shows_what_its_document_says(gateway: ScriptedGateway) -> None:
+    spec = {"resources": {"gpu": {"quota": 8, "limit": 16}, "MI300X": {"quota": -1}}}
+    queue = {"name": "red", "parent": None, "running": 0, "waiting": 0, "document": DOCUMENT | {"spec": spec}}
+    gateway.on("GET", QUEUES, Answer({"queues": [queue | {"shares": []}], "generation": 5}))
+
+    lines = [line.split() for line in wavepool("queues", "--endpoint", gateway.endpoint).out.splitlines()]
+
+    assert ["red", "any", "8", "-", "16", "-", "0", "0"] in lines
+    assert ["-", "MI300X", "all"] in [line[:3] for line in lines]
+
+
 def test_what_is_exported_can_be_applied(gateway: ScriptedGateway, tmp_path: Path) -> None:
     gateway.on("GET", QUEUES, Answer({"queues": LISTED["queues"][:1], "generation": 5}))
     gateway.on("POST", APPLY, Answer(UNCHANGED))
