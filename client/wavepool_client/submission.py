@@ -95,6 +95,9 @@ class Submission:
     """A class of the queue; if empty, the queue's default class."""
     placement: str = ""
     """How the machine is chosen, such as "spread"; if empty, as the queue says."""
+    deadline: str = ""
+    """A time with its zone, such as 2026-11-01T12:00:00Z. If it still waits when it can no longer end by then, it is
+    cancelled; empty: it waits as long as it takes."""
     profile: bool = False
     """After verdict and timing, profile the kernels. For Mode.CHECK, Mode.BENCHMARK and Mode.FULL only."""
 
@@ -110,6 +113,7 @@ class Submission:
             "time_limit_seconds": self.time_limit_seconds,
             "class": self.job_class,
             "placement": self.placement,
+            "deadline": self.deadline,
             "queue": self.queue,
             "fallback_gpu_types": list(self.fallback_gpu_types),
             "resources": self.resources.as_json(),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
 import grpc
@@ -17,7 +18,7 @@ from gateway.http.rpc_status import problem_of_rpc
 from gateway.queues.documents import QueueDocument, classes_of, document_of
 from gateway.upstreams import CALL_TIMEOUT_SECONDS
 from gateway.words.enum_names import queue_change_kind_name, scheduler_plugin_kind_word
-from gateway.words.proto_time import seconds_of
+from gateway.words.proto_time import instant_of, seconds_of
 
 if TYPE_CHECKING:
     from wavepool.scheduler.v1 import queues_pb2
@@ -138,6 +139,10 @@ class Explanation(BaseModel):
     job_class: Annotated[str | None, Field(serialization_alias="class")]
     class_value: Annotated[int, Field(description="What its class is worth in its queue, in points.")]
     placement: Annotated[str, Field(description="How its machine is chosen.")]
+    deadline: datetime | None
+    latest_start_time: Annotated[
+        datetime | None, Field(description="If it still waits after this, it is cancelled; null: it has no deadline.")
+    ]
 
 
 @router.get("/queues")
@@ -231,6 +236,8 @@ async def explain(
         job_class=found.job_class or None,
         class_value=found.class_value,
         placement=found.placement,
+        deadline=instant_of(found.deadline),
+        latest_start_time=instant_of(found.latest_start_time),
     )
 
 

@@ -15,6 +15,7 @@ from wavepool.submission.v1.submission_pb2 import Submission
 
 from gateway.submissions.resources import Resources, of_annotations
 from gateway.words.gpu_type_field import GpuType
+from gateway.words.proto_time import ZonedInstant, timestamp_of
 from submissions.checks import LANGUAGE, MOST_BYTES
 from submissions.modes import Mode, TimingMode, timing_number
 from vocabulary.limits import DEFAULT_DTYPE
@@ -148,6 +149,13 @@ class _Body(BaseModel):
         int | None,
         Field(ge=1, le=MOST_SECONDS, description="The longest run, which credit is held for. Left out: the queue's."),
     ] = None
+    deadline: Annotated[
+        ZonedInstant | None,
+        Field(
+            description="RFC 3339 with a zone. If it still waits when it can no longer end by then (now and its time "
+            "limit), it is cancelled, and nothing is charged."
+        ),
+    ] = None
     job_class: Annotated[
         str, Field(alias="class", max_length=63, description="A class of the queue. Left out: the queue's default.")
     ] = ""
@@ -182,6 +190,7 @@ class _Body(BaseModel):
             resources=self._resources(),
             job_class=self.job_class,
             placement=self.placement,
+            deadline=timestamp_of(self.deadline),
         )
 
     def _resources(self) -> ResourcesMessage | None:

@@ -43,6 +43,7 @@ class Submission(BaseModel):
     resources: AdmittedResources
     job_class: Annotated[str | None, Field(alias="class", description="A class of its queue; null: none.")]
     placement: Annotated[str | None, Field(description="How its machine is chosen; null: as its queue says.")]
+    deadline: Annotated[datetime | None, Field(description="It is over by then, or cancelled; null: none.")]
     state: Annotated[
         str, Field(description="QUEUED, PROVISIONING, RUNNING, SETTLING, or over: FINISHED, CANCELLED, FAILED.")
     ]
@@ -164,6 +165,7 @@ def _submission_fields(job: scheduler_pb2.Job) -> dict[str, Any]:
         "resources": admitted_resources(spec.resources),
         "class": spec.job_class or None,
         "placement": spec.placement or None,
+        "deadline": instant_of(spec.deadline),
         "state": job_state_name(job.state),
         "status": final_status(submission.mode, job.state, job.verdict) if over else None,
         "verdict": verdict_name(job.verdict) if job.verdict else None,

@@ -87,6 +87,8 @@ class ScriptedQueues(queues_pb2_grpc.QueueServiceServicer):
             placement="spread",
             machines=[pb.MachineRefusal(machine_id="m_1", gpu_type="MI300X", reason="in use by job_0THER")],
         )
+        answer.deadline.FromJsonString("2026-11-01T12:00:00Z")
+        answer.latest_start_time.FromJsonString("2026-11-01T11:45:00Z")
         answer.eta_p50.FromTimedelta(timedelta(seconds=90))
         answer.eta_p90.FromTimedelta(timedelta(minutes=10))
         return answer

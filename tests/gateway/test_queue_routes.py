@@ -167,6 +167,7 @@ async def test_why_a_submission_waits_is_said_without_others_jobs(
         "spread",
     )
     assert (found["eta_p50_seconds"], found["eta_p90_seconds"]) == (90.0, 600.0)
+    assert (found["deadline"], found["latest_start_time"]) == ("2026-11-01T12:00:00Z", "2026-11-01T11:45:00Z")
     assert "acc_team" in services.refusals.calls["ExplainJob"][-1].account_ids
 
 
@@ -195,3 +196,25 @@ async def test_class_and_placement_of_a_submission_are_passed_on_and_faults_have
     assert (spec.job_class, spec.placement) == ("urgent", "spread")
     assert (made.json()["class"], made.json()["placement"]) == ("urgent", "spread")
     assert refused.json()["errors"][0]["field"] == "class"
+
+
+async def test_a_deadline_is_passed_on_and_shown_again(gateway: RunningGateway, services: ScriptedServices) -> None:
+    body = {"problem": "vector-addition", "code": "x", "deadline": "2126-11-01T13:00:00+01:00"}
+
+    made = await gateway.http.post("/api/v1/submissions", json=body)
+
+    assert services.refusals.calls["SubmitJob"][-1].spec.deadline.ToJsonString() == "2126-11-01T12:00:00Z"
+    assert made.json()["deadline"] == "2126-11-01T12:00:00Z"
+    assert (await gateway.http.post("/api/v1/submissions", json=body | {"deadline": None})).json()["deadline"] is None
+
+
+@pytest.mark.parametrize("wrong", [7200, "7200", "2h", "2126-11-01T13:00:00", "2126-11-01", "", True])
+async def test_a_deadline_without_a_zone_or_as_a_number_is_refused_with_the_form(
+    gateway: RunningGateway, wrong: object
+) -> None:
+    body = {"problem": "vector-addition", "code": "x", "deadline": wrong}
+
+    refused = await gateway.http.post("/api/v1/submissions", json=body)
+
+    assert (refused.status_code, refused.json()["errors"][0]["field"]) == (422, "deadline")
+    assert "2026-11-01T12:00:00Z" in refused.json()["errors"][0]["message"]

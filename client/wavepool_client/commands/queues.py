@@ -143,6 +143,9 @@ def why(
         return
     results.print(f"What would free it: {found.get('remedy')}", markup=False)
     results.print(_standing(found), markup=False)
+    if found.get("deadline"):
+        last = f"it must start by {found.get('latest_start_time')}, or it is cancelled"
+        results.print(f"Deadline {found['deadline']}: {last}", markup=False)
     if found.get("class"):
         worth = f"{found.get('class_value')} points ({found.get('ordering')})"
         results.print(f"Class {found['class']}: {worth}", markup=False)

@@ -21,6 +21,7 @@ AS_THEY_ARE = (
     "time_limit_seconds",
     "class",
     "placement",
+    "deadline",
     "priority",
 )
 AFTERWARDS = (

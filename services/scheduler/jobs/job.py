@@ -41,7 +41,7 @@ class JobState(StrEnum):
     FINISHED = "finished"
     """Over, with a verdict about the submission. Entered by the settler."""
     CANCELLED = "cancelled"
-    """Over, because someone cancelled it. Entered by the settler."""
+    """Over, because someone cancelled it, or its deadline had become too near. Entered by the settler."""
     FAILED = "failed"
     """Over, because we failed too often; nothing is charged. Entered by the settler."""
 

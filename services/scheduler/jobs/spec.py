@@ -46,6 +46,8 @@ class JobSpec:
     """A class of its queue, whose value the queue gives; empty if the queue has none."""
     placement: str = ""
     """How its machine is chosen; empty for the queue's way."""
+    deadline: datetime | None = None
+    """It is to be over by then; None if it may wait for ever."""
 
     @property
     def gpu_types(self) -> tuple[str, ...]:
@@ -60,6 +62,14 @@ class JobSpec:
     def longest_run(self, operators_limit: timedelta) -> timedelta:
         """The longest time of one attempt."""
         return timedelta(seconds=self.time_limit_seconds) if self.time_limit_seconds else operators_limit
+
+    def latest_start(self, operators_limit: timedelta) -> datetime | None:
+        """The last moment at which an attempt may start, so that it ends before the deadline; None without one."""
+        return self.deadline - self.longest_run(operators_limit) if self.deadline else None
+
+    def is_too_late(self, now: datetime, operators_limit: timedelta) -> bool:
+        """True if an attempt that starts now might not end before the deadline."""
+        return self.deadline is not None and now + self.longest_run(operators_limit) > self.deadline
 
 
 def without_texts(submission: Submission) -> Submission:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import astuple
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from services.scheduler.jobs.errors import InvalidFieldError, InvalidRequestError
@@ -17,7 +18,6 @@ from vocabulary.names import known_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from datetime import timedelta
 
     from wavepool.scheduler.v1.scheduler_pb2 import JobSpec as AskedSpec
     from wavepool.scheduler.v1.scheduler_pb2 import SubmitJobRequest
@@ -76,6 +76,42 @@ def time_limit_seconds(request: SubmitJobRequest, queue: str, longest: timedelta
     return asked.seconds
 
 
+def deadline_of(request: SubmitJobRequest) -> datetime | None:
+    """The instant by which the job is to be over; None without one. Raises InvalidFieldError if it is no instant."""
+    if not request.spec.HasField("deadline"):
+        return None
+    asked = request.spec.deadline
+    try:
+        return asked.ToDatetime(UTC)
+    except (ValueError, OverflowError):
+        fault = f"is {asked.seconds} s and {asked.nanos} ns since 1970, which is no time of the calendar; give another"
+        raise InvalidFieldError("spec.deadline", fault) from None
+
+
+def wrong_deadline(spec: JobSpec, now: datetime, operators_limit: timedelta) -> str:
+    """What is wrong if the job could not end before its deadline even if it started now, with the fix; else empty."""
+    if spec.deadline is None or not spec.is_too_late(now, operators_limit):
+        return ""
+    said, limit = f"is {_second(spec.deadline)}", spec.longest_run(operators_limit)
+    if spec.deadline <= now:
+        fault = f"{said}, which is past; it is {_second(now)} now. Give a time after {_second(_up(now + limit))}"
+    else:
+        fault = (
+            f"{said}, and a run may take {limit.total_seconds():g} s, until {_second(_up(now + limit))}. Give a later "
+            "deadline, or a shorter time limit"
+        )
+    return fault
+
+
+def _second(instant: datetime) -> str:
+    return f"{instant.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"
+
+
+def _up(instant: datetime) -> datetime:
+    """Rounded up to whole seconds: what a message names must be late enough."""
+    return instant + timedelta(seconds=1) - timedelta.resolution
+
+
 def fingerprint(spec: JobSpec, asked: AskedSpec | None = None) -> str:
     """Hash that tells apart two jobs with the same idempotency key; the spec has its whole submission.
 
@@ -87,6 +123,7 @@ def fingerprint(spec: JobSpec, asked: AskedSpec | None = None) -> str:
     limit = [asked.time_limit.seconds] if asked and asked.time_limit.seconds else []
     resources = [] if spec.resources == WHOLE_GPU else [astuple(spec.resources)]
     more = {"class": asked.job_class, "placement": asked.placement} if asked else {}
+    more["deadline"] = spec.deadline.isoformat() if spec.deadline else ""
     more = {name: value for name, value in more.items() if value}
     content = [said, spec.gpu_types, spec.priority, *queue, *limit, *resources, *([more] if more else [])]
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()

@@ -25,7 +25,14 @@ from services.scheduler.jobs.errors import (
     TooManySubmissionsError,
 )
 from services.scheduler.jobs.job import UNSEEN_STATES, Job, JobState
-from services.scheduler.jobs.submission_checks import MAX_PRIORITY_FOR_EVERYBODY, admit, fingerprint, time_limit_seconds
+from services.scheduler.jobs.submission_checks import (
+    MAX_PRIORITY_FOR_EVERYBODY,
+    admit,
+    deadline_of,
+    fingerprint,
+    time_limit_seconds,
+    wrong_deadline,
+)
 from services.scheduler.queue.uncut import uncut
 from services.scheduler.wire import payloads
 from vocabulary.money import price_of
@@ -109,9 +116,15 @@ class Admission:
             time_limit_seconds=time_limit_seconds(request, queue, limit),
             job_class=class_name,
             placement=self._placement(request),
+            deadline=deadline_of(request),
         )
         if spec.priority > MAX_PRIORITY_FOR_EVERYBODY or job_class.administrators_only:
             await self._check_rights(request, job_class)
+        now = self._clock.now()
+        fault = wrong_deadline(spec, now, self._policy.longest_run)
+        # A repeat gets the first job, however late it comes.
+        if fault and not await self._store.has_key(request.account_id, request.idempotency_key):
+            raise InvalidFieldError("spec.deadline", fault)
         price, *fallback_prices = [prices[gpu_type] for gpu_type in spec.gpu_types]
         return Job(
             job_id=new_id("job"),
@@ -121,7 +134,7 @@ class Admission:
             fingerprint=fingerprint(spec, request.spec),
             spec=spec,
             state=JobState.RESERVING,
-            create_time=self._clock.now(),
+            create_time=now,
             price_micros_per_hour=price,
             fallback_prices_micros_per_hour=tuple(fallback_prices),
             hold_micros=price_of(

@@ -11,6 +11,7 @@ from services.scheduler.queue.placement import MachineStage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from datetime import datetime, timedelta
 
     from services.scheduler.jobs.estimate import WaitEstimate
     from services.scheduler.jobs.job import Job
@@ -41,6 +42,8 @@ class Explanation:
     ahead_in_others: int = 0
     wait: WaitEstimate | None = None
     machines: tuple[tuple[str, str, str], ...] = ()
+    latest_start_time: datetime | None = None
+    """If it still waits after this, its deadline ends it; None if it has none."""
 
 
 class Explainer:
@@ -55,6 +58,7 @@ class Explainer:
         demand: DemandReporter,
         situations: Situations,
         reasons: Callable[[], Mapping[str, str]],
+        longest_run: timedelta,
     ) -> None:
         self._waiting = waiting
         self._running = running
@@ -63,6 +67,7 @@ class Explainer:
         self._demand = demand
         self._situations = situations
         self._reasons = reasons
+        self._longest_run = longest_run
 
     def explain(self, job: Job) -> Explanation:
         """Where the job stands."""
@@ -86,6 +91,7 @@ class Explainer:
             ahead.in_others,
             self._forecast.standing(job).wait,
             tuple(machines[:MOST_MACHINES]),
+            job.spec.latest_start(self._longest_run),
         )
 
     def _why(self, job: Job, ahead: int, offers: list[MachineOffer]) -> tuple[str, str]:

@@ -131,6 +131,10 @@ class Situations:
             and self._full_queue(job, used[job.spec.gpu_type]) is None
         ]
 
+    def is_too_late(self, job: Job) -> bool:
+        """True if an attempt that starts now might not end before the job's deadline."""
+        return job.spec.is_too_late(self._clock.now(), self._longest_run)
+
     def full_queue(self, job: Job) -> tuple[str, int] | None:
         """The job's queue, or the nearest above, that may not have so much more of the wanted type, with its limit.
 

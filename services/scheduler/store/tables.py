@@ -45,6 +45,7 @@ jobs = Table(
     Column("wanted_devices", Integer, nullable=False, server_default="0"),
     Column("job_class", Text, nullable=False, server_default=""),
     Column("placement", Text, nullable=False, server_default=""),
+    Column("deadline", Instant),
     Column("state", Text, nullable=False),
     Column("create_time", Instant, nullable=False),
     Column("price_micros_per_hour", BigInteger, nullable=False),

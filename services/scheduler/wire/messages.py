@@ -84,6 +84,7 @@ def _spec_to_proto(spec: JobSpec, submission: Submission) -> scheduler_pb2.JobSp
         resources=resources_to_proto(spec.resources),
         job_class=spec.job_class,
         placement=spec.placement,
+        deadline=instant_to_proto(spec.deadline),
     )
 
 
