@@ -95,6 +95,8 @@ class Submission:
     """A class of the queue; if empty, the queue's default class."""
     placement: str = ""
     """How the machine is chosen, such as "spread"; if empty, as the queue says."""
+    priority: int = 0
+    """-100 to 100; the queue says how far above 0 without an administrator's token."""
     deadline: str = ""
     """A time with its zone, such as 2026-11-01T12:00:00Z. If it still waits when it can no longer end by then, it is
     cancelled; empty: it waits as long as it takes."""
@@ -113,6 +115,7 @@ class Submission:
             "time_limit_seconds": self.time_limit_seconds,
             "class": self.job_class,
             "placement": self.placement,
+            "priority": self.priority,
             "deadline": self.deadline,
             "queue": self.queue,
             "fallback_gpu_types": list(self.fallback_gpu_types),

@@ -18,7 +18,7 @@ from gateway.words.gpu_type_field import GpuType
 from gateway.words.proto_time import ZonedInstant, timestamp_of
 from submissions.checks import LANGUAGE, MOST_BYTES
 from submissions.modes import Mode, TimingMode, timing_number
-from vocabulary.limits import DEFAULT_DTYPE
+from vocabulary.limits import DEFAULT_DTYPE, MAX_PRIORITY, MIN_PRIORITY
 from vocabulary.names import none_of
 
 MOST_SECONDS = 7 * 24 * 3600
@@ -259,7 +259,10 @@ class SubmissionRequest(_SolutionBody):
     priority: Annotated[
         int,
         Field(
-            strict=True, ge=-100, le=100, description="Each point is worth some waiting; above 0 for administrators."
+            strict=True,
+            ge=MIN_PRIORITY,
+            le=MAX_PRIORITY,
+            description="Each point is worth some waiting; above the queue's `max_priority` for administrators.",
         ),
     ] = 0
 

@@ -65,6 +65,20 @@ async def test_a_document_that_was_given_out_describes_the_same_queue(queue: pb.
     assert QueueDocument.model_validate(document_of(queue)).queue() == queue
 
 
+async def test_what_a_queue_lets_other_accounts_ask_for_is_shown_to_operators_alone(
+    gateway: RunningGateway, services: ScriptedServices
+) -> None:
+    services.identity.visible[USER_TOKEN] = ["acc_team"]
+
+    mine = (await gateway.http.get("/api/v1/queues")).json()["queues"][1]
+    operators = (await gateway.http.get("/api/v1/queues", headers=OPERATOR)).json()["queues"][1]
+
+    assert mine["max_priority"] == 5
+    assert mine["document"]["spec"]["maxPriority"] == 0
+    assert mine["document"]["spec"]["maxPriorityByAccount"] == {"acc_team": 30}
+    assert operators["document"]["spec"]["maxPriorityByAccount"] == {"acc_other": 20, "acc_team": 30}
+
+
 async def test_a_document_of_kaiwo_is_taken_as_it_is(gateway: RunningGateway, services: ScriptedServices) -> None:
     body = {"documents": [KAIWO], "prune": True, "expected_generation": 5}
     answer = await gateway.http.post("/api/v1/queues/apply", json=body, headers=OPERATOR)
@@ -101,6 +115,9 @@ async def test_a_document_of_kaiwo_is_taken_as_it_is(gateway: RunningGateway, se
         ({"spec": {"timeLimit": None, "closed": 1}}, "documents.0.spec.closed"),
         ({"spec": {"classes": {"big": {"value": 1001}}}}, "documents.0.spec.classes.big.value"),
         ({"spec": {"classes": {"big": {"vaule": 1}}}}, "documents.0.spec.classes.big.vaule"),
+        ({"spec": {"maxPriority": 101}}, "documents.0.spec.maxPriority"),
+        ({"spec": {"maxPriority": "10"}}, "documents.0.spec.maxPriority"),
+        ({"spec": {"maxPriorityByAccount": {"acct": -1}}}, "documents.0.spec.maxPriorityByAccount.acct"),
         ({"spec": {"fairness": {"policy": "lottery"}}}, "documents.0.spec.fairness.policy"),
         ({"spec": {"fairness": {"reclaimStrategy": "never"}}}, "documents.0.spec.fairness.reclaimStrategy"),
         ({"spec": {"fairness": {"reclaimMinRuntime": "soon"}}}, "documents.0.spec.fairness.reclaimMinRuntime"),

@@ -217,6 +217,8 @@ def _rows(depth: int, queue: dict[str, Any]) -> Iterator[tuple[object, ...]]:
 def _order_of(queue: dict[str, Any]) -> str:
     """The queue's order, placement and classes, if they are not those of a queue that says nothing."""
     said = [f"{key} {queue[key]}" for key, usual in _USUAL.items() if queue.get(key, usual) != usual]
+    if queue.get("max_priority"):
+        said.append(f"priorities up to {queue['max_priority']}")
     classes: dict[str, Any] = queue.get("classes") or {}
     if classes:
         words = (_class_words(name, one, queue.get("default_class")) for name, one in classes.items())

@@ -128,6 +128,16 @@ def submit(  # noqa: PLR0913 - an argument for each option
             "--placement", metavar="NAME", help="`pack` or `spread` over machines, or a plug-in; default: the queue's."
         ),
     ] = "",
+    priority: Annotated[
+        int,
+        typer.Option(
+            "--priority",
+            metavar="POINTS",
+            min=-100,
+            max=100,
+            help="Goes earlier the higher it is; above what `wavepool queues` says with an administrator's token.",
+        ),
+    ] = 0,
     deadline: Annotated[
         str,
         typer.Option(
@@ -178,6 +188,7 @@ def submit(  # noqa: PLR0913 - an argument for each option
         resources,
         job_class,
         placement,
+        priority,
         deadline_of(deadline, datetime.now(UTC)) if deadline else "",
         profile,
     )

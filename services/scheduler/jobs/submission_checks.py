@@ -13,7 +13,7 @@ from services.scheduler.jobs.gpu_choice import wanted_gpu_type, wrong_gpu_types
 from services.scheduler.jobs.resources import WHOLE_GPU, resources_of
 from services.scheduler.jobs.spec import JobSpec
 from submissions.checks import InvalidSubmissionError, checked
-from vocabulary.limits import DEFAULT_QUEUE
+from vocabulary.limits import DEFAULT_QUEUE, MAX_PRIORITY, MIN_PRIORITY
 from vocabulary.names import known_name
 
 if TYPE_CHECKING:
@@ -26,9 +26,6 @@ if TYPE_CHECKING:
     from submissions.checks import Violations
 
 MAX_KEY_CHARACTERS = 128
-MIN_PRIORITY, MAX_PRIORITY = -100, 100
-MAX_PRIORITY_FOR_EVERYBODY = 0
-"""Above it, an account needs the right to go before others."""
 
 
 def admit(request: SubmitJobRequest, problems: Mapping[str, Problem], gpu_types: Sequence[str]) -> JobSpec:

@@ -26,7 +26,6 @@ from services.scheduler.jobs.errors import (
 )
 from services.scheduler.jobs.job import UNSEEN_STATES, Job, JobState
 from services.scheduler.jobs.submission_checks import (
-    MAX_PRIORITY_FOR_EVERYBODY,
     admit,
     deadline_of,
     fingerprint,
@@ -46,7 +45,6 @@ if TYPE_CHECKING:
 
     from problems.kit.definition import Problem
     from servicekit.clock import Clock
-    from services.scheduler.fairness.settings import JobClass
     from services.scheduler.jobs.allowance import Allowance, SubmissionLimits
     from services.scheduler.peers.billing import Billing
     from services.scheduler.queue.forecast import Forecast
@@ -118,8 +116,11 @@ class Admission:
             placement=self._placement(request),
             deadline=deadline_of(request),
         )
-        if spec.priority > MAX_PRIORITY_FOR_EVERYBODY or job_class.administrators_only:
-            await self._check_rights(request, job_class)
+        most, said_by = self._book.queues.max_priority(queue, request.account_id)
+        if job_class.administrators_only and not await self._is_administrator(request):
+            raise ClassNotAllowedError(request.spec.job_class)
+        if spec.priority > most and not await self._is_administrator(request):
+            raise PriorityNotAllowedError(spec.priority, most, queue, said_by)
         now = self._clock.now()
         fault = wrong_deadline(spec, now, self._policy.longest_run)
         # A repeat gets the first job, however late it comes.
@@ -146,13 +147,9 @@ class Admission:
             request_id=current_request_id(),
         )
 
-    async def _check_rights(self, request: SubmitJobRequest, job_class: JobClass) -> None:
+    async def _is_administrator(self, request: SubmitJobRequest) -> bool:
         # Billing knows the users. A right that callers could claim themselves would be everybody's.
-        if await self._billing.is_administrator(request.user_id):
-            return
-        if job_class.administrators_only:
-            raise ClassNotAllowedError(request.spec.job_class)
-        raise PriorityNotAllowedError(request.spec.priority, MAX_PRIORITY_FOR_EVERYBODY)
+        return await self._billing.is_administrator(request.user_id)
 
     def _placement(self, request: SubmitJobRequest) -> str:
         asked = request.spec.placement.strip()

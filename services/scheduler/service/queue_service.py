@@ -83,6 +83,7 @@ class QueueServicer(queues_pb2_grpc.QueueServiceServicer):
                     placement=queues.placement(name) or PACK,
                     classes=classes_to_proto(queues.classes(name)[0]),
                     default_class=queues.classes(name)[1],
+                    max_priority=queues.max_priority(name)[0],
                 )
                 for name in queues.order
             ],

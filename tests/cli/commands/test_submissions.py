@@ -455,6 +455,16 @@ def test_queue_class_and_placement_go_along(gateway: ScriptedGateway, kernel: st
     assert (body["queue"], body["class"], body["placement"]) == ("red", "urgent", "spread")
 
 
+def test_a_priority_goes_along_if_it_is_not_0(gateway: ScriptedGateway, kernel: str) -> None:
+    scripted(gateway, Stream(ACCEPTED))
+    for points in ("20", "-5", "0"):
+        assert (
+            wavepool("submit", kernel, "-p", "relu", "--priority", points, "--endpoint", gateway.endpoint).status == 0
+        )
+    assert [one.body.get("priority") for one in gateway.asked("POST", SUBMISSIONS)] == [20, -5, None]
+    assert wavepool("submit", kernel, "-p", "relu", "--priority", "101", "--endpoint", gateway.endpoint).status == 2
+
+
 def test_a_deadline_goes_along_as_an_instant(gateway: ScriptedGateway, kernel: str) -> None:
     scripted(gateway, Stream(ACCEPTED))
     asked = ("--deadline", "2126-11-01T13:00:00+01:00")
