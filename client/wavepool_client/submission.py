@@ -48,6 +48,29 @@ class Isolation(StrEnum):
     """A device that is shared; nothing keeps its co-tenants apart."""
 
 
+class Reuse(StrEnum):
+    """Which machines a submission may run on."""
+
+    REUSE = "reuse"
+    """Those that are there; none is started for it."""
+    REUSE_OR_CREATE = "reuse-or-create"
+    """Any; one is started if none has room."""
+    CREATE = "create"
+    """One that is started for it and has served no other run."""
+
+
+@dataclass(frozen=True)
+class MachineUse:
+    """How a submission uses its machine."""
+
+    reuse: Reuse | None = None
+    """None: any machine."""
+
+    def as_json(self) -> dict[str, Any]:
+        """The object `machine` of a submission; empty if nothing is said."""
+        return {name: value for name, value in asdict(self).items() if value is not None}
+
+
 @dataclass(frozen=True)
 class Resources:
     """What a submission takes of one machine: one of `gpus`, `fraction` and `memory_mib`; else one whole GPU."""
@@ -100,6 +123,7 @@ class Submission:
     deadline: str = ""
     """A time with its zone, such as 2026-11-01T12:00:00Z. If it still waits when it can no longer end by then, it is
     cancelled; empty: it waits as long as it takes."""
+    machine: MachineUse = field(default_factory=MachineUse)
     profile: bool = False
     """After verdict and timing, profile the kernels. For Mode.CHECK, Mode.BENCHMARK and Mode.FULL only."""
 
@@ -117,6 +141,7 @@ class Submission:
             "placement": self.placement,
             "priority": self.priority,
             "deadline": self.deadline,
+            "machine": self.machine.as_json(),
             "queue": self.queue,
             "fallback_gpu_types": list(self.fallback_gpu_types),
             "resources": self.resources.as_json(),

@@ -13,6 +13,7 @@ from wavepool.scheduler.v1.scheduler_pb2 import JobSpec
 from wavepool.scheduler.v1.scheduler_pb2 import Resources as ResourcesMessage
 from wavepool.submission.v1.submission_pb2 import Submission
 
+from gateway.submissions.machine_use import MachineUse
 from gateway.submissions.resources import Resources, of_annotations
 from gateway.words.gpu_type_field import GpuType
 from gateway.words.proto_time import ZonedInstant, timestamp_of
@@ -156,6 +157,7 @@ class _Body(BaseModel):
             "limit), it is cancelled, and nothing is charged."
         ),
     ] = None
+    machine: Annotated[MachineUse | None, Field(description="Left out: any machine.")] = None
     job_class: Annotated[
         str, Field(alias="class", max_length=63, description="A class of the queue. Left out: the queue's default.")
     ] = ""
@@ -191,6 +193,7 @@ class _Body(BaseModel):
             job_class=self.job_class,
             placement=self.placement,
             deadline=timestamp_of(self.deadline),
+            machine=self.machine.to_proto() if self.machine else None,
         )
 
     def _resources(self) -> ResourcesMessage | None:

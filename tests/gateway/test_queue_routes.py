@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 import grpc
 import pytest
 from wavepool.scheduler.v1 import queues_pb2 as pb
+from wavepool.scheduler.v1 import scheduler_pb2
 
 from gateway.queues.documents import QueueDocument, document_of
+from gateway.submissions.machine_use import admitted_machine_use
 from tests.gateway.refusals import refusal
 from tests.gateway.scripted_queues import LAB, RED
 from tests.gateway.scripted_services import OPERATOR_TOKEN, USER_TOKEN
@@ -235,3 +237,28 @@ async def test_a_deadline_without_a_zone_or_as_a_number_is_refused_with_the_form
 
     assert (refused.status_code, refused.json()["errors"][0]["field"]) == (422, "deadline")
     assert "2026-11-01T12:00:00Z" in refused.json()["errors"][0]["message"]
+
+
+async def test_which_machines_a_submission_may_run_on_is_passed_on_and_shown_again(
+    gateway: RunningGateway, services: ScriptedServices
+) -> None:
+    body: dict[str, Any] = {"problem": "vector-addition", "code": "x"}
+    for word, number in (
+        ("reuse", scheduler_pb2.MACHINE_REUSE_REUSE),
+        ("reuse-or-create", scheduler_pb2.MACHINE_REUSE_REUSE_OR_CREATE),
+        ("create", scheduler_pb2.MACHINE_REUSE_CREATE),
+    ):
+        made = await gateway.http.post("/api/v1/submissions", json=body | {"machine": {"reuse": word}})
+        assert services.refusals.calls["SubmitJob"][-1].spec.machine.reuse == number
+        assert made.json()["machine"]["reuse"] == word
+    plain = await gateway.http.post("/api/v1/submissions", json=body)
+    assert not services.refusals.calls["SubmitJob"][-1].spec.HasField("machine")
+    assert plain.json()["machine"]["reuse"] == "reuse-or-create"
+    for wrong in ({"reuse": "new"}, {"colour": "red"}, "create"):
+        refused = await gateway.http.post("/api/v1/submissions", json=body | {"machine": wrong})
+        assert refused.status_code == 422
+        assert refused.json()["errors"][0]["field"].startswith("machine")
+
+
+async def test_a_word_of_a_newer_scheduler_is_shown_as_a_number() -> None:
+    assert admitted_machine_use(scheduler_pb2.MachineUse(reuse=77)).reuse == "77"  # pyright: ignore[reportArgumentType] - of a newer scheduler

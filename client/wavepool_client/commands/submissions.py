@@ -17,7 +17,17 @@ from wavepool_client.commands.options import EndpointOption, IdArgument, JsonOpt
 from wavepool_client.errors import InputError
 from wavepool_client.exit_codes import ExitCode
 from wavepool_client.outcome import result_of, result_of_submission
-from wavepool_client.submission import PROFILED_MODES, TIMED_MODES, Isolation, Mode, Resources, Submission, TimingMode
+from wavepool_client.submission import (
+    PROFILED_MODES,
+    TIMED_MODES,
+    Isolation,
+    MachineUse,
+    Mode,
+    Resources,
+    Reuse,
+    Submission,
+    TimingMode,
+)
 from wavepool_client.terminal.output import notes, print_json, results, say
 from wavepool_client.terminal.progress import shown_on
 from wavepool_client.terminal.result_printing import print_result, table_of
@@ -147,6 +157,14 @@ def submit(  # noqa: PLR0913 - an argument for each option
             "with its zone, such as 2026-11-01T12:00:00Z.",
         ),
     ] = "",
+    reuse: Annotated[
+        Reuse | None,
+        typer.Option(
+            "--reuse",
+            help="`reuse`: a machine that there is. `create`: one that is started for it. Default: any, or a new one if "
+            "none has room.",
+        ),
+    ] = None,
     dtype: Annotated[
         str, typer.Option("--dtype", help="The element type, where the problem has several; its first if left out.")
     ] = "",
@@ -190,6 +208,7 @@ def submit(  # noqa: PLR0913 - an argument for each option
         placement,
         priority,
         deadline_of(deadline, datetime.now(UTC)) if deadline else "",
+        MachineUse(reuse),
         profile,
     )
     with connect(endpoint, token) as client:

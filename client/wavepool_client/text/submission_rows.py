@@ -40,6 +40,7 @@ AFTERWARDS = (
 def submission_rows(job: dict[str, Any]) -> list[tuple[str, str]]:
     """Names and values of the known fields; code and result are too long for a table."""
     facts = {name: job.get(name) for name in (*AS_THEY_ARE, *AFTERWARDS)}
+    facts["machine"] = machine_text(job.get("machine"))
     facts["resources"] = resources_text(job.get("resources"))
     facts["waited"] = _between(job.get("create_time"), job.get("start_time"))
     facts["took"] = _between(job.get("start_time"), job.get("end_time"))
@@ -47,6 +48,14 @@ def submission_rows(job: dict[str, Any]) -> list[tuple[str, str]]:
     facts["extras"] = [name for name in ("launch_plan", "problem_def", "profile") if job.get(name)]
     facts["message"] = None if job.get("result") else job.get("message")
     return [(name, _text(value)) for name, value in facts.items() if value not in (None, "", [])]
+
+
+def machine_text(use: object) -> str | None:
+    """How a submission uses its machine, such as `create`; None for any machine."""
+    if not isinstance(use, dict):
+        return None
+    reuse = cast("dict[str, Any]", use).get("reuse")
+    return None if reuse == "reuse-or-create" else str(reuse)
 
 
 def resources_text(resources: object) -> str | None:

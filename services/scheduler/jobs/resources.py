@@ -43,6 +43,17 @@ class Isolation(StrEnum):
     """It may share a device, and nothing keeps its co-tenants off its memory and time."""
 
 
+class Reuse(StrEnum):
+    """Which machines a job may run on."""
+
+    REUSE_OR_CREATE = "reuse-or-create"
+    """Any; one is started if none has room."""
+    REUSE = "reuse"
+    """Those that are there, or on their way for others."""
+    CREATE = "create"
+    """One that is started for it, and that has served no other run."""
+
+
 @dataclass(frozen=True, order=True)
 class Resources:
     """What a job takes: `eighths` of GPUs in all, on exactly `devices` devices if that is not 0."""
@@ -116,6 +127,20 @@ def resources_of(asked: scheduler_pb2.Resources, gpu_types: Sequence[str]) -> tu
     return _isolated(asked, eighths or EIGHTHS_PER_GPU)
 
 
+def reuse_of(asked: scheduler_pb2.MachineUse) -> tuple[Reuse, Violations]:
+    """Which machines a request may run on, and its faults with the field and the fix of each."""
+    reuse = _REUSES.get(asked.reuse, Reuse.REUSE_OR_CREATE)
+    if asked.reuse and asked.reuse not in _REUSES:
+        legal = ", ".join(one.name for one in Reuse)
+        return reuse, [("spec.machine.reuse", f"{asked.reuse} is none that is known; give one of {legal}")]
+    return reuse, []
+
+
+def reuse_to_proto(reuse: Reuse) -> scheduler_pb2.MachineReuse.ValueType:
+    """The word for a message."""
+    return scheduler_pb2.MachineReuse.Value(f"MACHINE_REUSE_{reuse.name}")
+
+
 def resources_to_proto(resources: Resources) -> scheduler_pb2.Resources:
     """The resources as an admitted job has them."""
     return scheduler_pb2.Resources(
@@ -183,4 +208,5 @@ def _listed(numbers: Iterable[int]) -> str:
     return ", ".join(map(str, numbers))
 
 
+_REUSES = {scheduler_pb2.MachineReuse.Value(f"MACHINE_REUSE_{one.name}"): one for one in Reuse}
 _ISOLATIONS = {scheduler_pb2.Isolation.Value(f"ISOLATION_{one.name}"): one for one in Isolation}

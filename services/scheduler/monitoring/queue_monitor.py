@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING
 from services.scheduler import metrics
 from services.scheduler.jobs.problem_runs import slowdowns
 from services.scheduler.jobs.queue_state import QueueState, WaitingJob, queue_readings, queue_states
+from services.scheduler.queue.waiting import lane_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from servicekit.clock import Clock
     from services.scheduler.jobs.queue_state import EndCounts
-    from services.scheduler.jobs.resources import Resources
     from services.scheduler.queue.demand import DemandReporter
     from services.scheduler.queue.inventory import Inventory
     from services.scheduler.queue.running import RunningJobs
-    from services.scheduler.queue.waiting import WaitingJobs
+    from services.scheduler.queue.waiting import Lane, WaitingJobs
     from services.scheduler.store.attempt_reader import AttemptReader
     from vocabulary.readings import Reading
 
@@ -64,13 +64,13 @@ class QueueMonitor:
 
     def _waiting_jobs(self) -> Iterator[WaitingJob]:
         now = self._clock.now()
-        kinds = {(lane.gpu_types, lane.resources) for lane in self._waiting.lanes()}
-        reasons = {kind: self._stuck_because(*kind) for kind in kinds}
+        reasons = {lane: self._stuck_because(lane) for lane in self._waiting.lanes()}
         for job in self._waiting.jobs():
             spec = job.spec
             waits = (now - job.create_time).total_seconds()
-            yield WaitingJob((spec.queue, spec.gpu_type), waits, reasons[spec.gpu_types, spec.resources])
+            yield WaitingJob((spec.queue, spec.gpu_type), waits, reasons[lane_of(job)])
 
-    def _stuck_because(self, gpu_types: tuple[str, ...], resources: Resources) -> str:
+    def _stuck_because(self, lane: Lane) -> str:
         """Why such jobs will not be served; empty if a machine that is there can do it."""
-        return "" if self._inventory.suits(resources, gpu_types) else self._demand.blocked(gpu_types, resources)
+        suits = self._inventory.suits(lane.resources, lane.gpu_types, lane.own_job_id)
+        return "" if suits else self._demand.blocked(lane)

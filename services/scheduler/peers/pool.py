@@ -129,11 +129,11 @@ class Pool:
         with _translated(_LEASE_ERRORS):
             await self._stub.ReleaseLease(request, timeout=CALL_SECONDS)
 
-    async def report_demand(self, jobs_by_kind: Mapping[WorkKind, int]) -> dict[tuple[tuple[str, ...], int], str]:
+    async def report_demand(self, jobs_by_kind: Mapping[WorkKind, int]) -> dict[tuple[tuple[str, ...], int, str], str]:
         """Reports all waiting jobs by their kind.
 
-        Gives the reason for each blocked kind, by its GPU types and its number of GPUs, with the next step that vmpool
-        tries.
+        Gives the reason for each blocked kind, by its GPU types, its number of GPUs and the job that wants a machine of
+        its own, with the next step that vmpool tries.
         """
         demands = [
             vmpool_pb2.Demand(
@@ -142,6 +142,7 @@ class Pool:
                 gpus=kind.gpus,
                 eighths=kind.eighths,
                 jobs=jobs,
+                own_job_id=kind.own_job_id,
             )
             for kind, jobs in sorted(jobs_by_kind.items())
         ]
@@ -149,7 +150,10 @@ class Pool:
             answer = await self._stub.ReportDemand(
                 vmpool_pb2.ReportDemandRequest(demands=demands), timeout=CALL_SECONDS
             )
-        return {(tuple(blocked.gpu_types), blocked.gpus): blocked.reason for blocked in answer.blocked_demands}
+        return {
+            (tuple(blocked.gpu_types), blocked.gpus, blocked.own_job_id): blocked.reason
+            for blocked in answer.blocked_demands
+        }
 
     async def watch_machines(self) -> AsyncIterator[vmpool_pb2.MachineEvent]:
         """Streams the present machines, then every transition; raises PoolUnreachableError if the stream breaks."""

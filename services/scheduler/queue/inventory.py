@@ -113,13 +113,17 @@ class Inventory:
         modes = [self._modes.get(gpu_type) for gpu_type in gpu_types]
         return any(known is None or any(resources.fits(*mode) for mode in known) for known in modes)
 
-    def suits(self, resources: Resources, gpu_types: Collection[str]) -> bool:
-        """True if a machine that is there, or on its way, can give this once it is free."""
+    def suits(self, resources: Resources, gpu_types: Collection[str], own_job_id: str = "") -> bool:
+        """True if a machine that is there, or on its way, can give this once it is free.
+
+        With an `own_job_id`, only the one that was started for that job counts.
+        """
         return any(
             offer.gpu_type in gpu_types
             and offer.stage is not MachineStage.CLOSED
             and (offer.stage is MachineStage.STARTING or offer.could_give(resources))
             and self.gpus(offer.machine_id) >= resources.gpus
+            and own_job_id in {"", offer.own_job_id}
             for offer in self.offers()
         )
 
@@ -155,4 +159,5 @@ def _offer(machine: Machine) -> MachineOffer:
         create_time=create_time,
         last_used_time=used,
         has_torch=bool(machine.inventory.torch_version),
+        own_job_id="" if machine.jobs_run or machine.leased_eighths else machine.own_job_id,
     )

@@ -46,6 +46,7 @@ jobs = Table(
     Column("job_class", Text, nullable=False, server_default=""),
     Column("placement", Text, nullable=False, server_default=""),
     Column("deadline", Instant),
+    Column("reuse", Text, nullable=False, server_default="reuse-or-create"),
     Column("state", Text, nullable=False),
     Column("create_time", Instant, nullable=False),
     Column("price_micros_per_hour", BigInteger, nullable=False),

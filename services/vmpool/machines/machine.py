@@ -110,7 +110,8 @@ class Machine:
     `occupied` is described in `vocabulary/slots.py`. `fencing_token` is that of the newest lease. `idle` is the time
     spent WARM before `state_time`, the moment at which the present state began. Cost accrues from `provision_time` to
     `release_time`, by the tariff, if the machine is `rented`; it is not if its provider never made it. `backend`,
-    `region` and `spot` are as ordered, in the provider's terms; `origin` is the reason for the start. `resource_name`
+    `region` and `spot` are as ordered, in the provider's terms; `origin` is the reason for the start, and `own_job_id`
+    the job that wants a new machine, if it was started for one. `resource_name`
     is the name of the order at the provider, and `resource_id` the provider's own id of the result. If the machine
     ended badly, `fault` says why, and `exit_status` is its executor's.
     """
@@ -132,6 +133,7 @@ class Machine:
     max_duration: timedelta = timedelta(0)
     origin: Origin = Origin.DEMAND
     request_id: str = ""
+    own_job_id: str = ""
     resource_name: str = ""
     resource_id: str = ""
     rented: bool = True
@@ -245,6 +247,11 @@ class Machine:
     def idle_until(self, now: datetime) -> timedelta:
         """The total time that it was ready and had nothing to do."""
         return self.idle + (now - self.state_time if self.state is _S.WARM else timedelta(0))
+
+    @property
+    def is_unused(self) -> bool:
+        """True if it has never had a lease."""
+        return not self.fencing_token
 
     @property
     def leased_share(self) -> float:

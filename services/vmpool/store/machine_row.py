@@ -33,6 +33,7 @@ _LATER = {
     "spot": False,
     "origin": Origin.DEMAND,
     "request_id": "",
+    "own_job_id": "",
     "resource_name": "",
     "resource_id": "",
     "rented": True,

@@ -28,6 +28,7 @@ machines = Table(
     Column("max_duration_us", BigInteger, nullable=False),
     Column("origin", Text, nullable=False),
     Column("request_id", Text, nullable=False),
+    Column("own_job_id", Text, nullable=False, server_default=""),
     Column("resource_name", Text, nullable=False),
     Column("resource_id", Text, nullable=False),
     Column("rented", Boolean, nullable=False),

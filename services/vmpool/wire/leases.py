@@ -117,7 +117,7 @@ def demands_from_proto(request: pb.ReportDemandRequest, gpu_types: Sequence[str]
 
 def _demand_from_proto(demand: pb.Demand) -> Demand:
     size = check_size(demand.eighths, demand.gpus or 1, "demands.")
-    return Demand(demand.gpu_type, size, demand.jobs, tuple(demand.fallback_gpu_types))
+    return Demand(demand.gpu_type, size, demand.jobs, tuple(demand.fallback_gpu_types), demand.own_job_id)
 
 
 def plan_to_proto(starting_machines: int, plan: Plan) -> pb.ReportDemandResponse:
@@ -128,6 +128,10 @@ def plan_to_proto(starting_machines: int, plan: Plan) -> pb.ReportDemandResponse
         blocked_demands=[
             pb.BlockedDemand(gpu_types=gpu_types, gpus=gpus, reason=reason)
             for (gpu_types, gpus), reason in plan.blocked.items()
+        ]
+        + [
+            pb.BlockedDemand(gpu_types=demand.gpu_types, gpus=demand.gpus, own_job_id=demand.own_job_id, reason=reason)
+            for demand, reason in plan.blocked_own.items()
         ],
     )
 

@@ -16,6 +16,7 @@ from tests.cli.scenes import ACCEPTED, EVENTS, JOB, OPENING, SUBMISSIONS, ending
 from wavepool_client.commands.completion import complete_problem, complete_submission
 from wavepool_client.commands.submissions import deadline_of
 from wavepool_client.errors import InputError
+from wavepool_client.text.submission_rows import submission_rows
 
 KERNEL = 'extern "C" void solution() {}\n'
 
@@ -453,6 +454,16 @@ def test_queue_class_and_placement_go_along(gateway: ScriptedGateway, kernel: st
     assert run.status == 0, run.err
     body = gateway.asked("POST", SUBMISSIONS)[0].body
     assert (body["queue"], body["class"], body["placement"]) == ("red", "urgent", "spread")
+
+
+def test_the_wish_for_a_machine_goes_along_and_is_shown(gateway: ScriptedGateway, kernel: str) -> None:
+    scripted(gateway, Stream(ACCEPTED))
+    run = wavepool("submit", kernel, "-p", "relu", "--reuse", "create", "--endpoint", gateway.endpoint)
+    assert run.status == 0, run.err
+    assert gateway.asked("POST", SUBMISSIONS)[0].body["machine"] == {"reuse": "create"}
+    assert wavepool("submit", kernel, "-p", "relu", "--reuse", "new", "--endpoint", gateway.endpoint).status == 2
+    assert dict(submission_rows({"machine": {"reuse": "create"}}))["machine"] == "create"
+    assert "machine" not in dict(submission_rows({"machine": {"reuse": "reuse-or-create"}}))
 
 
 def test_a_priority_goes_along_if_it_is_not_0(gateway: ScriptedGateway, kernel: str) -> None:

@@ -42,7 +42,7 @@ def test_job_with_a_definition_waits_for_a_machine_with_torch_if_there_is_one() 
 def test_first_job_awaits_the_machine_that_was_asked_for_first() -> None:
     first, second, other = a_queued_job(1), a_queued_job(2), a_queued_job(3, gpu_type="MI210")
     starting = [offer(2, MachineStage.STARTING), offer(1, MachineStage.STARTING), offer(3)]
-    awaited = awaited_machines([first, second, other], starting)
+    awaited = awaited_machines([first, second, other], starting, ())
     assert {job_id: machine.machine_id for job_id, machine in awaited.items()} == {
         first.job_id: "machine-1",
         second.job_id: "machine-2",
@@ -55,7 +55,7 @@ def test_job_awaits_a_machine_of_its_wanted_type_before_a_fallback() -> None:
         offer(number, MachineStage.STARTING, gpu_type=gpu_type)
         for number, gpu_type in enumerate(["MI300A", "MI210", "MI250X", "MI300X"])
     ]
-    awaited = awaited_machines([first, second], starting)
+    awaited = awaited_machines([first, second], starting, ())
     assert [awaited[job.job_id].gpu_type for job in (first, second)] == ["MI300X", "MI250X"]
 
 
@@ -71,7 +71,7 @@ def test_no_two_jobs_await_one_machine_and_none_a_machine_that_does_not_fit(
         for number, (wanted, *fallbacks) in enumerate(jobs_wanted)
     ]
     offers = [offer(number, stage, gpu_type=gpu_type) for number, (gpu_type, stage) in enumerate(machines)]
-    awaited = awaited_machines(jobs, offers)
+    awaited = awaited_machines(jobs, offers, ())
     assert len({machine.machine_id for machine in awaited.values()}) == len(awaited)
     for job in jobs:
         if machine := awaited.get(job.job_id):

@@ -90,6 +90,26 @@ async def test_a_job_on_eight_gpus_starts_a_machine_that_has_them_and_leases_it_
     assert await pool.report_demand({}) == {}
 
 
+async def test_a_job_gets_a_machine_of_its_own_that_the_pool_gives_to_no_other(bench: Bench, pool: Pool) -> None:
+    await pool.report_demand({WorkKind(("MI300X",)): 1})
+    await bench.passes(3)
+    [old] = [machine.machine_id for machine in await bench.machines.unreleased()]
+    kind = WorkKind(("MI300X",), own_job_id="job-001")
+    for _ in range(2):
+        assert await pool.report_demand({kind: 1}) == {}
+        await bench.passes(3)
+    its = {machine.machine_id: machine.own_job_id for machine in await bench.machines.unreleased()}
+    assert sorted(its.values()) == ["", "job-001"]
+    assert (await pool.acquire(a_queued_job(2), MINUTE)).machine.machine_id == old
+    with pytest.raises(PoolBusyError):
+        await pool.acquire(a_queued_job(3), MINUTE)
+    [new] = its.keys() - {old}
+    [placed] = await pool.place(a_queued_job(1), [Placement(new, whole(0))], MINUTE)
+    assert placed.machine.own_job_id == "job-001"
+    await pool.release(placed.lease.lease_id)
+    assert (await pool.acquire(a_queued_job(3), MINUTE)).machine.machine_id == new
+
+
 async def test_small_jobs_do_not_start_large_machines(bench: Bench, pool: Pool) -> None:
     await pool.report_demand({WorkKind(("MI300X",)): 1, WorkKind(("MI300X",), eighths=4): 2})
     assert await gpu_counts(bench) == [1, 1]
@@ -99,7 +119,7 @@ async def test_work_that_no_machine_is_large_enough_for_hears_what_there_is(benc
     bench.provider.offered = [Offer("scripted", "MI300X", 1, HOURLY)]
     blocked = await pool.report_demand({WorkKind(("MI300X",), gpus=4): 2, WorkKind(("MI300X",)): 1})
     assert blocked == {
-        (("MI300X",), 4): (
+        (("MI300X",), 4, ""): (
             "no machine with 4 MI300X or more can be had: the providers offer 1, and VMPOOL_GPUS_PER_MACHINE allows "
             "1, 8"
         )
