@@ -65,6 +65,8 @@ class MachineUse:
 
     reuse: Reuse | None = None
     """None: any machine."""
+    idle_seconds: int | None = None
+    """How long its machine is kept idle after it, at most as long as the pool keeps machines; None for that."""
 
     def as_json(self) -> dict[str, Any]:
         """The object `machine` of a submission; empty if nothing is said."""

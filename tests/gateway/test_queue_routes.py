@@ -254,7 +254,20 @@ async def test_which_machines_a_submission_may_run_on_is_passed_on_and_shown_aga
     plain = await gateway.http.post("/api/v1/submissions", json=body)
     assert not services.refusals.calls["SubmitJob"][-1].spec.HasField("machine")
     assert plain.json()["machine"]["reuse"] == "reuse-or-create"
-    for wrong in ({"reuse": "new"}, {"colour": "red"}, "create"):
+    assert plain.json()["machine"]["idle_seconds"] is None
+    for seconds in (0, 60):
+        made = await gateway.http.post("/api/v1/submissions", json=body | {"machine": {"idle_seconds": seconds}})
+        asked = services.refusals.calls["SubmitJob"][-1].spec.machine
+        assert (asked.HasField("idle_time"), asked.idle_time.seconds) == (True, seconds)
+        assert made.json()["machine"]["idle_seconds"] == seconds
+    for wrong in (
+        {"idle_seconds": -1},
+        {"idle_seconds": 604_801},
+        {"idle_seconds": 1.5},
+        {"reuse": "new"},
+        {"colour": "red"},
+        "create",
+    ):
         refused = await gateway.http.post("/api/v1/submissions", json=body | {"machine": wrong})
         assert refused.status_code == 422
         assert refused.json()["errors"][0]["field"].startswith("machine")

@@ -161,8 +161,14 @@ def submit(  # noqa: PLR0913 - an argument for each option
         Reuse | None,
         typer.Option(
             "--reuse",
-            help="`reuse`: a machine that there is. `create`: one that is started for it. Default: any, or a new one if "
-            "none has room.",
+            help="`reuse`: a machine that there is. `create`: one that is started for it. Default: any, or a new one "
+            "if none has room.",
+        ),
+    ] = None,
+    idle: Annotated[
+        int | None,
+        typer.Option(
+            "--idle", metavar="SECONDS", min=0, help="Keep its machine idle no longer than this; default: the pool's."
         ),
     ] = None,
     dtype: Annotated[
@@ -208,7 +214,7 @@ def submit(  # noqa: PLR0913 - an argument for each option
         placement,
         priority,
         deadline_of(deadline, datetime.now(UTC)) if deadline else "",
-        MachineUse(reuse),
+        MachineUse(reuse, idle),
         profile,
     )
     with connect(endpoint, token) as client:

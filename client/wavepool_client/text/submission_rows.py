@@ -51,11 +51,13 @@ def submission_rows(job: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def machine_text(use: object) -> str | None:
-    """How a submission uses its machine, such as `create`; None for any machine."""
+    """How a submission uses its machine, such as `create, idle 60 s`; None if it asked for nothing special."""
     if not isinstance(use, dict):
         return None
-    reuse = cast("dict[str, Any]", use).get("reuse")
-    return None if reuse == "reuse-or-create" else str(reuse)
+    known = cast("dict[str, Any]", use)
+    reuse, idle = known.get("reuse"), known.get("idle_seconds")
+    said = [] if reuse == "reuse-or-create" else [str(reuse)]
+    return ", ".join(said if idle is None else [*said, f"idle {idle} s"]) or None
 
 
 def resources_text(resources: object) -> str | None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from google.protobuf.duration_pb2 import Duration
 from wavepool.scheduler.v1 import scheduler_pb2
 
 from vocabulary.gpu_types import MEMORY_GB
@@ -26,6 +27,8 @@ LEAST_FRACTION = 0.1
 """Of a GPU; a smaller request is probably a mistake, as it gets an eighth anyway."""
 DEVICES_OF_A_GPU = (1, 2, 4, 8)
 """An MI300X in SPX, DPX, QPX and CPX mode; AMD, MI300X partition guide."""
+MOST_IDLE_SECONDS = 7 * 24 * 3600
+"""More than any pool keeps idle machines for."""
 _ROUNDING = 1e-9
 """A fraction such as 0.1 + 0.4 may be off by this."""
 _MIB_PER_GB = 1024
@@ -127,18 +130,31 @@ def resources_of(asked: scheduler_pb2.Resources, gpu_types: Sequence[str]) -> tu
     return _isolated(asked, eighths or EIGHTHS_PER_GPU)
 
 
-def reuse_of(asked: scheduler_pb2.MachineUse) -> tuple[Reuse, Violations]:
-    """Which machines a request may run on, and its faults with the field and the fix of each."""
+def machine_use_of(asked: scheduler_pb2.MachineUse) -> tuple[Reuse, int | None, Violations]:
+    """Which machines a request may run on, and how many seconds its machine is to be kept idle after it.
+
+    Also its faults, with the field and the fix of each.
+    """
+    wrong: Violations = []
     reuse = _REUSES.get(asked.reuse, Reuse.REUSE_OR_CREATE)
     if asked.reuse and asked.reuse not in _REUSES:
         legal = ", ".join(one.name for one in Reuse)
-        return reuse, [("spec.machine.reuse", f"{asked.reuse} is none that is known; give one of {legal}")]
-    return reuse, []
+        wrong.append(("spec.machine.reuse", f"{asked.reuse} is none that is known; give one of {legal}"))
+    if not asked.HasField("idle_time"):
+        return reuse, None, wrong
+    idle = asked.idle_time
+    if not 0 <= idle.seconds <= MOST_IDLE_SECONDS or idle.nanos:
+        fix = f"give whole seconds from 0 to {MOST_IDLE_SECONDS}; the pool may keep machines for less"
+        wrong.append(("spec.machine.idle_time", f"is {idle.seconds} s and {idle.nanos} ns; {fix}"))
+    return reuse, idle.seconds, wrong
 
 
-def reuse_to_proto(reuse: Reuse) -> scheduler_pb2.MachineReuse.ValueType:
-    """The word for a message."""
-    return scheduler_pb2.MachineReuse.Value(f"MACHINE_REUSE_{reuse.name}")
+def machine_use_to_proto(reuse: Reuse, idle_seconds: int | None) -> scheduler_pb2.MachineUse:
+    """How an admitted job uses its machine."""
+    idle_time = None if idle_seconds is None else Duration(seconds=idle_seconds)
+    return scheduler_pb2.MachineUse(
+        reuse=scheduler_pb2.MachineReuse.Value(f"MACHINE_REUSE_{reuse.name}"), idle_time=idle_time
+    )
 
 
 def resources_to_proto(resources: Resources) -> scheduler_pb2.Resources:

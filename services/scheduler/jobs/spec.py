@@ -51,6 +51,8 @@ class JobSpec:
     deadline: datetime | None = None
     """It is to be over by then; None if it may wait for ever."""
     reuse: Reuse = Reuse.REUSE_OR_CREATE
+    idle_seconds: int | None = None
+    """How long its machine is to be kept idle after it; None for the pool's setting."""
 
     @property
     def gpu_types(self) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from services.scheduler.jobs.errors import InvalidFieldError, InvalidRequestError
 from services.scheduler.jobs.gpu_choice import wanted_gpu_type, wrong_gpu_types
-from services.scheduler.jobs.resources import WHOLE_GPU, Reuse, resources_of, reuse_of
+from services.scheduler.jobs.resources import WHOLE_GPU, Reuse, machine_use_of, resources_of
 from services.scheduler.jobs.spec import JobSpec
 from submissions.checks import InvalidSubmissionError, checked
 from vocabulary.limits import DEFAULT_QUEUE, MAX_PRIORITY, MIN_PRIORITY
@@ -45,8 +45,8 @@ def admit(request: SubmitJobRequest, problems: Mapping[str, Problem], gpu_types:
     wrong += wrong_gpu_types(asked.gpu_type, asked.fallback_gpu_types, gpu_types)
     wrong += _wrong_priority(asked.priority)
     resources, wrong_resources = resources_of(asked.resources, list(filter(None, (wanted, *fallbacks))))
-    reuse, wrong_reuse = reuse_of(asked.machine)
-    wrong += wrong_resources + wrong_reuse
+    reuse, idle_seconds, wrong_use = machine_use_of(asked.machine)
+    wrong += wrong_resources + wrong_use
     if wrong:
         raise InvalidRequestError(wrong)
     return JobSpec(
@@ -56,6 +56,7 @@ def admit(request: SubmitJobRequest, problems: Mapping[str, Problem], gpu_types:
         fallback_gpu_types=fallbacks,
         resources=resources,
         reuse=reuse,
+        idle_seconds=idle_seconds,
     )
 
 
@@ -123,6 +124,7 @@ def fingerprint(spec: JobSpec, asked: AskedSpec | None = None) -> str:
     resources = [] if spec.resources == WHOLE_GPU else [astuple(spec.resources)]
     more = {"class": asked.job_class, "placement": asked.placement} if asked else {}
     more["reuse"] = "" if spec.reuse is Reuse.REUSE_OR_CREATE else spec.reuse
+    more["idle"] = "" if spec.idle_seconds is None else f"{spec.idle_seconds} s"
     more["deadline"] = spec.deadline.isoformat() if spec.deadline else ""
     more = {name: value for name, value in more.items() if value}
     content = [said, spec.gpu_types, spec.priority, *queue, *limit, *resources, *([more] if more else [])]

@@ -8,6 +8,7 @@ from datetime import UTC
 from typing import TYPE_CHECKING
 
 import grpc
+from google.protobuf.duration_pb2 import Duration
 from wavepool.executor.v1 import inventory_pb2
 from wavepool.vmpool.v1 import vmpool_pb2, vmpool_pb2_grpc
 
@@ -169,6 +170,7 @@ def _lease_request(job: Job, lease_duration: timedelta) -> vmpool_pb2.AcquireLea
         gpu_type=job.spec.gpu_type,
         fallback_gpu_types=job.spec.fallback_gpu_types,
         duration=duration_to_proto(lease_duration),
+        idle_time=None if job.spec.idle_seconds is None else Duration(seconds=job.spec.idle_seconds),
     )
 
 

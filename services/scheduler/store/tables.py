@@ -47,6 +47,7 @@ jobs = Table(
     Column("placement", Text, nullable=False, server_default=""),
     Column("deadline", Instant),
     Column("reuse", Text, nullable=False, server_default="reuse-or-create"),
+    Column("idle_seconds", Integer),
     Column("state", Text, nullable=False),
     Column("create_time", Instant, nullable=False),
     Column("price_micros_per_hour", BigInteger, nullable=False),

@@ -217,7 +217,7 @@ class LeaseStore:
         gang_id: str = "",
         part: int = 0,
     ) -> Grant:
-        leased = machine.lease(now, slots)
+        leased = machine.lease(now, slots, request.idle_time)
         lease = Lease(
             lease_id=self._new_id("lease"),
             machine_id=machine.machine_id,

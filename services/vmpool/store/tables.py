@@ -42,6 +42,7 @@ machines = Table(
     Column("fencing_token", BigInteger, nullable=False),
     Column("jobs_run", Integer, nullable=False),
     Column("idle_us", BigInteger, nullable=False),
+    Column("keep_idle_us", BigInteger),
     Column("create_time", Instant, nullable=False),
     Column("state_time", Instant, nullable=False),
     Column("provision_time", Instant),

@@ -28,6 +28,7 @@ class ScriptedPool(vmpool_pb2_grpc.VmPoolServiceServicer):
         self.live: set[str] = set()
         self.releases: list[vmpool_pb2.ReleaseLeaseRequest] = []
         self.demands: list[dict[str, int]] = []
+        self.granted: list[vmpool_pb2.AcquireLeaseRequest] = []
         self.own_demands: list[list[str]] = []
         """The jobs of each report that want machines of their own."""
         self.events: list[vmpool_pb2.MachineEvent] = []
@@ -91,6 +92,7 @@ class ScriptedPool(vmpool_pb2_grpc.VmPoolServiceServicer):
         key = (request.job_id, request.attempt)
         if key not in self.leases:
             self.leases[key] = await self._grant(request, context)
+            self.granted.append(request)
         self.acquired.set()
         lease = self.leases[key]
         return vmpool_pb2.AcquireLeaseResponse(

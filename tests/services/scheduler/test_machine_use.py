@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import grpc
 import pytest
+from google.protobuf.duration_pb2 import Duration
 from wavepool.scheduler.v1 import queues_pb2, queues_pb2_grpc, scheduler_pb2
 from wavepool.scheduler.v1.queues_pb2 import ExplainJobRequest
 from wavepool.scheduler.v1.scheduler_pb2 import (
@@ -158,3 +159,20 @@ async def test_only_so_many_new_machines_are_asked_for_at_a_time_those_of_the_ol
     pool = Reports()
     await DemandReporter(pool, waiting(*jobs[::-1], with_reuse(900, Reuse.REUSE)), Inventory()).report()  # pyright: ignore[reportArgumentType] - three lines of it
     assert {kind.own_job_id for kind in pool.kinds} == {job.job_id for job in jobs[: demand.MOST_OWN_MACHINES]}
+
+
+@pytest.mark.parametrize("seconds", [None, 0, 60])
+async def test_the_idle_time_goes_to_the_pool_with_the_lease_and_is_part_of_the_submission(
+    cluster: Cluster, seconds: int | None
+) -> None:
+    use = MachineUse() if seconds is None else MachineUse(idle_time=Duration(seconds=seconds))
+    job = await cluster.submit("job", machine=use)
+    await cluster.events_to_end(job.job_id)
+    [request] = cluster.pool.granted
+    assert (request.idle_time.seconds if request.HasField("idle_time") else None) == seconds
+    shown = (await cluster.job(job.job_id)).spec.machine
+    assert (shown.idle_time.seconds if shown.HasField("idle_time") else None) == seconds
+    assert (await cluster.submit("job", machine=use)).job_id == job.job_id
+    with pytest.raises(grpc.aio.AioRpcError) as caught:
+        await cluster.submit("job", machine=MachineUse(idle_time=Duration(seconds=7)))
+    assert caught.value.code() is grpc.StatusCode.ALREADY_EXISTS

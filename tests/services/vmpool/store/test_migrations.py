@@ -54,7 +54,7 @@ def schema() -> str:
     return ""
 
 
-LATER_COLUMNS = {"own_job_id"}
+LATER_COLUMNS = {"own_job_id", "keep_idle_us"}
 
 
 def as_it_was_at_0009(connection: Connection) -> None:
