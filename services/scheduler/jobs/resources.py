@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from google.protobuf.duration_pb2 import Duration
 from wavepool.scheduler.v1 import scheduler_pb2
 
 from vocabulary.gpu_types import MEMORY_GB
@@ -151,10 +150,10 @@ def machine_use_of(asked: scheduler_pb2.MachineUse) -> tuple[Reuse, int | None, 
 
 def machine_use_to_proto(reuse: Reuse, idle_seconds: int | None) -> scheduler_pb2.MachineUse:
     """How an admitted job uses its machine."""
-    idle_time = None if idle_seconds is None else Duration(seconds=idle_seconds)
-    return scheduler_pb2.MachineUse(
-        reuse=scheduler_pb2.MachineReuse.Value(f"MACHINE_REUSE_{reuse.name}"), idle_time=idle_time
-    )
+    use = scheduler_pb2.MachineUse(reuse=scheduler_pb2.MachineReuse.Value(f"MACHINE_REUSE_{reuse.name}"))
+    if idle_seconds is not None:
+        use.idle_time.FromSeconds(idle_seconds)
+    return use
 
 
 def resources_to_proto(resources: Resources) -> scheduler_pb2.Resources:

@@ -72,5 +72,5 @@ class QueueMonitor:
 
     def _stuck_because(self, lane: Lane) -> str:
         """Why such jobs will not be served; empty if a machine that is there can do it."""
-        suits = self._inventory.suits(lane.resources, lane.gpu_types, lane.own_job_id)
+        suits = self._inventory.suits(lane.resources, lane.gpu_types, lane.own_job_id, self._waiting)
         return "" if suits else self._demand.blocked(lane)

@@ -89,7 +89,8 @@ class Explainer:
             (offer.machine_id, offer.gpu_type, self._refusal(job, offer, held.get(offer.machine_id, ())))
             for offer in offers
         ]
-        reason, remedy = self._why(job, ahead.position - 1, offers)
+        usable = [offer for offer in offers if offer.is_for(job.own_job_id, self._waiting)]
+        reason, remedy = self._why(job, ahead.position - 1, usable)
         return Explanation(
             reason,
             remedy,
@@ -124,7 +125,7 @@ class Explainer:
     def _missing(self, job: Job, types: str, offers: Sequence[MachineOffer], blocked: str) -> tuple[str, str] | None:
         """What is missing if no machine is ready that could take the job, and what helps; None if there is one."""
         resources, own_job_id = job.spec.resources, job.own_job_id
-        suits = self._inventory.suits(resources, job.spec.gpu_types, own_job_id)
+        suits = self._inventory.suits(resources, job.spec.gpu_types, own_job_id, self._waiting)
         if own_job_id and not suits:
             return f"It wants a new machine of its own with {types} (`create`).", self._remedy(job, blocked)
         if job.spec.reuse is Reuse.REUSE and not suits:
@@ -136,7 +137,7 @@ class Explainer:
             return f"There is no machine with {types}.", remedy
         if not suits:
             return f"No machine with {types} can give {resources}.", self._remedy(job, blocked)
-        stages = {offer.stage for offer in offers if own_job_id in {"", offer.own_job_id}}
+        stages = {offer.stage for offer in offers}
         if MachineStage.STARTING in stages and MachineStage.READY not in stages:
             return f"A machine with {types} is being started.", "It goes on when the machine is ready."
         return None

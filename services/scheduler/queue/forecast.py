@@ -65,7 +65,9 @@ class Forecast:
         position = self._waiting.ahead(job).position
         resources = job.spec.resources
         is_one_gpu = resources.is_plain and resources.gpus == 1
-        if job.own_job_id or (not is_one_gpu and not self._inventory.suits(resources, job.spec.gpu_types)):
+        if job.own_job_id or (
+            not is_one_gpu and not self._inventory.suits(resources, job.spec.gpu_types, "", self._waiting)
+        ):
             return Standing(position, None)
         ahead = self._waiting.jobs_ahead(job, PLAYED_AHEAD)
         times = [self._history.times(kind_of(other)) for other in ahead]

@@ -120,7 +120,8 @@ class Situations:
         large = {
             gpu_type
             for lane in self._waiting.lanes()
-            if lane.resources.gpus > 1 and self._inventory.suits(lane.resources, lane.gpu_types)
+            if lane.resources.gpus > 1
+            and self._inventory.suits(lane.resources, lane.gpu_types, lane.own_job_id, self._waiting)
             for gpu_type in lane.gpu_types
         }
         used = {gpu_type: self.used(gpu_type) for gpu_type in {job.spec.gpu_type for job in jobs}}

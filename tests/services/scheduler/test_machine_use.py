@@ -106,6 +106,10 @@ async def test_a_machine_whose_job_waits_no_longer_or_that_was_used_is_for_every
     other = await cluster.submit("other")
     assert await ran_on(cluster, other) == "machine-2"
     await cluster.pool.tell("machine-2", "STOPPED")
+    cluster.pool.blocked_by_gpu_type = {"MI300X": "no provider has one"}
+    third = await cluster.submit("third")
+    await cluster.event(third.job_id, lambda event: "no provider has one" in event.queued.message)
+    assert (await why(cluster, third)).reason == "There is no machine with MI300X."
     await cluster.cancel(job.job_id)
     await cluster.pool.tell("machine-3", "WARM", own_job_id=job.job_id)
     another = await cluster.submit("another")
