@@ -64,6 +64,8 @@ EXPLAINED: dict[str, Any] = {
     "ordering": "classic",
     "class": "urgent",
     "class_value": 20,
+    "deadline": "2026-11-01T12:00:00Z",
+    "latest_start_time": "2026-11-01T11:45:00Z",
 }
 
 
@@ -164,6 +166,8 @@ def test_why_says_the_rule_the_remedy_and_the_machines(gateway: ScriptedGateway)
     assert "Likely to start in 90 s, and in 9 of 10 cases within 600 s." in " ".join(out.split())
     assert "its GPUs are in use" in out
     assert "Class urgent: 20 points (classic)" in out
+    last = "Deadline 2026-11-01T12:00:00Z: it must start by 2026-11-01T11:45:00Z, or it is cancelled"
+    assert last in " ".join(out.split())
     assert wavepool("why", "job_1", "--json", "--endpoint", gateway.endpoint).json == EXPLAINED
 
 
