@@ -143,6 +143,9 @@ def why(
         return
     results.print(f"What would free it: {found.get('remedy')}", markup=False)
     results.print(_standing(found), markup=False)
+    if found.get("deadline"):
+        last = f"it must start by {found.get('latest_start_time')}, or it is cancelled"
+        results.print(f"Deadline {found['deadline']}: {last}", markup=False)
     if found.get("class"):
         worth = f"{found.get('class_value')} points ({found.get('ordering')})"
         results.print(f"Class {found['class']}: {worth}", markup=False)
@@ -224,6 +227,8 @@ def _described(queue: dict[str, Any]) -> list[dict[str, Any]]:
 def _order_of(queue: dict[str, Any]) -> str:
     """The queue's order, placement and classes, if they are not those of a queue that says nothing."""
     said = [f"{key} {queue[key]}" for key, usual in _USUAL.items() if queue.get(key, usual) != usual]
+    if queue.get("max_priority"):
+        said.append(f"priorities up to {queue['max_priority']}")
     classes: dict[str, Any] = queue.get("classes") or {}
     if classes:
         words = (_class_words(name, one, queue.get("default_class")) for name, one in classes.items())

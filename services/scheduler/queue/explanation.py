@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING
 
 from services.scheduler.fairness.settings import in_gpus
 from services.scheduler.jobs.job import OVER_STATES, WAITING_STATES, JobState
+from services.scheduler.jobs.resources import Reuse
 from services.scheduler.queue.placement import MachineStage
+from services.scheduler.queue.waiting import lane_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from datetime import datetime, timedelta
 
     from services.scheduler.jobs.estimate import WaitEstimate
     from services.scheduler.jobs.job import Job
@@ -29,6 +32,11 @@ _NOW = {
     JobState.SETTLING: "It has run, and its charge is being settled.",
 }
 
+_NOT_READY = {
+    MachineStage.STARTING: "it is being started",
+    MachineStage.CLOSED: "it takes no new jobs, as it is about to stop",
+}
+
 
 @dataclass(frozen=True)
 class Explanation:
@@ -41,6 +49,8 @@ class Explanation:
     ahead_in_others: int = 0
     wait: WaitEstimate | None = None
     machines: tuple[tuple[str, str, str], ...] = ()
+    latest_start_time: datetime | None = None
+    """If it still waits after this, its deadline ends it; None if it has none."""
 
 
 class Explainer:
@@ -55,6 +65,7 @@ class Explainer:
         demand: DemandReporter,
         situations: Situations,
         reasons: Callable[[], Mapping[str, str]],
+        longest_run: timedelta,
     ) -> None:
         self._waiting = waiting
         self._running = running
@@ -63,6 +74,7 @@ class Explainer:
         self._demand = demand
         self._situations = situations
         self._reasons = reasons
+        self._longest_run = longest_run
 
     def explain(self, job: Job) -> Explanation:
         """Where the job stands."""
@@ -77,7 +89,8 @@ class Explainer:
             (offer.machine_id, offer.gpu_type, self._refusal(job, offer, held.get(offer.machine_id, ())))
             for offer in offers
         ]
-        reason, remedy = self._why(job, ahead.position - 1, offers)
+        usable = [offer for offer in offers if offer.is_for(job.own_job_id, self._waiting)]
+        reason, remedy = self._why(job, ahead.position - 1, usable)
         return Explanation(
             reason,
             remedy,
@@ -86,6 +99,7 @@ class Explainer:
             ahead.in_others,
             self._forecast.standing(job).wait,
             tuple(machines[:MOST_MACHINES]),
+            job.spec.latest_start(self._longest_run),
         )
 
     def _why(self, job: Job, ahead: int, offers: list[MachineOffer]) -> tuple[str, str]:
@@ -95,16 +109,9 @@ class Explainer:
             queue, limit = full
             reason = f"Queue {queue} has as many GPUs of {job.spec.gpu_type} as its limit allows, {in_gpus(limit)}."
             return reason, f"A run of queue {queue} that ends, or a higher limit."
-        resources = job.spec.resources
-        blocked = self._demand.blocked(job.spec.gpu_types, resources)
-        if not offers:
-            remedy = blocked or "A machine is asked for; it starts when a provider has one."
-            return f"There is no machine with {types}.", remedy
-        if not self._inventory.suits(resources, job.spec.gpu_types):
-            return f"No machine with {types} can give {resources}.", self._remedy(job, blocked)
-        stages = {offer.stage for offer in offers}
-        if MachineStage.STARTING in stages and MachineStage.READY not in stages:
-            return f"A machine with {types} is being started.", "It goes on when the machine is ready."
+        blocked = self._demand.blocked(lane_of(job))
+        if missing := self._missing(job, types, offers, blocked):
+            return missing
         reason = self._reasons().get(job.job_id, "")
         more = f" No further machine starts: {blocked}" if blocked else ""
         if reason and ahead == 0:
@@ -114,6 +121,26 @@ class Explainer:
         jobs = "1 job is" if ahead == 1 else f"{ahead} jobs are"
         why = f" ({reason})" if reason else ""
         return f"{jobs} ahead of it for {types}{why}.", f"Runs on {types} that end, or a further machine.{more}"
+
+    def _missing(self, job: Job, types: str, offers: Sequence[MachineOffer], blocked: str) -> tuple[str, str] | None:
+        """What is missing if no machine is ready that could take the job, and what helps; None if there is one."""
+        resources, own_job_id = job.spec.resources, job.own_job_id
+        suits = self._inventory.suits(resources, job.spec.gpu_types, own_job_id, self._waiting)
+        if own_job_id and not suits:
+            return f"It wants a new machine of its own with {types} (`create`).", self._remedy(job, blocked)
+        if job.spec.reuse is Reuse.REUSE and not suits:
+            can = f" that can give {resources}" if offers else ""
+            remedy = "A machine that is started for others; none is started for a submission with `reuse`."
+            return f"There is no machine with {types}{can}, and it asks for none (`reuse`).", remedy
+        if not offers:
+            remedy = blocked or "A machine is asked for; it starts when a provider has one."
+            return f"There is no machine with {types}.", remedy
+        if not suits:
+            return f"No machine with {types} can give {resources}.", self._remedy(job, blocked)
+        stages = {offer.stage for offer in offers}
+        if MachineStage.STARTING in stages and MachineStage.READY not in stages:
+            return f"A machine with {types} is being started.", "It goes on when the machine is ready."
+        return None
 
     def _remedy(self, job: Job, blocked: str) -> str:
         """What helps a job that no machine can take."""
@@ -125,10 +152,10 @@ class Explainer:
         )
 
     def _refusal(self, job: Job, offer: MachineOffer, held: Sequence[Slot]) -> str:
-        if offer.stage is MachineStage.STARTING:
-            return "it is being started"
-        if offer.stage is MachineStage.CLOSED:
-            return "it takes no new jobs, as it is about to stop"
+        if not offer.is_for(job.own_job_id, self._waiting):
+            return "it was not started for this job" if job.own_job_id else "it was started for another job"
+        if offer.stage is not MachineStage.READY:
+            return _NOT_READY[offer.stage]
         holders = ", ".join(sorted(job.job_id for job in self._running.jobs() if job.machine_id == offer.machine_id))
         resources = job.spec.resources
         if not offer.could_give(resources):

@@ -60,12 +60,14 @@ class Forecast:
     def standing(self, job: Job) -> Standing:
         """Position and wait of a job that waits, or is about to.
 
-        There is no estimate for parts of a GPU, or several GPUs, that no machine can give.
+        There is no estimate for parts of a GPU, or several GPUs, that no machine can give, and for new machines.
         """
         position = self._waiting.ahead(job).position
         resources = job.spec.resources
         is_one_gpu = resources.is_plain and resources.gpus == 1
-        if not is_one_gpu and not self._inventory.suits(resources, job.spec.gpu_types):
+        if job.own_job_id or (
+            not is_one_gpu and not self._inventory.suits(resources, job.spec.gpu_types, "", self._waiting)
+        ):
             return Standing(position, None)
         ahead = self._waiting.jobs_ahead(job, PLAYED_AHEAD)
         times = [self._history.times(kind_of(other)) for other in ahead]

@@ -10,13 +10,14 @@ from services.scheduler.fairness.backfill import first_room
 from services.scheduler.fairness.plan import plan
 from services.scheduler.fairness.settings import FairnessPolicy
 from services.scheduler.fairness.situation import Candidate, Machine, Running, Situation
+from services.scheduler.jobs.resources import Reuse
 from services.scheduler.jobs.spec import Placement
 from services.scheduler.queue.placement import MachineStage, machine_with_torch
 from services.scheduler.queue.waiting import lane_of
 from vocabulary.slots import EIGHTHS_PER_GPU, WHOLE_GPU, covered
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Container, Iterable, Mapping, Sequence
     from datetime import timedelta
 
     from servicekit.clock import Clock
@@ -129,7 +130,7 @@ class Situations:
             further[self._book.queues.known(lane.queue)] += max(0, waiting - listed) * lane.resources.eighths
         first = (job for lane, (_, listed) in lanes.items() for job in self._waiting.first(lane, listed))
         jobs = sorted(first, key=self._waiting.rank)
-        suitable = {lane: _suitable(lane, offers) for lane in lanes}
+        suitable = {lane: _suitable(lane, offers, self._waiting) for lane in lanes}
         situation = Situation(
             gpu_type,
             self._book.queues,
@@ -152,13 +153,15 @@ class Situations:
     def askable(self, jobs: Sequence[Job]) -> list[Job]:
         """Those for which any free slots will do, and that break no limit of their queues.
 
-        Of types that a job of several GPUs waits for, single GPUs are left to plans, which know what is kept for it.
+        Those that do not take any machine (`reuse`, `create`) are left to plans. So are single GPUs of types that a job
+        of several waits for: plans know what is kept for it.
         """
         offers = self._inventory.offers()
         large = {
             gpu_type
             for lane in self._waiting.lanes()
-            if lane.resources.gpus > 1 and self._inventory.suits(lane.resources, lane.gpu_types)
+            if lane.resources.gpus > 1
+            and self._inventory.suits(lane.resources, lane.gpu_types, lane.own_job_id, self._waiting)
             for gpu_type in lane.gpu_types
         }
         used = {gpu_type: self.used(gpu_type) for gpu_type in {job.spec.gpu_type for job in jobs}}
@@ -166,10 +169,15 @@ class Situations:
             job
             for job in jobs
             if job.spec.resources.is_plain
+            and job.spec.reuse is Reuse.REUSE_OR_CREATE
             and (job.spec.resources.gpus > 1 or large.isdisjoint(job.spec.gpu_types))
             and machine_with_torch(job, offers) is None
             and self._full_queue(job, used[job.spec.gpu_type]) is None
         ]
+
+    def is_too_late(self, job: Job) -> bool:
+        """True if an attempt that starts now might not end before the job's deadline."""
+        return job.spec.is_too_late(self._clock.now(), self._longest_run)
 
     def full_queue(self, job: Job) -> tuple[str, int] | None:
         """The job's queue, or the nearest above, that may not have so much more of the wanted type, with its limit.
@@ -215,7 +223,7 @@ class Situations:
                 continue
             lane = lane_of(job)
             others = [offer for offer in offers.values() if offer.gpu_type == chosen.gpu_type and offer is not chosen]
-            allowed = _suitable(lane, [chosen, *others])
+            allowed = _suitable(lane, [chosen, *others], self._waiting)
             for offer in (chosen, *others):
                 takes = offer.stage is MachineStage.READY and (allowed is None or offer.machine_id in allowed)
                 # It ends before the hold of the machine that was chosen, and perhaps not before that of another one.
@@ -272,17 +280,22 @@ class Situations:
         return Candidate(job.job_id, job.spec.queue, turn_time, eighths, machines, promised, limit, scores)
 
 
-def _suitable(lane: Lane, offers: Iterable[MachineOffer]) -> frozenset[str] | None:
+def _suitable(lane: Lane, offers: Sequence[MachineOffer], waiting: Container[str]) -> frozenset[str] | None:
     """The machines that a lane's jobs may run on; None for all.
 
     If no machine has torch, any will do: it uses the catalogue's problem or refuses.
     """
-    able = {offer.machine_id for offer in offers if lane.resources.is_plain or offer.could_give(lane.resources)}
+    able = {
+        offer.machine_id
+        for offer in offers
+        if offer.is_for(lane.own_job_id, waiting) and (lane.resources.is_plain or offer.could_give(lane.resources))
+    }
     ready = (offer for offer in offers if offer.stage is MachineStage.READY)
     with_torch = {offer.machine_id for offer in ready if offer.has_torch and offer.machine_id in able}
     if lane.has_definition and with_torch:
         return frozenset(with_torch)
-    return None if lane.resources.is_plain else frozenset(able)
+    takes_any = lane.resources.is_plain and not lane.own_job_id
+    return None if takes_any and len(able) == len(offers) else frozenset(able)
 
 
 def _preferred_first(offers: Iterable[MachineOffer]) -> list[MachineOffer]:
