@@ -9,6 +9,7 @@ from pydantic import BaseModel, Field
 from wavepool.scheduler.v1.scheduler_pb2 import JOB_STATE_CANCELLED, JOB_STATE_FAILED, JOB_STATE_FINISHED
 
 from gateway.submissions.end_frames import end_frame
+from gateway.submissions.machine_use import AdmittedMachineUse, admitted_machine_use
 from gateway.submissions.resources import AdmittedResources, admitted_resources
 from gateway.submissions.verdicts import final_status
 from gateway.words.enum_names import job_state_name, mode_name, timing_mode_word, timing_name, verdict_name
@@ -45,6 +46,8 @@ class Submission(BaseModel):
     job_class: Annotated[str | None, Field(alias="class", description="A class of its queue; null: none.")]
     placement: Annotated[str | None, Field(description="How its machine is chosen; null: as its queue says.")]
     movable: Annotated[bool, Field(description="Its run may be stopped, and start again on another machine.")]
+    machine: AdmittedMachineUse
+    deadline: Annotated[datetime | None, Field(description="It is over by then, or cancelled; null: none.")]
     state: Annotated[
         str, Field(description="QUEUED, PROVISIONING, RUNNING, SETTLING, or over: FINISHED, CANCELLED, FAILED.")
     ]
@@ -170,6 +173,8 @@ def _submission_fields(job: scheduler_pb2.Job) -> dict[str, Any]:
         "class": spec.job_class or None,
         "placement": spec.placement or None,
         "movable": spec.movable,
+        "machine": admitted_machine_use(spec.machine),
+        "deadline": instant_of(spec.deadline),
         "state": job_state_name(job.state),
         "status": final_status(submission.mode, job.state, job.verdict) if over else None,
         "verdict": verdict_name(job.verdict) if job.verdict else None,

@@ -93,6 +93,14 @@ def test_no_run_moves_to_a_place_that_is_free_only_when_another_run_has_stopped(
     assert kinds(decided([2, 2], moving, only_there)).keys() == {"one", "two"}
 
 
+def test_a_run_moves_only_to_a_machine_that_it_may_run_on() -> None:
+    large = asks("large", 2, queue="blue")
+    for machines, moves in ((frozenset({"m0"}), False), (frozenset({"m0", "m1"}), True)):
+        small = replace(runs("small", "m0"), machines=machines)
+        found = decided([2, 2], [small, runs("fixed", "m1", movable=False)], large)
+        assert bool(found.stops) == moves
+
+
 def test_a_range_above_its_least_is_not_moved_as_its_gpus_could_get_places_on_two_machines() -> None:
     """Three of eight GPUs are free, a fourth would be if one of the range went to the other machine."""
     fixed, large = runs("fixed", "m0", 3, movable=False), asks("large", 4, queue="blue")

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import sys
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
@@ -20,8 +22,10 @@ from wavepool_client.submission import (
     TIMED_MODES,
     GpuRange,
     Isolation,
+    MachineUse,
     Mode,
     Resources,
+    Reuse,
     Submission,
     TimingMode,
 )
@@ -37,6 +41,8 @@ if TYPE_CHECKING:
     from wavepool_client.http.event_stream import Event
     from wavepool_client.outcome import Result
 
+_DURATION = re.compile(r"(\d+(?:\.\d+)?)([smhd])")
+_UNIT_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 FEW_SUBMISSIONS = 3
 """The command says how many submissions remain if they are no more than this."""
 LaunchPlanOption = Annotated[
@@ -145,6 +151,39 @@ def submit(  # noqa: PLR0913 - an argument for each option
             "--movable", help="The run may be stopped, free of charge, and start again elsewhere for a larger one."
         ),
     ] = False,
+    priority: Annotated[
+        int,
+        typer.Option(
+            "--priority",
+            metavar="POINTS",
+            min=-100,
+            max=100,
+            help="Goes earlier the higher it is; above what `wavepool queues` says with an administrator's token.",
+        ),
+    ] = 0,
+    deadline: Annotated[
+        str,
+        typer.Option(
+            "--deadline",
+            metavar="TIME",
+            help="Cancel it if it still waits when it can no longer end by then: `2h` from now (s, m, h, d), or a time "
+            "with its zone, such as 2026-11-01T12:00:00Z.",
+        ),
+    ] = "",
+    reuse: Annotated[
+        Reuse | None,
+        typer.Option(
+            "--reuse",
+            help="`reuse`: a machine that there is. `create`: one that is started for it. Default: any, or a new one "
+            "if none has room.",
+        ),
+    ] = None,
+    idle: Annotated[
+        int | None,
+        typer.Option(
+            "--idle", metavar="SECONDS", min=0, help="Keep its machine idle no longer than this; default: the pool's."
+        ),
+    ] = None,
     dtype: Annotated[
         str, typer.Option("--dtype", help="The element type, where the problem has several; its first if left out.")
     ] = "",
@@ -187,6 +226,9 @@ def submit(  # noqa: PLR0913 - an argument for each option
         job_class,
         placement,
         movable,
+        priority,
+        deadline_of(deadline, datetime.now(UTC)) if deadline else "",
+        MachineUse(reuse, idle),
         profile,
     )
     with connect(endpoint, token) as client:
@@ -270,6 +312,29 @@ def jobs(
     results.print(
         table_of(("id", "problem", "mode", "state", "verdict", "timing", "cost", "created"), map(_row, found))
     )
+
+
+def deadline_of(text: str, now: datetime) -> str:
+    """The time that `2h` from now or a time with its zone stands for, in UTC; raises InputError."""
+    if found := _DURATION.fullmatch(text.strip()):
+        try:
+            instant = now + timedelta(seconds=float(found[1]) * _UNIT_SECONDS[found[2]])
+        except OverflowError:
+            raise InputError(f"--deadline: {text} from now is beyond the calendar; give a nearer time") from None
+    else:
+        instant = _zoned(text.strip())
+        if instant is None:
+            fix = "give a time from now, such as 90m or 2h, or a time with its zone, such as 2026-11-01T12:00:00Z"
+            raise InputError(f"--deadline: is {text!r}; {fix}")
+    return instant.isoformat().replace("+00:00", "Z")
+
+
+def _zoned(text: str) -> datetime | None:
+    try:
+        instant = datetime.fromisoformat(text)
+        return instant.astimezone(UTC) if instant.tzinfo else None
+    except (ValueError, OverflowError):
+        return None
 
 
 def source_of(file: Path) -> str:

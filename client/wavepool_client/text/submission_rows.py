@@ -21,6 +21,7 @@ AS_THEY_ARE = (
     "time_limit_seconds",
     "class",
     "placement",
+    "deadline",
     "priority",
 )
 AFTERWARDS = (
@@ -39,6 +40,7 @@ AFTERWARDS = (
 def submission_rows(job: dict[str, Any]) -> list[tuple[str, str]]:
     """Names and values of the known fields; code and result are too long for a table."""
     facts = {name: job.get(name) for name in (*AS_THEY_ARE, *AFTERWARDS)}
+    facts["machine"] = machine_text(job.get("machine"))
     facts["resources"] = resources_text(job.get("resources"))
     got = job.get("got_gpus")
     facts["got"] = f"{got:g} GPU{'' if got == 1 else 's'}" if got and _is_range(job) else None
@@ -48,6 +50,16 @@ def submission_rows(job: dict[str, Any]) -> list[tuple[str, str]]:
     facts["extras"] = [name for name in ("launch_plan", "problem_def", "profile") if job.get(name)]
     facts["message"] = None if job.get("result") else job.get("message")
     return [(name, _text(value)) for name, value in facts.items() if value not in (None, "", [])]
+
+
+def machine_text(use: object) -> str | None:
+    """How a submission uses its machine, such as `create, idle 60 s`; None if it asked for nothing special."""
+    if not isinstance(use, dict):
+        return None
+    known = cast("dict[str, Any]", use)
+    reuse, idle = known.get("reuse"), known.get("idle_seconds")
+    said = [] if reuse == "reuse-or-create" else [str(reuse)]
+    return ", ".join(said if idle is None else [*said, f"idle {idle} s"]) or None
 
 
 def resources_text(resources: object) -> str | None:

@@ -62,6 +62,8 @@ class Running:
     """It can start again with so much, as it takes a range of whole GPUs; 0 if its size is fixed."""
     movable: bool = False
     """It may be stopped now, and start again on another machine."""
+    machines: frozenset[str] | None = None
+    """The machines that it may start on again; None for all."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from services.scheduler.jobs.errors import IllegalMoveError
+from services.scheduler.jobs.resources import Reuse
 from vocabulary.money import price_of
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ class JobState(StrEnum):
     FINISHED = "finished"
     """Over, with a verdict about the submission. Entered by the settler."""
     CANCELLED = "cancelled"
-    """Over, because someone cancelled it. Entered by the settler."""
+    """Over, because someone cancelled it, or its deadline had become too near. Entered by the settler."""
     FAILED = "failed"
     """Over, because we failed too often; nothing is charged. Entered by the settler."""
 
@@ -128,6 +129,11 @@ class Job:
     def run_id(self) -> str:
         """The executor's name for the present attempt."""
         return f"{self.job_id}-{self.attempt}"
+
+    @property
+    def own_job_id(self) -> str:
+        """Its id if it wants a machine that is started for it; else empty."""
+        return self.job_id if self.spec.reuse is Reuse.CREATE else ""
 
     @property
     def failed_attempts(self) -> int:

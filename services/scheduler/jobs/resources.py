@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 LEAST_FRACTION = 0.1
 """Of a GPU; a smaller request is probably a mistake, as it gets an eighth anyway."""
 DEVICES_OF_A_GPU = tuple(COMPUTE_MODES["MI300X"].values())
+MOST_IDLE_SECONDS = 7 * 24 * 3600
+"""More than any pool keeps idle machines for."""
 _ROUNDING = 1e-9
 """A fraction such as 0.1 + 0.4 may be off by this."""
 _MIB_PER_GB = 1024
@@ -58,6 +60,17 @@ class GpuMode(NamedTuple):
     """Runs that may share a device."""
     masks_compute_units: bool = False
     """Whether they can each have compute units of their own."""
+
+
+class Reuse(StrEnum):
+    """Which machines a job may run on."""
+
+    REUSE_OR_CREATE = "reuse-or-create"
+    """Any; one is started if none has room."""
+    REUSE = "reuse"
+    """Those that are there, or on their way for others."""
+    CREATE = "create"
+    """One that is started for it, and that has served no other run."""
 
 
 @dataclass(frozen=True, order=True)
@@ -180,6 +193,33 @@ def mode_text(gpu_type: str, device_count: int) -> str:
     return f"{mode} mode" if mode else f"{device_count} device{'s' if device_count > 1 else ''} each"
 
 
+def machine_use_of(asked: scheduler_pb2.MachineUse) -> tuple[Reuse, int | None, Violations]:
+    """Which machines a request may run on, and how many seconds its machine is to be kept idle after it.
+
+    Also its faults, with the field and the fix of each.
+    """
+    wrong: Violations = []
+    reuse = _REUSES.get(asked.reuse, Reuse.REUSE_OR_CREATE)
+    if asked.reuse and asked.reuse not in _REUSES:
+        legal = ", ".join(one.name for one in Reuse)
+        wrong.append(("spec.machine.reuse", f"{asked.reuse} is none that is known; give one of {legal}"))
+    if not asked.HasField("idle_time"):
+        return reuse, None, wrong
+    idle = asked.idle_time
+    if not 0 <= idle.seconds <= MOST_IDLE_SECONDS or idle.nanos:
+        fix = f"give whole seconds from 0 to {MOST_IDLE_SECONDS}; the pool may keep machines for less"
+        wrong.append(("spec.machine.idle_time", f"is {idle.seconds} s and {idle.nanos} ns; {fix}"))
+    return reuse, idle.seconds, wrong
+
+
+def machine_use_to_proto(reuse: Reuse, idle_seconds: int | None) -> scheduler_pb2.MachineUse:
+    """How an admitted job uses its machine."""
+    use = scheduler_pb2.MachineUse(reuse=scheduler_pb2.MachineReuse.Value(f"MACHINE_REUSE_{reuse.name}"))
+    if idle_seconds is not None:
+        use.idle_time.FromSeconds(idle_seconds)
+    return use
+
+
 def resources_to_proto(resources: Resources) -> scheduler_pb2.Resources:
     """The resources as an admitted job has them."""
     return scheduler_pb2.Resources(
@@ -265,4 +305,5 @@ def _listed(numbers: Iterable[int]) -> str:
 
 
 _ANY_MODE = [GpuMode(devices, runs_per_device=2, masks_compute_units=True) for devices in DEVICES_OF_A_GPU]
+_REUSES = {scheduler_pb2.MachineReuse.Value(f"MACHINE_REUSE_{one.name}"): one for one in Reuse}
 _ISOLATIONS = {scheduler_pb2.Isolation.Value(f"ISOLATION_{one.name}"): one for one in Isolation}

@@ -14,11 +14,10 @@ if TYPE_CHECKING:
 
     from servicekit.clock import Clock
     from services.scheduler.jobs.queue_state import EndCounts, Place
-    from services.scheduler.jobs.resources import Resources
     from services.scheduler.queue.demand import DemandReporter
     from services.scheduler.queue.inventory import Inventory
     from services.scheduler.queue.running import RunningJobs
-    from services.scheduler.queue.waiting import WaitingJobs
+    from services.scheduler.queue.waiting import Lane, WaitingJobs
     from services.scheduler.store.attempt_reader import AttemptReader
     from vocabulary.readings import Reading
 
@@ -63,17 +62,18 @@ class QueueMonitor:
         return queue_readings(states, slowdowns(runs))
 
     def _waiters(self) -> dict[Place, Waiters]:
-        reasons: dict[tuple[tuple[str, ...], Resources], str] = {}
+        reasons: dict[Lane, str] = {}
         found = {place: Waiters(since) for place, since in self._waiting.since().items()}
         for lane, jobs in self._waiting.lanes().items():
-            kind = (lane.gpu_types, lane.resources)
+            kind = lane._replace(queue="")
             if kind not in reasons:
-                reasons[kind] = self._stuck_because(*kind)
+                reasons[kind] = self._stuck_because(kind)
             if reasons[kind]:
                 waiters = found[lane.place]
                 found[lane.place] = waiters._replace(stuck=waiters.stuck + jobs, stuck_because=reasons[kind])
         return found
 
-    def _stuck_because(self, gpu_types: tuple[str, ...], resources: Resources) -> str:
+    def _stuck_because(self, lane: Lane) -> str:
         """Why such jobs will not be served; empty if a machine that is there can do it."""
-        return "" if self._inventory.suits(resources, gpu_types) else self._demand.blocked(gpu_types, resources)
+        suits = self._inventory.suits(lane.resources, lane.gpu_types, lane.own_job_id, self._waiting)
+        return "" if suits else self._demand.blocked(lane)

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 
 from services.scheduler.fairness.settings import in_gpus
 from services.scheduler.jobs.job import OVER_STATES, WAITING_STATES, JobState
-from services.scheduler.jobs.resources import modes_for
+from services.scheduler.jobs.resources import Reuse, modes_for
 from services.scheduler.queue.placement import MachineStage
+from services.scheduler.queue.waiting import lane_of
 from vocabulary.slots import covered
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
+    from datetime import datetime, timedelta
 
     from services.scheduler.jobs.estimate import WaitEstimate
     from services.scheduler.jobs.job import Job
@@ -41,6 +43,8 @@ class Explanation:
     ahead_in_others: int = 0
     wait: WaitEstimate | None = None
     machines: tuple[Refusal, ...] = ()
+    latest_start_time: datetime | None = None
+    """If it still waits after this, its deadline ends it; None if it has none."""
 
 
 class Explainer:
@@ -55,6 +59,7 @@ class Explainer:
         situations: Situations,
         refusals: Refusals,
         reasons: Callable[[], Mapping[str, str]],
+        longest_run: timedelta,
     ) -> None:
         self._waiting = waiting
         self._inventory = inventory
@@ -63,6 +68,7 @@ class Explainer:
         self._situations = situations
         self._refusals = refusals
         self._reasons = reasons
+        self._longest_run = longest_run
 
     def explain(self, job: Job) -> Explanation:
         """Where the job stands."""
@@ -72,7 +78,8 @@ class Explainer:
             return Explanation(_NOW[job.state].format(machine=job.machine_id or "a machine"))
         ahead = self._waiting.ahead(job)
         offers = [offer for offer in self._inventory.offers() if offer.gpu_type in job.spec.gpu_types]
-        reason, remedy = self._why(job, ahead.position - 1, offers)
+        usable = [offer for offer in offers if offer.is_for(job.own_job_id, self._waiting)]
+        reason, remedy = self._why(job, ahead.position - 1, usable)
         return Explanation(
             reason,
             remedy,
@@ -81,27 +88,19 @@ class Explainer:
             ahead.in_others,
             self._forecast.standing(job).wait,
             tuple(self._refusals.of(job, offers)),
+            job.spec.latest_start(self._longest_run),
         )
 
-    def _why(self, job: Job, ahead: int, offers: list[MachineOffer]) -> tuple[str, str]:
+    def _why(self, job: Job, ahead: int, offers: Sequence[MachineOffer]) -> tuple[str, str]:
         types = " or ".join(job.spec.gpu_types)
         full = self._situations.full_queue(job)
         if full:
             queue, limit = full
             reason = f"Queue {queue} has as many GPUs of {job.spec.gpu_type} as its limit allows, {in_gpus(limit)}."
             return reason, f"A run of queue {queue} that ends, or a higher limit."
-        resources = job.spec.resources
-        blocked = self._demand.blocked(job.spec.gpu_types, resources)
-        if not offers:
-            remedy = blocked or "A machine is asked for; it starts when a provider has one."
-            if not self._inventory.can_have(resources, job.spec.gpu_types):
-                remedy = f"{_sentence(blocked)} {self._other_mode(job, offers)}"
-            return f"There is no machine with {types}.", remedy
-        if not self._inventory.suits(resources, job.spec.gpu_types):
-            return f"No machine with {types} can give {resources}.", self._remedy(job, offers, blocked)
-        stages = {offer.stage for offer in offers}
-        if MachineStage.STARTING in stages and MachineStage.READY not in stages:
-            return f"A machine with {types} is being started.", "It goes on when the machine is ready."
+        blocked = self._demand.blocked(lane_of(job))
+        if missing := self._missing(job, types, offers, blocked):
+            return missing
         reason = self._reasons().get(job.job_id, "")
         more = f" No further machine starts: {blocked}" if blocked else ""
         if reason and ahead == 0:
@@ -112,7 +111,29 @@ class Explainer:
         why = f" ({reason})" if reason else ""
         return f"{jobs} ahead of it for {types}{why}.", f"Runs on {types} that end, or a further machine.{more}"
 
-    def _remedy(self, job: Job, offers: list[MachineOffer], blocked: str) -> str:
+    def _missing(self, job: Job, types: str, offers: Sequence[MachineOffer], blocked: str) -> tuple[str, str] | None:
+        """What is missing if no machine is ready that could take the job, and what helps; None if there is one."""
+        resources, own_job_id = job.spec.resources, job.own_job_id
+        suits = self._inventory.suits(resources, job.spec.gpu_types, own_job_id, self._waiting)
+        if own_job_id and not suits:
+            return f"It wants a new machine of its own with {types} (`create`).", self._remedy(job, offers, blocked)
+        if job.spec.reuse is Reuse.REUSE and not suits:
+            can = f" that can give {resources}" if offers else ""
+            remedy = "A machine that is started for others; none is started for a submission with `reuse`."
+            return f"There is no machine with {types}{can}, and it asks for none (`reuse`).", remedy
+        if not offers:
+            remedy = blocked or "A machine is asked for; it starts when a provider has one."
+            if not self._inventory.can_have(resources, job.spec.gpu_types):
+                remedy = f"{_sentence(blocked)} {self._other_mode(job, offers)}"
+            return f"There is no machine with {types}.", remedy
+        if not suits:
+            return f"No machine with {types} can give {resources}.", self._remedy(job, offers, blocked)
+        stages = {offer.stage for offer in offers}
+        if MachineStage.STARTING in stages and MachineStage.READY not in stages:
+            return f"A machine with {types} is being started.", "It goes on when the machine is ready."
+        return None
+
+    def _remedy(self, job: Job, offers: Sequence[MachineOffer], blocked: str) -> str:
         """What helps a job that no machine can take."""
         resources = job.spec.resources
         if resources.is_plain:
@@ -125,7 +146,7 @@ class Explainer:
         )
         return f"{other} {self._other_mode(job, offers)}".strip()
 
-    def _other_mode(self, job: Job, offers: list[MachineOffer]) -> str:
+    def _other_mode(self, job: Job, offers: Sequence[MachineOffer]) -> str:
         """In which modes GPUs could take the job, and which one is idle; empty if that is not known of its types."""
         modes = {gpu_type: modes_for(job.spec.resources, gpu_type) for gpu_type in job.spec.gpu_types}
         said = [f"{gpu_type} in {' or '.join(found)}" for gpu_type, found in modes.items() if found]

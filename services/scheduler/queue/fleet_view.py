@@ -12,7 +12,7 @@ from services.scheduler.queue.placement import MachineStage
 from vocabulary.slots import EIGHTH_MILLI, EIGHTHS_PER_GPU, LEGAL_EIGHTHS, WHOLE_GPU, Slot, covered
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Hashable, Iterable, Iterator
+    from collections.abc import Collection, Container, Hashable, Iterable, Iterator
     from datetime import datetime
 
     from services.scheduler.fairness.settings import Queues
@@ -40,6 +40,7 @@ class FleetView:
         queues: Queues | None,
         gpu_types: Collection[str],
         now: datetime,
+        waiting: Container[str],
     ) -> None:
         self._history = history
         self._queues = queues
@@ -50,7 +51,8 @@ class FleetView:
         offers = {
             offer.machine_id: offer
             for offer in inventory.offers()
-            if offer.gpu_type in gpu_types and offer.stage is not MachineStage.CLOSED
+            # Machines that were started for one job are for nobody else while that waits.
+            if offer.gpu_type in gpu_types and offer.stage is not MachineStage.CLOSED and offer.is_for("", waiting)
         }
         starts = {name: inventory.start_of(name, now) for name in offers}
         ours = self._slots_by_machine(running, offers)

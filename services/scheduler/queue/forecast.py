@@ -69,11 +69,22 @@ class Forecast:
             metrics.wait_estimates.labels(within).inc()
 
     def standing(self, job: Job) -> Standing:
-        """Position and wait of a job that waits, or is about to. There is no estimate of what no machine can give."""
+        """Position and wait of a job that waits, or is about to.
+
+        There is no estimate of what no machine can give, and for new machines.
+        """
         place = self._waiting.ahead(job)
+        if job.own_job_id:
+            return Standing(place.position, None)
         queues = self._book.queues if self._book else None
         view = FleetView(
-            self._inventory, self._running.jobs(), self._history, queues, job.spec.gpu_types, self._clock.now()
+            self._inventory,
+            self._running.jobs(),
+            self._history,
+            queues,
+            job.spec.gpu_types,
+            self._clock.now(),
+            self._waiting,
         )
         ahead = self._waiting.jobs_ahead(job, PLAYED_AHEAD)
         needs = [view.need(other) for other in ahead]

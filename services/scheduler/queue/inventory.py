@@ -12,7 +12,7 @@ from services.scheduler.jobs.resources import GpuMode
 from services.scheduler.queue.placement import MachineOffer, MachineStage
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Container
     from datetime import datetime
 
     from wavepool.vmpool.v1.vmpool_pb2 import Machine, MachineEvent
@@ -110,13 +110,17 @@ class Inventory:
         modes = [self._modes.get(gpu_type) for gpu_type in gpu_types]
         return any(known is None or any(map(resources.fits, known)) for known in modes)
 
-    def suits(self, resources: Resources, gpu_types: Collection[str]) -> bool:
-        """True if a machine that is there, or on its way, can give this once it is free."""
+    def suits(self, resources: Resources, gpu_types: Collection[str], own_job_id: str, waiting: Container[str]) -> bool:
+        """True if a machine that is there, or on its way, can give this once it is free.
+
+        `own_job_id` and `waiting` say whose machines count, as in `MachineOffer.is_for`.
+        """
         return any(
             offer.gpu_type in gpu_types
             and offer.stage is not MachineStage.CLOSED
             and (offer.stage is MachineStage.STARTING or offer.could_give(resources))
             and self.gpus(offer.machine_id) >= resources.least.gpus
+            and offer.is_for(own_job_id, waiting)
             for offer in self.offers()
         )
 
@@ -142,6 +146,7 @@ def _offer(machine: Machine) -> MachineOffer:
         create_time=create_time,
         last_used_time=used,
         has_torch=bool(machine.inventory.torch_version),
+        own_job_id="" if machine.jobs_run or machine.leased_eighths else machine.own_job_id,
     )
 
 

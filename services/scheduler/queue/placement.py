@@ -10,7 +10,7 @@ from services.scheduler.jobs.resources import GpuMode
 from vocabulary.slots import EIGHTHS_PER_GPU, WHOLE_GPU, Slot, covered, free_slots
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Container, Iterable, Sequence
     from datetime import datetime
 
     from services.scheduler.jobs.job import Job
@@ -41,6 +41,8 @@ class MachineOffer:
     """True if it can evaluate problem definitions."""
     modes: tuple[GpuMode, ...] = (GpuMode(),)
     """Of each GPU."""
+    own_job_id: str = ""
+    """The job that it was started for and that has yet to use it; empty if it is for any."""
 
     @property
     def taken(self) -> tuple[int, ...]:
@@ -51,6 +53,14 @@ class MachineOffer:
     def free_eighths(self) -> int:
         """Number of free eighths on all GPUs."""
         return sum(mask.bit_count() for mask in self.free_masks)
+
+    def is_for(self, own_job_id: str, waiting: Container[str]) -> bool:
+        """True if a job may have it: its own one, or any if the one that it was started for waits no longer.
+
+        `own_job_id` is that of a job that wants a machine of its own, and empty for others; `waiting` has the ids of
+        those that wait.
+        """
+        return self.own_job_id == own_job_id if own_job_id else self.own_job_id not in waiting
 
     def could_give(self, resources: Resources) -> bool:
         """True if enough of its GPUs are in a mode that can give this, free or not."""
@@ -99,15 +109,26 @@ def machine_with_torch(job: Job, offers: Iterable[MachineOffer]) -> str | None:
     return best.machine_id if best else None
 
 
-def awaited_machines(in_order: Sequence[Job], offers: Iterable[MachineOffer]) -> dict[str, MachineOffer]:
-    """The starting machine that each waiting job can count on, by job id; the first job gets the oldest request."""
+def awaited_machines(
+    in_order: Sequence[Job], offers: Iterable[MachineOffer], waiting: Container[str]
+) -> dict[str, MachineOffer]:
+    """The starting machine that each waiting job can count on, by job id; the first job gets the oldest request.
+
+    `waiting` has the ids of all that wait, of which some may not be among these.
+    """
     starting = [offer for offer in offers if offer.stage is MachineStage.STARTING]
     starting.sort(key=lambda offer: (offer.create_time, offer.machine_id))
     gpus = {offer.machine_id: max(1, len(offer.free_masks)) for offer in starting}
     awaited: dict[str, MachineOffer] = {}
     for job in in_order:
         spec, wanted = job.spec, job.spec.resources.least.gpus
-        able = [offer for offer in starting if offer.gpu_type in spec.gpu_types and gpus[offer.machine_id] >= wanted]
+        able = [
+            offer
+            for offer in starting
+            if offer.gpu_type in spec.gpu_types
+            and gpus[offer.machine_id] >= wanted
+            and offer.is_for(job.own_job_id, waiting)
+        ]
         if able:
             chosen = min(able, key=lambda offer: spec.gpu_types.index(offer.gpu_type))
             gpus[chosen.machine_id] -= wanted

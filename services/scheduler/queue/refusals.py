@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from services.scheduler.queue.plugins import Placements
     from services.scheduler.queue.running import RunningJobs
     from services.scheduler.queue.situations import Situations
+    from services.scheduler.queue.waiting import WaitingJobs
     from vocabulary.slots import Slot
 
 MOST_MACHINES = 50
@@ -45,8 +46,14 @@ class Refusals:
     """Looks at machines as the next pass would."""
 
     def __init__(
-        self, running: RunningJobs, situations: Situations, placements: Placements | None, clock: Clock
+        self,
+        waiting: WaitingJobs,
+        running: RunningJobs,
+        situations: Situations,
+        placements: Placements | None,
+        clock: Clock,
     ) -> None:
+        self._waiting = waiting
         self._running = running
         self._situations = situations
         self._placements = placements
@@ -64,6 +71,8 @@ class Refusals:
         torch_is_there = machine_with_torch(job, offers) is not None
         for offer in offers:
             reason = self._refusal(job, offer, held.get(offer.machine_id, ()), kept.get(offer.machine_id, ()))
+            if not offer.is_for(job.own_job_id, self._waiting):
+                reason = "it was not started for this job" if job.own_job_id else "it was started for another job"
             if not reason and torch_is_there and not offer.has_torch:
                 reason = "it has no torch, which problem definitions need"
             if reason:

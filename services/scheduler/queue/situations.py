@@ -11,13 +11,14 @@ from services.scheduler.fairness.backfill import first_room
 from services.scheduler.fairness.plan import plan
 from services.scheduler.fairness.settings import FairnessPolicy
 from services.scheduler.fairness.situation import Candidate, Machine, Running, Situation
+from services.scheduler.jobs.resources import Reuse
 from services.scheduler.jobs.spec import Placement
 from services.scheduler.queue.placement import MachineStage, machine_with_torch
 from services.scheduler.queue.waiting import lane_of
 from vocabulary.slots import EIGHTH_MILLI, EIGHTHS_PER_GPU, LEGAL_SIZES, WHOLE_GPU, covered
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
 
     from servicekit.clock import Clock
@@ -101,16 +102,18 @@ class Situations:
         """
         lanes = max(1, len(self._waiting.lanes()))
         free = sum(offer.free_eighths for offer in self._inventory.offers() if offer.gpu_type == gpu_type)
+        # More than a lane can start, of jobs that take an eighth.
+        enough = MOST_STOPS + free
         few = MOST_STOPS + LISTED_FOR_EACH_START * free // EIGHTHS_PER_GPU // lanes
-        most = None if self._book.queues.policy is FairnessPolicy.KUEUE else few
+        most = enough if self._book.queues.policy is FairnessPolicy.KUEUE else few
         while True:
             situation = self.of(gpu_type, fallback=fallback, most=most)
             decided = plan(situation)
-            if most is None or not (decided.holds or self._starts_all_of_a_lane(situation, decided)):
+            if most >= enough or not (decided.holds or self._starts_all_of_a_lane(situation, decided)):
                 if not fallback:
                     self._usage.note(situation)
                 return decided
-            most = None if decided.holds else most * LISTED_AGAIN
+            most = enough if decided.holds else most * LISTED_AGAIN
 
     def _starts_all_of_a_lane(self, situation: Situation, decided: Plan) -> bool:
         """True if the jobs behind those of a lane that the situation has might start too."""
@@ -152,13 +155,13 @@ class Situations:
             if job.spec.resources.is_range:
                 more = job.spec.resources.eighths - job.spec.resources.least_eighths
                 further[self._book.queues.known(job.spec.queue)] += more
-        suitable = {lane: _suitable(lane, offers) for lane in lanes}
+        suitable = {lane: _suitable(lane, offers, self._waiting) for lane in lanes}
         situation = Situation(
             gpu_type,
             self._book.queues,
             self._clock.now(),
             machines,
-            [*map(self._holder, running), *self._places_kept(gpu_type)],
+            [*(self._holder(job, offers) for job in running), *self._places_kept(gpu_type)],
             [self._candidate(job, gpu_type, suitable[lane_of(job)]) for job in jobs],
             further_eighths=further,
             may_stop=not fallback,
@@ -191,13 +194,15 @@ class Situations:
     def askable(self, jobs: Sequence[Job]) -> list[Job]:
         """Those of a fixed size for which any free slots will do, and that break no limit of their queues.
 
-        Of types that a job of several GPUs waits for, single GPUs are left to plans, which know what is kept for it.
+        Those that do not take any machine (`reuse`, `create`) are left to plans. So are single GPUs of types that a job
+        of several waits for: plans know what is kept for it.
         """
         offers = self._inventory.offers()
         large = {
             gpu_type
             for lane in self._waiting.lanes()
-            if lane.resources.least.gpus > 1 and self._inventory.suits(lane.resources, lane.gpu_types)
+            if lane.resources.least.gpus > 1
+            and self._inventory.suits(lane.resources, lane.gpu_types, lane.own_job_id, self._waiting)
             for gpu_type in lane.gpu_types
         }
         used = {gpu_type: self.used(gpu_type) for gpu_type in {job.spec.gpu_type for job in jobs}}
@@ -206,10 +211,15 @@ class Situations:
             for job in jobs
             if job.spec.resources.is_plain
             and not job.spec.resources.is_range
+            and job.spec.reuse is Reuse.REUSE_OR_CREATE
             and (job.spec.resources.gpus > 1 or large.isdisjoint(job.spec.gpu_types))
             and machine_with_torch(job, offers) is None
             and self._full_queue(job, used[job.spec.gpu_type]) is None
         ]
+
+    def is_too_late(self, job: Job) -> bool:
+        """True if an attempt that starts now might not end before the job's deadline."""
+        return job.spec.is_too_late(self._clock.now(), self._longest_run)
 
     def full_queue(self, job: Job) -> tuple[str, int] | None:
         """The job's queue, or the nearest above, that may not have so much more of the wanted type, with its limit.
@@ -258,7 +268,7 @@ class Situations:
             # Each kind of job has the same machines, however many of it start.
             found = able.get((lane, chosen.gpu_type))
             if found is None:
-                found = able[lane, chosen.gpu_type] = _able(lane, chosen.gpu_type, offers.values())
+                found = able[lane, chosen.gpu_type] = _able(lane, chosen.gpu_type, offers.values(), self._waiting)
             for offer in sorted(found, key=lambda offer: offer is not chosen):
                 # It ends before the hold of the machine that was chosen, and perhaps not before that of another one.
                 ends_in_time = offer is chosen and job_id in decided.backfilled
@@ -310,8 +320,9 @@ class Situations:
             offer.machine_id, gpus, tuple(0 if mine else mask for mask, mine in zip(taken, own, strict=True))
         )
 
-    def _holder(self, job: Job) -> Running:
+    def _holder(self, job: Job, offers: Sequence[MachineOffer]) -> Running:
         winner = self._running.winner(job.job_id)
+        movable = not winner and self._may_move(job)
         return Running(
             job.job_id,
             job.spec.queue,
@@ -324,7 +335,8 @@ class Situations:
             keeps=job.attempts_excused >= MOST_PREEMPTIONS,
             end_time=(job.start_time or job.create_time) + job.spec.longest_run(self._longest_run),
             least_eighths=job.spec.resources.least_eighths,
-            movable=not winner and self._may_move(job),
+            movable=movable,
+            machines=_suitable(lane_of(job), offers, self._waiting) if movable else None,
         )
 
     def _may_move(self, job: Job) -> bool:
@@ -353,17 +365,22 @@ class Situations:
         )
 
 
-def _suitable(lane: Lane, offers: Iterable[MachineOffer]) -> frozenset[str] | None:
+def _suitable(lane: Lane, offers: Sequence[MachineOffer], waiting: Container[str]) -> frozenset[str] | None:
     """The machines that a lane's jobs may run on; None for all.
 
     If no machine has torch, any will do: it uses the catalogue's problem or refuses.
     """
-    able = {offer.machine_id for offer in offers if lane.resources.is_plain or offer.could_give(lane.resources)}
+    able = {
+        offer.machine_id
+        for offer in offers
+        if offer.is_for(lane.own_job_id, waiting) and (lane.resources.is_plain or offer.could_give(lane.resources))
+    }
     ready = (offer for offer in offers if offer.stage is MachineStage.READY)
     with_torch = {offer.machine_id for offer in ready if offer.has_torch and offer.machine_id in able}
     if lane.has_definition and with_torch:
         return frozenset(with_torch)
-    return None if lane.resources.is_plain else frozenset(able)
+    takes_any = lane.resources.is_plain and not lane.own_job_id
+    return None if takes_any and len(able) == len(offers) else frozenset(able)
 
 
 def _sizes(resources: Resources, eighths: int) -> Iterator[Resources]:
@@ -376,10 +393,10 @@ def _sizes(resources: Resources, eighths: int) -> Iterator[Resources]:
             yield resources.sized(size)
 
 
-def _able(lane: Lane, gpu_type: str, offers: Iterable[MachineOffer]) -> list[MachineOffer]:
+def _able(lane: Lane, gpu_type: str, offers: Iterable[MachineOffer], waiting: Container[str]) -> list[MachineOffer]:
     """The machines of a type that take a lane's jobs now, if they have room."""
     of_type = [offer for offer in offers if offer.gpu_type == gpu_type]
-    allowed = _suitable(lane, of_type)
+    allowed = _suitable(lane, of_type, waiting)
     ready = (offer for offer in of_type if offer.stage is MachineStage.READY)
     return [offer for offer in ready if allowed is None or offer.machine_id in allowed]
 

@@ -15,6 +15,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from services.scheduler import metrics
+from services.scheduler.jobs.resources import Reuse
 from services.scheduler.jobs.spec import WorkKind
 from services.scheduler.queue.ordering import Claim
 
@@ -36,6 +37,9 @@ class Lane(NamedTuple):
     """The types that they may run on, the wanted one first."""
     has_definition: bool
     resources: Resources
+    reuse: Reuse = Reuse.REUSE_OR_CREATE
+    own_job_id: str = ""
+    """Its only job, if that wants a machine that is started for it; else empty."""
 
     @property
     def place(self) -> Place:
@@ -45,7 +49,7 @@ class Lane(NamedTuple):
     @property
     def kind(self) -> WorkKind:
         """What the pool is asked for."""
-        return WorkKind(self.gpu_types, self.resources.least.gpus, self.resources.eighths_of_each)
+        return WorkKind(self.gpu_types, self.resources.least.gpus, self.resources.eighths_of_each, self.own_job_id)
 
 
 class Ahead(NamedTuple):
@@ -213,4 +217,5 @@ class WaitingJobs:
 
 def lane_of(job: Job) -> Lane:
     """The lane that the job is in."""
-    return Lane(job.spec.queue, job.spec.gpu_types, job.has_definition, job.spec.resources)
+    spec = job.spec
+    return Lane(spec.queue, spec.gpu_types, job.has_definition, spec.resources, spec.reuse, job.own_job_id)

@@ -160,6 +160,9 @@ class Dispatcher:
 
     async def _place(self, job: Job, placement: Placement | None) -> bool:
         """Starts the job if it gets these slots, or any; False if it does not."""
+        if self._situations.is_too_late(job):
+            # It is about to be cancelled, and those behind it need not wait for that.
+            return True
         set_request_id(job.request_id)
         try:
             placed = await self._lease(job, placement)

@@ -13,6 +13,7 @@ from services.scheduler import metrics
 from services.scheduler.fairness.situation import StopKind
 from services.scheduler.jobs.errors import StaleJobError
 from services.scheduler.jobs.job import STARTED_STATES, WAITING_STATES, JobState
+from services.scheduler.jobs.outcome import deadline_missed
 from services.scheduler.jobs.retries import ending_after_loss
 from services.scheduler.peers.executors import ExecutorError
 from services.scheduler.queue.placement import machine_with_torch
@@ -187,8 +188,15 @@ class JobRunner:
     async def _after_loss(self, job: Job, lost: AttemptLostError) -> Job:
         reason, now = str(lost), self._clock.now()
         in_vain = lost.lacks_torch and machine_with_torch(job, self._inventory.offers()) is None
+        longest = self._settings.longest_run
+        why = f" Its run was lost: {reason.rstrip('.')}."
         ending = ending_after_loss(
-            job, reason, self._settings.max_attempts, excused=lost.excused, needs_torch_in_vain=in_vain
+            job,
+            reason,
+            self._settings.max_attempts,
+            excused=lost.excused,
+            needs_torch_in_vain=in_vain,
+            deadline_missed=deadline_missed(job.spec, longest, why) if job.spec.is_too_late(now, longest) else None,
         )
         if ending is None:
             return await self._store.move(job, job.retry(excused=lost.excused), [payloads.retrying(reason)], now)

@@ -10,7 +10,7 @@ from wavepool.submission.v1.submission_pb2 import Submission
 from servicekit.db.database import MICROSECOND
 from services.scheduler.jobs.ended_attempt import EndedAttempt
 from services.scheduler.jobs.job import Job, JobEvent, JobState
-from services.scheduler.jobs.resources import Isolation, Resources
+from services.scheduler.jobs.resources import Isolation, Resources, Reuse
 from services.scheduler.jobs.spec import JobSpec, Lease
 from services.scheduler.jobs.timing import ProvenTime
 
@@ -65,6 +65,7 @@ def job_from_row(row: RowMapping) -> Job:
     spec["resources"] = Resources(
         columns["wanted_eighths"], isolation, columns["wanted_devices"], columns["least_eighths"]
     )
+    spec["reuse"] = Reuse(columns["reuse"])
     lease = None
     if columns["lease_id"] is not None:
         lease = Lease(machine_id=columns["machine_id"], **{name: columns[name] for name in _LEASE_COLUMNS})

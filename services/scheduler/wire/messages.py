@@ -12,7 +12,7 @@ from problems.library.variants import variant_of
 from servicekit.rpc.proto_time import duration_to_proto, instant_to_proto
 from services.scheduler.jobs.errors import InvalidFieldError
 from services.scheduler.jobs.job import UNSEEN_STATES, JobState
-from services.scheduler.jobs.resources import resources_to_proto
+from services.scheduler.jobs.resources import machine_use_to_proto, resources_to_proto
 
 if TYPE_CHECKING:
     from wavepool.submission.v1.submission_pb2 import Submission
@@ -86,6 +86,8 @@ def _spec_to_proto(spec: JobSpec, submission: Submission) -> scheduler_pb2.JobSp
         job_class=spec.job_class,
         placement=spec.placement,
         movable=spec.movable,
+        deadline=instant_to_proto(spec.deadline),
+        machine=machine_use_to_proto(spec.reuse, spec.idle_seconds),
     )
 
 

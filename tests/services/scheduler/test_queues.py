@@ -136,6 +136,16 @@ async def test_a_change_says_each_field_before_and_after(cluster: Cluster) -> No
             "queues[a].default_class",
             "administrators only",
         ),
+        ([team("a", max_priority=101)], "queues[a].max_priority", "0 to 100"),
+        ([team("a", max_priority=-1)], "queues[a].max_priority", "0 to 100"),
+        ([team("a", max_priority_by_account={"x": 101})], "queues[a].max_priority_by_account.x", "0 to 100"),
+        ([team("a", max_priority_by_account={" ": 1})], "queues[a].max_priority_by_account", "no id of an account"),
+        ([team("a", max_priority_by_account={"a\0": 1})], "queues[a].max_priority_by_account", "no id of an account"),
+        (
+            [team("a", max_priority_by_account={f"{number}": 1 for number in range(1001)})],
+            "queues[a].max_priority_by_account",
+            "more than 1000",
+        ),
         ([team("a", max_jobs_per_user=-1)], "queues[a].max_jobs_per_user", "0 for no limit"),
     ],
 )

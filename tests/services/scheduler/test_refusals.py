@@ -47,7 +47,7 @@ class Pool:
         self.situations = Situations(
             book, usage, waiting, self.running, self.inventory, clock, LONGEST_RUN, self.placements
         )
-        self._refusals = Refusals(self.running, self.situations, self.placements, clock)
+        self._refusals = Refusals(waiting, self.running, self.situations, self.placements, clock)
 
     def machine(
         self,

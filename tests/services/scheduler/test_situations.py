@@ -25,7 +25,7 @@ from services.scheduler.queue.ordering import Age, ranked_by
 from services.scheduler.queue.plugins import Placements, SchedulerPlugins
 from services.scheduler.queue.queue_book import QueueBook
 from services.scheduler.queue.running import RunningJobs
-from services.scheduler.queue.situations import MOST_PREEMPTIONS, MOVE_COOL_DOWN, RETURN_TIME, Situations
+from services.scheduler.queue.situations import MOST_PREEMPTIONS, MOST_STOPS, MOVE_COOL_DOWN, RETURN_TIME, Situations
 from services.scheduler.queue.usage_book import UsageBook
 from services.scheduler.queue.waiting import WaitingJobs
 from tests.services.scheduler.jobs import LEASE, START, a_queued_job
@@ -298,6 +298,8 @@ def busy_queues(draw: st.DrawFn) -> Situations:
     for number in range(draw(st.integers(1, 40))):
         eighths = EIGHTHS_PER_GPU * draw(st.sampled_from([1, 1, 1, 2]))
         waiting.put(in_queue(a_queued_job(number, age_seconds=draw(st.integers(0, 3)), resources=Resources(eighths))))
+    # So long ago that they may be stopped.
+    clock.advance(timedelta(hours=draw(st.integers(0, 1))))
     usage = UsageBook(NO_STORE, timedelta(0), clock)
     return Situations(book, usage, waiting, running, inventory, clock, LONGEST_RUN)
 
@@ -313,3 +315,27 @@ def test_a_look_at_few_jobs_starts_those_that_a_look_at_all_would(situations: Si
         all_of_them.holds,
     )
     assert few.queues == all_of_them.queues
+
+
+def test_a_queue_takes_back_as_many_gpus_in_a_pass_as_it_may_however_many_of_its_jobs_wait() -> None:
+    clock, waiting, inventory, running = ManualClock(START), waiting_jobs(), Inventory(), RunningJobs()
+    inventory.apply(vmpool_pb2.MachineEvent(machine=machine(1, gpu_count=8, free_masks=[0] * 8)))
+    book = QueueBook(NO_STORE)
+    shares = {"gpu": Share(quota=4000)}
+    book.queues = Queues(
+        [QueueSettings("lab"), *(QueueSettings(name, parent="lab", resources=shares) for name in ("red", "blue"))]
+    )
+    for gpu in range(8):
+        lease = Lease(f"lease-{gpu}", "machine-1", "", "", 1, START, (Slot(gpu, 0, EIGHTHS_PER_GPU),))
+        job = replace(a_queued_job(), job_id=f"red-{gpu}")
+        running.put(replace(job, spec=replace(job.spec, queue="red")).start(lease, START, "MI300X"))
+    for number in range(10):
+        job = a_queued_job(number)
+        waiting.put(replace(job, spec=replace(job.spec, queue="blue")))
+    clock.advance(timedelta(hours=1))
+    usage = UsageBook(NO_STORE, timedelta(0), clock)
+    situations = Situations(book, usage, waiting, running, inventory, clock, LONGEST_RUN)
+
+    decided = situations.plan("MI300X")
+
+    assert len(decided.stops) == len(decided.promises) == MOST_STOPS

@@ -129,7 +129,8 @@ def _running(situation: Situation, one: Running, names: dict[str, str]) -> Job:
     state = TaskState.RELEASING if one.stopping else TaskState.RUNNING
     gpus = tuple(dict.fromkeys(str(slot.gpu) for slot in one.slots))
     node, elastic = names[one.machine_id], _is_elastic(situation, one)
-    tasks = (Task(one.job_id, _request(one.eighths), state, node, _shared(one.eighths, gpus)),)
+    allowed = _names_of(one.machines, names)
+    tasks = (Task(one.job_id, _request(one.eighths), state, node, _shared(one.eighths, gpus), nodes_allowed=allowed),)
     if elastic:
         count = one.eighths // EIGHTHS_PER_GPU
         tasks = tuple(
@@ -152,7 +153,7 @@ def _running(situation: Situation, one: Running, names: dict[str, str]) -> Job:
 def _waiting(
     situation: Situation, one: Candidate, order: int, names: dict[str, str], machines: Mapping[str, Machine]
 ) -> Job:
-    allowed = None if one.machines is None else frozenset(names[name] for name in one.machines if name in names)
+    allowed = _names_of(one.machines, names)
     task = Task(
         one.job_id,
         _request(one.eighths),
@@ -161,6 +162,10 @@ def _waiting(
         scores=None if one.scores is None else _by_node(one.scores, machines),
     )
     return Job(one.job_id, situation.queue_of(one), (task,), create_order=order)
+
+
+def _names_of(machines: frozenset[str] | None, names: Mapping[str, str]) -> frozenset[str] | None:
+    return None if machines is None else frozenset(names[name] for name in machines if name in names)
 
 
 @cache
