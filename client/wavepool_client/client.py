@@ -51,6 +51,7 @@ class Client(GatewayClient):
         resources: Resources | None = None,
         job_class: str = "",
         placement: str = "",
+        movable: bool = False,
         priority: int = 0,
         deadline: str = "",
         machine: MachineUse | None = None,
@@ -68,7 +69,8 @@ class Client(GatewayClient):
         the queue decides. A higher `priority`, from -100 to 100, goes earlier; above what the queue allows it takes an
         administrator's token. With a `deadline`, a time with its zone such as "2026-11-01T12:00:00Z", it is cancelled
         if it still waits when it can no longer end by then. `machine` says which machines it may run on; without it any
-        will do. Without `resources` it takes one whole GPU. If no machine of `gpu_type` is free, one of the
+        will do. A `movable` run may be stopped, and start again elsewhere, for a larger one; nothing is charged for
+        what was stopped. Without `resources` it takes one whole GPU. If no machine of `gpu_type` is free, one of the
         `fallback_gpu_types` is taken, in their order, and its price applies. With `profile` its kernels are profiled
         once verdict and timing are known; `result.data["profile"]` has them (docs/profiling.md), and that time is
         charged, too. A broken connection is resumed at the same event. Leaving early (an exception, Ctrl-C) cancels
@@ -89,6 +91,7 @@ class Client(GatewayClient):
             resources or Resources(),
             job_class,
             placement,
+            movable,
             priority,
             deadline,
             machine or MachineUse(),

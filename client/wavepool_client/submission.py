@@ -75,11 +75,21 @@ class MachineUse:
 
 
 @dataclass(frozen=True)
+class GpuRange:
+    """How many whole GPUs a run may get: as many as are free, and as its queue's share allows."""
+
+    min: int
+    """1, 2, 4 or 8."""
+    max: int
+    """1, 2, 4 or 8; credit is held for so many, and the charge is for what the run got."""
+
+
+@dataclass(frozen=True)
 class Resources:
     """What a submission takes of one machine: one of `gpus`, `fraction` and `memory_mib`; else one whole GPU."""
 
-    gpus: int | None = None
-    """Whole GPUs of one machine: 1, 2, 4 or 8."""
+    gpus: int | GpuRange | None = None
+    """Whole GPUs of one machine: 1, 2, 4 or 8, or a range."""
     fraction: float | None = None
     """A part of one GPU, from 0.1 to 1; rounded up to 1/8, 1/4, 1/2 or 1, and so charged."""
     memory_mib: int | None = None
@@ -121,6 +131,8 @@ class Submission:
     """A class of the queue; if empty, the queue's default class."""
     placement: str = ""
     """How the machine is chosen, such as "spread"; if empty, as the queue says."""
+    movable: bool = False
+    """The run may be stopped, and start again elsewhere, for a larger one. For modes that time nothing."""
     priority: int = 0
     """-100 to 100; the queue says how far above 0 without an administrator's token."""
     deadline: str = ""
@@ -142,6 +154,7 @@ class Submission:
             "time_limit_seconds": self.time_limit_seconds,
             "class": self.job_class,
             "placement": self.placement,
+            "movable": self.movable,
             "priority": self.priority,
             "deadline": self.deadline,
             "machine": self.machine.as_json(),

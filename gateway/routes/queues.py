@@ -124,12 +124,20 @@ class Applied(BaseModel):
     generation: int
 
 
+class PlacementScore(BaseModel):
+    """One value that machines with room are compared by."""
+
+    name: Annotated[str, Field(description="`promised`, the name of the placement, or `last_used`.")]
+    value: Annotated[float, Field(description="Higher is better.")]
+
+
 class MachineRefusal(BaseModel):
     """Why one machine does not take the submission."""
 
     machine_id: str
     gpu_type: str
     reason: str
+    scores: Annotated[list[PlacementScore], Field(description="If it has room; the first that differs decides.")]
 
 
 class Explanation(BaseModel):
@@ -241,7 +249,12 @@ async def explain(
         eta_p50_seconds=seconds_of(found.eta_p50) if found.HasField("eta_p50") else None,
         eta_p90_seconds=seconds_of(found.eta_p90) if found.HasField("eta_p90") else None,
         machines=[
-            MachineRefusal(machine_id=one.machine_id, gpu_type=one.gpu_type, reason=await visible.shown(one.reason))
+            MachineRefusal(
+                machine_id=one.machine_id,
+                gpu_type=one.gpu_type,
+                reason=await visible.shown(one.reason),
+                scores=[PlacementScore(name=score.name, value=score.value) for score in one.scores],
+            )
             for one in found.machines[:machines]
         ],
         shares=[_share_of(share) for share in found.shares],

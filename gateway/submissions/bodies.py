@@ -141,6 +141,7 @@ class _Body(BaseModel):
         "timing_mode": "timing",
         "time_limit": "time_limit_seconds",
         "job_class": "class",
+        "resources.least_gpus": "resources.gpus.min",
     }
     """The client's names of the messages' fields, if they differ."""
 
@@ -165,6 +166,14 @@ class _Body(BaseModel):
         str,
         Field(max_length=63, description="`pack`: the fullest machine. `spread`: the emptiest. Left out: the queue's."),
     ] = ""
+    movable: Annotated[
+        bool,
+        Field(
+            strict=True,
+            description="A run may be stopped, and start again elsewhere, if a larger one can start then; nothing is "
+            "charged for what was stopped. For whole GPUs, and for modes that time nothing.",
+        ),
+    ] = False
     fallback_gpu_types: _FallbackGpuTypes = []
     resources: Annotated[Resources | None, Field(description="Left out: one whole GPU.")] = None
     annotations: Annotated[
@@ -192,6 +201,7 @@ class _Body(BaseModel):
             resources=self._resources(),
             job_class=self.job_class,
             placement=self.placement,
+            movable=self.movable,
             deadline=timestamp_of(self.deadline),
             machine=self.machine.to_proto() if self.machine else None,
         )

@@ -41,6 +41,7 @@ from services.scheduler.queue.inventory import Inventory
 from services.scheduler.queue.plugins import Orderings, Placements, SchedulerPlugins
 from services.scheduler.queue.provisioning import ProvisioningReporter
 from services.scheduler.queue.queue_book import QueueBook
+from services.scheduler.queue.refusals import Refusals
 from services.scheduler.queue.running import RunningJobs
 from services.scheduler.queue.situations import Situations
 from services.scheduler.queue.usage_book import UsageBook
@@ -227,7 +228,7 @@ async def build(  # noqa: PLR0915 - one statement for each part
         Billing(billing_channel, settings.longest_run),
         Executors(settings.longest_run),
     )
-    forecast = Forecast(waiting, running, inventory, clock)
+    forecast = Forecast(waiting, running, inventory, clock, book)
     forecast.remember(await reader.run_times({JobState.FINISHED}, RUNS_READ))
     settler = Settler(store, billing, pool, running, forecast, clock)
     runner = JobRunner(store, pool, executors, settler, waiting, running, inventory, forecast, clock, settings)
@@ -246,8 +247,16 @@ async def build(  # noqa: PLR0915 - one statement for each part
     monitor = QueueMonitor(waiting, inventory, demand, running, attempts, clock, settings.metrics_window)
     report = partial(billing.report_readings, valid_for=MISSED_REPORTS * settings.metrics_interval)
     metrics = MetricsServicer(attempts, monitor, clock, settings.metrics_retention)
+    refusals = Refusals(waiting, running, situations, placements, clock)
     explainer = Explainer(
-        waiting, running, inventory, forecast, demand, situations, lambda: dispatcher.reasons, settings.longest_run
+        waiting,
+        inventory,
+        forecast,
+        demand,
+        situations,
+        refusals,
+        lambda: dispatcher.reasons,
+        settings.longest_run,
     )
     queues = QueueServicer(
         store, book, billing, waiting, running, situations, dispatcher, explainer, orderings, placements

@@ -88,7 +88,15 @@ class ScriptedQueues(queues_pb2_grpc.QueueServiceServicer):
             job_class="urgent",
             class_value=20,
             placement="spread",
-            machines=[pb.MachineRefusal(machine_id="m_1", gpu_type="MI300X", reason="in use by job_0THER")],
+            machines=[
+                pb.MachineRefusal(machine_id="m_1", gpu_type="MI300X", reason="in use by job_0THER"),
+                pb.MachineRefusal(
+                    machine_id="m_2",
+                    gpu_type="MI300X",
+                    reason="others are ahead",
+                    scores=[pb.PlacementScore(name="promised"), pb.PlacementScore(name="spread", value=2)],
+                ),
+            ],
         )
         answer.deadline.FromJsonString("2026-11-01T12:00:00Z")
         answer.latest_start_time.FromJsonString("2026-11-01T11:45:00Z")

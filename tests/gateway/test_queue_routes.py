@@ -178,6 +178,10 @@ async def test_why_a_submission_waits_is_said_without_others_jobs(
 
     assert found["reason"] == "2 jobs are ahead of it, (of another account) among them."
     assert found["machines"][0]["reason"] == "in use by (of another account)"
+    assert [one["scores"] for one in found["machines"]] == [
+        [],
+        [{"name": "promised", "value": 0.0}, {"name": "spread", "value": 2.0}],
+    ]
     assert (found["position"], found["ahead_in_queue"], found["queue"]) == (3, 2, "red")
     assert (found["ordering"], found["class"], found["class_value"], found["placement"]) == (
         "classic",
@@ -205,6 +209,7 @@ async def test_class_and_placement_of_a_submission_are_passed_on_and_faults_have
     gateway: RunningGateway, services: ScriptedServices
 ) -> None:
     body = {"problem": "vector-addition", "code": "x", "queue": "red", "class": "urgent", "placement": "spread"}
+    body |= {"mode": "check", "movable": True}
 
     made = await gateway.http.post("/api/v1/submissions", json=body)
     spec = services.refusals.calls["SubmitJob"][-1].spec
@@ -212,8 +217,8 @@ async def test_class_and_placement_of_a_submission_are_passed_on_and_faults_have
     services.refusals.by_method["SubmitJob"] = refusal(grpc.StatusCode.INVALID_ARGUMENT, "", wrong)
     refused = await gateway.http.post("/api/v1/submissions", json=body | {"class": "urgnt"})
 
-    assert (spec.job_class, spec.placement) == ("urgent", "spread")
-    assert (made.json()["class"], made.json()["placement"]) == ("urgent", "spread")
+    assert (spec.job_class, spec.placement, spec.movable) == ("urgent", "spread", True)
+    assert (made.json()["class"], made.json()["placement"], made.json()["movable"]) == ("urgent", "spread", True)
     assert refused.json()["errors"][0]["field"] == "class"
 
 

@@ -154,8 +154,17 @@ def why(
         results.print(f"Queue {found.get('queue')}:", markup=False)
         results.print(table_of(columns, map(_share_cells, found["shares"])))
     if found["machines"]:
-        rows = ((one.get("machine_id"), one.get("gpu_type"), one.get("reason")) for one in found["machines"])
-        results.print(table_of(("machine", "GPU", "why not"), rows))
+        rows = (
+            (one.get("machine_id"), one.get("gpu_type"), one.get("reason"), _scores_of(one))
+            for one in found["machines"]
+        )
+        results.print(table_of(("machine", "GPU", "why not", "scores"), rows))
+
+
+def _scores_of(machine: dict[str, Any]) -> str:
+    """The scores of a machine that has room, in the order in which they decide."""
+    scores = cast("list[dict[str, Any]]", machine.get("scores") or [])
+    return ", ".join(f"{one.get('name')} {one.get('value'):g}" for one in scores)
 
 
 def documents_of(file: Path) -> list[dict[str, Any]]:

@@ -20,6 +20,7 @@ from wavepool_client.outcome import result_of, result_of_submission
 from wavepool_client.submission import (
     PROFILED_MODES,
     TIMED_MODES,
+    GpuRange,
     Isolation,
     MachineUse,
     Mode,
@@ -110,9 +111,13 @@ def submit(  # noqa: PLR0913 - an argument for each option
         typer.Option("--time-limit", metavar="SECONDS", min=1, help="End the run then; default: the queue's."),
     ] = None,
     gpus: Annotated[
-        int | None,
-        typer.Option("--gpus", metavar="1|2|4|8", help="So many whole GPUs of one machine; default: 1."),
-    ] = None,
+        str,
+        typer.Option(
+            "--gpus",
+            metavar="1|2|4|8",
+            help="So many whole GPUs of one machine; default: 1. With `1-4`, as many of these as are free.",
+        ),
+    ] = "",
     fraction: Annotated[
         float | None,
         typer.Option("--fraction", metavar="PART", help="A part of one GPU, 0.1 to 1; rounded up to 1/8, 1/4, 1/2."),
@@ -140,6 +145,12 @@ def submit(  # noqa: PLR0913 - an argument for each option
             "--placement", metavar="NAME", help="`pack` or `spread` over machines, or a plug-in; default: the queue's."
         ),
     ] = "",
+    movable: Annotated[
+        bool,
+        typer.Option(
+            "--movable", help="The run may be stopped, free of charge, and start again elsewhere for a larger one."
+        ),
+    ] = False,
     priority: Annotated[
         int,
         typer.Option(
@@ -198,7 +209,7 @@ def submit(  # noqa: PLR0913 - an argument for each option
     plan = plan_of(launch_plan) if launch_plan else None
     definition = source_of(problem_def) if problem_def else ""
     fallbacks = tuple(fallback_gpu or ())
-    resources = Resources(gpus, fraction, gpu_memory, devices, isolation)
+    resources = Resources(_gpus_of(gpus), fraction, gpu_memory, devices, isolation)
     submission = Submission(
         source_of(file),
         problem,
@@ -214,6 +225,7 @@ def submit(  # noqa: PLR0913 - an argument for each option
         resources,
         job_class,
         placement,
+        movable,
         priority,
         deadline_of(deadline, datetime.now(UTC)) if deadline else "",
         MachineUse(reuse, idle),
@@ -399,3 +411,13 @@ def _row(job: dict[str, Any]) -> tuple[object, ...]:
         cost_text(job.get("cost_usd"), job.get("billable_seconds")),
         job.get("create_time"),
     )
+
+
+def _gpus_of(text: str) -> int | GpuRange | None:
+    """The number or the range; raises InputError."""
+    least, dash, most = text.strip().partition("-")
+    if not text.strip():
+        return None
+    if not least.isdecimal() or (dash and not most.isdecimal()):
+        raise InputError(f"--gpus: is {text!r}; give 1, 2, 4 or 8, or a range such as 1-4")
+    return GpuRange(int(least), int(most)) if dash else int(least)

@@ -42,6 +42,8 @@ def submission_rows(job: dict[str, Any]) -> list[tuple[str, str]]:
     facts = {name: job.get(name) for name in (*AS_THEY_ARE, *AFTERWARDS)}
     facts["machine"] = machine_text(job.get("machine"))
     facts["resources"] = resources_text(job.get("resources"))
+    got = job.get("got_gpus")
+    facts["got"] = f"{got:g} GPU{'' if got == 1 else 's'}" if got and _is_range(job) else None
     facts["waited"] = _between(job.get("create_time"), job.get("start_time"))
     facts["took"] = _between(job.get("start_time"), job.get("end_time"))
     facts["cost"] = cost_text(job.get("cost_usd"), job.get("billable_seconds"))
@@ -66,10 +68,17 @@ def resources_text(resources: object) -> str | None:
         return None
     known = cast("dict[str, Any]", resources)
     gpus, fraction, devices = known.get("gpus"), known.get("fraction"), known.get("devices")
+    if known.get("min_gpus"):
+        return f"{known['min_gpus']} to {gpus} GPUs"
     size = f"{fraction} GPU ({known.get('isolation')})" if fraction else f"{gpus} GPU{'' if gpus == 1 else 's'}"
     if devices:
         return f"{size} as {devices} device{'' if devices == 1 else 's'}"
     return None if gpus == 1 else size
+
+
+def _is_range(job: dict[str, Any]) -> bool:
+    resources = cast("dict[str, Any]", job.get("resources") or {})
+    return bool(resources.get("min_gpus"))
 
 
 def _text(value: object) -> str:

@@ -7,13 +7,13 @@ one machine. Requests are rounded up to the next of these sizes.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
 from wavepool.scheduler.v1 import scheduler_pb2
 
-from vocabulary.gpu_types import MEMORY_GB
+from vocabulary.gpu_types import COMPUTE_MODES, MEMORY_GB
 from vocabulary.names import known_name
 from vocabulary.slots import EIGHTH_MILLI, EIGHTHS_PER_GPU, LEGAL_GPUS, LEGAL_SIZES, gpus_for, size_text
 
@@ -24,8 +24,7 @@ if TYPE_CHECKING:
 
 LEAST_FRACTION = 0.1
 """Of a GPU; a smaller request is probably a mistake, as it gets an eighth anyway."""
-DEVICES_OF_A_GPU = (1, 2, 4, 8)
-"""An MI300X in SPX, DPX, QPX and CPX mode; AMD, MI300X partition guide."""
+DEVICES_OF_A_GPU = tuple(COMPUTE_MODES["MI300X"].values())
 MOST_IDLE_SECONDS = 7 * 24 * 3600
 """More than any pool keeps idle machines for."""
 _ROUNDING = 1e-9
@@ -76,11 +75,30 @@ class Reuse(StrEnum):
 
 @dataclass(frozen=True, order=True)
 class Resources:
-    """What a job takes: `eighths` of GPUs in all, on exactly `devices` devices if that is not 0."""
+    """What a job takes: `eighths` of GPUs in all, on exactly `devices` devices if that is not 0.
+
+    A job that takes a range of whole GPUs starts with `least_eighths` or more, up to `eighths`, as many as there are.
+    """
 
     eighths: int = EIGHTHS_PER_GPU
     isolation: Isolation = Isolation.EXCLUSIVE
     devices: int = 0
+    least_eighths: int = 0
+    """0 if the size is fixed."""
+
+    @property
+    def is_range(self) -> bool:
+        """True if the size is chosen when the job starts."""
+        return self.least_eighths > 0
+
+    @property
+    def least(self) -> Resources:
+        """The least that the job starts with."""
+        return self.sized(self.least_eighths) if self.is_range else self
+
+    def sized(self, eighths: int) -> Resources:
+        """The same with a fixed size."""
+        return replace(self, eighths=eighths, least_eighths=0)
 
     @property
     def gpus(self) -> int:
@@ -119,7 +137,9 @@ class Resources:
         return self.isolation.may_share and mode.runs_per_device > 1 and can_mask
 
     def __str__(self) -> str:
-        """Text for people, such as `2 GPUs` or `1/2 of a GPU (time-slice)`."""
+        """Text for people, such as `2 GPUs`, `1 to 4 GPUs` or `1/2 of a GPU (time-slice)`."""
+        if self.is_range:
+            return f"{self.least.gpus} to {size_text(self.eighths)}"
         devices = f" as {self.devices} device{'s' if self.devices > 1 else ''}" if self.devices else ""
         return size_text(self.eighths) + devices + (f" ({self.isolation})" if self.is_part else "")
 
@@ -146,7 +166,31 @@ def resources_of(asked: scheduler_pb2.Resources, gpu_types: Sequence[str]) -> tu
         eighths = _rounded_up(math.ceil(asked.fraction * EIGHTHS_PER_GPU - _ROUNDING))
     elif asked.gpus:
         eighths = asked.gpus * EIGHTHS_PER_GPU
-    return _isolated(asked, eighths or EIGHTHS_PER_GPU)
+    resources, wrong = _isolated(asked, eighths or EIGHTHS_PER_GPU)
+    return _ranged(asked, resources, wrong) if asked.least_gpus else (resources, wrong)
+
+
+def modes_for(resources: Resources, gpu_type: str) -> list[str]:
+    """The modes in which a GPU of the type can give this to a job alone, each with the devices that the job gets.
+
+    Empty for types whose modes are not known.
+    """
+    known = known_name(gpu_type, COMPUTE_MODES)
+    found: list[str] = []
+    for mode, count in COMPUTE_MODES.get(known, {}).items():
+        if resources.fits(GpuMode(count)):
+            devices = max(1, resources.eighths_of_each * count // EIGHTHS_PER_GPU)
+            each = " each" if devices > 1 else ""
+            plural = "s" if devices > 1 else ""
+            found.append(f"{mode} ({devices} device{plural} of {MEMORY_GB[known] // count} GB{each})")
+    return found
+
+
+def mode_text(gpu_type: str, device_count: int) -> str:
+    """The mode of a GPU that is so many devices, for people: `SPX mode`, or `2 devices each` if no mode is known."""
+    modes = COMPUTE_MODES.get(known_name(gpu_type, COMPUTE_MODES), {})
+    mode = next((mode for mode, count in modes.items() if count == device_count), "")
+    return f"{mode} mode" if mode else f"{device_count} device{'s' if device_count > 1 else ''} each"
 
 
 def machine_use_of(asked: scheduler_pb2.MachineUse) -> tuple[Reuse, int | None, Violations]:
@@ -180,6 +224,7 @@ def resources_to_proto(resources: Resources) -> scheduler_pb2.Resources:
     """The resources as an admitted job has them."""
     return scheduler_pb2.Resources(
         gpus=0 if resources.is_part else resources.gpus,
+        least_gpus=resources.least.gpus if resources.is_range else 0,
         fraction=resources.eighths / EIGHTHS_PER_GPU if resources.is_part else 0.0,
         devices=resources.devices,
         single_device=resources.devices == 1,
@@ -213,6 +258,22 @@ def _isolated(asked: scheduler_pb2.Resources, eighths: int) -> tuple[Resources, 
         )
         wrong.append((f"{_FIELD}.devices", f"is {devices}; {size_text(eighths)} can be {possible}"))
     return resources, wrong
+
+
+def _ranged(asked: scheduler_pb2.Resources, resources: Resources, wrong: Violations) -> tuple[Resources, Violations]:
+    """The resources as a range of whole GPUs."""
+    field = f"{_FIELD}.least_gpus"
+    if not asked.gpus:
+        wrong.append((field, f"is {asked.least_gpus} without gpus; give the most GPUs as gpus, or leave it out"))
+    elif asked.least_gpus not in LEGAL_GPUS or asked.least_gpus > asked.gpus:
+        fitting = _listed(number for number in LEGAL_GPUS if number <= asked.gpus)
+        wrong.append((field, f"is {asked.least_gpus}; up to {asked.gpus} GPUs, it must be one of {fitting}"))
+    elif resources.devices and asked.least_gpus < asked.gpus:
+        fault = f"is {resources.devices}, and the number of GPUs is a range; leave one of them out"
+        wrong.append((f"{_FIELD}.devices", fault))
+    if wrong or asked.least_gpus == asked.gpus:
+        return resources, wrong
+    return replace(resources, least_eighths=asked.least_gpus * EIGHTHS_PER_GPU), wrong
 
 
 def _eighths_for_memory(memory_mib: int, gpu_types: Sequence[str]) -> tuple[int, str]:

@@ -48,6 +48,8 @@ class JobSpec:
     """A class of its queue, whose value the queue gives; empty if the queue has none."""
     placement: str = ""
     """How its machine is chosen; empty for the queue's way."""
+    movable: bool = False
+    """A run may be stopped, and start again on another machine, if a larger job can start then."""
     deadline: datetime | None = None
     """It is to be over by then; None if it may wait for ever."""
     reuse: Reuse = Reuse.REUSE_OR_CREATE

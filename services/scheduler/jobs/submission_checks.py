@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import astuple
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -13,6 +12,7 @@ from services.scheduler.jobs.gpu_choice import wanted_gpu_type, wrong_gpu_types
 from services.scheduler.jobs.resources import WHOLE_GPU, Reuse, machine_use_of, resources_of
 from services.scheduler.jobs.spec import JobSpec
 from submissions.checks import InvalidSubmissionError, checked
+from submissions.modes import MODES, Mode
 from vocabulary.limits import DEFAULT_QUEUE, MAX_PRIORITY, MIN_PRIORITY
 from vocabulary.names import known_name
 
@@ -23,9 +23,11 @@ if TYPE_CHECKING:
     from wavepool.scheduler.v1.scheduler_pb2 import SubmitJobRequest
 
     from problems.kit.definition import Problem
+    from services.scheduler.jobs.resources import Resources
     from submissions.checks import Violations
 
 MAX_KEY_CHARACTERS = 128
+_TIMED = (Mode.FULL, Mode.BENCHMARK)
 
 
 def admit(request: SubmitJobRequest, problems: Mapping[str, Problem], gpu_types: Sequence[str]) -> JobSpec:
@@ -47,6 +49,7 @@ def admit(request: SubmitJobRequest, problems: Mapping[str, Problem], gpu_types:
     resources, wrong_resources = resources_of(asked.resources, list(filter(None, (wanted, *fallbacks))))
     reuse, idle_seconds, wrong_use = machine_use_of(asked.machine)
     wrong += wrong_resources + wrong_use
+    wrong += _wrong_to_move(asked, resources)
     if wrong:
         raise InvalidRequestError(wrong)
     return JobSpec(
@@ -55,6 +58,7 @@ def admit(request: SubmitJobRequest, problems: Mapping[str, Problem], gpu_types:
         priority=asked.priority,
         fallback_gpu_types=fallbacks,
         resources=resources,
+        movable=asked.movable,
         reuse=reuse,
         idle_seconds=idle_seconds,
     )
@@ -121,8 +125,10 @@ def fingerprint(spec: JobSpec, asked: AskedSpec | None = None) -> str:
     said = {field.name: value for field, value in spec.submission.ListFields()}
     queue = [] if spec.queue == DEFAULT_QUEUE else [spec.queue]
     limit = [asked.time_limit.seconds] if asked and asked.time_limit.seconds else []
-    resources = [] if spec.resources == WHOLE_GPU else [astuple(spec.resources)]
-    more = {"class": asked.job_class, "placement": asked.placement} if asked else {}
+    taken = spec.resources
+    resources = [] if taken == WHOLE_GPU else [(taken.eighths, taken.isolation, taken.devices)]
+    more: dict[str, object] = {"class": asked.job_class, "placement": asked.placement} if asked else {}
+    more |= {"least_eighths": taken.least_eighths, "movable": spec.movable}
     more["reuse"] = "" if spec.reuse is Reuse.REUSE_OR_CREATE else spec.reuse
     more["idle"] = "" if spec.idle_seconds is None else f"{spec.idle_seconds} s"
     more["deadline"] = spec.deadline.isoformat() if spec.deadline else ""
@@ -138,6 +144,19 @@ def _wrong_caller(request: SubmitJobRequest) -> Violations:
     if not 0 < len(request.idempotency_key) <= MAX_KEY_CHARACTERS:
         wrong.append(("idempotency_key", f"give 1 to {MAX_KEY_CHARACTERS} characters, unique for each submission"))
     return wrong
+
+
+def _wrong_to_move(asked: AskedSpec, resources: Resources) -> Violations:
+    if not asked.movable:
+        return []
+    if resources.is_part:
+        return [("spec.movable", "is for whole GPUs; leave it out, or ask for a whole GPU")]
+    if asked.resources.quiet:
+        return [("spec.movable", "a quiet run stays where it is; leave movable or resources.quiet out")]
+    if MODES.get(asked.submission.mode) in _TIMED:
+        timed = " and ".join(f"`{mode}`" for mode in _TIMED)
+        return [("spec.movable", f"{timed} measure times, and are not moved; leave it out")]
+    return []
 
 
 def _wrong_priority(priority: int) -> Violations:

@@ -62,7 +62,7 @@ class DemandReporter:
             return f"no machine with {types} can give {what}: its GPUs are not in such partitions, or not shared"
         if lane.reuse is Reuse.REUSE:
             return ""
-        return self._blocked.get((lane.gpu_types, lane.resources.gpus, lane.own_job_id), "")
+        return self._blocked.get((lane.gpu_types, lane.resources.least.gpus, lane.own_job_id), "")
 
     def _demand(self) -> dict[WorkKind, int]:
         """Jobs by kind. No machine is asked for in vain: the next one will be partitioned as those before it were."""

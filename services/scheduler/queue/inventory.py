@@ -10,7 +10,6 @@ from wavepool.vmpool.v1 import vmpool_pb2
 
 from services.scheduler.jobs.resources import GpuMode
 from services.scheduler.queue.placement import MachineOffer, MachineStage
-from vocabulary.slots import WHOLE_GPU
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Container
@@ -93,21 +92,18 @@ class Inventory:
         """All machines, in the form that placement uses."""
         return list(self._offers.values())
 
-    def starting(self, gpu_types: Collection[str], now: datetime) -> list[tuple[float, float, float]]:
-        """For each GPU of these types whose machine is being started: seconds since its order, p50 and p90 of a start.
+    def start_of(self, machine_id: str, now: datetime) -> tuple[float, float, float] | None:
+        """Seconds since the order of a machine that is being started, p50 and p90 of a start.
 
-        Machines whose pool has no times of starts yet are left out.
+        None if it is not being started, or its pool has no times of starts yet.
         """
-        found: list[tuple[float, float, float]] = []
-        for event in self._events.values():
-            machine = event.machine
-            is_starting = _STAGES.get(machine.state) is MachineStage.STARTING and machine.gpu_type in gpu_types
-            if is_starting and event.HasField("estimate"):
-                elapsed = (now - machine.create_time.ToDatetime(UTC)).total_seconds()
-                p50 = event.estimate.ToTimedelta().total_seconds()
-                p90 = event.estimate_p90.ToTimedelta().total_seconds() if event.HasField("estimate_p90") else p50
-                found += [(max(0.0, elapsed), p50, max(p50, p90))] * max(1, machine.gpu_count)
-        return found
+        event = self._events[machine_id]
+        if self._offers[machine_id].stage is not MachineStage.STARTING or not event.HasField("estimate"):
+            return None
+        elapsed = (now - event.machine.create_time.ToDatetime(UTC)).total_seconds()
+        p50 = event.estimate.ToTimedelta().total_seconds()
+        p90 = event.estimate_p90.ToTimedelta().total_seconds() if event.HasField("estimate_p90") else p50
+        return max(0.0, elapsed), p50, max(p50, p90)
 
     def can_have(self, resources: Resources, gpu_types: Collection[str]) -> bool:
         """False if no machine of these types had GPUs in a mode that can give this; True before there was one."""
@@ -123,7 +119,7 @@ class Inventory:
             offer.gpu_type in gpu_types
             and offer.stage is not MachineStage.CLOSED
             and (offer.stage is MachineStage.STARTING or offer.could_give(resources))
-            and self.gpus(offer.machine_id) >= resources.gpus
+            and self.gpus(offer.machine_id) >= resources.least.gpus
             and offer.is_for(own_job_id, waiting)
             for offer in self.offers()
         )
@@ -136,15 +132,6 @@ class Inventory:
         """Number of GPUs of machines that are being started."""
         starting = [offer for offer in self.offers() if offer.stage is MachineStage.STARTING]
         return sum(self.gpus(offer.machine_id) for offer in starting)
-
-    def slots(self, gpu_types: Collection[str]) -> tuple[int, int]:
-        """Number of whole GPUs of these types, those being started included, and how many of them are free now."""
-        offers = [
-            offer for offer in self.offers() if offer.gpu_type in gpu_types and offer.stage is not MachineStage.CLOSED
-        ]
-        gpus = sum(self.gpus(offer.machine_id) for offer in offers)
-        ready = [offer for offer in offers if offer.stage is MachineStage.READY]
-        return gpus, sum(offer.free_masks.count(WHOLE_GPU) for offer in ready)
 
 
 def _offer(machine: Machine) -> MachineOffer:

@@ -45,6 +45,11 @@ class MachineOffer:
     """The job that it was started for and that has yet to use it; empty if it is for any."""
 
     @property
+    def taken(self) -> tuple[int, ...]:
+        """The taken eighths of each GPU, as bit masks."""
+        return tuple(WHOLE_GPU & ~mask for mask in self.free_masks)
+
+    @property
     def free_eighths(self) -> int:
         """Number of free eighths on all GPUs."""
         return sum(mask.bit_count() for mask in self.free_masks)
@@ -59,12 +64,12 @@ class MachineOffer:
 
     def could_give(self, resources: Resources) -> bool:
         """True if enough of its GPUs are in a mode that can give this, free or not."""
-        return sum(map(resources.fits, self.modes)) >= resources.gpus
+        return sum(map(resources.fits, self.modes)) >= resources.least.gpus
 
     def slots_for(self, resources: Resources, held: Iterable[Slot]) -> tuple[Slot, ...]:
         """Free slots for a job, where least is broken up; empty if there are none. `held` are those of our jobs."""
         held = list(held)
-        occupied = list(covered([WHOLE_GPU & ~mask for mask in self.free_masks], held))
+        occupied = list(covered(self.taken, held))
         for gpu, mode in enumerate(self.modes[: len(occupied)]):
             if not resources.fits(mode):
                 occupied[gpu] = WHOLE_GPU
@@ -97,7 +102,7 @@ def machine_with_torch(job: Job, offers: Iterable[MachineOffer]) -> str | None:
     able = [offer for offer in able if offer.gpu_type in gpu_types]
 
     def preference(offer: MachineOffer) -> tuple[bool, int, datetime, str]:
-        is_free = offer.free_eighths >= job.spec.resources.eighths
+        is_free = offer.free_eighths >= job.spec.resources.least.eighths
         return is_free, -gpu_types.index(offer.gpu_type), offer.last_used_time, offer.machine_id
 
     best = max(able, key=preference, default=None)
@@ -116,7 +121,7 @@ def awaited_machines(
     gpus = {offer.machine_id: max(1, len(offer.free_masks)) for offer in starting}
     awaited: dict[str, MachineOffer] = {}
     for job in in_order:
-        spec, wanted = job.spec, job.spec.resources.gpus
+        spec, wanted = job.spec, job.spec.resources.least.gpus
         able = [
             offer
             for offer in starting

@@ -49,7 +49,7 @@ class Lane(NamedTuple):
     @property
     def kind(self) -> WorkKind:
         """What the pool is asked for."""
-        return WorkKind(self.gpu_types, self.resources.gpus, self.resources.eighths_of_each, self.own_job_id)
+        return WorkKind(self.gpu_types, self.resources.least.gpus, self.resources.eighths_of_each, self.own_job_id)
 
 
 class Ahead(NamedTuple):

@@ -148,8 +148,13 @@ class QueueServicer(queues_pb2_grpc.QueueServiceServicer):
             reason=found.reason,
             remedy=found.remedy,
             machines=[
-                queues_pb2.MachineRefusal(machine_id=machine_id, gpu_type=gpu_type, reason=reason)
-                for machine_id, gpu_type, reason in found.machines
+                queues_pb2.MachineRefusal(
+                    machine_id=one.machine_id,
+                    gpu_type=one.gpu_type,
+                    reason=one.reason,
+                    scores=[queues_pb2.PlacementScore(name=name, value=value) for name, value in one.scores],
+                )
+                for one in found.machines
             ],
             shares=[share for share in self._shares().get(job.spec.queue, ()) if share.gpu_type in job.spec.gpu_types],
             ordering=self._orderings.in_force(job.spec.queue),

@@ -59,7 +59,11 @@ EXPLAINED: dict[str, Any] = {
     "remedy": "Runs on MI300X that end.",
     "eta_p50_seconds": 90.0,
     "eta_p90_seconds": 600.0,
-    "machines": [{"machine_id": "m_1", "gpu_type": "MI300X", "reason": "its GPUs are in use"}],
+    "machines": [
+        {"machine_id": "m_1", "gpu_type": "MI300X", "reason": "its GPUs are in use"},
+        {"machine_id": "m_2", "gpu_type": "MI300X", "reason": "it has room"}
+        | {"scores": [{"name": "promised", "value": 0.0}, {"name": "pack", "value": -3.0}]},
+    ],
     "shares": [SHARE],
     "ordering": "classic",
     "class": "urgent",
@@ -176,6 +180,7 @@ def test_why_says_the_rule_the_remedy_and_the_machines(gateway: ScriptedGateway)
     assert "Position 3: 1 ahead of it in its queue and 1 in others." in out
     assert "Likely to start in 90 s, and in 9 of 10 cases within 600 s." in " ".join(out.split())
     assert "its GPUs are in use" in out
+    assert "promised 0, pack -3" in out
     assert "Class urgent: 20 points (classic)" in out
     last = "Deadline 2026-11-01T12:00:00Z: it must start by 2026-11-01T11:45:00Z, or it is cancelled"
     assert last in " ".join(out.split())

@@ -422,6 +422,23 @@ def test_a_part_that_is_no_number_is_refused_before_anything_is_sent(
     assert not gateway.requests
 
 
+def test_a_number_of_gpus_or_a_range_of_them_is_sent(gateway: ScriptedGateway, kernel: str) -> None:
+    for asked, sent in (("2", 2), ("1-4", {"min": 1, "max": 4}), (" 1-4 ", {"min": 1, "max": 4})):
+        scripted(gateway, Stream(ACCEPTED))
+        wavepool("submit", kernel, "-p", "relu", "--gpus", asked, "--endpoint", gateway.endpoint)
+        assert gateway.asked("POST", SUBMISSIONS)[-1].body["resources"] == {"gpus": sent}
+
+
+@pytest.mark.parametrize("asked", ["two", "1-", "-2", "1-4-8", "1.5"])
+def test_a_range_that_is_none_is_refused_before_anything_is_sent(
+    gateway: ScriptedGateway, kernel: str, asked: str
+) -> None:
+    run = wavepool("submit", kernel, "-p", "relu", f"--gpus={asked}", "--endpoint", gateway.endpoint)
+    assert run.status == 2
+    assert "give 1, 2, 4 or 8, or a range such as 1-4" in run.err
+    assert not gateway.requests
+
+
 def test_a_timing_mode_that_is_none_is_refused_before_anything_is_sent(gateway: ScriptedGateway, kernel: str) -> None:
     run = wavepool("submit", kernel, "-p", "relu", "--timing", "warm", "--endpoint", gateway.endpoint)
     assert run.status == 2
@@ -447,13 +464,13 @@ def test_fallbacks_go_along_in_their_order(gateway: ScriptedGateway, kernel: str
     assert (body["gpu_type"], body["fallback_gpu_types"]) == ("MI300X", ["MI250X", "MI210"])
 
 
-def test_queue_class_and_placement_go_along(gateway: ScriptedGateway, kernel: str) -> None:
+def test_queue_class_placement_and_leave_to_move_go_along(gateway: ScriptedGateway, kernel: str) -> None:
     scripted(gateway, Stream(ACCEPTED))
-    asked = ("--queue", "red", "--class", "urgent", "--placement", "spread")
+    asked = ("--queue", "red", "--class", "urgent", "--placement", "spread", "--movable")
     run = wavepool("submit", kernel, "-p", "relu", *asked, "--endpoint", gateway.endpoint)
     assert run.status == 0, run.err
     body = gateway.asked("POST", SUBMISSIONS)[0].body
-    assert (body["queue"], body["class"], body["placement"]) == ("red", "urgent", "spread")
+    assert (body["queue"], body["class"], body["placement"], body["movable"]) == ("red", "urgent", "spread", True)
 
 
 def test_the_wish_for_a_machine_goes_along_and_is_shown(gateway: ScriptedGateway, kernel: str) -> None:

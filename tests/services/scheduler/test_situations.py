@@ -17,7 +17,7 @@ from servicekit.clock import ManualClock
 from services.scheduler.config import SchedulerSettings
 from services.scheduler.fairness.plan import plan
 from services.scheduler.fairness.settings import FairnessPolicy, Queues, QueueSettings, Share
-from services.scheduler.fairness.situation import Hold, Plan
+from services.scheduler.fairness.situation import Hold, Plan, Stop, StopKind
 from services.scheduler.jobs.resources import Isolation, Resources
 from services.scheduler.jobs.spec import Lease
 from services.scheduler.queue.inventory import Inventory
@@ -25,10 +25,10 @@ from services.scheduler.queue.ordering import Age, ranked_by
 from services.scheduler.queue.plugins import Placements, SchedulerPlugins
 from services.scheduler.queue.queue_book import QueueBook
 from services.scheduler.queue.running import RunningJobs
-from services.scheduler.queue.situations import MOST_STOPS, Situations
+from services.scheduler.queue.situations import MOST_PREEMPTIONS, MOST_STOPS, MOVE_COOL_DOWN, RETURN_TIME, Situations
 from services.scheduler.queue.usage_book import UsageBook
 from services.scheduler.queue.waiting import WaitingJobs
-from tests.services.scheduler.jobs import START, a_queued_job
+from tests.services.scheduler.jobs import LEASE, START, a_queued_job
 from vocabulary.limits import LONGEST_RUN
 from vocabulary.slots import EIGHTHS_PER_GPU, WHOLE_GPU, Slot
 
@@ -195,6 +195,84 @@ def test_a_job_that_ends_before_one_hold_does_not_take_what_another_keeps() -> N
     )
     assert situations.placements(decided) == {}
     assert list(situations.placements(replace(decided, holds={}))) == [short.job_id]
+
+
+def movable(number: int) -> Job:
+    job = a_queued_job(number)
+    return replace(job, spec=replace(job.spec, movable=True))
+
+
+def test_a_run_may_be_moved_if_it_agreed_and_is_old_enough_and_was_not_stopped_too_often() -> None:
+    clock, waiting, inventory, running = ManualClock(START), waiting_jobs(), Inventory(), RunningJobs()
+    inventory.apply(vmpool_pb2.MachineEvent(machine=machine(1, gpu_count=8, free_masks=[WHOLE_GPU] * 8)))
+    often = replace(movable(3), attempt=4, attempts_excused=MOST_PREEMPTIONS)
+    elsewhere = replace(movable(4), spec=replace(movable(4).spec, fallback_gpu_types=("MI210",)))
+    for number, job in enumerate((a_queued_job(1), movable(2), often)):
+        lease = replace(LEASE, lease_id=f"lease-{number}", slots=(Slot(number, 0, EIGHTHS_PER_GPU),))
+        running.put(job.start(lease, START, "MI300X"))
+    running.put(elsewhere.start(replace(LEASE, lease_id="other"), START, "MI210"))
+    usage = UsageBook(NO_STORE, timedelta(0), clock)
+    situations = Situations(QueueBook(NO_STORE), usage, waiting, running, inventory, clock, LONGEST_RUN)
+
+    def may_move(gpu_type: str = "MI300X") -> list[str]:
+        return [one.job_id for one in situations.of(gpu_type).running if one.movable and not one.keeps]
+
+    assert may_move() == []
+    clock.advance(MOVE_COOL_DOWN)
+    assert may_move() == ["job-002"]
+    assert may_move("MI210") == [], "it would go back to its wanted type"
+    running.give_way("job-002", "job-009")
+    assert may_move() == []
+
+
+def test_the_place_of_a_run_that_moves_is_given_to_nobody_until_it_is_back_or_too_late() -> None:
+    clock, waiting, inventory, running = ManualClock(START), waiting_jobs(), Inventory(), RunningJobs()
+    for number in (1, 2):
+        inventory.apply(vmpool_pb2.MachineEvent(machine=machine(number, gpu_count=1, free_masks=[WHOLE_GPU])))
+    leaving = movable(1).start(replace(LEASE, slots=(Slot(0, 0, EIGHTHS_PER_GPU),)), START, "MI300X")
+    running.put(leaving)
+    usage = UsageBook(NO_STORE, timedelta(0), clock)
+    situations = Situations(QueueBook(NO_STORE), usage, waiting, running, inventory, clock, LONGEST_RUN)
+    running.give_way(leaving.job_id, "job-009")
+    situations.expect_back(Stop(leaving.job_id, "job-009", "", StopKind.MOVES, "machine-2", EIGHTHS_PER_GPU))
+    behind = a_queued_job(7)
+    waiting.put(behind)
+
+    def starts() -> dict[str, str]:
+        return dict(plan(situations.of("MI300X")).starts)
+
+    assert starts() == {}
+    assert situations.returning_types() == {"MI300X"}
+    running.remove(LEASE.lease_id)
+    inventory.apply(vmpool_pb2.MachineEvent(machine=machine(1, gpu_count=1, free_masks=[0])))
+    assert starts() == {}, "it neither runs nor waits for a moment"
+    waiting.put(leaving.retry(excused=True))
+    assert starts() == {leaving.job_id: "machine-2"}, "it goes before others"
+    waiting.remove(leaving.job_id)
+    clock.advance(RETURN_TIME)
+    assert starts() == {behind.job_id: "machine-2"}, "it did not come back"
+    assert situations.returning_types() == set()
+
+
+def test_a_range_that_is_shrunk_starts_with_no_more_than_it_was_told_until_it_is_back() -> None:
+    clock, waiting, inventory, running = ManualClock(START), waiting_jobs(), Inventory(), RunningJobs()
+    inventory.apply(vmpool_pb2.MachineEvent(machine=machine(1, gpu_count=4, free_masks=[WHOLE_GPU] * 4)))
+    wide = a_queued_job(1, resources=Resources(32, least_eighths=8))
+    slots = tuple(Slot(gpu, 0, EIGHTHS_PER_GPU) for gpu in range(4))
+    usage = UsageBook(NO_STORE, timedelta(0), clock)
+    situations = Situations(QueueBook(NO_STORE), usage, waiting, running, inventory, clock, LONGEST_RUN)
+    started = wide.start(replace(LEASE, slots=slots), START, "MI300X")
+    running.put(started)
+    situations.expect_back(Stop(wide.job_id, "job-009", "", StopKind.SHRINKS, "machine-1", 16))
+    running.remove(LEASE.lease_id)
+    waiting.put(started.retry(excused=True))
+
+    def size() -> int:
+        return sum(slot.eighths for slot in situations.placements(plan(situations.of("MI300X")))[wide.job_id].slots)
+
+    assert size() == 16
+    situations.is_back(wide.job_id)
+    assert size() == 32
 
 
 @st.composite
