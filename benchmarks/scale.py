@@ -23,7 +23,6 @@ from wavepool.vmpool.v1 import vmpool_pb2
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from servicekit.clock import ManualClock
-from services.scheduler.fairness.plan import plan
 from services.scheduler.fairness.settings import FairnessPolicy, Queues, QueueSettings, Share
 from services.scheduler.jobs.spec import Lease
 from services.scheduler.queue.inventory import Inventory
@@ -96,7 +95,7 @@ class Bench:
 
     def a_pass(self) -> None:
         """What a pass over the queue decides."""
-        plan(self.situations.of("MI300X"))
+        self.situations.plan("MI300X")
 
 
 def _machine(name: str, free: int) -> vmpool_pb2.MachineEvent:

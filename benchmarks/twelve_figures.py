@@ -42,7 +42,6 @@ from services.billing.alert_rules.platform import platform_rules
 from services.billing.alert_rules.rule import Reading
 from services.billing.alerts.evaluator import Evaluator
 from services.billing.store.alert_store import AlertStore
-from services.scheduler.fairness.plan import plan
 from services.scheduler.fairness.settings import FairnessPolicy
 from services.scheduler.jobs.ended_attempt import ended_attempt
 from services.scheduler.jobs.estimate import percentile
@@ -143,7 +142,7 @@ class Product:
 
     def __init__(self, scheduler: Database, billing: Database, policy: FairnessPolicy) -> None:
         self._bench = Bench(WAITING, GPUS, QUEUES, policy)
-        self._empty = Bench(WAITING, GPUS, QUEUES, policy, free=GPUS).situations.of("MI300X")
+        self._empty = Bench(WAITING, GPUS, QUEUES, policy, free=GPUS).situations
         clock = ManualClock(job_metrics.NOW)
         self._now = clock.now()
         self._since = self._now - job_metrics.DAYS * job_metrics.DAY
@@ -185,7 +184,7 @@ class Product:
                 "resource allocation",
                 50,
                 Work("a pass over all queues with one free GPU", self._bench.a_pass),
-                Work(f"a pass that gives {GPUS} free GPUs", lambda: plan(self._empty)),
+                Work(f"a pass that gives {GPUS} free GPUs", lambda: self._empty.plan("MI300X")),
             ),
             Figure("load balancing", 100),
             Figure(

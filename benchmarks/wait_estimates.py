@@ -48,7 +48,7 @@ class Day:
         self.waiting, self.inventory = WaitingJobs(ranked_by(Age(timedelta(seconds=1)))), Inventory()
         self.running = RunningJobs()
         self.forecast = Forecast(self.waiting, self.running, self.inventory, self.clock)
-        self.gpus, self.free = gpus, gpus
+        self.gpus, self.free = gpus, list(range(gpus))
         self.told: dict[str, tuple[float, float]] = {}
         self.waits: list[tuple[float, float, float]] = []
         self.medians = {
@@ -106,14 +106,13 @@ class Day:
 
     def _start_all(self) -> list[tuple[Job, float]]:
         started: list[tuple[Job, float]] = []
-        for job in self.waiting.in_turn(self.free):
+        for job in self.waiting.in_turn(len(self.free)):
             now = self.clock.now()
-            lease = Lease(job.job_id, "m", "", "", 1, now, (Slot(0, 0, 8),))
+            lease = Lease(job.job_id, "m", "", "", 1, now, (Slot(self.free.pop(0), 0, 8),))
             running = job.start(lease, now, "MI300X")
             self.waiting.remove(job.job_id)
             self.running.put(running)
             self.forecast.starts(running)
-            self.free -= 1
             waited = (now - job.create_time).total_seconds()
             if job.job_id in self.told and (waited > 0 or self.told[job.job_id][1] > 0):
                 self.waits.append((waited, *self.told[job.job_id]))
@@ -127,7 +126,8 @@ class Day:
         self.running.remove(job.job_id)
         if job.start_time:
             self.forecast.remember([(kind_of(job), self.clock.now() - job.start_time)])
-        self.free += 1
+        if job.lease:
+            self.free.append(job.lease.slots[0].gpu)
         self._show_machine()
 
     def _show_machine(self) -> None:
@@ -136,7 +136,7 @@ class Day:
             gpu_type="MI300X",
             gpu_count=self.gpus,
             state=vmpool_pb2.MACHINE_STATE_WARM,
-            free_masks=[WHOLE_GPU] * self.free + [0] * (self.gpus - self.free),
+            free_masks=[WHOLE_GPU if gpu in self.free else 0 for gpu in range(self.gpus)],
             create_time=Timestamp(seconds=int(START.timestamp())),
         )
         self.inventory.apply(vmpool_pb2.MachineEvent(machine=machine))

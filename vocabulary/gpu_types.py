@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 GPU_TYPES = ("MI300X", "MI300A", "MI250X", "MI210")
 MEMORY_GB = {"MI355X": 288, "MI325X": 256, "MI300X": 192, "MI300A": 128, "MI250X": 128, "MI210": 64}
 """Memory of one GPU of AMD's, as AMD states it."""
+COMPUTE_MODES = {"MI300X": {"SPX": 1, "DPX": 2, "QPX": 4, "CPX": 8}}
+"""Devices of one GPU in each mode, with an equal part of its memory and compute units; AMD, MI300X partition guide."""
 
 
 def default_first(gpu_types: Sequence[str], default: str) -> tuple[str, ...]:

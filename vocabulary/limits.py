@@ -18,5 +18,7 @@ LONGEST_RUN = timedelta(minutes=15)
 """Limit for one run, unless SCHEDULER_LONGEST_RUN sets another."""
 LONGEST_BILLED = timedelta(days=400)
 """Limit for minimums and increments of billed time: longer than all that providers sell by the machine."""
+MIN_PRIORITY, MAX_PRIORITY = -100, 100
+"""The priorities that a submission may have; a queue says who may ask for those above 0."""
 DEFAULT_QUEUE = "default"
 """The queue that always exists, and takes the jobs that name none."""

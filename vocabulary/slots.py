@@ -8,6 +8,7 @@ bit mask with the first eighth in its lowest bit; a machine's occupancy is one m
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -71,6 +72,12 @@ def free_slots(occupied: Sequence[int], size: int) -> tuple[Slot, ...]:
     They are taken where least is broken up: on the fullest GPU, of the fullest pair of GPUs, of the fullest four. GPUs
     that are neighbours come first, but any will do: all GPUs of an MI300X machine are linked to each other.
     """
+    return _free_slots(tuple(occupied), size)
+
+
+# A pass over the queue or the pool asks the same of many machines that are equally full.
+@lru_cache(maxsize=4096)
+def _free_slots(occupied: tuple[int, ...], size: int) -> tuple[Slot, ...]:
     if size > free_eighths(occupied):
         return ()
     gpus = sorted(range(len(occupied)), key=lambda gpu: _fullness(occupied, gpu, 1), reverse=True)

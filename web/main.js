@@ -94,9 +94,7 @@ async function showCredit() {
 }
 
 async function showQuote() {
-  const { gpu_type: wanted, fallback_gpu_types: fallbacks = [] } = gpuChoice.read();
-  const query = new URLSearchParams([wanted, ...fallbacks].map((type) => ["gpu_type", type]));
-  const { hold_usd: most } = await call("GET", `/api/v1/quote?${query}`);
+  const { hold_usd: most } = await call("GET", `/api/v1/quote?${gpuChoice.quoteQuery()}`);
   byId("quote").textContent = `at most ${dollars(most)}`;
 }
 

@@ -17,7 +17,7 @@ from wavepool_client.http.event_stream import Event, follow
 from wavepool_client.http.gateway_client import GatewayClient
 from wavepool_client.http.retries import Retries
 from wavepool_client.outcome import Result, result_of
-from wavepool_client.submission import Mode, Resources, Submission, TimingMode
+from wavepool_client.submission import MachineUse, Mode, Resources, Submission, TimingMode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -51,6 +51,10 @@ class Client(GatewayClient):
         resources: Resources | None = None,
         job_class: str = "",
         placement: str = "",
+        movable: bool = False,
+        priority: int = 0,
+        deadline: str = "",
+        machine: MachineUse | None = None,
         profile: bool = False,
         on_event: Callable[[Event], None] | None = None,
     ) -> Result:
@@ -62,7 +66,11 @@ class Client(GatewayClient):
         `dtype` the problem's first element type, an empty `queue` the queue `default`. A run that takes longer than
         `time_limit_seconds` is ended, and credit is held for that time; without it the queue's limit applies.
         `job_class` is a class of the queue and `placement` how the machine is chosen, "pack" or "spread"; without them
-        the queue decides. Without `resources` it takes one whole GPU. If no machine of `gpu_type` is free, one of the
+        the queue decides. A higher `priority`, from -100 to 100, goes earlier; above what the queue allows it takes an
+        administrator's token. With a `deadline`, a time with its zone such as "2026-11-01T12:00:00Z", it is cancelled
+        if it still waits when it can no longer end by then. `machine` says which machines it may run on; without it any
+        will do. A `movable` run may be stopped, and start again elsewhere, for a larger one; nothing is charged for
+        what was stopped. Without `resources` it takes one whole GPU. If no machine of `gpu_type` is free, one of the
         `fallback_gpu_types` is taken, in their order, and its price applies. With `profile` its kernels are profiled
         once verdict and timing are known; `result.data["profile"]` has them (docs/profiling.md), and that time is
         charged, too. A broken connection is resumed at the same event. Leaving early (an exception, Ctrl-C) cancels
@@ -83,6 +91,10 @@ class Client(GatewayClient):
             resources or Resources(),
             job_class,
             placement,
+            movable,
+            priority,
+            deadline,
+            machine or MachineUse(),
             profile,
         )
         submission_id = self.submit(submission)

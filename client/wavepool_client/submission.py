@@ -45,15 +45,51 @@ class Isolation(StrEnum):
     PARTITION = "partition"
     """Partitions of its own, with their memory; the default for parts."""
     TIME_SLICE = "time-slice"
+    CU_MASK = "cu-mask"
     """A device that is shared; nothing keeps its co-tenants apart."""
+
+
+class Reuse(StrEnum):
+    """Which machines a submission may run on."""
+
+    REUSE = "reuse"
+    """Those that are there; none is started for it."""
+    REUSE_OR_CREATE = "reuse-or-create"
+    """Any; one is started if none has room."""
+    CREATE = "create"
+    """One that is started for it and has served no other run."""
+
+
+@dataclass(frozen=True)
+class MachineUse:
+    """How a submission uses its machine."""
+
+    reuse: Reuse | None = None
+    """None: any machine."""
+    idle_seconds: int | None = None
+    """How long its machine is kept idle after it, at most as long as the pool keeps machines; None for that."""
+
+    def as_json(self) -> dict[str, Any]:
+        """The object `machine` of a submission; empty if nothing is said."""
+        return {name: value for name, value in asdict(self).items() if value is not None}
+
+
+@dataclass(frozen=True)
+class GpuRange:
+    """How many whole GPUs a run may get: as many as are free, and as its queue's share allows."""
+
+    min: int
+    """1, 2, 4 or 8."""
+    max: int
+    """1, 2, 4 or 8; credit is held for so many, and the charge is for what the run got."""
 
 
 @dataclass(frozen=True)
 class Resources:
     """What a submission takes of one machine: one of `gpus`, `fraction` and `memory_mib`; else one whole GPU."""
 
-    gpus: int | None = None
-    """Whole GPUs of one machine: 1, 2, 4 or 8."""
+    gpus: int | GpuRange | None = None
+    """Whole GPUs of one machine: 1, 2, 4 or 8, or a range."""
     fraction: float | None = None
     """A part of one GPU, from 0.1 to 1; rounded up to 1/8, 1/4, 1/2 or 1, and so charged."""
     memory_mib: int | None = None
@@ -95,6 +131,14 @@ class Submission:
     """A class of the queue; if empty, the queue's default class."""
     placement: str = ""
     """How the machine is chosen, such as "spread"; if empty, as the queue says."""
+    movable: bool = False
+    """The run may be stopped, and start again elsewhere, for a larger one. For modes that time nothing."""
+    priority: int = 0
+    """-100 to 100; the queue says how far above 0 without an administrator's token."""
+    deadline: str = ""
+    """A time with its zone, such as 2026-11-01T12:00:00Z. If it still waits when it can no longer end by then, it is
+    cancelled; empty: it waits as long as it takes."""
+    machine: MachineUse = field(default_factory=MachineUse)
     profile: bool = False
     """After verdict and timing, profile the kernels. For Mode.CHECK, Mode.BENCHMARK and Mode.FULL only."""
 
@@ -110,6 +154,10 @@ class Submission:
             "time_limit_seconds": self.time_limit_seconds,
             "class": self.job_class,
             "placement": self.placement,
+            "movable": self.movable,
+            "priority": self.priority,
+            "deadline": self.deadline,
+            "machine": self.machine.as_json(),
             "queue": self.queue,
             "fallback_gpu_types": list(self.fallback_gpu_types),
             "resources": self.resources.as_json(),

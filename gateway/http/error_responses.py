@@ -120,6 +120,8 @@ def _seed_body(problem: Problem) -> dict[str, Any]:
 
 def _field_error(detail: Mapping[str, Any]) -> FieldError:
     location = [str(part) for part in detail["loc"] if part not in {"body", "query", "path", "header"}]
+    # Which form of a field was meant is no part of its name.
+    location = [part for part in location if not part.startswith("~")]
     is_missing = detail["type"] in MISSING_KINDS
     message = "is required and must not be empty" if is_missing else _fix(detail)
     return FieldError(".".join(location) or "body", message, is_missing)

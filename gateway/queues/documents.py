@@ -10,10 +10,11 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from wavepool.scheduler.v1 import queues_pb2
 
 from gateway.words.enum_names import fairness_policy_word, reclaim_strategy_word
+from vocabulary.limits import MAX_PRIORITY
 from vocabulary.names import none_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
 API_VERSION = "kaiwo.ai/v1alpha2"
 KIND = "KaiwoQueue"
@@ -105,6 +106,7 @@ class JobClassDocument(_Strict):
     administrators_only: bool = Field(default=False, alias="administratorsOnly")
 
 
+_MaxPriority = Annotated[int, Field(ge=0, le=MAX_PRIORITY, description="Above it takes an administrator's token.")]
 _Name = Annotated[str, Field(max_length=63)]
 
 
@@ -123,6 +125,10 @@ class QueueSpecDocument(_Strict):
     placement: Annotated[_Name, Field(description="`pack`, `spread` or the name of a plug-in.")] = ""
     classes: Annotated[dict[str, JobClassDocument], Field(max_length=50)] = {}
     default_class: _Name = Field(default="", alias="defaultClass")
+    max_priority: _MaxPriority | None = Field(default=None, alias="maxPriority")
+    max_priority_by_account: Annotated[dict[str, _MaxPriority], Field(max_length=1000)] = Field(
+        default={}, alias="maxPriorityByAccount"
+    )
 
 
 class QueueMetadata(BaseModel):
@@ -160,6 +166,8 @@ class QueueDocument(_Strict):
             placement=spec.placement,
             classes={name: queues_pb2.JobClass(**one.model_dump()) for name, one in spec.classes.items()},
             default_class=spec.default_class,
+            max_priority=spec.max_priority,
+            max_priority_by_account=spec.max_priority_by_account,
         )
         if spec.time_limit is not None:
             queue.time_limit.FromTimedelta(timedelta(seconds=spec.time_limit))
@@ -182,8 +190,11 @@ def classes_of(classes: Mapping[str, queues_pb2.JobClass]) -> dict[str, dict[str
     }
 
 
-def document_of(queue: queues_pb2.Queue) -> dict[str, Any]:
-    """The document that describes a queue; applied again, it changes nothing."""
+def document_of(queue: queues_pb2.Queue, account_ids: Collection[str] | None = None) -> dict[str, Any]:
+    """The document that describes a queue; applied again, it changes nothing.
+
+    With `account_ids`, it says nothing of other accounts: for people who may not apply it.
+    """
     fairness: dict[str, Any] = {}
     if queue.policy:
         fairness["policy"] = fairness_policy_word(queue.policy)
@@ -208,8 +219,15 @@ def document_of(queue: queues_pb2.Queue) -> dict[str, Any]:
         "placement": queue.placement,
         "classes": classes_of(queue.classes),
         "defaultClass": queue.default_class,
+        "maxPriorityByAccount": {
+            account_id: most
+            for account_id, most in sorted(queue.max_priority_by_account.items())
+            if account_ids is None or account_id in account_ids
+        },
     }
     if queue.HasField("time_limit"):
         spec["timeLimit"] = f"{queue.time_limit.ToTimedelta().total_seconds():g}s"
-    kept = {name: value for name, value in spec.items() if value}
+    if queue.HasField("max_priority"):
+        spec["maxPriority"] = queue.max_priority
+    kept = {name: value for name, value in spec.items() if value or name == "maxPriority"}
     return {"apiVersion": API_VERSION, "kind": KIND, "metadata": {"name": queue.name}, "spec": kept}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
 import grpc
@@ -17,9 +18,11 @@ from gateway.http.rpc_status import problem_of_rpc
 from gateway.queues.documents import QueueDocument, classes_of, document_of
 from gateway.upstreams import CALL_TIMEOUT_SECONDS
 from gateway.words.enum_names import queue_change_kind_name, scheduler_plugin_kind_word
-from gateway.words.proto_time import seconds_of
+from gateway.words.proto_time import instant_of, seconds_of
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from wavepool.scheduler.v1 import queues_pb2
 
     from gateway.dependencies import Gateway
@@ -53,7 +56,16 @@ class Queue(BaseModel):
     placement: Annotated[str, Field(description="How machines are chosen, if a submission does not say.")]
     classes: Annotated[dict[str, Any], Field(description="The classes that its submissions may name.")]
     default_class: str | None
-    document: Annotated[dict[str, Any], Field(description="Describes the queue; `POST /queues/apply` takes it.")]
+    max_priority: Annotated[
+        int, Field(description="The highest priority that its submissions may have without an administrator's token.")
+    ]
+    document: Annotated[
+        dict[str, Any],
+        Field(
+            description="Describes the queue; `POST /queues/apply` takes it. Accounts other than "
+            "yours are left out, unless you are an operator."
+        ),
+    ]
 
 
 class SchedulerPlugin(BaseModel):
@@ -112,12 +124,20 @@ class Applied(BaseModel):
     generation: int
 
 
+class PlacementScore(BaseModel):
+    """One value that machines with room are compared by."""
+
+    name: Annotated[str, Field(description="`promised`, the name of the placement, or `last_used`.")]
+    value: Annotated[float, Field(description="Higher is better.")]
+
+
 class MachineRefusal(BaseModel):
     """Why one machine does not take the submission."""
 
     machine_id: str
     gpu_type: str
     reason: str
+    scores: Annotated[list[PlacementScore], Field(description="If it has room; the first that differs decides.")]
 
 
 class Explanation(BaseModel):
@@ -138,6 +158,10 @@ class Explanation(BaseModel):
     job_class: Annotated[str | None, Field(serialization_alias="class")]
     class_value: Annotated[int, Field(description="What its class is worth in its queue, in points.")]
     placement: Annotated[str, Field(description="How its machine is chosen.")]
+    deadline: datetime | None
+    latest_start_time: Annotated[
+        datetime | None, Field(description="If it still waits after this, it is cancelled; null: it has no deadline.")
+    ]
 
 
 @router.get("/queues")
@@ -145,7 +169,9 @@ async def list_queues(account: TheAccount, gateway: TheGateway) -> QueueList:
     """List the queues with what each may have and has."""
     found = await gateway.upstreams.queues.ListQueues(ListQueuesRequest(), timeout=CALL_TIMEOUT_SECONDS)
     return QueueList(
-        queues=[_queue_of(status) for status in found.queues],
+        queues=[
+            _queue_of(status, None if account.oversees else account.visible_account_ids) for status in found.queues
+        ],
         generation=found.generation,
         plugins=[
             SchedulerPlugin(
@@ -223,7 +249,12 @@ async def explain(
         eta_p50_seconds=seconds_of(found.eta_p50) if found.HasField("eta_p50") else None,
         eta_p90_seconds=seconds_of(found.eta_p90) if found.HasField("eta_p90") else None,
         machines=[
-            MachineRefusal(machine_id=one.machine_id, gpu_type=one.gpu_type, reason=await visible.shown(one.reason))
+            MachineRefusal(
+                machine_id=one.machine_id,
+                gpu_type=one.gpu_type,
+                reason=await visible.shown(one.reason),
+                scores=[PlacementScore(name=score.name, value=score.value) for score in one.scores],
+            )
             for one in found.machines[:machines]
         ],
         shares=[_share_of(share) for share in found.shares],
@@ -231,6 +262,8 @@ async def explain(
         job_class=found.job_class or None,
         class_value=found.class_value,
         placement=found.placement,
+        deadline=instant_of(found.deadline),
+        latest_start_time=instant_of(found.latest_start_time),
     )
 
 
@@ -267,7 +300,7 @@ async def _queue_named(gateway: Gateway, name: str) -> tuple[queues_pb2.Queue, i
     raise ProblemError(Problem(404, f"There is no queue {name[:63]!r}. There are: {names[:500]}."))
 
 
-def _queue_of(status: queues_pb2.QueueStatus) -> Queue:
+def _queue_of(status: queues_pb2.QueueStatus, account_ids: Collection[str] | None) -> Queue:
     queue = status.queue
     return Queue(
         name=queue.name,
@@ -281,7 +314,8 @@ def _queue_of(status: queues_pb2.QueueStatus) -> Queue:
         placement=status.placement,
         classes=classes_of(status.classes),
         default_class=status.default_class or None,
-        document=document_of(queue),
+        max_priority=status.max_priority,
+        document=document_of(queue, account_ids),
     )
 
 

@@ -13,11 +13,13 @@ from wavepool.scheduler.v1.scheduler_pb2 import JobSpec
 from wavepool.scheduler.v1.scheduler_pb2 import Resources as ResourcesMessage
 from wavepool.submission.v1.submission_pb2 import Submission
 
+from gateway.submissions.machine_use import MachineUse
 from gateway.submissions.resources import Resources, of_annotations
 from gateway.words.gpu_type_field import GpuType
+from gateway.words.proto_time import ZonedInstant, timestamp_of
 from submissions.checks import LANGUAGE, MOST_BYTES
 from submissions.modes import Mode, TimingMode, timing_number
-from vocabulary.limits import DEFAULT_DTYPE
+from vocabulary.limits import DEFAULT_DTYPE, MAX_PRIORITY, MIN_PRIORITY
 from vocabulary.names import none_of
 
 MOST_SECONDS = 7 * 24 * 3600
@@ -139,6 +141,7 @@ class _Body(BaseModel):
         "timing_mode": "timing",
         "time_limit": "time_limit_seconds",
         "job_class": "class",
+        "resources.least_gpus": "resources.gpus.min",
     }
     """The client's names of the messages' fields, if they differ."""
 
@@ -148,6 +151,14 @@ class _Body(BaseModel):
         int | None,
         Field(ge=1, le=MOST_SECONDS, description="The longest run, which credit is held for. Left out: the queue's."),
     ] = None
+    deadline: Annotated[
+        ZonedInstant | None,
+        Field(
+            description="RFC 3339 with a zone. If it still waits when it can no longer end by then (now and its time "
+            "limit), it is cancelled, and nothing is charged."
+        ),
+    ] = None
+    machine: Annotated[MachineUse | None, Field(description="Left out: any machine.")] = None
     job_class: Annotated[
         str, Field(alias="class", max_length=63, description="A class of the queue. Left out: the queue's default.")
     ] = ""
@@ -155,6 +166,14 @@ class _Body(BaseModel):
         str,
         Field(max_length=63, description="`pack`: the fullest machine. `spread`: the emptiest. Left out: the queue's."),
     ] = ""
+    movable: Annotated[
+        bool,
+        Field(
+            strict=True,
+            description="A run may be stopped, and start again elsewhere, if a larger one can start then; nothing is "
+            "charged for what was stopped. For whole GPUs, and for modes that time nothing.",
+        ),
+    ] = False
     fallback_gpu_types: _FallbackGpuTypes = []
     resources: Annotated[Resources | None, Field(description="Left out: one whole GPU.")] = None
     annotations: Annotated[
@@ -182,6 +201,9 @@ class _Body(BaseModel):
             resources=self._resources(),
             job_class=self.job_class,
             placement=self.placement,
+            movable=self.movable,
+            deadline=timestamp_of(self.deadline),
+            machine=self.machine.to_proto() if self.machine else None,
         )
 
     def _resources(self) -> ResourcesMessage | None:
@@ -250,7 +272,10 @@ class SubmissionRequest(_SolutionBody):
     priority: Annotated[
         int,
         Field(
-            strict=True, ge=-100, le=100, description="Each point is worth some waiting; above 0 for administrators."
+            strict=True,
+            ge=MIN_PRIORITY,
+            le=MAX_PRIORITY,
+            description="Each point is worth some waiting; above the queue's `max_priority` for administrators.",
         ),
     ] = 0
 

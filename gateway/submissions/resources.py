@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
 from wavepool.scheduler.v1 import scheduler_pb2
 
 from vocabulary.names import none_of
@@ -18,6 +18,8 @@ FRACTION, MEMORY = f"{KAIWO}gpu-fraction", f"{KAIWO}gpu-memory"
 SHARING, ISOLATION = f"{KAIWO}gpu-sharing", f"{KAIWO}gpu-isolation"
 KNOWN = (FRACTION, MEMORY, SHARING, ISOLATION)
 _PREFIX = "ISOLATION_"
+# Locations of faults leave out names that begin so: clients do not know them.
+_NUMBER, _RANGE = "~number", "~range"
 MOST_GPUS = 64
 MOST_MIB = 2**40
 """Far more than any machine has; the scheduler knows how much there is of a type."""
@@ -29,10 +31,24 @@ class Isolation(StrEnum):
     EXCLUSIVE = "exclusive"
     PARTITION = "partition"
     TIME_SLICE = "time-slice"
+    CU_MASK = "cu-mask"
 
 
 _NUMBERS = {one: scheduler_pb2.Isolation.Value(_PREFIX + one.name) for one in Isolation}
 _KAIWO_ISOLATIONS = {"time-slicing": Isolation.TIME_SLICE, "none": Isolation.TIME_SLICE, "mig": Isolation.PARTITION}
+
+
+def _kind_of_number(value: object) -> str:
+    return _RANGE if isinstance(value, dict | GpuRange) else _NUMBER
+
+
+class GpuRange(BaseModel):
+    """How many whole GPUs a run may get: as many as are free, and as its queue's share allows."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    min: Annotated[int, Field(strict=True, ge=1, le=MOST_GPUS, description="1, 2, 4 or 8.")]
+    max: Annotated[int, Field(strict=True, ge=1, le=MOST_GPUS, description="1, 2, 4 or 8; credit is held for so many.")]
 
 
 class Resources(BaseModel):
@@ -42,7 +58,9 @@ class Resources(BaseModel):
 
     # Zero would be as nothing in the message, and so one whole GPU.
     gpus: Annotated[
-        int | None, Field(strict=True, ge=1, le=MOST_GPUS, description="Whole GPUs of one machine: 1, 2, 4 or 8.")
+        Annotated[int | None, Field(strict=True, ge=1, le=MOST_GPUS), Tag(_NUMBER)] | Annotated[GpuRange, Tag(_RANGE)],
+        Discriminator(_kind_of_number),
+        Field(description="Whole GPUs of one machine: 1, 2, 4 or 8, or a range, of which a run gets what is free."),
     ] = None
     fraction: Annotated[
         float | None,
@@ -64,7 +82,8 @@ class Resources(BaseModel):
         Isolation | None,
         Field(
             description="`exclusive`: whole GPUs, and the default for them. `partition`: the default for parts, on "
-            "GPUs in a mode with such partitions. `time-slice`: a shared device; nothing keeps its co-tenants apart."
+            "GPUs in a mode with such partitions. `time-slice`: a shared device; nothing keeps its co-tenants apart. "
+            "`cu-mask`: the same, with compute units of its own, which nothing enforces."
         ),
     ] = None
     quiet: Annotated[
@@ -73,8 +92,10 @@ class Resources(BaseModel):
 
     def to_proto(self) -> scheduler_pb2.Resources:
         """The message for a job."""
+        least, most = (self.gpus.min, self.gpus.max) if isinstance(self.gpus, GpuRange) else (0, self.gpus or 0)
         return scheduler_pb2.Resources(
-            gpus=self.gpus or 0,
+            gpus=most,
+            least_gpus=least,
             fraction=self.fraction or 0,
             memory_mib=self.memory_mib or 0,
             devices=self.devices or 0,
@@ -87,10 +108,11 @@ class Resources(BaseModel):
 class AdmittedResources(BaseModel):
     """What a submission takes of one machine, after rounding: whole GPUs, or a part of one."""
 
-    gpus: int | None
+    gpus: Annotated[int | None, Field(description="The most, if it is a range.")]
+    min_gpus: Annotated[int | None, Field(description="The least, if it is a range; else null.")]
     fraction: float | None
     devices: Annotated[int | None, Field(description="Null: any number.")]
-    isolation: Annotated[str, Field(description="exclusive, partition or time-slice.")]
+    isolation: Annotated[str, Field(description="exclusive, partition, time-slice or cu-mask.")]
 
 
 def admitted_resources(resources: scheduler_pb2.Resources) -> AdmittedResources:
@@ -100,6 +122,7 @@ def admitted_resources(resources: scheduler_pb2.Resources) -> AdmittedResources:
     name = scheduler_pb2.Isolation.Name(number).removeprefix(_PREFIX) if known else str(number)
     return AdmittedResources(
         gpus=resources.gpus or None,
+        min_gpus=resources.least_gpus or None,
         fraction=resources.fraction or None,
         devices=resources.devices or None,
         isolation=name.lower().replace("_", "-"),

@@ -9,12 +9,14 @@ from pydantic import BaseModel, Field
 from wavepool.scheduler.v1.scheduler_pb2 import JOB_STATE_CANCELLED, JOB_STATE_FAILED, JOB_STATE_FINISHED
 
 from gateway.submissions.end_frames import end_frame
+from gateway.submissions.machine_use import AdmittedMachineUse, admitted_machine_use
 from gateway.submissions.resources import AdmittedResources, admitted_resources
 from gateway.submissions.verdicts import final_status
 from gateway.words.enum_names import job_state_name, mode_name, timing_mode_word, timing_name, verdict_name
 from gateway.words.json_values import from_json, json_safe
 from gateway.words.proto_time import instant_of, seconds_of
 from vocabulary.money import dollars_of
+from vocabulary.slots import EIGHTHS_PER_GPU
 
 if TYPE_CHECKING:
     from wavepool.executor.v1.run_event_pb2 import Benchmarked
@@ -43,6 +45,9 @@ class Submission(BaseModel):
     resources: AdmittedResources
     job_class: Annotated[str | None, Field(alias="class", description="A class of its queue; null: none.")]
     placement: Annotated[str | None, Field(description="How its machine is chosen; null: as its queue says.")]
+    movable: Annotated[bool, Field(description="Its run may be stopped, and start again on another machine.")]
+    machine: AdmittedMachineUse
+    deadline: Annotated[datetime | None, Field(description="It is over by then, or cancelled; null: none.")]
     state: Annotated[
         str, Field(description="QUEUED, PROVISIONING, RUNNING, SETTLING, or over: FINISHED, CANCELLED, FAILED.")
     ]
@@ -70,6 +75,9 @@ class Submission(BaseModel):
     machine_id: str | None
     machine_gpu_type: Annotated[
         str | None, Field(description="Which of the GPU types that were asked for it got, once it has a machine.")
+    ]
+    got_gpus: Annotated[
+        float | None, Field(description="GPUs that the present, or last, attempt got and is charged for; null before.")
     ]
     cost_usd: Annotated[float, Field(description="Settled once it is over.")]
     billable_seconds: Annotated[float | None, Field(description="The time that the cost is for, once it is over.")]
@@ -164,6 +172,9 @@ def _submission_fields(job: scheduler_pb2.Job) -> dict[str, Any]:
         "resources": admitted_resources(spec.resources),
         "class": spec.job_class or None,
         "placement": spec.placement or None,
+        "movable": spec.movable,
+        "machine": admitted_machine_use(spec.machine),
+        "deadline": instant_of(spec.deadline),
         "state": job_state_name(job.state),
         "status": final_status(submission.mode, job.state, job.verdict) if over else None,
         "verdict": verdict_name(job.verdict) if job.verdict else None,
@@ -175,6 +186,7 @@ def _submission_fields(job: scheduler_pb2.Job) -> dict[str, Any]:
         "attempt": job.attempt,
         "machine_id": job.machine_id or None,
         "machine_gpu_type": job.machine_gpu_type or None,
+        "got_gpus": job.got_eighths / EIGHTHS_PER_GPU if job.got_eighths else None,
         "cost_usd": dollars_of(job.cost_micros),
         "billable_seconds": seconds_of(job.result.billable) if over else None,
         "last_event_id": job.last_seq,

@@ -6,11 +6,13 @@ import re
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Annotated
 
-from pydantic import AfterValidator, BeforeValidator, WithJsonSchema
+from pydantic import AfterValidator, BeforeValidator, WithJsonSchema, WrapValidator
 
 from servicekit.rpc.proto_time import instant_to_proto
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from google.protobuf.duration_pb2 import Duration
     from google.protobuf.timestamp_pb2 import Timestamp
 
@@ -38,6 +40,20 @@ RequestInstant = Annotated[
     WithJsonSchema({"type": "string", "anyOf": [{"format": "date-time"}, {"format": "date"}]}),
 ]
 """An instant or a day of a request; it is in UTC unless it says otherwise."""
+
+
+def _zoned(value: object, parsed: Callable[[object], datetime]) -> datetime:
+    try:
+        instant = parsed(_not_a_number(value))
+    except ValueError:
+        instant = None
+    if instant is None or instant.tzinfo is None:
+        raise ValueError("must be a time with its zone, such as 2026-11-01T12:00:00Z or 2026-11-01T13:00:00+01:00")
+    return instant
+
+
+ZonedInstant = Annotated[datetime, WrapValidator(_zoned), WithJsonSchema({"type": "string", "format": "date-time"})]
+"""An instant of a request that says its zone, as in RFC 3339: the people of one pool live in several."""
 
 
 def seconds_of(duration: Duration) -> float:

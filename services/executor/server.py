@@ -30,6 +30,7 @@ from services.executor.core.sandbox.scratch import memory_parent, sweep
 from services.executor.devices.others_in_sight import refusal
 from services.executor.devices.plugins import device_named
 from services.executor.devices.profiling import profiler_or_reason
+from services.executor.devices.selection import Maskable
 from services.executor.judges.fork_server_client import JudgeForkServer
 from services.executor.judges.pool import JudgePool
 from services.executor.leases import errors
@@ -174,7 +175,7 @@ def build_server(
     )
     server = ExecutorServer(settings, partial(_identified, tokens), admission, runs, sessions, inventory, pool_watch)
     size_set = SizeSet.GPU if capabilities.device.has_own_memory else SizeSet.CPU
-    decoder = RunDecoder(catalogue(), size_set, server.runs.capacity.eighths)
+    decoder = RunDecoder(catalogue(), size_set, server.runs.capacity.eighths, capabilities.masks_compute_units)
     servicer = ExecutorServicer(admission, server.runs, sessions, decoder, tokens, signer, capabilities, pool_watch)
     executor_pb2_grpc.add_ExecutorServiceServicer_to_server(servicer, server.grpc)
     server.expose("wavepool.executor.v1.ExecutorService")
@@ -228,6 +229,7 @@ async def find_capabilities(settings: ExecutorSettings, signer: Signer, clock: C
         load=LoadMeter(device, sum(gpu.device_count for gpu in inventory.current.device.gpus)),
         torch_version=await asyncio.to_thread(_torch_version, settings),
         profiler=await asyncio.to_thread(profiler_or_reason, device),
+        masks_compute_units=isinstance(device, Maskable),
     )
     log.info("device", extra={"device": settings.device, "toolchain": toolchain.title})
     log.info("user code runs in a sandbox", extra={"sandbox": sandbox.name, "setting": settings.sandbox})

@@ -33,6 +33,9 @@ jobs_submitted = counter("wavepool_scheduler_jobs_submitted", "Jobs that entered
 jobs_ended = counter("wavepool_scheduler_jobs_ended", "Jobs that are over.", ("state", "verdict"))
 attempts_lost = counter("wavepool_scheduler_attempts_lost", "Attempts that ended through no fault of the submission.")
 jobs_preempted = counter("wavepool_scheduler_jobs_preempted", "Runs that were stopped for another queue's job.")
+jobs_restarted = counter(
+    "wavepool_scheduler_jobs_restarted", "Runs that were stopped to start again, moved or shrunk.", ("why",)
+)
 plugin_failures = counter(
     "wavepool_scheduler_plugin_failures",
     "Answers of orderings and placements that could not be used; the built-in ones decided.",

@@ -41,6 +41,7 @@ from services.scheduler.queue.inventory import Inventory
 from services.scheduler.queue.plugins import Orderings, Placements, SchedulerPlugins
 from services.scheduler.queue.provisioning import ProvisioningReporter
 from services.scheduler.queue.queue_book import QueueBook
+from services.scheduler.queue.refusals import Refusals
 from services.scheduler.queue.running import RunningJobs
 from services.scheduler.queue.situations import Situations
 from services.scheduler.queue.usage_book import UsageBook
@@ -227,7 +228,7 @@ async def build(  # noqa: PLR0915 - one statement for each part
         Billing(billing_channel, settings.longest_run),
         Executors(settings.longest_run),
     )
-    forecast = Forecast(waiting, running, inventory, clock)
+    forecast = Forecast(waiting, running, inventory, clock, book)
     forecast.remember(await reader.run_times({JobState.FINISHED}, RUNS_READ))
     settler = Settler(store, billing, pool, running, forecast, clock)
     runner = JobRunner(store, pool, executors, settler, waiting, running, inventory, forecast, clock, settings)
@@ -239,14 +240,24 @@ async def build(  # noqa: PLR0915 - one statement for each part
     )
     rescuer = Rescuer(store, billing, runner, waiting, clock, settings.submission_timeout)
     admission = Admission(store, billing, waiting, book, forecast, clock, _policy(settings, problems), placements)
-    canceller = Canceller(store, waiting, runner, clock)
+    canceller = Canceller(store, waiting, runner, clock, settings.longest_run)
     servicer = SchedulerServicer(store, reader, admission, canceller, Watcher(reader, hub), problems)
     rankings = RankingServicer(store, RankingReader(database), billing, problems)
     attempts = AttemptReader(database)
     monitor = QueueMonitor(waiting, inventory, demand, running, attempts, clock, settings.metrics_window)
     report = partial(billing.report_readings, valid_for=MISSED_REPORTS * settings.metrics_interval)
     metrics = MetricsServicer(attempts, monitor, clock, settings.metrics_retention)
-    explainer = Explainer(waiting, running, inventory, forecast, demand, situations, lambda: dispatcher.reasons)
+    refusals = Refusals(waiting, running, situations, placements, clock)
+    explainer = Explainer(
+        waiting,
+        inventory,
+        forecast,
+        demand,
+        situations,
+        refusals,
+        lambda: dispatcher.reasons,
+        settings.longest_run,
+    )
     queues = QueueServicer(
         store, book, billing, waiting, running, situations, dispatcher, explainer, orderings, placements
     )
@@ -257,6 +268,7 @@ async def build(  # noqa: PLR0915 - one statement for each part
     duties: list[tuple[Loop, timedelta, asyncio.Event | None]] = [
         (rescuer, settings.sweep_interval, None),
         (MachineFollower(pool, inventory, waiting, runner), REFOLLOW_INTERVAL, None),
+        (canceller, settings.poll_interval, None),
         (dispatcher, settings.poll_interval, waiting.changed),
         (ReadingReporter(monitor.readings, report), settings.metrics_interval, None),
         (AttemptPruner(attempts, settings.metrics_retention, clock), PRUNE_INTERVAL, None),

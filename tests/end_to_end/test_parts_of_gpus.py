@@ -43,10 +43,21 @@ def test_a_job_takes_both_gpus_of_a_machine_and_pays_for_both(shared: Wavepool) 
     assert 0 <= Decimal(str(end["cost_usd"])) * 1_000_000 - exact_micros < Decimal("1.001")
 
 
-def test_a_part_is_rounded_up_paid_for_by_its_size_and_its_time_is_unproven(shared: Wavepool) -> None:
-    end, job = end_of(shared, "full", {"fraction": 0.3, "isolation": "time-slice"})
+def test_a_range_gets_both_gpus_of_a_machine_that_has_no_more_and_pays_for_both(shared: Wavepool) -> None:
+    end, job = end_of(shared, "check", {"gpus": {"min": 1, "max": 4}})
+
+    assert (job["verdict"], job["resources"]["min_gpus"], job["resources"]["gpus"]) == ("ACCEPTED", 1, 4)
+    assert job["got_gpus"] == 2
+    exact_micros = Decimal(str(end["billable_seconds"])) * 2 * PRICE_MICROS_PER_HOUR / 3600
+    assert 0 <= Decimal(str(end["cost_usd"])) * 1_000_000 - exact_micros < Decimal("1.001")
+
+
+@pytest.mark.parametrize("isolation", ["time-slice", "cu-mask"])
+def test_a_part_is_rounded_up_paid_for_by_its_size_and_its_time_is_unproven(shared: Wavepool, isolation: str) -> None:
+    end, job = end_of(shared, "full", {"fraction": 0.3, "isolation": isolation})
 
     assert (job["verdict"], job["resources"]["fraction"], job["timing_status"]) == ("ACCEPTED", 0.5, "UNPROVEN")
+    assert job["resources"]["isolation"] == isolation
     assert "ask for a whole GPU" in str(end)
     exact_micros = Decimal(str(end["billable_seconds"])) / 2 * PRICE_MICROS_PER_HOUR / 3600
     assert 0 <= Decimal(str(end["cost_usd"])) * 1_000_000 - exact_micros < Decimal("1.001")

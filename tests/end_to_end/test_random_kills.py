@@ -9,7 +9,6 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 from collections import Counter
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field

@@ -25,6 +25,8 @@ RED = pb.Queue(
     placement="spread",
     classes={"batch": pb.JobClass(), "urgent": pb.JobClass(value=20, administrators_only=True)},
     default_class="batch",
+    max_priority=0,
+    max_priority_by_account={"acc_other": 20, "acc_team": 30},
 )
 RED.reclaim_min_runtime.FromTimedelta(timedelta(minutes=5))
 RED.time_limit.FromTimedelta(timedelta(minutes=10))
@@ -49,6 +51,7 @@ class ScriptedQueues(queues_pb2_grpc.QueueServiceServicer):
                     placement=RED.placement,
                     classes=RED.classes,
                     default_class=RED.default_class,
+                    max_priority=5,
                 ),
             ],
             generation=5,
@@ -85,8 +88,18 @@ class ScriptedQueues(queues_pb2_grpc.QueueServiceServicer):
             job_class="urgent",
             class_value=20,
             placement="spread",
-            machines=[pb.MachineRefusal(machine_id="m_1", gpu_type="MI300X", reason="in use by job_0THER")],
+            machines=[
+                pb.MachineRefusal(machine_id="m_1", gpu_type="MI300X", reason="in use by job_0THER"),
+                pb.MachineRefusal(
+                    machine_id="m_2",
+                    gpu_type="MI300X",
+                    reason="others are ahead",
+                    scores=[pb.PlacementScore(name="promised"), pb.PlacementScore(name="spread", value=2)],
+                ),
+            ],
         )
+        answer.deadline.FromJsonString("2026-11-01T12:00:00Z")
+        answer.latest_start_time.FromJsonString("2026-11-01T11:45:00Z")
         answer.eta_p50.FromTimedelta(timedelta(seconds=90))
         answer.eta_p90.FromTimedelta(timedelta(minutes=10))
         return answer

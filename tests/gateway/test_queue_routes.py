@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 import grpc
 import pytest
 from wavepool.scheduler.v1 import queues_pb2 as pb
+from wavepool.scheduler.v1 import scheduler_pb2
 
 from gateway.queues.documents import QueueDocument, document_of
+from gateway.submissions.machine_use import admitted_machine_use
 from tests.gateway.refusals import refusal
 from tests.gateway.scripted_queues import LAB, RED
 from tests.gateway.scripted_services import OPERATOR_TOKEN, USER_TOKEN
@@ -65,6 +67,20 @@ async def test_a_document_that_was_given_out_describes_the_same_queue(queue: pb.
     assert QueueDocument.model_validate(document_of(queue)).queue() == queue
 
 
+async def test_what_a_queue_lets_other_accounts_ask_for_is_shown_to_operators_alone(
+    gateway: RunningGateway, services: ScriptedServices
+) -> None:
+    services.identity.visible[USER_TOKEN] = ["acc_team"]
+
+    mine = (await gateway.http.get("/api/v1/queues")).json()["queues"][1]
+    operators = (await gateway.http.get("/api/v1/queues", headers=OPERATOR)).json()["queues"][1]
+
+    assert mine["max_priority"] == 5
+    assert mine["document"]["spec"]["maxPriority"] == 0
+    assert mine["document"]["spec"]["maxPriorityByAccount"] == {"acc_team": 30}
+    assert operators["document"]["spec"]["maxPriorityByAccount"] == {"acc_other": 20, "acc_team": 30}
+
+
 async def test_a_document_of_kaiwo_is_taken_as_it_is(gateway: RunningGateway, services: ScriptedServices) -> None:
     body = {"documents": [KAIWO], "prune": True, "expected_generation": 5}
     answer = await gateway.http.post("/api/v1/queues/apply", json=body, headers=OPERATOR)
@@ -101,6 +117,9 @@ async def test_a_document_of_kaiwo_is_taken_as_it_is(gateway: RunningGateway, se
         ({"spec": {"timeLimit": None, "closed": 1}}, "documents.0.spec.closed"),
         ({"spec": {"classes": {"big": {"value": 1001}}}}, "documents.0.spec.classes.big.value"),
         ({"spec": {"classes": {"big": {"vaule": 1}}}}, "documents.0.spec.classes.big.vaule"),
+        ({"spec": {"maxPriority": 101}}, "documents.0.spec.maxPriority"),
+        ({"spec": {"maxPriority": "10"}}, "documents.0.spec.maxPriority"),
+        ({"spec": {"maxPriorityByAccount": {"acct": -1}}}, "documents.0.spec.maxPriorityByAccount.acct"),
         ({"spec": {"fairness": {"policy": "lottery"}}}, "documents.0.spec.fairness.policy"),
         ({"spec": {"fairness": {"reclaimStrategy": "never"}}}, "documents.0.spec.fairness.reclaimStrategy"),
         ({"spec": {"fairness": {"reclaimMinRuntime": "soon"}}}, "documents.0.spec.fairness.reclaimMinRuntime"),
@@ -159,6 +178,10 @@ async def test_why_a_submission_waits_is_said_without_others_jobs(
 
     assert found["reason"] == "2 jobs are ahead of it, (of another account) among them."
     assert found["machines"][0]["reason"] == "in use by (of another account)"
+    assert [one["scores"] for one in found["machines"]] == [
+        [],
+        [{"name": "promised", "value": 0.0}, {"name": "spread", "value": 2.0}],
+    ]
     assert (found["position"], found["ahead_in_queue"], found["queue"]) == (3, 2, "red")
     assert (found["ordering"], found["class"], found["class_value"], found["placement"]) == (
         "classic",
@@ -167,6 +190,7 @@ async def test_why_a_submission_waits_is_said_without_others_jobs(
         "spread",
     )
     assert (found["eta_p50_seconds"], found["eta_p90_seconds"]) == (90.0, 600.0)
+    assert (found["deadline"], found["latest_start_time"]) == ("2026-11-01T12:00:00Z", "2026-11-01T11:45:00Z")
     assert "acc_team" in services.refusals.calls["ExplainJob"][-1].account_ids
 
 
@@ -185,6 +209,7 @@ async def test_class_and_placement_of_a_submission_are_passed_on_and_faults_have
     gateway: RunningGateway, services: ScriptedServices
 ) -> None:
     body = {"problem": "vector-addition", "code": "x", "queue": "red", "class": "urgent", "placement": "spread"}
+    body |= {"mode": "check", "movable": True}
 
     made = await gateway.http.post("/api/v1/submissions", json=body)
     spec = services.refusals.calls["SubmitJob"][-1].spec
@@ -192,6 +217,66 @@ async def test_class_and_placement_of_a_submission_are_passed_on_and_faults_have
     services.refusals.by_method["SubmitJob"] = refusal(grpc.StatusCode.INVALID_ARGUMENT, "", wrong)
     refused = await gateway.http.post("/api/v1/submissions", json=body | {"class": "urgnt"})
 
-    assert (spec.job_class, spec.placement) == ("urgent", "spread")
-    assert (made.json()["class"], made.json()["placement"]) == ("urgent", "spread")
+    assert (spec.job_class, spec.placement, spec.movable) == ("urgent", "spread", True)
+    assert (made.json()["class"], made.json()["placement"], made.json()["movable"]) == ("urgent", "spread", True)
     assert refused.json()["errors"][0]["field"] == "class"
+
+
+async def test_a_deadline_is_passed_on_and_shown_again(gateway: RunningGateway, services: ScriptedServices) -> None:
+    body = {"problem": "vector-addition", "code": "x", "deadline": "2126-11-01T13:00:00+01:00"}
+
+    made = await gateway.http.post("/api/v1/submissions", json=body)
+
+    assert services.refusals.calls["SubmitJob"][-1].spec.deadline.ToJsonString() == "2126-11-01T12:00:00Z"
+    assert made.json()["deadline"] == "2126-11-01T12:00:00Z"
+    assert (await gateway.http.post("/api/v1/submissions", json=body | {"deadline": None})).json()["deadline"] is None
+
+
+@pytest.mark.parametrize("wrong", [7200, "7200", "2h", "2126-11-01T13:00:00", "2126-11-01", "", True])
+async def test_a_deadline_without_a_zone_or_as_a_number_is_refused_with_the_form(
+    gateway: RunningGateway, wrong: object
+) -> None:
+    body = {"problem": "vector-addition", "code": "x", "deadline": wrong}
+
+    refused = await gateway.http.post("/api/v1/submissions", json=body)
+
+    assert (refused.status_code, refused.json()["errors"][0]["field"]) == (422, "deadline")
+    assert "2026-11-01T12:00:00Z" in refused.json()["errors"][0]["message"]
+
+
+async def test_which_machines_a_submission_may_run_on_is_passed_on_and_shown_again(
+    gateway: RunningGateway, services: ScriptedServices
+) -> None:
+    body: dict[str, Any] = {"problem": "vector-addition", "code": "x"}
+    for word, number in (
+        ("reuse", scheduler_pb2.MACHINE_REUSE_REUSE),
+        ("reuse-or-create", scheduler_pb2.MACHINE_REUSE_REUSE_OR_CREATE),
+        ("create", scheduler_pb2.MACHINE_REUSE_CREATE),
+    ):
+        made = await gateway.http.post("/api/v1/submissions", json=body | {"machine": {"reuse": word}})
+        assert services.refusals.calls["SubmitJob"][-1].spec.machine.reuse == number
+        assert made.json()["machine"]["reuse"] == word
+    plain = await gateway.http.post("/api/v1/submissions", json=body)
+    assert not services.refusals.calls["SubmitJob"][-1].spec.HasField("machine")
+    assert plain.json()["machine"]["reuse"] == "reuse-or-create"
+    assert plain.json()["machine"]["idle_seconds"] is None
+    for seconds in (0, 60):
+        made = await gateway.http.post("/api/v1/submissions", json=body | {"machine": {"idle_seconds": seconds}})
+        asked = services.refusals.calls["SubmitJob"][-1].spec.machine
+        assert (asked.HasField("idle_time"), asked.idle_time.seconds) == (True, seconds)
+        assert made.json()["machine"]["idle_seconds"] == seconds
+    for wrong in (
+        {"idle_seconds": -1},
+        {"idle_seconds": 604_801},
+        {"idle_seconds": 1.5},
+        {"reuse": "new"},
+        {"colour": "red"},
+        "create",
+    ):
+        refused = await gateway.http.post("/api/v1/submissions", json=body | {"machine": wrong})
+        assert refused.status_code == 422
+        assert refused.json()["errors"][0]["field"].startswith("machine")
+
+
+async def test_a_word_of_a_newer_scheduler_is_shown_as_a_number() -> None:
+    assert admitted_machine_use(scheduler_pb2.MachineUse(reuse=77)).reuse == "77"  # pyright: ignore[reportArgumentType] - of a newer scheduler

@@ -111,6 +111,10 @@ async def test_sandbox_needs_no_problem(gateway: RunningGateway) -> None:
         ({"resources": {"gpu": 2}}, "resources.gpu", "leave it out"),
         ({"resources": {"gpus": "two"}}, "resources.gpus", "whole number"),
         ({"resources": {"gpus": 0}}, "resources.gpus", "1"),
+        ({"resources": {"gpus": {"min": 1}}}, "resources.gpus.max", "required"),
+        ({"resources": {"gpus": {"min": "1", "max": 2}}}, "resources.gpus.min", "whole number"),
+        ({"resources": {"gpus": {"min": 1, "max": 2, "step": 1}}}, "resources.gpus.step", "leave it out"),
+        ({"resources": {"gpus": [1, 2]}}, "resources.gpus", "whole number"),
         ({"resources": {"gpus": 2**31}}, "resources.gpus", "64"),
         ({"resources": {"fraction": 0}}, "resources.fraction", "0"),
         ({"resources": {"fraction": float("nan")}}, "resources.fraction", "0"),
@@ -373,6 +377,8 @@ async def test_fallbacks_go_to_the_scheduler_and_are_shown(gateway: RunningGatew
     ("asked", "resources"),
     [
         ({"resources": {"gpus": 4}}, Resources(gpus=4)),
+        ({"resources": {"gpus": {"min": 1, "max": 4}}}, Resources(gpus=4, least_gpus=1)),
+        ({"resources": {"gpus": None}}, Resources()),
         (
             {"resources": {"fraction": 0.5, "isolation": "time-slice", "single_device": True}},
             Resources(fraction=0.5, isolation=ISOLATION_TIME_SLICE, single_device=True),
@@ -403,11 +409,26 @@ async def test_what_it_takes_is_shown_and_a_fault_in_it_has_its_place(
 ) -> None:
     services.scheduler.put_job(job_spec(resources=Resources(fraction=0.5, isolation=ISOLATION_PARTITION)))
     shown = (await gateway.http.get(f"{PATH}/job_1")).json()["resources"]
-    assert shown == {"gpus": None, "fraction": 0.5, "devices": None, "isolation": "partition"}
+    assert shown == {"gpus": None, "min_gpus": None, "fraction": 0.5, "devices": None, "isolation": "partition"}
     violations = (("spec.resources.gpus", "is 3"),)
     services.refusals.by_method["SubmitJob"] = refusal(grpc.StatusCode.INVALID_ARGUMENT, "bad", violations)
     refused = await gateway.http.post(PATH, json={**BODY, "resources": {"gpus": 3}})
     assert [(error["field"], error["message"]) for error in refused.json()["errors"]] == [("resources.gpus", "is 3")]
+
+
+async def test_a_range_of_gpus_is_shown_with_what_it_got_and_a_fault_of_its_least_has_its_place(
+    gateway: RunningGateway, services: ScriptedServices
+) -> None:
+    services.scheduler.put_job(job_spec(resources=Resources(gpus=4, least_gpus=1)))
+    before = (await gateway.http.get(f"{PATH}/job_1")).json()
+    services.scheduler.jobs["job_1"].got_eighths = 16
+    shown = (await gateway.http.get(f"{PATH}/job_1")).json()
+    violations = (("spec.resources.least_gpus", "is 3"),)
+    services.refusals.by_method["SubmitJob"] = refusal(grpc.StatusCode.INVALID_ARGUMENT, "bad", violations)
+    refused = await gateway.http.post(PATH, json={**BODY, "resources": {"gpus": {"min": 3, "max": 4}}})
+    assert (shown["resources"]["min_gpus"], shown["resources"]["gpus"]) == (1, 4)
+    assert (before["got_gpus"], shown["got_gpus"]) == (None, 2.0)
+    assert refused.json()["errors"][0]["field"] == "resources.gpus.min"
 
 
 async def test_a_submission_tells_which_gpu_type_it_got(gateway: RunningGateway, services: ScriptedServices) -> None:

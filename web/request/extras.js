@@ -12,10 +12,11 @@ export function read() {
   return fields;
 }
 
-export function show({ launch_plan: plan, problem_def: definition, fallback_gpu_types: fallbacks }) {
+export function show({ launch_plan: plan, problem_def: definition, fallback_gpu_types: fallbacks, resources }) {
   byId("launch-plan").value = plan ? JSON.stringify(plan, null, 2) : "";
   byId("problem-def").value = definition ?? "";
-  byId("extras").open = Boolean(plan || definition || fallbacks.length);
+  const isOtherSize = Boolean(resources && resources.gpus !== 1);
+  byId("extras").open = Boolean(plan || definition || fallbacks.length || isOtherSize);
 }
 
 function parsed(plan) {

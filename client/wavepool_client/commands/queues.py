@@ -143,6 +143,9 @@ def why(
         return
     results.print(f"What would free it: {found.get('remedy')}", markup=False)
     results.print(_standing(found), markup=False)
+    if found.get("deadline"):
+        last = f"it must start by {found.get('latest_start_time')}, or it is cancelled"
+        results.print(f"Deadline {found['deadline']}: {last}", markup=False)
     if found.get("class"):
         worth = f"{found.get('class_value')} points ({found.get('ordering')})"
         results.print(f"Class {found['class']}: {worth}", markup=False)
@@ -151,8 +154,17 @@ def why(
         results.print(f"Queue {found.get('queue')}:", markup=False)
         results.print(table_of(columns, map(_share_cells, found["shares"])))
     if found["machines"]:
-        rows = ((one.get("machine_id"), one.get("gpu_type"), one.get("reason")) for one in found["machines"])
-        results.print(table_of(("machine", "GPU", "why not"), rows))
+        rows = (
+            (one.get("machine_id"), one.get("gpu_type"), one.get("reason"), _scores_of(one))
+            for one in found["machines"]
+        )
+        results.print(table_of(("machine", "GPU", "why not", "scores"), rows))
+
+
+def _scores_of(machine: dict[str, Any]) -> str:
+    """The scores of a machine that has room, in the order in which they decide."""
+    scores = cast("list[dict[str, Any]]", machine.get("scores") or [])
+    return ", ".join(f"{one.get('name')} {one.get('value'):g}" for one in scores)
 
 
 def documents_of(file: Path) -> list[dict[str, Any]]:
@@ -203,7 +215,8 @@ def _with_depth(listed: list[dict[str, Any]]) -> Iterator[tuple[int, dict[str, A
 def _rows(depth: int, queue: dict[str, Any]) -> Iterator[tuple[object, ...]]:
     name = f"{'  ' * depth}{queue['name']}{' (closed)' if queue.get('closed') else ''}"
     counts = (queue.get("running"), queue.get("waiting"))
-    shares: list[dict[str, Any]] = queue.get("shares") or []
+    # Nobody has asked for GPUs yet: what the document says.
+    shares: list[dict[str, Any]] = queue.get("shares") or _described(queue)
     if not shares:
         yield (name, "", "", "", "", "", *counts)
     for number, share in enumerate(shares):
@@ -211,9 +224,20 @@ def _rows(depth: int, queue: dict[str, Any]) -> Iterator[tuple[object, ...]]:
         yield (name if not number else "", gpu_type, quota, fair, limit, used, *(counts if not number else ("", "")))
 
 
+def _described(queue: dict[str, Any]) -> list[dict[str, Any]]:
+    """What the queue's document says of each resource, in the form of its shares."""
+    resources: dict[str, Any] = queue.get("document", {}).get("spec", {}).get("resources") or {}
+    return [
+        {"gpu_type": "any" if name == "gpu" else name, "quota": one.get("quota"), "limit": one.get("limit")}
+        for name, one in resources.items()
+    ]
+
+
 def _order_of(queue: dict[str, Any]) -> str:
     """The queue's order, placement and classes, if they are not those of a queue that says nothing."""
     said = [f"{key} {queue[key]}" for key, usual in _USUAL.items() if queue.get(key, usual) != usual]
+    if queue.get("max_priority"):
+        said.append(f"priorities up to {queue['max_priority']}")
     classes: dict[str, Any] = queue.get("classes") or {}
     if classes:
         words = (_class_words(name, one, queue.get("default_class")) for name, one in classes.items())
@@ -237,10 +261,13 @@ def _fault_of(plugin: dict[str, Any]) -> str:
 
 
 def _share_cells(share: dict[str, Any]) -> tuple[object, ...]:
-    limit, quota = share.get("limit"), share.get("quota")
-    most = "" if limit is None else f"{limit:g}"
-    least = "all" if quota == -1 else f"{quota:g}"
-    return (share.get("gpu_type"), least, f"{share.get('fair_share'):g}", most, f"{share.get('used'):g}")
+    least = "all" if share.get("quota") == -1 else _amount(share.get("quota"))
+    rest = (_amount(share.get(name)) for name in ("fair_share", "limit", "used"))
+    return (share.get("gpu_type"), least, *rest)
+
+
+def _amount(number: float | None) -> str:
+    return "" if number is None else f"{number:g}"
 
 
 def _standing(found: dict[str, Any]) -> str:

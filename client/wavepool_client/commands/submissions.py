@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import sys
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
@@ -15,7 +17,18 @@ from wavepool_client.commands.options import EndpointOption, IdArgument, JsonOpt
 from wavepool_client.errors import InputError
 from wavepool_client.exit_codes import ExitCode
 from wavepool_client.outcome import result_of, result_of_submission
-from wavepool_client.submission import PROFILED_MODES, TIMED_MODES, Isolation, Mode, Resources, Submission, TimingMode
+from wavepool_client.submission import (
+    PROFILED_MODES,
+    TIMED_MODES,
+    GpuRange,
+    Isolation,
+    MachineUse,
+    Mode,
+    Resources,
+    Reuse,
+    Submission,
+    TimingMode,
+)
 from wavepool_client.terminal.output import notes, print_json, results, say
 from wavepool_client.terminal.progress import shown_on
 from wavepool_client.terminal.result_printing import print_result, table_of
@@ -28,6 +41,8 @@ if TYPE_CHECKING:
     from wavepool_client.http.event_stream import Event
     from wavepool_client.outcome import Result
 
+_DURATION = re.compile(r"(\d+(?:\.\d+)?)([smhd])")
+_UNIT_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 FEW_SUBMISSIONS = 3
 """The command says how many submissions remain if they are no more than this."""
 LaunchPlanOption = Annotated[
@@ -96,9 +111,13 @@ def submit(  # noqa: PLR0913 - an argument for each option
         typer.Option("--time-limit", metavar="SECONDS", min=1, help="End the run then; default: the queue's."),
     ] = None,
     gpus: Annotated[
-        int | None,
-        typer.Option("--gpus", metavar="1|2|4|8", help="So many whole GPUs of one machine; default: 1."),
-    ] = None,
+        str,
+        typer.Option(
+            "--gpus",
+            metavar="1|2|4|8",
+            help="So many whole GPUs of one machine; default: 1. With `1-4`, as many of these as are free.",
+        ),
+    ] = "",
     fraction: Annotated[
         float | None,
         typer.Option("--fraction", metavar="PART", help="A part of one GPU, 0.1 to 1; rounded up to 1/8, 1/4, 1/2."),
@@ -112,7 +131,9 @@ def submit(  # noqa: PLR0913 - an argument for each option
     isolation: Annotated[
         Isolation | None,
         typer.Option(
-            "--isolation", help="Of a part: `partition`, the default, or `time-slice`, which keeps no co-tenant apart."
+            "--isolation",
+            help="Of a part: `partition`, the default; `time-slice`, which keeps no co-tenant apart; or `cu-mask`, the "
+            "same with compute units of its own.",
         ),
     ] = None,
     job_class: Annotated[
@@ -124,6 +145,45 @@ def submit(  # noqa: PLR0913 - an argument for each option
             "--placement", metavar="NAME", help="`pack` or `spread` over machines, or a plug-in; default: the queue's."
         ),
     ] = "",
+    movable: Annotated[
+        bool,
+        typer.Option(
+            "--movable", help="The run may be stopped, free of charge, and start again elsewhere for a larger one."
+        ),
+    ] = False,
+    priority: Annotated[
+        int,
+        typer.Option(
+            "--priority",
+            metavar="POINTS",
+            min=-100,
+            max=100,
+            help="Goes earlier the higher it is; above what `wavepool queues` says with an administrator's token.",
+        ),
+    ] = 0,
+    deadline: Annotated[
+        str,
+        typer.Option(
+            "--deadline",
+            metavar="TIME",
+            help="Cancel it if it still waits when it can no longer end by then: `2h` from now (s, m, h, d), or a time "
+            "with its zone, such as 2026-11-01T12:00:00Z.",
+        ),
+    ] = "",
+    reuse: Annotated[
+        Reuse | None,
+        typer.Option(
+            "--reuse",
+            help="`reuse`: a machine that there is. `create`: one that is started for it. Default: any, or a new one "
+            "if none has room.",
+        ),
+    ] = None,
+    idle: Annotated[
+        int | None,
+        typer.Option(
+            "--idle", metavar="SECONDS", min=0, help="Keep its machine idle no longer than this; default: the pool's."
+        ),
+    ] = None,
     dtype: Annotated[
         str, typer.Option("--dtype", help="The element type, where the problem has several; its first if left out.")
     ] = "",
@@ -149,7 +209,7 @@ def submit(  # noqa: PLR0913 - an argument for each option
     plan = plan_of(launch_plan) if launch_plan else None
     definition = source_of(problem_def) if problem_def else ""
     fallbacks = tuple(fallback_gpu or ())
-    resources = Resources(gpus, fraction, gpu_memory, devices, isolation)
+    resources = Resources(_gpus_of(gpus), fraction, gpu_memory, devices, isolation)
     submission = Submission(
         source_of(file),
         problem,
@@ -165,6 +225,10 @@ def submit(  # noqa: PLR0913 - an argument for each option
         resources,
         job_class,
         placement,
+        movable,
+        priority,
+        deadline_of(deadline, datetime.now(UTC)) if deadline else "",
+        MachineUse(reuse, idle),
         profile,
     )
     with connect(endpoint, token) as client:
@@ -250,6 +314,29 @@ def jobs(
     )
 
 
+def deadline_of(text: str, now: datetime) -> str:
+    """The time that `2h` from now or a time with its zone stands for, in UTC; raises InputError."""
+    if found := _DURATION.fullmatch(text.strip()):
+        try:
+            instant = now + timedelta(seconds=float(found[1]) * _UNIT_SECONDS[found[2]])
+        except OverflowError:
+            raise InputError(f"--deadline: {text} from now is beyond the calendar; give a nearer time") from None
+    else:
+        instant = _zoned(text.strip())
+        if instant is None:
+            fix = "give a time from now, such as 90m or 2h, or a time with its zone, such as 2026-11-01T12:00:00Z"
+            raise InputError(f"--deadline: is {text!r}; {fix}")
+    return instant.isoformat().replace("+00:00", "Z")
+
+
+def _zoned(text: str) -> datetime | None:
+    try:
+        instant = datetime.fromisoformat(text)
+        return instant.astimezone(UTC) if instant.tzinfo else None
+    except (ValueError, OverflowError):
+        return None
+
+
 def source_of(file: Path) -> str:
     """The text of a kernel file; raises InputError if it cannot be a kernel."""
     try:
@@ -324,3 +411,13 @@ def _row(job: dict[str, Any]) -> tuple[object, ...]:
         cost_text(job.get("cost_usd"), job.get("billable_seconds")),
         job.get("create_time"),
     )
+
+
+def _gpus_of(text: str) -> int | GpuRange | None:
+    """The number or the range; raises InputError."""
+    least, dash, most = text.strip().partition("-")
+    if not text.strip():
+        return None
+    if not least.isdecimal() or (dash and not most.isdecimal()):
+        raise InputError(f"--gpus: is {text!r}; give 1, 2, 4 or 8, or a range such as 1-4")
+    return GpuRange(int(least), int(most)) if dash else int(least)

@@ -21,6 +21,7 @@ AS_THEY_ARE = (
     "time_limit_seconds",
     "class",
     "placement",
+    "deadline",
     "priority",
 )
 AFTERWARDS = (
@@ -39,7 +40,10 @@ AFTERWARDS = (
 def submission_rows(job: dict[str, Any]) -> list[tuple[str, str]]:
     """Names and values of the known fields; code and result are too long for a table."""
     facts = {name: job.get(name) for name in (*AS_THEY_ARE, *AFTERWARDS)}
+    facts["machine"] = machine_text(job.get("machine"))
     facts["resources"] = resources_text(job.get("resources"))
+    got = job.get("got_gpus")
+    facts["got"] = f"{got:g} GPU{'' if got == 1 else 's'}" if got and _is_range(job) else None
     facts["waited"] = _between(job.get("create_time"), job.get("start_time"))
     facts["took"] = _between(job.get("start_time"), job.get("end_time"))
     facts["cost"] = cost_text(job.get("cost_usd"), job.get("billable_seconds"))
@@ -48,16 +52,33 @@ def submission_rows(job: dict[str, Any]) -> list[tuple[str, str]]:
     return [(name, _text(value)) for name, value in facts.items() if value not in (None, "", [])]
 
 
+def machine_text(use: object) -> str | None:
+    """How a submission uses its machine, such as `create, idle 60 s`; None if it asked for nothing special."""
+    if not isinstance(use, dict):
+        return None
+    known = cast("dict[str, Any]", use)
+    reuse, idle = known.get("reuse"), known.get("idle_seconds")
+    said = [] if reuse == "reuse-or-create" else [str(reuse)]
+    return ", ".join(said if idle is None else [*said, f"idle {idle} s"]) or None
+
+
 def resources_text(resources: object) -> str | None:
     """What a submission takes, such as `2 GPUs` or `0.5 GPU (partition)`; None for one whole GPU."""
     if not isinstance(resources, dict):
         return None
     known = cast("dict[str, Any]", resources)
     gpus, fraction, devices = known.get("gpus"), known.get("fraction"), known.get("devices")
+    if known.get("min_gpus"):
+        return f"{known['min_gpus']} to {gpus} GPUs"
     size = f"{fraction} GPU ({known.get('isolation')})" if fraction else f"{gpus} GPU{'' if gpus == 1 else 's'}"
     if devices:
         return f"{size} as {devices} device{'' if devices == 1 else 's'}"
     return None if gpus == 1 else size
+
+
+def _is_range(job: dict[str, Any]) -> bool:
+    resources = cast("dict[str, Any]", job.get("resources") or {})
+    return bool(resources.get("min_gpus"))
 
 
 def _text(value: object) -> str:

@@ -78,8 +78,11 @@ class Hold:
         """Credit that it still holds."""
         return self.amount_micros - self.charged_micros if self.state is HoldState.OPEN else 0
 
-    def price_of(self, billable: timedelta, gpu_type: str) -> int:
-        """Micro-dollars for `billable` time more on a GPU of this type; raises InvalidFieldError without a price."""
+    def price_of(self, billable: timedelta, gpu_type: str, gpus: int = 0) -> int:
+        """Micro-dollars for `billable` time more on a GPU of this type; raises InvalidFieldError without a price.
+
+        Work that takes a range of GPUs pays for as many as it got; `gpus` 0: for all that the hold is for.
+        """
         if not billable:
             return 0
         known = known_name(gpu_type, list(self.tariffs))
@@ -87,6 +90,9 @@ class Hold:
             has = ", ".join(self.tariffs) or "none"
             raise InvalidFieldError("gpu_type", f"the hold has no price for {gpu_type!r}; it has: {has}")
         tariff = self.tariffs[known]
+        if gpus and not 1 <= gpus <= tariff.gpus:
+            raise InvalidFieldError("gpu_count", f"is {gpus}; the hold is for {tariff.gpus}, give 1 to as many, or 0")
+        tariff = replace(tariff, gpus=gpus or tariff.gpus)
         return tariff.cost_micros(self.billed + billable) - tariff.cost_micros(self.billed)
 
     def extend(self, amount_micros: int, expire_time: datetime | None) -> Hold:

@@ -138,6 +138,7 @@ class BillingServicer(billing_pb2_grpc.BillingServiceServicer):
             books.check_key(request.idempotency_key),
             request.description,
             billable=wire.billable_from_proto(request),
+            gpus=request.gpu_count,
             final=not request.partial,
             reason=request.reason,
         )

@@ -204,20 +204,21 @@ class LedgerStore:
         description: str,
         *,
         billable: tuple[timedelta, str] | None = None,
+        gpus: int = 0,
         final: bool = True,
         reason: str = "",
     ) -> Receipt:
         """Charges a hold, at most what it still holds; if `final`, gives the rest back and ends it.
 
         The charge is the price of `billable`, a time and the type of the GPU that it was spent on, if the hold has
-        prices, and else `amount_micros`. `reason` says why the charge is less than the time that was used. A hold has
-        one final settlement.
+        prices, and else `amount_micros`. The work got so many `gpus`; 0: as many as the hold is for. `reason` says why
+        the charge is less than the time that was used. A hold has one final settlement.
         """
         kind = TransactionKind.SETTLEMENT if final else TransactionKind.PART_SETTLEMENT
         async with self._database.short_transaction() as connection:
             held = await _locked_hold(connection, hold_id)
             if billable and held.tariffs:
-                amount_micros = held.price_of(*billable)
+                amount_micros = held.price_of(*billable, gpus)
             asked = books.check_amount(amount_micros)
             # Only an ended hold can have been settled before, unless it is charged in parts.
             if held.state is not HoldState.OPEN or not final:

@@ -1,4 +1,4 @@
-"""Devices of which a run gets a part: some of several GPUs, or some of the host's processors."""
+"""Devices of which a run gets a part: some of several GPUs, some compute units, or some of the host's processors."""
 
 from __future__ import annotations
 
@@ -22,6 +22,23 @@ class Selectable(Protocol):
 def selected(device: Device, devices: Sequence[int]) -> Device:
     """Return `device` for these numbers; unchanged if there are none, or if the device is not Selectable."""
     return device.on(devices) if devices and isinstance(device, Selectable) else device
+
+
+@runtime_checkable
+class Maskable(Protocol):
+    """A device with compute units that a run can leave to others: an addition to Device, found with `isinstance`."""
+
+    def masked(self, first_eighth: int, eighths: int) -> Device:
+        """Return the same device, whose kernels run on the compute units of these eighths of it alone.
+
+        Nothing enforces that. Runs of other eighths have other units.
+        """
+        ...
+
+
+def masked(device: Device, first_eighth: int, eighths: int) -> Device:
+    """Return `device` for these eighths of its compute units; unchanged if there are none, or if it is not Maskable."""
+    return device.masked(first_eighth, eighths) if eighths and isinstance(device, Maskable) else device
 
 
 @runtime_checkable

@@ -46,6 +46,19 @@ def devices_of(slots: Iterable[Slot], device_counts: Sequence[int]) -> tuple[int
     return tuple(sorted(found))
 
 
+def part_of_device(slots: Sequence[Slot], device_counts: Sequence[int]) -> tuple[int, int]:
+    """Return the first eighth and the number of eighths of a device that a slot smaller than it takes of it.
+
+    (0, 0) if the slots are whole devices.
+    """
+    slot = slots[0]
+    gpu, place = divmod(slot.first, EIGHTHS_PER_GPU)
+    devices = device_counts[gpu]
+    if slot.eighths * devices >= EIGHTHS_PER_GPU:
+        return 0, 0
+    return place * devices % EIGHTHS_PER_GPU, slot.eighths * devices
+
+
 def places(eighths: int, capacity_eighths: int) -> list[Slot]:
     """Return every slot of this size on a machine with `capacity_eighths`."""
     step = min(eighths, EIGHTHS_PER_GPU)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from services.executor.leases.errors import DrainingError, NoRoomError, NoSlotError, UnfitError
 from services.executor.leases.fence import Fence
-from services.executor.leases.slot import devices_of, free_place, overlap
+from services.executor.leases.slot import devices_of, free_place, overlap, part_of_device
 from vocabulary.slots import EIGHTHS_PER_GPU
 
 if TYPE_CHECKING:
@@ -77,6 +77,8 @@ class Place:
 
     slots: tuple[Slot, ...]
     devices: tuple[int, ...]
+    part_of_device: tuple[int, int] = (0, 0)
+    """The first eighth and the number of eighths of its device, if it has a part of one."""
 
     @property
     def is_part(self) -> bool:
@@ -193,4 +195,4 @@ class Admission:
         sharing = sum(not set(devices).isdisjoint(occupant.place.devices) for occupant in in_flight)
         if sharing >= self.capacity.runs_per_device:
             raise NoSlotError(len(in_flight))
-        return Place(slots, devices)
+        return Place(slots, devices, part_of_device(slots, self.capacity.device_counts))

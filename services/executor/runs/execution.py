@@ -126,10 +126,12 @@ class Execution:
 
     def _job(self) -> CoreJob:
         left_seconds = (self._deadline - self._clock.now()).total_seconds()
+        masked = self.place.part_of_device if self.run.spec.mask_compute_units else (0, 0)
         return replace(
             self.run.spec.job,
             devices=self.place.devices,
             has_part_of_gpu=self.place.is_part,
+            masked_eighths=masked,
             longest_seconds=max(left_seconds, 1e-3),
         )
 

@@ -30,6 +30,8 @@ class RunSpec:
     request_id: str = ""
     longest_run: timedelta = LONGEST_RUN
     """Time after which the run is ended."""
+    mask_compute_units: bool = False
+    """Whether its kernels run on the compute units of its slot alone, if that is a part of a device."""
 
 
 class Run(EventLog[RunEvent]):

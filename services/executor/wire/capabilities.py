@@ -42,6 +42,8 @@ class Capabilities:
     """Version of the torch that evaluates problem definitions; empty if none can be evaluated."""
     profiler: Profiler | str = ""
     """The device's profiler, or why it has none."""
+    masks_compute_units: bool = False
+    """Whether runs that share a device can each have compute units of their own."""
 
     def to_proto(
         self, runs_in_flight: int, capacity: Capacity, unfit_reason: str
@@ -76,6 +78,7 @@ class Capabilities:
                 self.torch_version,
                 self.sandbox_gaps,
                 capacity.runs_per_device,
+                masks_compute_units=self.masks_compute_units,
             ),
             inventory_time=instant_to_proto(self.inventory.current.time),
             load=executor_pb2.MachineLoad(

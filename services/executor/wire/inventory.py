@@ -19,6 +19,8 @@ def inventory_to_proto(
     torch_version: str = "",
     sandbox_gaps: Iterable[str] = (),
     runs_per_device: int = 1,
+    *,
+    masks_compute_units: bool = False,
 ) -> inventory_pb2.Inventory:
     """Return everything that is known of the machine."""
     device, host = inventory.device, inventory.host
@@ -36,6 +38,7 @@ def inventory_to_proto(
         torch_version=torch_version,
         sandbox_gaps=sandbox_gaps,
         runs_per_device=runs_per_device,
+        masks_compute_units=masks_compute_units,
         unread=[inventory_pb2.UnreadFact(field=fact.field, reason=fact.reason) for fact in device.unread],
     )
 

@@ -42,19 +42,23 @@ class RunDecoder:
     catalogue: Catalogue
     size_set: SizeSet
     capacity_eighths: int
+    masks_compute_units: bool = False
 
     def decode(self, request: executor_pb2.RunRequest, caller: Caller) -> RunSpec:
         """Return the requested run; raises InvalidFieldError, UnknownProblemError."""
         submission = request.submission
         violations = [*_run_violations(request), *_lease_violations(request, caller)]
         violations += [*self._size_violations(request), *slot_violations(request.slots, self.capacity_eighths)]
+        if request.mask_compute_units and not self.masks_compute_units:
+            violations.append(("mask_compute_units", "this machine's device has none to mask; leave it out"))
         violations += [(f"submission.{field}", fault) for field, fault in unreadable(submission)]
         if violations:
             raise InvalidFieldError(*violations)
         self._check_problem(submission)
         longest_run = request.longest_run.ToTimedelta() if request.HasField("longest_run") else LONGEST_RUN
         job = CoreJob.of(submission, self.size_set)
-        return RunSpec(request.run_id, job, self._lease(request), request.request_id, longest_run)
+        lease, mask = self._lease(request), request.mask_compute_units
+        return RunSpec(request.run_id, job, lease, request.request_id, longest_run, mask)
 
     def _check_problem(self, submission: Submission) -> None:
         """Check the problem against this catalogue, which may differ from the submitter's."""

@@ -18,10 +18,10 @@ from services.scheduler.fairness.situation import Hold, Plan, Running
 from vocabulary.slots import EIGHTH_MILLI, Slot, covered, free_slots, freed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from datetime import datetime
 
-    from services.scheduler.fairness.situation import Candidate, Machine, Situation
+    from services.scheduler.fairness.situation import Candidate, Machine, QueueState, Situation
 
 MOST_HOLDS = 4
 """Of one pass: the first queues whose jobs lack room."""
@@ -62,6 +62,11 @@ def _busy(situation: Situation) -> dict[str, _Busy]:
     return {one.machine_id: _Busy.of(one, by_machine[one.machine_id]) for one in situation.machines}
 
 
+def occupied(situation: Situation) -> dict[str, tuple[int, ...]]:
+    """The taken eighths of each machine's GPUs, by others or by runs."""
+    return {name: one.occupied for name, one in _busy(situation).items()}
+
+
 def _heads(situation: Situation, decided: Plan) -> list[Candidate]:
     """The first job of each queue that waits, if the queue may have what it takes."""
     heads: dict[str, Candidate] = {}
@@ -73,19 +78,24 @@ def _heads(situation: Situation, decided: Plan) -> list[Candidate]:
     # A job that is no larger than all that start finds room as they do, when its turn comes.
     smallest = min(one.eighths for one in starting)
     heads = {queue: one for queue, one in heads.items() if one.eighths > smallest}
-    allowed = [one for queue, one in heads.items() if _may_have(situation, decided, one, is_alone=of_starts == {queue})]
+    allowed = [
+        one
+        for queue, one in heads.items()
+        if may_have(situation, decided.queues, queue, one.eighths, is_alone=of_starts == {queue})
+    ]
     return allowed[:MOST_HOLDS]
 
 
-def _may_have(situation: Situation, decided: Plan, one: Candidate, *, is_alone: bool) -> bool:
-    """True if only room keeps the job from starting: its queue is owed what it takes, or nobody else wants it."""
-    queues, takes = situation.queues, one.eighths * EIGHTH_MILLI
-    leaf = situation.queue_of(one)
+def may_have(
+    situation: Situation, states: Mapping[str, QueueState], leaf: str, eighths: int, *, is_alone: bool = False
+) -> bool:
+    """True if a queue may have so much more, if there is room: it is owed that, or is alone and wants no more."""
+    queues, takes = situation.queues, eighths * EIGHTH_MILLI
     for queue in queues.upwards(leaf):
-        state = decided.queues[queue.name]
+        state = states[queue.name]
         if state.used + takes > state.limit:
             return False
-    own = decided.queues[leaf]
+    own = states[leaf]
     if queues.policy is FairnessPolicy.KUEUE:
         # Beyond its quota it borrows, and nobody owes it that.
         has_all = queues.share(leaf, situation.gpu_type).quota is None and not next(queues.upwards(leaf)).parent

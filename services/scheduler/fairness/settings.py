@@ -24,7 +24,7 @@ from services.scheduler.fairness.queue_tree import (
     Violation,
     checked_tree,
 )
-from vocabulary.limits import DEFAULT_QUEUE
+from vocabulary.limits import DEFAULT_QUEUE, MAX_PRIORITY
 from vocabulary.slots import EIGHTH_MILLI
 
 if TYPE_CHECKING:
@@ -38,6 +38,9 @@ LARGEST_MILLI = 1_000_000 * WHOLE_GPU_MILLI
 LEAST_PRIORITY, MOST_PRIORITY = -1_000_000, 1_000_000
 MOST_CHARACTERS = 200
 MOST_CLASSES = 50
+MOST_ACCOUNTS = 1_000
+DEFAULT_MAX_PRIORITY = 0
+"""Above it, a submission goes before others of its queue, which somebody has to allow."""
 LARGEST_CLASS_VALUE = 1_000
 """With the ordering `age` and its usual point, the waiting of two and a half hours."""
 
@@ -70,7 +73,7 @@ class JobClass:
 
     value: int = 0
     administrators_only: bool = False
-    """True if it takes the right of an administrator, as priorities above 0 do."""
+    """True if it takes the right of an administrator, as priorities above the queue's do."""
 
 
 NO_CLASS = JobClass()
@@ -102,6 +105,10 @@ class QueueSettings:
     """By name; a queue with some has none of those above."""
     default_class: str = ""
     """The class, one of `classes`, of jobs that name none."""
+    max_priority: int | None = None
+    """The highest priority that its jobs may have without the right of an administrator."""
+    max_priority_by_account: Mapping[str, int] = field(default_factory=dict[str, int])
+    """The same for single accounts, by id."""
 
 
 @dataclass(frozen=True)
@@ -202,6 +209,17 @@ class Queues:
         queue = next((queue for queue in self.upwards(name) if queue.classes), self.by_name[name])
         return queue.classes, queue.default_class
 
+    def max_priority(self, name: str, account_id: str = "") -> tuple[int, str]:
+        """The highest priority that jobs of an account may have, and the queue that says so; empty if none does.
+
+        The nearest queue that says something counts. What it says of the account goes before what it says of all.
+        """
+        for queue in self.upwards(name):
+            said = queue.max_priority_by_account.get(account_id, queue.max_priority)
+            if said is not None:
+                return said, queue.name
+        return DEFAULT_MAX_PRIORITY, ""
+
     def class_value(self, name: str, job_class: str) -> int:
         """The points of a class in the queue; 0 for a class that is gone."""
         return self.classes(name)[0].get(job_class, NO_CLASS).value
@@ -292,7 +310,10 @@ def as_text(queue: QueueSettings) -> dict[str, str]:
         "ordering": queue.ordering,
         "placement": queue.placement,
         "defaultClass": queue.default_class,
+        "maxPriority": "" if queue.max_priority is None else str(queue.max_priority),
     }
+    for account_id, most in queue.max_priority_by_account.items():
+        texts[f"maxPriorityByAccount.{account_id}"] = str(most)
     for name, job_class in queue.classes.items():
         only = ", administrators only" if job_class.administrators_only else ""
         texts[f"classes.{name}"] = f"{job_class.value}{only}"
@@ -368,6 +389,7 @@ def _wrong_queue(queue: QueueSettings, gpu_types: Sequence[str] | None) -> Itera
         yield Violation(f"{where}.max_jobs_per_user", queue.max_jobs_per_user, "is negative", fix)
     yield from _wrong_durations(where, queue)
     yield from _wrong_classes(where, queue)
+    yield from _wrong_priorities(where, queue)
     for resource, share in queue.resources.items():
         if gpu_types is not None and resource not in {ANY_GPU, *gpu_types}:
             fix = f"Give one of {', '.join([ANY_GPU, *gpu_types])}"
@@ -403,6 +425,24 @@ def _wrong_classes(where: str, queue: QueueSettings) -> Iterator[Violation]:
         yield Violation(f"{where}.default_class", default, "is for administrators only", fix)
 
 
+def _wrong_priorities(where: str, queue: QueueSettings) -> Iterator[Violation]:
+    accounts = queue.max_priority_by_account
+    if len(accounts) > MOST_ACCOUNTS:
+        fix = "Raise max_priority for all, or divide the queue"
+        yield Violation(f"{where}.max_priority_by_account", len(accounts), f"are more than {MOST_ACCOUNTS}", fix)
+    said = {"max_priority": queue.max_priority}
+    for account_id, most in accounts.items():
+        name = f"max_priority_by_account.{account_id[:MOST_CHARACTERS]}"
+        said[name] = most
+        if not account_id.strip() or "\0" in account_id or len(account_id) > MOST_CHARACTERS:
+            fix = "`wavepool accounts` lists the ids"
+            yield Violation(f"{where}.{name}", account_id[:MOST_CHARACTERS], "is no id of an account", fix)
+    for name, most in said.items():
+        if most is not None and not DEFAULT_MAX_PRIORITY <= most <= MAX_PRIORITY:
+            fix = f"Give {DEFAULT_MAX_PRIORITY} to {MAX_PRIORITY}"
+            yield Violation(f"{where}.{name}", most, "is out of range", fix)
+
+
 def _wrong_share(where: str, share: Share) -> Iterator[Violation]:
     for one in fields(share):
         amount: int | None = getattr(share, one.name)
@@ -423,6 +463,7 @@ def to_json(queue: QueueSettings) -> dict[str, Any]:
         resource: {one.name: getattr(share, one.name) for one in fields(share)}
         for resource, share in queue.resources.items()
     }
+    kept["max_priority_by_account"] = dict(queue.max_priority_by_account)
     kept["classes"] = {name: asdict(one) for name, one in queue.classes.items()}
     for name in _DURATIONS:
         duration: timedelta | None = kept[name]

@@ -6,6 +6,7 @@ Each job takes whole GPUs of one machine, or a part of one: 1, 2 or 4 eighths. S
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from services.scheduler.fairness.queue_tree import WHOLE_GPU_MILLI
@@ -57,6 +58,12 @@ class Running:
     """It gives way to nobody."""
     end_time: datetime | None = None
     """It has ended by then, as its time limit is over; None if it may go on for ever."""
+    least_eighths: int = 0
+    """It can start again with so much, as it takes a range of whole GPUs; 0 if its size is fixed."""
+    movable: bool = False
+    """It may be stopped now, and start again on another machine."""
+    machines: frozenset[str] | None = None
+    """The machines that it may start on again; None for all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +83,8 @@ class Candidate:
     """The longest time of a run; None for no limit."""
     scores: Scores | None = None
     """Chooses among machines that have room; None takes the fullest."""
+    most_eighths: int = 0
+    """It takes up to so many whole GPUs, if there are more than `eighths` for it; 0 if its size is fixed."""
 
 
 @dataclass(frozen=True)
@@ -106,12 +115,28 @@ class Situation:
         return self.queues.known(job.queue)
 
 
+class StopKind(StrEnum):
+    """What becomes of a running job that is stopped."""
+
+    GIVES_WAY = "gives way"
+    """It waits until there is room again."""
+    SHRINKS = "shrinks"
+    """It starts again with fewer GPUs of its machine."""
+    MOVES = "moves"
+    """It starts again on another machine."""
+
+
 class Stop(NamedTuple):
-    """A running job that gives way to another one."""
+    """A running job that is stopped so that another one gets its GPUs."""
 
     job_id: str
     winner: str
     reason: str
+    kind: StopKind = StopKind.GIVES_WAY
+    machine_id: str = ""
+    """Where it starts again, if it does not only give way."""
+    eighths: int = 0
+    """What it starts again with there."""
 
 
 class Hold(NamedTuple):
@@ -152,3 +177,5 @@ class Plan:
     """What is kept for some of those that wait, by job."""
     backfilled: frozenset[str] = frozenset()
     """Of those that start, the jobs that end before the holds of their machines begin."""
+    sizes: Mapping[str, int] = field(default_factory=dict[str, int])
+    """What those that start get, in eighths, if that is more than the least."""

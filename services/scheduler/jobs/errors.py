@@ -71,11 +71,16 @@ class IdempotencyKeyReusedError(SchedulerError):
 
 
 class PriorityNotAllowedError(SchedulerError):
-    """The priority needs a right that the account lacks; `violations` as in InvalidRequestError."""
+    """The priority needs a right that the account lacks; `violations` as in InvalidRequestError.
 
-    def __init__(self, priority: int, most: int) -> None:
+    `said_by` is the queue, the job's own or one above, that gives the account `most`; empty if none says anything.
+    """
+
+    def __init__(self, priority: int, most: int, queue: str, said_by: str) -> None:
+        why = f"queue {said_by!r} says so" if said_by else "no queue lets it have more"
         description = (
-            f"is {priority}; above {most} it needs the token of an administrator. Leave it out, or give {most} or less"
+            f"is {priority}; in queue {queue!r} this account may have at most {most}: {why}. Give {most} or less, ask "
+            "an operator to raise maxPriority of the queue, or use the token of an administrator"
         )
         super().__init__(f"spec.priority: {description}")
         self.violations = (("spec.priority", description),)

@@ -1,24 +1,30 @@
 """Estimates how long a job will wait, by playing the queue forward many times with the times of the last runs.
 
-Each play draws a time for every run that is under way and for every job ahead, and gives each job the machine that is
-free first, as the dispatcher does. A few runs say only roughly how long their kind takes; so each play also draws, for
-each kind, how far all of its times are off. The waits of all plays are the estimate. Jobs that come later are not in
-it: they wait behind this one, unless they have a higher priority.
+Each play draws a time for every run that is under way and for every job ahead, and gives each job what is free first,
+as the dispatcher does: so many eighths of one GPU, or so many GPUs of one machine, within the limits of its queue. A
+few runs say only roughly how long their kind takes; so each play also draws, for each kind, how far all of its times
+are off. The waits of all plays are the estimate. Jobs that come later are not in it: they wait behind this one, unless
+they have a higher priority, or start in room that a large job ahead leaves.
 """
 
 from __future__ import annotations
 
 import math
 import zlib
-from dataclasses import dataclass
+from collections.abc import Hashable
+from dataclasses import dataclass, field
 from datetime import timedelta
-from statistics import fmean
-from typing import TYPE_CHECKING
+from itertools import accumulate
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from vocabulary.slots import EIGHTHS_PER_GPU, gpus_for
+
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
+
+    from vocabulary.slots import Slot
 
 PLAYS = 60
 """The p90 is the 54th of them; more plays change it by less than the history's own error."""
@@ -37,20 +43,74 @@ class WaitEstimate:
     p90: timedelta
 
 
+class Need(NamedTuple):
+    """What a job takes: so many eighths of one machine's GPUs, for about as long as one of `times`."""
+
+    times: Sequence[float]
+    eighths: int = EIGHTHS_PER_GPU
+    gpus: frozenset[int] | None = None
+    """The GPUs that it may have, by number; None for all."""
+    limits: Sequence[Hashable] = ()
+    """The limits that it counts for."""
+    counted: int = 0
+    """What it counts for them, in eighths; 0 for all that it takes."""
+
+    @property
+    def counted_eighths(self) -> int:
+        """What it counts for its limits."""
+        return self.counted or self.eighths
+
+
+class Busy(NamedTuple):
+    """A run under way, which began `elapsed` seconds ago and takes about as long as one of `times`."""
+
+    slots: Sequence[Slot]
+    """What it has; empty if it is none of the fleet's. GPUs are numbered through the whole fleet."""
+    elapsed: float
+    times: Sequence[float]
+    limits: Sequence[Hashable] = ()
+    counted_eighths: int = EIGHTHS_PER_GPU
+    """What it counts for its limits."""
+
+
 @dataclass(frozen=True)
-class Slots:
-    """GPUs that a job may get.
+class Fleet:
+    """The GPUs that a job may get. Of machines and GPUs that are free as soon, the first are taken."""
 
-    `busy` has, for each one in use, the seconds since its run began and the times of such runs. `starting` has, for
-    each one of a machine that is being started, the seconds since its order, and its p50 and p90.
-    """
+    machines: Sequence[int]
+    """The number of GPUs of each machine. They are numbered from 0, through all machines."""
+    busy: Sequence[Busy] = ()
+    starting: Mapping[int, tuple[float, float, float]] = field(default_factory=dict[int, tuple[float, float, float]])
+    """Seconds since the order, p50 and p90 of a start, by the number of a machine that is being started."""
+    limits: Mapping[Hashable, int] = field(default_factory=dict[Hashable, int])
+    """How many eighths jobs that name it may have at once."""
 
-    free: int = 0
-    busy: Sequence[tuple[float, Sequence[float]]] = ()
-    starting: Sequence[tuple[float, float, float]] = ()
+    @property
+    def gpus(self) -> int:
+        """The number of GPUs."""
+        return sum(self.machines)
 
-    def __len__(self) -> int:
-        return self.free + len(self.busy) + len(self.starting)
+    @property
+    def first_gpus(self) -> list[int]:
+        """The number of the first GPU of each machine."""
+        return [0, *accumulate(self.machines)][: len(self.machines)]
+
+    def free_gpus(self) -> int:
+        """The number of GPUs of which nothing is in use."""
+        taken = {slot.gpu for one in self.busy for slot in one.slots}
+        starting = sum(self.machines[machine] for machine in self.starting)
+        return self.gpus - len(taken) - starting
+
+    def can_give(self, need: Need) -> bool:
+        """True if one machine has so much, once it is free, and no limit is below it."""
+        wanted, counted = gpus_for(need.eighths), need.counted_eighths
+        if any(self.limits.get(limit, counted) < counted for limit in need.limits):
+            return False
+        allowed = need.gpus
+        if allowed is None:
+            return max(self.machines, default=0) >= wanted
+        machines = zip(self.first_gpus, self.machines, strict=True)
+        return any(sum(gpu in allowed for gpu in range(first, first + count)) >= wanted for first, count in machines)
 
 
 class _Kind:
@@ -84,49 +144,144 @@ def _ready(shares: np.ndarray, elapsed: float, p50: float, p90: float) -> np.nda
 
 
 def wait_estimate(
-    ahead: Sequence[Sequence[float]],
-    slots: Slots,
-    seed: str,
-    beyond: int = 0,
-    beyond_times: Sequence[float] = (),
-    *,
-    gpus: int = 1,
-    gpus_ahead: Sequence[int] = (),
+    job: Need, ahead: Sequence[Need], fleet: Fleet, seed: str, beyond_seconds: float = 0.0
 ) -> WaitEstimate | None:
-    """The wait behind the jobs `ahead`, each with the seconds that such runs took; None without GPUs or history.
+    """The wait of a job behind those ahead; None without history, or if nothing of the fleet could ever take it.
 
-    The job takes so many `gpus`, and each of those ahead as many as `gpus_ahead` says, or one. A part of a GPU counts
-    as a whole one, and GPUs of all machines as one machine's. `beyond` is the number of further jobs ahead, whose runs
-    take `beyond_times`. The same seed gives the same estimate.
+    Jobs ahead that nothing could take hold nobody up. `beyond_seconds` is what further jobs ahead add. The same seed
+    gives the same estimate.
     """
-    taken = gpus_ahead or (1,) * len(ahead)
-    if len(slots) < gpus or not all(ahead) or not all(times for _, times in slots.busy):
+    ahead = [one for one in ahead if fleet.can_give(one)]
+    if not fleet.can_give(job) or not all(one.times for one in ahead) or not all(one.times for one in fleet.busy):
         return None
-    if sum(taken) + beyond + gpus <= slots.free:
+    plain = all(one.eighths == EIGHTHS_PER_GPU and one.gpus is None and not one.limits for one in (*ahead, job))
+    if plain and not beyond_seconds and len(ahead) < fleet.free_gpus():
         return WaitEstimate(timedelta(0), timedelta(0))
     # Draws of their own for the kinds, the GPUs and the jobs, so that one more job ahead changes no other draw.
     of_kinds, of_slots, of_jobs = np.random.default_rng(zlib.crc32(seed.encode())).spawn(3)
     # Jobs of a kind share one sequence of times.
-    times_by_id = {id(times): times for times in (*(times for _, times in slots.busy), *ahead)}
+    times_by_id = {id(one.times): one.times for one in (*fleet.busy, *ahead)}
     kinds = {key: _Kind(times, of_kinds) for key, times in times_by_id.items()}
-    # The instants, in seconds from now, at which each GPU is free next: a row for each play.
-    shares = of_slots.random((len(slots), PLAYS))
-    free_at = np.zeros((PLAYS, len(slots)))
-    for column, (elapsed, times) in enumerate(slots.busy, slots.free):
-        free_at[:, column] = kinds[id(times)].rests(elapsed, shares[column])
-    for column, start in enumerate(slots.starting, slots.free + len(slots.busy)):
-        free_at[:, column] = _ready(shares[column], *start)
-    plays = np.arange(PLAYS)
-    for times, several, drawn in zip(ahead, taken, of_jobs.random((len(ahead), PLAYS)), strict=True):
-        if several == 1:
-            free_at[plays, free_at.argmin(axis=1)] += kinds[id(times)].times(drawn)
-        elif several <= len(slots):
-            first = free_at.argpartition(several - 1, axis=1)[:, :several]
-            begin = np.take_along_axis(free_at, first, axis=1).max(axis=1)
-            np.put_along_axis(free_at, first, (begin + kinds[id(times)].times(drawn))[:, None], axis=1)
-    mean_seconds = beyond * fmean(beyond_times) / len(slots) if beyond and beyond_times else 0.0
-    waits = (np.partition(free_at, gpus - 1, axis=1)[:, gpus - 1] + mean_seconds).tolist()
+    play = _Play(fleet, [*ahead, job], kinds, of_slots)
+    for one, drawn in zip(ahead, of_jobs.random((len(ahead), PLAYS)), strict=True):
+        play.start(one, kinds[id(one.times)].times(drawn))
+    waits = (play.start(job) + beyond_seconds).tolist()
     return WaitEstimate(*(timedelta(seconds=percentile(waits, percent)) for percent in (50, 90)))
+
+
+class _Play:
+    """When each unit of each GPU is free next, in seconds from now, with a row for each play.
+
+    A unit is the smallest size that a job takes. A limit is a number of tokens, of which each job takes some beside the
+    units of its GPUs.
+    """
+
+    def __init__(
+        self, fleet: Fleet, needs: Sequence[Need], kinds: Mapping[int, _Kind], chance: np.random.Generator
+    ) -> None:
+        unit = self._unit = min(EIGHTHS_PER_GPU, *(need.eighths for need in needs))
+        counted = [one.counted_eighths for one in (*needs, *fleet.busy) if one.limits]
+        self._token = min([EIGHTHS_PER_GPU, *counted])
+        self._gpus = fleet.gpus
+        self._rows = np.arange(PLAYS)
+        self._free_at = np.zeros((PLAYS, self._gpus, EIGHTHS_PER_GPU // unit))
+        self._machines = list(zip(fleet.first_gpus, fleet.machines, strict=True))
+        shares = chance.random((len(fleet.busy) + len(fleet.starting), PLAYS))
+        rests = [kinds[id(one.times)].rests(one.elapsed, drawn) for one, drawn in zip(fleet.busy, shares, strict=False)]
+        for one, rest in zip(fleet.busy, rests, strict=True):
+            for slot in one.slots:
+                cells = self._free_at[:, slot.gpu, slot.first // unit : -(-(slot.first + slot.eighths) // unit)]
+                np.maximum(cells, rest[:, None], out=cells)
+        for (machine, start), drawn in zip(fleet.starting.items(), shares[len(fleet.busy) :], strict=True):
+            first, count = self._machines[machine]
+            self._free_at[:, first : first + count] = _ready(drawn, *start)[:, None, None]
+        self._limits = {name: self._limit(name, most, fleet, rests) for name, most in fleet.limits.items()}
+        self._columns: dict[int, np.ndarray] = {}
+
+    def start(self, need: Need, run_times: np.ndarray | None = None) -> np.ndarray:
+        """When the job starts; with the times of its run, it has what it takes for so long."""
+        names = [name for name in need.limits if name in self._limits]
+        taken = need.counted_eighths // self._token
+        earliest: np.ndarray | None = None
+        for name in names:
+            tokens, spare = self._limits[name]
+            at = np.partition(tokens, taken + spare - 1, axis=1)[:, taken + spare - 1]
+            earliest = at if earliest is None else np.maximum(earliest, at)
+        on_one = need.eighths <= EIGHTHS_PER_GPU
+        take = self._on_one_gpu if on_one else self._on_several
+        begin = take(need, earliest, run_times)
+        if run_times is not None:
+            for name in names:
+                tokens, spare = self._limits[name]
+                first = np.argpartition(tokens, taken + spare - 1, axis=1)[:, :taken]
+                np.put_along_axis(tokens, first, (begin + run_times)[:, None], axis=1)
+        return begin
+
+    def _on_one_gpu(self, need: Need, earliest: np.ndarray | None, run_times: np.ndarray | None) -> np.ndarray:
+        width = need.eighths // self._unit
+        blocks = self._free_at.reshape(PLAYS, -1, width)
+        begins = blocks[:, :, 0] if width == 1 else blocks.max(axis=2)
+        if need.gpus is not None:
+            allowed = np.repeat(self._is_allowed(need.gpus), EIGHTHS_PER_GPU // need.eighths)
+            begins = np.where(allowed, begins, np.inf)
+        index, begin = self._choose(begins, earliest)
+        if run_times is not None:
+            blocks[self._rows, index] = (begin + run_times)[:, None]
+        return begin
+
+    def _on_several(self, need: Need, earliest: np.ndarray | None, run_times: np.ndarray | None) -> np.ndarray:
+        wanted = gpus_for(need.eighths)
+        columns = self._columns_of(wanted)
+        ready = self._free_at.max(axis=2)
+        if need.gpus is not None:
+            ready = np.where(self._is_allowed(need.gpus), ready, np.inf)
+        # One column more, which is never free, fills up the machines with fewer GPUs.
+        of_machines = np.hstack((ready, np.full((PLAYS, 1), np.inf)))[:, columns]
+        begins = np.partition(of_machines, wanted - 1, axis=2)[:, :, wanted - 1]
+        index, begin = self._choose(begins, earliest)
+        if run_times is not None:
+            order = np.argpartition(of_machines[self._rows, index], wanted - 1, axis=1)[:, :wanted]
+            gpus = np.take_along_axis(columns[index], order, axis=1)
+            self._free_at[self._rows[:, None], gpus] = (begin + run_times)[:, None, None]
+        return begin
+
+    def _choose(self, begins: np.ndarray, earliest: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+        """What is free first. A job that its queue's limit holds back leaves that to others, if it can."""
+        index: np.ndarray = begins.argmin(axis=1)
+        if earliest is None:
+            return index, begins[self._rows, index]
+        in_time = np.where(begins <= earliest[:, None], begins, -np.inf)
+        last = in_time.argmax(axis=1)
+        index = np.where(in_time[self._rows, last] > -np.inf, last, index)
+        return index, np.maximum(begins[self._rows, index], earliest)
+
+    def _is_allowed(self, gpus: frozenset[int]) -> np.ndarray:
+        return np.fromiter((gpu in gpus for gpu in range(self._gpus)), dtype=bool, count=self._gpus)
+
+    def _columns_of(self, wanted: int) -> np.ndarray:
+        """The GPUs of each machine that has so many."""
+        if wanted not in self._columns:
+            large = [(first, count) for first, count in self._machines if count >= wanted]
+            columns = np.full((len(large), max(count for _, count in large)), self._gpus)
+            for row, (first, count) in enumerate(large):
+                columns[row, :count] = np.arange(first, first + count)
+            self._columns[wanted] = columns
+        return self._columns[wanted]
+
+    def _limit(self, name: Hashable, most: int, fleet: Fleet, rests: Sequence[np.ndarray]) -> tuple[np.ndarray, int]:
+        """When each token of a limit is free next, and how many stay free: more may be in use than the limit allows."""
+        runs = [
+            (one.counted_eighths // self._token, rest)
+            for one, rest in zip(fleet.busy, rests, strict=True)
+            if name in one.limits
+        ]
+        allowed, used = most // self._token, sum(taken for taken, _ in runs)
+        tokens = np.zeros((PLAYS, max(allowed, used)))
+        column = 0
+        for taken, rest in runs:
+            tokens[:, column : column + taken] = rest[:, None]
+            column += taken
+        return tokens, max(0, used - allowed)
 
 
 def percentile(values: Sequence[float], percent: int) -> float:

@@ -11,6 +11,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from services.scheduler.jobs.errors import IllegalMoveError
+from services.scheduler.jobs.resources import Reuse
 from vocabulary.money import price_of
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ class JobState(StrEnum):
     FINISHED = "finished"
     """Over, with a verdict about the submission. Entered by the settler."""
     CANCELLED = "cancelled"
-    """Over, because someone cancelled it. Entered by the settler."""
+    """Over, because someone cancelled it, or its deadline had become too near. Entered by the settler."""
     FAILED = "failed"
     """Over, because we failed too often; nothing is charged. Entered by the settler."""
 
@@ -112,6 +113,8 @@ class Job:
     machine_id: str = ""
     machine_gpu_type: str = ""
     """GPU type that the present attempt got, one of the allowed types."""
+    got_eighths: int = 0
+    """What the present attempt got, in eighths of GPUs; 0 before, and in runs from before there were ranges."""
     run_seq: int = 0
     """Sequence number of the last event of the present run in the log."""
     last_seq: int = 0
@@ -128,6 +131,11 @@ class Job:
         return f"{self.job_id}-{self.attempt}"
 
     @property
+    def own_job_id(self) -> str:
+        """Its id if it wants a machine that is started for it; else empty."""
+        return self.job_id if self.spec.reuse is Reuse.CREATE else ""
+
+    @property
     def failed_attempts(self) -> int:
         """Number of attempts, including the present one, without the excused ones."""
         return self.attempt - self.attempts_excused
@@ -138,9 +146,14 @@ class Job:
         fallbacks = dict(zip(self.spec.fallback_gpu_types, self.fallback_prices_micros_per_hour, strict=True))
         return fallbacks.get(self.machine_gpu_type, self.price_micros_per_hour)
 
+    @property
+    def eighths(self) -> int:
+        """What the present attempt takes, or the most that a job without one can take."""
+        return self.got_eighths or self.spec.resources.eighths
+
     def charge_for(self, billable: timedelta) -> int:
         """Charge for the billable time of the present attempt, in micro-dollars; at most the job's hold."""
-        price = price_of(billable, self.machine_price_micros_per_hour, eighths=self.spec.resources.eighths)
+        price = price_of(billable, self.machine_price_micros_per_hour, eighths=self.eighths)
         return min(price, self.hold_micros)
 
     def changed(self, **changes: Any) -> Job:  # noqa: ANN401 - values of any fields
@@ -181,7 +194,8 @@ class Job:
     def start(self, lease: Lease, now: datetime, machine_gpu_type: str = "") -> Job:
         """Notes that the job has a machine; if no GPU type is reported, the wanted one is assumed."""
         running = self._moved(JobState.RUNNING).changed(machine_gpu_type=machine_gpu_type or self.spec.gpu_type)
-        return running.changed(lease=lease, machine_id=lease.machine_id, start_time=now, run_seq=0, cost_micros=0)
+        running = running.changed(lease=lease, machine_id=lease.machine_id, got_eighths=lease.eighths)
+        return running.changed(start_time=now, run_seq=0, cost_micros=0)
 
     def progress(self, run_seq: int, cost_micros: int) -> Job:
         """Notes that events up to `run_seq` are stored; the job stays RUNNING."""
@@ -200,7 +214,7 @@ class Job:
         if self.state is not JobState.RUNNING:
             raise IllegalMoveError(self.job_id, self.state, JobState.QUEUED)
         queued = self._moved(JobState.QUEUED)
-        fresh = queued.changed(attempt=self.attempt + 1, lease=None, machine_id="", start_time=None)
+        fresh = queued.changed(attempt=self.attempt + 1, lease=None, machine_id="", got_eighths=0, start_time=None)
         attempts_excused = self.attempts_excused + excused
         return fresh.changed(attempts_excused=attempts_excused, machine_gpu_type="", run_seq=0, cost_micros=0)
 

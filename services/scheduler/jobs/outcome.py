@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from services.scheduler.jobs.job import JobState
 from vocabulary.verdicts import CANCELLED, is_about_the_submission
+
+if TYPE_CHECKING:
+    from datetime import timedelta
+
+    from services.scheduler.jobs.spec import JobSpec
 
 MISSING_TORCH = "missing_torch"
 """Reason of an infrastructure error: the machine is healthy but cannot evaluate problem definitions."""
 DEVICE_FAULT = "device_fault"
 """Reason of an infrastructure error that a submission might have forged; the executor tests its device itself."""
+DEADLINE = "deadline"
+"""Reason of a cancellation by the platform: the job could no longer end before its deadline."""
 
 
 @dataclass(frozen=True)
@@ -20,6 +28,20 @@ class Ending:
     state: JobState
     verdict: str
     message: str
+    reason: str = ""
+    """A word for programs that is more precise than the verdict."""
+
+
+def deadline_missed(spec: JobSpec, operators_limit: timedelta, why: str = "") -> Ending:
+    """The end of a job whose deadline is too near for another attempt; `why` says what became of the last one."""
+    limit = spec.longest_run(operators_limit).total_seconds()
+    message = (
+        f"Cancelled by the platform: with its time limit of {limit:g} s it had to start by "
+        f"{spec.latest_start(operators_limit):%Y-%m-%d %H:%M:%S} UTC to end before its deadline, "
+        f"{spec.deadline:%Y-%m-%d %H:%M:%S} UTC.{why} Nothing is charged. Submit it with a later deadline or a shorter "
+        "time limit."
+    )
+    return Ending(JobState.CANCELLED, CANCELLED, message, DEADLINE)
 
 
 def ending_of(verdict: str, *, cancel_requested: bool) -> JobState | None:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from services.scheduler.jobs.estimate import percentile
 from vocabulary import readings
 from vocabulary.readings import Reading
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+    from datetime import datetime
 
 LEAST_ENDED = 5
 """Shares of fewer jobs are taken as shares of this number: one failed job of one is no failure of everything."""
@@ -19,12 +20,15 @@ Place = tuple[str, str]
 """A queue and a GPU type."""
 
 
-class WaitingJob(NamedTuple):
-    """A job that waits; `stuck_because` says why nothing can be started for it, and is empty if it will be served."""
+class Waiters(NamedTuple):
+    """The jobs of a queue and GPU type that wait."""
 
-    place: Place
-    waited_seconds: float
+    since: Sequence[datetime]
+    """When each began to wait, the earliest first; never empty."""
+    stuck: int = 0
+    """The number of them that nothing can be started for."""
     stuck_because: str = ""
+    """Why, for one of them; empty if there is none."""
 
 
 @dataclass(frozen=True)
@@ -37,8 +41,7 @@ class EndCounts:
     lost_attempts: int
 
 
-@dataclass(frozen=True)
-class QueueState:
+class QueueState(NamedTuple):
     """One queue and GPU type: the jobs that wait and run now, and what ended in the window."""
 
     queue: str
@@ -60,19 +63,14 @@ class QueueState:
 
 
 def queue_states(
-    waiting: Iterable[WaitingJob], running: Iterable[Place], ended: Iterable[EndCounts]
+    waiting: Mapping[Place, Waiters], running: Iterable[Place], ended: Iterable[EndCounts], now: datetime
 ) -> list[QueueState]:
     """The state of every queue and GPU type that has any jobs, in the order of their names."""
-    waiters: dict[Place, list[WaitingJob]] = {}
-    for job in waiting:
-        waiters.setdefault(job.place, []).append(job)
-    runs: dict[Place, int] = {}
-    for place in running:
-        runs[place] = runs.get(place, 0) + 1
+    runs = Counter(running)
     ends = {one.place: one for one in ended}
     return [
-        _state(place, waiters.get(place, ()), runs.get(place, 0), ends.get(place, EndCounts(place, 0, 0, 0)))
-        for place in sorted(waiters.keys() | runs.keys() | ends.keys())
+        _state(place, waiting.get(place), runs[place], ends.get(place, EndCounts(place, 0, 0, 0)), now)
+        for place in sorted(waiting.keys() | runs.keys() | ends.keys())
     ]
 
 
@@ -102,20 +100,25 @@ def queue_readings(states: Iterable[QueueState], slowdowns: Mapping[str, float])
     return found
 
 
-def _state(place: Place, waiting: Sequence[WaitingJob], running: int, ended: EndCounts) -> QueueState:
-    waits = [max(0.0, job.waited_seconds) for job in waiting]
-    stuck = [job.stuck_because for job in waiting if job.stuck_because]
+def _state(place: Place, waiters: Waiters | None, running: int, ended: EndCounts, now: datetime) -> QueueState:
+    since = waiters.since if waiters else ()
     queue, gpu_type = place
     return QueueState(
         queue=queue,
         gpu_type=gpu_type,
-        waiting=len(waiting),
+        waiting=len(since),
         running=running,
-        oldest_wait_seconds=max(waits, default=0.0),
-        p90_wait_seconds=percentile(waits, 90) if waits else 0.0,
-        stuck=len(stuck),
-        stuck_because=stuck[0] if stuck else "",
+        oldest_wait_seconds=_waited(since, 1, now),
+        # By nearest rank: a tenth of them, rounded down, wait longer.
+        p90_wait_seconds=_waited(since, len(since) // 10 + 1, now),
+        stuck=waiters.stuck if waiters else 0,
+        stuck_because=waiters.stuck_because if waiters else "",
         ended=ended.jobs,
         failed=ended.failed,
         lost_attempts=ended.lost_attempts,
     )
+
+
+def _waited(since: Sequence[datetime], rank: int, now: datetime) -> float:
+    """Seconds that the one with the `rank`th longest wait has waited, from 1; 0 if there are none."""
+    return max(0.0, (now - since[rank - 1]).total_seconds()) if since else 0.0

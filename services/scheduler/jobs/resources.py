@@ -7,13 +7,13 @@ one machine. Requests are rounded up to the next of these sizes.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from wavepool.scheduler.v1 import scheduler_pb2
 
-from vocabulary.gpu_types import MEMORY_GB
+from vocabulary.gpu_types import COMPUTE_MODES, MEMORY_GB
 from vocabulary.names import known_name
 from vocabulary.slots import EIGHTH_MILLI, EIGHTHS_PER_GPU, LEGAL_GPUS, LEGAL_SIZES, gpus_for, size_text
 
@@ -24,8 +24,9 @@ if TYPE_CHECKING:
 
 LEAST_FRACTION = 0.1
 """Of a GPU; a smaller request is probably a mistake, as it gets an eighth anyway."""
-DEVICES_OF_A_GPU = (1, 2, 4, 8)
-"""An MI300X in SPX, DPX, QPX and CPX mode; AMD, MI300X partition guide."""
+DEVICES_OF_A_GPU = tuple(COMPUTE_MODES["MI300X"].values())
+MOST_IDLE_SECONDS = 7 * 24 * 3600
+"""More than any pool keeps idle machines for."""
 _ROUNDING = 1e-9
 """A fraction such as 0.1 + 0.4 may be off by this."""
 _MIB_PER_GB = 1024
@@ -41,15 +42,63 @@ class Isolation(StrEnum):
     """Partitions of its own of a GPU in DPX, QPX or CPX mode, with their memory."""
     TIME_SLICE = "time-slice"
     """It may share a device, and nothing keeps its co-tenants off its memory and time."""
+    CU_MASK = "cu-mask"
+    """As time-slice, but its kernels run on compute units of its own. Nothing enforces that."""
+
+    @property
+    def may_share(self) -> bool:
+        """True if other jobs may be on the same device."""
+        return self in {Isolation.TIME_SLICE, Isolation.CU_MASK}
+
+
+class GpuMode(NamedTuple):
+    """What a GPU is divided into."""
+
+    devices: int = 1
+    """1, or its partitions."""
+    runs_per_device: int = 1
+    """Runs that may share a device."""
+    masks_compute_units: bool = False
+    """Whether they can each have compute units of their own."""
+
+
+class Reuse(StrEnum):
+    """Which machines a job may run on."""
+
+    REUSE_OR_CREATE = "reuse-or-create"
+    """Any; one is started if none has room."""
+    REUSE = "reuse"
+    """Those that are there, or on their way for others."""
+    CREATE = "create"
+    """One that is started for it, and that has served no other run."""
 
 
 @dataclass(frozen=True, order=True)
 class Resources:
-    """What a job takes: `eighths` of GPUs in all, on exactly `devices` devices if that is not 0."""
+    """What a job takes: `eighths` of GPUs in all, on exactly `devices` devices if that is not 0.
+
+    A job that takes a range of whole GPUs starts with `least_eighths` or more, up to `eighths`, as many as there are.
+    """
 
     eighths: int = EIGHTHS_PER_GPU
     isolation: Isolation = Isolation.EXCLUSIVE
     devices: int = 0
+    least_eighths: int = 0
+    """0 if the size is fixed."""
+
+    @property
+    def is_range(self) -> bool:
+        """True if the size is chosen when the job starts."""
+        return self.least_eighths > 0
+
+    @property
+    def least(self) -> Resources:
+        """The least that the job starts with."""
+        return self.sized(self.least_eighths) if self.is_range else self
+
+    def sized(self, eighths: int) -> Resources:
+        """The same with a fixed size."""
+        return replace(self, eighths=eighths, least_eighths=0)
 
     @property
     def gpus(self) -> int:
@@ -76,17 +125,21 @@ class Resources:
         """True if any free slots of the size will do, whatever the GPU's mode is."""
         return not self.is_part and not self.devices
 
-    def fits(self, device_count: int, runs_per_device: int) -> bool:
-        """True if GPUs that are so many devices, each for so many runs, can give it."""
+    def fits(self, mode: GpuMode) -> bool:
+        """True if GPUs in that mode can give it."""
         eighths = self.eighths_of_each
-        devices_of_each = max(1, eighths * device_count // EIGHTHS_PER_GPU)
+        devices_of_each = max(1, eighths * mode.devices // EIGHTHS_PER_GPU)
         if self.devices and devices_of_each * self.gpus != self.devices:
             return False
-        has_devices_alone = eighths * device_count % EIGHTHS_PER_GPU == 0
-        return not self.is_part or has_devices_alone or (self.isolation is Isolation.TIME_SLICE and runs_per_device > 1)
+        if not self.is_part or eighths * mode.devices % EIGHTHS_PER_GPU == 0:
+            return True
+        can_mask = mode.masks_compute_units or self.isolation is not Isolation.CU_MASK
+        return self.isolation.may_share and mode.runs_per_device > 1 and can_mask
 
     def __str__(self) -> str:
-        """Text for people, such as `2 GPUs` or `1/2 of a GPU (time-slice)`."""
+        """Text for people, such as `2 GPUs`, `1 to 4 GPUs` or `1/2 of a GPU (time-slice)`."""
+        if self.is_range:
+            return f"{self.least.gpus} to {size_text(self.eighths)}"
         devices = f" as {self.devices} device{'s' if self.devices > 1 else ''}" if self.devices else ""
         return size_text(self.eighths) + devices + (f" ({self.isolation})" if self.is_part else "")
 
@@ -113,13 +166,65 @@ def resources_of(asked: scheduler_pb2.Resources, gpu_types: Sequence[str]) -> tu
         eighths = _rounded_up(math.ceil(asked.fraction * EIGHTHS_PER_GPU - _ROUNDING))
     elif asked.gpus:
         eighths = asked.gpus * EIGHTHS_PER_GPU
-    return _isolated(asked, eighths or EIGHTHS_PER_GPU)
+    resources, wrong = _isolated(asked, eighths or EIGHTHS_PER_GPU)
+    return _ranged(asked, resources, wrong) if asked.least_gpus else (resources, wrong)
+
+
+def modes_for(resources: Resources, gpu_type: str) -> list[str]:
+    """The modes in which a GPU of the type can give this to a job alone, each with the devices that the job gets.
+
+    Empty for types whose modes are not known.
+    """
+    known = known_name(gpu_type, COMPUTE_MODES)
+    found: list[str] = []
+    for mode, count in COMPUTE_MODES.get(known, {}).items():
+        if resources.fits(GpuMode(count)):
+            devices = max(1, resources.eighths_of_each * count // EIGHTHS_PER_GPU)
+            each = " each" if devices > 1 else ""
+            plural = "s" if devices > 1 else ""
+            found.append(f"{mode} ({devices} device{plural} of {MEMORY_GB[known] // count} GB{each})")
+    return found
+
+
+def mode_text(gpu_type: str, device_count: int) -> str:
+    """The mode of a GPU that is so many devices, for people: `SPX mode`, or `2 devices each` if no mode is known."""
+    modes = COMPUTE_MODES.get(known_name(gpu_type, COMPUTE_MODES), {})
+    mode = next((mode for mode, count in modes.items() if count == device_count), "")
+    return f"{mode} mode" if mode else f"{device_count} device{'s' if device_count > 1 else ''} each"
+
+
+def machine_use_of(asked: scheduler_pb2.MachineUse) -> tuple[Reuse, int | None, Violations]:
+    """Which machines a request may run on, and how many seconds its machine is to be kept idle after it.
+
+    Also its faults, with the field and the fix of each.
+    """
+    wrong: Violations = []
+    reuse = _REUSES.get(asked.reuse, Reuse.REUSE_OR_CREATE)
+    if asked.reuse and asked.reuse not in _REUSES:
+        legal = ", ".join(one.name for one in Reuse)
+        wrong.append(("spec.machine.reuse", f"{asked.reuse} is none that is known; give one of {legal}"))
+    if not asked.HasField("idle_time"):
+        return reuse, None, wrong
+    idle = asked.idle_time
+    if not 0 <= idle.seconds <= MOST_IDLE_SECONDS or idle.nanos:
+        fix = f"give whole seconds from 0 to {MOST_IDLE_SECONDS}; the pool may keep machines for less"
+        wrong.append(("spec.machine.idle_time", f"is {idle.seconds} s and {idle.nanos} ns; {fix}"))
+    return reuse, idle.seconds, wrong
+
+
+def machine_use_to_proto(reuse: Reuse, idle_seconds: int | None) -> scheduler_pb2.MachineUse:
+    """How an admitted job uses its machine."""
+    use = scheduler_pb2.MachineUse(reuse=scheduler_pb2.MachineReuse.Value(f"MACHINE_REUSE_{reuse.name}"))
+    if idle_seconds is not None:
+        use.idle_time.FromSeconds(idle_seconds)
+    return use
 
 
 def resources_to_proto(resources: Resources) -> scheduler_pb2.Resources:
     """The resources as an admitted job has them."""
     return scheduler_pb2.Resources(
         gpus=0 if resources.is_part else resources.gpus,
+        least_gpus=resources.least.gpus if resources.is_range else 0,
         fraction=resources.eighths / EIGHTHS_PER_GPU if resources.is_part else 0.0,
         devices=resources.devices,
         single_device=resources.devices == 1,
@@ -137,7 +242,7 @@ def _isolated(asked: scheduler_pb2.Resources, eighths: int) -> tuple[Resources, 
         wrong.append((f"{_FIELD}.isolation", f"{asked.isolation} is none that is known; give one of {legal}"))
     if isolation is Isolation.EXCLUSIVE and is_part:
         wrong.append((f"{_FIELD}.isolation", "exclusive is for whole GPUs; leave it out, or ask for a whole GPU"))
-    if isolation in {Isolation.PARTITION, Isolation.TIME_SLICE} and not is_part:
+    if isolation not in {None, Isolation.EXCLUSIVE} and not is_part:
         wrong.append((f"{_FIELD}.isolation", f"{isolation} is for parts of a GPU; leave it out, or give a fraction"))
     if asked.quiet and is_part:
         wrong.append((f"{_FIELD}.quiet", "others may use the rest of the GPU; leave it out, or ask for a whole GPU"))
@@ -145,14 +250,30 @@ def _isolated(asked: scheduler_pb2.Resources, eighths: int) -> tuple[Resources, 
     if asked.single_device and asked.devices > 1:
         wrong.append((f"{_FIELD}.devices", f"is {asked.devices} beside single_device; leave one of them out"))
     resources = Resources(eighths, isolation or (Isolation.PARTITION if is_part else Isolation.EXCLUSIVE), devices)
-    if devices and not any(resources.fits(count, runs_per_device=2) for count in DEVICES_OF_A_GPU):
+    if devices and not any(map(resources.fits, _ANY_MODE)):
         possible = _listed(
             number
             for number in range(1, LEGAL_SIZES[-1] + 1)
-            if any(Resources(eighths, resources.isolation, number).fits(count, 2) for count in DEVICES_OF_A_GPU)
+            if any(map(Resources(eighths, resources.isolation, number).fits, _ANY_MODE))
         )
         wrong.append((f"{_FIELD}.devices", f"is {devices}; {size_text(eighths)} can be {possible}"))
     return resources, wrong
+
+
+def _ranged(asked: scheduler_pb2.Resources, resources: Resources, wrong: Violations) -> tuple[Resources, Violations]:
+    """The resources as a range of whole GPUs."""
+    field = f"{_FIELD}.least_gpus"
+    if not asked.gpus:
+        wrong.append((field, f"is {asked.least_gpus} without gpus; give the most GPUs as gpus, or leave it out"))
+    elif asked.least_gpus not in LEGAL_GPUS or asked.least_gpus > asked.gpus:
+        fitting = _listed(number for number in LEGAL_GPUS if number <= asked.gpus)
+        wrong.append((field, f"is {asked.least_gpus}; up to {asked.gpus} GPUs, it must be one of {fitting}"))
+    elif resources.devices and asked.least_gpus < asked.gpus:
+        fault = f"is {resources.devices}, and the number of GPUs is a range; leave one of them out"
+        wrong.append((f"{_FIELD}.devices", fault))
+    if wrong or asked.least_gpus == asked.gpus:
+        return resources, wrong
+    return replace(resources, least_eighths=asked.least_gpus * EIGHTHS_PER_GPU), wrong
 
 
 def _eighths_for_memory(memory_mib: int, gpu_types: Sequence[str]) -> tuple[int, str]:
@@ -183,4 +304,6 @@ def _listed(numbers: Iterable[int]) -> str:
     return ", ".join(map(str, numbers))
 
 
+_ANY_MODE = [GpuMode(devices, runs_per_device=2, masks_compute_units=True) for devices in DEVICES_OF_A_GPU]
+_REUSES = {scheduler_pb2.MachineReuse.Value(f"MACHINE_REUSE_{one.name}"): one for one in Reuse}
 _ISOLATIONS = {scheduler_pb2.Isolation.Value(f"ISOLATION_{one.name}"): one for one in Isolation}

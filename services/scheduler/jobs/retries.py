@@ -18,19 +18,25 @@ NO_TORCH = (
 
 
 def ending_after_loss(
-    job: Job, reason: str, max_attempts: int, *, excused: bool = False, needs_torch_in_vain: bool = False
+    job: Job,
+    reason: str,
+    max_attempts: int,
+    *,
+    excused: bool = False,
+    needs_torch_in_vain: bool = False,
+    deadline_missed: Ending | None = None,
 ) -> Ending | None:
     """End of a job whose attempt was lost for `reason`; None if it is retried.
 
     An `excused` loss does not count against the job. `needs_torch_in_vain` is true if only a machine with torch can run
-    the job and there is none.
+    the job and there is none. `deadline_missed` is the end of a job that another attempt would be too late for.
     """
     if job.cancel_time:
         return Ending(JobState.CANCELLED, CANCELLED, "Cancelled; nothing is charged because the run was lost.")
     if needs_torch_in_vain:
         return Ending(JobState.FAILED, INFRA_ERROR, NO_TORCH)
     if excused or job.failed_attempts < max_attempts:
-        return None
+        return deadline_missed
     message = (
         f"We failed to run this {job.failed_attempts} times, the last time because {reason.rstrip('.')}. That is "
         "not your submission's fault; nothing is charged. Submit it again later."

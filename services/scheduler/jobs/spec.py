@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from wavepool.submission.v1.submission_pb2 import Submission
 
-from services.scheduler.jobs.resources import WHOLE_GPU, Resources
+from services.scheduler.jobs.resources import WHOLE_GPU, Resources, Reuse
 from submissions.checks import MOST_BYTES
 from vocabulary.limits import DEFAULT_QUEUE
 from vocabulary.slots import EIGHTHS_PER_GPU, Slot, size_of
@@ -20,12 +20,14 @@ if TYPE_CHECKING:
 class WorkKind(NamedTuple):
     """A kind of waiting work: the GPU types that it may run on, the wanted one first, and what each job takes of them.
 
-    A job takes `eighths` of each of `gpus` GPUs of one machine. A gang is so many jobs as it takes machines.
+    A job takes `eighths` of each of `gpus` GPUs of one machine. A gang is so many jobs as it takes machines. With an
+    `own_job_id` it is that job alone, and it wants a machine that is started for it.
     """
 
     gpu_types: tuple[str, ...]
     gpus: int = 1
     eighths: int = EIGHTHS_PER_GPU
+    own_job_id: str = ""
 
 
 @dataclass(frozen=True)
@@ -46,20 +48,30 @@ class JobSpec:
     """A class of its queue, whose value the queue gives; empty if the queue has none."""
     placement: str = ""
     """How its machine is chosen; empty for the queue's way."""
+    movable: bool = False
+    """A run may be stopped, and start again on another machine, if a larger job can start then."""
+    deadline: datetime | None = None
+    """It is to be over by then; None if it may wait for ever."""
+    reuse: Reuse = Reuse.REUSE_OR_CREATE
+    idle_seconds: int | None = None
+    """How long its machine is to be kept idle after it; None for the pool's setting."""
 
     @property
     def gpu_types(self) -> tuple[str, ...]:
         """All allowed GPU types, the wanted one first."""
         return (self.gpu_type, *self.fallback_gpu_types)
 
-    @property
-    def kind(self) -> WorkKind:
-        """What the pool is asked for."""
-        return WorkKind(self.gpu_types, self.resources.gpus, self.resources.eighths_of_each)
-
     def longest_run(self, operators_limit: timedelta) -> timedelta:
         """The longest time of one attempt."""
         return timedelta(seconds=self.time_limit_seconds) if self.time_limit_seconds else operators_limit
+
+    def latest_start(self, operators_limit: timedelta) -> datetime | None:
+        """The last moment at which an attempt may start, so that it ends before the deadline; None without one."""
+        return self.deadline - self.longest_run(operators_limit) if self.deadline else None
+
+    def is_too_late(self, now: datetime, operators_limit: timedelta) -> bool:
+        """True if an attempt that starts now might not end before the deadline."""
+        return self.deadline is not None and now + self.longest_run(operators_limit) > self.deadline
 
 
 def without_texts(submission: Submission) -> Submission:

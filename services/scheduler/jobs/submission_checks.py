@@ -4,31 +4,30 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import astuple
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from services.scheduler.jobs.errors import InvalidFieldError, InvalidRequestError
 from services.scheduler.jobs.gpu_choice import wanted_gpu_type, wrong_gpu_types
-from services.scheduler.jobs.resources import WHOLE_GPU, resources_of
+from services.scheduler.jobs.resources import WHOLE_GPU, Reuse, machine_use_of, resources_of
 from services.scheduler.jobs.spec import JobSpec
 from submissions.checks import InvalidSubmissionError, checked
-from vocabulary.limits import DEFAULT_QUEUE
+from submissions.modes import MODES, Mode
+from vocabulary.limits import DEFAULT_QUEUE, MAX_PRIORITY, MIN_PRIORITY
 from vocabulary.names import known_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from datetime import timedelta
 
     from wavepool.scheduler.v1.scheduler_pb2 import JobSpec as AskedSpec
     from wavepool.scheduler.v1.scheduler_pb2 import SubmitJobRequest
 
     from problems.kit.definition import Problem
+    from services.scheduler.jobs.resources import Resources
     from submissions.checks import Violations
 
 MAX_KEY_CHARACTERS = 128
-MIN_PRIORITY, MAX_PRIORITY = -100, 100
-MAX_PRIORITY_FOR_EVERYBODY = 0
-"""Above it, an account needs the right to go before others."""
+_TIMED = (Mode.FULL, Mode.BENCHMARK)
 
 
 def admit(request: SubmitJobRequest, problems: Mapping[str, Problem], gpu_types: Sequence[str]) -> JobSpec:
@@ -48,7 +47,9 @@ def admit(request: SubmitJobRequest, problems: Mapping[str, Problem], gpu_types:
     wrong += wrong_gpu_types(asked.gpu_type, asked.fallback_gpu_types, gpu_types)
     wrong += _wrong_priority(asked.priority)
     resources, wrong_resources = resources_of(asked.resources, list(filter(None, (wanted, *fallbacks))))
-    wrong += wrong_resources
+    reuse, idle_seconds, wrong_use = machine_use_of(asked.machine)
+    wrong += wrong_resources + wrong_use
+    wrong += _wrong_to_move(asked, resources)
     if wrong:
         raise InvalidRequestError(wrong)
     return JobSpec(
@@ -57,6 +58,9 @@ def admit(request: SubmitJobRequest, problems: Mapping[str, Problem], gpu_types:
         priority=asked.priority,
         fallback_gpu_types=fallbacks,
         resources=resources,
+        movable=asked.movable,
+        reuse=reuse,
+        idle_seconds=idle_seconds,
     )
 
 
@@ -76,6 +80,42 @@ def time_limit_seconds(request: SubmitJobRequest, queue: str, longest: timedelta
     return asked.seconds
 
 
+def deadline_of(request: SubmitJobRequest) -> datetime | None:
+    """The instant by which the job is to be over; None without one. Raises InvalidFieldError if it is no instant."""
+    if not request.spec.HasField("deadline"):
+        return None
+    asked = request.spec.deadline
+    try:
+        return asked.ToDatetime(UTC)
+    except (ValueError, OverflowError):
+        fault = f"is {asked.seconds} s and {asked.nanos} ns since 1970, which is no time of the calendar; give another"
+        raise InvalidFieldError("spec.deadline", fault) from None
+
+
+def wrong_deadline(spec: JobSpec, now: datetime, operators_limit: timedelta) -> str:
+    """What is wrong if the job could not end before its deadline even if it started now, with the fix; else empty."""
+    if spec.deadline is None or not spec.is_too_late(now, operators_limit):
+        return ""
+    said, limit = f"is {_second(spec.deadline)}", spec.longest_run(operators_limit)
+    if spec.deadline <= now:
+        fault = f"{said}, which is past; it is {_second(now)} now. Give a time after {_second(_up(now + limit))}"
+    else:
+        fault = (
+            f"{said}, and a run may take {limit.total_seconds():g} s, until {_second(_up(now + limit))}. Give a later "
+            "deadline, or a shorter time limit"
+        )
+    return fault
+
+
+def _second(instant: datetime) -> str:
+    return f"{instant.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"
+
+
+def _up(instant: datetime) -> datetime:
+    """Rounded up to whole seconds: what a message names must be late enough."""
+    return instant + timedelta(seconds=1) - timedelta.resolution
+
+
 def fingerprint(spec: JobSpec, asked: AskedSpec | None = None) -> str:
     """Hash that tells apart two jobs with the same idempotency key; the spec has its whole submission.
 
@@ -85,8 +125,13 @@ def fingerprint(spec: JobSpec, asked: AskedSpec | None = None) -> str:
     said = {field.name: value for field, value in spec.submission.ListFields()}
     queue = [] if spec.queue == DEFAULT_QUEUE else [spec.queue]
     limit = [asked.time_limit.seconds] if asked and asked.time_limit.seconds else []
-    resources = [] if spec.resources == WHOLE_GPU else [astuple(spec.resources)]
-    more = {"class": asked.job_class, "placement": asked.placement} if asked else {}
+    taken = spec.resources
+    resources = [] if taken == WHOLE_GPU else [(taken.eighths, taken.isolation, taken.devices)]
+    more: dict[str, object] = {"class": asked.job_class, "placement": asked.placement} if asked else {}
+    more |= {"least_eighths": taken.least_eighths, "movable": spec.movable}
+    more["reuse"] = "" if spec.reuse is Reuse.REUSE_OR_CREATE else spec.reuse
+    more["idle"] = "" if spec.idle_seconds is None else f"{spec.idle_seconds} s"
+    more["deadline"] = spec.deadline.isoformat() if spec.deadline else ""
     more = {name: value for name, value in more.items() if value}
     content = [said, spec.gpu_types, spec.priority, *queue, *limit, *resources, *([more] if more else [])]
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
@@ -99,6 +144,19 @@ def _wrong_caller(request: SubmitJobRequest) -> Violations:
     if not 0 < len(request.idempotency_key) <= MAX_KEY_CHARACTERS:
         wrong.append(("idempotency_key", f"give 1 to {MAX_KEY_CHARACTERS} characters, unique for each submission"))
     return wrong
+
+
+def _wrong_to_move(asked: AskedSpec, resources: Resources) -> Violations:
+    if not asked.movable:
+        return []
+    if resources.is_part:
+        return [("spec.movable", "is for whole GPUs; leave it out, or ask for a whole GPU")]
+    if asked.resources.quiet:
+        return [("spec.movable", "a quiet run stays where it is; leave movable or resources.quiet out")]
+    if MODES.get(asked.submission.mode) in _TIMED:
+        timed = " and ".join(f"`{mode}`" for mode in _TIMED)
+        return [("spec.movable", f"{timed} measure times, and are not moved; leave it out")]
+    return []
 
 
 def _wrong_priority(priority: int) -> Violations:

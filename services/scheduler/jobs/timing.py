@@ -53,7 +53,7 @@ def proven_time(job: Job) -> ProvenTime | None:
     measured on hardware: on one whole GPU.
     """
     is_full = MODES.get(job.spec.submission.mode) is Mode.FULL and not job.has_definition
-    is_full = is_full and job.spec.resources.eighths == EIGHTHS_PER_GPU
+    is_full = is_full and job.eighths == EIGHTHS_PER_GPU
     if job.state is not JobState.FINISHED or job.verdict != ACCEPTED or not is_full or job.end_time is None:
         return None
     timed = Finished.FromString(job.result).benchmarked

@@ -7,18 +7,17 @@ from typing import TYPE_CHECKING
 
 from services.scheduler import metrics
 from services.scheduler.jobs.problem_runs import slowdowns
-from services.scheduler.jobs.queue_state import QueueState, WaitingJob, queue_readings, queue_states
+from services.scheduler.jobs.queue_state import QueueState, Waiters, queue_readings, queue_states
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from servicekit.clock import Clock
-    from services.scheduler.jobs.queue_state import EndCounts
-    from services.scheduler.jobs.resources import Resources
+    from services.scheduler.jobs.queue_state import EndCounts, Place
     from services.scheduler.queue.demand import DemandReporter
     from services.scheduler.queue.inventory import Inventory
     from services.scheduler.queue.running import RunningJobs
-    from services.scheduler.queue.waiting import WaitingJobs
+    from services.scheduler.queue.waiting import Lane, WaitingJobs
     from services.scheduler.store.attempt_reader import AttemptReader
     from vocabulary.readings import Reading
 
@@ -51,7 +50,7 @@ class QueueMonitor:
     def states(self) -> list[QueueState]:
         """What waits and runs now, and what had ended in the window at the last pass of the readings."""
         running = [(job.spec.queue, job.machine_gpu_type) for job in self._running.jobs()]
-        return queue_states(self._waiting_jobs(), running, self._ended)
+        return queue_states(self._waiters(), running, self._ended, self._clock.now())
 
     async def readings(self) -> list[Reading]:
         """Everything that alerts are made from, now."""
@@ -62,15 +61,19 @@ class QueueMonitor:
         metrics.show_queues(states)
         return queue_readings(states, slowdowns(runs))
 
-    def _waiting_jobs(self) -> Iterator[WaitingJob]:
-        now = self._clock.now()
-        kinds = {(lane.gpu_types, lane.resources) for lane in self._waiting.lanes()}
-        reasons = {kind: self._stuck_because(*kind) for kind in kinds}
-        for job in self._waiting.jobs():
-            spec = job.spec
-            waits = (now - job.create_time).total_seconds()
-            yield WaitingJob((spec.queue, spec.gpu_type), waits, reasons[spec.gpu_types, spec.resources])
+    def _waiters(self) -> dict[Place, Waiters]:
+        reasons: dict[Lane, str] = {}
+        found = {place: Waiters(since) for place, since in self._waiting.since().items()}
+        for lane, jobs in self._waiting.lanes().items():
+            kind = lane._replace(queue="")
+            if kind not in reasons:
+                reasons[kind] = self._stuck_because(kind)
+            if reasons[kind]:
+                waiters = found[lane.place]
+                found[lane.place] = waiters._replace(stuck=waiters.stuck + jobs, stuck_because=reasons[kind])
+        return found
 
-    def _stuck_because(self, gpu_types: tuple[str, ...], resources: Resources) -> str:
+    def _stuck_because(self, lane: Lane) -> str:
         """Why such jobs will not be served; empty if a machine that is there can do it."""
-        return "" if self._inventory.suits(resources, gpu_types) else self._demand.blocked(gpu_types, resources)
+        suits = self._inventory.suits(lane.resources, lane.gpu_types, lane.own_job_id, self._waiting)
+        return "" if suits else self._demand.blocked(lane)

@@ -29,6 +29,7 @@ from services.scheduler.jobs.errors import BillingUnreachableError, CreditRefuse
 from services.scheduler.jobs.resources import WHOLE_GPU
 from services.scheduler.peers.rpc_codes import ServiceCalls
 from submissions.modes import MODES
+from vocabulary.slots import gpus_for
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Mapping, Sequence
@@ -134,6 +135,7 @@ class Billing:
             amount_micros=job.cost_micros,
             billable_time=billable,
             gpu_type=job.machine_gpu_type or job.spec.gpu_type,
+            gpu_count=gpus_for(job.eighths) if job.spec.resources.is_range else 0,
             reason="" if billable.ToTimedelta() else _why_free(job),
             idempotency_key=f"job:{job.job_id}:{job.attempt}",
             description=f"job {job.job_id}, attempt {job.attempt}{_in_place(job)}",

@@ -12,6 +12,7 @@ from wavepool.executor.v1 import executor_pb2, executor_pb2_grpc, inventory_pb2
 from servicekit.rpc.channels import open_channel
 from servicekit.rpc.errors import rpc_failure
 from servicekit.rpc.proto_time import duration_to_proto, instant_to_proto
+from services.scheduler.jobs.resources import Isolation
 from services.scheduler.peers.rpc_codes import UNREACHABLE
 from vocabulary.bearer import authorization
 
@@ -76,6 +77,7 @@ class Executors:
             ],
             request_id=job.request_id,
             longest_run=duration_to_proto(job.spec.longest_run(self._longest_run)),
+            mask_compute_units=job.spec.resources.isolation is Isolation.CU_MASK,
         )
         with _translated(RunRefusedError):
             async for answer in (await self._stub(lease)).Run(request, metadata=_authorization(lease)):

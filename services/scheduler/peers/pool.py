@@ -8,6 +8,7 @@ from datetime import UTC
 from typing import TYPE_CHECKING
 
 import grpc
+from google.protobuf.duration_pb2 import Duration
 from wavepool.executor.v1 import inventory_pb2
 from wavepool.vmpool.v1 import vmpool_pb2, vmpool_pb2_grpc
 
@@ -129,11 +130,11 @@ class Pool:
         with _translated(_LEASE_ERRORS):
             await self._stub.ReleaseLease(request, timeout=CALL_SECONDS)
 
-    async def report_demand(self, jobs_by_kind: Mapping[WorkKind, int]) -> dict[tuple[tuple[str, ...], int], str]:
+    async def report_demand(self, jobs_by_kind: Mapping[WorkKind, int]) -> dict[tuple[tuple[str, ...], int, str], str]:
         """Reports all waiting jobs by their kind.
 
-        Gives the reason for each blocked kind, by its GPU types and its number of GPUs, with the next step that vmpool
-        tries.
+        Gives the reason for each blocked kind, by its GPU types, its number of GPUs and the job that wants a machine of
+        its own, with the next step that vmpool tries.
         """
         demands = [
             vmpool_pb2.Demand(
@@ -142,6 +143,7 @@ class Pool:
                 gpus=kind.gpus,
                 eighths=kind.eighths,
                 jobs=jobs,
+                own_job_id=kind.own_job_id,
             )
             for kind, jobs in sorted(jobs_by_kind.items())
         ]
@@ -149,7 +151,10 @@ class Pool:
             answer = await self._stub.ReportDemand(
                 vmpool_pb2.ReportDemandRequest(demands=demands), timeout=CALL_SECONDS
             )
-        return {(tuple(blocked.gpu_types), blocked.gpus): blocked.reason for blocked in answer.blocked_demands}
+        return {
+            (tuple(blocked.gpu_types), blocked.gpus, blocked.own_job_id): blocked.reason
+            for blocked in answer.blocked_demands
+        }
 
     async def watch_machines(self) -> AsyncIterator[vmpool_pb2.MachineEvent]:
         """Streams the present machines, then every transition; raises PoolUnreachableError if the stream breaks."""
@@ -165,6 +170,7 @@ def _lease_request(job: Job, lease_duration: timedelta) -> vmpool_pb2.AcquireLea
         gpu_type=job.spec.gpu_type,
         fallback_gpu_types=job.spec.fallback_gpu_types,
         duration=duration_to_proto(lease_duration),
+        idle_time=None if job.spec.idle_seconds is None else Duration(seconds=job.spec.idle_seconds),
     )
 
 

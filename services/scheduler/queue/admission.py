@@ -25,7 +25,13 @@ from services.scheduler.jobs.errors import (
     TooManySubmissionsError,
 )
 from services.scheduler.jobs.job import UNSEEN_STATES, Job, JobState
-from services.scheduler.jobs.submission_checks import MAX_PRIORITY_FOR_EVERYBODY, admit, fingerprint, time_limit_seconds
+from services.scheduler.jobs.submission_checks import (
+    admit,
+    deadline_of,
+    fingerprint,
+    time_limit_seconds,
+    wrong_deadline,
+)
 from services.scheduler.queue.uncut import uncut
 from services.scheduler.wire import payloads
 from vocabulary.money import price_of
@@ -39,7 +45,6 @@ if TYPE_CHECKING:
 
     from problems.kit.definition import Problem
     from servicekit.clock import Clock
-    from services.scheduler.fairness.settings import JobClass
     from services.scheduler.jobs.allowance import Allowance, SubmissionLimits
     from services.scheduler.peers.billing import Billing
     from services.scheduler.queue.forecast import Forecast
@@ -109,9 +114,18 @@ class Admission:
             time_limit_seconds=time_limit_seconds(request, queue, limit),
             job_class=class_name,
             placement=self._placement(request),
+            deadline=deadline_of(request),
         )
-        if spec.priority > MAX_PRIORITY_FOR_EVERYBODY or job_class.administrators_only:
-            await self._check_rights(request, job_class)
+        most, said_by = self._book.queues.max_priority(queue, request.account_id)
+        if job_class.administrators_only and not await self._is_administrator(request):
+            raise ClassNotAllowedError(request.spec.job_class)
+        if spec.priority > most and not await self._is_administrator(request):
+            raise PriorityNotAllowedError(spec.priority, most, queue, said_by)
+        now = self._clock.now()
+        fault = wrong_deadline(spec, now, self._policy.longest_run)
+        # A repeat gets the first job, however late it comes.
+        if fault and not await self._store.has_key(request.account_id, request.idempotency_key):
+            raise InvalidFieldError("spec.deadline", fault)
         price, *fallback_prices = [prices[gpu_type] for gpu_type in spec.gpu_types]
         return Job(
             job_id=new_id("job"),
@@ -121,7 +135,7 @@ class Admission:
             fingerprint=fingerprint(spec, request.spec),
             spec=spec,
             state=JobState.RESERVING,
-            create_time=self._clock.now(),
+            create_time=now,
             price_micros_per_hour=price,
             fallback_prices_micros_per_hour=tuple(fallback_prices),
             hold_micros=price_of(
@@ -133,13 +147,9 @@ class Admission:
             request_id=current_request_id(),
         )
 
-    async def _check_rights(self, request: SubmitJobRequest, job_class: JobClass) -> None:
+    async def _is_administrator(self, request: SubmitJobRequest) -> bool:
         # Billing knows the users. A right that callers could claim themselves would be everybody's.
-        if await self._billing.is_administrator(request.user_id):
-            return
-        if job_class.administrators_only:
-            raise ClassNotAllowedError(request.spec.job_class)
-        raise PriorityNotAllowedError(request.spec.priority, MAX_PRIORITY_FOR_EVERYBODY)
+        return await self._billing.is_administrator(request.user_id)
 
     def _placement(self, request: SubmitJobRequest) -> str:
         asked = request.spec.placement.strip()

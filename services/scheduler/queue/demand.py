@@ -7,23 +7,26 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from servicekit.logging import get_logger
+from services.scheduler.jobs.resources import Reuse
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from services.scheduler.jobs.resources import Resources
     from services.scheduler.jobs.spec import WorkKind
     from services.scheduler.peers.pool import Pool
     from services.scheduler.queue.inventory import Inventory
-    from services.scheduler.queue.waiting import WaitingJobs
+    from services.scheduler.queue.waiting import Lane, WaitingJobs
 
 log = get_logger(__name__)
 
 # The pool may forget it when it restarts.
 REPEAT_SECONDS = 5.0
 
-Blocked = tuple[tuple[str, ...], int]
-"""What the pool gives a reason for: GPU types, and the number of GPUs of one machine."""
+MOST_OWN_MACHINES = 100
+"""So many jobs, the oldest, have machines of their own started at a time; the others follow."""
+
+Blocked = tuple[tuple[str, ...], int, str]
+"""What the pool gives a reason for: GPU types, the number of GPUs of one machine, and the job that wants its own."""
 
 
 class DemandReporter:
@@ -48,21 +51,27 @@ class DemandReporter:
         if blocked != self._blocked:
             log.info(
                 "demand is blocked" if blocked else "demand is met",
-                extra={"reasons": {"/".join(gpu_types): reason for (gpu_types, _), reason in blocked.items()}},
+                extra={"reasons": {"/".join(gpu_types): reason for (gpu_types, *_), reason in blocked.items()}},
             )
             self._blocked = blocked
 
-    def blocked(self, gpu_types: tuple[str, ...], resources: Resources) -> str:
+    def blocked(self, lane: Lane) -> str:
         """Why no further machine is started for such work, with the next step; empty if one is, or need not be."""
-        if not self._inventory.can_have(resources, gpu_types):
-            types = " or ".join(gpu_types)
-            return f"no machine with {types} can give {resources}: its GPUs are not in such partitions, or not shared"
-        return self._blocked.get((gpu_types, resources.gpus), "")
+        if not self._inventory.can_have(lane.resources, lane.gpu_types):
+            types, what = " or ".join(lane.gpu_types), lane.resources
+            return f"no machine with {types} can give {what}: its GPUs are not in such partitions, or not shared"
+        if lane.reuse is Reuse.REUSE:
+            return ""
+        return self._blocked.get((lane.gpu_types, lane.resources.least.gpus, lane.own_job_id), "")
 
     def _demand(self) -> dict[WorkKind, int]:
         """Jobs by kind. No machine is asked for in vain: the next one will be partitioned as those before it were."""
         numbers: Counter[WorkKind] = Counter()
         for lane, jobs in self._waiting.lanes().items():
-            if self._inventory.can_have(lane.resources, lane.gpu_types):
+            if lane.reuse is not Reuse.REUSE and self._inventory.can_have(lane.resources, lane.gpu_types):
                 numbers[lane.kind] += jobs
+        # Ids sort by time.
+        beyond = sorted((kind for kind in numbers if kind.own_job_id), key=lambda kind: kind.own_job_id)
+        for kind in beyond[MOST_OWN_MACHINES:]:
+            del numbers[kind]
         return dict(numbers)

@@ -7,10 +7,14 @@ from typing import TYPE_CHECKING
 
 from services.scheduler.fairness.settings import in_gpus
 from services.scheduler.jobs.job import OVER_STATES, WAITING_STATES, JobState
+from services.scheduler.jobs.resources import Reuse, modes_for
 from services.scheduler.queue.placement import MachineStage
+from services.scheduler.queue.waiting import lane_of
+from vocabulary.slots import covered
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from datetime import datetime, timedelta
 
     from services.scheduler.jobs.estimate import WaitEstimate
     from services.scheduler.jobs.job import Job
@@ -18,12 +22,10 @@ if TYPE_CHECKING:
     from services.scheduler.queue.forecast import Forecast
     from services.scheduler.queue.inventory import Inventory
     from services.scheduler.queue.placement import MachineOffer
-    from services.scheduler.queue.running import RunningJobs
+    from services.scheduler.queue.refusals import Refusal, Refusals
     from services.scheduler.queue.situations import Situations
     from services.scheduler.queue.waiting import WaitingJobs
-    from vocabulary.slots import Slot
 
-MOST_MACHINES = 50
 _NOW = {
     JobState.RUNNING: "It runs on {machine}.",
     JobState.SETTLING: "It has run, and its charge is being settled.",
@@ -32,7 +34,7 @@ _NOW = {
 
 @dataclass(frozen=True)
 class Explanation:
-    """Where a job stands. `machines` has the id, GPU type and reason of each machine that does not take it."""
+    """Where a job stands, and why each machine does not take it."""
 
     reason: str
     remedy: str = ""
@@ -40,7 +42,9 @@ class Explanation:
     ahead_in_queue: int = 0
     ahead_in_others: int = 0
     wait: WaitEstimate | None = None
-    machines: tuple[tuple[str, str, str], ...] = ()
+    machines: tuple[Refusal, ...] = ()
+    latest_start_time: datetime | None = None
+    """If it still waits after this, its deadline ends it; None if it has none."""
 
 
 class Explainer:
@@ -49,20 +53,22 @@ class Explainer:
     def __init__(
         self,
         waiting: WaitingJobs,
-        running: RunningJobs,
         inventory: Inventory,
         forecast: Forecast,
         demand: DemandReporter,
         situations: Situations,
+        refusals: Refusals,
         reasons: Callable[[], Mapping[str, str]],
+        longest_run: timedelta,
     ) -> None:
         self._waiting = waiting
-        self._running = running
         self._inventory = inventory
         self._forecast = forecast
         self._demand = demand
         self._situations = situations
+        self._refusals = refusals
         self._reasons = reasons
+        self._longest_run = longest_run
 
     def explain(self, job: Job) -> Explanation:
         """Where the job stands."""
@@ -72,12 +78,8 @@ class Explainer:
             return Explanation(_NOW[job.state].format(machine=job.machine_id or "a machine"))
         ahead = self._waiting.ahead(job)
         offers = [offer for offer in self._inventory.offers() if offer.gpu_type in job.spec.gpu_types]
-        held = self._situations.held()
-        machines = [
-            (offer.machine_id, offer.gpu_type, self._refusal(job, offer, held.get(offer.machine_id, ())))
-            for offer in offers
-        ]
-        reason, remedy = self._why(job, ahead.position - 1, offers)
+        usable = [offer for offer in offers if offer.is_for(job.own_job_id, self._waiting)]
+        reason, remedy = self._why(job, ahead.position - 1, usable)
         return Explanation(
             reason,
             remedy,
@@ -85,26 +87,20 @@ class Explainer:
             ahead.in_queue,
             ahead.in_others,
             self._forecast.standing(job).wait,
-            tuple(machines[:MOST_MACHINES]),
+            tuple(self._refusals.of(job, offers)),
+            job.spec.latest_start(self._longest_run),
         )
 
-    def _why(self, job: Job, ahead: int, offers: list[MachineOffer]) -> tuple[str, str]:
+    def _why(self, job: Job, ahead: int, offers: Sequence[MachineOffer]) -> tuple[str, str]:
         types = " or ".join(job.spec.gpu_types)
         full = self._situations.full_queue(job)
         if full:
             queue, limit = full
             reason = f"Queue {queue} has as many GPUs of {job.spec.gpu_type} as its limit allows, {in_gpus(limit)}."
             return reason, f"A run of queue {queue} that ends, or a higher limit."
-        resources = job.spec.resources
-        blocked = self._demand.blocked(job.spec.gpu_types, resources)
-        if not offers:
-            remedy = blocked or "A machine is asked for; it starts when a provider has one."
-            return f"There is no machine with {types}.", remedy
-        if not self._inventory.suits(resources, job.spec.gpu_types):
-            return f"No machine with {types} can give {resources}.", self._remedy(job, blocked)
-        stages = {offer.stage for offer in offers}
-        if MachineStage.STARTING in stages and MachineStage.READY not in stages:
-            return f"A machine with {types} is being started.", "It goes on when the machine is ready."
+        blocked = self._demand.blocked(lane_of(job))
+        if missing := self._missing(job, types, offers, blocked):
+            return missing
         reason = self._reasons().get(job.job_id, "")
         more = f" No further machine starts: {blocked}" if blocked else ""
         if reason and ahead == 0:
@@ -115,26 +111,61 @@ class Explainer:
         why = f" ({reason})" if reason else ""
         return f"{jobs} ahead of it for {types}{why}.", f"Runs on {types} that end, or a further machine.{more}"
 
-    def _remedy(self, job: Job, blocked: str) -> str:
-        """What helps a job that no machine can take."""
-        if self._inventory.can_have(job.spec.resources, job.spec.gpu_types):
-            return blocked or "A machine is asked for."
-        return (
-            "Ask for a whole GPU, or for `time-slice` on machines that share theirs (EXECUTOR_MAX_RUNS); or an "
-            "operator puts GPUs in a mode with such partitions."
-        )
+    def _missing(self, job: Job, types: str, offers: Sequence[MachineOffer], blocked: str) -> tuple[str, str] | None:
+        """What is missing if no machine is ready that could take the job, and what helps; None if there is one."""
+        resources, own_job_id = job.spec.resources, job.own_job_id
+        suits = self._inventory.suits(resources, job.spec.gpu_types, own_job_id, self._waiting)
+        if own_job_id and not suits:
+            return f"It wants a new machine of its own with {types} (`create`).", self._remedy(job, offers, blocked)
+        if job.spec.reuse is Reuse.REUSE and not suits:
+            can = f" that can give {resources}" if offers else ""
+            remedy = "A machine that is started for others; none is started for a submission with `reuse`."
+            return f"There is no machine with {types}{can}, and it asks for none (`reuse`).", remedy
+        if not offers:
+            remedy = blocked or "A machine is asked for; it starts when a provider has one."
+            if not self._inventory.can_have(resources, job.spec.gpu_types):
+                remedy = f"{_sentence(blocked)} {self._other_mode(job, offers)}"
+            return f"There is no machine with {types}.", remedy
+        if not suits:
+            return f"No machine with {types} can give {resources}.", self._remedy(job, offers, blocked)
+        stages = {offer.stage for offer in offers}
+        if MachineStage.STARTING in stages and MachineStage.READY not in stages:
+            return f"A machine with {types} is being started.", "It goes on when the machine is ready."
+        return None
 
-    def _refusal(self, job: Job, offer: MachineOffer, held: Sequence[Slot]) -> str:
-        if offer.stage is MachineStage.STARTING:
-            return "it is being started"
-        if offer.stage is MachineStage.CLOSED:
-            return "it takes no new jobs, as it is about to stop"
-        holders = ", ".join(sorted(job.job_id for job in self._running.jobs() if job.machine_id == offer.machine_id))
+    def _remedy(self, job: Job, offers: Sequence[MachineOffer], blocked: str) -> str:
+        """What helps a job that no machine can take."""
         resources = job.spec.resources
-        if not offer.could_give(resources):
-            return f"it has no GPUs for {resources}"
-        if not offer.slots_for(resources, held):
-            return f"its GPUs are in use by {holders}" if holders else "its GPUs are in use"
-        if job.has_definition and not offer.has_torch:
-            return "it has no torch, which problem definitions need"
-        return "what is free of it goes to a job that is ahead, or to another queue by its share"
+        if resources.is_plain:
+            return blocked or "A machine is asked for."
+        if self._inventory.can_have(resources, job.spec.gpu_types):
+            asked = _sentence(blocked) if blocked else "A machine is asked for."
+            return f"{asked} {self._other_mode(job, offers)}".strip()
+        other = (
+            "Ask for a whole GPU, or for `time-slice` or `cu-mask` on machines that share theirs (EXECUTOR_MAX_RUNS)."
+        )
+        return f"{other} {self._other_mode(job, offers)}".strip()
+
+    def _other_mode(self, job: Job, offers: Sequence[MachineOffer]) -> str:
+        """In which modes GPUs could take the job, and which one is idle; empty if that is not known of its types."""
+        modes = {gpu_type: modes_for(job.spec.resources, gpu_type) for gpu_type in job.spec.gpu_types}
+        said = [f"{gpu_type} in {' or '.join(found)}" for gpu_type, found in modes.items() if found]
+        if not said:
+            return ""
+        held = self._situations.held()
+        idle = next(
+            (
+                f"GPU {gpu} of {offer.machine_id} is idle."
+                for offer in offers
+                if modes[offer.gpu_type] and offer.stage is MachineStage.READY
+                for gpu, mask in enumerate(covered(offer.taken, held.get(offer.machine_id, ())))
+                if not mask
+            ),
+            "None is idle now.",
+        )
+        return f"An operator would have to set an idle GPU to another mode: {'; '.join(said)}. {idle}"
+
+
+def _sentence(text: str) -> str:
+    """The text as a sentence of its own."""
+    return f"{text[:1].upper()}{text[1:].rstrip('.')}." if text else ""

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
+from statistics import fmean
 from typing import TYPE_CHECKING
 
 from services.scheduler import metrics
-from services.scheduler.jobs.estimate import PLAYED_AHEAD, Slots, WaitEstimate, percentile, wait_estimate
-from services.scheduler.jobs.run_history import RunHistory, kind_of
+from services.scheduler.jobs.estimate import PLAYED_AHEAD, WaitEstimate, percentile, wait_estimate
+from services.scheduler.jobs.run_history import RunHistory
+from services.scheduler.queue.fleet_view import FleetView
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Iterable, Sequence
 
     from servicekit.clock import Clock
     from services.scheduler.jobs.job import Job
     from services.scheduler.jobs.run_history import RunKind
     from services.scheduler.queue.inventory import Inventory
+    from services.scheduler.queue.queue_book import QueueBook
     from services.scheduler.queue.running import RunningJobs
-    from services.scheduler.queue.waiting import WaitingJobs
+    from services.scheduler.queue.waiting import Ahead, WaitingJobs
 
 RETRY_WITHOUT_HISTORY = timedelta(seconds=5)
 _PROMISES_KEPT = 10_000
@@ -34,10 +37,18 @@ class Standing:
 
 
 class Forecast:
-    """Forecasts from the queue, the machines, the runs under way and the times of the last runs."""
+    """Forecasts from queue, machines, runs under way and the times of the last runs; without `book`, no limits."""
 
-    def __init__(self, waiting: WaitingJobs, running: RunningJobs, inventory: Inventory, clock: Clock) -> None:
+    def __init__(
+        self,
+        waiting: WaitingJobs,
+        running: RunningJobs,
+        inventory: Inventory,
+        clock: Clock,
+        book: QueueBook | None = None,
+    ) -> None:
         self._waiting = waiting
+        self._book = book
         self._inventory = inventory
         self._clock = clock
         self._history = RunHistory()
@@ -60,51 +71,44 @@ class Forecast:
     def standing(self, job: Job) -> Standing:
         """Position and wait of a job that waits, or is about to.
 
-        There is no estimate for parts of a GPU, or several GPUs, that no machine can give.
+        There is no estimate of what no machine can give, and for new machines.
         """
-        position = self._waiting.ahead(job).position
-        resources = job.spec.resources
-        is_one_gpu = resources.is_plain and resources.gpus == 1
-        if not is_one_gpu and not self._inventory.suits(resources, job.spec.gpu_types):
-            return Standing(position, None)
-        ahead = self._waiting.jobs_ahead(job, PLAYED_AHEAD)
-        times = [self._history.times(kind_of(other)) for other in ahead]
-        beyond = position - 1 - len(times)
-        wait = wait_estimate(
-            times,
-            self._slots(job.spec.gpu_types),
-            job.job_id,
-            beyond,
-            self._history.all_times(),
-            gpus=resources.gpus,
-            gpus_ahead=[other.spec.resources.gpus for other in ahead],
+        place = self._waiting.ahead(job)
+        if job.own_job_id:
+            return Standing(place.position, None)
+        queues = self._book.queues if self._book else None
+        view = FleetView(
+            self._inventory,
+            self._running.jobs(),
+            self._history,
+            queues,
+            job.spec.gpu_types,
+            self._clock.now(),
+            self._waiting,
         )
+        ahead = self._waiting.jobs_ahead(job, PLAYED_AHEAD)
+        needs = [view.need(other) for other in ahead]
+        need, fleet = view.need(job), view.fleet()
+        beyond = self._beyond_seconds(job, place, ahead, view)
+        wait = wait_estimate(need, needs, fleet, job.job_id, beyond)
         if wait is not None and job.attempt == 1 and job.job_id not in self._promises:
             self._promises[job.job_id] = wait
             while len(self._promises) > _PROMISES_KEPT:
                 del self._promises[next(iter(self._promises))]
-        return Standing(position, wait)
+        return Standing(place.position, wait)
 
     def next_end(self) -> timedelta:
         """Time until one of an account's jobs is likely to end."""
         times = self._history.all_times()
         return timedelta(seconds=percentile(times, 50)) if times else RETRY_WITHOUT_HISTORY
 
-    def _slots(self, gpu_types: Collection[str]) -> Slots:
-        now = self._clock.now()
-        running = [job for job in self._running.jobs() if job.machine_gpu_type in gpu_types]
-        known = [
-            (_seconds_since(job.start_time, now), self._history.times(kind_of(job)))
-            for job in running
-            for _ in range(job.spec.resources.gpus)
-        ]
-        gpus, free = self._inventory.slots(gpu_types)
-        starting = self._inventory.starting(gpu_types, now)
-        # GPUs that somebody else uses, or that are given back just now, are taken for busy with a run of any kind.
-        others = max(0, gpus - free - len(known) - len(starting))
-        busy = [*known, *[(0.0, self._history.all_times())] * others]
-        return Slots(free, busy, starting)
-
-
-def _seconds_since(instant: datetime | None, now: datetime) -> float:
-    return max(0.0, (now - instant).total_seconds()) if instant else 0.0
+    def _beyond_seconds(self, job: Job, place: Ahead, ahead: Sequence[Job], view: FleetView) -> float:
+        """What jobs ahead add that are too many to be played: so many runs of a mean time and size, one by one."""
+        own = place.in_queue - sum(other.spec.queue == job.spec.queue for other in ahead)
+        others = place.in_queue + place.in_others - len(ahead) - own
+        times = self._history.all_times()
+        if not own + others or not times or not view.eighths:
+            return 0.0
+        mean_eighths = fmean(other.spec.resources.least.eighths for other in ahead)
+        runs = own / max(1, view.most_at_once(job)) + others / view.eighths
+        return runs * mean_eighths * fmean(times)

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 from wavepool.vmpool.v1 import vmpool_pb2
 
+from services.scheduler.jobs.resources import GpuMode
 from services.scheduler.queue.placement import MachineOffer, MachineStage
-from vocabulary.slots import WHOLE_GPU
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Container
     from datetime import datetime
 
     from wavepool.vmpool.v1.vmpool_pb2 import Machine, MachineEvent
@@ -50,8 +50,8 @@ class Inventory:
         """Of the machines of these events: they are asked for many times in each pass."""
         self._requests: dict[str, str] = {}
         self._ends: dict[str, str] = {}
-        self._modes: defaultdict[str, set[tuple[int, int]]] = defaultdict(set)
-        """By GPU type, the devices of a GPU and the runs of a device that machines had, also those that are over."""
+        self._modes: defaultdict[str, set[GpuMode]] = defaultdict(set)
+        """By GPU type, those that GPUs of machines had, also of machines that are over."""
 
     def apply(self, event: MachineEvent) -> None:
         """Takes in a change of a machine."""
@@ -60,7 +60,7 @@ class Inventory:
             self._events[machine_id] = event
             offer = self._offers[machine_id] = _offer(event.machine)
             if offer.stage is MachineStage.READY:
-                self._modes[offer.gpu_type] |= {(count, offer.runs_per_device) for count in offer.device_counts}
+                self._modes[offer.gpu_type].update(offer.modes)
             if event.machine.state == vmpool_pb2.MACHINE_STATE_REQUESTED:
                 self._requests[machine_id] = event.machine.reason
             return
@@ -92,34 +92,35 @@ class Inventory:
         """All machines, in the form that placement uses."""
         return list(self._offers.values())
 
-    def starting(self, gpu_types: Collection[str], now: datetime) -> list[tuple[float, float, float]]:
-        """For each GPU of these types whose machine is being started: seconds since its order, p50 and p90 of a start.
+    def start_of(self, machine_id: str, now: datetime) -> tuple[float, float, float] | None:
+        """Seconds since the order of a machine that is being started, p50 and p90 of a start.
 
-        Machines whose pool has no times of starts yet are left out.
+        None if it is not being started, or its pool has no times of starts yet.
         """
-        found: list[tuple[float, float, float]] = []
-        for event in self._events.values():
-            machine = event.machine
-            is_starting = _STAGES.get(machine.state) is MachineStage.STARTING and machine.gpu_type in gpu_types
-            if is_starting and event.HasField("estimate"):
-                elapsed = (now - machine.create_time.ToDatetime(UTC)).total_seconds()
-                p50 = event.estimate.ToTimedelta().total_seconds()
-                p90 = event.estimate_p90.ToTimedelta().total_seconds() if event.HasField("estimate_p90") else p50
-                found += [(max(0.0, elapsed), p50, max(p50, p90))] * max(1, machine.gpu_count)
-        return found
+        event = self._events[machine_id]
+        if self._offers[machine_id].stage is not MachineStage.STARTING or not event.HasField("estimate"):
+            return None
+        elapsed = (now - event.machine.create_time.ToDatetime(UTC)).total_seconds()
+        p50 = event.estimate.ToTimedelta().total_seconds()
+        p90 = event.estimate_p90.ToTimedelta().total_seconds() if event.HasField("estimate_p90") else p50
+        return max(0.0, elapsed), p50, max(p50, p90)
 
     def can_have(self, resources: Resources, gpu_types: Collection[str]) -> bool:
         """False if no machine of these types had GPUs in a mode that can give this; True before there was one."""
         modes = [self._modes.get(gpu_type) for gpu_type in gpu_types]
-        return any(known is None or any(resources.fits(*mode) for mode in known) for known in modes)
+        return any(known is None or any(map(resources.fits, known)) for known in modes)
 
-    def suits(self, resources: Resources, gpu_types: Collection[str]) -> bool:
-        """True if a machine that is there, or on its way, can give this once it is free."""
+    def suits(self, resources: Resources, gpu_types: Collection[str], own_job_id: str, waiting: Container[str]) -> bool:
+        """True if a machine that is there, or on its way, can give this once it is free.
+
+        `own_job_id` and `waiting` say whose machines count, as in `MachineOffer.is_for`.
+        """
         return any(
             offer.gpu_type in gpu_types
             and offer.stage is not MachineStage.CLOSED
             and (offer.stage is MachineStage.STARTING or offer.could_give(resources))
-            and self.gpus(offer.machine_id) >= resources.gpus
+            and self.gpus(offer.machine_id) >= resources.least.gpus
+            and offer.is_for(own_job_id, waiting)
             for offer in self.offers()
         )
 
@@ -132,15 +133,6 @@ class Inventory:
         starting = [offer for offer in self.offers() if offer.stage is MachineStage.STARTING]
         return sum(self.gpus(offer.machine_id) for offer in starting)
 
-    def slots(self, gpu_types: Collection[str]) -> tuple[int, int]:
-        """Number of whole GPUs of these types, those being started included, and how many of them are free now."""
-        offers = [
-            offer for offer in self.offers() if offer.gpu_type in gpu_types and offer.stage is not MachineStage.CLOSED
-        ]
-        gpus = sum(self.gpus(offer.machine_id) for offer in offers)
-        ready = [offer for offer in offers if offer.stage is MachineStage.READY]
-        return gpus, sum(offer.free_masks.count(WHOLE_GPU) for offer in ready)
-
 
 def _offer(machine: Machine) -> MachineOffer:
     create_time = machine.create_time.ToDatetime(UTC)
@@ -150,9 +142,16 @@ def _offer(machine: Machine) -> MachineOffer:
         gpu_type=machine.gpu_type,
         stage=_STAGES.get(machine.state, MachineStage.CLOSED),
         free_masks=tuple(machine.free_masks),
-        device_counts=tuple(max(1, gpu.device_count) for gpu in machine.inventory.gpus) or (1,) * machine.gpu_count,
-        runs_per_device=max(1, machine.inventory.runs_per_device),
+        modes=_modes(machine),
         create_time=create_time,
         last_used_time=used,
         has_torch=bool(machine.inventory.torch_version),
+        own_job_id="" if machine.jobs_run or machine.leased_eighths else machine.own_job_id,
     )
+
+
+def _modes(machine: Machine) -> tuple[GpuMode, ...]:
+    inventory = machine.inventory
+    runs = max(1, inventory.runs_per_device)
+    devices = [max(1, gpu.device_count) for gpu in inventory.gpus] or [1] * machine.gpu_count
+    return tuple(GpuMode(count, runs, inventory.masks_compute_units) for count in devices)

@@ -61,7 +61,7 @@ class JobFacts:
     class_value: int = 0
     """Points of its class, which the queue document gives."""
     gpus: float = 1
-    """A number of whole GPUs, or a part of one in eighths."""
+    """A number of whole GPUs, the least of a range, or a part of one in eighths."""
     time_limit: timedelta | None = None
     """The longest time of one attempt; None in jobs from before there were limits."""
 
@@ -131,7 +131,7 @@ def facts_of(job: Job, class_value: int = 0) -> JobFacts:
         priority=spec.priority,
         job_class=spec.job_class,
         class_value=class_value,
-        gpus=spec.resources.eighths / EIGHTHS_PER_GPU,
+        gpus=spec.resources.least.eighths / EIGHTHS_PER_GPU,
         time_limit=timedelta(seconds=spec.time_limit_seconds) if spec.time_limit_seconds else None,
     )
 

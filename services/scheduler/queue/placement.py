@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from services.scheduler.jobs.resources import Isolation
+from services.scheduler.jobs.resources import GpuMode
 from vocabulary.slots import EIGHTHS_PER_GPU, WHOLE_GPU, Slot, covered, free_slots
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Container, Iterable, Sequence
     from datetime import datetime
 
     from services.scheduler.jobs.job import Job
@@ -39,41 +39,54 @@ class MachineOffer:
     last_used_time: datetime
     has_torch: bool = False
     """True if it can evaluate problem definitions."""
-    device_counts: tuple[int, ...] = (1,)
-    """Devices of each GPU: more than 1 if it is partitioned."""
-    runs_per_device: int = 1
-    """Number of runs that may share a device."""
+    modes: tuple[GpuMode, ...] = (GpuMode(),)
+    """Of each GPU."""
+    own_job_id: str = ""
+    """The job that it was started for and that has yet to use it; empty if it is for any."""
+
+    @property
+    def taken(self) -> tuple[int, ...]:
+        """The taken eighths of each GPU, as bit masks."""
+        return tuple(WHOLE_GPU & ~mask for mask in self.free_masks)
 
     @property
     def free_eighths(self) -> int:
         """Number of free eighths on all GPUs."""
         return sum(mask.bit_count() for mask in self.free_masks)
 
+    def is_for(self, own_job_id: str, waiting: Container[str]) -> bool:
+        """True if a job may have it: its own one, or any if the one that it was started for waits no longer.
+
+        `own_job_id` is that of a job that wants a machine of its own, and empty for others; `waiting` has the ids of
+        those that wait.
+        """
+        return self.own_job_id == own_job_id if own_job_id else self.own_job_id not in waiting
+
     def could_give(self, resources: Resources) -> bool:
         """True if enough of its GPUs are in a mode that can give this, free or not."""
-        fitting = sum(resources.fits(count, self.runs_per_device) for count in self.device_counts)
-        return fitting >= resources.gpus
+        return sum(map(resources.fits, self.modes)) >= resources.least.gpus
 
     def slots_for(self, resources: Resources, held: Iterable[Slot]) -> tuple[Slot, ...]:
         """Free slots for a job, where least is broken up; empty if there are none. `held` are those of our jobs."""
         held = list(held)
-        occupied = list(covered([WHOLE_GPU & ~mask for mask in self.free_masks], held))
-        for gpu, devices in enumerate(self.device_counts[: len(occupied)]):
-            if not resources.fits(devices, self.runs_per_device):
+        occupied = list(covered(self.taken, held))
+        for gpu, mode in enumerate(self.modes[: len(occupied)]):
+            if not resources.fits(mode):
                 occupied[gpu] = WHOLE_GPU
-            elif resources.isolation is Isolation.TIME_SLICE:
-                occupied[gpu] |= self._full_devices(gpu, devices, held)
+            elif resources.isolation.may_share:
+                occupied[gpu] |= _full_devices(gpu, mode, held)
         return free_slots(occupied, resources.eighths)
 
-    def _full_devices(self, gpu: int, devices: int, held: Sequence[Slot]) -> int:
-        """The eighths of devices that have as many runs as they may."""
-        width = max(1, EIGHTHS_PER_GPU // devices)
-        full = 0
-        for first in range(0, EIGHTHS_PER_GPU, width):
-            device = Slot(gpu, first, width)
-            if sum(map(device.overlaps, held)) >= self.runs_per_device:
-                full |= device.mask
-        return full
+
+def _full_devices(gpu: int, mode: GpuMode, held: Sequence[Slot]) -> int:
+    """The eighths of a GPU's devices that have as many runs as they may."""
+    width = max(1, EIGHTHS_PER_GPU // mode.devices)
+    full = 0
+    for first in range(0, EIGHTHS_PER_GPU, width):
+        device = Slot(gpu, first, width)
+        if sum(map(device.overlaps, held)) >= mode.runs_per_device:
+            full |= device.mask
+    return full
 
 
 def machine_with_torch(job: Job, offers: Iterable[MachineOffer]) -> str | None:
@@ -89,22 +102,33 @@ def machine_with_torch(job: Job, offers: Iterable[MachineOffer]) -> str | None:
     able = [offer for offer in able if offer.gpu_type in gpu_types]
 
     def preference(offer: MachineOffer) -> tuple[bool, int, datetime, str]:
-        is_free = offer.free_eighths >= job.spec.resources.eighths
+        is_free = offer.free_eighths >= job.spec.resources.least.eighths
         return is_free, -gpu_types.index(offer.gpu_type), offer.last_used_time, offer.machine_id
 
     best = max(able, key=preference, default=None)
     return best.machine_id if best else None
 
 
-def awaited_machines(in_order: Sequence[Job], offers: Iterable[MachineOffer]) -> dict[str, MachineOffer]:
-    """The starting machine that each waiting job can count on, by job id; the first job gets the oldest request."""
+def awaited_machines(
+    in_order: Sequence[Job], offers: Iterable[MachineOffer], waiting: Container[str]
+) -> dict[str, MachineOffer]:
+    """The starting machine that each waiting job can count on, by job id; the first job gets the oldest request.
+
+    `waiting` has the ids of all that wait, of which some may not be among these.
+    """
     starting = [offer for offer in offers if offer.stage is MachineStage.STARTING]
     starting.sort(key=lambda offer: (offer.create_time, offer.machine_id))
     gpus = {offer.machine_id: max(1, len(offer.free_masks)) for offer in starting}
     awaited: dict[str, MachineOffer] = {}
     for job in in_order:
-        spec, wanted = job.spec, job.spec.resources.gpus
-        able = [offer for offer in starting if offer.gpu_type in spec.gpu_types and gpus[offer.machine_id] >= wanted]
+        spec, wanted = job.spec, job.spec.resources.least.gpus
+        able = [
+            offer
+            for offer in starting
+            if offer.gpu_type in spec.gpu_types
+            and gpus[offer.machine_id] >= wanted
+            and offer.is_for(job.own_job_id, waiting)
+        ]
         if able:
             chosen = min(able, key=lambda offer: spec.gpu_types.index(offer.gpu_type))
             gpus[chosen.machine_id] -= wanted

@@ -7,9 +7,10 @@ installed.
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, TypeVar
 
 from servicekit.logging import get_logger
 from servicekit.rpc.server import WrongSettingsError
@@ -35,6 +36,8 @@ ORDERINGS = PluginGroup("wavepool.orderings", "ordering", ("head_start",))
 PLACEMENTS = PluginGroup("wavepool.placements", "placement", ("score",))
 
 T = TypeVar("T")
+Rooms: TypeAlias = "Sequence[tuple[Machine, int]]"
+"""Machines with room, each with its free GPUs."""
 
 
 @dataclass
@@ -167,17 +170,14 @@ class Placements:
             return None
         choice = self.choices.named(name)
         facts = _facts(job, self._book.queues)
+        return lambda rooms: choice.ask(lambda: _scores(choice, facts, gpu_type, rooms), lambda: _packed(rooms))
 
-        def scores(rooms: Sequence[tuple[Machine, int]]) -> Sequence[float]:
-            return choice.ask(
-                lambda: [
-                    _score(choice.made.score(facts, MachineFacts(machine.machine_id, gpu_type, machine.own_gpus, free)))
-                    for machine, free in rooms
-                ],
-                lambda: [-free for _, free in rooms],
-            )
-
-        return scores
+    def looked_up(self, job: Job, gpu_type: str, rooms: Rooms) -> tuple[str, Sequence[float]]:
+        """The scores of these machines, and whose they are: `pack` if the plug-in fails. Failures are not counted."""
+        name = self.in_force(job.spec.queue, job.spec.placement)
+        with suppress(Exception):
+            return name, _scores(self.choices.named(name), _facts(job, self._book.queues), gpu_type, rooms)
+        return PACK, _packed(rooms)
 
 
 class SchedulerPlugins:
@@ -215,6 +215,17 @@ def _head_start(choice: Choice, facts: JobFacts) -> timedelta:
     if choice.distribution and abs(answer) > LARGEST_HEAD_START:
         raise ValueError(f"head_start gave {answer}, which is more than {LARGEST_HEAD_START.days} days")
     return answer
+
+
+def _scores(choice: Choice, facts: JobFacts, gpu_type: str, rooms: Rooms) -> Sequence[float]:
+    return [
+        _score(choice.made.score(facts, MachineFacts(machine.machine_id, gpu_type, machine.own_gpus, free)))
+        for machine, free in rooms
+    ]
+
+
+def _packed(rooms: Rooms) -> Sequence[float]:
+    return [-free for _, free in rooms]
 
 
 def _score(answer: object) -> float:

@@ -13,6 +13,7 @@ from servicekit.clock import short_id
 from services.scheduler.jobs.errors import StaleJobError
 from services.scheduler.jobs.job import Job, JobState
 from services.scheduler.queue.placement import awaited_machines
+from services.scheduler.queue.waiting import lane_of
 from services.scheduler.wire import payloads
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ class ProvisioningReporter:
     async def report(self) -> None:
         """Tells every job its news since the last call."""
         in_order = self._told()
-        awaited = awaited_machines(in_order, self._inventory.offers())
+        awaited = awaited_machines(in_order, self._inventory.offers(), self._waiting)
         events = {job_id: self._inventory.event_of(offer.machine_id) for job_id, offer in awaited.items()}
         reported, self._reported = self._reported, events
         for job in in_order:
@@ -100,7 +101,7 @@ class ProvisioningReporter:
         next try is.
         """
         heard, self._reported_blocked = self._reported_blocked, {}
-        reasons = ((job, self._demand.blocked(job.spec.gpu_types, job.spec.resources)) for job in unserved)
+        reasons = ((job, self._demand.blocked(lane_of(job))) for job in unserved)
         reported = [(job, reason) for job, reason in reasons if reason and self._may_hear(job)]
         for job, reason in reported[:REPORTED_AT_ONCE]:
             self._reported_blocked[job.job_id] = _NUMBER.sub("#", reason)
@@ -108,7 +109,10 @@ class ProvisioningReporter:
                 await self._queued(job, job, f"Waiting for a machine: {reason}")
 
     def _may_hear(self, job: Job) -> bool:
-        return job.state is JobState.QUEUED and not self._inventory.suits(job.spec.resources, job.spec.gpu_types)
+        spec = job.spec
+        return job.state is JobState.QUEUED and not self._inventory.suits(
+            spec.resources, spec.gpu_types, job.own_job_id, self._waiting
+        )
 
     async def _queued(self, job: Job, after: Job, message: str) -> None:
         standing = self._forecast.standing(job)

@@ -4,22 +4,27 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from datetime import timedelta
+from typing import TYPE_CHECKING, NamedTuple
 
 from services.scheduler.fairness.backfill import first_room
+from services.scheduler.fairness.plan import plan
+from services.scheduler.fairness.settings import FairnessPolicy
 from services.scheduler.fairness.situation import Candidate, Machine, Running, Situation
+from services.scheduler.jobs.resources import Reuse
 from services.scheduler.jobs.spec import Placement
 from services.scheduler.queue.placement import MachineStage, machine_with_torch
 from services.scheduler.queue.waiting import lane_of
-from vocabulary.slots import EIGHTHS_PER_GPU, WHOLE_GPU, covered
+from vocabulary.slots import EIGHTH_MILLI, EIGHTHS_PER_GPU, LEGAL_SIZES, WHOLE_GPU, covered
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-    from datetime import timedelta
+    from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+    from datetime import datetime
 
     from servicekit.clock import Clock
-    from services.scheduler.fairness.situation import Hold, Plan
+    from services.scheduler.fairness.situation import Hold, Plan, Stop
     from services.scheduler.jobs.job import Job
+    from services.scheduler.jobs.resources import Resources
     from services.scheduler.queue.inventory import Inventory
     from services.scheduler.queue.placement import MachineOffer
     from services.scheduler.queue.plugins import Placements
@@ -31,8 +36,25 @@ if TYPE_CHECKING:
 
 MOST_STOPS = 2
 """So many jobs of a lane can have others stopped in one pass; those behind them can in the next."""
+LISTED_FOR_EACH_START = 2
+"""Jobs that are looked at for each free GPU, over all lanes together."""
+LISTED_AGAIN = 4
+"""So many times as many are looked at if a lane starts all of its first ones."""
 MOST_PREEMPTIONS = 3
 """A job that was excused this often keeps its GPU: two queues that take it from each other would never end."""
+MOVE_COOL_DOWN = timedelta(minutes=1)
+"""A run is not moved before it is so old: it would lose little, but start, and have others wait, again and again."""
+RETURN_TIME = timedelta(minutes=2)
+"""The place of a run that was stopped to start again is kept for so long; its end takes some seconds."""
+
+
+class _Return(NamedTuple):
+    """Where a job starts again that is being stopped, and until when that is kept for it."""
+
+    stop: Stop
+    gpu_type: str
+    queue: str
+    until: datetime
 
 
 class Situations:
@@ -59,6 +81,9 @@ class Situations:
         self._placements = placements
         self.promises: dict[str, str] = {}
         """Machines on which others give way, by the job that gets them."""
+        self.holds: Mapping[str, Hold] = {}
+        """What the last pass kept of machines, by the job that it is for."""
+        self._returns: dict[str, _Return] = {}
 
     def wanted_types(self) -> list[str]:
         """The GPU types that some waiting job would rather have than any other."""
@@ -68,34 +93,75 @@ class Situations:
         """The GPU types that will do for some waiting job."""
         return sorted({gpu_type for lane in self._waiting.lanes() for gpu_type in lane.gpu_types[1:]})
 
-    def of(self, gpu_type: str, *, fallback: bool = False) -> Situation:
+    def plan(self, gpu_type: str, *, fallback: bool = False) -> Plan:
+        """The plan for the situation of a GPU type, for a pass: what queues use counts against them from now on.
+
+        Most lanes start a few jobs at most. So few jobs of each are looked at first; more if a lane starts all of
+        those, and as many as can start if room is kept for a job, as any of them may end before that is needed. Cycles
+        of `kueue` look at all at once: there, jobs that do not start have a say in who does.
+        """
+        lanes = max(1, len(self._waiting.lanes()))
+        free = sum(offer.free_eighths for offer in self._inventory.offers() if offer.gpu_type == gpu_type)
+        # More than a lane can start, of jobs that take an eighth.
+        enough = MOST_STOPS + free
+        few = MOST_STOPS + LISTED_FOR_EACH_START * free // EIGHTHS_PER_GPU // lanes
+        most = enough if self._book.queues.policy is FairnessPolicy.KUEUE else few
+        while True:
+            situation = self.of(gpu_type, fallback=fallback, most=most)
+            decided = plan(situation)
+            if most >= enough or not (decided.holds or self._starts_all_of_a_lane(situation, decided)):
+                if not fallback:
+                    self._usage.note(situation)
+                return decided
+            most = enough if decided.holds else most * LISTED_AGAIN
+
+    def _starts_all_of_a_lane(self, situation: Situation, decided: Plan) -> bool:
+        """True if the jobs behind those of a lane that the situation has might start too."""
+        listed: Counter[Lane] = Counter()
+        left: set[Lane] = set()
+        for one in situation.waiting:
+            job = self._waiting.get(one.job_id)
+            if job:
+                lane = lane_of(job)
+                listed[lane] += 1
+                if one.job_id not in decided.starts and one.job_id not in decided.promises:
+                    left.add(lane)
+        waiting = self._waiting.lanes()
+        return any(lane not in left and waiting[lane] > number for lane, number in listed.items())
+
+    def of(self, gpu_type: str, *, fallback: bool = False, most: int | None = None) -> Situation:
         """The situation of a GPU type: of the jobs that want it, or with `fallback` of those that it will do for.
 
-        It has only as many jobs of each lane as can start or have others stopped in one pass.
+        It has only as many jobs of each lane as can start or have others stopped in one pass, and `most` at most.
         """
         offers = [offer for offer in self._inventory.offers() if offer.gpu_type == gpu_type]
         running = [job for job in self._running.jobs() if job.machine_gpu_type == gpu_type]
         held = self.held()
-        machines = [self._machine(offer, held.get(offer.machine_id, ())) for offer in _preferred_first(offers)]
+        machines = [self.machine(offer, held.get(offer.machine_id, ())) for offer in _preferred_first(offers)]
         free = sum(one.own_gpus for one in machines) * EIGHTHS_PER_GPU
         free = max(0, free - sum(job.lease.eighths for job in running if job.lease))
         lanes = {
-            lane: (waiting, free // lane.resources.eighths + MOST_STOPS)
+            lane: (waiting, min(free // lane.resources.least.eighths + MOST_STOPS, most or waiting))
             for lane, waiting in self._waiting.lanes().items()
             if (gpu_type in lane.gpu_types[1:] if fallback else lane.gpu_types[0] == gpu_type)
         }
         further: Counter[str] = Counter()
-        for lane, (waiting, most) in lanes.items():
-            further[self._book.queues.known(lane.queue)] += max(0, waiting - most) * lane.resources.eighths
-        first = (job for lane, (_, most) in lanes.items() for job in self._waiting.first(lane, most))
+        for lane, (waiting, listed) in lanes.items():
+            further[self._book.queues.known(lane.queue)] += max(0, waiting - listed) * lane.resources.eighths
+        first = (job for lane, (_, listed) in lanes.items() for job in self._waiting.first(lane, listed))
         jobs = sorted(first, key=self._waiting.rank)
-        suitable = {lane: _suitable(lane, offers) for lane in lanes}
+        for job in jobs:
+            # What a range could have beyond the least is asked for, too.
+            if job.spec.resources.is_range:
+                more = job.spec.resources.eighths - job.spec.resources.least_eighths
+                further[self._book.queues.known(job.spec.queue)] += more
+        suitable = {lane: _suitable(lane, offers, self._waiting) for lane in lanes}
         situation = Situation(
             gpu_type,
             self._book.queues,
             self._clock.now(),
             machines,
-            [self._holder(job) for job in running],
+            [*(self._holder(job, offers) for job in running), *self._places_kept(gpu_type)],
             [self._candidate(job, gpu_type, suitable[lane_of(job)]) for job in jobs],
             further_eighths=further,
             may_stop=not fallback,
@@ -103,22 +169,40 @@ class Situations:
         return situation if fallback else replace(situation, usage_ppm=self._usage.used_ppm(situation))
 
     def keep_promises(self, promises: Mapping[str, str]) -> None:
-        """Keeps those of a plan for which others give way, until their jobs start."""
+        """Keeps those of a plan for which others give way, until their jobs start; forgets who did not come back."""
         winners = self._running.winners()
         kept = {job: machine for job, machine in promises.items() if job in winners or job in self.promises}
         waiting = {job: machine for job, machine in self.promises.items() if job in self._waiting and job in winners}
         self.promises = waiting | kept
+        self._returns = self._expected()
+
+    def expect_back(self, stop: Stop) -> None:
+        """Keeps the place of a job that is stopped to start again there."""
+        job = next((job for job in self._running.jobs() if job.job_id == stop.job_id), None)
+        if job and stop.machine_id:
+            until = self._clock.now() + RETURN_TIME
+            self._returns[stop.job_id] = _Return(stop, job.machine_gpu_type, job.spec.queue, until)
+
+    def is_back(self, job_id: str) -> None:
+        """Notes that a job has started again, wherever."""
+        self._returns.pop(job_id, None)
+
+    def returning_types(self) -> set[str]:
+        """The GPU types of which places are kept for jobs that start again."""
+        return {one.gpu_type for one in self._expected().values()}
 
     def askable(self, jobs: Sequence[Job]) -> list[Job]:
-        """Those for which any free slots will do, and that break no limit of their queues.
+        """Those of a fixed size for which any free slots will do, and that break no limit of their queues.
 
-        Of types that a job of several GPUs waits for, single GPUs are left to plans, which know what is kept for it.
+        Those that do not take any machine (`reuse`, `create`) are left to plans. So are single GPUs of types that a job
+        of several waits for: plans know what is kept for it.
         """
         offers = self._inventory.offers()
         large = {
             gpu_type
             for lane in self._waiting.lanes()
-            if lane.resources.gpus > 1 and self._inventory.suits(lane.resources, lane.gpu_types)
+            if lane.resources.least.gpus > 1
+            and self._inventory.suits(lane.resources, lane.gpu_types, lane.own_job_id, self._waiting)
             for gpu_type in lane.gpu_types
         }
         used = {gpu_type: self.used(gpu_type) for gpu_type in {job.spec.gpu_type for job in jobs}}
@@ -126,10 +210,16 @@ class Situations:
             job
             for job in jobs
             if job.spec.resources.is_plain
+            and not job.spec.resources.is_range
+            and job.spec.reuse is Reuse.REUSE_OR_CREATE
             and (job.spec.resources.gpus > 1 or large.isdisjoint(job.spec.gpu_types))
             and machine_with_torch(job, offers) is None
             and self._full_queue(job, used[job.spec.gpu_type]) is None
         ]
+
+    def is_too_late(self, job: Job) -> bool:
+        """True if an attempt that starts now might not end before the job's deadline."""
+        return job.spec.is_too_late(self._clock.now(), self._longest_run)
 
     def full_queue(self, job: Job) -> tuple[str, int] | None:
         """The job's queue, or the nearest above, that may not have so much more of the wanted type, with its limit.
@@ -141,7 +231,7 @@ class Situations:
     def used(self, gpu_type: str) -> Mapping[str, int]:
         """What each queue and all below it use now of a GPU type, in thousandths of a GPU."""
         running = (job for job in self._running.jobs() if job.machine_gpu_type == gpu_type)
-        return self._book.queues.with_below((job.spec.queue, job.spec.resources.milli) for job in running)
+        return self._book.queues.with_below((job.spec.queue, job.eighths * EIGHTH_MILLI) for job in running)
 
     def held(self) -> dict[str, list[Slot]]:
         """The slots that our jobs have, by machine."""
@@ -162,6 +252,7 @@ class Situations:
         that of `holds`, which other plans made, to nobody.
         """
         offers = {offer.machine_id: offer for offer in self._inventory.offers()}
+        able: dict[tuple[Lane, str], list[MachineOffer]] = {}
         held: defaultdict[str, list[Slot]] = defaultdict(list, self.held())
         for hold in holds:
             held[hold.machine_id] += hold.slots
@@ -174,29 +265,49 @@ class Situations:
             if job is None or chosen is None:
                 continue
             lane = lane_of(job)
-            others = [offer for offer in offers.values() if offer.gpu_type == chosen.gpu_type and offer is not chosen]
-            allowed = _suitable(lane, [chosen, *others])
-            for offer in (chosen, *others):
-                takes = offer.stage is MachineStage.READY and (allowed is None or offer.machine_id in allowed)
+            # Each kind of job has the same machines, however many of it start.
+            found = able.get((lane, chosen.gpu_type))
+            if found is None:
+                found = able[lane, chosen.gpu_type] = _able(lane, chosen.gpu_type, offers.values(), self._waiting)
+            for offer in sorted(found, key=lambda offer: offer is not chosen):
                 # It ends before the hold of the machine that was chosen, and perhaps not before that of another one.
                 ends_in_time = offer is chosen and job_id in decided.backfilled
                 away = [] if ends_in_time else kept[offer.machine_id]
-                slots = offer.slots_for(lane.resources, [*held[offer.machine_id], *away]) if takes else ()
+                taken = [*held[offer.machine_id], *away]
+                sizes = _sizes(lane.resources, decided.sizes.get(job_id, 0))
+                slots = next(filter(None, (offer.slots_for(size, taken) for size in sizes)), ())
                 if slots:
                     held[offer.machine_id] += slots
                     placed[job_id] = Placement(offer.machine_id, slots)
                     break
         return placed
 
+    def _places_kept(self, gpu_type: str) -> list[Running]:
+        """Stand for jobs that are to start again, until they wait and take their places themselves."""
+        returns = self._expected()
+        if not returns:
+            return []
+        now, machines = self._clock.now(), {job.job_id: job.machine_id for job in self._running.jobs()}
+        return [
+            Running(f"place of {job_id}", one.queue, one.stop.machine_id, now, one.stop.eighths, keeps=True)
+            for job_id, one in returns.items()
+            if one.gpu_type == gpu_type and job_id not in self._waiting and machines.get(job_id) != one.stop.machine_id
+        ]
+
+    def _expected(self) -> dict[str, _Return]:
+        """The jobs that are to start again, without those that are too late."""
+        now = self._clock.now()
+        return {job_id: one for job_id, one in self._returns.items() if one.until > now}
+
     def _full_queue(self, job: Job, used: Mapping[str, int]) -> tuple[str, int] | None:
         queues = self._book.queues
         for queue in queues.upwards(queues.known(job.spec.queue)):
             limit = queues.share(queue.name, job.spec.gpu_type).limit
-            if limit is not None and used.get(queue.name, 0) + job.spec.resources.milli > limit:
+            if limit is not None and used.get(queue.name, 0) + job.spec.resources.least.milli > limit:
                 return queue.name, limit
         return None
 
-    def _machine(self, offer: MachineOffer, held: Iterable[Slot]) -> Machine:
+    def machine(self, offer: MachineOffer, held: Iterable[Slot]) -> Machine:
         """What others have of the machine; if it takes no new leases, they have all that we have nothing of."""
         gpus = self._inventory.gpus(offer.machine_id)
         own = covered([0] * gpus, held)
@@ -209,8 +320,9 @@ class Situations:
             offer.machine_id, gpus, tuple(0 if mine else mask for mask, mine in zip(taken, own, strict=True))
         )
 
-    def _holder(self, job: Job) -> Running:
+    def _holder(self, job: Job, offers: Sequence[MachineOffer]) -> Running:
         winner = self._running.winner(job.job_id)
+        movable = not winner and self._may_move(job)
         return Running(
             job.job_id,
             job.spec.queue,
@@ -222,27 +334,71 @@ class Situations:
             gives_way_to=winner,
             keeps=job.attempts_excused >= MOST_PREEMPTIONS,
             end_time=(job.start_time or job.create_time) + job.spec.longest_run(self._longest_run),
+            least_eighths=job.spec.resources.least_eighths,
+            movable=movable,
+            machines=_suitable(lane_of(job), offers, self._waiting) if movable else None,
         )
+
+    def _may_move(self, job: Job) -> bool:
+        ran = self._clock.now() - (job.start_time or job.create_time)
+        return job.spec.movable and job.machine_gpu_type == job.spec.gpu_type and ran >= MOVE_COOL_DOWN
 
     def _candidate(self, job: Job, gpu_type: str, machines: frozenset[str] | None) -> Candidate:
         turn_time = self._waiting.rank(job).turn_time
-        promised, eighths = self.promises.get(job.job_id, ""), job.spec.resources.eighths
+        promised, resources = self.promises.get(job.job_id, ""), job.spec.resources
+        most = resources.eighths if resources.is_range else 0
+        back = self._returns.get(job.job_id)
+        if back and back.gpu_type == gpu_type:
+            promised, most = promised or back.stop.machine_id, min(most, back.stop.eighths)
         limit = job.spec.longest_run(self._longest_run)
         scores = self._placements.scores(job, gpu_type) if self._placements else None
-        return Candidate(job.job_id, job.spec.queue, turn_time, eighths, machines, promised, limit, scores)
+        return Candidate(
+            job.job_id,
+            job.spec.queue,
+            turn_time,
+            resources.least.eighths,
+            machines,
+            promised,
+            limit,
+            scores,
+            most_eighths=most,
+        )
 
 
-def _suitable(lane: Lane, offers: Iterable[MachineOffer]) -> frozenset[str] | None:
+def _suitable(lane: Lane, offers: Sequence[MachineOffer], waiting: Container[str]) -> frozenset[str] | None:
     """The machines that a lane's jobs may run on; None for all.
 
     If no machine has torch, any will do: it uses the catalogue's problem or refuses.
     """
-    able = {offer.machine_id for offer in offers if lane.resources.is_plain or offer.could_give(lane.resources)}
+    able = {
+        offer.machine_id
+        for offer in offers
+        if offer.is_for(lane.own_job_id, waiting) and (lane.resources.is_plain or offer.could_give(lane.resources))
+    }
     ready = (offer for offer in offers if offer.stage is MachineStage.READY)
     with_torch = {offer.machine_id for offer in ready if offer.has_torch and offer.machine_id in able}
     if lane.has_definition and with_torch:
         return frozenset(with_torch)
-    return None if lane.resources.is_plain else frozenset(able)
+    takes_any = lane.resources.is_plain and not lane.own_job_id
+    return None if takes_any and len(able) == len(offers) else frozenset(able)
+
+
+def _sizes(resources: Resources, eighths: int) -> Iterator[Resources]:
+    """What to try for a job that is to get so much: less of a range will do, if that is split up."""
+    if not resources.is_range:
+        yield resources
+        return
+    for size in reversed(LEGAL_SIZES):
+        if resources.least_eighths <= size <= max(eighths, resources.least_eighths):
+            yield resources.sized(size)
+
+
+def _able(lane: Lane, gpu_type: str, offers: Iterable[MachineOffer], waiting: Container[str]) -> list[MachineOffer]:
+    """The machines of a type that take a lane's jobs now, if they have room."""
+    of_type = [offer for offer in offers if offer.gpu_type == gpu_type]
+    allowed = _suitable(lane, of_type, waiting)
+    ready = (offer for offer in of_type if offer.stage is MachineStage.READY)
+    return [offer for offer in ready if allowed is None or offer.machine_id in allowed]
 
 
 def _preferred_first(offers: Iterable[MachineOffer]) -> list[MachineOffer]:

@@ -51,16 +51,25 @@ class UsageBook:
         await self._store.write_usage(self._records)
 
     def used_ppm(self, situation: Situation) -> dict[str, int]:
-        """What each queue used of this GPU type, as millionths of what there was; notes what is in use now."""
+        """What each queue used of this GPU type up to now, as millionths of what there was. Changes nothing."""
+        return {name: record.share_ppm for (_, name), record in self._up_to_now(situation).items()}
+
+    def note(self, situation: Situation) -> None:
+        """Notes what was used of this GPU type up to now, and what is in use from now on."""
+        self._records |= self._up_to_now(situation)
+        used = situation.queues.with_below((one.queue, one.eighths * EIGHTH_MILLI) for one in situation.running)
+        self._since[situation.gpu_type] = (used, situation.own_milli)
+
+    def _up_to_now(self, situation: Situation) -> dict[Key, UsageRecord]:
+        """The records of all queues; none without a half-life."""
         if not self._half_life_seconds:
             return {}
         gpu_type, now = situation.gpu_type, int(self._clock.now().timestamp())
         in_use, capacity = self._since.get(gpu_type, ({}, 0))
+        records: dict[Key, UsageRecord] = {}
         for name in situation.queues.order:
             record = self._records.get((gpu_type, name), UsageRecord(now))
             if now > record.time_seconds:
                 record = record.after(now, in_use.get(name, 0), capacity, self._half_life_seconds)
-            self._records[gpu_type, name] = record
-        used = situation.queues.with_below((one.queue, one.eighths * EIGHTH_MILLI) for one in situation.running)
-        self._since[gpu_type] = (used, situation.own_milli)
-        return {name: self._records[gpu_type, name].share_ppm for name in situation.queues.order}
+            records[gpu_type, name] = record
+        return records

@@ -15,13 +15,16 @@ from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from services.scheduler import metrics
+from services.scheduler.jobs.resources import Reuse
 from services.scheduler.jobs.spec import WorkKind
 from services.scheduler.queue.ordering import Claim
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+    from datetime import datetime
 
     from services.scheduler.jobs.job import Job
+    from services.scheduler.jobs.queue_state import Place
     from services.scheduler.jobs.resources import Resources
     from services.scheduler.queue.ordering import Rank
 
@@ -34,11 +37,19 @@ class Lane(NamedTuple):
     """The types that they may run on, the wanted one first."""
     has_definition: bool
     resources: Resources
+    reuse: Reuse = Reuse.REUSE_OR_CREATE
+    own_job_id: str = ""
+    """Its only job, if that wants a machine that is started for it; else empty."""
+
+    @property
+    def place(self) -> Place:
+        """The queue, and the wanted GPU type."""
+        return self.queue, self.gpu_types[0]
 
     @property
     def kind(self) -> WorkKind:
         """What the pool is asked for."""
-        return WorkKind(self.gpu_types, self.resources.gpus, self.resources.eighths_of_each)
+        return WorkKind(self.gpu_types, self.resources.least.gpus, self.resources.eighths_of_each, self.own_job_id)
 
 
 class Ahead(NamedTuple):
@@ -64,6 +75,7 @@ class WaitingJobs:
         self._jobs: dict[str, Job] = {}
         self._ranks: dict[str, Rank] = {}
         self._lanes: defaultdict[Lane, list[Rank]] = defaultdict(list)
+        self._since: defaultdict[Place, list[datetime]] = defaultdict(list)
         self.claims: Mapping[str, Mapping[str, Claim]] = {}
         """What each queue has and may have, by GPU type and queue, as the last pass found it."""
         self.changed = asyncio.Event()
@@ -73,7 +85,9 @@ class WaitingJobs:
         if self._jobs.get(job.job_id) != job:
             if job.job_id not in self._jobs:
                 rank = self._ranks[job.job_id] = self._rank(job)
-                insort(self._lanes[lane_of(job)], rank)
+                lane = lane_of(job)
+                insort(self._lanes[lane], rank)
+                insort(self._since[lane.place], job.create_time)
             self._jobs[job.job_id] = job
             self.changed.set()
         metrics.jobs_waiting.set(len(self._jobs))
@@ -87,6 +101,10 @@ class WaitingJobs:
             del ranks[bisect_left(ranks, self._ranks.pop(job_id))]
             if not ranks:
                 del self._lanes[lane]
+            since = self._since[lane.place]
+            del since[bisect_left(since, job.create_time)]
+            if not since:
+                del self._since[lane.place]
         self.changed.set()
         metrics.jobs_waiting.set(len(self._jobs))
 
@@ -107,6 +125,10 @@ class WaitingJobs:
     def lanes(self) -> Mapping[Lane, int]:
         """The lanes that have jobs, with their number."""
         return {lane: len(ranks) for lane, ranks in self._lanes.items()}
+
+    def since(self) -> Mapping[Place, Sequence[datetime]]:
+        """When the jobs of each queue and wanted GPU type began to wait, the earliest first."""
+        return self._since
 
     def first(self, lane: Lane, most: int) -> list[Job]:
         """The first jobs of a lane, in order."""
@@ -195,4 +217,5 @@ class WaitingJobs:
 
 def lane_of(job: Job) -> Lane:
     """The lane that the job is in."""
-    return Lane(job.spec.queue, job.spec.gpu_types, job.has_definition, job.spec.resources)
+    spec = job.spec
+    return Lane(spec.queue, spec.gpu_types, job.has_definition, spec.resources, spec.reuse, job.own_job_id)

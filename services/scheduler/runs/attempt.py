@@ -110,8 +110,8 @@ class Attempt:
         self._stop(AttemptLostError(text, excused=stopped))
 
     def give_way(self, reason: str) -> None:
-        """Notes that another queue's job gets the GPU."""
-        self._stop(AttemptLostError(f"its GPU goes to another job: {reason}", excused=True))
+        """Notes that another job gets the GPUs, or some of them."""
+        self._stop(AttemptLostError(reason, excused=True))
 
     def _stop(self, lost: AttemptLostError) -> None:
         """Ends the run from outside."""

@@ -1,33 +1,53 @@
-"""Ends jobs on request, whatever their state."""
+"""Ends jobs on request, whatever their state, and waiting ones that are too late for their deadlines."""
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from servicekit.logging import get_logger
 from services.scheduler.jobs.errors import StaleJobError
 from services.scheduler.jobs.job import WAITING_STATES, Job, JobState
-from services.scheduler.jobs.outcome import Ending
+from services.scheduler.jobs.outcome import Ending, deadline_missed
 from services.scheduler.queue.uncut import uncut
 from services.scheduler.wire import payloads
 from vocabulary.verdicts import CANCELLED
 
 if TYPE_CHECKING:
+    from datetime import datetime, timedelta
+
     from servicekit.clock import Clock
     from services.scheduler.queue.waiting import WaitingJobs
     from services.scheduler.runs.job_runner import JobRunner
     from services.scheduler.store.job_store import JobStore
 
+log = get_logger(__name__)
+
 MESSAGE = "Cancelled before it ran; nothing is charged."
 
 
 class Canceller:
-    """Carries out CancelJob."""
+    """Carries out CancelJob, and is the loop that cancels waiting jobs whose deadlines have become too near."""
 
-    def __init__(self, store: JobStore, waiting: WaitingJobs, runner: JobRunner, clock: Clock) -> None:
+    name = "canceller"
+
+    def __init__(
+        self, store: JobStore, waiting: WaitingJobs, runner: JobRunner, clock: Clock, longest_run: timedelta
+    ) -> None:
         self._store = store
         self._waiting = waiting
         self._runner = runner
         self._clock = clock
+        self._longest_run = longest_run
+
+    async def run_once(self) -> None:
+        """Cancels the waiting jobs that can no longer end before their deadlines."""
+        now, longest = self._clock.now(), self._longest_run
+        for job in [job for job in self._waiting.jobs() if job.spec.is_too_late(now, longest)]:
+            # One that has moved on meanwhile is looked at again in the next pass, if it still waits.
+            with suppress(StaleJobError):
+                await uncut(self._end(job, deadline_missed(job.spec, longest), now))
+                log.info("a job cannot end before its deadline", extra={"job_id": job.job_id})
 
     async def cancel(self, job: Job) -> Job:
         """Cancels the job and gives it as it is now: settling, asked to end, or unchanged if it is over."""
@@ -40,11 +60,15 @@ class Canceller:
     async def _cancel(self, job: Job) -> Job:
         now = self._clock.now()
         if job.state in WAITING_STATES:
-            outcome = payloads.outcome(Ending(JobState.CANCELLED, CANCELLED, MESSAGE))
-            job = await self._store.move(job, job.settle(outcome), [], now)
-            self._waiting.remove(job.job_id)
-            self._runner.run(job)
+            job = await self._end(job, Ending(JobState.CANCELLED, CANCELLED, MESSAGE), now)
         elif job.state is JobState.RUNNING:
             job = await self._store.move(job, job.request_cancel(now), [], now)
             self._runner.cancel(job.job_id)
         return job
+
+    async def _end(self, job: Job, ending: Ending, now: datetime) -> Job:
+        """Ends a waiting job; raises StaleJobError if it waits no longer, or not as it did."""
+        settling = await self._store.move(job, job.settle(payloads.outcome(ending)), [], now)
+        self._waiting.remove(job.job_id)
+        self._runner.run(settling)
+        return settling

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from servicekit.logging import get_logger
 from servicekit.request_id import set_request_id
 from services.scheduler import metrics
-from services.scheduler.fairness.plan import plan
 from services.scheduler.jobs.errors import StaleJobError
 from services.scheduler.jobs.job import WAITING_STATES, Job, JobState
 from services.scheduler.jobs.outcome import Ending
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
     from datetime import timedelta
 
     from servicekit.clock import Clock
-    from services.scheduler.fairness.situation import Hold, Plan, QueueState, Situation
+    from services.scheduler.fairness.situation import Hold, Plan, QueueState
     from services.scheduler.jobs.spec import Placement
     from services.scheduler.peers.pool import Placed, Pool
     from services.scheduler.queue.demand import DemandReporter
@@ -98,29 +97,31 @@ class Dispatcher:
         reasons: dict[str, str] = {}
         states: dict[str, Mapping[str, QueueState]] = dict(self.queue_states)
         promises: dict[str, str] = {}
-        holds: dict[str, Collection[Hold]] = {}
+        holds: dict[str, Mapping[str, Hold]] = {}
         for gpu_type in self._situations.wanted_types():
-            decided = await self._carry_out(self._situations.of(gpu_type))
-            holds[gpu_type] = decided.holds.values()
+            decided = await self._carry_out(self._situations.plan(gpu_type))
+            holds[gpu_type] = decided.holds
             reasons |= decided.waiting
             states[gpu_type] = decided.queues
             promises |= decided.promises
         self._situations.keep_promises(promises)
         for gpu_type in self._situations.fallback_types():
-            await self._carry_out(self._situations.of(gpu_type, fallback=True), holds.get(gpu_type, ()))
+            await self._carry_out(self._situations.plan(gpu_type, fallback=True), holds.get(gpu_type, {}).values())
+        self._situations.holds = {job_id: hold for kept in holds.values() for job_id, hold in kept.items()}
         self.reasons, self.queue_states = reasons, states
         self._waiting.claims = {
             gpu_type: {name: Claim(state.used, state.fair_share) for name, state in queues.items()}
             for gpu_type, queues in states.items()
         }
-        await self._ask_for_more({gpu_type for gpu_type, kept in holds.items() if kept})
+        kept_types = {gpu_type for gpu_type, kept in holds.items() if kept}
+        await self._ask_for_more(kept_types | self._situations.returning_types())
 
-    async def _carry_out(self, situation: Situation, holds: Collection[Hold] = ()) -> Plan:
-        decided = plan(situation)
+    async def _carry_out(self, decided: Plan, holds: Collection[Hold] = ()) -> Plan:
         for stop in decided.stops:
             self._running.give_way(stop.job_id, stop.winner)
             winner = self._waiting.get(stop.winner)
-            self._runner.give_way(stop, winner.spec.queue if winner else "")
+            if self._runner.give_way(stop, winner.spec.queue if winner else ""):
+                self._situations.expect_back(stop)
         if decided.stops:
             # More may be owed than one pass takes back.
             self._waiting.changed.set()
@@ -159,6 +160,9 @@ class Dispatcher:
 
     async def _place(self, job: Job, placement: Placement | None) -> bool:
         """Starts the job if it gets these slots, or any; False if it does not."""
+        if self._situations.is_too_late(job):
+            # It is about to be cancelled, and those behind it need not wait for that.
+            return True
         set_request_id(job.request_id)
         try:
             placed = await self._lease(job, placement)
@@ -189,6 +193,7 @@ class Dispatcher:
             await self._give_back(job, placed)
             return
         self._waiting.remove(job.job_id)
+        self._situations.is_back(job.job_id)
         self._runner.run(started)
         if job.attempt == 1:
             start = start_kind_name(placed.start_kind)

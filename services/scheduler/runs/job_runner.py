@@ -6,16 +6,20 @@ import asyncio
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from servicekit.clock import short_id
 from servicekit.logging import get_logger
 from servicekit.request_id import set_request_id
 from services.scheduler import metrics
+from services.scheduler.fairness.situation import StopKind
 from services.scheduler.jobs.errors import StaleJobError
 from services.scheduler.jobs.job import STARTED_STATES, WAITING_STATES, JobState
+from services.scheduler.jobs.outcome import deadline_missed
 from services.scheduler.jobs.retries import ending_after_loss
 from services.scheduler.peers.executors import ExecutorError
 from services.scheduler.queue.placement import machine_with_torch
 from services.scheduler.runs.attempt import Attempt, AttemptLostError
 from services.scheduler.wire import payloads
+from vocabulary.slots import gpus_for
 
 if TYPE_CHECKING:
     from servicekit.clock import Clock
@@ -93,13 +97,30 @@ class JobRunner:
             if attempt.lease.machine_id == machine_id:
                 attempt.machine_gone(reason, stopped=stopped)
 
-    def give_way(self, stop: Stop, queue: str) -> None:
-        """Ends the run of a job whose GPU one of that queue gets; the job waits again, at its old place in its own."""
-        if attempt := self._attempts.get(stop.job_id):
-            log.info("a job gives way", extra={"job_id": stop.job_id, "winner": stop.winner, "reason": stop.reason})
+    def give_way(self, stop: Stop, queue: str) -> bool:
+        """Ends the run of a job whose GPUs one of that queue gets; the job waits again, at its old place in its own.
+
+        False if there is no run to end any more.
+        """
+        attempt = self._attempts.get(stop.job_id)
+        if attempt is None:
+            return False
+        said = {"job_id": stop.job_id, "winner": stop.winner, "reason": stop.reason}
+        log.info("a job %s", stop.kind, extra=said)
+        # Its user does not hear of other accounts' jobs.
+        if stop.kind is StopKind.MOVES:
+            metrics.jobs_restarted.labels("moved").inc()
+            attempt.give_way(f"it starts again on {short_id(stop.machine_id)}, so that a larger job can start")
+        elif stop.kind is StopKind.SHRINKS:
+            metrics.jobs_restarted.labels("shrunk").inc()
+            fewer = f"{gpus_for(stop.eighths)} in place of {gpus_for(attempt.lease.eighths)}"
+            attempt.give_way(
+                f"it starts again with fewer GPUs ({fewer}): queue {queue} takes back its share of the GPUs"
+            )
+        else:
             metrics.jobs_preempted.inc()
-            # Its user does not hear of other accounts' jobs.
-            attempt.give_way(f"queue {queue} takes back its share of the GPUs")
+            attempt.give_way(f"its GPU goes to another job: queue {queue} takes back its share of the GPUs")
+        return True
 
     async def stop(self) -> None:
         """Drops all jobs as they are; the runs go on, and the next process attaches to them."""
@@ -167,8 +188,15 @@ class JobRunner:
     async def _after_loss(self, job: Job, lost: AttemptLostError) -> Job:
         reason, now = str(lost), self._clock.now()
         in_vain = lost.lacks_torch and machine_with_torch(job, self._inventory.offers()) is None
+        longest = self._settings.longest_run
+        why = f" Its run was lost: {reason.rstrip('.')}."
         ending = ending_after_loss(
-            job, reason, self._settings.max_attempts, excused=lost.excused, needs_torch_in_vain=in_vain
+            job,
+            reason,
+            self._settings.max_attempts,
+            excused=lost.excused,
+            needs_torch_in_vain=in_vain,
+            deadline_missed=deadline_missed(job.spec, longest, why) if job.spec.is_too_late(now, longest) else None,
         )
         if ending is None:
             return await self._store.move(job, job.retry(excused=lost.excused), [payloads.retrying(reason)], now)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from wavepool.scheduler.v1 import queues_pb2, queues_pb2_grpc
 
+from servicekit.rpc.proto_time import instant_to_proto
 from services.scheduler.fairness.queue_tree import InvalidQueueTreeError
 from services.scheduler.fairness.settings import MOST_QUEUES, Queues, described
 from services.scheduler.jobs.errors import InvalidFieldError, InvalidRequestError, QueuesChangedError
@@ -82,6 +83,7 @@ class QueueServicer(queues_pb2_grpc.QueueServiceServicer):
                     placement=queues.placement(name) or PACK,
                     classes=classes_to_proto(queues.classes(name)[0]),
                     default_class=queues.classes(name)[1],
+                    max_priority=queues.max_priority(name)[0],
                 )
                 for name in queues.order
             ],
@@ -146,14 +148,21 @@ class QueueServicer(queues_pb2_grpc.QueueServiceServicer):
             reason=found.reason,
             remedy=found.remedy,
             machines=[
-                queues_pb2.MachineRefusal(machine_id=machine_id, gpu_type=gpu_type, reason=reason)
-                for machine_id, gpu_type, reason in found.machines
+                queues_pb2.MachineRefusal(
+                    machine_id=one.machine_id,
+                    gpu_type=one.gpu_type,
+                    reason=one.reason,
+                    scores=[queues_pb2.PlacementScore(name=name, value=value) for name, value in one.scores],
+                )
+                for one in found.machines
             ],
             shares=[share for share in self._shares().get(job.spec.queue, ()) if share.gpu_type in job.spec.gpu_types],
             ordering=self._orderings.in_force(job.spec.queue),
             job_class=job.spec.job_class,
             class_value=self._orderings.facts(job).class_value,
             placement=self._placements.in_force(job.spec.queue, job.spec.placement),
+            deadline=instant_to_proto(job.spec.deadline),
+            latest_start_time=instant_to_proto(found.latest_start_time),
         )
         if found.wait is not None:
             answer.eta_p50.FromTimedelta(found.wait.p50)

@@ -104,17 +104,21 @@ class AttemptReader:
 
     async def runs_by_problem(self, since: datetime, recent_since: datetime) -> list[ProblemRuns]:
         """The times of accepted runs by problem, mode and GPU type, split at `recent_since`."""
-        query = (
-            select(_column.problem, _column.mode, _column.gpu_type, _column.run_us, _column.end_time)
+        is_recent = (_column.end_time >= recent_since).label("is_recent")
+        latest = (
+            select(_column.problem, _column.mode, _column.gpu_type, _column.run_us, is_recent)
             .where(_column.end_time >= since, _column.verdict == ACCEPTED, _column.run_us.is_not(None))
             .order_by(_column.end_time.desc())
             .limit(LATEST_RUNS)
-        )
+            .subquery()
+        ).c
+        kind = (latest.problem, latest.mode, latest.gpu_type, latest.is_recent)
+        query = select(*kind, func.aggregate_strings(cast(latest.run_us, Text), ",").label("runs")).group_by(*kind)
         found: dict[tuple[str, str, str], ProblemRuns] = {}
         async with self._database.reading() as connection:
             for row in await connection.execute(query):
                 runs = found.setdefault((row.problem, row.mode, row.gpu_type), ProblemRuns(row.gpu_type))
-                (runs.recent if row.end_time >= recent_since else runs.earlier).append(row.run_us / 1e6)
+                (runs.recent if row.is_recent else runs.earlier).extend(int(one) / 1e6 for one in row.runs.split(","))
         return list(found.values())
 
     async def forget(self, before: datetime) -> int:
@@ -143,13 +147,9 @@ def _figures(row: Any) -> JobFigures:  # noqa: ANN401 - a row of the columns abo
         failed=row.failed,
         cancelled=row.cancelled,
         lost_attempts=row.lost_attempts,
-        wait=spread_of(_numbers(row.waits)),
-        run=spread_of(_numbers(row.runs)),
+        wait=spread_of(row.waits or ""),
+        run=spread_of(row.runs or ""),
         useful_gpu_seconds=int(row.useful_us) / 1e6,
         paid_gpu_seconds=int(row.paid_us) / 1e6,
         gflops=row.gflops or 0.0,
     )
-
-
-def _numbers(text: str | None) -> Sequence[int]:
-    return list(map(int, text.split(","))) if text else []

@@ -88,6 +88,12 @@ class JobStore:
             row = (await connection.execute(statements.JOB, {"job_id": job_id})).mappings().one_or_none()
         return job_from_row(row) if row else None
 
+    async def has_key(self, account_id: str, idempotency_key: str) -> bool:
+        """True if a job of the account has that key."""
+        query = select(jobs.c.job_id).where(jobs.c.account_id == account_id, jobs.c.idempotency_key == idempotency_key)
+        async with self._database.reading() as connection:
+            return (await connection.execute(query)).first() is not None
+
     async def whole_submission(self, job: Job) -> Submission:
         """The submission as it was admitted, with its texts."""
         return _merged(job, self._recent_texts.look(job.job_id) or await self._stored_texts(job.job_id))

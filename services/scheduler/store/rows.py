@@ -10,7 +10,7 @@ from wavepool.submission.v1.submission_pb2 import Submission
 from servicekit.db.database import MICROSECOND
 from services.scheduler.jobs.ended_attempt import EndedAttempt
 from services.scheduler.jobs.job import Job, JobEvent, JobState
-from services.scheduler.jobs.resources import Isolation, Resources
+from services.scheduler.jobs.resources import Isolation, Resources, Reuse
 from services.scheduler.jobs.spec import JobSpec, Lease
 from services.scheduler.jobs.timing import ProvenTime
 
@@ -36,6 +36,7 @@ def job_to_row(job: Job) -> dict[str, Any]:
         "wanted_eighths": resources.eighths,
         "isolation": resources.isolation,
         "wanted_devices": resources.devices,
+        "least_eighths": resources.least_eighths,
     }
     row |= {"submission": job.spec.submission.SerializeToString(), "problem": job.spec.submission.problem}
     return row | {name: getattr(job.lease, name, None) for name in _LEASE_COLUMNS}
@@ -61,7 +62,10 @@ def job_from_row(row: RowMapping) -> Job:
     spec: dict[str, Any] = {name: columns[name] for name in _SPEC_COLUMNS}
     spec["submission"] = Submission.FromString(bytes(columns["submission"]))
     isolation = Isolation(columns["isolation"])
-    spec["resources"] = Resources(columns["wanted_eighths"], isolation, columns["wanted_devices"])
+    spec["resources"] = Resources(
+        columns["wanted_eighths"], isolation, columns["wanted_devices"], columns["least_eighths"]
+    )
+    spec["reuse"] = Reuse(columns["reuse"])
     lease = None
     if columns["lease_id"] is not None:
         lease = Lease(machine_id=columns["machine_id"], **{name: columns[name] for name in _LEASE_COLUMNS})

@@ -12,7 +12,7 @@ from problems.library.variants import variant_of
 from servicekit.rpc.proto_time import duration_to_proto, instant_to_proto
 from services.scheduler.jobs.errors import InvalidFieldError
 from services.scheduler.jobs.job import UNSEEN_STATES, JobState
-from services.scheduler.jobs.resources import resources_to_proto
+from services.scheduler.jobs.resources import machine_use_to_proto, resources_to_proto
 
 if TYPE_CHECKING:
     from wavepool.submission.v1.submission_pb2 import Submission
@@ -52,6 +52,7 @@ def job_to_proto(job: Job, whole: Submission | None = None) -> scheduler_pb2.Job
         attempt=job.attempt,
         machine_id=job.machine_id,
         machine_gpu_type=job.machine_gpu_type,
+        got_eighths=job.got_eighths,
         cost_micros=job.cost_micros,
         last_seq=job.last_seq,
     )
@@ -84,6 +85,9 @@ def _spec_to_proto(spec: JobSpec, submission: Submission) -> scheduler_pb2.JobSp
         resources=resources_to_proto(spec.resources),
         job_class=spec.job_class,
         placement=spec.placement,
+        movable=spec.movable,
+        deadline=instant_to_proto(spec.deadline),
+        machine=machine_use_to_proto(spec.reuse, spec.idle_seconds),
     )
 
 

@@ -51,5 +51,7 @@ def ended(job: Job) -> bytes:
 
 def outcome(ending: Ending, details: str = "") -> Outcome:
     """Outcome of a job that has no result of a run and costs nothing; `details` are for an operator."""
-    finished = run_event_pb2.Finished(verdict=verdict_to_proto(ending.verdict), message=ending.message, details=details)
+    finished = run_event_pb2.Finished(
+        verdict=verdict_to_proto(ending.verdict), message=ending.message, details=details, reason=ending.reason
+    )
     return Outcome(ending.state, ending.verdict, ending.message, finished.SerializeToString(), cost_micros=0)

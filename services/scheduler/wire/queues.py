@@ -51,6 +51,8 @@ def queue_from_proto(message: queues_pb2.Queue, gpu_types: Sequence[str]) -> Que
         placement=message.placement,
         classes={name: JobClass(one.value, one.administrators_only) for name, one in sorted(message.classes.items())},
         default_class=message.default_class,
+        max_priority=message.max_priority if message.HasField("max_priority") else None,
+        max_priority_by_account=dict(sorted(message.max_priority_by_account.items())),
     )
 
 
@@ -68,6 +70,8 @@ def queue_to_proto(queue: QueueSettings) -> queues_pb2.Queue:
         placement=queue.placement,
         classes=classes_to_proto(queue.classes),
         default_class=queue.default_class,
+        max_priority=queue.max_priority,
+        max_priority_by_account=queue.max_priority_by_account,
     )
     if queue.reclaim_strategy:
         message.reclaim_strategy = _STRATEGIES[queue.reclaim_strategy]

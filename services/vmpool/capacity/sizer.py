@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 log = get_logger(__name__)
 
+_OWN = "a job waits for a machine of its own"
 _REASONS = {Origin.DEMAND: "jobs wait for it", Origin.SCHEDULE: "the schedule keeps it warm"}
 
 
@@ -170,7 +171,7 @@ class Sizer:
 def ordered_machine(start: Start, machine_id: str, token: str, limits: Limits, now: datetime) -> Machine:
     """The machine that `start` describes, in its first state."""
     offer = start.offer
-    reason = _REASONS.get(start.origin, "it was asked for")
+    reason = _OWN if start.own_job_id else _REASONS.get(start.origin, "it was asked for")
     return Machine(
         machine_id=machine_id,
         provider=offer.provider,
@@ -185,6 +186,7 @@ def ordered_machine(start: Start, machine_id: str, token: str, limits: Limits, n
         spot=offer.spot,
         max_price_micros_per_hour=limits.offers.max_price_micros_per_gpu_hour * offer.gpu_count,
         origin=start.origin,
+        own_job_id=start.own_job_id,
         create_time=now,
         state_time=now,
         reason=f"{reason} ({start.passed_over})" if start.passed_over else reason,

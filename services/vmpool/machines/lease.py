@@ -146,6 +146,8 @@ class LeaseRequest:
     machine_id: str | None
     duration: timedelta
     fallback_gpu_types: tuple[str, ...] = ()
+    idle_time: timedelta | None = None
+    """How long the machine is to be kept idle afterwards; None for the pool's setting."""
 
     @property
     def gpu_types(self) -> tuple[str, ...]:
@@ -176,6 +178,8 @@ class PlacedRequest:
     placements: tuple[Placement, ...]
     duration: timedelta
     fallback_gpu_types: tuple[str, ...] = ()
+    idle_time: timedelta | None = None
+    """As in `LeaseRequest`."""
 
     @property
     def gpu_types(self) -> tuple[str, ...]:
@@ -234,6 +238,13 @@ def check_duration(duration: timedelta, longest: timedelta) -> timedelta:
             f"must be more than 0 and at most {longest.total_seconds():g} s; it is {duration.total_seconds():g} s",
         )
     return duration
+
+
+def check_idle_time(idle_time: timedelta) -> timedelta:
+    """The time for which a machine is to be kept idle; InvalidFieldError if it is negative."""
+    if idle_time < timedelta(0):
+        raise InvalidFieldError("idle_time", f"must not be negative; it is {idle_time.total_seconds():g} s")
+    return idle_time
 
 
 def check_job(job_id: str, attempt: int) -> None:

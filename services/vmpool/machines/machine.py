@@ -108,9 +108,11 @@ class Machine:
     """A machine. `revision` grows with every change, and a change applies only to the revision that it was decided on.
 
     `occupied` is described in `vocabulary/slots.py`. `fencing_token` is that of the newest lease. `idle` is the time
-    spent WARM before `state_time`, the moment at which the present state began. Cost accrues from `provision_time` to
-    `release_time`, by the tariff, if the machine is `rented`; it is not if its provider never made it. `backend`,
-    `region` and `spot` are as ordered, in the provider's terms; `origin` is the reason for the start. `resource_name`
+    spent WARM before `state_time`, the moment at which the present state began. `keep_idle` is how long it is to be
+    kept idle: the longest time that a job since it was last idle asked for, None if one asked for nothing special. Cost
+    accrues from `provision_time` to `release_time`, by the tariff, if the machine is `rented`; it is not if its
+    provider never made it. `backend`, `region` and `spot` are as ordered, in the provider's terms; `origin` is the
+    reason for the start, and `own_job_id` the job that wants a new machine, if it was started for one. `resource_name`
     is the name of the order at the provider, and `resource_id` the provider's own id of the result. If the machine
     ended badly, `fault` says why, and `exit_status` is its executor's.
     """
@@ -132,6 +134,7 @@ class Machine:
     max_duration: timedelta = timedelta(0)
     origin: Origin = Origin.DEMAND
     request_id: str = ""
+    own_job_id: str = ""
     resource_name: str = ""
     resource_id: str = ""
     rented: bool = True
@@ -147,6 +150,7 @@ class Machine:
     fencing_token: int = 0
     jobs_run: int = 0
     idle: timedelta = timedelta(0)
+    keep_idle: timedelta | None = None
     provision_time: datetime | None = None
     ready_time: datetime | None = None
     last_used_time: datetime | None = None
@@ -173,8 +177,12 @@ class Machine:
         """Replace its inventory by a newer report of its executor."""
         return replace(self, inventory=inventory)
 
-    def lease(self, now: datetime, taken: Sequence[Slot]) -> Machine:
-        """Give slots to a job, with the next fencing token; raises IllegalMoveError unless it is ready."""
+    def lease(self, now: datetime, taken: Sequence[Slot], keep_idle: timedelta | None = None) -> Machine:
+        """Give slots to a job, with the next fencing token; raises IllegalMoveError unless it is ready.
+
+        `keep_idle` is how long the job wants it kept idle afterwards. It has no say over what others want who use it in
+        the same busy time.
+        """
         state = _S.BUSY if self.state is _S.WARM else self.state
         if self.state not in READY:
             raise IllegalMoveError(self.machine_id, self.state, _S.BUSY)
@@ -183,6 +191,7 @@ class Machine:
             moved,
             occupied=slots.taken(self.occupied, taken),
             fencing_token=self.fencing_token + 1,
+            keep_idle=keep_idle if self.state is _S.WARM else _longer(self.keep_idle, keep_idle),
             last_used_time=now,
         )
 
@@ -197,7 +206,7 @@ class Machine:
 
     def keep(self, now: datetime) -> Machine:
         """Restart its idle time, because somebody asked for it."""
-        return replace(self, last_used_time=now, reason="asked for")
+        return replace(self, last_used_time=now, keep_idle=None, reason="asked for")
 
     def drain(self, now: datetime, reason: str) -> Machine:
         """Mark it DRAINING: it takes no new lease, and stops when the last one ends."""
@@ -247,6 +256,11 @@ class Machine:
         return self.idle + (now - self.state_time if self.state is _S.WARM else timedelta(0))
 
     @property
+    def is_unused(self) -> bool:
+        """True if it has never had a lease."""
+        return not self.fencing_token
+
+    @property
     def leased_share(self) -> float:
         """The share of its GPUs' eighths that leases hold."""
         return sum(gpu.bit_count() for gpu in self.occupied) / (slots.EIGHTHS_PER_GPU * self.gpu_count)
@@ -275,3 +289,7 @@ class Machine:
         if state not in LEGAL_MOVES[self.state]:
             raise IllegalMoveError(f"Machine {self.machine_id!r}", self.state, state)
         return replace(self, state=state, state_time=now, idle=self.idle_until(now), reason=reason, provider_stage="")
+
+
+def _longer(one: timedelta | None, other: timedelta | None) -> timedelta | None:
+    return None if one is None or other is None else max(one, other)

@@ -59,7 +59,7 @@ class DemandBoard:
             Demand(gpu_type, eighths, max(refused[kind], reported[kind]), fallbacks)
             for kind in sorted(refused.keys() | reported.keys())
             for gpu_type, eighths, fallbacks in [kind]
-        ]
+        ] + [demand for demand in self._own(now) if demand.own_job_id not in self._granted]
 
     def _refused_now(self, now: datetime) -> Counter[Kind]:
         self._refused = {
@@ -69,11 +69,20 @@ class DemandBoard:
 
     def _reported_now(self, now: datetime) -> Counter[Kind]:
         waiting: Counter[Kind] = Counter()
-        if self._report and now - self._report.time < self._lifetime:
-            for demand in self._report.demands:
+        for demand in self._fresh(now):
+            if not demand.own_job_id:
                 waiting[demand.gpu_type, demand.eighths, demand.fallback_gpu_types] += demand.jobs
+        own = {demand.own_job_id for demand in self._own(now)}
+        granted = (request for job_id, request in self._granted.items() if job_id not in own)
         # Counters subtract down to zero and no further.
-        return waiting - Counter(kind for request in self._granted.values() for kind in _kinds(request))
+        return waiting - Counter(kind for request in granted for kind in _kinds(request))
+
+    def _own(self, now: datetime) -> Sequence[Demand]:
+        """The jobs that want machines of their own."""
+        return [demand for demand in self._fresh(now) if demand.own_job_id]
+
+    def _fresh(self, now: datetime) -> Sequence[Demand]:
+        return self._report.demands if self._report and now - self._report.time < self._lifetime else ()
 
 
 def _kinds(request: LeaseRequest | PlacedRequest) -> list[Kind]:

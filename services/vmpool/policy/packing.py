@@ -5,6 +5,9 @@ a queue: a machine in use may finish its job and take the next one before a new 
 missing only for work that the present machines would not begin before a new one is ready. If the usual times of jobs
 and starts are not known, every job without a slot counts.
 
+Work that wants a machine of its own counts on no other one: it gets one that is started for it, and that nobody else
+counts on until it has been used.
+
 Work that needs a larger machine than usual gets machines of its own in this count, because such a machine may not be
 had while others are. `sizing` lets smaller work use what is left of those that are started.
 """
@@ -33,13 +36,15 @@ Work = tuple[tuple[str, ...], int]
 class Demand:
     """`jobs` waiting jobs that each want `eighths` in all, of GPUs of that type or of a fallback type.
 
-    More than 8 eighths are whole GPUs of one machine.
+    More than 8 eighths are whole GPUs of one machine. With an `own_job_id` it is that job alone, and it wants a machine
+    that is started for it.
     """
 
     gpu_type: str
     eighths: int
     jobs: int
     fallback_gpu_types: tuple[str, ...] = ()
+    own_job_id: str = ""
 
     @property
     def gpu_types(self) -> tuple[str, ...]:
@@ -56,18 +61,20 @@ class Demand:
 class Wish:
     """A missing machine, of the first of these GPU types that can be had.
 
-    `job_gpus` are the numbers of GPUs of the jobs for it, the highest first. All together they take `gpus_taken`.
+    `job_gpus` are the numbers of GPUs of the jobs for it, the highest first. All together they take `gpus_taken`. `own`
+    is the demand of the job that wants it for itself.
     """
 
     gpu_types: tuple[str, ...]
     origin: Origin = Origin.DEMAND
     job_gpus: tuple[int, ...] = (1,)
     gpus_taken: int = 1
+    own: Demand | None = None
 
     @property
     def work(self) -> tuple[Work, ...]:
-        """The kinds of work that wait for it."""
-        return tuple((self.gpu_types, gpus) for gpus in self.job_gpus)
+        """The kinds of work that wait for it; none if it is for one job."""
+        return () if self.own else tuple((self.gpu_types, gpus) for gpus in self.job_gpus)
 
 
 @dataclass(frozen=True)
@@ -199,11 +206,15 @@ def machines_missing(
 ) -> Missing:
     """The machines that the waiting work needs besides the existing ones."""
     packing = Packing(rules.policy)
+    own = {demand.own_job_id: demand for demand in demands if demand.own_job_id}
+    served = {machine.own_job_id: machine for machine in machines if _is_kept(machine, own)}
+    packing.used |= {machine.machine_id for machine in served.values()}
     for machine in machines:
-        if machine.state in READY | ON_THE_WAY:
+        if machine.state in READY | ON_THE_WAY and not _is_kept(machine, own):
             packing.add(machine, _turns(machine, paces.get(machine.gpu_type, Pace()), now))
     # Large jobs first, because they find the fewest places.
-    for demand in sorted(demands, key=lambda demand: -demand.eighths):
+    usual = [demand for demand in demands if not demand.own_job_id]
+    for demand in sorted(usual, key=lambda demand: -demand.eighths):
         # One of each kind in any case, so that each learns of its obstacle. Those that larger machines may have room
         # for count beside the others.
         most = max(rules.most_wishes + packing.left_for_smaller(demand.gpus), packing.wish_count + 1)
@@ -216,7 +227,14 @@ def machines_missing(
                 break
             packing.wish_for(demand)
             has_room = True
-    return Missing(packing.wishes, frozenset(packing.used))
+    missing = [demand for job_id, demand in own.items() if job_id not in served]
+    wishes = [Wish(one.gpu_types, job_gpus=(one.gpus,), gpus_taken=one.gpus, own=one) for one in missing]
+    return Missing((*packing.wishes, *wishes), frozenset(packing.used))
+
+
+def _is_kept(machine: Machine, own: Mapping[str, Demand]) -> bool:
+    """True if it was started for one of these jobs, which has yet to use it."""
+    return machine.state in READY | ON_THE_WAY and machine.own_job_id in own and machine.is_unused
 
 
 def _turns(machine: Machine, pace: Pace, now: datetime) -> int:

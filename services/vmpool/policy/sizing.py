@@ -79,11 +79,12 @@ class Needs:
 
 @dataclass(frozen=True)
 class Start:
-    """A machine to start, and why better offers were passed over."""
+    """A machine to start, and why better offers were passed over. With an `own_job_id`, it is for that job alone."""
 
     offer: Offer
     origin: Origin
     passed_over: str = ""
+    own_job_id: str = ""
 
 
 @dataclass(frozen=True)
@@ -91,18 +92,19 @@ class Plan:
     """Machines to start, idle ones to release, and work that stays unmet.
 
     The machines in `give_way` are released to make room for others. `blocked` has the reasons for unmet work, by its
-    kind.
+    kind; `blocked_own` has those of jobs that want machines of their own.
     """
 
     start: tuple[Start, ...] = ()
     release: tuple[str, ...] = ()
     give_way: frozenset[str] = frozenset()
     blocked: Mapping[Work, str] = field(default_factory=dict["Work", str])
+    blocked_own: Mapping[Demand, str] = field(default_factory=dict[Demand, str])
 
     @property
     def blocked_reason(self) -> str:
         """The reason for the first kind of unmet work; empty if there is none."""
-        return next(iter(self.blocked.values()), "")
+        return next(iter([*self.blocked.values(), *self.blocked_own.values()]), "")
 
 
 def check_demand(demand: Demand, gpu_types: Sequence[str]) -> Demand:
@@ -111,7 +113,9 @@ def check_demand(demand: Demand, gpu_types: Sequence[str]) -> Demand:
     if demand.jobs < 0:
         raise InvalidFieldError("demands.jobs", f"must not be negative; it is {demand.jobs}")
     fallbacks = check_fallback_gpu_types(demand.fallback_gpu_types, gpu_type, gpu_types, "demands.fallback_gpu_types")
-    return Demand(gpu_type, demand.eighths, demand.jobs, fallbacks)
+    if demand.own_job_id and demand.jobs != 1:
+        raise InvalidFieldError("demands.jobs", f"must be 1 beside own_job_id; it is {demand.jobs}")
+    return Demand(gpu_type, demand.eighths, demand.jobs, fallbacks, demand.own_job_id)
 
 
 def pool_needs(demands: Sequence[Demand], pool: Pool, limits: Limits, now: datetime) -> Needs:
@@ -135,14 +139,15 @@ def machines_wanted(needs: Needs, pool: Pool, market: Market, funds: Funds, limi
     """The machines to start and to release now."""
     room = max(0, limits.max_machines - len(pool.machines))
     terms = Terms(limits.offers, pool.backing_off, funds, pool.trials)
-    start, blocked, over_limit = _starts(needs.wishes, market, terms, room, now)
+    start, obstacles, over_limit = _starts(needs.wishes, market, terms, room, now)
     idle = _idle(pool.machines, needs.missing.used)
     giving_way = _giving_way(idle, pool, limits, len(over_limit))
     staying = replace(pool, machines=[m for m in pool.machines if m.machine_id not in giving_way])
     timed_out = _timed_out(idle[len(giving_way) :], staying, needs.floor, limits.retention, now)
-    for work in (work for wish in over_limit for work in wish.work):
-        blocked.setdefault(work, f"the limit of {limits.max_machines} machines is reached")
-    return Plan(start, (*giving_way, *timed_out), frozenset(giving_way), blocked)
+    for wish in over_limit:
+        obstacles.note(wish, f"the limit of {limits.max_machines} machines is reached")
+    release, gives_way = (*giving_way, *timed_out), frozenset(giving_way)
+    return Plan(start, release, gives_way, obstacles.of_work, obstacles.of_own)
 
 
 def _floor_ahead(pool: Pool, limits: Limits, now: datetime) -> Mapping[str, int]:
@@ -157,11 +162,11 @@ def _floor_ahead(pool: Pool, limits: Limits, now: datetime) -> Mapping[str, int]
 
 def _starts(
     wishes: Sequence[Wish], market: Market, terms: Terms, room: int, now: datetime
-) -> tuple[tuple[Start, ...], dict[Work, str], list[Wish]]:
-    """The machines to start, the obstacles by kind of work, and the wishes that only the limit keeps back."""
+) -> tuple[tuple[Start, ...], _Obstacles, list[Wish]]:
+    """The machines to start, the obstacles, and the wishes that only the limit keeps back."""
     start: list[Start] = []
     over_limit: list[Wish] = []
-    blocked: dict[Work, str] = {}
+    obstacles = _Obstacles()
     spare = _Spare()
     for wish in wishes:
         if spare.holds(wish):
@@ -170,13 +175,28 @@ def _starts(
         if choice.offer is not None and len(start) >= room:
             over_limit += [wish] if wish.origin is Origin.DEMAND else []
             continue
-        for work in wish.work if choice.outlook else ():
-            blocked.setdefault(work, choice.outlook)
+        obstacles.note(wish, choice.outlook)
         if choice.offer is not None:
-            start.append(Start(choice.offer, wish.origin, choice.outlook))
+            own_job_id = wish.own.own_job_id if wish.own else ""
+            start.append(Start(choice.offer, wish.origin, choice.outlook, own_job_id))
             spare.add(choice.offer, wish)
             terms = terms.after(choice.offer)
-    return tuple(start), blocked, over_limit
+    return tuple(start), obstacles, over_limit
+
+
+class _Obstacles:
+    """The first obstacle of each kind of work, and of each job that wants a machine of its own."""
+
+    def __init__(self) -> None:
+        self.of_work: dict[Work, str] = {}
+        self.of_own: dict[Demand, str] = {}
+
+    def note(self, wish: Wish, obstacle: str) -> None:
+        """Note an obstacle to a wish; empty if there is none."""
+        for work in wish.work if obstacle else ():
+            self.of_work.setdefault(work, obstacle)
+        if wish.own and obstacle:
+            self.of_own.setdefault(wish.own, obstacle)
 
 
 class _Spare:
@@ -186,12 +206,14 @@ class _Spare:
         self._gpus: list[tuple[str, int]] = []
 
     def add(self, offer: Offer, wish: Wish) -> None:
-        """Add what the work of a wish leaves of its machine."""
+        """Add what the work of a wish leaves of its machine; nothing if it is for one job."""
+        if wish.own:
+            return
         self._gpus.append((offer.gpu_type, offer.gpu_count - wish.gpus_taken))
 
     def holds(self, wish: Wish) -> bool:
         """Take the GPUs for the work of a wish, if one machine has enough of them left."""
-        if wish.origin is not Origin.DEMAND:
+        if wish.origin is not Origin.DEMAND or wish.own:
             return False
         for index, (gpu_type, gpus) in enumerate(self._gpus):
             if gpu_type in wish.gpu_types and gpus >= wish.gpus_taken:

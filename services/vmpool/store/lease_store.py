@@ -217,7 +217,7 @@ class LeaseStore:
         gang_id: str = "",
         part: int = 0,
     ) -> Grant:
-        leased = machine.lease(now, slots)
+        leased = machine.lease(now, slots, request.idle_time)
         lease = Lease(
             lease_id=self._new_id("lease"),
             machine_id=machine.machine_id,
@@ -248,7 +248,10 @@ async def _candidates(connection: AsyncConnection, request: LeaseRequest) -> Seq
         .order_by(machines.c.machine_id)
     )
     # Lock in an order that never changes, so that no two callers wait for each other.
-    return in_order_of_choice(await locked_machines(connection, query), request.gpu_types)
+    locked = await locked_machines(connection, query)
+    # Whoever lets the pool choose does not get what was started for another job.
+    fitting = (one for one in locked if one.own_job_id in {"", request.job_id} or not one.is_unused)
+    return in_order_of_choice(fitting, request.gpu_types)
 
 
 async def _machines_by_id(connection: AsyncConnection, machine_ids: set[str]) -> dict[str, Machine]:

@@ -20,7 +20,7 @@ MICROSECOND = timedelta(microseconds=1)
 _FIELDS = tuple(field.name for field in fields(Machine))
 _MOMENTS = tuple(name for name in _FIELDS if name.endswith("_time"))
 _SPANS = ("idle", "minimum_billed", "billing_increment", "max_duration")
-_PLAIN = tuple(name for name in _FIELDS if name not in _SPANS)
+_PLAIN = tuple(name for name in _FIELDS if name not in {*_SPANS, "keep_idle"})
 _SECRETS = ("token",)
 _INVENTORY = frozenset(field.name for field in fields(Inventory))
 _LATER = {
@@ -33,6 +33,8 @@ _LATER = {
     "spot": False,
     "origin": Origin.DEMAND,
     "request_id": "",
+    "own_job_id": "",
+    "keep_idle_us": None,
     "resource_name": "",
     "resource_id": "",
     "rented": True,
@@ -51,6 +53,8 @@ def machine_to_row(machine: Machine) -> dict[str, Any]:
     row["inventory"] = orjson.dumps(asdict(machine.inventory)).decode()
     row["occupied"] = orjson.dumps(machine.occupied).decode()
     row |= {f"{name}_us": row.pop(name) // MICROSECOND for name in _SPANS}
+    keep_idle = row.pop("keep_idle")
+    row["keep_idle_us"] = None if keep_idle is None else keep_idle // MICROSECOND
     return row
 
 
@@ -58,6 +62,7 @@ def machine_from_row(row: RowMapping | Mapping[Any, Any]) -> Machine:
     """The machine in a row of `machine_to_row`."""
     values = {name: row[name] for name in _PLAIN}
     values |= {name: row[f"{name}_us"] * MICROSECOND for name in _SPANS}
+    values["keep_idle"] = None if row["keep_idle_us"] is None else row["keep_idle_us"] * MICROSECOND
     values["state"] = MachineState(row["state"])
     values["origin"] = Origin(row["origin"])
     values["fault"] = Fault(row["fault"])

@@ -15,6 +15,7 @@ from services.vmpool.machines.lease import (
     Placement,
     StartKind,
     check_duration,
+    check_idle_time,
     check_job,
     check_placements,
 )
@@ -74,12 +75,22 @@ def lease_request_from_proto(request: pb.AcquireLeaseRequest, settings: VmPoolSe
     gpu_type = check_gpu_type(request.gpu_type, settings.gpu_types)
     duration = lease_duration_from_proto(request, settings)
     fallbacks = check_fallback_gpu_types(request.fallback_gpu_types, gpu_type, settings.gpu_types)
+    idle_time = _idle_time_from_proto(request)
     if request.placements:
         placements = _placements_from_proto(request)
-        return PlacedRequest(request.job_id, request.attempt, gpu_type, placements, duration, fallbacks)
+        return PlacedRequest(request.job_id, request.attempt, gpu_type, placements, duration, fallbacks, idle_time)
     size = check_size(request.eighths, request.gpus or 1)
     machine_id = request.machine_id or None
-    return LeaseRequest(request.job_id, request.attempt, gpu_type, size, machine_id, duration, fallbacks)
+    return LeaseRequest(request.job_id, request.attempt, gpu_type, size, machine_id, duration, fallbacks, idle_time)
+
+
+def _idle_time_from_proto(request: pb.AcquireLeaseRequest) -> timedelta | None:
+    if not request.HasField("idle_time"):
+        return None
+    try:
+        return check_idle_time(request.idle_time.ToTimedelta())
+    except OverflowError as error:
+        raise InvalidFieldError("idle_time", f"is out of range: {error}") from error
 
 
 def _placements_from_proto(request: pb.AcquireLeaseRequest) -> tuple[Placement, ...]:
@@ -117,7 +128,7 @@ def demands_from_proto(request: pb.ReportDemandRequest, gpu_types: Sequence[str]
 
 def _demand_from_proto(demand: pb.Demand) -> Demand:
     size = check_size(demand.eighths, demand.gpus or 1, "demands.")
-    return Demand(demand.gpu_type, size, demand.jobs, tuple(demand.fallback_gpu_types))
+    return Demand(demand.gpu_type, size, demand.jobs, tuple(demand.fallback_gpu_types), demand.own_job_id)
 
 
 def plan_to_proto(starting_machines: int, plan: Plan) -> pb.ReportDemandResponse:
@@ -128,6 +139,10 @@ def plan_to_proto(starting_machines: int, plan: Plan) -> pb.ReportDemandResponse
         blocked_demands=[
             pb.BlockedDemand(gpu_types=gpu_types, gpus=gpus, reason=reason)
             for (gpu_types, gpus), reason in plan.blocked.items()
+        ]
+        + [
+            pb.BlockedDemand(gpu_types=demand.gpu_types, gpus=demand.gpus, own_job_id=demand.own_job_id, reason=reason)
+            for demand, reason in plan.blocked_own.items()
         ],
     )
 

@@ -103,6 +103,7 @@ def _order_fields(machine: Machine) -> dict[str, Any]:
         "billing_increment": duration_to_proto(machine.billing_increment),
         "origin": _ORIGINS[machine.origin],
         "request_id": machine.request_id,
+        "own_job_id": machine.own_job_id,
         "fault": _FAULTS[machine.fault],
         "exit_status": machine.exit_status,
     }

@@ -23,9 +23,17 @@ DOCUMENT: dict[str, Any] = {
 SHARE: dict[str, Any] = {"gpu_type": "MI300X", "quota": 4.0, "fair_share": 3.5, "used": 1.0, "limit": None}
 LISTED: dict[str, Any] = {
     "queues": [
-        {"name": "lab", "parent": None, "running": 1, "waiting": 2, "shares": [], "document": DOCUMENT},
+        {
+            "name": "lab",
+            "parent": None,
+            "running": 1,
+            "waiting": 2,
+            "shares": [],
+            "document": DOCUMENT,
+            "max_priority": 0,
+        },
         {"name": "red", "parent": "lab", "closed": True, "running": 1, "waiting": 2, "shares": [SHARE], "document": {}}
-        | {"ordering": "classic", "placement": "pack", "default_class": "batch"}
+        | {"ordering": "classic", "placement": "pack", "default_class": "batch", "max_priority": 10}
         | {"classes": {"batch": {}, "urgent": {"value": 20, "administratorsOnly": True}}},
     ],
     "generation": 5,
@@ -51,11 +59,17 @@ EXPLAINED: dict[str, Any] = {
     "remedy": "Runs on MI300X that end.",
     "eta_p50_seconds": 90.0,
     "eta_p90_seconds": 600.0,
-    "machines": [{"machine_id": "m_1", "gpu_type": "MI300X", "reason": "its GPUs are in use"}],
+    "machines": [
+        {"machine_id": "m_1", "gpu_type": "MI300X", "reason": "its GPUs are in use"},
+        {"machine_id": "m_2", "gpu_type": "MI300X", "reason": "it has room"}
+        | {"scores": [{"name": "promised", "value": 0.0}, {"name": "pack", "value": -3.0}]},
+    ],
     "shares": [SHARE],
     "ordering": "classic",
     "class": "urgent",
     "class_value": 20,
+    "deadline": "2026-11-01T12:00:00Z",
+    "latest_start_time": "2026-11-01T11:45:00Z",
 }
 
 
@@ -75,11 +89,25 @@ def test_queues_are_shown_as_a_tree_with_what_they_have(gateway: ScriptedGateway
     assert ["red", "(closed)", "MI300X", "4", "3.5", "-", "1", "1", "2"] in lines
     assert "  red (closed)" in out
     words = " ".join(out.split())
-    assert "red: ordering classic; classes batch 0 (default), urgent 20 (administrators only)" in words
+    assert (
+        "red: ordering classic; priorities up to 10; classes batch 0 (default), urgent 20 (administrators only)"
+        in words
+    )
     assert "lab:" not in words
     assert "The ordering 'short-first' has failed 2 times, and 'age' decided instead." in words
     assert "'sound'" not in words
     assert wavepool("queues", "--json", "--endpoint", gateway.endpoint).json == LISTED
+
+
+def test_a_queue_whose_gpus_nobody_has_asked_for_shows_what_its_document_says(gateway: ScriptedGateway) -> None:
+    spec = {"resources": {"gpu": {"quota": 8, "limit": 16}, "MI300X": {"quota": -1}}}
+    queue = {"name": "red", "parent": None, "running": 0, "waiting": 0, "document": DOCUMENT | {"spec": spec}}
+    gateway.on("GET", QUEUES, Answer({"queues": [queue | {"shares": []}], "generation": 5}))
+
+    lines = [line.split() for line in wavepool("queues", "--endpoint", gateway.endpoint).out.splitlines()]
+
+    assert ["red", "any", "8", "-", "16", "-", "0", "0"] in lines
+    assert ["-", "MI300X", "all"] in [line[:3] for line in lines]
 
 
 def test_what_is_exported_can_be_applied(gateway: ScriptedGateway, tmp_path: Path) -> None:
@@ -152,7 +180,10 @@ def test_why_says_the_rule_the_remedy_and_the_machines(gateway: ScriptedGateway)
     assert "Position 3: 1 ahead of it in its queue and 1 in others." in out
     assert "Likely to start in 90 s, and in 9 of 10 cases within 600 s." in " ".join(out.split())
     assert "its GPUs are in use" in out
+    assert "promised 0, pack -3" in out
     assert "Class urgent: 20 points (classic)" in out
+    last = "Deadline 2026-11-01T12:00:00Z: it must start by 2026-11-01T11:45:00Z, or it is cancelled"
+    assert last in " ".join(out.split())
     assert wavepool("why", "job_1", "--json", "--endpoint", gateway.endpoint).json == EXPLAINED
 
 

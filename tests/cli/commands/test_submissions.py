@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,9 @@ from tests.cli.conftest import Answer, ScriptedGateway, Stream
 from tests.cli.invocation import wavepool
 from tests.cli.scenes import ACCEPTED, EVENTS, JOB, OPENING, SUBMISSIONS, ending, scripted
 from wavepool_client.commands.completion import complete_problem, complete_submission
+from wavepool_client.commands.submissions import deadline_of
+from wavepool_client.errors import InputError
+from wavepool_client.text.submission_rows import submission_rows
 
 KERNEL = 'extern "C" void solution() {}\n'
 
@@ -418,6 +422,23 @@ def test_a_part_that_is_no_number_is_refused_before_anything_is_sent(
     assert not gateway.requests
 
 
+def test_a_number_of_gpus_or_a_range_of_them_is_sent(gateway: ScriptedGateway, kernel: str) -> None:
+    for asked, sent in (("2", 2), ("1-4", {"min": 1, "max": 4}), (" 1-4 ", {"min": 1, "max": 4})):
+        scripted(gateway, Stream(ACCEPTED))
+        wavepool("submit", kernel, "-p", "relu", "--gpus", asked, "--endpoint", gateway.endpoint)
+        assert gateway.asked("POST", SUBMISSIONS)[-1].body["resources"] == {"gpus": sent}
+
+
+@pytest.mark.parametrize("asked", ["two", "1-", "-2", "1-4-8", "1.5"])
+def test_a_range_that_is_none_is_refused_before_anything_is_sent(
+    gateway: ScriptedGateway, kernel: str, asked: str
+) -> None:
+    run = wavepool("submit", kernel, "-p", "relu", f"--gpus={asked}", "--endpoint", gateway.endpoint)
+    assert run.status == 2
+    assert "give 1, 2, 4 or 8, or a range such as 1-4" in run.err
+    assert not gateway.requests
+
+
 def test_a_timing_mode_that_is_none_is_refused_before_anything_is_sent(gateway: ScriptedGateway, kernel: str) -> None:
     run = wavepool("submit", kernel, "-p", "relu", "--timing", "warm", "--endpoint", gateway.endpoint)
     assert run.status == 2
@@ -443,13 +464,63 @@ def test_fallbacks_go_along_in_their_order(gateway: ScriptedGateway, kernel: str
     assert (body["gpu_type"], body["fallback_gpu_types"]) == ("MI300X", ["MI250X", "MI210"])
 
 
-def test_queue_class_and_placement_go_along(gateway: ScriptedGateway, kernel: str) -> None:
+def test_queue_class_placement_and_leave_to_move_go_along(gateway: ScriptedGateway, kernel: str) -> None:
     scripted(gateway, Stream(ACCEPTED))
-    asked = ("--queue", "red", "--class", "urgent", "--placement", "spread")
+    asked = ("--queue", "red", "--class", "urgent", "--placement", "spread", "--movable")
     run = wavepool("submit", kernel, "-p", "relu", *asked, "--endpoint", gateway.endpoint)
     assert run.status == 0, run.err
     body = gateway.asked("POST", SUBMISSIONS)[0].body
-    assert (body["queue"], body["class"], body["placement"]) == ("red", "urgent", "spread")
+    assert (body["queue"], body["class"], body["placement"], body["movable"]) == ("red", "urgent", "spread", True)
+
+
+def test_the_wish_for_a_machine_goes_along_and_is_shown(gateway: ScriptedGateway, kernel: str) -> None:
+    scripted(gateway, Stream(ACCEPTED))
+    run = wavepool("submit", kernel, "-p", "relu", "--reuse", "create", "--endpoint", gateway.endpoint)
+    assert run.status == 0, run.err
+    assert gateway.asked("POST", SUBMISSIONS)[0].body["machine"] == {"reuse": "create"}
+    run = wavepool("submit", kernel, "-p", "relu", "--idle", "0", "--endpoint", gateway.endpoint)
+    assert gateway.asked("POST", SUBMISSIONS)[1].body["machine"] == {"idle_seconds": 0}
+    assert dict(submission_rows({"machine": {"reuse": "create", "idle_seconds": 0}}))["machine"] == "create, idle 0 s"
+    assert wavepool("submit", kernel, "-p", "relu", "--reuse", "new", "--endpoint", gateway.endpoint).status == 2
+    assert dict(submission_rows({"machine": {"reuse": "create"}}))["machine"] == "create"
+    assert "machine" not in dict(submission_rows({"machine": {"reuse": "reuse-or-create"}}))
+
+
+def test_a_priority_goes_along_if_it_is_not_0(gateway: ScriptedGateway, kernel: str) -> None:
+    scripted(gateway, Stream(ACCEPTED))
+    for points in ("20", "-5", "0"):
+        assert (
+            wavepool("submit", kernel, "-p", "relu", "--priority", points, "--endpoint", gateway.endpoint).status == 0
+        )
+    assert [one.body.get("priority") for one in gateway.asked("POST", SUBMISSIONS)] == [20, -5, None]
+    assert wavepool("submit", kernel, "-p", "relu", "--priority", "101", "--endpoint", gateway.endpoint).status == 2
+
+
+def test_a_deadline_goes_along_as_an_instant(gateway: ScriptedGateway, kernel: str) -> None:
+    scripted(gateway, Stream(ACCEPTED))
+    asked = ("--deadline", "2126-11-01T13:00:00+01:00")
+    run = wavepool("submit", kernel, "-p", "relu", *asked, "--endpoint", gateway.endpoint)
+    assert run.status == 0, run.err
+    assert gateway.asked("POST", SUBMISSIONS)[0].body["deadline"] == "2126-11-01T12:00:00Z"
+
+
+@pytest.mark.parametrize(
+    ("text", "instant"),
+    [
+        ("90s", "2026-01-01T12:01:30Z"),
+        ("1.5h", "2026-01-01T13:30:00Z"),
+        (" 2d ", "2026-01-03T12:00:00Z"),
+        ("2026-01-01T18:00:00+02:00", "2026-01-01T16:00:00Z"),
+    ],
+)
+def test_a_deadline_is_a_time_from_now_or_one_with_its_zone(text: str, instant: str) -> None:
+    assert deadline_of(text, datetime(2026, 1, 1, 12, tzinfo=UTC)) == instant
+
+
+@pytest.mark.parametrize("text", ["2", "soon", "2026-01-01T18:00:00", f"{'9' * 400}d", "-1h", "0001-01-01T00:00+14:00"])
+def test_any_other_deadline_is_refused_with_the_fix(text: str) -> None:
+    with pytest.raises(InputError, match=r"--deadline: .*give a "):
+        deadline_of(text, datetime(2026, 1, 1, 12, tzinfo=UTC))
 
 
 def test_help_tells_of_fallbacks_and_the_shell_completes_them(gateway: ScriptedGateway) -> None:

@@ -12,6 +12,7 @@ import grpc
 import pytest
 from playwright.async_api import expect
 from wavepool.executor.v1 import run_event_pb2
+from wavepool.scheduler.v1 import scheduler_pb2
 from wavepool.submission.v1 import submission_pb2
 
 from tests.gateway.job_events import ACCEPTED, COMPILE_ERROR, PROFILE, WRONG, event, whole_run
@@ -277,6 +278,36 @@ async def test_the_most_that_a_submission_can_cost_stands_beside_the_button(
     async with web.page.expect_response(lambda response: "MI250X" in response.url):
         await web.page.select_option("#gpu-select", "MI250X")
     assert list(services.refusals.calls["GetQuote"][-1].gpu_types) == ["MI250X"]
+
+
+@pytest.mark.parametrize(
+    ("chosen", "asked", "quoted"),
+    [
+        ("1/4 of a GPU", scheduler_pb2.Resources(fraction=0.25), (2, 1)),
+        ("4 GPUs", scheduler_pb2.Resources(gpus=4), (8, 4)),
+    ],
+)
+async def test_another_size_is_quoted_submitted_and_shown_again(
+    web: BrowserPage,
+    services: ScriptedServices,
+    chosen: str,
+    asked: scheduler_pb2.Resources,
+    quoted: tuple[int, int],
+) -> None:
+    web.script(FULL)
+    await web.open()
+    await web.page.click("#extras summary")
+    async with web.page.expect_response(lambda response: "/quote" in response.url):
+        await web.page.select_option("#gpu-size", label=chosen)
+    quote = services.refusals.calls["GetQuote"][-1]
+    assert (quote.eighths, quote.gpu_count) == quoted
+    await web.submit()
+    await web.page.wait_for_selector(".verdict")
+    assert services.refusals.calls["SubmitJob"][0].spec.resources == asked
+    await web.page.reload()
+    await expect(web.page.locator("#gpu-size option:checked")).to_have_text(chosen)
+    await expect(web.page.locator("#gpu-size")).to_be_visible()
+    assert await web.accessibility() == []
 
 
 async def test_other_gpus_that_will_do_are_submitted_and_shown_again(

@@ -161,6 +161,21 @@ async def test_the_parts_of_a_charge_cost_together_what_their_time_costs_at_once
     assert (again.amount_micros, again.repeated) == (last.amount_micros, True)
 
 
+async def test_work_that_takes_a_range_pays_for_the_gpus_that_it_got_and_never_for_more_than_the_hold(
+    stores: Stores,
+) -> None:
+    account_id = await account_with(stores, 10_000_000)
+    tariff = Tariff(3_600_000, gpus=4)
+    asked = [(1, 60_000), (2, 120_000), (0, 240_000)]
+    for number, (gpus, cost) in enumerate(asked):
+        hold = await stores.ledger.hold(account_id, 900_000, f"job:{number}", "", tariffs={"MI300X": tariff})
+        with pytest.raises(InvalidFieldError, match="the hold is for 4"):
+            await stores.ledger.settle(hold.hold_id, 0, f"end:{number}", "", billable=(MINUTE, "MI300X"), gpus=5)
+        first = await stores.ledger.settle(hold.hold_id, 0, f"end:{number}", "", billable=(MINUTE, "MI300X"), gpus=gpus)
+        again = await stores.ledger.settle(hold.hold_id, 0, f"end:{number}", "", billable=(MINUTE, "MI300X"), gpus=gpus)
+        assert (first.amount_micros, again.amount_micros, again.repeated) == (cost, cost, True)
+
+
 async def test_a_repeated_part_is_known_though_the_hold_was_extended_since(stores: Stores) -> None:
     account_id = await account_with(stores, 100)
     hold_id = await held(stores, account_id, 60)

@@ -6,7 +6,7 @@ from itertools import product
 
 import pytest
 
-from services.executor.leases.slot import Slot, devices_of, free_place, places
+from services.executor.leases.slot import Slot, devices_of, free_place, part_of_device, places
 
 SIZES = (1, 2, 4, 8, 16)
 
@@ -58,3 +58,20 @@ def test_a_slot_lies_on_the_devices_that_its_eighths_are_of(
 
 def test_slots_of_gpus_that_are_no_neighbours_lie_on_their_devices() -> None:
     assert devices_of([Slot(0, 8), Slot(16, 8)], [1, 1, 2]) == (0, 2, 3)
+
+
+@pytest.mark.parametrize(
+    ("slot", "device_counts", "part"),
+    [
+        (Slot(0, 8), [1], (0, 0)),
+        (Slot(4, 4), [1], (4, 4)),
+        (Slot(13, 1), [1, 1], (5, 1)),
+        (Slot(12, 4), [1, 2], (0, 0)),
+        (Slot(14, 2), [1, 2], (4, 4)),
+        (Slot(3, 1), [8], (0, 0)),
+    ],
+)
+def test_a_slot_that_is_smaller_than_its_device_is_so_many_eighths_of_it(
+    slot: Slot, device_counts: list[int], part: tuple[int, int]
+) -> None:
+    assert part_of_device([slot], device_counts) == part

@@ -82,7 +82,8 @@ class ScriptedBilling(billing_pb2_grpc.BillingServiceServicer, prices_pb2_grpc.P
             return settlement.amount_micros
         prices = {one: self.prices.get(one, PRICE_MICROS_PER_HOUR) for one in held.gpu_types}
         most = price_of(held.longest_time.ToTimedelta(), max(prices.values()))
-        return min(most, price_of(settlement.billable_time.ToTimedelta(), prices[settlement.gpu_type]))
+        asked, price = settlement.billable_time.ToTimedelta(), prices[settlement.gpu_type]
+        return min(most, price_of(asked, price, gpus=settlement.gpu_count or 1))
 
     def open_holds(self) -> set[str]:
         return set(self.holds) - set(self.settled)

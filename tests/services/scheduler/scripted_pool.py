@@ -28,6 +28,9 @@ class ScriptedPool(vmpool_pb2_grpc.VmPoolServiceServicer):
         self.live: set[str] = set()
         self.releases: list[vmpool_pb2.ReleaseLeaseRequest] = []
         self.demands: list[dict[str, int]] = []
+        self.granted: list[vmpool_pb2.AcquireLeaseRequest] = []
+        self.own_demands: list[list[str]] = []
+        """The jobs of each report that want machines of their own."""
         self.events: list[vmpool_pb2.MachineEvent] = []
         self.changed = asyncio.Condition()
         self.refusal: grpc.StatusCode | None = None
@@ -50,6 +53,8 @@ class ScriptedPool(vmpool_pb2_grpc.VmPoolServiceServicer):
         gpus: int = 1,
         runs_per_device: int = 1,
         free_masks: Sequence[int] = (),
+        own_job_id: str = "",
+        jobs_run: int = 0,
     ) -> None:
         """Changes a machine's state and sends the event. A machine that drains does so after its leases have ended.
 
@@ -62,6 +67,8 @@ class ScriptedPool(vmpool_pb2_grpc.VmPoolServiceServicer):
             gpu_count=gpus,
             free_masks=free_masks or [WHOLE_GPU if state == "WARM" else 0] * gpus,
             device="cpu",
+            own_job_id=own_job_id,
+            jobs_run=jobs_run,
             reason=reason,
             leased_eighths=0 if state == "DRAINING" else None,
             inventory=inventory_pb2.Inventory(torch_version=torch_version, runs_per_device=runs_per_device),
@@ -85,6 +92,7 @@ class ScriptedPool(vmpool_pb2_grpc.VmPoolServiceServicer):
         key = (request.job_id, request.attempt)
         if key not in self.leases:
             self.leases[key] = await self._grant(request, context)
+            self.granted.append(request)
         self.acquired.set()
         lease = self.leases[key]
         return vmpool_pb2.AcquireLeaseResponse(
@@ -153,11 +161,19 @@ class ScriptedPool(vmpool_pb2_grpc.VmPoolServiceServicer):
     ) -> vmpool_pb2.ReportDemandResponse:
         del context
         self.demands.append(
-            {" or ".join((demand.gpu_type, *demand.fallback_gpu_types)): demand.jobs for demand in request.demands}
+            {
+                " or ".join((demand.gpu_type, *demand.fallback_gpu_types)): demand.jobs
+                for demand in request.demands
+                if not demand.own_job_id
+            }
         )
+        self.own_demands.append([demand.own_job_id for demand in request.demands if demand.own_job_id])
         blocked = [
             vmpool_pb2.BlockedDemand(
-                gpu_types=[demand.gpu_type, *demand.fallback_gpu_types], gpus=demand.gpus, reason=reason
+                gpu_types=[demand.gpu_type, *demand.fallback_gpu_types],
+                gpus=demand.gpus,
+                own_job_id=demand.own_job_id,
+                reason=reason,
             )
             for demand in request.demands
             if (reason := self.blocked_by_gpu_type.get(demand.gpu_type, self.blocked_reason))

@@ -440,3 +440,43 @@ async def test_a_gpu_that_comes_free_unheard_goes_to_no_small_job_while_a_large_
     await cluster.events_to_end(late.job_id)
     ran = [request.run_id.removesuffix("-1") for request in cluster.executor.requests]
     assert ran == [job.job_id for job in (first, short, large, late)]
+
+
+async def test_a_range_of_gpus_starts_with_what_is_free_and_pays_for_that(stopped_cluster: Cluster) -> None:
+    cluster, gate = stopped_cluster, asyncio.Event()
+    await cluster.pool.tell("machine-1", "STOPPED")
+    await cluster.pool.tell("machine-2", "WARM", gpus=4)
+    cluster.executor.script = (compiling(), gate, *PASSING[1:])
+    await cluster.start()
+    takes = scheduler_pb2.Resources(gpus=8, least_gpus=1)
+    one = await cluster.submit("one")
+    await cluster.event(one.job_id, is_run("compiling"))
+    several = await cluster.submit("several", resources=takes)
+    await cluster.event(several.job_id, is_run("compiling"))
+    least = await cluster.submit("least", resources=takes)
+    await cluster.event(least.job_id, is_run("compiling"))
+    running = await cluster.job(several.job_id)
+    gate.set()
+    for job in (one, several, least):
+        await cluster.events_to_end(job.job_id)
+
+    slots = {request.run_id: len(request.slots) for request in cluster.executor.requests}
+    assert slots == {f"{one.job_id}-1": 1, f"{several.job_id}-1": 2, f"{least.job_id}-1": 1}
+    assert (running.got_eighths, running.spec.resources.gpus, running.spec.resources.least_gpus) == (16, 8, 1)
+    paid = {request.idempotency_key: request.gpu_count for request in cluster.billing.settled.values()}
+    assert paid == {f"job:{one.job_id}:1": 0, f"job:{several.job_id}:1": 2, f"job:{least.job_id}:1": 1}
+    held = {asked.subject: asked.gpu_count for asked in cluster.billing.holds.values()}
+    assert held[several.job_id] == 8
+    over = [await cluster.job(job.job_id) for job in (one, several, least)]
+    assert over[1].cost_micros == 2 * over[0].cost_micros > 0
+    assert [job.got_eighths for job in over] == [8, 16, 8]
+
+
+async def test_a_range_for_which_not_even_the_least_is_free_waits_and_asks_for_the_least(cluster: Cluster) -> None:
+    job = await cluster.submit("job", resources=scheduler_pb2.Resources(gpus=4, least_gpus=2))
+    await until(lambda: any(cluster.pool.demands))
+    assert cluster.scheduler
+    assert [lane.kind.gpus for lane in cluster.scheduler.waiting.lanes()] == [2]
+    await cluster.pool.tell("machine-2", "WARM", gpus=2)
+    await cluster.events_to_end(job.job_id)
+    assert (await cluster.job(job.job_id)).got_eighths == 16

@@ -4,29 +4,33 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from google.protobuf.duration_pb2 import Duration
 from google.protobuf.timestamp_pb2 import Timestamp
+from wavepool.executor.v1 import inventory_pb2
 from wavepool.vmpool.v1 import vmpool_pb2
 
 from servicekit.clock import ManualClock
 from services.scheduler import metrics
+from services.scheduler.fairness.settings import Queues, QueueSettings, Share
 from services.scheduler.jobs.resources import Isolation, Resources
 from services.scheduler.jobs.run_history import kind_of
 from services.scheduler.queue.forecast import Forecast
 from services.scheduler.queue.inventory import Inventory
 from services.scheduler.queue.ordering import Age, ranked_by
+from services.scheduler.queue.queue_book import QueueBook
 from services.scheduler.queue.running import RunningJobs
 from services.scheduler.queue.waiting import WaitingJobs
 from tests.services.scheduler.jobs import LEASE, START, a_queued_job
-from vocabulary.slots import EIGHTHS_PER_GPU, WHOLE_GPU
+from vocabulary.slots import EIGHTHS_PER_GPU, WHOLE_GPU, Slot
 
 if TYPE_CHECKING:
     from services.scheduler.jobs.job import Job
 
 SECOND = timedelta(seconds=1)
+NO_STORE: Any = None
 
 
 class Bench:
@@ -35,8 +39,8 @@ class Bench:
     def __init__(self) -> None:
         self.clock = ManualClock(START)
         self.waiting, self.inventory = WaitingJobs(ranked_by(Age(SECOND))), Inventory()
-        self.running = RunningJobs()
-        self.forecast = Forecast(self.waiting, self.running, self.inventory, self.clock)
+        self.running, self.book = RunningJobs(), QueueBook(NO_STORE)
+        self.forecast = Forecast(self.waiting, self.running, self.inventory, self.clock, self.book)
         self.forecast.remember([(kind_of(a_queued_job()), 10 * SECOND)] * 3)
 
     def machine(self, name: str, state: vmpool_pb2.MachineState.ValueType, free: int, start_seconds: int = 0) -> None:
@@ -54,17 +58,27 @@ class Bench:
             event.estimate.CopyFrom(Duration(seconds=start_seconds))
         self.inventory.apply(event)
 
-    def machine_of_two(self, *free_masks: int) -> None:
+    def machine_of(
+        self, *free_masks: int, name: str = "m1", devices: int = 1, runs: int = 1, gpu_type: str = "MI300X"
+    ) -> None:
         created = Timestamp(seconds=int(START.timestamp()))
+        gpus = [inventory_pb2.Gpu(device_count=devices)] * len(free_masks)
         machine = vmpool_pb2.Machine(
-            machine_id="m1",
-            gpu_type="MI300X",
+            machine_id=name,
+            gpu_type=gpu_type,
             state=vmpool_pb2.MACHINE_STATE_BUSY,
             free_masks=free_masks,
-            gpu_count=2,
+            gpu_count=len(free_masks),
             create_time=created,
+            inventory=inventory_pb2.Inventory(gpus=gpus, runs_per_device=runs),
         )
         self.inventory.apply(vmpool_pb2.MachineEvent(machine=machine))
+
+    def run(self, job: Job, *slots: Slot, machine_id: str = "m1") -> None:
+        lease = replace(
+            LEASE, lease_id=f"lease of {job.job_id}", machine_id=machine_id, slots=slots or (Slot(0, 0, 8),)
+        )
+        self.running.put(job.start(lease, START, "MI300X"))
 
     def wait_of(self, job: Job) -> timedelta:
         wait = self.forecast.standing(job).wait
@@ -84,7 +98,7 @@ def counted(within: str) -> float:
 
 def test_the_rest_of_a_run_counts_and_not_the_whole(bench: Bench) -> None:
     bench.machine("m1", vmpool_pb2.MACHINE_STATE_BUSY, 0)
-    bench.running.put(a_queued_job(1).start(LEASE, START, "MI300X"))
+    bench.run(a_queued_job(1))
     bench.clock.advance(7 * SECOND)
     assert bench.wait_of(a_queued_job(2)) == 3 * SECOND
     bench.waiting.put(a_queued_job(3, age_seconds=60))
@@ -95,8 +109,9 @@ def test_the_rest_of_a_run_counts_and_not_the_whole(bench: Bench) -> None:
 
 def test_a_run_that_is_over_is_not_waited_for(bench: Bench) -> None:
     bench.machine("m1", vmpool_pb2.MACHINE_STATE_WARM, 8)
-    bench.running.put(a_queued_job(1).start(LEASE, START, "MI300X"))
-    bench.running.remove(LEASE.lease_id)
+    bench.run(a_queued_job(1))
+    assert bench.wait_of(a_queued_job(2)) == 10 * SECOND, "whatever the pool last said"
+    bench.running.remove("lease of job-001")
     assert bench.wait_of(a_queued_job(2)) == timedelta(0)
 
 
@@ -112,14 +127,14 @@ def test_a_gpu_that_somebody_else_uses_is_taken_for_busy(bench: Bench) -> None:
 
 
 def test_halves_of_two_gpus_are_no_free_gpu(bench: Bench) -> None:
-    bench.machine_of_two(0b1111, 0b1111)
+    bench.machine_of(0b1111, 0b1111)
     assert bench.wait_of(a_queued_job(1)) == 10 * SECOND
-    bench.machine_of_two(0b1111, WHOLE_GPU)
+    bench.machine_of(0b1111, WHOLE_GPU)
     assert bench.wait_of(a_queued_job(1)) == timedelta(0)
 
 
 def test_what_no_machine_can_give_has_no_estimate(bench: Bench) -> None:
-    bench.machine_of_two(0, WHOLE_GPU)
+    bench.machine_of(0, WHOLE_GPU)
     assert bench.wait_of(a_queued_job(1)) == timedelta(0)
     assert bench.wait_of(a_queued_job(1, resources=Resources(2 * EIGHTHS_PER_GPU))) == 10 * SECOND
     bench.machine("m2", vmpool_pb2.MACHINE_STATE_WARM, 8)
@@ -127,6 +142,64 @@ def test_what_no_machine_can_give_has_no_estimate(bench: Bench) -> None:
     several, part = Resources(4 * EIGHTHS_PER_GPU), Resources(4, Isolation.PARTITION)
     for resources in (several, part):
         assert bench.forecast.standing(a_queued_job(1, resources=resources)).wait is None
+
+
+def test_free_gpus_of_two_machines_are_not_those_of_one(bench: Bench) -> None:
+    """Each of two machines has two free GPUs, and two of others whose runs take 10 s."""
+    for name in ("m1", "m2"):
+        bench.machine_of(WHOLE_GPU, 0, WHOLE_GPU, 0, name=name)
+    assert bench.wait_of(a_queued_job(1, resources=Resources(16))) == timedelta(0)
+    assert bench.wait_of(a_queued_job(1, resources=Resources(32))) == 10 * SECOND
+    bench.waiting.put(a_queued_job(3, age_seconds=60, resources=Resources(32)))
+    assert bench.wait_of(a_queued_job(4, resources=Resources(16))) == timedelta(0), "the other machine has room"
+    assert bench.wait_of(a_queued_job(4, resources=Resources(32))) == 10 * SECOND
+
+
+def test_parts_are_counted_in_eighths_on_gpus_in_their_mode(bench: Bench) -> None:
+    half = Resources(4, Isolation.PARTITION)
+    bench.machine_of(0b11110000, devices=2)
+    bench.machine_of(WHOLE_GPU, name="m2")
+    assert bench.wait_of(a_queued_job(1, resources=half)) == timedelta(0)
+    bench.waiting.put(a_queued_job(3, age_seconds=60, resources=half))
+    assert bench.wait_of(a_queued_job(4, resources=half)) == 10 * SECOND
+    assert bench.wait_of(a_queued_job(4)) == timedelta(0)
+
+
+def test_as_many_runs_share_a_device_as_may_whatever_their_size_is(bench: Bench) -> None:
+    eighth = Resources(1, Isolation.TIME_SLICE)
+    bench.machine_of(WHOLE_GPU, runs=2)
+    bench.run(a_queued_job(1, resources=eighth), Slot(0, 0, 1))
+    assert bench.wait_of(a_queued_job(3, resources=eighth)) == timedelta(0)
+    bench.run(a_queued_job(2, resources=eighth), Slot(0, 1, 1))
+    assert bench.wait_of(a_queued_job(3, resources=eighth)) == 10 * SECOND
+
+
+def test_a_queue_at_its_limit_waits_for_its_own_runs_though_gpus_are_free(bench: Bench) -> None:
+    small = QueueSettings("small", parent="lab")
+    bench.book.queues = Queues([QueueSettings("lab", resources={"gpu": Share(limit=1000)}), small])
+    bench.machine_of(WHOLE_GPU, 0)
+
+    def of(queue: str, number: int) -> Job:
+        job = a_queued_job(number)
+        return replace(job, spec=replace(job.spec, queue=queue))
+
+    bench.run(of("small", 1), Slot(1, 0, 8))
+    bench.clock.advance(3 * SECOND)
+    assert bench.wait_of(of("small", 2)) == 7 * SECOND
+    assert bench.wait_of(of("default", 2)) == timedelta(0)
+    for number in range(4):
+        bench.waiting.put(replace(of("small", 10 + number), create_time=START - timedelta(hours=1)))
+    assert bench.wait_of(of("default", 2)) == timedelta(0), "a queue at its limit holds nobody up"
+    assert bench.wait_of(of("small", 2)) == 47 * SECOND
+
+
+def test_a_fallback_type_counts_if_it_will_do_and_jobs_ahead_take_only_what_they_may(bench: Bench) -> None:
+    bench.machine_of(0)
+    bench.machine_of(WHOLE_GPU, name="m2", gpu_type="MI210")
+    flexible = a_queued_job(1, fallback_gpu_types=("MI210",))
+    bench.waiting.put(a_queued_job(2, age_seconds=60))
+    assert bench.wait_of(flexible) == timedelta(0)
+    assert bench.wait_of(a_queued_job(3)) == 20 * SECOND
 
 
 @pytest.mark.parametrize(("waited", "within"), [(10, "p50"), (11, "neither")])

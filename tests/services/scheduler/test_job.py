@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import replace
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import pytest
@@ -9,7 +11,9 @@ from hypothesis import strategies as st
 
 from services.scheduler.jobs.errors import IllegalMoveError
 from services.scheduler.jobs.job import LEGAL_MOVES, OVER_STATES, Job, JobState, Outcome
+from services.scheduler.jobs.resources import Resources
 from tests.services.scheduler.jobs import ACCEPTED, LEASE, START, a_job
+from vocabulary.slots import Slot
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -89,3 +93,11 @@ def test_retry_begins_a_fresh_attempt_with_another_run_id() -> None:
 def test_second_cancellation_keeps_the_time_of_the_first() -> None:
     running = a_job().enqueue("hold-1").start(LEASE, START)
     assert running.request_cancel(START).request_cancel(LEASE.expire_time).cancel_time == START
+
+
+def test_a_range_is_charged_for_what_its_attempt_got_and_the_next_attempt_begins_anew() -> None:
+    job = a_job(resources=Resources(32, least_eighths=8)).enqueue("hold-1")
+    hour = timedelta(hours=1)
+    running = job.changed(hold_micros=10**9).start(replace(LEASE, slots=(Slot(0, 0, 8), Slot(1, 0, 8))), START)
+    assert (running.got_eighths, running.charge_for(hour)) == (16, 2 * job.price_micros_per_hour)
+    assert (running.retry().got_eighths, running.retry().eighths) == (0, 32)

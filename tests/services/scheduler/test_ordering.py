@@ -10,13 +10,12 @@ from hypothesis import strategies as st
 
 from services.scheduler.fairness.settings import Queues, QueueSettings
 from services.scheduler.jobs.resources import Resources
-from services.scheduler.jobs.submission_checks import MAX_PRIORITY, MIN_PRIORITY
 from services.scheduler.queue.ordering import Age, Claim, Classic, JobFacts, facts_of, rank_of, ranked_by
 from services.scheduler.queue.plugins import ORDERINGS, Choices, Orderings
 from services.scheduler.queue.queue_book import QueueBook
 from services.scheduler.queue.waiting import WaitingJobs
 from tests.services.scheduler.jobs import START, a_queued_job
-from vocabulary.limits import DEFAULT_QUEUE
+from vocabulary.limits import DEFAULT_QUEUE, MAX_PRIORITY, MIN_PRIORITY
 
 if TYPE_CHECKING:
     from random import Random

@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
 
+from services.scheduler.jobs.resources import Reuse
 from services.scheduler.queue.placement import (
     MachineOffer,
     MachineStage,
@@ -42,7 +44,7 @@ def test_job_with_a_definition_waits_for_a_machine_with_torch_if_there_is_one() 
 def test_first_job_awaits_the_machine_that_was_asked_for_first() -> None:
     first, second, other = a_queued_job(1), a_queued_job(2), a_queued_job(3, gpu_type="MI210")
     starting = [offer(2, MachineStage.STARTING), offer(1, MachineStage.STARTING), offer(3)]
-    awaited = awaited_machines([first, second, other], starting)
+    awaited = awaited_machines([first, second, other], starting, ())
     assert {job_id: machine.machine_id for job_id, machine in awaited.items()} == {
         first.job_id: "machine-1",
         second.job_id: "machine-2",
@@ -55,7 +57,7 @@ def test_job_awaits_a_machine_of_its_wanted_type_before_a_fallback() -> None:
         offer(number, MachineStage.STARTING, gpu_type=gpu_type)
         for number, gpu_type in enumerate(["MI300A", "MI210", "MI250X", "MI300X"])
     ]
-    awaited = awaited_machines([first, second], starting)
+    awaited = awaited_machines([first, second], starting, ())
     assert [awaited[job.job_id].gpu_type for job in (first, second)] == ["MI300X", "MI250X"]
 
 
@@ -71,9 +73,32 @@ def test_no_two_jobs_await_one_machine_and_none_a_machine_that_does_not_fit(
         for number, (wanted, *fallbacks) in enumerate(jobs_wanted)
     ]
     offers = [offer(number, stage, gpu_type=gpu_type) for number, (gpu_type, stage) in enumerate(machines)]
-    awaited = awaited_machines(jobs, offers)
+    awaited = awaited_machines(jobs, offers, ())
     assert len({machine.machine_id for machine in awaited.values()}) == len(awaited)
     for job in jobs:
         if machine := awaited.get(job.job_id):
             assert machine.gpu_type in job.spec.gpu_types
             assert machine.stage is MachineStage.STARTING
+
+
+@given(st.lists(st.tuples(st.booleans(), st.booleans()), max_size=8), st.integers(0, 4))
+def test_a_job_awaits_its_own_machine_or_one_that_is_kept_for_no_other_that_waits(
+    wants_own_and_has_it: list[tuple[bool, bool]], common: int
+) -> None:
+    jobs = [a_queued_job(number) for number in range(len(wants_own_and_has_it))]
+    jobs = [
+        replace(job, spec=replace(job.spec, reuse=Reuse.CREATE)) if own else job
+        for job, (own, _) in zip(jobs, wants_own_and_has_it, strict=True)
+    ]
+    started = [job.job_id for job, (own, has) in zip(jobs, wants_own_and_has_it, strict=True) if own and has]
+    names = [*started, *[""] * common, "job that waits no longer"]
+    offers = [offer(number, MachineStage.STARTING, own_job_id=name) for number, name in enumerate(names)]
+    awaited = awaited_machines(jobs, offers, {job.job_id for job in jobs})
+    for job in jobs:
+        machine = awaited.get(job.job_id)
+        if job.own_job_id:
+            assert (machine.own_job_id if machine else None) == (job.job_id if job.job_id in started else None)
+        elif machine:
+            assert machine.own_job_id in {"", "job that waits no longer"}
+    others = sum(not job.own_job_id for job in jobs)
+    assert len(awaited) == len(started) + min(others, common + 1)

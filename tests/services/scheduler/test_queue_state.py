@@ -1,14 +1,26 @@
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.scheduler.jobs.queue_state import EndCounts, QueueState, WaitingJob, queue_readings, queue_states
+from services.scheduler.jobs.estimate import percentile
+from services.scheduler.jobs.queue_state import EndCounts, Place, QueueState, Waiters, queue_readings, queue_states
 from vocabulary import readings
 
 PLACE, OTHER = ("default", "MI300X"), ("urgent", "MI210")
 PLACES = st.sampled_from([PLACE, OTHER, ("default", "MI210")])
-WAITING = st.builds(WaitingJob, PLACES, st.floats(-5, 1e6), st.sampled_from(["", "no machine can be had"]))
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+WAITS = st.lists(st.floats(-5, 1e6), min_size=1)
+STUCK = "no machine can be had"
+
+
+def waiters(*seconds: float, stuck: int = 0) -> Waiters:
+    """Jobs that have waited for so long."""
+    since = sorted(NOW - timedelta(seconds=one) for one in seconds)
+    return Waiters(since, stuck, STUCK if stuck else "")
 
 
 @st.composite
@@ -29,10 +41,10 @@ def values(states: list[QueueState], name: str) -> dict[tuple[str, str], float]:
 
 
 def test_each_queue_and_gpu_type_has_its_own_figures() -> None:
-    waiting = [WaitingJob(PLACE, float(seconds)) for seconds in range(1, 11)] + [WaitingJob(OTHER, 70.0, "sold out")]
+    waiting = {PLACE: waiters(*range(1, 11)), OTHER: waiters(70, stuck=1)}
     ended = [EndCounts(PLACE, jobs=10, failed=4, lost_attempts=9)]
     urgent = ("urgent", "MI210")
-    states = queue_states(waiting, [PLACE, PLACE], ended)
+    states = queue_states(waiting, [PLACE, PLACE], ended, NOW)
     assert [(one.queue, one.waiting, one.running, one.ended) for one in states] == [
         ("default", 10, 2, 10),
         ("urgent", 1, 0, 0),
@@ -43,11 +55,11 @@ def test_each_queue_and_gpu_type_has_its_own_figures() -> None:
     assert values(states, readings.LOST_ATTEMPTS) == {PLACE: 9, urgent: 0}
     assert values(states, readings.STUCK_JOBS) == {PLACE: 0, urgent: 1}
     details = queue_readings(states, {})[-1].details
-    assert (details["reason"], details["minutes"]) == ("sold out", "1")
+    assert (details["reason"], details["minutes"]) == (STUCK, "1")
 
 
 def test_one_failed_job_of_one_is_a_small_share() -> None:
-    [state] = queue_states([], [], [EndCounts(PLACE, 1, 1, 1)])
+    [state] = queue_states({}, [], [EndCounts(PLACE, 1, 1, 1)], NOW)
     assert state.failed_share == 0.2
 
 
@@ -57,18 +69,23 @@ def test_a_slowdown_is_of_a_gpu_type() -> None:
     assert reading.details["times"] == "2.0"
 
 
-@given(st.lists(WAITING), st.lists(PLACES), end_counts())
+@given(st.dictionaries(PLACES, WAITS), st.data(), st.lists(PLACES), end_counts())
 def test_no_job_is_lost_or_counted_twice_and_no_reading_is_out_of_range(
-    waiting: list[WaitingJob], running: list[tuple[str, str]], ended: list[EndCounts]
+    waits: dict[Place, list[float]], data: st.DataObject, running: list[Place], ended: list[EndCounts]
 ) -> None:
-    states = queue_states(waiting, running, ended)
-    assert sum(one.waiting for one in states) == len(waiting)
-    assert sum(one.stuck for one in states) == sum(bool(job.stuck_because) for job in waiting)
+    waiting = {
+        place: waiters(*seconds, stuck=data.draw(st.integers(0, len(seconds)))) for place, seconds in waits.items()
+    }
+    states = queue_states(waiting, running, ended, NOW)
+    assert sum(one.waiting for one in states) == sum(map(len, waits.values()))
+    assert sum(one.stuck for one in states) == sum(one.stuck for one in waiting.values())
     assert sum(one.running for one in states) == len(running)
     assert sum(one.lost_attempts for one in states) == sum(one.lost_attempts for one in ended)
     for state in states:
         assert 0 <= state.failed_share <= 1
         assert 0 <= state.p90_wait_seconds <= state.oldest_wait_seconds
         assert bool(state.stuck_because) == bool(state.stuck)
+        own = waits.get((state.queue, state.gpu_type))
+        assert state.p90_wait_seconds == pytest.approx(max(0, percentile(own, 90)) if own else 0, abs=1e-5)
     labels = [(one.name, tuple(one.labels.items())) for one in queue_readings(states, {})]
     assert len(set(labels)) == len(labels)

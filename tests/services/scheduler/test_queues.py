@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import grpc
@@ -26,10 +27,12 @@ from wavepool.scheduler.v1.queues_pb2 import (
 
 from services.scheduler.fairness.settings import JobClass as JobClassSettings
 from services.scheduler.fairness.settings import Queues, QueueSettings
-from tests.services.scheduler.cluster import USER, is_run, kinds
+from services.scheduler.queue.situations import MOVE_COOL_DOWN
+from tests.services.scheduler.cluster import USER, is_run, kinds, until
 from tests.services.scheduler.scripted_executor import PASSING, compiling
 
 if TYPE_CHECKING:
+    from services.scheduler.queue.inventory import Inventory
     from tests.services.scheduler.cluster import Cluster
 
 NO_TIME = Duration()
@@ -133,6 +136,16 @@ async def test_a_change_says_each_field_before_and_after(cluster: Cluster) -> No
             "queues[a].default_class",
             "administrators only",
         ),
+        ([team("a", max_priority=101)], "queues[a].max_priority", "0 to 100"),
+        ([team("a", max_priority=-1)], "queues[a].max_priority", "0 to 100"),
+        ([team("a", max_priority_by_account={"x": 101})], "queues[a].max_priority_by_account.x", "0 to 100"),
+        ([team("a", max_priority_by_account={" ": 1})], "queues[a].max_priority_by_account", "no id of an account"),
+        ([team("a", max_priority_by_account={"a\0": 1})], "queues[a].max_priority_by_account", "no id of an account"),
+        (
+            [team("a", max_priority_by_account={f"{number}": 1 for number in range(1001)})],
+            "queues[a].max_priority_by_account",
+            "more than 1000",
+        ),
         ([team("a", max_jobs_per_user=-1)], "queues[a].max_jobs_per_user", "0 for no limit"),
     ],
 )
@@ -217,6 +230,80 @@ async def test_a_queue_gets_its_quota_back_and_the_job_that_gave_way_runs_again(
     assert len(cluster.billing.settled) == 2
 
 
+class LaterClock:
+    """The present time, and more of it when a test says so."""
+
+    def __init__(self) -> None:
+        self.later = timedelta(0)
+
+    def now(self) -> datetime:
+        return datetime.now(UTC) + self.later
+
+
+async def test_a_movable_run_makes_room_for_a_larger_one_and_pays_for_its_last_attempt_only(
+    stopped_cluster: Cluster,
+) -> None:
+    cluster, gate, clock = stopped_cluster, asyncio.Event(), LaterClock()
+    cluster.clock = clock
+    await cluster.pool.tell("machine-1", "STOPPED")
+    for name in ("machine-2", "machine-3"):
+        await cluster.pool.tell(name, "WARM", gpus=2)
+    cluster.executor.script = (compiling(), gate, *PASSING[1:])
+    await cluster.start()
+    small = [await running(cluster, f"small {number}", movable=True, placement="spread") for number in range(2)]
+    before = [(await cluster.job(job.job_id)).machine_id for job in small]
+    large = await cluster.submit("large", resources=scheduler_pb2.Resources(gpus=2))
+    await cluster.event(large.job_id, lambda event: event.HasField("queued"))
+    assert [(await cluster.job(job.job_id)).attempt for job in small] == [1, 1], "they have just started"
+
+    clock.later = MOVE_COOL_DOWN
+    await cluster.event(large.job_id, is_run("compiling"))
+    gate.set()
+    events = [await cluster.events_to_end(job.job_id) for job in (*small, large)]
+    after = [await cluster.job(job.job_id) for job in small]
+
+    assert sorted(before) == ["machine-2", "machine-3"]
+    [moved] = [number for number in range(2) if after[number].attempt == 2]
+    stayed = after[1 - moved]
+    assert stayed.attempt == 1
+    assert after[moved].machine_id == stayed.machine_id == before[1 - moved]
+    assert (await cluster.job(large.job_id)).machine_id == before[moved]
+    [told] = [event.retrying.reason for event in events[moved] if event.HasField("retrying")]
+    assert "so that a larger job can start" in told
+    assert large.job_id not in told
+    charged = {one.idempotency_key for one in cluster.billing.settled.values()}
+    assert f"job:{after[moved].job_id}:2" in charged
+    assert len(charged) == 3
+    assert after[moved].cost_micros == stayed.cost_micros
+
+
+async def test_a_range_starts_again_with_fewer_gpus_when_another_queue_takes_back_its_share(
+    stopped_cluster: Cluster,
+) -> None:
+    cluster, gate = stopped_cluster, asyncio.Event()
+    await cluster.pool.tell("machine-1", "STOPPED")
+    await cluster.pool.tell("machine-2", "WARM", gpus=4)
+    cluster.executor.script = (compiling(), gate, *PASSING[1:])
+    await cluster.start()
+    red, blue = (team(name, 2, parent="lab", reclaim_min_runtime=NO_TIME) for name in ("red", "blue"))
+    await apply(cluster, team("lab", 4, reclaim_min_runtime=NO_TIME), red, blue)
+    wide = await running(cluster, "wide", queue="red", resources=scheduler_pb2.Resources(gpus=4, least_gpus=1))
+    before = await cluster.job(wide.job_id)
+
+    small = await running(cluster, "small", queue="blue")
+    await cluster.event(wide.job_id, lambda event: event.attempt == 2 and event.run.HasField("compiling"))
+    gate.set()
+    wide_events = await cluster.events_to_end(wide.job_id)
+    await cluster.events_to_end(small.job_id)
+    after = await cluster.job(wide.job_id)
+
+    [told] = [event.retrying.reason for event in wide_events if event.HasField("retrying")]
+    assert "with fewer GPUs (2 in place of 4): queue blue takes back its share" in told
+    assert (before.got_eighths, after.got_eighths, before.attempt, after.attempt) == (32, 16, 1, 2)
+    paid = {one.idempotency_key: one.gpu_count for one in cluster.billing.settled.values()}
+    assert paid == {f"job:{wide.job_id}:2": 2, f"job:{small.job_id}:1": 0}
+
+
 async def test_a_queue_at_its_limit_waits_though_a_gpu_is_free(stopped_cluster: Cluster) -> None:
     cluster, gate = stopped_cluster, asyncio.Event()
     await cluster.pool.tell("machine-2", "WARM")
@@ -266,6 +353,37 @@ async def test_a_job_is_explained_wherever_it_is(stopped_cluster: Cluster) -> No
     with pytest.raises(grpc.aio.AioRpcError) as caught:
         await stub(cluster).ExplainJob(ExplainJobRequest(account_ids=["another"], job_id=first.job_id))
     assert caught.value.code() is grpc.StatusCode.NOT_FOUND
+
+
+async def test_a_job_whose_part_no_gpu_gives_hears_which_mode_would_suit_and_that_an_operator_sets_it(
+    stopped_cluster: Cluster,
+) -> None:
+    cluster = stopped_cluster
+    await cluster.pool.tell("machine-2", "WARM", gpus=2, free_masks=[0, 255])
+    await cluster.pool.tell("machine-1", "STOPPED")
+    await cluster.start()
+    quarter = await cluster.submit("quarter", resources=scheduler_pb2.Resources(memory_mib=40_000, devices=1))
+    await cluster.event(quarter.job_id, lambda event: event.HasField("queued") and "partitions" in event.queued.message)
+
+    with_machine = await stub(cluster).ExplainJob(ExplainJobRequest(job_id=quarter.job_id))
+    await cluster.pool.tell("machine-2", "BUSY", gpus=2, free_masks=[0, 0])
+    await until(lambda: not any(any(offer.free_masks) for offer in inventory_of(cluster).offers()))
+    busy = await stub(cluster).ExplainJob(ExplainJobRequest(job_id=quarter.job_id))
+    await cluster.pool.tell("machine-2", "STOPPED")
+    await until(lambda: not inventory_of(cluster).offers())
+    without = await stub(cluster).ExplainJob(ExplainJobRequest(job_id=quarter.job_id))
+
+    advice = "An operator would have to set an idle GPU to another mode: MI300X in QPX (1 device of 48 GB)."
+    assert with_machine.remedy.endswith(f"{advice} GPU 1 of machine-2 is idle.")
+    assert busy.remedy.endswith(f"{advice} None is idle now.")
+    assert without.reason == "There is no machine with MI300X."
+    assert advice in without.remedy
+    assert with_machine.machines[0].reason.endswith("they are in SPX mode")
+
+
+def inventory_of(cluster: Cluster) -> Inventory:
+    assert cluster.scheduler
+    return cluster.scheduler.forecast._inventory
 
 
 async def test_a_user_has_only_so_many_jobs_in_flight_in_a_queue_and_those_above_it(cluster: Cluster) -> None:

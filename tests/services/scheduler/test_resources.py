@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from wavepool.scheduler.v1 import scheduler_pb2
 
-from services.scheduler.jobs.resources import DEVICES_OF_A_GPU, Isolation, Resources, resources_of, resources_to_proto
+from services.scheduler.jobs.resources import (
+    DEVICES_OF_A_GPU,
+    GpuMode,
+    Isolation,
+    Resources,
+    mode_text,
+    modes_for,
+    resources_of,
+    resources_to_proto,
+)
 from vocabulary.slots import LEGAL_EIGHTHS, LEGAL_SIZES
 
 MI300X_MIB = 192 * 1024
@@ -92,7 +102,7 @@ def test_memory_of_a_type_that_nobody_knows_is_refused_with_what_to_give_instead
 
 
 @pytest.mark.parametrize(
-    ("asked", "device_count", "runs_per_device", "fits"),
+    ("asked", "devices", "runs_per_device", "fits"),
     [
         # Half a GPU in CPX mode is four devices; half as one device needs DPX.
         ({"fraction": 0.5}, 8, 1, True),
@@ -111,9 +121,24 @@ def test_memory_of_a_type_that_nobody_knows_is_refused_with_what_to_give_instead
     ],
 )
 def test_gpus_fit_in_the_modes_that_can_give_it(
-    asked: dict[str, object], device_count: int, runs_per_device: int, fits: bool
+    asked: dict[str, object], devices: int, runs_per_device: int, fits: bool
 ) -> None:
-    assert resources(**asked).fits(device_count, runs_per_device) == fits
+    assert resources(**asked).fits(GpuMode(devices, runs_per_device)) == fits
+
+
+@pytest.mark.parametrize(
+    ("mode", "fits"),
+    [
+        (GpuMode(runs_per_device=2, masks_compute_units=True), True),
+        (GpuMode(runs_per_device=2), False),
+        (GpuMode(masks_compute_units=True), False),
+        (GpuMode(2), True),
+    ],
+)
+def test_compute_units_of_ones_own_are_of_a_shared_device_that_can_mask_them_or_of_a_partition(
+    mode: GpuMode, fits: bool
+) -> None:
+    assert resources(fraction=0.5, isolation=4).fits(mode) == fits
 
 
 @given(st.sampled_from(LEGAL_EIGHTHS[:3]), st.sampled_from(DEVICES_OF_A_GPU))
@@ -121,7 +146,7 @@ def test_a_partition_is_never_shared(eighths: int, device_count: int) -> None:
     """Slots are aligned, so devices are shared only if a slot is smaller than a device."""
     is_whole_devices = eighths * device_count >= 8
 
-    assert Resources(eighths, Isolation.PARTITION).fits(device_count, runs_per_device=9) == is_whole_devices
+    assert Resources(eighths, Isolation.PARTITION).fits(GpuMode(device_count, 9, True)) == is_whole_devices
 
 
 @given(st.sampled_from(LEGAL_SIZES), st.sampled_from([0, 1, 2, 4, 8]))
@@ -143,3 +168,55 @@ def test_what_an_admitted_job_shows_asks_for_the_same_again(eighths: int, device
 )
 def test_it_is_said_in_words(asked: dict[str, object], text: str) -> None:
     assert str(resources(**asked)) == text
+
+
+@pytest.mark.parametrize(
+    ("resources", "modes"),
+    [
+        (Resources(4, Isolation.PARTITION, 1), ["DPX (1 device of 96 GB)"]),
+        (
+            Resources(4, Isolation.PARTITION),
+            ["DPX (1 device of 96 GB)", "QPX (2 devices of 48 GB each)", "CPX (4 devices of 24 GB each)"],
+        ),
+        (Resources(1, Isolation.PARTITION), ["CPX (1 device of 24 GB)"]),
+        (Resources(8, Isolation.EXCLUSIVE, 1), ["SPX (1 device of 192 GB)"]),
+        (Resources(16, Isolation.EXCLUSIVE, 16), ["CPX (8 devices of 24 GB each)"]),
+    ],
+)
+def test_the_modes_that_give_a_part_are_those_with_such_devices(resources: Resources, modes: list[str]) -> None:
+    assert modes_for(resources, "mi300x") == modes
+    assert modes_for(resources, "MI210") == []
+
+
+def test_a_mode_has_its_name_if_the_type_has_such_modes() -> None:
+    assert mode_text("MI300X", 4) == "QPX mode"
+    assert mode_text("MI300X", 3) == "3 devices each"
+    assert mode_text("MI210", 1) == "1 device each"
+
+
+def test_a_range_starts_with_the_least_or_more_and_counts_as_the_most() -> None:
+    asked = scheduler_pb2.Resources(gpus=4, least_gpus=1)
+    found, wrong = resources_of(asked, ["MI300X"])
+    assert (found, wrong) == (Resources(32, Isolation.EXCLUSIVE, 0, 8), [])
+    assert (found.least, found.sized(16)) == (Resources(8), Resources(16))
+    assert str(found) == "1 to 4 GPUs"
+    shown = resources_to_proto(found)
+    assert (shown.gpus, shown.least_gpus) == (4, 1)
+    assert resources_of(scheduler_pb2.Resources(gpus=4, least_gpus=4), ["MI300X"])[0] == Resources(32)
+
+
+@pytest.mark.parametrize(
+    ("asked", "field", "words"),
+    [
+        ({"least_gpus": 2}, "least_gpus", "without gpus"),
+        ({"least_gpus": 4, "gpus": 2}, "least_gpus", "one of 1, 2"),
+        ({"least_gpus": 3, "gpus": 8}, "least_gpus", "one of 1, 2, 4, 8"),
+        ({"least_gpus": -1, "gpus": 8}, "least_gpus", "one of 1, 2, 4, 8"),
+        ({"least_gpus": 1, "gpus": 2, "devices": 2}, "devices", "range"),
+        ({"least_gpus": 1, "fraction": 0.5}, "least_gpus", "without gpus"),
+    ],
+)
+def test_a_wrong_range_is_refused_with_the_field_and_the_fix(asked: dict[str, Any], field: str, words: str) -> None:
+    [(where, fault)] = resources_of(scheduler_pb2.Resources(**asked), ["MI300X"])[1]
+    assert where == f"spec.resources.{field}"
+    assert words in fault

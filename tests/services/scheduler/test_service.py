@@ -64,6 +64,7 @@ async def test_submitted_job_comes_back_with_what_was_sent(cluster: Cluster) -> 
         queue="default",
         time_limit=Duration(seconds=900),
         resources=scheduler_pb2.Resources(gpus=1, isolation=scheduler_pb2.ISOLATION_EXCLUSIVE, quiet=True),
+        machine=scheduler_pb2.MachineUse(reuse=scheduler_pb2.MACHINE_REUSE_REUSE_OR_CREATE),
         launch_plan=plan,
         problem_definition=definition,
     )
@@ -92,6 +93,10 @@ async def test_a_timing_mode_is_kept_and_goes_to_the_machine(
         ({"dtype": "int4"}, "spec.submission.dtype"),
         ({"language": "cuda"}, "spec.submission.language"),
         ({"priority": 101}, "spec.priority"),
+        ({"machine": scheduler_pb2.MachineUse(reuse=9)}, "spec.machine.reuse"),
+        ({"machine": scheduler_pb2.MachineUse(idle_time=Duration(seconds=-1))}, "spec.machine.idle_time"),
+        ({"machine": scheduler_pb2.MachineUse(idle_time=Duration(nanos=1))}, "spec.machine.idle_time"),
+        ({"machine": scheduler_pb2.MachineUse(idle_time=Duration(seconds=604801))}, "spec.machine.idle_time"),
         ({"mode": 0}, "spec.submission.mode"),
         ({"mode": 77}, "spec.submission.mode"),
         ({"problem": ""}, "spec.submission.problem"),

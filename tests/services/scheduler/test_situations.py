@@ -8,24 +8,27 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from google.protobuf.timestamp_pb2 import Timestamp
+from hypothesis import given
+from hypothesis import strategies as st
 from wavepool.executor.v1 import inventory_pb2
 from wavepool.vmpool.v1 import vmpool_pb2
 
 from servicekit.clock import ManualClock
 from services.scheduler.config import SchedulerSettings
 from services.scheduler.fairness.plan import plan
-from services.scheduler.fairness.settings import Queues, QueueSettings
-from services.scheduler.fairness.situation import Hold, Plan
+from services.scheduler.fairness.settings import FairnessPolicy, Queues, QueueSettings, Share
+from services.scheduler.fairness.situation import Hold, Plan, Stop, StopKind
 from services.scheduler.jobs.resources import Isolation, Resources
+from services.scheduler.jobs.spec import Lease
 from services.scheduler.queue.inventory import Inventory
 from services.scheduler.queue.ordering import Age, ranked_by
 from services.scheduler.queue.plugins import Placements, SchedulerPlugins
 from services.scheduler.queue.queue_book import QueueBook
 from services.scheduler.queue.running import RunningJobs
-from services.scheduler.queue.situations import Situations
+from services.scheduler.queue.situations import MOST_PREEMPTIONS, MOST_STOPS, MOVE_COOL_DOWN, RETURN_TIME, Situations
 from services.scheduler.queue.usage_book import UsageBook
 from services.scheduler.queue.waiting import WaitingJobs
-from tests.services.scheduler.jobs import START, a_queued_job
+from tests.services.scheduler.jobs import LEASE, START, a_queued_job
 from vocabulary.limits import LONGEST_RUN
 from vocabulary.slots import EIGHTHS_PER_GPU, WHOLE_GPU, Slot
 
@@ -192,3 +195,147 @@ def test_a_job_that_ends_before_one_hold_does_not_take_what_another_keeps() -> N
     )
     assert situations.placements(decided) == {}
     assert list(situations.placements(replace(decided, holds={}))) == [short.job_id]
+
+
+def movable(number: int) -> Job:
+    job = a_queued_job(number)
+    return replace(job, spec=replace(job.spec, movable=True))
+
+
+def test_a_run_may_be_moved_if_it_agreed_and_is_old_enough_and_was_not_stopped_too_often() -> None:
+    clock, waiting, inventory, running = ManualClock(START), waiting_jobs(), Inventory(), RunningJobs()
+    inventory.apply(vmpool_pb2.MachineEvent(machine=machine(1, gpu_count=8, free_masks=[WHOLE_GPU] * 8)))
+    often = replace(movable(3), attempt=4, attempts_excused=MOST_PREEMPTIONS)
+    elsewhere = replace(movable(4), spec=replace(movable(4).spec, fallback_gpu_types=("MI210",)))
+    for number, job in enumerate((a_queued_job(1), movable(2), often)):
+        lease = replace(LEASE, lease_id=f"lease-{number}", slots=(Slot(number, 0, EIGHTHS_PER_GPU),))
+        running.put(job.start(lease, START, "MI300X"))
+    running.put(elsewhere.start(replace(LEASE, lease_id="other"), START, "MI210"))
+    usage = UsageBook(NO_STORE, timedelta(0), clock)
+    situations = Situations(QueueBook(NO_STORE), usage, waiting, running, inventory, clock, LONGEST_RUN)
+
+    def may_move(gpu_type: str = "MI300X") -> list[str]:
+        return [one.job_id for one in situations.of(gpu_type).running if one.movable and not one.keeps]
+
+    assert may_move() == []
+    clock.advance(MOVE_COOL_DOWN)
+    assert may_move() == ["job-002"]
+    assert may_move("MI210") == [], "it would go back to its wanted type"
+    running.give_way("job-002", "job-009")
+    assert may_move() == []
+
+
+def test_the_place_of_a_run_that_moves_is_given_to_nobody_until_it_is_back_or_too_late() -> None:
+    clock, waiting, inventory, running = ManualClock(START), waiting_jobs(), Inventory(), RunningJobs()
+    for number in (1, 2):
+        inventory.apply(vmpool_pb2.MachineEvent(machine=machine(number, gpu_count=1, free_masks=[WHOLE_GPU])))
+    leaving = movable(1).start(replace(LEASE, slots=(Slot(0, 0, EIGHTHS_PER_GPU),)), START, "MI300X")
+    running.put(leaving)
+    usage = UsageBook(NO_STORE, timedelta(0), clock)
+    situations = Situations(QueueBook(NO_STORE), usage, waiting, running, inventory, clock, LONGEST_RUN)
+    running.give_way(leaving.job_id, "job-009")
+    situations.expect_back(Stop(leaving.job_id, "job-009", "", StopKind.MOVES, "machine-2", EIGHTHS_PER_GPU))
+    behind = a_queued_job(7)
+    waiting.put(behind)
+
+    def starts() -> dict[str, str]:
+        return dict(plan(situations.of("MI300X")).starts)
+
+    assert starts() == {}
+    assert situations.returning_types() == {"MI300X"}
+    running.remove(LEASE.lease_id)
+    inventory.apply(vmpool_pb2.MachineEvent(machine=machine(1, gpu_count=1, free_masks=[0])))
+    assert starts() == {}, "it neither runs nor waits for a moment"
+    waiting.put(leaving.retry(excused=True))
+    assert starts() == {leaving.job_id: "machine-2"}, "it goes before others"
+    waiting.remove(leaving.job_id)
+    clock.advance(RETURN_TIME)
+    assert starts() == {behind.job_id: "machine-2"}, "it did not come back"
+    assert situations.returning_types() == set()
+
+
+def test_a_range_that_is_shrunk_starts_with_no_more_than_it_was_told_until_it_is_back() -> None:
+    clock, waiting, inventory, running = ManualClock(START), waiting_jobs(), Inventory(), RunningJobs()
+    inventory.apply(vmpool_pb2.MachineEvent(machine=machine(1, gpu_count=4, free_masks=[WHOLE_GPU] * 4)))
+    wide = a_queued_job(1, resources=Resources(32, least_eighths=8))
+    slots = tuple(Slot(gpu, 0, EIGHTHS_PER_GPU) for gpu in range(4))
+    usage = UsageBook(NO_STORE, timedelta(0), clock)
+    situations = Situations(QueueBook(NO_STORE), usage, waiting, running, inventory, clock, LONGEST_RUN)
+    started = wide.start(replace(LEASE, slots=slots), START, "MI300X")
+    running.put(started)
+    situations.expect_back(Stop(wide.job_id, "job-009", "", StopKind.SHRINKS, "machine-1", 16))
+    running.remove(LEASE.lease_id)
+    waiting.put(started.retry(excused=True))
+
+    def size() -> int:
+        return sum(slot.eighths for slot in situations.placements(plan(situations.of("MI300X")))[wide.job_id].slots)
+
+    assert size() == 16
+    situations.is_back(wide.job_id)
+    assert size() == 32
+
+
+@st.composite
+def busy_queues(draw: st.DrawFn) -> Situations:
+    """Up to four machines with whole GPUs, some in use, and up to forty jobs of several sizes in three queues."""
+    clock, waiting, inventory, running = ManualClock(START), waiting_jobs(), Inventory(), RunningJobs()
+    shares = st.builds(Share, quota=st.sampled_from([0, 1000, 2000]), limit=st.sampled_from([None, 2000]))
+    book = QueueBook(NO_STORE)
+    top = QueueSettings("lab", policy=draw(st.sampled_from(FairnessPolicy)))
+    names = ["red", "green", "blue"]
+    book.queues = Queues([top, *(QueueSettings(name, parent="lab", resources={"gpu": draw(shares)}) for name in names)])
+
+    def in_queue(job: Job) -> Job:
+        return replace(job, spec=replace(job.spec, queue=draw(st.sampled_from(names))))
+
+    for number in range(draw(st.integers(1, 4))):
+        gpus = draw(st.sampled_from([1, 2, 8]))
+        inventory.apply(vmpool_pb2.MachineEvent(machine=machine(number, gpu_count=gpus, free_masks=[255] * gpus)))
+        for gpu in range(draw(st.integers(0, gpus))):
+            name = f"{number}-{gpu}"
+            lease = Lease(name, f"machine-{number}", "", "", 1, START, (Slot(gpu, 0, EIGHTHS_PER_GPU),))
+            running.put(in_queue(replace(a_queued_job(), job_id=f"running-{name}")).start(lease, START, "MI300X"))
+    for number in range(draw(st.integers(1, 40))):
+        eighths = EIGHTHS_PER_GPU * draw(st.sampled_from([1, 1, 1, 2]))
+        waiting.put(in_queue(a_queued_job(number, age_seconds=draw(st.integers(0, 3)), resources=Resources(eighths))))
+    # So long ago that they may be stopped.
+    clock.advance(timedelta(hours=draw(st.integers(0, 1))))
+    usage = UsageBook(NO_STORE, timedelta(0), clock)
+    return Situations(book, usage, waiting, running, inventory, clock, LONGEST_RUN)
+
+
+@given(busy_queues())
+def test_a_look_at_few_jobs_starts_those_that_a_look_at_all_would(situations: Situations) -> None:
+    few, all_of_them = situations.plan("MI300X"), plan(situations.of("MI300X"))
+
+    assert (few.starts, few.stops, few.promises, few.holds) == (
+        all_of_them.starts,
+        all_of_them.stops,
+        all_of_them.promises,
+        all_of_them.holds,
+    )
+    assert few.queues == all_of_them.queues
+
+
+def test_a_queue_takes_back_as_many_gpus_in_a_pass_as_it_may_however_many_of_its_jobs_wait() -> None:
+    clock, waiting, inventory, running = ManualClock(START), waiting_jobs(), Inventory(), RunningJobs()
+    inventory.apply(vmpool_pb2.MachineEvent(machine=machine(1, gpu_count=8, free_masks=[0] * 8)))
+    book = QueueBook(NO_STORE)
+    shares = {"gpu": Share(quota=4000)}
+    book.queues = Queues(
+        [QueueSettings("lab"), *(QueueSettings(name, parent="lab", resources=shares) for name in ("red", "blue"))]
+    )
+    for gpu in range(8):
+        lease = Lease(f"lease-{gpu}", "machine-1", "", "", 1, START, (Slot(gpu, 0, EIGHTHS_PER_GPU),))
+        job = replace(a_queued_job(), job_id=f"red-{gpu}")
+        running.put(replace(job, spec=replace(job.spec, queue="red")).start(lease, START, "MI300X"))
+    for number in range(10):
+        job = a_queued_job(number)
+        waiting.put(replace(job, spec=replace(job.spec, queue="blue")))
+    clock.advance(timedelta(hours=1))
+    usage = UsageBook(NO_STORE, timedelta(0), clock)
+    situations = Situations(book, usage, waiting, running, inventory, clock, LONGEST_RUN)
+
+    decided = situations.plan("MI300X")
+
+    assert len(decided.stops) == len(decided.promises) == MOST_STOPS

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from wavepool.scheduler.v1.scheduler_pb2 import SubmitJobRequest
-from wavepool.submission.v1.submission_pb2 import RUN_MODE_FULL, Submission, TimingMode
+from wavepool.scheduler.v1.scheduler_pb2 import Resources, SubmitJobRequest
+from wavepool.submission.v1.submission_pb2 import RUN_MODE_BENCHMARK, RUN_MODE_FULL, Submission, TimingMode
 
 from services.scheduler.jobs.errors import InvalidRequestError
 from services.scheduler.jobs.submission_checks import admit, fingerprint
@@ -137,3 +137,24 @@ def test_any_request_is_either_admitted_in_canonical_words_or_refused_by_name(re
         assert len(set(spec.gpu_types) & set(GPU_TYPES)) == len(spec.gpu_types)
         return
     assert all(field and description for field, description in refused.violations)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"resources": Resources(fraction=0.5)}, "is for whole GPUs"),
+        ({"resources": Resources(quiet=True)}, "a quiet run stays where it is"),
+        ({"mode": RUN_MODE_FULL}, "measure times"),
+        ({"mode": RUN_MODE_BENCHMARK}, "measure times"),
+    ],
+)
+def test_what_is_quiet_timed_or_less_than_a_gpu_is_not_moved(changes: dict[str, Any], words: str) -> None:
+    assert words in refusal(movable=True, **changes)["spec.movable"]
+    assert not admitted(**changes).movable
+
+
+def test_a_range_and_leave_to_move_make_another_job_and_leaving_them_out_does_not() -> None:
+    plain, wide = admitted(resources=Resources(gpus=4)), admitted(resources=Resources(gpus=4, least_gpus=1))
+    movable = admitted(movable=True, resources=Resources(gpus=4))
+    assert movable.movable
+    assert len({fingerprint(one) for one in (plain, wide, movable)}) == 3

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
     from wavepool.vmpool.v1.vmpool_pb2_grpc import VmPoolServiceAsyncStub
 
+    from services.scheduler.jobs.job import Job
     from services.vmpool.config import VmPoolSettings
     from tests.services.vmpool.conftest import Bench
 
@@ -90,6 +92,60 @@ async def test_a_job_on_eight_gpus_starts_a_machine_that_has_them_and_leases_it_
     assert await pool.report_demand({}) == {}
 
 
+async def test_a_job_gets_a_machine_of_its_own_that_the_pool_gives_to_no_other(bench: Bench, pool: Pool) -> None:
+    await pool.report_demand({WorkKind(("MI300X",)): 1})
+    await bench.passes(3)
+    [old] = [machine.machine_id for machine in await bench.machines.unreleased()]
+    kind = WorkKind(("MI300X",), own_job_id="job-001")
+    for _ in range(2):
+        assert await pool.report_demand({kind: 1}) == {}
+        await bench.passes(3)
+    its = {machine.machine_id: machine.own_job_id for machine in await bench.machines.unreleased()}
+    assert sorted(its.values()) == ["", "job-001"]
+    assert (await pool.acquire(a_queued_job(2), MINUTE)).machine.machine_id == old
+    with pytest.raises(PoolBusyError):
+        await pool.acquire(a_queued_job(3), MINUTE)
+    [new] = its.keys() - {old}
+    [placed] = await pool.place(a_queued_job(1), [Placement(new, whole(0))], MINUTE)
+    assert placed.machine.own_job_id == "job-001"
+    await pool.release(placed.lease.lease_id)
+    assert (await pool.acquire(a_queued_job(3), MINUTE)).machine.machine_id == new
+
+
+async def test_a_machine_goes_as_early_as_its_only_job_asked_for_and_not_if_another_said_nothing(
+    bench: Bench, pool: Pool
+) -> None:
+    def briefly(number: int) -> Job:
+        job = a_queued_job(number, resources=Resources(4))
+        return replace(job, spec=replace(job.spec, idle_seconds=5))
+
+    await pool.report_demand({WorkKind(("MI300X",)): 1})
+    await bench.passes(3)
+    await pool.report_demand({})
+    [machine] = await bench.machines.unreleased()
+    [alone] = await pool.place(briefly(1), [Placement(machine.machine_id, (Slot(0, 0, 4),))], MINUTE)
+    other = await pool.acquire(a_queued_job(2, resources=Resources(4)), MINUTE)
+    for placed in (alone, other):
+        await pool.release(placed.lease.lease_id)
+    bench.clock.advance(timedelta(seconds=6))
+    await bench.resize()
+    assert await bench.state_of(machine.machine_id) is MachineState.WARM
+    await pool.release((await pool.acquire(briefly(3), MINUTE)).lease.lease_id)
+    bench.clock.advance(timedelta(seconds=4))
+    await bench.resize()
+    assert await bench.state_of(machine.machine_id) is MachineState.WARM
+    bench.clock.advance(timedelta(seconds=2))
+    await bench.resize()
+    assert await bench.state_of(machine.machine_id) is not MachineState.WARM
+
+
+async def test_an_idle_time_below_0_is_refused(bench: Bench, pool: Pool) -> None:
+    del bench
+    job = a_queued_job(1)
+    with pytest.raises(PoolRefusalError, match="idle_time"):
+        await pool.acquire(replace(job, spec=replace(job.spec, idle_seconds=-1)), MINUTE)
+
+
 async def test_small_jobs_do_not_start_large_machines(bench: Bench, pool: Pool) -> None:
     await pool.report_demand({WorkKind(("MI300X",)): 1, WorkKind(("MI300X",), eighths=4): 2})
     assert await gpu_counts(bench) == [1, 1]
@@ -99,7 +155,7 @@ async def test_work_that_no_machine_is_large_enough_for_hears_what_there_is(benc
     bench.provider.offered = [Offer("scripted", "MI300X", 1, HOURLY)]
     blocked = await pool.report_demand({WorkKind(("MI300X",), gpus=4): 2, WorkKind(("MI300X",)): 1})
     assert blocked == {
-        (("MI300X",), 4): (
+        (("MI300X",), 4, ""): (
             "no machine with 4 MI300X or more can be had: the providers offer 1, and VMPOOL_GPUS_PER_MACHINE allows "
             "1, 8"
         )

@@ -19,7 +19,8 @@ from hipcpu.build_folder import (
     BuildKind,
     ToolchainError,
 )
-from services.executor.core.compile.cache import CachedBuild, CompileCache
+from services.executor.core.compile.cache import BuildFacts, CachedBuild, CompileCache
+from services.executor.core.compile.code_objects import code_objects
 from services.executor.core.compile.compiler_text import (
     compile_error,
     compiler_crash,
@@ -27,6 +28,7 @@ from services.executor.core.compile.compiler_text import (
     missing_build,
     without_placeless_warnings,
 )
+from services.executor.core.compile.forbidden import needed_libraries
 from services.executor.core.compile.isa import Inspection, shown
 from services.executor.core.compile.object_symbols import object_symbols
 from services.executor.core.model.events import Compiled, Compiling, Event
@@ -154,7 +156,12 @@ class Builder:
             raise await self._crash(f"status {end.code}", text, scratch)
         try:
             executable = read_left(scratch / _EXECUTABLE_NAMES[unit.kind], _MAX_EXECUTABLE_BYTES)
-            return CachedBuild.of(executable, text, _symbols_of_source(scratch), _parts(scratch))
+            facts = BuildFacts(
+                _symbols_of_source(scratch),
+                needed_libraries(executable),
+                code_objects(executable, has_image=self.device.describe().is_gpu and unit.kind is BuildKind.KERNELS),
+            )
+            return CachedBuild.of(executable, text, facts, _parts(scratch))
         except LeftFileError as error:
             raise await self._crash(str(error), text, scratch) from error
 
@@ -172,12 +179,12 @@ class Builder:
         return missing_build(f"{text}\nIt crashed ({how}), and fails on a source of ours too:\n{_text(end)}".strip())
 
 
-def _symbols_of_source(scratch: Path) -> list[str]:
+def _symbols_of_source(scratch: Path) -> tuple[str, ...]:
     """Symbols of all object files made from the source alone, sorted; raises LeftFileError if there is none."""
     parts = sorted(scratch.glob(SOURCE_OBJECTS))
     if not parts:
         raise LeftFileError(f"{SOURCE_OBJECTS}: no object file of the source was left")
-    return sorted({name for part in parts for name in object_symbols(read_left(part, _MAX_EXECUTABLE_BYTES))})
+    return tuple(sorted({name for part in parts for name in object_symbols(read_left(part, _MAX_EXECUTABLE_BYTES))}))
 
 
 async def _inspection(report: asyncio.Task[Inspection] | None) -> Inspection:

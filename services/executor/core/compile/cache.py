@@ -16,12 +16,14 @@ import shutil
 import tempfile
 import time
 import zlib
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from services.executor.core.compile.code_objects import CodeObject
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
 _EXECUTABLE = "executable"
 _PART = "part-"
@@ -33,6 +35,18 @@ _NOTED_SECONDS = 60.0
 
 
 @dataclass(frozen=True)
+class BuildFacts:
+    """What is read from the files of a build once, when it is made."""
+
+    symbols: tuple[str, ...] = ()
+    """Symbols of the object files that were made from the source alone (`object_symbols.py`)."""
+    libraries: tuple[str, ...] = ()
+    """The shared libraries that the executable needs."""
+    code_objects: tuple[CodeObject, ...] = ()
+    """The executable's code sections, in the file's order."""
+
+
+@dataclass(frozen=True)
 class CachedBuild:
     """An executable, the compiler's warnings, and the other files of its build."""
 
@@ -40,8 +54,7 @@ class CachedBuild:
     warnings: str
     sha256: str
     """SHA-256 of the executable, in hex."""
-    symbols: tuple[str, ...] = ()
-    """Symbols of the object files that were made from the source alone (`object_symbols.py`)."""
+    facts: BuildFacts = field(default_factory=BuildFacts)
     parts: Mapping[str, bytes] = field(default_factory=dict[str, bytes], hash=False)
     """The build's other files by name: a solution's recorder and replayer, or the reason why it has none."""
 
@@ -50,11 +63,11 @@ class CachedBuild:
         cls,
         executable: bytes,
         warnings: str,
-        symbols: Iterable[str] = (),
+        facts: BuildFacts | None = None,
         parts: Mapping[str, bytes] | None = None,
     ) -> CachedBuild:
         """Makes a new build, with the digest of its executable."""
-        return cls(executable, warnings, hashlib.sha256(executable).hexdigest(), tuple(symbols), parts or {})
+        return cls(executable, warnings, hashlib.sha256(executable).hexdigest(), facts or BuildFacts(), parts or {})
 
 
 class CompileCache:
@@ -71,20 +84,13 @@ class CompileCache:
         """Returns the build of `key`, or None if it is not here or is damaged. Using a build delays its eviction."""
         entry = self._entries / key
         try:
-            executable = (entry / _EXECUTABLE).read_bytes()
-            facts = json.loads((entry / _FACTS).read_text())
-            # A CRC is enough to find damage; it is no defence against malice. Every run waits for this.
-            digests = facts["parts"]
-            parts = {name: (entry / f"{_PART}{name}").read_bytes() for name in digests}
-            whole = facts["crc32"] == zlib.crc32(executable) and digests == _digests(parts)
-            symbols = tuple(facts["symbols"])
-            build = CachedBuild(executable, str(facts["warnings"]), str(facts["sha256"]), symbols, parts)
-            _note_use(entry)
-        except (FileNotFoundError, ValueError, KeyError, TypeError):
+            build = _read(entry)
+        except FileNotFoundError:
             return None
-        if not whole:
+        except (ValueError, KeyError, TypeError):
             self._remove(entry)
             return None
+        _note_use(entry)
         return build
 
     def put(self, key: str, build: CachedBuild) -> None:
@@ -97,7 +103,7 @@ class CompileCache:
             "sha256": build.sha256,
             "crc32": zlib.crc32(build.executable),
             "warnings": build.warnings,
-            "symbols": build.symbols,
+            **asdict(build.facts),
             "parts": _digests(build.parts),
         }
         (staged / _FACTS).write_text(json.dumps(facts))
@@ -135,14 +141,32 @@ class CompileCache:
         shutil.rmtree(grave, ignore_errors=True)
 
 
+def _read(entry: Path) -> CachedBuild:
+    """The build of an entry; raises ValueError, KeyError or TypeError if it is damaged, or of an older form."""
+    executable = (entry / _EXECUTABLE).read_bytes()
+    facts = json.loads((entry / _FACTS).read_text())
+    # A CRC is enough to find damage; it is no defence against malice. Every run waits for this.
+    digests = facts["parts"]
+    parts = {name: (entry / f"{_PART}{name}").read_bytes() for name in digests}
+    if facts["crc32"] != zlib.crc32(executable) or digests != _digests(parts):
+        raise ValueError("not the bytes that were written")
+    read = BuildFacts(
+        tuple(facts["symbols"]),
+        tuple(facts["libraries"]),
+        tuple(CodeObject(**one) for one in facts["code_objects"]),
+    )
+    return CachedBuild(executable, str(facts["warnings"]), str(facts["sha256"]), read, parts)
+
+
 def _digests(parts: Mapping[str, bytes]) -> dict[str, int]:
     return {name: zlib.crc32(content) for name, content in parts.items()}
 
 
 def _note_use(entry: Path) -> None:
     """Notes that the entry was used, but not at every run: a busy disk may be slow to write the new time."""
-    if time.time() - entry.stat().st_mtime > _NOTED_SECONDS:
-        os.utime(entry)
+    with contextlib.suppress(FileNotFoundError):
+        if time.time() - entry.stat().st_mtime > _NOTED_SECONDS:
+            os.utime(entry)
 
 
 def _use_time(folder: Path) -> float:

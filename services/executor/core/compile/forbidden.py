@@ -84,22 +84,17 @@ def check_source(source: str, held: Sequence[Rule]) -> None:
                 raise _failure(rule, f"line {word.line}: `{what}`")
 
 
-def check_build(executable: bytes, symbols: Iterable[str], held: Sequence[Rule]) -> tuple[str, ...]:
-    """Returns the shared libraries that a build needs; raises Failure if a rule forbids a library or a symbol.
-
-    `symbols` are those of the source's own object files.
-    """
+def check_build(libraries: Iterable[str], symbols: Iterable[str], held: Sequence[Rule]) -> None:
+    """Raises Failure if a rule forbids a library that a build needs, or a symbol of the source's own object files."""
     names = sorted(symbols)
     for rule in held:
         forbidden = _any_of((*rule.symbols, *rule.calls))
         for symbol in filter(forbidden.fullmatch, names):
             raise _failure(rule, f"the build calls `{symbol}`, which")
-    needed = needed_libraries(executable)
-    for library in needed:
+    for library in libraries:
         for rule in held:
             if _any_of(rule.libraries).fullmatch(library):
                 raise _failure(rule, f"the build needs `{library}`")
-    return needed
 
 
 def needed_libraries(executable: bytes) -> tuple[str, ...]:

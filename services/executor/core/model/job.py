@@ -40,6 +40,8 @@ class CoreJob:
     """The machine's devices to run on; if empty, the default one."""
     has_part_of_gpu: bool = False
     """Other runs may be on the same GPU, so that no time is proven."""
+    masked_eighths: tuple[int, int] = (0, 0)
+    """The first eighth and the number of eighths of its device whose compute units it may use; all if they are 0."""
     timing_mode: TimingMode | None = None
     """The timing mode of the calls; None for the device's default."""
     profile: bool = False
@@ -82,6 +84,8 @@ class CoreJob:
             devices=self.devices,
             has_part_of_gpu=self.has_part_of_gpu,
             longest_seconds=self.longest_seconds,
+            first_masked_eighth=self.masked_eighths[0],
+            masked_eighths=self.masked_eighths[1],
         ).SerializeToString()
 
     @classmethod
@@ -101,4 +105,5 @@ class CoreJob:
             devices=tuple(given.devices),
             has_part_of_gpu=given.has_part_of_gpu,
             longest_seconds=given.longest_seconds,
+            masked_eighths=(given.first_masked_eighth, given.masked_eighths),
         )

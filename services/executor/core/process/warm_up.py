@@ -16,7 +16,7 @@ from services.executor.core.check.case_judge import CaseJudge
 from services.executor.core.check.run_verdict import Progress
 from services.executor.core.check.sampling import smallest
 from services.executor.core.compile.code_objects import code_objects
-from services.executor.core.compile.forbidden import check_build, rules_for
+from services.executor.core.compile.forbidden import check_build, needed_libraries, rules_for
 from services.executor.core.compile.object_symbols import object_symbols
 from services.executor.core.compile.source import admit
 from services.executor.core.launching.contract import unit_of
@@ -61,7 +61,7 @@ def _examine(unit: Unit, problem: Problem, context: RunContext) -> None:
     with suppress(OSError):
         program = _SOME_PROGRAM.read_bytes()
         code_objects(program, has_image=False)
-        check_build(program, object_symbols(program), held)
+        check_build(needed_libraries(program), object_symbols(program), held)
 
 
 def _judge(problem: Problem) -> None:

@@ -11,7 +11,6 @@ from hipcpu.build_folder import BuildKind, ToolchainError
 from problems.library.variants import UnknownElementTypeError, variant_of
 from services.executor.core.call.trusted_runner import require_runner
 from services.executor.core.check.run_verdict import Progress
-from services.executor.core.compile.code_objects import code_objects
 from services.executor.core.compile.declared_parameters import BLAMABLE, signature_hint
 from services.executor.core.compile.forbidden import check_build, rules_for
 from services.executor.core.compile.source import admit
@@ -23,7 +22,7 @@ from services.executor.core.problem_host.resolved_problem import resolved_proble
 from services.executor.core.run.playground import run_program
 from services.executor.core.run.runner_stages import RunnerStages
 from services.executor.devices.instruments import Versioned
-from services.executor.devices.selection import selected
+from services.executor.devices.selection import masked, selected
 from submissions.modes import Mode
 
 if TYPE_CHECKING:
@@ -50,7 +49,7 @@ async def run(job: CoreJob, context: RunContext, emit: Callable[[Event], None]) 
     The caller has checked the job's submission (`submissions/checks.py`). Raises JobError, before any event, if the
     catalogue does not have its problem. A cancelled task leaves no process and no file behind, and emits no last event.
     """
-    context = replace(context, device=selected(context.device, job.devices))
+    context = replace(context, device=masked(selected(context.device, job.devices), *job.masked_eighths))
     problem = _problem(job, context)
     if problem is not None:
         # The job may use an alias.
@@ -103,9 +102,9 @@ async def _stages_of(job: CoreJob, problem: Problem | None, context: RunContext,
         progress.report["toolchain"] = context.device.toolchain().identity
         progress.report["toolchain_title"] = context.device.toolchain().title
         progress.report["executable_sha256"] = build.sha256
-        has_image = context.device.describe().is_gpu and unit.kind is BuildKind.KERNELS
-        progress.report["code_objects"] = [asdict(one) for one in code_objects(build.executable, has_image=has_image)]
-        progress.report["needed_libraries"] = check_build(build.executable, build.symbols, held)
+        progress.report["code_objects"] = [asdict(one) for one in build.facts.code_objects]
+        check_build(build.facts.libraries, build.facts.symbols, held)
+        progress.report["needed_libraries"] = build.facts.libraries
         if problem is None:
             with progress.stage("program"):
                 await _program(context, place, progress)

@@ -20,6 +20,7 @@ from services.executor.devices.device import DeviceDescription, Toolchain
 from services.executor.devices.kernel_trace import FILE_NAME, read_trace
 from services.executor.devices.profiling import ProfileClock, Profiler
 from services.executor.sandboxes.sandbox import Command, Mount
+from vocabulary.slots import EIGHTHS_PER_GPU
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,7 +38,7 @@ _BUILD_PROGRAM = toolchain.PACKAGE / "sandboxed_build.py"
 
 
 class CpuDevice:
-    """The `cpu` device; implements Device, OnProcessors and Profiled.
+    """The `cpu` device; implements Device, Maskable, OnProcessors and Profiled.
 
     `workers` is the number of threads that run its kernels: by default one per processor.
     """
@@ -48,6 +49,11 @@ class CpuDevice:
     def within(self, cores: float) -> CpuDevice:
         """Return the same device with at most `cores` threads, and at least one."""
         return CpuDevice(max(1, min(self._workers, int(cores))))
+
+    def masked(self, first_eighth: int, eighths: int) -> CpuDevice:
+        """Return the same device with its share of the threads, and at least one: the kernel chooses the processors."""
+        del first_eighth
+        return self.within(self._workers * eighths / EIGHTHS_PER_GPU)
 
     def describe(self) -> DeviceDescription:
         """Describe the host processor, under its model name."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from copy import copy
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,6 +20,7 @@ from services.executor.devices.rocm.gpu import ALL_XCDS, Gpu, Management
 from services.executor.devices.rocm.probe import read_facts
 from services.executor.devices.rocm.sysfs import gpu_mounts, render_nodes_beside
 from services.executor.sandboxes.sandbox import Command, Mount
+from vocabulary.slots import EIGHTHS_PER_GPU
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,11 +38,25 @@ _WAVEFRONT_SIZE = 64
 class RocmDevice(OffloadDevice[Gpu]):
     """The `rocm` device of GPUs or partitions; implements Device.
 
-    It also implements DisturbedByOthers, Instruments, Inventoried, Profiled, Selectable and Versioned.
+    It also implements DisturbedByOthers, Instruments, Inventoried, Maskable, Profiled, Selectable and Versioned.
     """
 
     index_setting = "ROCM_INDEX"
     tools = toolchain
+    compute_unit_mask = ""
+    """The value of HSA_CU_MASK; empty for all compute units."""
+
+    def masked(self, first_eighth: int, eighths: int) -> RocmDevice:
+        """Return this device for the compute units of these eighths, which the runtime keeps its queues to.
+
+        The runtime numbers them over all XCDs in turn, so each eighth has some of every XCD. The first GPU of
+        HSA_CU_MASK is the first that the run sees: AMD, "Setting the number of compute units".
+        """
+        units = self._gpu.compute_units
+        first, end = (units * eighth // EIGHTHS_PER_GPU for eighth in (first_eighth, first_eighth + eighths))
+        device = copy(self)
+        device.compute_unit_mask = f"0:{first}-{end - 1}"
+        return device
 
     def describe(self) -> DeviceDescription:
         """Describe the GPU; raises ToolchainError if there is none."""
@@ -73,7 +89,8 @@ class RocmDevice(OffloadDevice[Gpu]):
         mounts = [Mount(rocm, rocm), Mount(folder, _BUILD), *gpu_mounts(nodes, folder.parent)]
         # Without XNACK a kernel cannot make the driver migrate pages of the host to the GPU.
         own = {"LD_LIBRARY_PATH": f"{rocm}/lib", "HSA_ENABLE_COREDUMP": "0", "HSA_XNACK": "0"}
-        environment = {**own, **_visible(self._gpus)}
+        mask = {"HSA_CU_MASK": self.compute_unit_mask} if self.compute_unit_mask else {}
+        environment = {**own, **mask, **_visible(self._gpus)}
         arguments = [str(_BUILD / kind.executable)]
         return Command(arguments, _BUILD, mounts, environment, list(map(Path, (_DRIVER_NODE, *nodes))))
 

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 MESSAGE_BYTES = 1 << 16
 MOST_LINE_CHARACTERS = 1000
 _POLL_SECONDS = 0.02
+_LAST_WORDS_SECONDS = 1.0
+"""Time for an sshd to pass on what its programs wrote before they ended; then it ends by itself."""
 _MOST_KILL_ROUNDS = 50
 """Processes may start others while they are killed, and the kernel takes a moment for each."""
 _KILLED_FIRST = "700"
@@ -42,6 +44,7 @@ class Supervisor:
         self._connections: dict[int, Connection] = {}
         self._is_ending = False
         self._asked: set[int] = set()
+        self._alone_since = 0.0
         self._wakers = socket.socketpair()
 
     def prepare(self) -> None:
@@ -134,6 +137,7 @@ class Supervisor:
 
     def _hang_up(self) -> None:
         """Ask everything to end, and report when nothing is left."""
+        self._alone_since = time.monotonic()
         self._is_ending = True
 
     def _ask_to_end(self) -> None:
@@ -144,7 +148,10 @@ class Supervisor:
             self._is_ending = False
         connections = {one.sshd.pid for one in self._connections.values()}
         connections |= {pid for pid in remaining if is_below(pid, connections) and name_of(pid).startswith("sshd")}
-        for pid in (remaining - connections or remaining) - self._asked:
+        if programs := remaining - connections:
+            self._alone_since = time.monotonic()
+        has_waited = time.monotonic() - self._alone_since > _LAST_WORDS_SECONDS
+        for pid in (remaining if has_waited else programs) - self._asked:
             self._asked.add(pid)
             for number in (signal.SIGHUP, signal.SIGTERM):
                 with contextlib.suppress(ProcessLookupError, PermissionError):

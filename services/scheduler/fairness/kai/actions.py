@@ -202,4 +202,5 @@ def _note(state: CycleState, job: Job, found: Outcome, why: Callable[[Job], str]
         state.winners[task.name] = job.name
     for task in found.plan.moved:
         what = "moves" if state.places[task.name].held else "waits for another place"
+        state.winners[task.name] = job.name
         state.reasons[task.name] = f"{what} so that {job.name} fits"

@@ -47,7 +47,7 @@ class CycleState:
         self.reasons: dict[str, str] = {}
         """Why each task was last started, moved or stopped, by name."""
         self.winners: dict[str, str] = {}
-        """The job that each task was stopped for, by the task's name."""
+        """The job that each task was stopped or moved for, by the task's name."""
         self.waiting: dict[str, str] = {}
         """Why each job waits, by name."""
         self.remembered: dict[str, Any] = {}

@@ -48,7 +48,7 @@ class CycleResult(NamedTuple):
     states: Mapping[str, TaskState]
     """The state of each task, by name."""
     winners: Mapping[str, str]
-    """The job that each stopped task gives its place to, by the task's name."""
+    """The job that each task that is stopped or moved gives its place to, by the task's name."""
     shares: Mapping[str, QueueShare]
     """What each queue may have, and has with these decisions."""
 

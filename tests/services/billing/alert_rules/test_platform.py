@@ -12,7 +12,7 @@ from services.billing.alert_rules.engine import AlertState, Phase, Transition
 from services.billing.alert_rules.money import money_rules
 from services.billing.alert_rules.platform import platform_rules
 from services.billing.alert_rules.rule import Reading, check_reading, summary_of
-from services.scheduler.jobs.queue_state import EndCounts, WaitingJob, queue_readings, queue_states
+from services.scheduler.jobs.queue_state import EndCounts, Waiters, queue_readings, queue_states
 from services.vmpool.fault import Fault
 from services.vmpool.machines.load import MeanLoad
 from services.vmpool.machines.machine import MachineState
@@ -36,8 +36,8 @@ PLACE = ("default", "MI300X")
 
 def reported() -> list[Reading]:
     """A bad day, as the scheduler and vmpool report it."""
-    waiting = [WaitingJob(PLACE, 8000.0, "no machine can be had")]
-    states = queue_states(waiting, [], [EndCounts(PLACE, jobs=10, failed=9, lost_attempts=30)])
+    waiting = {PLACE: Waiters([NOW - timedelta(seconds=8000)], 1, "no machine can be had")}
+    states = queue_states(waiting, [], [EndCounts(PLACE, jobs=10, failed=9, lost_attempts=30)], NOW)
     hour = timedelta(hours=1)
     machine = a_machine(state=MachineState.WARM, ready_time=START)
     failed = [a_machine(fault=Fault.UNFIT, reason="no GPU", end_time=START)] * 5

@@ -116,7 +116,7 @@ async def test_what_would_change_the_machine_is_refused(machine: Machine, alice:
 async def test_a_debugger_sees_the_sessions_own_processes(machine: Machine, alice: Person) -> None:
     attach = (
         "import ctypes, os, subprocess; child = subprocess.Popen(['sleep', '4716']);"
-        "print(ctypes.CDLL(None).ptrace(16, child.pid, 0, 0)); child.kill()"
+        "print(ctypes.CDLL(None).ptrace(16, child.pid, 0, 0)); os.kill(child.pid, 9)"
     )
     assert await output_of(machine, alice, f'python3 -c "{attach}"') == "0\n"
 

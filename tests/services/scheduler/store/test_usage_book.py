@@ -30,7 +30,7 @@ async def test_the_part_of_the_gpus_that_a_queue_had_counts_for_it_and_those_abo
     clock = ManualClock(START)
     book = UsageBook(QueueStore(database), DAY, clock)
 
-    book.used_ppm(situation(clock, red=3, blue=1))
+    book.note(situation(clock, red=3, blue=1))
     clock.advance(timedelta(hours=1))
     used = book.used_ppm(situation(clock))
 
@@ -41,9 +41,9 @@ async def test_half_of_it_is_forgotten_after_the_half_life(database: Database) -
     clock = ManualClock(START)
     book = UsageBook(QueueStore(database), timedelta(hours=1), clock)
 
-    book.used_ppm(situation(clock, red=4))
+    book.note(situation(clock, red=4))
     clock.advance(timedelta(hours=1))
-    book.used_ppm(situation(clock))
+    book.note(situation(clock))
     clock.advance(timedelta(hours=1))
 
     # An hour of all GPUs, of which half is left, in two hours, of which the first counts half.
@@ -54,21 +54,36 @@ async def test_it_is_forgotten_as_fast_if_it_is_looked_at_each_second(database: 
     clock = ManualClock(START)
     book = UsageBook(QueueStore(database), timedelta(hours=1), clock)
 
-    book.used_ppm(situation(clock, red=4))
+    book.note(situation(clock, red=4))
     for number in range(7200):
         clock.advance(timedelta(seconds=1))
-        book.used_ppm(situation(clock, red=4 if number < 3599 else 0))
+        book.note(situation(clock, red=4 if number < 3599 else 0))
 
     assert round(book.used_ppm(situation(clock))["red"] / 1_000_000, 2) == 0.33
+
+
+async def test_whoever_only_asks_changes_nothing(database: Database) -> None:
+    """A job's owner may ask at any time why it waits, of a situation that no pass decides on."""
+    clock = ManualClock(START)
+    asked, alone = (UsageBook(QueueStore(database), timedelta(hours=1), clock) for _ in range(2))
+    for book in (asked, alone):
+        book.note(situation(clock, red=4))
+
+    for _ in range(4):
+        clock.advance(timedelta(minutes=20))
+        asked.used_ppm(situation(clock, blue=4))
+
+    assert asked.used_ppm(situation(clock)) == alone.used_ppm(situation(clock))
+    assert asked.used_ppm(situation(clock))["blue"] == 0
 
 
 async def test_it_outlives_the_process(database: Database) -> None:
     clock, store = ManualClock(START), QueueStore(database)
     first, second = UsageBook(store, DAY, clock), UsageBook(store, DAY, clock)
     await first.run_once()
-    first.used_ppm(situation(clock, red=2))
+    first.note(situation(clock, red=2))
     clock.advance(timedelta(hours=1))
-    first.used_ppm(situation(clock))
+    first.note(situation(clock))
 
     await first.run_once()
     await second.run_once()
@@ -80,7 +95,7 @@ async def test_nothing_counts_without_a_half_life(database: Database) -> None:
     clock = ManualClock(START)
     book = UsageBook(QueueStore(database), timedelta(0), clock)
 
-    book.used_ppm(situation(clock, red=4))
+    book.note(situation(clock, red=4))
     clock.advance(DAY)
 
     assert book.used_ppm(situation(clock)) == {}

@@ -58,6 +58,25 @@ def warm() -> Machine:
     return a_machine().provision(START).start(START, "127.0.0.1:1").join(START, Inventory())
 
 
+ASKED = st.none() | st.integers(0, 900).map(lambda seconds: timedelta(seconds=seconds))
+
+
+@given(st.lists(ASKED, min_size=1, max_size=8), ASKED)
+def test_of_the_jobs_of_one_busy_time_the_longest_idle_time_counts(
+    asked: list[timedelta | None], later: object
+) -> None:
+    machine = warm()
+    for eighth, keep_idle in enumerate(asked):
+        machine = machine.lease(START, [Slot(0, eighth, 1)], keep_idle)
+    said = [one for one in asked if one is not None]
+    assert machine.keep_idle == (max(said) if len(said) == len(asked) else None)
+    for eighth in range(len(asked)):
+        machine = machine.unlease(START, [Slot(0, eighth, 1)], "over")
+    again = machine.lease(START, [HALF], later)  # pyright: ignore[reportArgumentType] - a duration or None
+    assert again.keep_idle == later
+    assert machine.keep(START).keep_idle is None
+
+
 def test_leases_keep_a_machine_busy_until_the_last_one_ends() -> None:
     machine = warm().lease(START, [HALF]).lease(START, [Slot(0, 0, 1)])
     assert (machine.state, machine.fencing_token) == (MachineState.BUSY, 2)

@@ -78,3 +78,19 @@ def test_no_machine_goes_inside_of_paid_time_or_before_its_timeout(
     if goes <= now:
         assert paid_until(machine, now) - now <= RETENTION.release_margin
     assert goes <= max(now, START + used + RETENTION.idle_timeout) + max(minimum, increment)
+
+
+def test_jobs_may_have_a_machine_kept_shorter_but_neither_longer_nor_out_of_paid_time() -> None:
+    def kept(keep_idle: timedelta | None) -> timedelta:
+        return release_after(idle(START, keep_idle=keep_idle), START)
+
+    assert [kept(asked) for asked in (timedelta(0), MINUTE, HOUR, None)] == [
+        0 * MINUTE,
+        MINUTE,
+        10 * MINUTE,
+        10 * MINUTE,
+    ]
+    hourly = idle(START + MINUTE, keep_idle=timedelta(0), minimum_billed=HOUR)
+    assert release_after(hourly, START + MINUTE) == 59 * MINUTE
+    second = RETENTION.release_times([idle(START, "m1", keep_idle=HOUR), idle(START, "m2", keep_idle=MINUTE)], START)
+    assert second == {"m1": START + 5 * MINUTE, "m2": START + MINUTE}

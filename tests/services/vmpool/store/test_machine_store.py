@@ -132,6 +132,11 @@ async def test_machines_that_are_over_are_listed_last_or_not_at_all(bench: Bench
 
 
 def test_snapshots_keep_everything_but_the_token() -> None:
-    machine = a_machine(ready_time=START, last_used_time=START + timedelta(microseconds=1))
+    machine = a_machine(
+        ready_time=START,
+        last_used_time=START + timedelta(microseconds=1),
+        own_job_id="job-1",
+        keep_idle=timedelta(seconds=7),
+    )
     assert "secret" not in machine_to_json(machine)
     assert machine_from_json(machine_to_json(machine)) == replace(machine, token="")

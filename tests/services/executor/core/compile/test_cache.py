@@ -5,12 +5,16 @@ from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from typing import TYPE_CHECKING
 
-from services.executor.core.compile.cache import CachedBuild, CompileCache
+import pytest
+
+from services.executor.core.compile.cache import BuildFacts, CachedBuild, CompileCache
+from services.executor.core.compile.code_objects import CodeObject
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-BUILD = CachedBuild.of(b"\x7fELF" * 1000, "a warning")
+FACTS = BuildFacts(("malloc",), ("libc.so.6",), (CodeObject(".text", "0" * 64, 5, is_device=False),))
+BUILD = CachedBuild.of(b"\x7fELF" * 1000, "a warning", FACTS, {"recorder": b"another file"})
 
 
 def test_a_published_build_is_found_by_every_process_that_shares_the_folder(tmp_path: Path) -> None:
@@ -37,11 +41,14 @@ def test_a_damaged_entry_is_a_miss_and_is_removed(tmp_path: Path) -> None:
     assert cache.get("k") == BUILD
 
 
-def test_an_entry_without_its_facts_is_a_miss(tmp_path: Path) -> None:
+@pytest.mark.parametrize("facts", ["{", "{}", '{"parts": {}, "crc32": 0, "code_objects": [{}]}'])
+def test_an_entry_without_its_facts_is_a_miss_and_makes_way_for_a_new_one(tmp_path: Path, facts: str) -> None:
     cache = CompileCache(tmp_path, 1 << 20)
     cache.put("k", BUILD)
-    (tmp_path / "entries" / "k" / "facts.json").write_text("{")
+    (tmp_path / "entries" / "k" / "facts.json").write_text(facts)
     assert cache.get("k") is None
+    cache.put("k", BUILD)
+    assert cache.get("k") == BUILD
 
 
 def test_the_least_recently_used_goes_first(tmp_path: Path) -> None:

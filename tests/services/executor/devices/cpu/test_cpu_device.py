@@ -11,6 +11,7 @@ import pytest
 from hipcpu import toolchain
 from hipcpu.build_folder import BuildKind, ToolchainError
 from services.executor.devices.cpu.cpu_device import CpuDevice
+from services.executor.devices.selection import masked
 from services.executor.sandboxes.choice import choose_sandbox
 from services.executor.sandboxes.sandbox import Limits
 
@@ -78,3 +79,11 @@ async def test_program_is_built_and_run_in_sandboxes(tmp_path: Path) -> None:
     assert (built.code, built.stderr) == (0, b"")
     ran = await (await sandbox.start(CpuDevice().run_command(folder, BuildKind.PROGRAM), _LIMITS)).wait()
     assert (ran.code, ran.stdout) == (0, b"0 1 2 ")
+
+
+@pytest.mark.parametrize(("eighths", "threads"), [(4, 4), (1, 1), (0, 8)])
+def test_a_part_of_the_processors_has_its_share_of_the_threads(tmp_path: Path, eighths: int, threads: int) -> None:
+    device = masked(CpuDevice(8), 0, eighths)
+
+    assert device.describe().compute_units == threads
+    assert device.run_command(tmp_path, BuildKind.SOLUTION).environment["WAVEPOOL_CPU_WORKERS"] == str(threads)

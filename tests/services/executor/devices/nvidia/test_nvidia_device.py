@@ -115,7 +115,7 @@ async def test_solutions_become_executables_for_the_gpu_in_a_sandbox(build: Buil
     assert b"sm_90" in built.executable
     # CUDA's runtime, which is linked in, loads the driver: the submission does not.
     assert b"dlsym" in built.executable
-    check_build(built.executable, built.symbols, rules_for(rules(), entry.problem.forbidden))
+    check_build(built.facts.libraries, built.facts.symbols, rules_for(rules(), entry.problem.forbidden))
 
 
 SOURCES = sorted([*PROBLEMS.glob("*/solution.hip"), *(Path(__file__).parents[4] / "honest").glob("*.hip")])
@@ -244,9 +244,9 @@ extern "C" void solution(const float*, float*, size_t, size_t) {
 @pytest.mark.cuda
 async def test_loaders_with_hidden_names_are_refused_though_cudas_runtime_has_its_own(build: Build) -> None:
     built = await build(unit_of(HIDDEN, Catalogue.load().get("relu").problem))
-    assert {"dlopen", "cudaGetDriverEntryPointByVersion", "cudaLibraryLoadData"} <= set(built.symbols)
+    assert {"dlopen", "cudaGetDriverEntryPointByVersion", "cudaLibraryLoadData"} <= set(built.facts.symbols)
     with pytest.raises(Failure, match="the build calls `cudaGetDriverEntryPointByVersion`") as caught:
-        check_build(built.executable, built.symbols, rules_for(rules(), ()))
+        check_build(built.facts.libraries, built.facts.symbols, rules_for(rules(), ()))
     assert caught.value.verdict is Verdict.FORBIDDEN_LIBRARY
 
 

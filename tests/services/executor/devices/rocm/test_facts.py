@@ -19,7 +19,7 @@ from services.executor.devices.rocm import toolchain
 from services.executor.devices.rocm.gpu import Gpu
 from services.executor.devices.rocm.probe import read_facts
 from services.executor.devices.rocm.rocm_device import RocmDevice
-from services.executor.devices.selection import Selectable, selected
+from services.executor.devices.selection import Selectable, masked, selected
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -223,6 +223,20 @@ def test_a_run_sees_the_gpus_of_its_lease_and_no_other(
     assert command.environment["ROCR_VISIBLE_DEVICES"] == "GPU-0000000000000005"
     assert selected(device, ()) is device
     assert device.on((0,)) is device
+
+
+@pytest.mark.parametrize(("first", "eighths", "mask"), [(0, 4, "0:0-151"), (7, 1, "0:266-303")])
+def test_a_part_of_a_gpu_may_have_compute_units_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, first: int, eighths: int, mask: str
+) -> None:
+    monkeypatch.setattr(toolchain, "rocm", lambda: toolchain.Rocm(tmp_path, ""))
+    device = RocmDevice(Gpu("AMD Instinct MI300X", "gfx942", 196_592, 304, "/dev/dri/renderD128", uuid="GPU-1"))
+
+    command = masked(device, first, eighths).run_command(tmp_path, BuildKind.SOLUTION)
+
+    assert command.environment["HSA_CU_MASK"] == mask
+    assert masked(device, 0, 0) is device
+    assert "HSA_CU_MASK" not in device.run_command(tmp_path, BuildKind.SOLUTION).environment
 
 
 def test_partitions_are_distinguished_by_their_nodes_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

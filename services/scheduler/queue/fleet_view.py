@@ -1,0 +1,210 @@
+"""Describes machines, runs and the limits of queues as estimates of waits see them, for jobs of some GPU types."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from typing import TYPE_CHECKING
+
+from services.scheduler.jobs.estimate import Busy, Fleet, Need
+from services.scheduler.jobs.resources import GpuMode
+from services.scheduler.jobs.run_history import kind_of
+from services.scheduler.queue.placement import MachineStage
+from vocabulary.slots import EIGHTH_MILLI, EIGHTHS_PER_GPU, LEGAL_EIGHTHS, WHOLE_GPU, Slot, covered
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Container, Hashable, Iterable, Iterator
+    from datetime import datetime
+
+    from services.scheduler.fairness.settings import Queues
+    from services.scheduler.jobs.job import Job
+    from services.scheduler.jobs.resources import Resources
+    from services.scheduler.jobs.run_history import RunHistory
+    from services.scheduler.queue.inventory import Inventory
+    from services.scheduler.queue.placement import MachineOffer
+
+Limit = tuple[str, str]
+"""Queue and GPU type."""
+
+
+class FleetView:
+    """The machines that are there or on their way, the fullest first, as jobs are packed; without `queues`, no limits.
+
+    Machines whose pool has no times of starts yet are left out while they start.
+    """
+
+    def __init__(
+        self,
+        inventory: Inventory,
+        running: Collection[Job],
+        history: RunHistory,
+        queues: Queues | None,
+        gpu_types: Collection[str],
+        now: datetime,
+        waiting: Container[str],
+    ) -> None:
+        self._history = history
+        self._queues = queues
+        self._needs: dict[tuple[str, tuple[str, ...], Resources], Need] = {}
+        self._limits: dict[Limit, tuple[Limit, ...]] = {}
+        self._most: dict[Hashable, int] = {}
+        self._numbers: dict[tuple[str, int], int] = {}
+        offers = {
+            offer.machine_id: offer
+            for offer in inventory.offers()
+            # Machines that were started for one job are for nobody else while that waits.
+            if offer.gpu_type in gpu_types and offer.stage is not MachineStage.CLOSED and offer.is_for("", waiting)
+        }
+        starts = {name: inventory.start_of(name, now) for name in offers}
+        ours = self._slots_by_machine(running, offers)
+        taken = {name: _taken(offer, inventory.gpus(name), ours[name]) for name, offer in offers.items()}
+        there = [one for one in offers.values() if one.stage is MachineStage.READY or starts[one.machine_id]]
+        self._offers = sorted(
+            there, key=lambda one: (one.stage is MachineStage.STARTING, taken[one.machine_id].count(0))
+        )
+        for offer in self._offers:
+            masks = taken[offer.machine_id]
+            for gpu in sorted(range(len(masks)), key=lambda gpu: -masks[gpu].bit_count()):
+                self._numbers[offer.machine_id, gpu] = len(self._numbers)
+        self.eighths = len(self._numbers) * EIGHTHS_PER_GPU
+        """All that there is."""
+        self._gpus = [len(taken[offer.machine_id]) for offer in self._offers]
+        self._starting = {
+            number: start for number, offer in enumerate(self._offers) if (start := starts[offer.machine_id])
+        }
+        self._busy = [*self._runs(running, gpu_types, offers, now), *self._others(taken, ours)]
+
+    def fleet(self) -> Fleet:
+        """The machines with their runs, and the limits of all jobs that were asked about."""
+        return Fleet(self._gpus, self._busy, self._starting, self._most)
+
+    def need(self, job: Job) -> Need:
+        """What a waiting job takes of these machines."""
+        spec = job.spec
+        key = spec.queue, spec.gpu_types, spec.resources
+        known = self._needs.get(key)
+        if known is None:
+            # A range starts with the least when that is the first to be free.
+            eighths, gpus = self._able_to_give(spec.gpu_types, spec.resources.least)
+            limits = self.limits(spec.queue, spec.gpu_type)
+            known = self._needs[key] = Need((), eighths, gpus, limits, spec.resources.least.eighths)
+        return known._replace(times=self._history.times(kind_of(job)))
+
+    def limits(self, queue: str, gpu_type: str) -> tuple[Limit, ...]:
+        """The limits that hold the queue's jobs back before the machines do."""
+        key = queue, gpu_type
+        if key not in self._limits:
+            self._limits[key] = tuple(self._limits_of(*key))
+        return self._limits[key]
+
+    def _limits_of(self, queue: str, gpu_type: str) -> Iterator[Limit]:
+        if self._queues is None:
+            return
+        for above in self._queues.upwards(self._queues.known(queue)):
+            limit = self._queues.share(above.name, gpu_type).limit
+            if limit is not None and limit < self.eighths * EIGHTH_MILLI:
+                self._most[above.name, gpu_type] = limit // EIGHTH_MILLI
+                yield above.name, gpu_type
+
+    def most_at_once(self, job: Job) -> int:
+        """How many eighths the job's queue may have of these machines at once."""
+        return min([self.eighths, *(self._most[limit] for limit in self.limits(job.spec.queue, job.spec.gpu_type))])
+
+    def _able_to_give(self, gpu_types: tuple[str, ...], resources: Resources) -> tuple[int, frozenset[int] | None]:
+        """What a job of these resources takes of a GPU, and the GPUs that can give it; None for all.
+
+        A run that shares a device takes so much of it that no more runs fit than may share it.
+        """
+        able: set[int] = set()
+        sizes: list[int] = []
+        for offer in self._offers:
+            for gpu, mode in enumerate(offer.modes):
+                number = self._numbers.get((offer.machine_id, gpu))
+                # In which mode the GPUs of a machine are that is being started is not known.
+                fits = offer.stage is MachineStage.STARTING or resources.fits(mode)
+                if number is not None and offer.gpu_type in gpu_types and (resources.is_plain or fits):
+                    able.add(number)
+                    sizes.append(_size_on(mode, resources))
+        return min(sizes, default=resources.eighths), None if len(able) == len(self._numbers) else frozenset(able)
+
+    def _slots_by_machine(self, running: Iterable[Job], offers: Collection[str]) -> defaultdict[str, list[Slot]]:
+        slots: defaultdict[str, list[Slot]] = defaultdict(list)
+        for job in running:
+            if job.lease and job.machine_id in offers:
+                slots[job.machine_id] += job.lease.slots
+        return slots
+
+    def _runs(
+        self, running: Iterable[Job], gpu_types: Collection[str], offers: dict[str, MachineOffer], now: datetime
+    ) -> Iterator[Busy]:
+        sharing: Counter[tuple[str, int, int]] = Counter()
+        for job in running:
+            if job.machine_gpu_type not in gpu_types:
+                continue
+            slots: list[Slot] = []
+            for slot in job.lease.slots if job.lease else ():
+                offer, number = offers.get(job.machine_id), self._numbers.get((job.machine_id, slot.gpu))
+                if offer is not None and number is not None:
+                    played = _played(job.spec.resources, offer, slot, sharing)
+                    slots.append(Slot(number, played.first, played.eighths))
+            elapsed = max(0.0, (now - job.start_time).total_seconds()) if job.start_time else 0.0
+            limits = self.limits(job.spec.queue, job.machine_gpu_type)
+            if slots or limits:
+                times = self._history.times(kind_of(job))
+                yield Busy(slots, elapsed, times, limits, job.eighths)
+
+    def _others(self, taken: dict[str, list[int]], ours: dict[str, list[Slot]]) -> Iterator[Busy]:
+        """What somebody else uses, or is given back just now, is taken for busy with a run of any kind."""
+        for offer in self._offers:
+            masks = taken[offer.machine_id]
+            own = _covered(len(masks), ours.get(offer.machine_id, ()))
+            for gpu, mask in enumerate(masks):
+                if slots := _slots_of(self._numbers[offer.machine_id, gpu], mask & ~own[gpu]):
+                    yield Busy(slots, 0.0, self._history.all_times())
+
+
+def _taken(offer: MachineOffer, gpus: int, ours: Iterable[Slot]) -> list[int]:
+    """The taken eighths of each GPU; of a machine that is being started nothing is."""
+    if offer.stage is MachineStage.STARTING:
+        return [0] * gpus
+    if len(offer.free_masks) != gpus:
+        return [WHOLE_GPU] * gpus
+    return [theirs | own for theirs, own in zip(offer.taken, _covered(gpus, ours), strict=True)]
+
+
+def _covered(gpus: int, slots: Iterable[Slot]) -> tuple[int, ...]:
+    return covered([0] * gpus, (slot for slot in slots if slot.gpu < gpus))
+
+
+def _slots_of(gpu: int, mask: int) -> list[Slot]:
+    """The largest aligned slots that make up a mask."""
+    if mask in {0, WHOLE_GPU}:
+        return [Slot(gpu, 0, EIGHTHS_PER_GPU)] if mask else []
+    slots: list[Slot] = []
+    for size in reversed(LEGAL_EIGHTHS):
+        for first in range(0, EIGHTHS_PER_GPU, size):
+            slot = Slot(gpu, first, size)
+            if slot.mask & mask == slot.mask:
+                slots.append(slot)
+                mask &= ~slot.mask
+    return slots
+
+
+def _size_on(mode: GpuMode, resources: Resources) -> int:
+    """What a job takes of a GPU: its share of a device if it may share one, or else its size."""
+    if not resources.isolation.may_share:
+        return resources.eighths
+    share = max(resources.eighths, -(-EIGHTHS_PER_GPU // (mode.devices * mode.runs_per_device)))
+    return next(size for size in LEGAL_EIGHTHS if size >= share)
+
+
+def _played(resources: Resources, offer: MachineOffer, slot: Slot, sharing: Counter[tuple[str, int, int]]) -> Slot:
+    """The slot of a run, as large as its share of a device if that is larger; `sharing` counts the runs of each."""
+    mode = offer.modes[slot.gpu] if slot.gpu < len(offer.modes) else GpuMode()
+    size = _size_on(mode, resources)
+    if size <= slot.eighths:
+        return slot
+    width = max(size, EIGHTHS_PER_GPU // mode.devices)
+    device = slot.first - slot.first % width
+    key = offer.machine_id, slot.gpu, device
+    sharing[key] += 1
+    return Slot(slot.gpu, device + (sharing[key] - 1) * size % width, size)
