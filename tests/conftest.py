@@ -58,6 +58,7 @@ ROCM = REPOSITORY / ".cache" / "rocm6" / "usr"
 MISSING = {
     "postgres": (lambda: program("postgres") is not None, "the PostgreSQL server programs are not installed"),
     "sshd": (lambda: shutil.which("sshd", path=f"{os.environ['PATH']}:/usr/sbin") is not None, "sshd is not installed"),
+    "rsync": (lambda: shutil.which("rsync") is not None, "rsync is not installed"),
     "bubblewrap": (lambda: shutil.which("bwrap") is not None, "bwrap is not installed"),
     "browser": (lambda: shutil.which("chromium") is not None, "chromium is not installed"),
     "oidc": (

@@ -84,6 +84,8 @@ class AccessControl(grpc.aio.ServerInterceptor):
         method = str(handler_call_details.method)
         if handler is None or method.startswith(FOR_EVERYBODY):
             return handler
+        if handler.request_streaming:
+            return replaced(handler, self._both_ways(method, handler), is_read=False)
         wrapped = self._streaming if handler.response_streaming else self._unary
         return replaced(handler, wrapped(method, handler), is_read=False)
 
@@ -98,6 +100,15 @@ class AccessControl(grpc.aio.ServerInterceptor):
         async def serve(request: bytes, context: Any) -> AsyncIterator[Any]:  # noqa: ANN401 - any generated message
             await self._admit(method, context)
             async for response in handler.unary_stream(_read(handler, request), context):
+                yield response
+
+        return serve
+
+    def _both_ways(self, method: str, handler: Any) -> Callable[[AsyncIterator[bytes], Any], AsyncIterator[Any]]:  # noqa: ANN401 - grpc has no type for it
+        async def serve(requests: AsyncIterator[bytes], context: Any) -> AsyncIterator[Any]:  # noqa: ANN401 - any generated message
+            await self._admit(method, context)
+            read = (_read(handler, request) async for request in requests)
+            async for response in handler.stream_stream(read, context):
                 yield response
 
         return serve

@@ -21,7 +21,7 @@ from services.executor.leases.authentication import Tokens
 from services.executor.leases.fence_file import FenceFile
 from services.executor.machine.kept_secret import kept_secret
 from services.executor.machine.signing import Signer
-from services.executor.runs.all_runs import Capacity
+from services.executor.runs.admission import Capacity
 from vocabulary.ports import USUAL_PORTS
 
 if TYPE_CHECKING:
@@ -75,6 +75,8 @@ class ExecutorSettings(SandboxSettings, ServiceSettings):
     keep_duration: timedelta = timedelta(minutes=10)
     """Time that the events of a finished run are kept for clients that come back."""
     kept_finished: Annotated[int, Field(ge=1)] = 64
+    homes_dir: Path | None = None
+    """Parent of the homes of sessions that are kept after their end; by default `homes` in `data_dir`."""
     pool_timeout: Annotated[timedelta, Field(ge=timedelta(0))] = timedelta(0)
     """Silence of the pool after which an idle executor ends; with 0 it has no pool, and stays."""
 

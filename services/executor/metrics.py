@@ -1,4 +1,4 @@
-"""The metrics of runs."""
+"""The metrics of runs and sessions."""
 
 from __future__ import annotations
 
@@ -13,3 +13,12 @@ run_seconds = histogram(
 )
 canaries_failed = counter("wavepool_executor_canaries_failed", "Canaries that found the machine unfit.")
 spare_judges = gauge("wavepool_executor_spare_judges", "Judge processes that wait for a run.")
+sessions = counter("wavepool_executor_sessions", "Sessions that are over.", ("reason",))
+sessions_in_flight = gauge("wavepool_executor_sessions_in_flight", "Sessions that are open, or being opened or ended.")
+session_logins = counter("wavepool_executor_session_logins", "Logins to sessions.")
+session_start_seconds = histogram(
+    "wavepool_executor_session_start_seconds",
+    "Time from the call that opens a session until it takes connections.",
+    (),
+    (0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30),
+)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
+from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING
 
 import grpc
-from wavepool.executor.v1 import executor_pb2_grpc
+from wavepool.executor.v1 import executor_pb2_grpc, session_pb2_grpc
 
 from hipcpu.build_folder import ToolchainError
 from problems.kit.definition import SizeSet
@@ -37,19 +38,23 @@ from services.executor.machine.inventory import InventoryReader
 from services.executor.machine.load import LoadMeter
 from services.executor.machine.pool_watch import PoolGoneError, PoolWatch
 from services.executor.machine.signing import SigningKeyError
+from services.executor.runs.admission import Admission, EndReason
 from services.executor.runs.all_runs import Runs
-from services.executor.runs.execution import EndReason
 from services.executor.runs.health_check import HealthCheck
 from services.executor.sandboxes.choice import choose_sandbox
 from services.executor.sandboxes.gaps import shows_all_nodes
 from services.executor.sandboxes.sandbox import SandboxError
 from services.executor.service import ExecutorServicer
+from services.executor.session_service import SessionServicer
+from services.executor.sessions import errors as session_errors
+from services.executor.sessions.all_sessions import Sessions
+from services.executor.sessions.bubblewrap_session import open_bubblewrap_session
 from services.executor.wire.capabilities import Capabilities
 from services.executor.wire.requests import RunDecoder
+from services.executor.wire.sessions import SessionDecoder
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
-    from datetime import timedelta
 
     from servicekit.clock import Clock
     from servicekit.rpc.access import Identify
@@ -58,6 +63,7 @@ if TYPE_CHECKING:
     from services.executor.judges.judge import Judge
     from services.executor.leases.authentication import Tokens
     from services.executor.machine.signing import Signer
+    from services.executor.sessions.session_sandbox import SessionSandbox
 
 log = logging.get_logger(__name__)
 
@@ -73,6 +79,13 @@ ERROR_MAP: ErrorMap = {
     errors.NoRoomError: grpc.StatusCode.UNAVAILABLE,
     errors.DrainingError: grpc.StatusCode.UNAVAILABLE,
     errors.UnfitError: grpc.StatusCode.ABORTED,
+    session_errors.NoSessionsError: grpc.StatusCode.UNIMPLEMENTED,
+    session_errors.UnknownSessionError: grpc.StatusCode.NOT_FOUND,
+    session_errors.SessionConflictError: grpc.StatusCode.ALREADY_EXISTS,
+    session_errors.HomeInUseError: grpc.StatusCode.ALREADY_EXISTS,
+    session_errors.SessionNotReadyError: grpc.StatusCode.FAILED_PRECONDITION,
+    session_errors.TooManyConnectionsError: grpc.StatusCode.RESOURCE_EXHAUSTED,
+    session_errors.SilentSessionError: grpc.StatusCode.UNAVAILABLE,
 }
 _ROOM_BYTES = 16 << 20
 """A run needs some megabytes for its build, its executable and its data."""
@@ -92,18 +105,22 @@ _LAST_WORDS_SECONDS = 1.0
 
 
 class ExecutorServer(ServiceServer):
-    """A server that ends its runs before it stops."""
+    """A server that ends its runs and sessions before it stops."""
 
     def __init__(
         self,
         settings: ExecutorSettings,
         identify: Identify,
+        admission: Admission,
         runs: Runs,
+        sessions: Sessions,
         inventory: InventoryReader,
         pool_watch: PoolWatch | None,
     ) -> None:
         super().__init__("executor", settings, ERROR_MAP, identify)
+        self.admission = admission
         self.runs = runs
+        self.sessions = sessions
         self.inventory = inventory
         self.pool_watch = pool_watch
         self._drain_duration = settings.drain
@@ -115,13 +132,15 @@ class ExecutorServer(ServiceServer):
 
     async def serve(self) -> None:
         """Serve until SIGTERM or SIGINT; raises PoolGoneError if the machine has a pool and it is gone."""
-        await self.run_until_signalled(*([self.pool_watch.run()] if self.pool_watch else []))
+        watches = [self.pool_watch.run()] if self.pool_watch else []
+        await self.run_until_signalled(self.sessions.run(), *watches)
 
     async def stop(self, drain: timedelta | None = None) -> None:
-        """Begin no more runs, give those in flight `drain` to finish, end the rest, then stop."""
+        """Begin no more runs and sessions, give those in flight `drain` to finish, end the rest, then stop."""
         self.runs.drain()
-        seconds = (self._drain_duration if drain is None else drain).total_seconds() - _LAST_WORDS_SECONDS
-        ending = asyncio.get_running_loop().call_later(max(seconds, 0), self.runs.end_all, EndReason.EXECUTOR_STOPPED)
+        seconds = max((self._drain_duration if drain is None else drain).total_seconds() - _LAST_WORDS_SECONDS, 0)
+        self.sessions.drain(timedelta(seconds=seconds))
+        ending = asyncio.get_running_loop().call_later(seconds, self.admission.end_all, EndReason.EXECUTOR_STOPPED)
         await super().stop(drain)
         ending.cancel()
         await self.runs.close()
@@ -134,23 +153,35 @@ def build_server(
     signer: Signer,
     start_judge: Callable[[], Awaitable[Judge]],
     canary: CoreJob,
+    session_sandbox: SessionSandbox | str,
 ) -> ExecutorServer:
-    """Build the server with all its parts; `start_judge` raises OSError if it cannot start a judge."""
+    """Build the server with all its parts; `start_judge` raises OSError if it cannot start a judge.
+
+    `session_sandbox` is the adapter for sessions, or why this machine has none.
+    """
     judges = JudgePool(start_judge, settings.judge_spares)
     inventory = capabilities.inventory
     health_check = HealthCheck(
         judges, canary, inventory.refresh, _room_for_runs(settings), always=capabilities.device.is_gpu
     )
     capacity = settings.capacity(inventory.current.device.gpus)
-    runs = Runs(judges, health_check, capabilities.clock, capacity, settings.fence())
-    pool_watch = PoolWatch(settings.pool_timeout, lambda: bool(runs.in_flight)) if settings.pool_timeout else None
+    admission = Admission(health_check, capabilities.clock, capacity, settings.fence())
+    runs = Runs(judges, health_check, capabilities.clock, admission)
+    pool_watch = PoolWatch(settings.pool_timeout, lambda: bool(admission.in_flight)) if settings.pool_timeout else None
     tokens = settings.tokens()
-    server = ExecutorServer(settings, partial(_identified, tokens), runs, inventory, pool_watch)
+    homes = settings.homes_dir or settings.data_dir / "homes"
+    sessions = Sessions(
+        session_sandbox, homes, lambda: inventory.current.host, health_check, capabilities.clock, admission
+    )
+    server = ExecutorServer(settings, partial(_identified, tokens), admission, runs, sessions, inventory, pool_watch)
     size_set = SizeSet.GPU if capabilities.device.has_own_memory else SizeSet.CPU
     decoder = RunDecoder(catalogue(), size_set, server.runs.capacity.eighths, capabilities.masks_compute_units)
-    servicer = ExecutorServicer(server.runs, decoder, tokens, signer, capabilities, pool_watch)
+    servicer = ExecutorServicer(admission, server.runs, sessions, decoder, tokens, signer, capabilities, pool_watch)
     executor_pb2_grpc.add_ExecutorServiceServicer_to_server(servicer, server.grpc)
     server.expose("wavepool.executor.v1.ExecutorService")
+    session_servicer = SessionServicer(sessions, SessionDecoder(admission.capacity.eighths), tokens)
+    session_pb2_grpc.add_SessionServiceServicer_to_server(session_servicer, server.grpc)
+    server.expose("wavepool.executor.v1.SessionService")
     return server
 
 
@@ -234,7 +265,8 @@ async def main() -> None:
         fork_server = JudgeForkServer(settings.fork_server_command(max_runs), settings.judge_environment(max_runs))
         try:
             canary = canary_job(capabilities.device, is_shared=capacity.runs_per_device > 1)
-            await build_server(settings, capabilities, signer, fork_server.start, canary).serve()
+            sessions = await open_bubblewrap_session(device_named(settings.device), settings.work_dir)
+            await build_server(settings, capabilities, signer, fork_server.start, canary, sessions).serve()
         except PoolGoneError as error:
             log.warning("the executor ends: %s", error)
         finally:

@@ -22,8 +22,10 @@ if TYPE_CHECKING:
     from services.executor.leases.authentication import Tokens
     from services.executor.machine.pool_watch import PoolWatch
     from services.executor.machine.signing import Signer
+    from services.executor.runs.admission import Admission
     from services.executor.runs.all_runs import Runs
     from services.executor.runs.run import Run
+    from services.executor.sessions.all_sessions import Sessions
     from services.executor.wire.capabilities import Capabilities
     from services.executor.wire.requests import RunDecoder
 
@@ -34,7 +36,9 @@ if TYPE_CHECKING:
 class ExecutorServicer(executor_pb2_grpc.ExecutorServiceServicer):
     """Serves the RPCs. Refusals are raised, and the interceptor turns them into statuses."""
 
+    admission: Admission
     runs: Runs
+    sessions: Sessions
     decoder: RunDecoder
     tokens: Tokens
     signer: Signer
@@ -71,7 +75,11 @@ class ExecutorServicer(executor_pb2_grpc.ExecutorServiceServicer):
         """Report the executor's capabilities; the call is also the pool's heartbeat."""
         if self.pool_watch:
             self.pool_watch.heard()
-        return self.capabilities.to_proto(len(self.runs.in_flight), self.runs.capacity, self.runs.unfit_reason)
+        in_flight = len(self.admission.in_flight)
+        answer = self.capabilities.to_proto(in_flight, self.admission.capacity, self.runs.unfit_reason)
+        answer.no_sessions_because = self.sessions.no_sessions_because
+        answer.session_gaps.extend(self.sessions.gaps)
+        return answer
 
     def _signed(self, run: Run, event: RunEvent) -> RunEvent:
         if not event.finished.unsigned_report:

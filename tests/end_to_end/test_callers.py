@@ -65,7 +65,11 @@ def answer(
 ) -> tuple[grpc.StatusCode, str]:
     """Status and message of a call with an empty request, which moves no money: each lacks an id or an amount."""
     try:
-        if method.server_streaming:
+        if method.client_streaming:
+            call = channel.stream_stream(path)(iter([b""]), metadata=metadata, timeout=seconds)
+            next(call, None)
+            call.cancel()
+        elif method.server_streaming:
             call = channel.unary_stream(path)(b"", metadata=metadata, timeout=seconds)
             next(call, None)
             call.cancel()
@@ -130,7 +134,7 @@ def test_each_method_answers_each_caller_as_the_table_says(
                 assert "you call as " in said
 
 
-@pytest.mark.parametrize("name", [name for name in METHODS if name.startswith("ExecutorService/")])
+@pytest.mark.parametrize("name", [name for name in METHODS if name.startswith(("ExecutorService/", "SessionService/"))])
 def test_a_machine_answers_nobody_without_its_token(
     wavepool: Wavepool, callers: dict[str, Credentials], name: str
 ) -> None:

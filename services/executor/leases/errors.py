@@ -83,8 +83,10 @@ class StaleLeaseError(ExecutorError):
 class NoSlotError(ExecutorError):
     """All slots are in use."""
 
-    def __init__(self, runs_in_flight: int) -> None:
-        super().__init__(f"All slots are in use, by {runs_in_flight} runs. Try again, or on another machine.")
+    def __init__(self, in_flight: int) -> None:
+        super().__init__(
+            f"The slots are in use: there are {in_flight} runs and sessions. Try again, or on another machine."
+        )
         self.retry_after = SLOT_RETRY
 
 

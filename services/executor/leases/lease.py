@@ -29,6 +29,11 @@ class Lease:
         if self.expire_time is not None and self.expire_time <= now:
             raise StaleLeaseError(f"it expired at {self.expire_time.isoformat()}")
 
+    def check_token(self, fencing_token: int) -> None:
+        """Raise StaleLeaseError if `fencing_token` is older than this lease's; the administrator's 0 never is."""
+        if 0 < fencing_token < self.fencing_token:
+            raise StaleLeaseError(f"its fencing token is {fencing_token}, and {self.fencing_token} holds the slot")
+
     def is_superseded_by(self, other: Lease) -> bool:
         """True if a run of `other` shows that this lease is over."""
         return 0 < self.fencing_token < other.fencing_token and overlap(self.slots, other.slots)

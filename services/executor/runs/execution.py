@@ -5,9 +5,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
-from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from wavepool.executor.v1.run_event_pb2 import (
@@ -20,7 +19,7 @@ from wavepool.executor.v1.run_event_pb2 import (
 
 from servicekit import logging
 from servicekit.rpc.proto_time import duration_to_proto
-from vocabulary.slots import EIGHTHS_PER_GPU
+from services.executor.runs.admission import EndReason
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -29,20 +28,10 @@ if TYPE_CHECKING:
     from services.executor.core.model.job import CoreJob
     from services.executor.judges.judge import Judge
     from services.executor.judges.pool import JudgePool
-    from services.executor.leases.slot import Slot
+    from services.executor.runs.admission import Place
     from services.executor.runs.run import Run
 
 log = logging.get_logger(__name__)
-
-
-class EndReason(StrEnum):
-    """Reason to end a run before its judge has finished."""
-
-    CANCELLED = "cancelled"
-    LEASE_EXPIRED = "lease_expired"
-    LEASE_PASSED_ON = "lease_passed_on"
-    EXECUTOR_STOPPED = "executor_stopped"
-    RUN_LIMIT = "run_limit"
 
 
 _VERDICTS = {
@@ -52,21 +41,6 @@ _VERDICTS = {
     EndReason.EXECUTOR_STOPPED: (VERDICT_INFRA_ERROR, "The machine was stopped during the run. Run again elsewhere."),
     EndReason.RUN_LIMIT: (VERDICT_TIME_LIMIT_EXCEEDED, "The run as a whole took too long."),
 }
-
-
-@dataclass(frozen=True)
-class Place:
-    """A run's place on the machine: its eighths and their devices."""
-
-    slots: tuple[Slot, ...]
-    devices: tuple[int, ...]
-    part_of_device: tuple[int, int] = (0, 0)
-    """The first eighth and the number of eighths of its device, if it has a part of one."""
-
-    @property
-    def is_part(self) -> bool:
-        """True if other runs may be on the same GPU."""
-        return any(slot.eighths < EIGHTHS_PER_GPU for slot in self.slots)
 
 
 class Execution:
@@ -84,6 +58,15 @@ class Execution:
         self._end_reason: EndReason | None = None
         self._changed = asyncio.Event()
         self._start = time.perf_counter()
+
+    @property
+    def is_over(self) -> bool:
+        """True once the run's last event is recorded."""
+        return self.run.is_finished
+
+    async def wait(self) -> None:
+        """Wait for the run's last event."""
+        await self.run.wait()
 
     def end(self, reason: EndReason) -> None:
         """Ask for the end of the run; the first reason counts."""

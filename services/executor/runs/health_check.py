@@ -98,14 +98,20 @@ class HealthCheck:
 
     def after(self, verdict: Verdict, devices: Sequence[int], *, leaves_processes: bool = False) -> None:
         """Check these devices after a run, if needed; the machine becomes unfit if the run left processes."""
+        self._after(f"a run that ended in {verdict}", devices, leaves_processes, verdict in DOUBTFUL)
+
+    def after_session(self, devices: Sequence[int], *, leaves_processes: bool) -> None:
+        """Check these devices after a session, as after a run."""
+        self._after("a session", devices, leaves_processes, is_doubtful=False)
+
+    def _after(self, user: str, devices: Sequence[int], leaves_processes: bool, is_doubtful: bool) -> None:  # noqa: FBT001  two facts of one end
         if leaves_processes:
             names = ", ".join(map(self._name, devices))
-            left = f"a run that ended in {verdict} left processes that cannot be killed"
-            self._condemn(f"{names} does not answer: {left}")
+            self._condemn(f"{names} does not answer: {user} left processes that cannot be killed")
             self._on_failure()
-        elif self._always or verdict in DOUBTFUL:
+        elif self._always or is_doubtful:
             for device in devices:
-                self._begin(device, f"after a run that ended in {verdict}")
+                self._begin(device, f"after {user}")
 
     @property
     def lacks_room(self) -> bool:

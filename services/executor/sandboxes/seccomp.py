@@ -95,15 +95,21 @@ _LOCAL_FAMILIES = (socket.AF_UNIX,)
 _NETWORK_FAMILIES = (socket.AF_INET, socket.AF_INET6)
 
 
-def seccomp_filter(*, internet: bool) -> bytes | None:
+_DEBUGGING = {"ptrace", "process_vm_readv", "process_vm_writev", "kcmp"}
+
+
+def seccomp_filter(*, internet: bool, interactive: bool = False) -> bytes | None:
     """Return the filter as an array of `struct sock_filter`; None for an architecture without known call numbers.
 
     `internet` permits internet sockets; set it only for sandboxes whose network namespace is empty anyway.
+    `interactive` permits what debuggers need, and netlink, which lists the network's interfaces; set it only for
+    sandboxes with namespaces of their own and nothing to hide inside.
     """
     known = _AUDIT_ARCHITECTURES.get(os.uname().machine)
     if known is None:
         return None
     column, architecture = known
+    families = (_NETWORK_FAMILIES if internet else ()) + ((socket.AF_NETLINK,) if interactive else ())
     return b"".join(
         [
             _step(_LOAD, _OFFSET_ARCHITECTURE),
@@ -112,10 +118,10 @@ def seccomp_filter(*, internet: bool) -> bytes | None:
             _step(_LOAD, _OFFSET_CALL),
             _deny(_AT_LEAST, _X32_CALLS, errno.ENOSYS),
             _deny(_EQUAL, _CLONE3[column], errno.ENOSYS),
-            *(_deny(_EQUAL, call, errno.EPERM) for calls in _DENIED_CALLS.values() if (call := calls[column])),
+            *(_deny(_EQUAL, call, errno.EPERM) for call in _denied(column, interactive=interactive)),
             _deny_new_namespaces(_CLONE[column]),
             _deny_other_families(_SOCKETPAIR[column], _LOCAL_FAMILIES),
-            _deny_other_families(_SOCKET[column], _LOCAL_FAMILIES + (_NETWORK_FAMILIES if internet else ())),
+            _deny_other_families(_SOCKET[column], _LOCAL_FAMILIES + families),
             _step(_RETURN, _ALLOW),
         ]
     )
@@ -142,6 +148,11 @@ def seccomp_profile() -> dict[str, object]:
             *_other_families("socket", _LOCAL_FAMILIES + _NETWORK_FAMILIES),
         ],
     }
+
+
+def _denied(column: int, *, interactive: bool) -> list[int]:
+    allowed = _DEBUGGING if interactive else set[str]()
+    return [call for name, calls in _DENIED_CALLS.items() if name not in allowed and (call := calls[column])]
 
 
 def _refusal(names: list[str], error: int, *arguments: dict[str, object]) -> dict[str, object]:

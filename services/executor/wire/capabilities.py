@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from services.executor.devices.profiling import Profiler
     from services.executor.machine.inventory import InventoryReader
     from services.executor.machine.load import LoadMeter
-    from services.executor.runs.all_runs import Capacity
+    from services.executor.runs.admission import Capacity
 
 
 @dataclass(frozen=True)

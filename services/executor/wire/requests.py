@@ -21,6 +21,8 @@ from vocabulary.limits import DEFAULT_DTYPE, LONGEST_RUN
 from vocabulary.slots import EIGHTHS_PER_GPU, LEGAL_EIGHTHS
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from google.protobuf.timestamp_pb2 import Timestamp
     from wavepool.executor.v1 import executor_pb2, inventory_pb2
     from wavepool.submission.v1.submission_pb2 import Submission
@@ -46,7 +48,7 @@ class RunDecoder:
         """Return the requested run; raises InvalidFieldError, UnknownProblemError."""
         submission = request.submission
         violations = [*_run_violations(request), *_lease_violations(request, caller)]
-        violations += [*self._size_violations(request), *self._slot_violations(request)]
+        violations += [*self._size_violations(request), *slot_violations(request.slots, self.capacity_eighths)]
         if request.mask_compute_units and not self.masks_compute_units:
             violations.append(("mask_compute_units", "this machine's device has none to mask; leave it out"))
         violations += [(f"submission.{field}", fault) for field, fault in unreadable(submission)]
@@ -76,26 +78,9 @@ class RunDecoder:
             return [("eighths", "leave it out beside `slots`")] if request.eighths and request.slots else []
         return [("eighths", f"is {request.eighths}; it must be one of {', '.join(map(str, sizes))}, or 0 for 8")]
 
-    def _slot_violations(self, request: executor_pb2.RunRequest) -> Violations:
-        gpu_count = self.capacity_eighths // EIGHTHS_PER_GPU
-        for number, slot in enumerate(request.slots):
-            field = f"slots[{number}]"
-            if not 0 <= slot.gpu < gpu_count:
-                return [(f"{field}.gpu", f"is {slot.gpu}; the machine's GPUs are 0 to {gpu_count - 1}")]
-            if slot.eighths not in LEGAL_EIGHTHS:
-                legal = ", ".join(map(str, LEGAL_EIGHTHS))
-                return [(f"{field}.eighths", f"is {slot.eighths}; it must be one of {legal}")]
-            if slot.first_eighth not in range(0, EIGHTHS_PER_GPU, slot.eighths):
-                fix = f"must be a multiple of {slot.eighths} below {EIGHTHS_PER_GPU}"
-                return [(f"{field}.first_eighth", f"is {slot.first_eighth}; it {fix}")]
-        gpus = [slot.gpu for slot in request.slots]
-        if len(gpus) > len(set(gpus)):
-            return [("slots", "names a GPU twice; give each GPU once")]
-        return []
-
     def _lease(self, request: executor_pb2.RunRequest) -> Lease:
         expire_time = instant(request.lease_expire_time) if request.HasField("lease_expire_time") else None
-        if slots := tuple(_slot(slot) for slot in request.slots):
+        if slots := tuple(slot_from_proto(slot) for slot in request.slots):
             return Lease(request.fencing_token, expire_time, sum(slot.eighths for slot in slots), slots)
         eighths = request.eighths or EIGHTHS_PER_GPU
         possible = places(eighths, self.capacity_eighths)
@@ -107,7 +92,36 @@ def instant(timestamp: Timestamp) -> datetime:
     return timestamp.ToDatetime(tzinfo=UTC)
 
 
-def _slot(slot: inventory_pb2.Slot) -> Slot:
+def slot_violations(slots: Sequence[inventory_pb2.Slot], capacity_eighths: int) -> Violations:
+    """Return what is wrong with a request's `slots` on a machine of this size."""
+    gpu_count = capacity_eighths // EIGHTHS_PER_GPU
+    for number, slot in enumerate(slots):
+        field = f"slots[{number}]"
+        if not 0 <= slot.gpu < gpu_count:
+            return [(f"{field}.gpu", f"is {slot.gpu}; the machine's GPUs are 0 to {gpu_count - 1}")]
+        if slot.eighths not in LEGAL_EIGHTHS:
+            legal = ", ".join(map(str, LEGAL_EIGHTHS))
+            return [(f"{field}.eighths", f"is {slot.eighths}; it must be one of {legal}")]
+        if slot.first_eighth not in range(0, EIGHTHS_PER_GPU, slot.eighths):
+            fix = f"must be a multiple of {slot.eighths} below {EIGHTHS_PER_GPU}"
+            return [(f"{field}.first_eighth", f"is {slot.first_eighth}; it {fix}")]
+    gpus = [slot.gpu for slot in slots]
+    if len(gpus) > len(set(gpus)):
+        return [("slots", "names a GPU twice; give each GPU once")]
+    return []
+
+
+def token_violations(fencing_token: int, caller: Caller) -> Violations:
+    """Return what is wrong with a request's fencing token for this caller."""
+    if fencing_token < 0:
+        return [("fencing_token", "must not be negative")]
+    if caller is Caller.LEASE_HOLDER and fencing_token == 0:
+        return [("fencing_token", "is 0, which is for the admin token; send that of the lease")]
+    return []
+
+
+def slot_from_proto(slot: inventory_pb2.Slot) -> Slot:
+    """Return the slot by the number of its first eighth on the machine."""
     return Slot(slot.gpu * EIGHTHS_PER_GPU + slot.first_eighth, slot.eighths)
 
 
@@ -123,11 +137,7 @@ def _run_violations(request: executor_pb2.RunRequest) -> Violations:
 
 
 def _lease_violations(request: executor_pb2.RunRequest, caller: Caller) -> Violations:
-    violations: Violations = []
-    if request.fencing_token < 0:
-        violations.append(("fencing_token", "must not be negative"))
-    if caller is Caller.LEASE_HOLDER and request.fencing_token == 0:
-        violations.append(("fencing_token", "is 0, which is for the admin token; send that of the lease"))
+    violations = token_violations(request.fencing_token, caller)
     if caller is Caller.LEASE_HOLDER and not request.HasField("lease_expire_time"):
         violations.append(("lease_expire_time", "is missing; send the instant at which the lease expires"))
     return violations

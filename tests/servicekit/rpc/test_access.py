@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import grpc
 import pytest
 from wavepool.billing.v1 import billing_pb2, billing_pb2_grpc
+from wavepool.executor.v1 import session_pb2, session_pb2_grpc
 
 from servicekit.rpc import access, callers
 from servicekit.rpc.callers import REMEMBERED_SECONDS, Callers, if_found
@@ -20,7 +21,7 @@ from servicekit.settings.config import ServiceSettings
 from tests.service_token import SERVICE_TOKEN
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
+    from collections.abc import AsyncGenerator, AsyncIterator
 
 ADMINISTRATOR, USER = "wpt_administrator", "wpt_user"
 
@@ -155,3 +156,38 @@ async def test_billing_that_cannot_be_asked_makes_nobody_a_caller(code: grpc.Sta
     with pytest.raises(RefusedCallError, match=r"billing cannot be asked .* \(it is down\)") as caught:
         await if_found(failing())
     assert caught.value.code is grpc.StatusCode.UNAVAILABLE
+
+
+async def test_streams_in_both_directions_are_for_those_who_may_call_and_each_message_is_read() -> None:
+    reached: list[bytes] = []
+
+    class Servicer(session_pb2_grpc.SessionServiceServicer):
+        async def Connect(self, request_iterator: Any, context: Any) -> AsyncIterator[Any]:  # noqa: N802 - grpc's own
+            async for request in request_iterator:
+                reached.append(request.data)
+                yield session_pb2.ConnectResponse(data=request.data.upper())
+
+    async def identify(context: Any) -> access.Caller:
+        kind = dict(context.invocation_metadata() or ()).get("kind", "")
+        return access.Caller(frozenset({kind}), kind)
+
+    server = ServiceServer("executor", ServiceSettings(port=0), {}, identify)
+    session_pb2_grpc.add_SessionServiceServicer_to_server(Servicer(), server.grpc)
+    await server.start()
+    try:
+        async with grpc.aio.insecure_channel(f"127.0.0.1:{server.port}") as channel:
+            stub: Any = session_pb2_grpc.SessionServiceStub(channel)
+            said = [session_pb2.ConnectRequest(data=word) for word in (b"one", b"two")]
+            answers = stub.Connect(iter(said), metadata=(("kind", "lease_holder"),), timeout=30)
+            assert [answer.data async for answer in answers] == [b"ONE", b"TWO"]
+            raw = channel.stream_stream("/wavepool.executor.v1.SessionService/Connect")
+            for kind, code in (
+                ("gateway", grpc.StatusCode.PERMISSION_DENIED),
+                ("lease_holder", grpc.StatusCode.INVALID_ARGUMENT),
+            ):
+                with pytest.raises(grpc.aio.AioRpcError) as refused:
+                    await raw(iter([b"\xff"]), metadata=(("kind", kind),), timeout=30).read()
+                assert refused.value.code() is code
+            assert reached == [b"one", b"two"]
+    finally:
+        await server.stop(timedelta(0))

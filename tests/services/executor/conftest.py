@@ -30,7 +30,9 @@ from tests.services.executor.client import ADMIN_TOKEN, LEASE_TOKEN, Client
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
 
+    from servicekit.clock import Clock
     from services.executor.server import ExecutorServer
+    from services.executor.sessions.session_sandbox import SessionSandbox
     from tests.services.executor.client import StartExecutor
 
 JUDGE = [sys.executable, str(Path(__file__).with_name("scripted_judge.py"))]
@@ -71,6 +73,8 @@ async def start_executor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Asy
             is_gpu: bool = False,
             machine: object = None,
             judges: Callable[[], Awaitable[Judge]] = start_judge,
+            clock: Clock | None = None,
+            session_sandbox: SessionSandbox | str = "no session in this test",
             **settings: object,
         ) -> tuple[ExecutorServer, Client]:
             tokens = {"token": LEASE_TOKEN, "admin_token": ADMIN_TOKEN}
@@ -80,9 +84,9 @@ async def start_executor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Asy
             device = replace(CAPABILITIES.device, is_gpu=is_gpu)
             inventory = InventoryReader(machine or CpuDevice(), SystemClock())
             await inventory.read()
-            capabilities = replace(CAPABILITIES, device=device, inventory=inventory)
+            capabilities = replace(CAPABILITIES, device=device, inventory=inventory, clock=clock or CAPABILITIES.clock)
             job = CoreJob(canary, Mode.SANDBOX)
-            server = build_server(chosen, capabilities, signer, judges, job)
+            server = build_server(chosen, capabilities, signer, judges, job, session_sandbox)
             await server.start()
             cleanup.push_async_callback(server.stop)
             channel = open_channel(f"127.0.0.1:{server.port}")

@@ -35,6 +35,10 @@ class ScratchFolder:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self.remove()
+
+    def remove(self) -> None:
+        """Remove the folder with all that is in it."""
         remove_tree(self.path)
         os.close(self._lock)
 

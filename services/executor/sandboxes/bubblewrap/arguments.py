@@ -22,10 +22,11 @@ if TYPE_CHECKING:
 
     from services.executor.sandboxes.sandbox import Command, Limits, Mount
 
-_NAMESPACES = ("--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try")
-_ORDINARY_USER = ("--unshare-user", "--disable-userns", "--uid", "65534", "--gid", "65534", "--cap-drop", "ALL")
+NAMESPACES = ("--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try")
+_ORDINARY_USER = ("--unshare-user", "--disable-userns", "--cap-drop", "ALL")
+NOBODY = 65534
 _ROOT = ("--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID", "--cap-add", "CAP_SETPCAP")
-_LIFE = ("--die-with-parent", "--new-session", "--clearenv", "--hostname", "sandbox")
+LIFE = ("--die-with-parent", "--new-session", "--clearenv")
 # Needed by every dynamically linked program of the host, besides its own mounts.
 _SYSTEM_FILES = ("/etc/ld.so.cache", "/etc/alternatives")
 # Writes to stdout that the sandbox is made, and goes on when a line comes on stdin; if we die before that, none comes.
@@ -43,26 +44,32 @@ def bubblewrap_options(command: Command, limits: Limits, system: Sequence[str]) 
     """Return everything between `bwrap` and the program; `system` comes from `system_mounts`."""
     tmpfs = ("--perms", "1777", "--size", str(limits.file_mib << 20), "--tmpfs")
     return [
-        *_NAMESPACES,
-        *_LIFE,
+        *NAMESPACES,
+        *LIFE,
+        *("--hostname", "sandbox"),
         *system,
         *("--proc", "/proc", "--dev", "/dev", *tmpfs, "/dev/shm", *tmpfs, "/tmp"),  # noqa: S108  the sandbox's own
-        *(word for device in command.devices for word in _device(device)),
-        *(word for mount in command.mounts for word in _bind(mount)),
+        *(word for node in command.devices for word in device(node)),
+        *(word for mount in command.mounts for word in bind(mount)),
         *("--remount-ro", "/dev", "--remount-ro", "/", "--chdir", str(command.workdir)),
     ]
 
 
-def user_options(uid: int | None) -> tuple[str, ...]:
-    """Return the options for users and capabilities; `uid` is None if we are not root."""
-    return _ORDINARY_USER if uid is None else _ROOT
+def user_options(uid: int | None, inside: int = NOBODY) -> tuple[str, ...]:
+    """Return the options for users and capabilities; `uid` is None if we are not root, and then `inside` is seen."""
+    return (*_ORDINARY_USER, "--uid", str(inside), "--gid", str(inside)) if uid is None else _ROOT
 
 
-def sandboxed_program(command: Command, limits: Limits, uid: int | None, groups: Sequence[int] = ()) -> list[str]:
-    """Return the chain of programs in the sandbox that ends in the command; `groups` are kept if the user changes."""
+def sandboxed_program(
+    command: Command, limits: Sequence[str], uid: int | None, groups: Sequence[int] = ()
+) -> list[str]:
+    """Return the chain of programs in the sandbox that ends in the command.
+
+    `limits` are options of prlimit. `groups` are kept if the user changes.
+    """
     environment = [f"{name}={value}" for name, value in command.environment.items()]
     return [
-        *("/usr/bin/prlimit", *resource_limits(limits), "--"),
+        *("/usr/bin/prlimit", *limits, "--"),
         *(() if uid is None else _change_user(uid, groups)),
         *("/bin/sh", "-c", _WAIT_FOR_GO, "sh"),
         *("/usr/bin/env", "-i", *environment),
@@ -86,20 +93,22 @@ def system_mounts(root: Path) -> list[str]:
         elif folder.is_dir():
             options += ["--ro-bind", f"/{name}", f"/{name}"]
     for file in _SYSTEM_FILES:
-        options += [*_parent_folders(Path(file)), "--ro-bind-try", file, file]
+        options += [*parent_folders(Path(file)), "--ro-bind-try", file, file]
     return options
 
 
-def _bind(mount: Mount) -> tuple[str, ...]:
+def bind(mount: Mount) -> tuple[str, ...]:
+    """Return the options for a mount."""
     kind = "--bind" if mount.writable else "--ro-bind"
-    return (*_parent_folders(mount.target), kind, str(mount.source), str(mount.target))
+    return (*parent_folders(mount.target), kind, str(mount.source), str(mount.target))
 
 
-def _device(node: Path) -> tuple[str, ...]:
-    return (*_parent_folders(node), "--dev-bind", str(node), str(node))
+def device(node: Path) -> tuple[str, ...]:
+    """Return the options for a device node."""
+    return (*parent_folders(node), "--dev-bind", str(node), str(node))
 
 
-def _parent_folders(target: Path) -> tuple[str, ...]:
+def parent_folders(target: Path) -> tuple[str, ...]:
     """Make the parent folders of `target` ourselves, as bwrap would make them accessible to their owner only."""
     parents = [str(parent) for parent in reversed(target.parents) if parent.name]
     return tuple(word for parent in parents for word in ("--perms", "0755", "--dir", parent))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from services.executor.sandboxes.bubblewrap.arguments import (
     bubblewrap_options,
+    resource_limits,
     sandboxed_program,
     system_mounts,
     user_options,
@@ -67,7 +68,7 @@ class BubblewrapSandbox:
         async with AsyncExitStack() as cleanup:
             claim = self._host.claim(command, limits, cleanup)
             options = [*user_options(claim.uid), *bubblewrap_options(command, limits, self._system)]
-            program = sandboxed_program(command, limits, claim.uid, device_groups(command))
+            program = sandboxed_program(command, resource_limits(limits), claim.uid, device_groups(command))
             tree = start_bubblewrap([bwrap, *options], program, claim.procs_files, self._seccomp)
             cleanup.push_async_callback(tree.destroy)
             readers = await tree.child.outputs()

@@ -17,8 +17,9 @@ if TYPE_CHECKING:
     import asyncio
     from collections.abc import Sequence
 
-# Enters the cgroups as the current user, then becomes bwrap, so that nothing of the sandbox runs outside them.
-_ENTER_CGROUPS = 'while [ "$1" != -- ]; do echo 0 >"$1" || exit 125; shift; done; shift; exec "$@"'
+# Enters the cgroups as the current user, then becomes bwrap, so that nothing of the sandbox runs outside them. PWD,
+# which the shell sets, would show our folder to a sandbox that runs as our own user.
+_ENTER_CGROUPS = 'unset PWD; while [ "$1" != -- ]; do echo 0 >"$1" || exit 125; shift; done; shift; exec "$@"'
 # The line that the first program in the sandbox writes, and the line that it waits for.
 _SANDBOX_IS_MADE = _GO = b"\n"
 
@@ -91,26 +92,36 @@ class BubblewrapTree:
 
 
 def start_bubblewrap(
-    bwrap: Sequence[str], program: Sequence[str], procs_files: Sequence[str], seccomp: bytes | None
+    bwrap: Sequence[str],
+    program: Sequence[str],
+    procs_files: Sequence[str],
+    seccomp: bytes | None,
+    descriptors: Sequence[int] = (),
 ) -> BubblewrapTree:
-    """Start `bwrap` with its options, inside the groups of `procs_files`.
+    """Start `bwrap` with its options, inside the groups of `procs_files`; the program gets our `descriptors`.
 
     Options and reports travel in memory files. This keeps options out of `ps`, and writing reports cannot fail: a bwrap
     that dies of writing to a pipe whose reader was killed leaves a half-made sandbox that waits for ever.
     """
     with ExitStack() as unused:
         status = unused.enter_context(os.fdopen(os.memfd_create("wavepool-sandbox-status"), "rb", buffering=0))
-        tree = BubblewrapTree(_started(bwrap, program, procs_files, seccomp, status), status)
+        passed = [status.fileno(), *descriptors]
+        tree = BubblewrapTree(_started(bwrap, program, procs_files, seccomp, passed), status)
         unused.pop_all()
         return tree
 
 
 def _started(
-    bwrap: Sequence[str], program: Sequence[str], procs_files: Sequence[str], seccomp: bytes | None, status: IO[bytes]
+    bwrap: Sequence[str],
+    program: Sequence[str],
+    procs_files: Sequence[str],
+    seccomp: bytes | None,
+    fds: Sequence[int],
 ) -> Child:
+    """Start it; the first of the descriptors `fds` is for bwrap's reports."""
     with ExitStack() as descriptors:
-        passed = [status.fileno()]
-        options = [*bwrap[1:], "--json-status-fd", str(status.fileno())]
+        passed = [*fds]
+        options = [*bwrap[1:], "--json-status-fd", str(fds[0])]
         if seccomp is not None:
             passed.append(_memory_file(seccomp, descriptors))
             options += ["--seccomp", str(passed[-1])]

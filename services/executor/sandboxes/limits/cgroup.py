@@ -44,10 +44,15 @@ class CgroupCounters:
     @property
     def ran_out_of_memory(self) -> bool:
         """True if the kernel has killed a process here for lack of memory."""
+        return self.killed_for_memory > 0
+
+    @property
+    def killed_for_memory(self) -> int:
+        """Number of processes that the kernel has killed here for lack of memory."""
         counts = itertools.chain.from_iterable(
             _pairs(folder / name) for folder in self.folders for name in ("memory.events", "memory.oom_control")
         )
-        return any(key == "oom_kill" and value > 0 for key, value in counts)
+        return max((value for key, value in counts if key == "oom_kill"), default=0)
 
     @property
     def peak_memory_mib(self) -> int:
@@ -74,15 +79,20 @@ class CgroupCounters:
 
 
 class Cgroup(CgroupCounters):
-    """The group or groups of one sandbox; raises OSError if they cannot be made."""
+    """The group or groups of one sandbox; raises OSError if they cannot be made.
 
-    def __init__(self, parents: Iterable[Path], *, memory_mib: int, processes: int, cores: float) -> None:
+    If memory runs out, the kernel ends all processes of the sandbox with `ends_whole`, else only some.
+    """
+
+    def __init__(
+        self, parents: Iterable[Path], *, memory_mib: int, processes: int, cores: float, ends_whole: bool = True
+    ) -> None:
         name = f"{_PREFIX}-{os.getpid()}-{_process_namespace()}-{next(_SERIAL)}"
         super().__init__(parent / name for parent in parents)
         try:
             for folder in self.folders:
                 folder.mkdir()
-                _limit(folder, memory_mib << 20, processes)
+                _limit(folder, memory_mib << 20, processes, ends_whole=ends_whole)
                 limit_cpu(folder, cores)
         except OSError:
             self.remove_folders()
@@ -144,12 +154,12 @@ def _process_namespace() -> int:
     return Path("/proc/self/ns/pid").stat().st_ino
 
 
-def _limit(folder: Path, memory_bytes: int, processes: int) -> None:
+def _limit(folder: Path, memory_bytes: int, processes: int, *, ends_whole: bool) -> None:
     limits = {
         "pids.max": processes,
         "memory.max": memory_bytes,
         "memory.swap.max": 0,
-        "memory.oom.group": 1,
+        "memory.oom.group": int(ends_whole),
         "memory.limit_in_bytes": memory_bytes,
         "memory.memsw.limit_in_bytes": memory_bytes,
     }

@@ -66,9 +66,12 @@ class HostResources:
         """True if the kernel limits the processor time of whole sandboxes."""
         return are_limited_in_cpu(self._cgroup_parents)
 
-    def claim(self, command: Command, limits: Limits, cleanup: AsyncExitStack) -> Claim:
-        """Claim a sandbox's resources for `command` until `cleanup` is closed; raises OSError if a mount is missing."""
-        return Claim(self.user(command, cleanup), self._cgroup(limits, cleanup))
+    def claim(self, command: Command, limits: Limits, cleanup: AsyncExitStack, *, ends_whole: bool = True) -> Claim:
+        """Claim a sandbox's resources for `command` until `cleanup` is closed; raises OSError if a mount is missing.
+
+        If memory runs out, the kernel ends the whole sandbox with `ends_whole`, else only some of its processes.
+        """
+        return Claim(self.user(command, cleanup), self._cgroup(limits, cleanup, ends_whole=ends_whole))
 
     def user(self, command: Command, cleanup: AsyncExitStack) -> int | None:
         """Return a user id that owns the writable mounts of `command`; None if the sandbox runs as our own user."""
@@ -79,11 +82,15 @@ class HostResources:
         cleanup.enter_context(lend_writable_mounts(command.mounts, user.uid))
         return user.uid
 
-    def _cgroup(self, limits: Limits, cleanup: AsyncExitStack) -> Cgroup | None:
+    def _cgroup(self, limits: Limits, cleanup: AsyncExitStack, *, ends_whole: bool) -> Cgroup | None:
         if not self._cgroup_parents:
             return None
         cgroup = Cgroup(
-            self._cgroup_parents, memory_mib=limits.memory_mib, processes=limits.processes, cores=limits.cores
+            self._cgroup_parents,
+            memory_mib=limits.memory_mib,
+            processes=limits.processes,
+            cores=limits.cores,
+            ends_whole=ends_whole,
         )
         cleanup.push_async_callback(cgroup.remove)
         return cgroup

@@ -1,0 +1,333 @@
+"""Sandboxes for sessions, made by bubblewrap: namespaces, a private root, no network but a loopback of its own.
+
+As root the sandbox runs as a user of its own, else in a user namespace (`sandboxes/bubblewrap/arguments.py`). Nothing
+in it listens for us: the first program inherits one end of a socket, over which it gets orders and connections.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import re
+import resource
+import shutil
+import socket
+from contextlib import AsyncExitStack, suppress
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from hipcpu.build_folder import BuildKind
+from services.executor.core.sandbox.scratch import ScratchFolder
+from services.executor.devices.selection import selected
+from services.executor.sandboxes.bubblewrap.arguments import (
+    LIFE,
+    NAMESPACES,
+    bind,
+    device,
+    parent_folders,
+    sandboxed_program,
+    system_mounts,
+    user_options,
+)
+from services.executor.sandboxes.bubblewrap.tree import start_bubblewrap
+from services.executor.sandboxes.choice import SandboxSetting, choose_sandbox
+from services.executor.sandboxes.limits.host_resources import HostResources, device_groups
+from services.executor.sandboxes.limits.watchdog import Watchdog
+from services.executor.sandboxes.output import capture
+from services.executor.sandboxes.process_tree import tree_pids
+from services.executor.sandboxes.running_sandbox import SandboxParts
+from services.executor.sandboxes.sandbox import Command, Limits, Mount, SandboxError
+from services.executor.sandboxes.seccomp import seccomp_filter
+from services.executor.sessions.errors import SilentSessionError
+from services.executor.sessions.guardian import Guardian
+from services.executor.sessions.session_files import HOME, IN_SANDBOX, SessionFiles
+from services.executor.sessions.session_sandbox import SessionGap
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from services.executor.devices.device import Device
+    from services.executor.sandboxes.bubblewrap.tree import BubblewrapTree
+    from services.executor.sandboxes.limits.host_resources import Claim
+    from services.executor.sessions.keys import Key
+    from services.executor.sessions.session_sandbox import OnReport, Report, SandboxOrder
+    from services.executor.sessions.share import Share
+
+_PYTHON = Path("/usr/bin/python3")
+_USER_INSIDE = 1000
+"""The user's number in a user namespace; as root it is the number outside, too."""
+_MESSAGE_BYTES = 1 << 16
+_PATH = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"
+_LAST_WORDS_BYTES = 4096
+_FOR_EVER = timedelta(days=365)
+_OUR_FILES = ("passwd", "group", "nsswitch.conf", "hosts", "profile")
+# What shells, editors and programs expect in /etc, and that says nothing about this machine's people.
+_ETC = (
+    *("/etc/ssl/certs", "/etc/bash.bashrc", "/etc/inputrc", "/etc/terminfo", "/etc/localtime"),
+    *("/etc/zsh", "/etc/vim", "/etc/mime.types", "/etc/services", "/etc/protocols", "/etc/OpenCL", "/etc/ld.so.conf"),
+    "/etc/ld.so.conf.d",
+)
+
+
+def missing_programs() -> str:
+    """Return what this machine lacks for sessions, with the fix; empty if it has everything."""
+    if sshd_program() is None:
+        return "sshd is not installed: run `apt-get install openssh-server` on this machine"
+    if shutil.which("bwrap") is None:
+        return "bwrap is not installed: run `apt-get install bubblewrap` on this machine"
+    if not _PYTHON.exists():
+        return f"{_PYTHON} is missing: run `apt-get install python3` on this machine"
+    return ""
+
+
+def sshd_program() -> str | None:
+    """Return the path of sshd, or None; a sandbox shows only programs in /usr."""
+    return shutil.which("sshd", path="/usr/sbin:/usr/local/sbin:/usr/bin")
+
+
+async def open_bubblewrap_session(compute: Device, work_dir: Path) -> BubblewrapSession | str:
+    """Return the adapter, or why sessions cannot be held here, with the fix."""
+    if missing := missing_programs():
+        return missing
+    try:
+        await choose_sandbox(SandboxSetting.BUBBLEWRAP)
+    except SandboxError as error:
+        return str(error)
+    return BubblewrapSession(compute, work_dir)
+
+
+class BubblewrapSession:
+    """Needs `bwrap`, `sshd` and Python, as root or as an ordinary user with user namespaces.
+
+    Sessions get their GPUs from `compute`, and have their folders in `work_dir`.
+    """
+
+    name = "bubblewrap"
+
+    def __init__(self, compute: Device, work_dir: Path) -> None:
+        self._compute = compute
+        self._work_dir = work_dir
+        self._host = HostResources()
+        self._seccomp = seccomp_filter(internet=True, interactive=True)
+
+    @property
+    def gaps(self) -> tuple[str, ...]:
+        """Gaps on this machine."""
+        closed = {
+            SessionGap.MEMORY: self._host.limits_memory,
+            SessionGap.CPU: self._host.limits_cpu,
+            SessionGap.SYSTEM_CALLS: self._seccomp is not None,
+        }
+        return tuple(gap for gap in SessionGap if not closed.get(gap, False))
+
+    async def open(self, order: SandboxOrder, on_report: OnReport) -> BubblewrapSandboxOfSession:
+        """Make the sandbox; raises SandboxError."""
+        if missing := missing_programs():
+            raise SandboxError(missing)
+        async with AsyncExitStack() as cleanup:
+            try:
+                return await self._open(order, on_report, cleanup)
+            except OSError as error:
+                raise SandboxError(f"the session's sandbox cannot be made: {error}") from error
+
+    async def _open(
+        self, order: SandboxOrder, on_report: OnReport, cleanup: AsyncExitStack
+    ) -> BubblewrapSandboxOfSession:
+        scratch = ScratchFolder(self._work_dir)
+        cleanup.push_async_callback(asyncio.to_thread, scratch.remove)
+        home = order.home or scratch.path / "home"
+        home.mkdir(mode=0o700, parents=True, exist_ok=True)
+        gpus = await asyncio.to_thread(self._gpu_command, order.devices, scratch.path)
+        mounts = [*gpus.mounts, Mount(home, Path(HOME), writable=True)]
+        control, inside = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        cleanup.callback(control.close)
+        program = Command(_supervisor(inside.fileno()), Path("/"), mounts, {"PATH": _PATH}, gpus.devices)
+        with inside:
+            # What is pushed first is undone last: the tree ends, then its claim, then the folder goes.
+            limits = _limits(order.share)
+            claim = self._host.claim(program, limits, cleanup, ends_whole=False)
+            guardian = Guardian(scratch.path, claim.cgroup.folders if claim.cgroup else [])
+            cleanup.push_async_callback(guardian.dismiss)
+            files = SessionFiles(scratch.path / "session")
+            host_key = _write(files, order, gpus, claim.uid)
+            if claim.uid is not None and order.home is not None:
+                await asyncio.to_thread(give_tree, home, claim.uid)
+            tree = self._launch(order, program, claim, files, inside.fileno())
+        cleanup.push_async_callback(tree.destroy)
+        readers = await tree.child.outputs()
+        cleanup.callback(tree.let_go)
+        await tree.make(*readers)
+        captured = capture(readers, limits.output_bytes)
+        watchdog = Watchdog(limits, lambda: tree_pids(tree.child.pid), claim.cgroup, ())
+        parts = SandboxParts(tree, watchdog, captured, claim.cgroup, cleanup.pop_all())
+        opened = BubblewrapSandboxOfSession(order.session_id, parts, control, files, host_key)
+        opened.start(on_report)
+        return opened
+
+    def _launch(
+        self, order: SandboxOrder, program: Command, claim: Claim, files: SessionFiles, control: int
+    ) -> BubblewrapTree:
+        bwrap = cast("str", shutil.which("bwrap"))
+        options = [*user_options(claim.uid, _USER_INSIDE), *_options(order, program, files.folder)]
+        chain = sandboxed_program(program, _resource_limits(order.share), claim.uid, device_groups(program))
+        return start_bubblewrap([bwrap, *options], chain, claim.procs_files, self._seccomp, [control])
+
+    def _gpu_command(self, devices: Sequence[int], folder: Path) -> Command:
+        """Return a command that only says what a program needs to see of the GPUs; on processors that is nothing."""
+        if not self._compute.describe().has_own_memory:
+            return Command((), Path("/"))
+        run = selected(self._compute, devices).run_command(folder / "build", BuildKind.PROGRAM)
+        mounts = [mount for mount in run.mounts if mount.source != folder / "build"]
+        return Command((), Path("/"), mounts, run.environment, run.devices)
+
+
+class BubblewrapSandboxOfSession:
+    """Implements OpenSandbox."""
+
+    def __init__(
+        self, session_id: str, parts: SandboxParts, control: socket.socket, files: SessionFiles, host_key: str
+    ) -> None:
+        self.host_key = host_key
+        self._session_id = session_id
+        self._parts = parts
+        self._control = control
+        self._files = files
+        self._ended = asyncio.create_task(self._wait())
+        self._destroying: asyncio.Task[bool] | None = None
+
+    @property
+    def killed_for_memory(self) -> int:
+        """Number of processes that the kernel has killed for lack of memory."""
+        return self._parts.cgroup.killed_for_memory if self._parts.cgroup else 0
+
+    def start(self, on_report: OnReport) -> None:
+        """Let the first program begin, and pass on what it reports."""
+        self._control.setblocking(False)
+        asyncio.get_running_loop().add_reader(self._control, self._read, on_report)
+        self._parts.tree.release()
+
+    def write_keys(self, keys: Sequence[Key]) -> None:
+        """Replace the keys that open the session."""
+        self._files.write_keys(keys)
+
+    def send(self, order: Report, descriptor: int | None = None) -> None:
+        """Give an order, with an open file; raises SilentSessionError."""
+        descriptors = [] if descriptor is None else [descriptor]
+        try:
+            socket.send_fds(self._control, [json.dumps(order).encode()], descriptors)
+        except OSError as error:
+            raise SilentSessionError(self._session_id) from error
+
+    async def wait(self) -> str:
+        """Wait until the first program has ended; returns what it wrote last."""
+        return await asyncio.shield(self._ended)
+
+    async def destroy(self) -> bool:
+        """End everything and remove the session's files; returns False if there are processes that do not end."""
+        self._destroying = self._destroying or asyncio.create_task(self._destroy())
+        return await asyncio.shield(self._destroying)
+
+    async def _destroy(self) -> bool:
+        self._stop_reading()
+        return await self._parts.end()
+
+    async def _wait(self) -> str:
+        with suppress(SandboxError):
+            await self._parts.tree.wait_status()
+        return self._parts.capture.stderr.kept[-_LAST_WORDS_BYTES:].decode(errors="replace").strip()
+
+    def _read(self, on_report: OnReport) -> None:
+        try:
+            message = self._control.recv(_MESSAGE_BYTES)
+        except BlockingIOError:
+            return
+        except OSError:
+            message = b""
+        if not message:
+            self._stop_reading()
+            return
+        # Users of the session can make it say anything.
+        with suppress(ValueError, RecursionError):
+            report: Any = json.loads(message)
+            if isinstance(report, dict):
+                on_report(cast("dict[str, object]", report))
+
+    def _stop_reading(self) -> None:
+        if self._control.fileno() >= 0:
+            asyncio.get_running_loop().remove_reader(self._control)
+
+
+def host_name(session_id: str) -> str:
+    """Return the host name that a session's shells show."""
+    letters = re.sub(r"[^a-z0-9]", "", session_id.lower())
+    return f"wp-{letters[-8:] or 'session'}"
+
+
+def give_tree(folder: Path, uid: int) -> None:
+    """Give all that is in `folder` to a user; follows no links. Nothing may write to it meanwhile."""
+    for _, folders, names, descriptor in os.fwalk(folder, follow_symlinks=False):
+        for name in (*folders, *names):
+            if os.stat(name, dir_fd=descriptor, follow_symlinks=False).st_uid != uid:
+                os.chown(name, uid, uid, dir_fd=descriptor, follow_symlinks=False)
+
+
+def _supervisor(control: int) -> list[str]:
+    sshd = sshd_program() or ""
+    return [
+        *(str(_PYTHON), "-I", "-S", str(IN_SANDBOX / "supervisor.py")),
+        *(sshd, str(IN_SANDBOX / "sshd_config"), str(control), HOME),
+    ]
+
+
+def _write(files: SessionFiles, order: SandboxOrder, gpus: Command, uid: int | None) -> str:
+    """Write the session's files for its user; returns the public host key."""
+    programs = [f"{mount.target}/bin" for mount in gpus.mounts if (mount.source / "bin").is_dir()]
+    environment = {"PATH": ":".join([*programs, _PATH]), **order.share.environment, **gpus.environment}
+    number = _USER_INSIDE if uid is None else uid
+    host_key = files.write(order.keys, {**environment, **order.environment}, number, host_name(order.session_id))
+    if uid is not None:
+        files.give_host_key_to(uid)
+    return host_key
+
+
+def _options(order: SandboxOrder, program: Command, files: Path) -> list[str]:
+    """Return the options of bwrap that follow those for users."""
+    shared_memory, temporary = (
+        ("--perms", "1777", "--size", str(mib << 20), "--tmpfs", where)
+        for mib, where in ((order.share.shared_memory_mib, "/dev/shm"), (order.share.memory_mib // 2, "/tmp"))  # noqa: S108  the sandbox's own
+    )
+    return [
+        *NAMESPACES,
+        *LIFE,
+        *("--hostname", host_name(order.session_id)),
+        *system_mounts(Path("/")),
+        *(word for path in _ETC for word in (*parent_folders(Path(path)), "--ro-bind-try", path, path)),
+        *("--proc", "/proc", "--dev", "/dev", *shared_memory, *temporary),
+        *("--perms", "0755", "--dir", "/var", "--symlink", "/tmp", "/var/tmp", "--perms", "0755", "--dir", "/run"),  # noqa: S108  as above
+        *(word for node in program.devices for word in device(node)),
+        *bind(Mount(files, IN_SANDBOX)),
+        *(word for name in _OUR_FILES for word in bind(Mount(files / name, Path("/etc", name)))),
+        *(word for mount in program.mounts for word in bind(mount)),
+        *("--remount-ro", "/dev", "--remount-ro", "/", "--chdir", "/"),
+    ]
+
+
+def _resource_limits(share: Share) -> list[str]:
+    _, most = resource.getrlimit(resource.RLIMIT_NPROC)
+    processes = share.processes if most == resource.RLIM_INFINITY else min(share.processes, most)
+    return [f"--nproc={processes}", "--nofile=1024:", "--core=0:"]
+
+
+def _limits(share: Share) -> Limits:
+    """The limits of the control group; time has no limit, and memory is not polled."""
+    return Limits(
+        wall=_FOR_EVER,
+        cpu=_FOR_EVER,
+        memory_mib=share.memory_mib,
+        processes=share.processes,
+        file_mib=share.memory_mib,
+        output_bytes=_LAST_WORDS_BYTES,
+        cores=share.cores,
+    )

@@ -1,0 +1,72 @@
+"""Reasons for which the executor refuses a call about a session.
+
+ExecutorError
+├── NoSessionsError
+├── UnknownSessionError
+├── SessionConflictError
+├── HomeInUseError
+├── SessionNotReadyError
+├── TooManyConnectionsError
+└── SilentSessionError
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from services.executor.leases.errors import ExecutorError
+
+_READY_RETRY = timedelta(seconds=1)
+"""Most sandboxes are ready within a second."""
+
+
+class NoSessionsError(ExecutorError):
+    """The machine cannot hold sessions."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"This machine cannot hold sessions: {reason}. Or use another machine.")
+
+
+class UnknownSessionError(ExecutorError):
+    """No such session is known here, or it is over."""
+
+    def __init__(self, session_id: str) -> None:
+        super().__init__(f"There is no session {session_id!r} here (any more). Open another under a new id.")
+
+
+class SessionConflictError(ExecutorError):
+    """The session id is taken by another request."""
+
+    def __init__(self, session_id: str) -> None:
+        super().__init__(
+            f"Session {session_id!r} was opened with other slots, environment or home. Use a new id for each session."
+        )
+
+
+class HomeInUseError(ExecutorError):
+    """Another session uses the home."""
+
+    def __init__(self, home: str, session_id: str) -> None:
+        super().__init__(f"home: {home!r} is in use by session {session_id!r}; close that one, or name another home")
+
+
+class SessionNotReadyError(ExecutorError):
+    """The session is still being opened, or is ending."""
+
+    def __init__(self, session_id: str) -> None:
+        super().__init__(f"Session {session_id!r} is not ready, or is ending: wait for its `ready` or `ended` event.")
+        self.retry_after = _READY_RETRY
+
+
+class TooManyConnectionsError(ExecutorError):
+    """The session has as many connections as it may have."""
+
+    def __init__(self, session_id: str, most: int) -> None:
+        super().__init__(f"Session {session_id!r} has {most} connections, and no more are taken. Close one.")
+
+
+class SilentSessionError(ExecutorError):
+    """A session's first program takes no orders: it has ended, or one of its users has stopped it."""
+
+    def __init__(self, session_id: str) -> None:
+        super().__init__(f"Session {session_id!r} does not answer. Try again, or close it.")

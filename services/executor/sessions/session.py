@@ -1,0 +1,379 @@
+"""One session: its request, its events, and its life from the sandbox's making to its removal."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import re
+import socket
+import time
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from wavepool.executor.v1 import session_pb2
+from wavepool.executor.v1.session_pb2 import SessionEvent
+
+from servicekit import logging
+from servicekit.rpc.proto_time import duration_to_proto
+from services.executor import metrics
+from services.executor.runs.admission import EndReason
+from services.executor.runs.event_log import EventLog
+from services.executor.sandboxes.sandbox import SandboxError
+from services.executor.sessions.errors import (
+    SessionNotReadyError,
+    SilentSessionError,
+    TooManyConnectionsError,
+    UnknownSessionError,
+)
+from services.executor.sessions.session_files import USER
+from services.executor.sessions.timetable import Timetable
+from services.executor.sessions.tunnel import Tunnel
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+    from datetime import datetime
+
+    from servicekit.clock import Clock
+    from services.executor.leases.lease import Lease
+    from services.executor.runs.admission import Place
+    from services.executor.sessions.keys import Key
+    from services.executor.sessions.session_sandbox import OpenSandbox, Report, SandboxOrder, SessionSandbox
+
+log = logging.get_logger(__name__)
+
+MOST_CONNECTIONS = 256
+MOST_LOGINS = 10_000
+"""Logins that are recorded: a session's users can make its first program report any number."""
+MOST_FAULTS = 20
+"""Faults that are logged, for the same reason."""
+START_SECONDS = 60.0
+"""Longest start of the first program; it takes a tenth of a second, and longer on a busy machine."""
+ANSWER_SECONDS = 10.0
+_ACCEPTED = re.compile(rf"Accepted publickey for {USER} from \S+ port \d+ ssh2: \S+ (SHA256:\S+)")
+_REASONS = {
+    EndReason.LEASE_PASSED_ON: session_pb2.SESSION_END_REASON_LEASE_PASSED_ON,
+    EndReason.EXECUTOR_STOPPED: session_pb2.SESSION_END_REASON_EXECUTOR_STOPPED,
+}
+
+
+@dataclass(frozen=True)
+class SessionSpec:
+    """A valid request for a session; keys, end and grace are those at the beginning."""
+
+    session_id: str
+    lease: Lease
+    keys: tuple[Key, ...]
+    end_time: datetime
+    grace: timedelta
+    environment: Mapping[str, str] = field(default_factory=dict[str, str])
+    home: str = ""
+    request_id: str = ""
+
+    def is_same_as(self, other: SessionSpec) -> bool:
+        """True if both ask for the same session, whatever has been changed since it began."""
+        mine, others = ((s.lease.slots, dict(s.environment), s.home) for s in (self, other))
+        return mine == others
+
+
+class Session:
+    """A session in progress at its place on the machine; `carry_out` is its whole life.
+
+    `pass_time` must be called about once a second.
+    """
+
+    def __init__(
+        self, spec: SessionSpec, place: Place, sandbox: SessionSandbox, order: SandboxOrder, clock: Clock
+    ) -> None:
+        self.spec = spec
+        self.place = place
+        self.lease = spec.lease
+        self.events = EventLog[SessionEvent](clock, lambda event: event.HasField("ended"))
+        self.leaves_processes = False
+        """True if something of the session cannot be killed; known once it has been carried out."""
+        self._adapter = sandbox
+        self._order = order
+        self._clock = clock
+        self._keys: Sequence[Key] = spec.keys
+        self._timetable = Timetable.of(spec.end_time, spec.grace, clock.now())
+        self._sandbox: OpenSandbox | None = None
+        self._is_ready = False
+        self._start = self._step_start = time.perf_counter()
+        self._started = asyncio.Event()
+        self._killed = asyncio.Event()
+        self._kill_time: datetime | None = None
+        self._reason: session_pb2.SessionEndReason.ValueType | None = None
+        self._details = ""
+        self._tunnels: dict[int, Tunnel] = {}
+        self._logins: dict[int, Key] = {}
+        self._login_count = 0
+        self._fault_count = 0
+        self._connection_count = 0
+        self._questions: dict[int, asyncio.Future[int]] = {}
+        self._question_count = 0
+        self._killed_for_memory = 0
+
+    @property
+    def is_over(self) -> bool:
+        """True once the session's last event is recorded."""
+        return self.events.is_finished
+
+    async def wait(self) -> None:
+        """Wait for the session's last event."""
+        await self.events.wait()
+
+    def end(self, reason: EndReason) -> None:
+        """End the session at once."""
+        self._end(_REASONS.get(reason, session_pb2.SESSION_END_REASON_CLOSED))
+
+    def close(self, grace: timedelta, reason: session_pb2.SessionEndReason.ValueType, words: str = "") -> None:
+        """End the session: its processes are asked at once, after the `words`, and killed after `grace`."""
+        if grace <= timedelta(0) or not self._is_ready:
+            self._end(reason)
+            return
+        self._reason = self._reason or reason
+        asked = self._kill_time is not None
+        self._kill_time = min(self._clock.now() + grace, self._timetable.kill_time)
+        if words:
+            self._tell(order="notify", number=0, text=words)
+        if not asked:
+            self._tell(order="hang_up")
+
+    async def carry_out(self) -> None:
+        """Open the session and wait for its end. Afterwards nothing of it is left, or `leaves_processes` is set."""
+        try:
+            await self._live()
+        except SandboxError as error:
+            self._fail(str(error))
+        except Exception as error:
+            log.exception("a session broke down", extra={"session_id": self.spec.session_id})
+            self._fail(f"{type(error).__name__}: {error}")
+        self._is_ready = False
+        for tunnel in self._tunnels.values():
+            tunnel.close()
+        if self._sandbox is not None:
+            self.leaves_processes = not await self._sandbox.destroy()
+        for connection in list(self._logins):
+            self._log_out(connection)
+
+    def finish(self) -> session_pb2.SessionEnded:
+        """Record the last event, with which the session's slots are free, and return it."""
+        reason = self._reason or session_pb2.SESSION_END_REASON_SANDBOX_ENDED
+        ended = session_pb2.SessionEnded(reason=reason, details=self._details, unkillable=self.leaves_processes)
+        self.events.record(SessionEvent(ended=ended))
+        return ended
+
+    def pass_time(self, now: datetime) -> None:
+        """Warn the session's users, or end it, if it is time; and count what the kernel has killed."""
+        kill_time = min(self._kill_time or self._timetable.kill_time, self._timetable.kill_time)
+        if now >= kill_time:
+            self._end(session_pb2.SESSION_END_REASON_EXPIRED)
+        if not self._is_ready:
+            return
+        if (warning := self._timetable.due(now)) is not None:
+            self._warn(warning)
+        if now >= self._timetable.hang_up_time and self._kill_time is None:
+            left = self._timetable.kill_time - now
+            self.close(left, session_pb2.SESSION_END_REASON_EXPIRED)
+        self._count_killed()
+
+    def move_end(self, end_time: datetime) -> None:
+        """Move the end; warnings are armed again, and what earlier ones left is removed.
+
+        Raises SessionNotReadyError once the session's processes were asked to end.
+        """
+        if self._kill_time is not None:
+            raise SessionNotReadyError(self.spec.session_id)
+        if end_time == self._timetable.end_time:
+            return
+        self._timetable = Timetable.of(end_time, self._timetable.grace, self._clock.now())
+        self._tell(order="unwarn")
+
+    async def replace_keys(self, keys: Sequence[Key]) -> None:
+        """Let in these keys and no others, and end connections of keys and processes of users that are gone.
+
+        Raises SilentSessionError if the session does not say that they have ended.
+        """
+        users = {key.user for key in self._keys} - {key.user for key in keys}
+        self._keys = tuple(keys)
+        if self._sandbox is None:
+            return
+        self._sandbox.write_keys(self._keys)
+        connections = [number for number, key in self._logins.items() if key not in self._keys]
+        for number in connections:
+            if tunnel := self._tunnels.get(number):
+                tunnel.close()
+        if connections or users:
+            await self._ask(order="end", connections=connections, users=sorted(users))
+
+    async def notify(self, text: str) -> int:
+        """Write a text to every terminal; returns their number. Raises SilentSessionError, SessionNotReadyError."""
+        self._check_ready()
+        return await self._ask(order="notify", text=text)
+
+    async def connect(self, incoming: AsyncIterator[bytes]) -> AsyncGenerator[bytes]:
+        """Carry one connection; raises SessionNotReadyError, TooManyConnectionsError, SilentSessionError."""
+        self._check_ready()
+        if len(self._tunnels) >= MOST_CONNECTIONS:
+            raise TooManyConnectionsError(self.spec.session_id, MOST_CONNECTIONS)
+        self._connection_count += 1
+        number = self._connection_count
+        ours, theirs = socket.socketpair()
+        with theirs:
+            try:
+                self._give(theirs.fileno(), order="connect", connection=number)
+            except SilentSessionError:
+                ours.close()
+                raise
+        self._tunnels[number] = tunnel = Tunnel(ours)
+        try:
+            async with contextlib.aclosing(tunnel.carry(incoming)) as outgoing:
+                async for chunk in outgoing:
+                    yield chunk
+        finally:
+            tunnel.close()
+            del self._tunnels[number]
+
+    async def _live(self) -> None:
+        self._sandbox = await self._adapter.open(self._order, self._take_report)
+        self._step("sandbox")
+        if self._keys is not self.spec.keys:
+            self._sandbox.write_keys(self._keys)
+        ended = asyncio.create_task(self._sandbox.wait())
+        killed = asyncio.create_task(self._killed.wait())
+        started = asyncio.create_task(self._started.wait())
+        try:
+            await asyncio.wait({ended, killed, started}, timeout=START_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+            if self._started.is_set():
+                self._begin(self._sandbox)
+                await asyncio.wait({ended, killed}, return_when=asyncio.FIRST_COMPLETED)
+            elif not self._killed.is_set():
+                self._fail(ended.result() if ended.done() else f"sshd did not start in {START_SECONDS:g} s")
+            self._count_killed()
+            if ended.done() and not self._details:
+                self._details = ended.result()
+        finally:
+            for task in (ended, killed, started):
+                task.cancel()
+
+    def _begin(self, sandbox: OpenSandbox) -> None:
+        self._step("sshd")
+        metrics.session_start_seconds.observe(time.perf_counter() - self._start)
+        self._is_ready = True
+        ready = session_pb2.SessionReady(host_key=sandbox.host_key, user=USER, gaps=self._adapter.gaps)
+        self.events.record(SessionEvent(ready=ready))
+
+    def _step(self, name: str) -> None:
+        now = time.perf_counter()
+        duration, self._step_start = timedelta(seconds=now - self._step_start), now
+        self.events.record(SessionEvent(step=session_pb2.SessionStep(name=name, duration=duration_to_proto(duration))))
+
+    def _end(self, reason: session_pb2.SessionEndReason.ValueType) -> None:
+        self._reason = self._reason or reason
+        self._killed.set()
+
+    def _fail(self, details: str) -> None:
+        self._reason = self._reason or session_pb2.SESSION_END_REASON_FAILED
+        self._details = details
+
+    def _check_ready(self) -> None:
+        if self.is_over:
+            raise UnknownSessionError(self.spec.session_id)
+        if not self._is_ready:
+            raise SessionNotReadyError(self.spec.session_id)
+
+    def _warn(self, minutes: int) -> None:
+        self._timetable = self._timetable.without(minutes)
+        end = f"{self._timetable.end_time:%H:%M} UTC"
+        if minutes:
+            text = f"This session ends in {minutes} minutes, at {end}. Save your work, or extend it."
+        else:
+            seconds = self._timetable.grace.total_seconds()
+            text = f"The time of this session is up. Everything in it ends in {seconds:.0f} s."
+        self._tell(order="warn", name=f"WARN_EXPIRES_IN_{minutes}MIN.txt", text=text)
+        self.events.record(SessionEvent(warning=session_pb2.SessionWarning(minutes_left=minutes)))
+
+    def _count_killed(self) -> None:
+        killed = self._sandbox.killed_for_memory if self._sandbox else 0
+        if killed > self._killed_for_memory:
+            self._killed_for_memory = killed
+            self.events.record(SessionEvent(out_of_memory=session_pb2.SessionOutOfMemory(killed=killed)))
+
+    def _give(self, descriptor: int | None, **order: object) -> None:
+        if self._sandbox is None:
+            raise SessionNotReadyError(self.spec.session_id)
+        self._sandbox.send(order, descriptor)
+
+    def _tell(self, **order: object) -> None:
+        """Give an order that the session may miss if one of its users has stopped its first program."""
+        with contextlib.suppress(SilentSessionError, SessionNotReadyError):
+            self._give(None, **order)
+
+    async def _ask(self, **order: object) -> int:
+        """Give an order and return the number in its answer; raises SilentSessionError."""
+        self._question_count += 1
+        number = self._question_count
+        answer: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        self._questions[number] = answer
+        try:
+            self._give(None, number=number, **order)
+            async with asyncio.timeout(ANSWER_SECONDS):
+                return await answer
+        except TimeoutError as error:
+            raise SilentSessionError(self.spec.session_id) from error
+        finally:
+            del self._questions[number]
+
+    def _take_report(self, report: Report) -> None:
+        """Act on a report of the first program, which its users can forge: none may do more than harm themselves."""
+        match report:
+            case {"report": "ready"}:
+                self._started.set()
+            case {"report": "failed", "text": str(text)}:
+                self._fail(text)
+                self._killed.set()
+            case {"report": "log", "connection": int(connection), "line": str(line)}:
+                self._take_line(connection, line)
+            case {"report": "closed", "connection": int(connection)}:
+                self._log_out(connection)
+            case {"report": "done", "number": int(number), "count": int(count)}:
+                self._take_answer(number, count)
+            case {"report": "fault", "text": str(text)} if self._fault_count < MOST_FAULTS:
+                self._fault_count += 1
+                log.warning(
+                    "a session's first program failed", extra={"session_id": self._order.session_id, "text": text}
+                )
+            case {"report": "empty"} if self._kill_time is not None:
+                self._killed.set()
+            case _:
+                pass
+
+    def _take_answer(self, number: int, count: int) -> None:
+        if (answer := self._questions.get(number)) and not answer.done():
+            answer.set_result(min(max(count, 0), MOST_LOGINS))
+
+    def _take_line(self, connection: int, line: str) -> None:
+        """Notice a login in a line of sshd's log."""
+        if not (accepted := _ACCEPTED.fullmatch(line)):
+            return
+        key = next((key for key in self._keys if key.fingerprint == accepted[1]), None)
+        if key is None:
+            # The key was removed while its owner logged in.
+            if tunnel := self._tunnels.get(connection):
+                tunnel.close()
+            self._tell(order="end", number=0, connections=[connection], users=[])
+            return
+        if connection in self._logins or connection not in self._tunnels or self._login_count >= MOST_LOGINS:
+            return
+        self._login_count += 1
+        self._logins[connection] = key
+        metrics.session_logins.inc()
+        who = {"user": key.user, "fingerprint": key.fingerprint}
+        log.info("login to a session", extra={"session_id": self.spec.session_id, "connection": connection, **who})
+        self.events.record(SessionEvent(login=session_pb2.SessionLogin(connection=connection, **who)))
+
+    def _log_out(self, connection: int) -> None:
+        if key := self._logins.pop(connection, None):
+            logout = session_pb2.SessionLogout(connection=connection, user=key.user, fingerprint=key.fingerprint)
+            log.info("logout from a session", extra={"session_id": self.spec.session_id, "connection": connection})
+            self.events.record(SessionEvent(logout=logout))

@@ -1,0 +1,111 @@
+"""The files that a session's sshd reads: its configuration, its host key, and the people's keys; all made by us."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
+
+from services.executor.sessions.keys import authorized_keys
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from services.executor.sessions.keys import Key
+
+USER = "dev"
+HOME = "/home/dev"
+IN_SANDBOX = Path("/session")
+"""Where the sandbox has the folder, read-only."""
+SUPERVISOR = Path(__file__).with_name("sandboxed") / "supervisor.py"
+_CONFIG = f"""\
+HostKey {IN_SANDBOX}/host_key
+AuthorizedKeysFile {IN_SANDBOX}/authorized_keys
+PidFile none
+LogLevel INFO
+# Our files belong to a user whom sshd does not expect. They are safe because the sandbox cannot write them.
+StrictModes no
+UsePAM no
+AuthenticationMethods publickey
+PubkeyAuthentication yes
+PasswordAuthentication no
+KbdInteractiveAuthentication no
+HostbasedAuthentication no
+PermitRootLogin no
+PermitEmptyPasswords no
+AllowUsers {USER}
+PermitUserEnvironment WAVEPOOL_USER
+AcceptEnv LANG LC_* WAVEPOOL_*
+ClientAliveInterval 30
+ClientAliveCountMax 10
+LoginGraceTime 60
+X11Forwarding no
+PermitTunnel no
+PrintMotd no
+PrintLastLog no
+UseDNS no
+Subsystem sftp internal-sftp
+"""
+_PRIVATE_FILE = 0o600
+_PUBLIC_FILE = 0o644
+
+
+@dataclass(frozen=True)
+class SessionFiles:
+    """The folder with a session's files; only our user may enter the folder around it."""
+
+    folder: Path
+
+    def write(self, keys: Iterable[Key], environment: Mapping[str, str], accounts_id: int, host_name: str) -> str:
+        """Write all files and return the public host key; the private half is in the folder and nowhere else.
+
+        `accounts_id` is the number of the sandbox's user and group, inside.
+        """
+        self.folder.mkdir(mode=0o755)
+        private = Ed25519PrivateKey.generate()
+        key = private.private_bytes(Encoding.PEM, PrivateFormat.OpenSSH, NoEncryption())
+        _write(self.folder / "host_key", key, _PRIVATE_FILE)
+        self._text("sshd_config", _CONFIG + _set_env(environment))
+        self.write_keys(keys)
+        self._text("passwd", f"{USER}:x:{accounts_id}:{accounts_id}:{USER}:{HOME}:/bin/bash\n")
+        # With a group `tty`, an sshd that is not root cannot make terminals.
+        self._text("group", f"{USER}:x:{accounts_id}:\n")
+        # The machine's own would set another PATH for login shells.
+        self._text("profile", '[ -n "$BASH_VERSION" ] && [ -r /etc/bash.bashrc ] && . /etc/bash.bashrc\n')
+        self._text("nsswitch.conf", "passwd: files\ngroup: files\nhosts: files dns\n")
+        self._text("hosts", f"127.0.0.1 localhost {host_name}\n::1 localhost\n")
+        shutil.copyfile(SUPERVISOR, self.folder / "supervisor.py")
+        (self.folder / "supervisor.py").chmod(_PUBLIC_FILE)
+        return private.public_key().public_bytes(Encoding.OpenSSH, PublicFormat.OpenSSH).decode()
+
+    def write_keys(self, keys: Iterable[Key]) -> None:
+        """Replace the people's keys at once; sshd reads them for each connection."""
+        self._text("authorized_keys", authorized_keys(keys))
+
+    def give_host_key_to(self, uid: int) -> None:
+        """Let the sandbox's user read the host key, as sshd insists on an owner that is alone."""
+        os.chown(self.folder / "host_key", uid, -1)
+
+    def _text(self, name: str, text: str) -> None:
+        new = self.folder / f".{name}.new"
+        _write(new, text.encode(), _PUBLIC_FILE)
+        new.replace(self.folder / name)
+
+
+def _write(path: Path, content: bytes, mode: int) -> None:
+    path.unlink(missing_ok=True)
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, mode), "wb") as file:
+        os.fchmod(file.fileno(), mode)
+        file.write(content)
+
+
+def _set_env(environment: Mapping[str, str]) -> str:
+    """One line, as sshd looks at the first `SetEnv` only."""
+    words = (f"{name}={value}" for name, value in environment.items())
+    quoted = ('"' + word.replace("\\", "\\\\").replace('"', '\\"') + '"' for word in words)
+    return f"SetEnv {' '.join(quoted)}\n" if environment else ""

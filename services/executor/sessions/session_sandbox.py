@@ -1,0 +1,90 @@
+"""The interface of sandboxes for sessions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+    from services.executor.sessions.keys import Key
+    from services.executor.sessions.share import Share
+
+    Report = Mapping[str, object]
+    OnReport = Callable[[Report], None]
+
+
+class SessionGap(StrEnum):
+    """Something that a session's sandbox does not hold back, as a sentence for people."""
+
+    DISK = "a session can fill the disk that its home is on: nothing limits it to a share"
+    MEMORY = "a session can use all memory of this machine: the kernel does not limit it to its share"
+    CPU = "a session can fill all processors of this machine: the kernel does not limit it to its share"
+    SYSTEM_CALLS = "system calls of a session are not filtered"
+
+
+@dataclass(frozen=True)
+class SandboxOrder:
+    """What a session's sandbox is made from.
+
+    `home` is the host's folder that becomes the home; None for an empty one that is removed at the end. `devices` are
+    numbers of the machine's devices.
+    """
+
+    session_id: str
+    keys: Sequence[Key]
+    environment: Mapping[str, str]
+    share: Share
+    devices: Sequence[int] = ()
+    home: Path | None = None
+
+
+class OpenSandbox(Protocol):
+    """A session's sandbox, whose first program (`sandboxed/supervisor.py`) takes orders."""
+
+    @property
+    def host_key(self) -> str:
+        """The public host key."""
+        ...
+
+    @property
+    def killed_for_memory(self) -> int:
+        """Number of processes that the kernel has killed for lack of memory; 0 if nothing counts them."""
+        ...
+
+    def write_keys(self, keys: Sequence[Key]) -> None:
+        """Replace the keys that open the session, at once."""
+        ...
+
+    def send(self, order: Report, descriptor: int | None = None) -> None:
+        """Give an order, with an open file; raises SilentSessionError."""
+        ...
+
+    async def wait(self) -> str:
+        """Wait until the first program has ended; returns what it said last, for an operator."""
+        ...
+
+    async def destroy(self) -> bool:
+        """End everything and remove the session's files; returns False if there are processes that do not end."""
+        ...
+
+
+class SessionSandbox(Protocol):
+    """An adapter that makes sandboxes for sessions."""
+
+    @property
+    def name(self) -> str:
+        """The adapter's name, such as `bubblewrap`."""
+        ...
+
+    @property
+    def gaps(self) -> tuple[str, ...]:
+        """What the sandboxes do not hold back on this machine, one sentence each."""
+        ...
+
+    async def open(self, order: SandboxOrder, on_report: OnReport) -> OpenSandbox:
+        """Make the sandbox and start its first program, whose reports go to `on_report`; raises SandboxError."""
+        ...

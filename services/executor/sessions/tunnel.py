@@ -1,0 +1,61 @@
+"""One SSH connection to a session: a stream of a call on one side, a socket that sshd has on the other."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import socket
+    from collections.abc import AsyncGenerator, AsyncIterator
+
+_CHUNK_BYTES = 1 << 16
+
+
+class Tunnel:
+    """Our end of a connection; whoever does not read holds up the other side, in both directions."""
+
+    def __init__(self, ours: socket.socket) -> None:
+        self._socket = ours
+        self._writer: asyncio.StreamWriter | None = None
+
+    async def carry(self, incoming: AsyncIterator[bytes]) -> AsyncGenerator[bytes]:
+        """Pass `incoming` on to sshd and yield what sshd sends, until sshd closes the connection.
+
+        The end of `incoming` closes only the way to sshd; an error of it breaks the connection and is raised. Closing
+        this generator breaks the connection.
+        """
+        reader, writer = await asyncio.open_unix_connection(sock=self._socket, limit=_CHUNK_BYTES)
+        self._writer = writer
+        inward = asyncio.create_task(_pass_on(incoming, writer))
+        failure: BaseException | None = None
+        try:
+            with contextlib.suppress(ConnectionError):
+                while chunk := await reader.read(_CHUNK_BYTES):
+                    yield chunk
+        finally:
+            inward.cancel()
+            self.close()
+            await asyncio.wait({inward})
+            failure = None if inward.cancelled() else inward.exception()
+        if failure is not None and not isinstance(failure, OSError):
+            raise failure
+
+    def close(self) -> None:
+        """Break the connection; safe to call twice."""
+        if self._writer is None:
+            self._socket.close()
+        else:
+            self._writer.transport.abort()
+
+
+async def _pass_on(incoming: AsyncIterator[bytes], writer: asyncio.StreamWriter) -> None:
+    try:
+        async for data in incoming:
+            writer.write(data)
+            await writer.drain()
+        writer.write_eof()
+    except BaseException:
+        writer.transport.abort()
+        raise

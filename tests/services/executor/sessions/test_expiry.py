@@ -1,0 +1,130 @@
+"""Sessions are warned and end by their time, without anybody's call."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import grpc
+import pytest
+from wavepool.executor.v1 import session_pb2
+
+from servicekit.rpc.proto_time import duration_to_proto, instant_to_proto
+from tests.services.executor.client import refusal
+
+if TYPE_CHECKING:
+    from tests.services.executor.sessions.conftest import Machine
+    from tests.services.executor.sessions.session_client import Access, Person
+
+pytestmark = [pytest.mark.sshd, pytest.mark.bubblewrap]
+
+
+async def warned(access: Access) -> int:
+    return (await access.events.reach("warning")).warning.minutes_left
+
+
+async def test_users_read_each_warning_in_their_terminals_and_in_one_file(machine: Machine, alice: Person) -> None:
+    async with machine.session(alice) as access, access.terminal(alice) as terminal:
+        for minutes, left in ((31, 30), (15, 15), (10, 5)):
+            machine.pass_time(minutes=minutes)
+
+            assert await warned(access) == left
+            await terminal.see(f"*** This session ends in {left} minutes")
+            await terminal.type("echo $(ls ~)'.'")
+            await terminal.see(f"WARN_EXPIRES_IN_{left}MIN.txt.")
+
+
+async def test_a_later_end_removes_the_warnings_and_arms_them_again(machine: Machine, alice: Person) -> None:
+    async with machine.session(alice) as access:
+        machine.pass_time(minutes=56)
+        assert await warned(access) == 5
+
+        later = machine.clock.now() + timedelta(minutes=20)
+        await machine.client.update(access.session_id, end_time=instant_to_proto(later))
+
+        assert await access.run(alice, "ls") == (0, "")
+        machine.pass_time(minutes=6)
+        assert await warned(access) == 15
+        machine.pass_time(minutes=10)
+        assert await warned(access) == 5
+
+
+async def test_at_its_end_a_session_hears_last_words_then_signals_and_is_gone_after_its_grace(
+    machine: Machine, alice: Person
+) -> None:
+    async with machine.session(alice, minutes=10) as access, access.terminal(alice) as terminal:
+        await terminal.type("""export H=hung; exec sh -c 'trap "echo \\$H-up; exit 3" HUP TERM; echo rea""dy; cat'""")
+        await terminal.see("ready")
+        machine.pass_time(minutes=10)
+        await terminal.see("The time of this session is up. Everything in it ends in 120 s.")
+        machine.pass_time(seconds=89)
+        assert await access.run(alice, "echo still here") == (0, "still here\n")
+
+        machine.pass_time(seconds=1)
+        await terminal.see("hung-up")
+        assert await terminal.ended() == 3
+        ended = (await access.events.reach("ended")).ended
+        assert ended.reason == session_pb2.SESSION_END_REASON_EXPIRED
+        assert not ended.unkillable
+        assert machine.server.admission.in_flight == []
+
+
+async def test_what_ignores_the_signals_is_killed_when_the_grace_is_over(machine: Machine, alice: Person) -> None:
+    async with machine.session(alice, minutes=10) as access:
+        await access.run(alice, "(trap '' HUP TERM; setsid sh -c 'while :; do sleep 4713; done' >/dev/null 2>&1 &)")
+        machine.pass_time(minutes=10, seconds=119)
+        assert machine.server.sessions.in_flight
+        machine.pass_time(seconds=1)
+
+        ended = (await access.events.reach("ended")).ended
+        assert ended.reason == session_pb2.SESSION_END_REASON_EXPIRED
+
+
+async def test_a_session_without_grace_ends_at_its_end_time(machine: Machine, alice: Person) -> None:
+    grace = duration_to_proto(timedelta(0))
+    async with machine.session(alice, minutes=10, grace=grace) as access:
+        machine.pass_time(minutes=10)
+
+        assert (await access.events.reach("ended")).ended.reason == session_pb2.SESSION_END_REASON_EXPIRED
+
+
+async def test_closing_with_a_grace_lets_programs_finish_and_ends_once_all_have(
+    machine: Machine, alice: Person
+) -> None:
+    async with machine.session(alice) as access:
+        script = "trap 'echo saved > ~/work; exit' TERM; echo ready; sleep 4715 & wait"
+        process = await access.start(alice, "dev@session", script)
+        assert process.stdout is not None
+        await process.stdout.readline()
+
+        await machine.client.close(access.session_id, seconds=3600)
+
+        # Nobody moves the clock.
+        ended = (await access.events.reach("ended")).ended
+        assert ended.reason == session_pb2.SESSION_END_REASON_CLOSED
+        await process.communicate()
+
+
+async def test_an_end_in_the_past_is_refused_and_changes_nothing(machine: Machine, alice: Person, bob: Person) -> None:
+    async with machine.session(alice) as access:
+        past = instant_to_proto(machine.clock.now() - timedelta(seconds=1))
+        keys = session_pb2.SessionKeys(keys=[bob.key])
+        failure = await refusal(machine.client.update(access.session_id, end_time=past, keys=keys))
+
+        assert failure.code is grpc.StatusCode.INVALID_ARGUMENT
+        assert [field for field, _ in failure.violations] == ["end_time"]
+        assert "send a time in the future" in failure.violations[0][1]
+        assert (await access.run(alice, "true"))[0] == 0
+        assert (await access.run(bob, "true"))[0] == 255
+
+
+async def test_a_session_that_is_ending_is_not_extended(machine: Machine, alice: Person) -> None:
+    async with machine.session(alice, minutes=10) as access:
+        await access.run(alice, "(trap '' HUP TERM; setsid sh -c 'while :; do sleep 4714; done' >/dev/null 2>&1 &)")
+        machine.pass_time(minutes=10, seconds=100)
+
+        later = instant_to_proto(machine.clock.now() + timedelta(hours=1))
+        failure = await refusal(machine.client.update(access.session_id, end_time=later))
+
+        assert failure.code is grpc.StatusCode.FAILED_PRECONDITION
+        assert "is ending" in failure.message

@@ -1,0 +1,175 @@
+"""Real ssh, sftp and rsync into real sessions, through Connect."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from asyncio.subprocess import PIPE
+from typing import TYPE_CHECKING
+
+import pytest
+from wavepool.executor.v1 import session_pb2
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.services.executor.sessions.conftest import Machine
+    from tests.services.executor.sessions.session_client import Person
+
+pytestmark = [pytest.mark.sshd, pytest.mark.bubblewrap]
+
+
+async def test_a_command_runs_as_dev_in_the_home_and_gives_its_exit_status(machine: Machine, alice: Person) -> None:
+    async with machine.session(alice, environment={"PROJECT": 'a "quoted" \\ name'}) as access:
+        status, output = await access.run(alice, 'id -un; pwd; echo "$WAVEPOOL_USER"; echo "$PROJECT"; exit 7')
+
+    assert (status, output.splitlines()) == (7, ["dev", "/home/dev", "alice", 'a "quoted" \\ name'])
+
+
+async def test_whose_key_it_is_cannot_be_changed_by_the_client(machine: Machine, alice: Person) -> None:
+    async with machine.session(alice) as access:
+        sent = ["-o", "SetEnv=WAVEPOOL_USER=mallory WAVEPOOL_NOTE=mine"]
+        assert await access.run(alice, "echo $WAVEPOOL_USER $WAVEPOOL_NOTE", *sent) == (0, "alice mine\n")
+
+
+async def test_programs_learn_their_share_of_the_processors(machine: Machine, alice: Person) -> None:
+    async with machine.session(alice) as access:
+        cores = len(os.sched_getaffinity(0))
+        assert await access.run(alice, "nproc; echo $OMP_NUM_THREADS") == (0, f"{cores}\n{cores}\n")
+
+
+async def test_a_terminal_has_a_pty_and_the_exit_status_of_its_shell(machine: Machine, alice: Person) -> None:
+    async with machine.session(alice) as access, access.terminal(alice) as terminal:
+        await terminal.type("tty")
+        await terminal.see("/dev/pts/0")
+        await terminal.type("echo PATH is $PATH.")
+        await terminal.see("PATH is /usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin.")
+        await terminal.type("exit 9")
+        assert await terminal.ended() == 9
+
+
+async def test_files_come_and_go_by_sftp(machine: Machine, alice: Person, tmp_path: Path) -> None:
+    sent = tmp_path / "sent"
+    sent.write_bytes(os.urandom(3 << 20))
+    async with machine.session(alice) as access:
+        process = await access.start(alice, "-b", "-", "dev@session", program="sftp", stdin=PIPE)
+        output, _ = await process.communicate(f"put {sent} there\nget there {tmp_path}/back\n".encode())
+        assert process.returncode == 0, output
+
+    assert (tmp_path / "back").read_bytes() == sent.read_bytes()
+
+
+@pytest.mark.rsync
+async def test_folders_are_synchronised_by_rsync(machine: Machine, alice: Person, tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "file").write_text("hello")
+    async with machine.session(alice) as access:
+        shell = " ".join(f"'{word}'" for word in ("ssh", *access.options(alice)))
+        process = await asyncio.create_subprocess_exec("rsync", "-a", "-e", shell, tmp_path / "folder", "dev@session:")
+        assert await process.wait() == 0
+        assert await access.run(alice, "cat folder/file") == (0, "hello")
+
+
+async def test_all_connections_are_in_one_space_of_processes_and_files(
+    machine: Machine, alice: Person, bob: Person
+) -> None:
+    async with machine.session(alice, bob) as access:
+        assert await access.run(alice, "(setsid sleep 4711 >/dev/null 2>&1 &); touch mark") == (0, "")
+        assert await access.run(bob, "pgrep -f 'sleep 471[1]' >/dev/null && ls; echo $WAVEPOOL_USER") == (
+            0,
+            "mark\nbob\n",
+        )
+
+
+async def test_another_key_opens_nothing(machine: Machine, alice: Person, bob: Person) -> None:
+    async with machine.session(alice) as access:
+        status, output = await access.run(bob, "id")
+
+    assert status == 255
+    assert "Permission denied (publickey)" in output
+
+
+@pytest.mark.parametrize("user", ["root", "nobody"])
+async def test_nobody_but_dev_logs_in(machine: Machine, alice: Person, user: str) -> None:
+    async with machine.session(alice) as access:
+        process = await access.start(alice, f"{user}@session", "id")
+        output, _ = await process.communicate()
+
+    assert process.returncode == 255
+    assert b"Permission denied (publickey)" in output
+
+
+async def test_each_session_has_its_own_host_key_and_ssh_refuses_another(machine: Machine, alice: Person) -> None:
+    async with machine.session(alice) as first:
+        host_key = first.host_key
+    await first.events.reach("ended")
+    async with machine.session(alice) as second:
+        assert second.host_key != host_key
+        second.known_hosts.write_text(f"session {host_key}\n")
+        status, output = await second.run(alice, "id")
+
+    assert status == 255
+    assert "Host key verification failed" in output
+
+
+async def test_logins_and_logouts_are_events_with_user_and_fingerprint(
+    machine: Machine, alice: Person, bob: Person
+) -> None:
+    async with machine.session(alice, bob) as access:
+        await access.run(bob, "true")
+        login = (await access.events.reach("login")).login
+        logout = (await access.events.reach("logout")).logout
+
+    assert (login.user, login.fingerprint) == ("bob", bob.fingerprint)
+    assert (logout.connection, logout.user) == (login.connection, "bob")
+
+
+async def test_a_removed_user_is_cut_off_with_everything_that_they_left_running(
+    machine: Machine, alice: Person, bob: Person
+) -> None:
+    async with machine.session(alice, bob) as access, access.terminal(alice) as hers, access.terminal(bob) as his:
+        await his.type("setsid sleep 4712 & echo 'start'ed")
+        await his.see("started")
+
+        keys = session_pb2.SessionKeys(keys=[alice.key])
+        await machine.client.update(access.session_id, keys=keys)
+
+        assert await his.ended() == 255
+        assert (await access.run(bob, "id"))[0] == 255
+        await hers.type("pgrep -f 'sleep 471[2]' || echo 'no'body")
+        await hers.see("nobody")
+
+
+async def test_an_added_user_gets_in_at_once(machine: Machine, alice: Person, bob: Person) -> None:
+    async with machine.session(alice) as access:
+        keys = session_pb2.SessionKeys(keys=[alice.key, bob.key])
+        await machine.client.update(access.session_id, keys=keys)
+
+        assert await access.run(bob, "echo $WAVEPOOL_USER") == (0, "bob\n")
+
+
+async def test_a_text_is_written_to_every_terminal(machine: Machine, alice: Person, bob: Person) -> None:
+    async with machine.session(alice, bob) as access, access.terminal(alice) as hers, access.terminal(bob) as his:
+        assert await machine.client.notify(access.session_id, "Lunch is ready,\n\tcome down.") == 2
+
+        for terminal in (hers, his):
+            await terminal.see("*** Lunch is ready,")
+            await terminal.see("come down.")
+
+
+async def test_a_client_that_vanishes_ends_its_shell_and_no_more(machine: Machine, alice: Person) -> None:
+    async with machine.session(alice) as access:
+        async with access.terminal(alice):
+            await access.events.reach("login")
+        await access.events.reach("logout")
+
+        assert await access.run(alice, "echo still here") == (0, "still here\n")
+
+
+async def test_a_tunnel_closes_one_way_before_the_other(machine: Machine, alice: Person) -> None:
+    async with machine.session(alice) as access:
+        process = await access.start(alice, "dev@session", "sort; echo end", stdin=PIPE)
+        # ssh closes its side while the answer is still to come.
+        output, _ = await process.communicate(b"b\na\n" * 50_000)
+
+    assert output == b"a\n" * 50_000 + b"b\n" * 50_000 + b"end\n"
