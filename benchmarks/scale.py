@@ -18,15 +18,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from google.protobuf.timestamp_pb2 import Timestamp
+from wavepool.executor.v1 import inventory_pb2
 from wavepool.vmpool.v1 import vmpool_pb2
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from servicekit.clock import ManualClock
+from services.scheduler.config import SchedulerSettings
 from services.scheduler.fairness.settings import FairnessPolicy, Queues, QueueSettings, Share
+from services.scheduler.jobs.resources import WHOLE_GPU as WHOLE
 from services.scheduler.jobs.spec import Lease
 from services.scheduler.queue.inventory import Inventory
 from services.scheduler.queue.ordering import Age, ranked_by
+from services.scheduler.queue.plugins import Placements, SchedulerPlugins
 from services.scheduler.queue.queue_book import QueueBook
 from services.scheduler.queue.running import RunningJobs
 from services.scheduler.queue.situations import Situations
@@ -40,17 +44,35 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from services.scheduler.jobs.job import Job
+    from services.scheduler.jobs.resources import Resources
 
 GPUS_PER_MACHINE = 8
 REPEATS = 5
 
 
 class Bench:
-    """A queue of `waiting` jobs in `queues` queues, and machines with `free` free GPUs, the first ones."""
+    """A queue of `waiting` jobs in `queues` queues, and machines with `free` free GPUs, the first ones.
 
-    def __init__(self, waiting: int, gpus: int, queues: int, policy: FairnessPolicy, free: int = 1) -> None:
-        clock = ManualClock(START)
+    Each job takes `resources`, each GPU is `devices` devices, and `placement` chooses among machines. With `movable`,
+    the free GPUs are on as many machines as possible, and the runs may be moved.
+    """
+
+    def __init__(
+        self,
+        waiting: int,
+        gpus: int,
+        queues: int,
+        policy: FairnessPolicy,
+        free: int = 1,
+        *,
+        resources: Resources = WHOLE,
+        devices: int = 1,
+        placement: str = "",
+        movable: bool = False,
+    ) -> None:
+        clock = ManualClock(START + timedelta(hours=1) * movable)
         store: Any = None  # nothing here reads or writes it
+        self._resources = resources
         self.names = [f"q{number}" for number in range(queues)]
         self.waiting, self.running, self.inventory = (
             WaitingJobs(ranked_by(Age(timedelta(seconds=9)))),
@@ -59,18 +81,25 @@ class Bench:
         )
         book = QueueBook(store)
         quota = max(1, gpus // queues) * 1000
-        top = QueueSettings("lab", policy=policy)
+        top = QueueSettings("lab", policy=policy, placement=placement)
         shares = {"gpu": Share(quota)}
         book.queues = Queues([top, *(QueueSettings(name, parent="lab", resources=shares) for name in self.names)])
         usage = UsageBook(store, timedelta(0), clock)
-        self.situations = Situations(book, usage, self.waiting, self.running, self.inventory, clock, LONGEST_RUN)
-        for number in range(gpus // GPUS_PER_MACHINE):
-            left = free - number * GPUS_PER_MACHINE
-            self.inventory.apply(_machine(f"m{number}", free=min(GPUS_PER_MACHINE, max(0, left))))
-        for number in range(free, gpus):
-            machine_id = f"m{number // GPUS_PER_MACHINE}"
-            lease = Lease(f"l{number}", machine_id, "", "", 1, START, (Slot(number % GPUS_PER_MACHINE, 0, 8),))
-            self.running.put(self._in_queue(a_queued_job(number)).start(lease, START, "MI300X"))
+        placements = Placements(book, SchedulerPlugins(SchedulerSettings()).placements) if placement else None
+        self.situations = Situations(
+            book, usage, self.waiting, self.running, self.inventory, clock, LONGEST_RUN, placements
+        )
+        machines = gpus // GPUS_PER_MACHINE
+        places = [(number, gpu) for number in range(machines) for gpu in range(GPUS_PER_MACHINE)]
+        places.sort(key=lambda place: place[::-1] if movable else place)
+        for number in range(machines):
+            free_gpus = [gpu for machine, gpu in places[:free] if machine == number]
+            self.inventory.apply(_machine(f"m{number}", free_gpus, devices))
+        for number, (machine, gpu) in enumerate(places[free:]):
+            lease = Lease(f"l{number}", f"m{machine}", "", "", 1, START, (Slot(gpu, 0, 8),))
+            job = self._in_queue(a_queued_job(number))
+            job = replace(job, spec=replace(job.spec, movable=movable))
+            self.running.put(job.start(lease, START, "MI300X"))
         for number in range(waiting):
             self.waiting.put(self.job(number))
 
@@ -78,7 +107,7 @@ class Bench:
         """A waiting job; later ones are behind."""
         job = a_queued_job(0)
         job = replace(job, job_id=f"job-{number:07}", create_time=START + timedelta(milliseconds=number))
-        return self._in_queue(job, number)
+        return self._in_queue(replace(job, spec=replace(job.spec, resources=self._resources)), number)
 
     def _in_queue(self, job: Job, number: int = 0) -> Job:
         return replace(job, spec=replace(job.spec, queue=self.names[number % len(self.names)]))
@@ -98,13 +127,16 @@ class Bench:
         self.situations.plan("MI300X")
 
 
-def _machine(name: str, free: int) -> vmpool_pb2.MachineEvent:
+def _machine(name: str, free: list[int], devices: int) -> vmpool_pb2.MachineEvent:
     machine = vmpool_pb2.Machine(
         machine_id=name,
         gpu_type="MI300X",
         gpu_count=GPUS_PER_MACHINE,
         state=vmpool_pb2.MACHINE_STATE_WARM,
-        free_masks=[WHOLE_GPU] * free + [0] * (GPUS_PER_MACHINE - free),
+        free_masks=[WHOLE_GPU if gpu in free else 0 for gpu in range(GPUS_PER_MACHINE)],
+        inventory=inventory_pb2.Inventory(
+            gpus=[inventory_pb2.Gpu(device_count=devices) for _ in range(GPUS_PER_MACHINE)]
+        ),
         create_time=Timestamp(seconds=int(START.timestamp())),
     )
     return vmpool_pb2.MachineEvent(machine=machine)
