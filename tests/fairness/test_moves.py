@@ -49,8 +49,8 @@ def runs(
     )
 
 
-def asks(name: str, gpus: int = 1, queue: str = "red") -> Candidate:
-    return Candidate(name, queue, NOW, gpus * EIGHTHS_PER_GPU)
+def asks(name: str, gpus: int = 1, queue: str = "red", most: int = 0) -> Candidate:
+    return Candidate(name, queue, NOW, gpus * EIGHTHS_PER_GPU, most_eighths=most * EIGHTHS_PER_GPU)
 
 
 def decided(
@@ -71,6 +71,17 @@ def test_a_run_moves_to_another_machine_if_a_larger_job_then_fits() -> None:
     assert (moved.winner, moved.eighths) == ("large", EIGHTHS_PER_GPU)
     assert {moved.machine_id, found.promises["large"]} == {"m0", "m1"}
     assert found.promises["large"] == {"one": "m0", "two": "m1"}[moved.job_id]
+
+
+def test_a_range_that_starts_does_not_grow_into_the_place_of_a_run_that_moves_or_of_the_one_that_it_moves_for() -> None:
+    fixed = runs("fixed", "m0", 2, queue="blue", movable=False)
+    running, range_ = [runs("one", "m1", queue="blue"), fixed], asks("range", queue="blue", most=8)
+    queues = tree(red=8, blue=8)
+    found = decided([4, 4], running, asks("large", 4), range_, queues=queues)
+    assert kinds(found) == {"one": (StopKind.MOVES, "m0", 1, "large")}
+    assert found.starts == {"range": "m0"}
+    assert not found.sizes
+    assert decided([4, 4], running, range_, queues=queues).sizes == {"range": 2 * EIGHTHS_PER_GPU}
 
 
 def test_nobody_is_moved_that_did_not_agree_or_has_no_other_place_or_for_a_job_that_is_no_larger() -> None:
