@@ -140,10 +140,13 @@ class Situations:
         machines = [self.machine(offer, held.get(offer.machine_id, ())) for offer in _preferred_first(offers)]
         free = sum(one.own_gpus for one in machines) * EIGHTHS_PER_GPU
         free = max(0, free - sum(job.lease.eighths for job in running if job.lease))
+        # Whoever waits for a machine of its own takes no part before that is there: nothing of the others is for it.
+        own = {"", *(offer.own_job_id for offer in offers)}
         lanes = {
             lane: (waiting, min(free // lane.resources.least.eighths + MOST_STOPS, most or waiting))
             for lane, waiting in self._waiting.lanes().items()
-            if (gpu_type in lane.gpu_types[1:] if fallback else lane.gpu_types[0] == gpu_type)
+            if lane.own_job_id in own
+            and (gpu_type in lane.gpu_types[1:] if fallback else lane.gpu_types[0] == gpu_type)
         }
         further: Counter[str] = Counter()
         for lane, (waiting, listed) in lanes.items():

@@ -18,7 +18,7 @@ from services.scheduler.config import SchedulerSettings
 from services.scheduler.fairness.plan import plan
 from services.scheduler.fairness.settings import FairnessPolicy, Queues, QueueSettings, Share
 from services.scheduler.fairness.situation import Hold, Plan, Stop, StopKind
-from services.scheduler.jobs.resources import Isolation, Resources
+from services.scheduler.jobs.resources import Isolation, Resources, Reuse
 from services.scheduler.jobs.spec import Lease
 from services.scheduler.queue.inventory import Inventory
 from services.scheduler.queue.ordering import Age, ranked_by
@@ -315,6 +315,26 @@ def test_a_look_at_few_jobs_starts_those_that_a_look_at_all_would(situations: Si
         all_of_them.holds,
     )
     assert few.queues == all_of_them.queues
+
+
+def test_a_large_job_gets_its_hold_although_a_job_ahead_waits_for_a_machine_of_its_own() -> None:
+    clock, waiting, inventory, running = ManualClock(START), waiting_jobs(), Inventory(), RunningJobs()
+    inventory.apply(vmpool_pb2.MachineEvent(machine=machine(1, gpu_count=2, free_masks=[0, WHOLE_GPU])))
+    held = a_queued_job(9).start(replace(LEASE, slots=(Slot(0, 0, EIGHTHS_PER_GPU),)), START, "MI300X")
+    running.put(held)
+    first, large = a_queued_job(1, age_seconds=9), a_queued_job(2, age_seconds=5, resources=Resources(16))
+    waiting.put(replace(first, spec=replace(first.spec, reuse=Reuse.CREATE)))
+    waiting.put(large)
+    waiting.put(a_queued_job(3))
+    usage = UsageBook(NO_STORE, timedelta(0), clock)
+    situations = Situations(QueueBook(NO_STORE), usage, waiting, running, inventory, clock, LONGEST_RUN)
+
+    assert situations.plan("MI300X").holds.keys() == {large.job_id}
+    assert first.job_id not in {one.job_id for one in situations.of("MI300X").waiting}
+
+    own = machine(2, own_job_id=first.job_id, gpu_count=1)
+    inventory.apply(vmpool_pb2.MachineEvent(machine=own))
+    assert situations.plan("MI300X").starts[first.job_id] == "machine-2"
 
 
 def test_a_queue_takes_back_as_many_gpus_in_a_pass_as_it_may_however_many_of_its_jobs_wait() -> None:
