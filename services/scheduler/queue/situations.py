@@ -343,8 +343,13 @@ class Situations:
         )
 
     def _may_move(self, job: Job) -> bool:
-        ran = self._clock.now() - (job.start_time or job.create_time)
-        return job.spec.movable and job.machine_gpu_type == job.spec.gpu_type and ran >= MOVE_COOL_DOWN
+        if not job.spec.movable or job.machine_gpu_type != job.spec.gpu_type:
+            return False
+        now = self._clock.now()
+        # One that would be back after the last moment for its deadline would be cancelled by its move.
+        if job.spec.is_too_late(now + RETURN_TIME, self._longest_run):
+            return False
+        return now - (job.start_time or job.create_time) >= MOVE_COOL_DOWN
 
     def _candidate(self, job: Job, gpu_type: str, machines: frozenset[str] | None) -> Candidate:
         turn_time = self._waiting.rank(job).turn_time

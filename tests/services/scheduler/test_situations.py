@@ -225,6 +225,20 @@ def test_a_run_may_be_moved_if_it_agreed_and_is_old_enough_and_was_not_stopped_t
     assert may_move() == []
 
 
+def test_a_run_that_could_not_end_before_its_deadline_if_it_started_again_is_not_moved() -> None:
+    clock, waiting, inventory, running = ManualClock(START + MOVE_COOL_DOWN), waiting_jobs(), Inventory(), RunningJobs()
+    inventory.apply(vmpool_pb2.MachineEvent(machine=machine(1, gpu_count=2, free_masks=[WHOLE_GPU] * 2)))
+    last = clock.now() + RETURN_TIME + LONGEST_RUN
+    for number, deadline in enumerate((last, last - timedelta.resolution)):
+        job = movable(number)
+        lease = replace(LEASE, lease_id=f"lease-{number}", slots=(Slot(number, 0, EIGHTHS_PER_GPU),))
+        running.put(replace(job, spec=replace(job.spec, deadline=deadline)).start(lease, START, "MI300X"))
+    usage = UsageBook(NO_STORE, timedelta(0), clock)
+    situations = Situations(QueueBook(NO_STORE), usage, waiting, running, inventory, clock, LONGEST_RUN)
+
+    assert [one.job_id for one in situations.of("MI300X").running if one.movable] == ["job-000"]
+
+
 def test_the_place_of_a_run_that_moves_is_given_to_nobody_until_it_is_back_or_too_late() -> None:
     clock, waiting, inventory, running = ManualClock(START), waiting_jobs(), Inventory(), RunningJobs()
     for number in (1, 2):
