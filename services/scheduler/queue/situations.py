@@ -337,19 +337,20 @@ class Situations:
             gives_way_to=winner,
             keeps=job.attempts_excused >= MOST_PREEMPTIONS,
             end_time=(job.start_time or job.create_time) + job.spec.longest_run(self._longest_run),
-            least_eighths=job.spec.resources.least_eighths,
+            # Who wants a new machine for each attempt cannot start again on this one.
+            least_eighths=0 if job.own_job_id or self._ends_if_stopped(job) else job.spec.resources.least_eighths,
             movable=movable,
             machines=_suitable(lane_of(job), offers, self._waiting) if movable else None,
         )
 
     def _may_move(self, job: Job) -> bool:
-        if not job.spec.movable or job.machine_gpu_type != job.spec.gpu_type:
-            return False
-        now = self._clock.now()
-        # One that would be back after the last moment for its deadline would be cancelled by its move.
-        if job.spec.is_too_late(now + RETURN_TIME, self._longest_run):
-            return False
-        return now - (job.start_time or job.create_time) >= MOVE_COOL_DOWN
+        ran = self._clock.now() - (job.start_time or job.create_time)
+        is_willing = job.spec.movable and job.machine_gpu_type == job.spec.gpu_type
+        return is_willing and ran >= MOVE_COOL_DOWN and not self._ends_if_stopped(job)
+
+    def _ends_if_stopped(self, job: Job) -> bool:
+        """True if a running job would be back after the last moment for its deadline, and so be cancelled."""
+        return job.spec.is_too_late(self._clock.now() + RETURN_TIME, self._longest_run)
 
     def _candidate(self, job: Job, gpu_type: str, machines: frozenset[str] | None) -> Candidate:
         turn_time = self._waiting.rank(job).turn_time

@@ -197,8 +197,8 @@ def test_a_job_that_ends_before_one_hold_does_not_take_what_another_keeps() -> N
     assert list(situations.placements(replace(decided, holds={}))) == [short.job_id]
 
 
-def movable(number: int) -> Job:
-    job = a_queued_job(number)
+def movable(number: int, **changes: Any) -> Job:
+    job = a_queued_job(number, **changes)
     return replace(job, spec=replace(job.spec, movable=True))
 
 
@@ -225,18 +225,19 @@ def test_a_run_may_be_moved_if_it_agreed_and_is_old_enough_and_was_not_stopped_t
     assert may_move() == []
 
 
-def test_a_run_that_could_not_end_before_its_deadline_if_it_started_again_is_not_moved() -> None:
+def test_a_run_that_could_not_end_before_its_deadline_if_it_started_again_is_not_moved_or_shrunk() -> None:
     clock, waiting, inventory, running = ManualClock(START + MOVE_COOL_DOWN), waiting_jobs(), Inventory(), RunningJobs()
     inventory.apply(vmpool_pb2.MachineEvent(machine=machine(1, gpu_count=2, free_masks=[WHOLE_GPU] * 2)))
     last = clock.now() + RETURN_TIME + LONGEST_RUN
     for number, deadline in enumerate((last, last - timedelta.resolution)):
-        job = movable(number)
+        job = movable(number, resources=Resources(16, least_eighths=8))
         lease = replace(LEASE, lease_id=f"lease-{number}", slots=(Slot(number, 0, EIGHTHS_PER_GPU),))
         running.put(replace(job, spec=replace(job.spec, deadline=deadline)).start(lease, START, "MI300X"))
     usage = UsageBook(NO_STORE, timedelta(0), clock)
     situations = Situations(QueueBook(NO_STORE), usage, waiting, running, inventory, clock, LONGEST_RUN)
 
     assert [one.job_id for one in situations.of("MI300X").running if one.movable] == ["job-000"]
+    assert [one.least_eighths for one in situations.of("MI300X").running] == [8, 0]
 
 
 def test_the_place_of_a_run_that_moves_is_given_to_nobody_until_it_is_back_or_too_late() -> None:
@@ -266,6 +267,20 @@ def test_the_place_of_a_run_that_moves_is_given_to_nobody_until_it_is_back_or_to
     clock.advance(RETURN_TIME)
     assert starts() == {behind.job_id: "machine-2"}, "it did not come back"
     assert situations.returning_types() == set()
+
+
+def test_a_range_on_a_machine_of_its_own_is_not_shrunk_as_its_next_attempt_gets_another_new_one() -> None:
+    clock, inventory, running = ManualClock(START), Inventory(), RunningJobs()
+    inventory.apply(vmpool_pb2.MachineEvent(machine=machine(1, gpu_count=8, free_masks=[WHOLE_GPU] * 8)))
+    for number, reuse in enumerate((Reuse.CREATE, Reuse.REUSE)):
+        wide = a_queued_job(number, resources=Resources(16, least_eighths=8))
+        slots = tuple(Slot(gpu, 0, EIGHTHS_PER_GPU) for gpu in (2 * number, 2 * number + 1))
+        lease = replace(LEASE, lease_id=f"lease-{number}", slots=slots)
+        running.put(replace(wide, spec=replace(wide.spec, reuse=reuse)).start(lease, START, "MI300X"))
+    usage = UsageBook(NO_STORE, timedelta(0), clock)
+    situations = Situations(QueueBook(NO_STORE), usage, waiting_jobs(), running, inventory, clock, LONGEST_RUN)
+
+    assert [one.least_eighths for one in situations.of("MI300X").running] == [0, 8]
 
 
 def test_a_range_that_is_shrunk_starts_with_no_more_than_it_was_told_until_it_is_back() -> None:
