@@ -18,7 +18,7 @@ from services.scheduler.queue.waiting import lane_of
 from vocabulary.slots import EIGHTH_MILLI, EIGHTHS_PER_GPU, LEGAL_SIZES, WHOLE_GPU, covered
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
 
     from servicekit.clock import Clock
@@ -185,6 +185,12 @@ class Situations:
         if job and stop.machine_id:
             until = self._clock.now() + RETURN_TIME
             self._returns[stop.job_id] = _Return(stop, job.machine_gpu_type, job.spec.queue, until)
+
+    def forget_ended(self, has_task: Callable[[str], bool]) -> None:
+        """Gives up the places of jobs that ended instead of starting again: they neither wait nor have a task."""
+        self._returns = {
+            job_id: one for job_id, one in self._returns.items() if job_id in self._waiting or has_task(job_id)
+        }
 
     def is_back(self, job_id: str) -> None:
         """Notes that a job has started again, wherever."""
