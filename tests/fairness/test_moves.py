@@ -13,7 +13,7 @@ from services.scheduler.fairness.plan import plan
 from services.scheduler.fairness.queue_tree import ReclaimStrategy
 from services.scheduler.fairness.settings import Queues, QueueSettings, Share
 from services.scheduler.fairness.situation import Candidate, Machine, Plan, Running, Situation, Stop, StopKind
-from vocabulary.slots import EIGHTHS_PER_GPU
+from vocabulary.slots import EIGHTHS_PER_GPU, WHOLE_GPU
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -82,6 +82,16 @@ def test_a_range_that_starts_does_not_grow_into_the_place_of_a_run_that_moves_or
     assert found.starts == {"range": "m0"}
     assert not found.sizes
     assert decided([4, 4], running, range_, queues=queues).sizes == {"range": 2 * EIGHTHS_PER_GPU}
+
+
+def test_a_run_that_moved_gets_its_place_though_the_pool_still_counts_the_one_that_it_left() -> None:
+    """The job that it moved for would else get a hold on the machine with its place, and it would go back."""
+    machines = [Machine("old", 4, (WHOLE_GPU, 0, 0, 0)), Machine("new", 4)]
+    held = replace(runs("held", "new"), end_time=NOW + timedelta(hours=1))
+    moved, large = replace(asks("moved"), promised="new"), replace(asks("large", 4), promised="old")
+    found = plan(Situation("MI300X", TWO_TEAMS, NOW, machines, [held], [moved, large]))
+    assert found.starts == {"moved": "new"}
+    assert not found.holds
 
 
 def test_nobody_is_moved_that_did_not_agree_or_has_no_other_place_or_for_a_job_that_is_no_larger() -> None:

@@ -75,9 +75,10 @@ def _heads(situation: Situation, decided: Plan) -> list[Candidate]:
             heads.setdefault(situation.queue_of(one), one)
     starting = [one for one in situation.waiting if one.job_id in decided.starts]
     of_starts = {situation.queue_of(one) for one in starting}
-    # A job that is no larger than all that start finds room as they do, when its turn comes.
+    # A job that is no larger than all that start finds room as they do, when its turn comes. One for which others gave
+    # way has its place, though the pool may not have said yet that it is free: a hold could take theirs from them.
     smallest = min(one.eighths for one in starting)
-    heads = {queue: one for queue, one in heads.items() if one.eighths > smallest}
+    heads = {queue: one for queue, one in heads.items() if one.eighths > smallest and not one.promised}
     allowed = [
         one
         for queue, one in heads.items()
