@@ -6,12 +6,13 @@ from collections import Counter
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from services.scheduler.fairness.plan import plan
 from services.scheduler.fairness.queue_tree import ReclaimStrategy
-from services.scheduler.fairness.settings import Queues, QueueSettings, Share
+from services.scheduler.fairness.settings import FairnessPolicy, Queues, QueueSettings, Share
 from services.scheduler.fairness.situation import Candidate, Machine, Plan, Running, Situation, Stop, StopKind
 from vocabulary.slots import EIGHTHS_PER_GPU, WHOLE_GPU
 
@@ -92,6 +93,21 @@ def test_a_run_that_moved_gets_its_place_though_the_pool_still_counts_the_one_th
     found = plan(Situation("MI300X", TWO_TEAMS, NOW, machines, [held], [moved, large]))
     assert found.starts == {"moved": "new"}
     assert not found.holds
+
+
+@pytest.mark.parametrize("policy", FairnessPolicy)
+def test_nobody_starts_on_what_is_free_beside_a_run_that_has_just_given_way(policy: FairnessPolicy) -> None:
+    """The pool still counts the run, so that the winner does not fit yet."""
+    shares = {"gpu": Share(8000)}
+    queues = Queues([QueueSettings("lab", policy=policy), QueueSettings("red", parent="lab", resources=shares)])
+    winner, behind = replace(asks("winner", 4), promised="old"), [asks("one"), asks("two")]
+
+    def starts(*masks: int) -> dict[str, str]:
+        machines = [Machine("old", 4, masks), Machine("new", 1)]
+        return dict(plan(Situation("MI300X", queues, NOW, machines, [], [winner, *behind])).starts)
+
+    assert list(starts(WHOLE_GPU, 0, 0, 0).values()) == ["new"]
+    assert starts(0, 0, 0, 0) == {"winner": "old", "one": "new"}
 
 
 def test_nobody_is_moved_that_did_not_agree_or_has_no_other_place_or_for_a_job_that_is_no_larger() -> None:

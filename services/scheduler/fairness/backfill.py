@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from services.scheduler.fairness.settings import FairnessPolicy
 from services.scheduler.fairness.situation import Hold, Plan, Running
-from vocabulary.slots import EIGHTH_MILLI, Slot, covered, free_slots, freed
+from vocabulary.slots import EIGHTH_MILLI, EIGHTHS_PER_GPU, Slot, covered, free_slots, freed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -30,6 +30,10 @@ MOST_HOLDS = 4
 def with_holds(situation: Situation, decide: Callable[[Situation], Plan]) -> Plan:
     """The plan of a policy with holds. If no job starts, or none waits for room, it is the policy's own."""
     decided = decide(situation)
+    places = _places(situation, decided) if decided.starts else []
+    if places:
+        situation = replace(situation, running=[*situation.running, *places])
+        decided = decide(situation)
     heads = _heads(situation, decided) if decided.starts else []
     if not heads:
         return decided
@@ -65,6 +69,25 @@ def _busy(situation: Situation) -> dict[str, _Busy]:
 def occupied(situation: Situation) -> dict[str, tuple[int, ...]]:
     """The taken eighths of each machine's GPUs, by others or by runs."""
     return {name: one.occupied for name, one in _busy(situation).items()}
+
+
+def _places(situation: Situation, decided: Plan) -> list[Running]:
+    """Stand on what is free of the machines on which others gave way, for the winners that do not fit there yet.
+
+    The pool says a moment later than we know it that a run has stopped, and others would start there meanwhile.
+    """
+    late = [one for one in situation.waiting if one.promised and one.job_id not in {*decided.starts, *decided.promises}]
+    taken = occupied(situation) if late else {}
+    found: list[Running] = []
+    for one in late:
+        free = [gpu for gpu, mask in enumerate(taken.get(one.promised, ())) if not mask]
+        slots = tuple(Slot(gpu, 0, EIGHTHS_PER_GPU) for gpu in free[: one.eighths // EIGHTHS_PER_GPU])
+        if slots:
+            taken[one.promised] = covered(taken[one.promised], slots)
+            eighths = sum(slot.eighths for slot in slots)
+            name = f"place of {one.job_id}"
+            found.append(Running(name, one.queue, one.promised, situation.now, eighths, slots, keeps=True))
+    return found
 
 
 def _heads(situation: Situation, decided: Plan) -> list[Candidate]:
