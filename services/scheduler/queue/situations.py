@@ -173,7 +173,8 @@ class Situations:
 
     def keep_promises(self, promises: Mapping[str, str]) -> None:
         """Keeps those of a plan for which others give way, until their jobs start; forgets who did not come back."""
-        winners = self._running.winners()
+        # A run that moves has stopped when it neither runs nor waits, and its winner may not have started by then.
+        winners = self._running.winners() | {one.stop.winner for one in self._expected().values()}
         kept = {job: machine for job, machine in promises.items() if job in winners or job in self.promises}
         waiting = {job: machine for job, machine in self.promises.items() if job in self._waiting and job in winners}
         self.promises = waiting | kept

@@ -250,7 +250,7 @@ def test_the_place_of_a_run_that_moves_is_given_to_nobody_until_it_is_back_or_to
     situations = Situations(QueueBook(NO_STORE), usage, waiting, running, inventory, clock, LONGEST_RUN)
     running.give_way(leaving.job_id, "job-009")
     situations.expect_back(Stop(leaving.job_id, "job-009", "", StopKind.MOVES, "machine-2", EIGHTHS_PER_GPU))
-    behind = a_queued_job(7)
+    behind, winner = a_queued_job(7), a_queued_job(9, resources=Resources(16))
     waiting.put(behind)
 
     def starts() -> dict[str, str]:
@@ -261,6 +261,11 @@ def test_the_place_of_a_run_that_moves_is_given_to_nobody_until_it_is_back_or_to
     running.remove(LEASE.lease_id)
     inventory.apply(vmpool_pb2.MachineEvent(machine=machine(1, gpu_count=1, free_masks=[0])))
     assert starts() == {}, "it neither runs nor waits for a moment"
+    waiting.put(winner)
+    situations.keep_promises({winner.job_id: "machine-1"})
+    situations.keep_promises({})
+    assert situations.promises == {winner.job_id: "machine-1"}, "what was given up for it stays its own"
+    waiting.remove(winner.job_id)
     waiting.put(leaving.retry(excused=True))
     assert starts() == {leaving.job_id: "machine-2"}, "it goes before others"
     waiting.remove(leaving.job_id)
