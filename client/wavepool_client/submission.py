@@ -45,8 +45,9 @@ class Isolation(StrEnum):
     PARTITION = "partition"
     """Partitions of its own, with their memory; the default for parts."""
     TIME_SLICE = "time-slice"
-    CU_MASK = "cu-mask"
     """A device that is shared; nothing keeps its co-tenants apart."""
+    CU_MASK = "cu-mask"
+    """The same, with compute units of its own, which nothing enforces."""
 
 
 class Reuse(StrEnum):

@@ -6,14 +6,15 @@ from collections import Counter
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from services.scheduler.fairness.plan import plan
 from services.scheduler.fairness.queue_tree import ReclaimStrategy
-from services.scheduler.fairness.settings import Queues, QueueSettings, Share
+from services.scheduler.fairness.settings import FairnessPolicy, Queues, QueueSettings, Share
 from services.scheduler.fairness.situation import Candidate, Machine, Plan, Running, Situation, Stop, StopKind
-from vocabulary.slots import EIGHTHS_PER_GPU
+from vocabulary.slots import EIGHTHS_PER_GPU, WHOLE_GPU
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -49,8 +50,8 @@ def runs(
     )
 
 
-def asks(name: str, gpus: int = 1, queue: str = "red") -> Candidate:
-    return Candidate(name, queue, NOW, gpus * EIGHTHS_PER_GPU)
+def asks(name: str, gpus: int = 1, queue: str = "red", most: int = 0) -> Candidate:
+    return Candidate(name, queue, NOW, gpus * EIGHTHS_PER_GPU, most_eighths=most * EIGHTHS_PER_GPU)
 
 
 def decided(
@@ -71,6 +72,42 @@ def test_a_run_moves_to_another_machine_if_a_larger_job_then_fits() -> None:
     assert (moved.winner, moved.eighths) == ("large", EIGHTHS_PER_GPU)
     assert {moved.machine_id, found.promises["large"]} == {"m0", "m1"}
     assert found.promises["large"] == {"one": "m0", "two": "m1"}[moved.job_id]
+
+
+def test_a_range_that_starts_does_not_grow_into_the_place_of_a_run_that_moves_or_of_the_one_that_it_moves_for() -> None:
+    fixed = runs("fixed", "m0", 2, queue="blue", movable=False)
+    running, range_ = [runs("one", "m1", queue="blue"), fixed], asks("range", queue="blue", most=8)
+    queues = tree(red=8, blue=8)
+    found = decided([4, 4], running, asks("large", 4), range_, queues=queues)
+    assert kinds(found) == {"one": (StopKind.MOVES, "m0", 1, "large")}
+    assert found.starts == {"range": "m0"}
+    assert not found.sizes
+    assert decided([4, 4], running, range_, queues=queues).sizes == {"range": 2 * EIGHTHS_PER_GPU}
+
+
+def test_a_run_that_moved_gets_its_place_though_the_pool_still_counts_the_one_that_it_left() -> None:
+    """The job that it moved for would else get a hold on the machine with its place, and it would go back."""
+    machines = [Machine("old", 4, (WHOLE_GPU, 0, 0, 0)), Machine("new", 4)]
+    held = replace(runs("held", "new"), end_time=NOW + timedelta(hours=1))
+    moved, large = replace(asks("moved"), promised="new"), replace(asks("large", 4), promised="old")
+    found = plan(Situation("MI300X", TWO_TEAMS, NOW, machines, [held], [moved, large]))
+    assert found.starts == {"moved": "new"}
+    assert not found.holds
+
+
+@pytest.mark.parametrize("policy", FairnessPolicy)
+def test_nobody_starts_on_what_is_free_beside_a_run_that_has_just_given_way(policy: FairnessPolicy) -> None:
+    """The pool still counts the run, so that the winner does not fit yet."""
+    shares = {"gpu": Share(8000)}
+    queues = Queues([QueueSettings("lab", policy=policy), QueueSettings("red", parent="lab", resources=shares)])
+    winner, behind = replace(asks("winner", 4), promised="old"), [asks("one"), asks("two")]
+
+    def starts(*masks: int) -> dict[str, str]:
+        machines = [Machine("old", 4, masks), Machine("new", 1)]
+        return dict(plan(Situation("MI300X", queues, NOW, machines, [], [winner, *behind])).starts)
+
+    assert list(starts(WHOLE_GPU, 0, 0, 0).values()) == ["new"]
+    assert starts(0, 0, 0, 0) == {"winner": "old", "one": "new"}
 
 
 def test_nobody_is_moved_that_did_not_agree_or_has_no_other_place_or_for_a_job_that_is_no_larger() -> None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from services.scheduler.fairness.settings import FairnessPolicy
 from services.scheduler.fairness.situation import Hold, Plan, Running
-from vocabulary.slots import EIGHTH_MILLI, Slot, covered, free_slots, freed
+from vocabulary.slots import EIGHTH_MILLI, EIGHTHS_PER_GPU, Slot, covered, free_slots, freed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -30,6 +30,10 @@ MOST_HOLDS = 4
 def with_holds(situation: Situation, decide: Callable[[Situation], Plan]) -> Plan:
     """The plan of a policy with holds. If no job starts, or none waits for room, it is the policy's own."""
     decided = decide(situation)
+    places = _places(situation, decided) if decided.starts else []
+    if places:
+        situation = replace(situation, running=[*situation.running, *places])
+        decided = decide(situation)
     heads = _heads(situation, decided) if decided.starts else []
     if not heads:
         return decided
@@ -67,6 +71,25 @@ def occupied(situation: Situation) -> dict[str, tuple[int, ...]]:
     return {name: one.occupied for name, one in _busy(situation).items()}
 
 
+def _places(situation: Situation, decided: Plan) -> list[Running]:
+    """Stand on what is free of the machines on which others gave way, for the winners that do not fit there yet.
+
+    The pool says a moment later than we know it that a run has stopped, and others would start there meanwhile.
+    """
+    late = [one for one in situation.waiting if one.promised and one.job_id not in {*decided.starts, *decided.promises}]
+    taken = occupied(situation) if late else {}
+    found: list[Running] = []
+    for one in late:
+        free = [gpu for gpu, mask in enumerate(taken.get(one.promised, ())) if not mask]
+        slots = tuple(Slot(gpu, 0, EIGHTHS_PER_GPU) for gpu in free[: one.eighths // EIGHTHS_PER_GPU])
+        if slots:
+            taken[one.promised] = covered(taken[one.promised], slots)
+            eighths = sum(slot.eighths for slot in slots)
+            name = f"place of {one.job_id}"
+            found.append(Running(name, one.queue, one.promised, situation.now, eighths, slots, keeps=True))
+    return found
+
+
 def _heads(situation: Situation, decided: Plan) -> list[Candidate]:
     """The first job of each queue that waits, if the queue may have what it takes."""
     heads: dict[str, Candidate] = {}
@@ -75,9 +98,10 @@ def _heads(situation: Situation, decided: Plan) -> list[Candidate]:
             heads.setdefault(situation.queue_of(one), one)
     starting = [one for one in situation.waiting if one.job_id in decided.starts]
     of_starts = {situation.queue_of(one) for one in starting}
-    # A job that is no larger than all that start finds room as they do, when its turn comes.
+    # A job that is no larger than all that start finds room as they do, when its turn comes. One for which others gave
+    # way has its place, though the pool may not have said yet that it is free: a hold could take theirs from them.
     smallest = min(one.eighths for one in starting)
-    heads = {queue: one for queue, one in heads.items() if one.eighths > smallest}
+    heads = {queue: one for queue, one in heads.items() if one.eighths > smallest and not one.promised}
     allowed = [
         one
         for queue, one in heads.items()

@@ -2,6 +2,7 @@
 
 A policy decides who starts with the least. What is free then is given in rounds: each such job doubles what it has, the
 first in its turn first, while its machine has room, its queue may have so much, and nothing of that is kept for others.
+On a machine on which others give way, or to which they move, nobody gets more: what is free there may be theirs.
 """
 
 from __future__ import annotations
@@ -38,12 +39,15 @@ class _Growth:
         self._occupied = occupied(situation)
         for hold in decided.holds.values():
             self._occupied[hold.machine_id] = covered(self._occupied[hold.machine_id], hold.slots)
+        self._places = {*decided.promises.values(), *(stop.machine_id for stop in decided.stops)}
         self.states = dict(decided.queues)
         self.sizes: dict[str, int] = {}
 
     def double(self, job: Candidate) -> bool:
         """Doubles what the job gets; False if it stays as it is."""
         has = self._starting[job.job_id]
+        if self._starts[job.job_id] in self._places:
+            return False
         if 2 * has > job.most_eighths or not may_have(self._situation, self.states, self._situation.queue_of(job), has):
             return False
         self._starting[job.job_id] = 2 * has

@@ -18,7 +18,7 @@ from services.scheduler.queue.waiting import lane_of
 from vocabulary.slots import EIGHTH_MILLI, EIGHTHS_PER_GPU, LEGAL_SIZES, WHOLE_GPU, covered
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
 
     from servicekit.clock import Clock
@@ -140,10 +140,13 @@ class Situations:
         machines = [self.machine(offer, held.get(offer.machine_id, ())) for offer in _preferred_first(offers)]
         free = sum(one.own_gpus for one in machines) * EIGHTHS_PER_GPU
         free = max(0, free - sum(job.lease.eighths for job in running if job.lease))
+        # Whoever waits for a machine of its own takes no part before that is there: nothing of the others is for it.
+        own = {"", *(offer.own_job_id for offer in offers)}
         lanes = {
             lane: (waiting, min(free // lane.resources.least.eighths + MOST_STOPS, most or waiting))
             for lane, waiting in self._waiting.lanes().items()
-            if (gpu_type in lane.gpu_types[1:] if fallback else lane.gpu_types[0] == gpu_type)
+            if lane.own_job_id in own
+            and (gpu_type in lane.gpu_types[1:] if fallback else lane.gpu_types[0] == gpu_type)
         }
         further: Counter[str] = Counter()
         for lane, (waiting, listed) in lanes.items():
@@ -170,7 +173,8 @@ class Situations:
 
     def keep_promises(self, promises: Mapping[str, str]) -> None:
         """Keeps those of a plan for which others give way, until their jobs start; forgets who did not come back."""
-        winners = self._running.winners()
+        # A run that moves has stopped when it neither runs nor waits, and its winner may not have started by then.
+        winners = self._running.winners() | {one.stop.winner for one in self._expected().values()}
         kept = {job: machine for job, machine in promises.items() if job in winners or job in self.promises}
         waiting = {job: machine for job, machine in self.promises.items() if job in self._waiting and job in winners}
         self.promises = waiting | kept
@@ -182,6 +186,12 @@ class Situations:
         if job and stop.machine_id:
             until = self._clock.now() + RETURN_TIME
             self._returns[stop.job_id] = _Return(stop, job.machine_gpu_type, job.spec.queue, until)
+
+    def forget_ended(self, has_task: Callable[[str], bool]) -> None:
+        """Gives up the places of jobs that ended instead of starting again: they neither wait nor have a task."""
+        self._returns = {
+            job_id: one for job_id, one in self._returns.items() if job_id in self._waiting or has_task(job_id)
+        }
 
     def is_back(self, job_id: str) -> None:
         """Notes that a job has started again, wherever."""
@@ -334,14 +344,20 @@ class Situations:
             gives_way_to=winner,
             keeps=job.attempts_excused >= MOST_PREEMPTIONS,
             end_time=(job.start_time or job.create_time) + job.spec.longest_run(self._longest_run),
-            least_eighths=job.spec.resources.least_eighths,
+            # Who wants a new machine for each attempt cannot start again on this one.
+            least_eighths=0 if job.own_job_id or self._ends_if_stopped(job) else job.spec.resources.least_eighths,
             movable=movable,
             machines=_suitable(lane_of(job), offers, self._waiting) if movable else None,
         )
 
     def _may_move(self, job: Job) -> bool:
         ran = self._clock.now() - (job.start_time or job.create_time)
-        return job.spec.movable and job.machine_gpu_type == job.spec.gpu_type and ran >= MOVE_COOL_DOWN
+        is_willing = job.spec.movable and job.machine_gpu_type == job.spec.gpu_type
+        return is_willing and ran >= MOVE_COOL_DOWN and not self._ends_if_stopped(job)
+
+    def _ends_if_stopped(self, job: Job) -> bool:
+        """True if a running job would be back after the last moment for its deadline, and so be cancelled."""
+        return job.spec.is_too_late(self._clock.now() + RETURN_TIME, self._longest_run)
 
     def _candidate(self, job: Job, gpu_type: str, machines: frozenset[str] | None) -> Candidate:
         turn_time = self._waiting.rank(job).turn_time

@@ -98,6 +98,7 @@ class Dispatcher:
         states: dict[str, Mapping[str, QueueState]] = dict(self.queue_states)
         promises: dict[str, str] = {}
         holds: dict[str, Mapping[str, Hold]] = {}
+        self._situations.forget_ended(self._runner.has)
         for gpu_type in self._situations.wanted_types():
             decided = await self._carry_out(self._situations.plan(gpu_type))
             holds[gpu_type] = decided.holds

@@ -277,6 +277,30 @@ async def test_a_movable_run_makes_room_for_a_larger_one_and_pays_for_its_last_a
     assert after[moved].cost_micros == stayed.cost_micros
 
 
+async def test_the_place_of_a_run_that_is_cancelled_while_it_moves_is_free_at_once(stopped_cluster: Cluster) -> None:
+    cluster, gate, clock = stopped_cluster, asyncio.Event(), LaterClock()
+    cluster.clock = clock
+    await cluster.pool.tell("machine-1", "STOPPED")
+    for name in ("machine-2", "machine-3"):
+        await cluster.pool.tell(name, "WARM", gpus=2)
+    cluster.executor.script = (compiling(), gate, *PASSING[1:])
+    cluster.executor.deaf_to_cancel = True
+    await cluster.start()
+    moving = await running(cluster, "moving", movable=True, placement="spread")
+    staying = await running(cluster, "staying", placement="spread")
+    await cluster.cancel(moving.job_id)
+    clock.later = MOVE_COOL_DOWN
+    large = await running(cluster, "large", resources=scheduler_pb2.Resources(gpus=2))
+    ended = (await cluster.events_to_end(moving.job_id))[-1].ended
+    assert ended.state == scheduler_pb2.JOB_STATE_CANCELLED
+
+    await running(cluster, "small")
+
+    gate.set()
+    for job in (staying, large):
+        await cluster.events_to_end(job.job_id)
+
+
 async def test_a_range_starts_again_with_fewer_gpus_when_another_queue_takes_back_its_share(
     stopped_cluster: Cluster,
 ) -> None:

@@ -18,7 +18,7 @@ from services.scheduler.config import SchedulerSettings
 from services.scheduler.fairness.plan import plan
 from services.scheduler.fairness.settings import FairnessPolicy, Queues, QueueSettings, Share
 from services.scheduler.fairness.situation import Hold, Plan, Stop, StopKind
-from services.scheduler.jobs.resources import Isolation, Resources
+from services.scheduler.jobs.resources import Isolation, Resources, Reuse
 from services.scheduler.jobs.spec import Lease
 from services.scheduler.queue.inventory import Inventory
 from services.scheduler.queue.ordering import Age, ranked_by
@@ -197,8 +197,8 @@ def test_a_job_that_ends_before_one_hold_does_not_take_what_another_keeps() -> N
     assert list(situations.placements(replace(decided, holds={}))) == [short.job_id]
 
 
-def movable(number: int) -> Job:
-    job = a_queued_job(number)
+def movable(number: int, **changes: Any) -> Job:
+    job = a_queued_job(number, **changes)
     return replace(job, spec=replace(job.spec, movable=True))
 
 
@@ -225,6 +225,21 @@ def test_a_run_may_be_moved_if_it_agreed_and_is_old_enough_and_was_not_stopped_t
     assert may_move() == []
 
 
+def test_a_run_that_could_not_end_before_its_deadline_if_it_started_again_is_not_moved_or_shrunk() -> None:
+    clock, waiting, inventory, running = ManualClock(START + MOVE_COOL_DOWN), waiting_jobs(), Inventory(), RunningJobs()
+    inventory.apply(vmpool_pb2.MachineEvent(machine=machine(1, gpu_count=2, free_masks=[WHOLE_GPU] * 2)))
+    last = clock.now() + RETURN_TIME + LONGEST_RUN
+    for number, deadline in enumerate((last, last - timedelta.resolution)):
+        job = movable(number, resources=Resources(16, least_eighths=8))
+        lease = replace(LEASE, lease_id=f"lease-{number}", slots=(Slot(number, 0, EIGHTHS_PER_GPU),))
+        running.put(replace(job, spec=replace(job.spec, deadline=deadline)).start(lease, START, "MI300X"))
+    usage = UsageBook(NO_STORE, timedelta(0), clock)
+    situations = Situations(QueueBook(NO_STORE), usage, waiting, running, inventory, clock, LONGEST_RUN)
+
+    assert [one.job_id for one in situations.of("MI300X").running if one.movable] == ["job-000"]
+    assert [one.least_eighths for one in situations.of("MI300X").running] == [8, 0]
+
+
 def test_the_place_of_a_run_that_moves_is_given_to_nobody_until_it_is_back_or_too_late() -> None:
     clock, waiting, inventory, running = ManualClock(START), waiting_jobs(), Inventory(), RunningJobs()
     for number in (1, 2):
@@ -235,7 +250,7 @@ def test_the_place_of_a_run_that_moves_is_given_to_nobody_until_it_is_back_or_to
     situations = Situations(QueueBook(NO_STORE), usage, waiting, running, inventory, clock, LONGEST_RUN)
     running.give_way(leaving.job_id, "job-009")
     situations.expect_back(Stop(leaving.job_id, "job-009", "", StopKind.MOVES, "machine-2", EIGHTHS_PER_GPU))
-    behind = a_queued_job(7)
+    behind, winner = a_queued_job(7), a_queued_job(9, resources=Resources(16))
     waiting.put(behind)
 
     def starts() -> dict[str, str]:
@@ -246,12 +261,31 @@ def test_the_place_of_a_run_that_moves_is_given_to_nobody_until_it_is_back_or_to
     running.remove(LEASE.lease_id)
     inventory.apply(vmpool_pb2.MachineEvent(machine=machine(1, gpu_count=1, free_masks=[0])))
     assert starts() == {}, "it neither runs nor waits for a moment"
+    waiting.put(winner)
+    situations.keep_promises({winner.job_id: "machine-1"})
+    situations.keep_promises({})
+    assert situations.promises == {winner.job_id: "machine-1"}, "what was given up for it stays its own"
+    waiting.remove(winner.job_id)
     waiting.put(leaving.retry(excused=True))
     assert starts() == {leaving.job_id: "machine-2"}, "it goes before others"
     waiting.remove(leaving.job_id)
     clock.advance(RETURN_TIME)
     assert starts() == {behind.job_id: "machine-2"}, "it did not come back"
     assert situations.returning_types() == set()
+
+
+def test_a_range_on_a_machine_of_its_own_is_not_shrunk_as_its_next_attempt_gets_another_new_one() -> None:
+    clock, inventory, running = ManualClock(START), Inventory(), RunningJobs()
+    inventory.apply(vmpool_pb2.MachineEvent(machine=machine(1, gpu_count=8, free_masks=[WHOLE_GPU] * 8)))
+    for number, reuse in enumerate((Reuse.CREATE, Reuse.REUSE)):
+        wide = a_queued_job(number, resources=Resources(16, least_eighths=8))
+        slots = tuple(Slot(gpu, 0, EIGHTHS_PER_GPU) for gpu in (2 * number, 2 * number + 1))
+        lease = replace(LEASE, lease_id=f"lease-{number}", slots=slots)
+        running.put(replace(wide, spec=replace(wide.spec, reuse=reuse)).start(lease, START, "MI300X"))
+    usage = UsageBook(NO_STORE, timedelta(0), clock)
+    situations = Situations(QueueBook(NO_STORE), usage, waiting_jobs(), running, inventory, clock, LONGEST_RUN)
+
+    assert [one.least_eighths for one in situations.of("MI300X").running] == [0, 8]
 
 
 def test_a_range_that_is_shrunk_starts_with_no_more_than_it_was_told_until_it_is_back() -> None:
@@ -315,6 +349,26 @@ def test_a_look_at_few_jobs_starts_those_that_a_look_at_all_would(situations: Si
         all_of_them.holds,
     )
     assert few.queues == all_of_them.queues
+
+
+def test_a_large_job_gets_its_hold_although_a_job_ahead_waits_for_a_machine_of_its_own() -> None:
+    clock, waiting, inventory, running = ManualClock(START), waiting_jobs(), Inventory(), RunningJobs()
+    inventory.apply(vmpool_pb2.MachineEvent(machine=machine(1, gpu_count=2, free_masks=[0, WHOLE_GPU])))
+    held = a_queued_job(9).start(replace(LEASE, slots=(Slot(0, 0, EIGHTHS_PER_GPU),)), START, "MI300X")
+    running.put(held)
+    first, large = a_queued_job(1, age_seconds=9), a_queued_job(2, age_seconds=5, resources=Resources(16))
+    waiting.put(replace(first, spec=replace(first.spec, reuse=Reuse.CREATE)))
+    waiting.put(large)
+    waiting.put(a_queued_job(3))
+    usage = UsageBook(NO_STORE, timedelta(0), clock)
+    situations = Situations(QueueBook(NO_STORE), usage, waiting, running, inventory, clock, LONGEST_RUN)
+
+    assert situations.plan("MI300X").holds.keys() == {large.job_id}
+    assert first.job_id not in {one.job_id for one in situations.of("MI300X").waiting}
+
+    own = machine(2, own_job_id=first.job_id, gpu_count=1)
+    inventory.apply(vmpool_pb2.MachineEvent(machine=own))
+    assert situations.plan("MI300X").starts[first.job_id] == "machine-2"
 
 
 def test_a_queue_takes_back_as_many_gpus_in_a_pass_as_it_may_however_many_of_its_jobs_wait() -> None:
