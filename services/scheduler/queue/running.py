@@ -18,9 +18,10 @@ class RunningJobs:
         self._winners: dict[str, str] = {}
 
     def put(self, job: Job) -> None:
-        """Adds a job that has a lease."""
+        """Adds a job that has a lease; one that is taken on again goes on, whatever it was to do before."""
         if job.lease:
             self._jobs[job.lease.lease_id] = job
+            self._winners.pop(job.job_id, None)
 
     def remove(self, lease_id: str) -> None:
         """Notes that a lease is given back, or gone."""

@@ -393,3 +393,16 @@ def test_a_queue_takes_back_as_many_gpus_in_a_pass_as_it_may_however_many_of_its
     decided = situations.plan("MI300X")
 
     assert len(decided.stops) == len(decided.promises) == MOST_STOPS
+
+
+def test_a_run_that_was_to_give_way_and_is_taken_on_again_counts_as_going_on() -> None:
+    running = RunningJobs()
+    started = a_queued_job().start(LEASE, START, "MI300X")
+    running.put(started)
+    running.give_way(started.job_id, "winner")
+    assert running.winner(started.job_id) == "winner"
+
+    running.put(started)
+
+    assert not running.winner(started.job_id)
+    assert not running.winners()
