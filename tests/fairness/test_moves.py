@@ -74,6 +74,18 @@ def test_a_run_moves_to_another_machine_if_a_larger_job_then_fits() -> None:
     assert found.promises["large"] == {"one": "m0", "two": "m1"}[moved.job_id]
 
 
+def test_runs_move_for_a_large_job_though_small_ones_would_take_what_is_free() -> None:
+    small = [asks(f"small{number}") for number in range(3)]
+    running = [runs("one", "m0"), runs("two", "m1")]
+
+    found = decided([2, 2], running, asks("large", 2), *small)
+
+    assert [stop.kind for stop in found.stops] == [StopKind.MOVES]
+    assert found.promises.keys() == {"large"}
+    assert not found.starts
+    assert not decided([2, 2], [replace(one, movable=False) for one in running], asks("large", 2), *small).stops
+
+
 def test_a_range_that_starts_does_not_grow_into_the_place_of_a_run_that_moves_or_of_the_one_that_it_moves_for() -> None:
     fixed = runs("fixed", "m0", 2, queue="blue", movable=False)
     running, range_ = [runs("one", "m1", queue="blue"), fixed], asks("range", queue="blue", most=8)

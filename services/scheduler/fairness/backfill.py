@@ -9,12 +9,12 @@ in, and runs that end early move it forward.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from services.scheduler.fairness.settings import FairnessPolicy
-from services.scheduler.fairness.situation import Hold, Plan, Running
+from services.scheduler.fairness.situation import Hold, Plan, Running, StopKind
 from vocabulary.slots import EIGHTH_MILLI, EIGHTHS_PER_GPU, Slot, covered, free_slots, freed
 
 if TYPE_CHECKING:
@@ -37,6 +37,9 @@ def with_holds(situation: Situation, decide: Callable[[Situation], Plan]) -> Pla
     heads = _heads(situation, decided) if decided.starts else []
     if not heads:
         return decided
+    moves = _moves_for(heads, situation, decide)
+    if moves is not None:
+        return replace(moves, waiting={**decided.waiting, **moves.waiting})
     busy = _busy(situation)
     holds: dict[str, Hold] = {}
     holders: list[Running] = []
@@ -50,6 +53,21 @@ def with_holds(situation: Situation, decide: Callable[[Situation], Plan]) -> Pla
         return decided
     kept = decide(replace(situation, running=[*situation.running, *holders]))
     return _backfilled(situation, kept, holds, decide)
+
+
+def _moves_for(heads: Sequence[Candidate], situation: Situation, decide: Callable[[Situation], Plan]) -> Plan | None:
+    """A plan that moves runs so that heads fit; None if there is none.
+
+    Small jobs would take the places that the runs could move to. They are left out of this plan, and start in the next.
+    """
+    if not situation.may_stop or not any(one.movable for one in situation.running):
+        return None
+    further = Counter(situation.further_eighths)
+    for one in situation.waiting:
+        if one not in heads:
+            further[situation.queue_of(one)] += one.eighths
+    found = decide(replace(situation, waiting=heads, further_eighths=further))
+    return found if any(stop.kind is StopKind.MOVES for stop in found.stops) else None
 
 
 def first_room(situation: Situation, job_id: str) -> Hold | None:
