@@ -63,6 +63,20 @@ def test_a_preemption_says_who_has_to_stop_and_why() -> None:
     )
 
 
+def test_what_a_preemption_frees_beyond_its_need_goes_to_nobody_before_it_is_free() -> None:
+    tree = quota_tree(
+        [a_queue("owner", "team", mi300x=6, settings=RECLAIMS), *(a_queue(name, "team", mi300x=0) for name in "abc")],
+        [CohortSpec("team")],
+    )
+    snapshot = snapshot_of(tree, [running(a_workload("guest", "a", 5))])
+    heads = [a_workload("host", "owner", 2), a_workload("of-b", "b", 1), a_workload("of-c", "c", 1)]
+
+    found = outcomes(admission_cycle(snapshot, heads, None))
+
+    # One GPU is free, though four are left once the guest has stopped.
+    assert found == {"host": Outcome.PREEMPTING, "of-b": Outcome.ADMITTED, "of-c": Outcome.OVERTAKEN}
+
+
 def test_a_queue_that_cannot_take_back_keeps_what_it_waits_for() -> None:
     for policy, other in ((Preemption(), Outcome.OVERTAKEN), (RECLAIMS["preemption"], Outcome.ADMITTED)):
         tree = quota_tree(

@@ -97,6 +97,8 @@ class _Plan:
         """With all that was given away, while the victims still run."""
         self._settled = snapshot.usage.copy()
         """The same, after the victims have stopped."""
+        self._now = snapshot.usage.copy()
+        """With those that start now, while the victims still run."""
         self._victims: set[str] = set()
         for claim in claims:
             self._stop(claim.victims)
@@ -112,12 +114,15 @@ class _Plan:
                     nominee, Outcome.OVERTAKEN, f"Another workload before it preempts {victim.workload.name}."
                 )
         self._stop(victims)
-        if not self._settled.fits(nominee.queue, assignment.amounts):
+        # What others stop for is free only when they have stopped.
+        fits_now = bool(victims) or self._now.fits(nominee.queue, assignment.amounts)
+        if not fits_now or not self._settled.fits(nominee.queue, assignment.amounts):
             self._resume(victims)
             return _decision(nominee, Outcome.OVERTAKEN, "Workloads before it in this cycle took what it needs.")
         self._give(nominee.queue, assignment.amounts)
         if victims:
             return _decision(nominee, Outcome.PREEMPTING, _preemption_reason(nominee))
+        self._now.add(nominee.queue, assignment.amounts)
         return _decision(nominee, Outcome.ADMITTED, f"{_source(nominee)}.")
 
     def _wait(self, nominee: Nominee) -> Decision:
