@@ -48,7 +48,9 @@ def with_holds(situation: Situation, decide: Callable[[Situation], Plan]) -> Pla
         if found is not None:
             hold, busy[hold.machine_id], free = found
             holds[head.job_id] = hold
-            holders += [_holder(head, hold, slots, situation.now) for slots in free]
+            holders += [
+                _stand_in(f"hold on GPU {slots[0].gpu}", head, hold.machine_id, slots, situation.now) for slots in free
+            ]
     if not holds:
         return decided
     kept = decide(replace(situation, running=[*situation.running, *holders]))
@@ -102,9 +104,7 @@ def _places(situation: Situation, decided: Plan) -> list[Running]:
         slots = tuple(Slot(gpu, 0, EIGHTHS_PER_GPU) for gpu in free[: one.eighths // EIGHTHS_PER_GPU])
         if slots:
             taken[one.promised] = covered(taken[one.promised], slots)
-            eighths = sum(slot.eighths for slot in slots)
-            name = f"place of {one.job_id}"
-            found.append(Running(name, one.queue, one.promised, situation.now, eighths, slots, keeps=True))
+            found.append(_stand_in("place", one, one.promised, slots, situation.now))
     return found
 
 
@@ -200,11 +200,10 @@ def _free_of(slot: Slot, occupied: Sequence[int]) -> tuple[Slot, ...]:
     return tuple(one for one in eighths if not occupied[one.gpu] & one.mask)
 
 
-def _holder(head: Candidate, hold: Hold, slots: tuple[Slot, ...], now: datetime) -> Running:
+def _stand_in(name: str, one: Candidate, machine_id: str, slots: tuple[Slot, ...], now: datetime) -> Running:
     """Stands on free slots in place of the job, so that a plan gives them to nobody."""
     eighths = sum(slot.eighths for slot in slots)
-    name = f"hold of {head.job_id} on GPU {slots[0].gpu}"
-    return Running(name, head.queue, hold.machine_id, now, eighths, slots, keeps=True)
+    return Running(f"{name} of {one.job_id}", one.queue, machine_id, now, eighths, slots, keeps=True)
 
 
 def _backfilled(situation: Situation, kept: Plan, holds: dict[str, Hold], decide: Callable[[Situation], Plan]) -> Plan:

@@ -85,6 +85,12 @@ def after(clock: ManualClock, **ahead: float) -> Timestamp:
     return deadline
 
 
+async def started_without_machines(cluster: Cluster) -> Cluster:
+    await cluster.pool.tell("machine-1", "STOPPED")
+    await cluster.start()
+    return cluster
+
+
 async def submitted(cluster: Cluster, deadline: Timestamp, key: str = "key", seconds: int = 60) -> scheduler_pb2.Job:
     return await cluster.submit(key, deadline=deadline, time_limit=Duration(seconds=seconds))
 
@@ -99,9 +105,7 @@ def assert_missed(ended: scheduler_pb2.JobEvent) -> None:
 async def test_a_waiting_job_is_cancelled_once_it_can_no_longer_end_in_time_and_costs_nothing(
     stopped_cluster: Cluster, clock: ManualClock
 ) -> None:
-    cluster = stopped_cluster
-    await cluster.pool.tell("machine-1", "STOPPED")
-    await cluster.start()
+    cluster = await started_without_machines(stopped_cluster)
     job = await submitted(cluster, after(clock, seconds=100))
     later = await submitted(cluster, after(clock, seconds=200), "later")
     clock.advance(timedelta(seconds=41))
@@ -120,9 +124,7 @@ async def test_a_waiting_job_is_cancelled_once_it_can_no_longer_end_in_time_and_
 async def test_a_deadline_that_passed_while_the_scheduler_was_down_is_missed_although_a_machine_is_free(
     stopped_cluster: Cluster, clock: ManualClock
 ) -> None:
-    cluster = stopped_cluster
-    await cluster.pool.tell("machine-1", "STOPPED")
-    await cluster.start()
+    cluster = await started_without_machines(stopped_cluster)
     job = await submitted(cluster, after(clock, seconds=100))
     await cluster.stop()
     clock.advance(timedelta(seconds=41))
@@ -162,9 +164,7 @@ async def test_a_run_that_is_lost_too_late_is_not_tried_again(stopped_cluster: C
 async def test_a_deadline_that_cannot_be_met_is_refused_but_a_repeat_gets_its_job(
     stopped_cluster: Cluster, clock: ManualClock
 ) -> None:
-    cluster = stopped_cluster
-    await cluster.pool.tell("machine-1", "STOPPED")
-    await cluster.start()
+    cluster = await started_without_machines(stopped_cluster)
     deadline = after(clock, seconds=61)
     job = await submitted(cluster, deadline)
     wrong: dict[str, Any] = {
@@ -188,9 +188,7 @@ async def test_a_deadline_that_cannot_be_met_is_refused_but_a_repeat_gets_its_jo
 async def test_why_names_the_deadline_and_the_last_moment_to_start(
     stopped_cluster: Cluster, clock: ManualClock
 ) -> None:
-    cluster = stopped_cluster
-    await cluster.pool.tell("machine-1", "STOPPED")
-    await cluster.start()
+    cluster = await started_without_machines(stopped_cluster)
     job = await submitted(cluster, after(clock, seconds=100))
     other = await cluster.submit("other")
     stub = queues_pb2_grpc.QueueServiceStub(cluster.channel)
