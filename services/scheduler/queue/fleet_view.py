@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from services.scheduler.jobs.estimate import Busy, Fleet, Need
 from services.scheduler.jobs.resources import GpuMode
 from services.scheduler.jobs.run_history import kind_of
 from services.scheduler.queue.placement import MachineStage
+from services.scheduler.queue.running import slots_by_machine
 from vocabulary.slots import EIGHTH_MILLI, EIGHTHS_PER_GPU, LEGAL_EIGHTHS, WHOLE_GPU, Slot, covered
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ class FleetView:
             if offer.gpu_type in gpu_types and offer.stage is not MachineStage.CLOSED and offer.is_for("", waiting)
         }
         starts = {name: inventory.start_of(name, now) for name in offers}
-        ours = self._slots_by_machine(running, offers)
+        ours = slots_by_machine(running)
         taken = {name: _taken(offer, inventory.gpus(name), ours[name]) for name, offer in offers.items()}
         there = [one for one in offers.values() if one.stage is MachineStage.READY or starts[one.machine_id]]
         self._offers = sorted(
@@ -125,13 +126,6 @@ class FleetView:
                     able.add(number)
                     sizes.append(_size_on(mode, resources))
         return min(sizes, default=resources.eighths), None if len(able) == len(self._numbers) else frozenset(able)
-
-    def _slots_by_machine(self, running: Iterable[Job], offers: Collection[str]) -> defaultdict[str, list[Slot]]:
-        slots: defaultdict[str, list[Slot]] = defaultdict(list)
-        for job in running:
-            if job.lease and job.machine_id in offers:
-                slots[job.machine_id] += job.lease.slots
-        return slots
 
     def _runs(
         self, running: Iterable[Job], gpu_types: Collection[str], offers: dict[str, MachineOffer], now: datetime

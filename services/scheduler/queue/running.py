@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterable
 
     from services.scheduler.jobs.job import Job
+    from vocabulary.slots import Slot
 
 
 class RunningJobs:
@@ -44,3 +46,12 @@ class RunningJobs:
     def jobs(self) -> Collection[Job]:
         """All of them."""
         return self._jobs.values()
+
+
+def slots_by_machine(jobs: Iterable[Job]) -> defaultdict[str, list[Slot]]:
+    """The slots that jobs have, by machine."""
+    held: defaultdict[str, list[Slot]] = defaultdict(list)
+    for job in jobs:
+        if job.lease:
+            held[job.machine_id] += job.lease.slots
+    return held

@@ -14,6 +14,7 @@ from services.scheduler.fairness.situation import Candidate, Machine, Running, S
 from services.scheduler.jobs.resources import Reuse
 from services.scheduler.jobs.spec import Placement
 from services.scheduler.queue.placement import MachineStage, machine_with_torch
+from services.scheduler.queue.running import slots_by_machine
 from services.scheduler.queue.waiting import lane_of
 from vocabulary.slots import EIGHTH_MILLI, EIGHTHS_PER_GPU, LEGAL_SIZES, WHOLE_GPU, covered
 
@@ -243,13 +244,9 @@ class Situations:
         running = (job for job in self._running.jobs() if job.machine_gpu_type == gpu_type)
         return self._book.queues.with_below((job.spec.queue, job.eighths * EIGHTH_MILLI) for job in running)
 
-    def held(self) -> dict[str, list[Slot]]:
+    def held(self) -> defaultdict[str, list[Slot]]:
         """The slots that our jobs have, by machine."""
-        held: defaultdict[str, list[Slot]] = defaultdict(list)
-        for job in self._running.jobs():
-            if job.lease:
-                held[job.machine_id] += job.lease.slots
-        return held
+        return slots_by_machine(self._running.jobs())
 
     def first_room(self, job: Job) -> Hold | None:
         """Where and when the job has room at the latest, if nobody goes before it; None if that is not known."""
@@ -263,7 +260,7 @@ class Situations:
         """
         offers = {offer.machine_id: offer for offer in self._inventory.offers()}
         able: dict[tuple[Lane, str], list[MachineOffer]] = {}
-        held: defaultdict[str, list[Slot]] = defaultdict(list, self.held())
+        held = self.held()
         for hold in holds:
             held[hold.machine_id] += hold.slots
         kept: defaultdict[str, list[Slot]] = defaultdict(list)
