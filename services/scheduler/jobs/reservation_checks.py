@@ -168,7 +168,8 @@ def _duration_of(seconds: int, least: timedelta, most: timedelta) -> tuple[timed
 
 def longest_for(available_micros: int, hold_micros: int, duration: timedelta) -> timedelta:
     """For how long credit would do that does not cover the hold of a reservation of this duration, in whole minutes."""
-    return duration * max(0, available_micros) // max(1, hold_micros) // timedelta(minutes=1) * timedelta(minutes=1)
+    seconds = int(duration.total_seconds()) * max(0, available_micros) // max(1, hold_micros)
+    return timedelta(minutes=min(seconds, int(duration.total_seconds())) // _MINUTE)
 
 
 def hours_text(duration: timedelta) -> str:
