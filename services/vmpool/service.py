@@ -89,7 +89,8 @@ class VmPoolServicer(vmpool_pb2_grpc.VmPoolServiceServicer):
 
     async def RenewLease(self, request: pb.RenewLeaseRequest, context: Context) -> pb.RenewLeaseResponse:
         """Move a lease's expiry."""
-        duration = lease_duration_from_proto(request, self._pool.settings)
+        holder = (await self._pool.leases.get(request.lease_id)).holder
+        duration = lease_duration_from_proto(request, holder, self._pool.settings)
         lease = await self._pool.leases.renew(request.lease_id, duration)
         return pb.RenewLeaseResponse(expire_time=instant_to_proto(lease.expire_time))
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from services.vmpool.errors import InvalidFieldError, LeaseEndedError
 from services.vmpool.machines.lease import (
     EXPIRY_GRACE,
+    Holder,
     Lease,
     LeaseState,
     StartKind,
@@ -75,7 +76,7 @@ def test_those_who_waited_for_the_machine_start_cold(jobs_run: int, after_second
 @pytest.mark.parametrize("seconds", [-1, 0, 3601])
 def test_durations_out_of_range_are_refused_with_the_limit(seconds: int) -> None:
     with pytest.raises(InvalidFieldError, match=r"duration.*3600 s"):
-        check_duration(timedelta(seconds=seconds), timedelta(hours=1))
+        check_duration(timedelta(seconds=seconds), timedelta(hours=1), "VMPOOL_LONGEST_LEASE")
 
 
 @pytest.mark.parametrize(("job_id", "attempt", "field"), [("", 1, "job_id"), ("job", -1, "attempt")])
@@ -87,7 +88,8 @@ def test_a_request_says_whose_lease_it_is(job_id: str, attempt: int, field: str)
 def test_a_request_is_met_only_by_the_same_content() -> None:
     assert a_request().is_met_by([LEASE])
     assert a_request(machine_id="m1").is_met_by([LEASE])
-    for other in (a_request(machine_id="m2"), a_request(eighths=4), a_request(gpu_type="MI210")):
+    reserved = a_request(holder=Holder.RESERVATION)
+    for other in (a_request(machine_id="m2"), a_request(eighths=4), a_request(gpu_type="MI210"), reserved):
         assert not other.is_met_by([LEASE])
     assert not a_request().is_met_by([replace(LEASE, slots=(Slot(0, 0, 4),))])
     assert not a_request().is_met_by([LEASE, LEASE])
