@@ -41,7 +41,7 @@ from services.vmpool.store.tables import leases, machines
 from vocabulary.slots import free_slots, overlap, size_text
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
+    from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
     from datetime import datetime, timedelta
 
     from sqlalchemy.ext.asyncio import AsyncConnection
@@ -203,11 +203,16 @@ class LeaseStore:
 
     async def get(self, lease_id: str) -> Lease:
         """The lease, also if it is over; raises LeaseNotFoundError if there is none."""
-        async with self._database.reading() as connection:
-            row = (await connection.execute(select(leases).where(leases.c.lease_id == lease_id))).one_or_none()
-        if row is None:
+        found = await self.of_ids({lease_id})
+        if lease_id not in found:
             raise LeaseNotFoundError(lease_id)
-        return lease_from_row(row)
+        return found[lease_id]
+
+    async def of_ids(self, lease_ids: Collection[str]) -> Mapping[str, Lease]:
+        """The leases with these ids, also those that are over."""
+        async with self._database.reading() as connection:
+            rows = await connection.execute(select(leases).where(leases.c.lease_id.in_(lease_ids)))
+            return {row.lease_id: lease_from_row(row) for row in rows}
 
     async def standing_on(self, machine_id: str) -> Sequence[Lease]:
         """The leases of a machine that hold slots: active and expired ones."""

@@ -30,7 +30,7 @@ from services.vmpool.wire.machines import machine_to_proto
 from vocabulary.slots import Slot
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
     from datetime import datetime, timedelta
 
     from services.vmpool.config import VmPoolSettings
@@ -143,6 +143,24 @@ def lease_duration_from_proto(
     except OverflowError as error:
         raise InvalidFieldError("duration", f"is out of range: {error}") from error
     return check_duration(duration, *settings.longest_of(holder))
+
+
+def tunnel_target_from_proto(request: pb.OpenTunnelRequest) -> tuple[str, str]:
+    """The ids of the lease and the session that a tunnel's first message names; raises InvalidFieldError."""
+    for field, value in (("open.lease_id", request.open.lease_id), ("open.session_id", request.open.session_id)):
+        if not value:
+            raise InvalidFieldError(field, "must be named in the first message")
+    if request.data:
+        raise InvalidFieldError("data", "must be empty in the first message, which names lease and session")
+    return request.open.lease_id, request.open.session_id
+
+
+async def tunnel_bytes_from_proto(requests: AsyncIterator[pb.OpenTunnelRequest]) -> AsyncIterator[bytes]:
+    """The bytes of a tunnel's later messages; raises InvalidFieldError if one of them names a lease or session."""
+    async for request in requests:
+        if request.HasField("open"):
+            raise InvalidFieldError("open", "is only for the first message; make another call for another connection")
+        yield request.data
 
 
 def demands_from_proto(request: pb.ReportDemandRequest, gpu_types: Sequence[str]) -> Sequence[Demand]:
