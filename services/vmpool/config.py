@@ -106,6 +106,8 @@ class VmPoolSettings(ServiceSettings):
     heartbeat_interval: Positive = timedelta(seconds=2)
     lost_after: Positive = timedelta(seconds=6)
     """A machine that leaves heartbeats unanswered for this long is lost."""
+    reserved_lost_after: Positive = timedelta(minutes=10)
+    """The same for a machine with reservations, as long as its provider does not say that it ended."""
     reconcile_interval: Positive = timedelta(seconds=1)
     history_duration: Positive = timedelta(days=30)
     """Machines that are over, leases, events and usage facts are kept for this long; sums of them stay for good."""
@@ -139,6 +141,11 @@ class VmPoolSettings(ServiceSettings):
             raise ValueError(
                 "lost_after: must be longer than heartbeat_interval, as one heartbeat may go unanswered, and so than "
                 f"{self.heartbeat_interval.total_seconds():g} s; it is {self.lost_after.total_seconds():g} s"
+            )
+        if self.reserved_lost_after < self.lost_after:
+            raise ValueError(
+                f"reserved_lost_after: must be at least lost_after, {self.lost_after.total_seconds():g} s; "
+                f"it is {self.reserved_lost_after.total_seconds():g} s"
             )
         if self.lease_duration > self.longest_lease:
             raise ValueError(

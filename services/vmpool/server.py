@@ -180,7 +180,10 @@ async def build(
         stack.push_async_callback(offers.close)
         funding = funding or BillingFunding(usage_store, billing, clock)
         sizer = Sizer(providers, machines, demand, paces, offers, funding, tokens, limits, clock, new_id)
-        health, loads = HealthBook(settings.heartbeat_interval, settings.lost_after), LoadBook(settings.metrics_window)
+        health, loads = (
+            HealthBook(settings.heartbeat_interval, settings.lost_after, settings.reserved_lost_after),
+            LoadBook(settings.metrics_window),
+        )
         record, poller, tunnels = Record(machines), MachinePoller(providers), Tunnels(leases, machines, clock)
         stack.push_async_callback(poller.close)
         stack.push_async_callback(tunnels.close)

@@ -292,11 +292,18 @@ def expired_run_is_gone(lease: Lease, runs_in_flight: int, active_leases: int, n
     """True if the slots of an expired lease may be given out again, judged by its executor's report.
 
     Runs cannot be told apart from here. If none is in flight, all are gone. Once the executor has had its time to kill,
-    it is enough that no more runs are in flight than leases are active. Until its time of expiry, the executor would
-    still begin a run under the lease: it does not know what became of the rest of a gang.
+    it is enough that no more runs are in flight than leases are active. It is not for a reservation: its session counts
+    as a run, and another lease may stand without one. Until its time of expiry, the executor would still begin a run
+    under the lease: it does not know what became of the rest of a gang.
     """
     if now < lease.expire_time:
         return False
     if runs_in_flight == 0:
         return True
-    return now - lease.expire_time >= EXPIRY_GRACE and runs_in_flight <= active_leases
+    surely_few = now - lease.expire_time >= EXPIRY_GRACE and runs_in_flight <= active_leases
+    return surely_few and lease.holder is Holder.JOB
+
+
+def run_outlives(lease: Lease, runs_in_flight: int, active_leases: int, now: datetime) -> bool:
+    """True if the run or session of an expired lease should have died by now and surely has not."""
+    return now - lease.expire_time >= EXPIRY_GRACE and runs_in_flight > active_leases

@@ -1,4 +1,4 @@
-"""Leases of reservations, over the RPCs."""
+"""Leases of reservations over the RPCs, and what becomes of machines that have them."""
 
 from __future__ import annotations
 
@@ -11,6 +11,11 @@ from google.protobuf.duration_pb2 import Duration
 from wavepool.executor.v1 import inventory_pb2
 from wavepool.vmpool.v1 import vmpool_pb2 as pb
 
+from services.vmpool.fault import Fault
+from services.vmpool.machines.lease import EXPIRY_GRACE, Holder
+from services.vmpool.machines.machine import MachineState
+from services.vmpool.providers.provider import Observation, Order, ProviderState
+from tests.services.vmpool.conftest import a_request
 from tests.services.vmpool.grpc_failures import failure
 from tests.services.vmpool.store.test_lease_store import add_warm
 from tests.services.vmpool.test_service import acquire
@@ -20,8 +25,10 @@ if TYPE_CHECKING:
 
     from wavepool.vmpool.v1.vmpool_pb2_grpc import VmPoolServiceAsyncStub
 
+    from services.vmpool.machines.lease import Lease
     from tests.services.vmpool.conftest import Bench
 
+HEARTBEAT = timedelta(seconds=2)
 HOUR = timedelta(hours=1)
 PART = pb.Placement(machine_id="m1", slots=[inventory_pb2.Slot(eighths=4)])
 
@@ -127,3 +134,100 @@ async def test_a_renewal_is_limited_as_the_lease_is_and_never_ends_it_earlier(
     for lease, hours in ((reservation, 51), (job, 2)):
         refused = await failure(renewed(lease, hours))
         assert (refused.code, refused.violations[0][0]) == (grpc.StatusCode.INVALID_ARGUMENT, "duration")
+
+
+async def a_reserved_machine(bench: Bench, **changes: Any) -> Lease:
+    """The lease of a reservation of a machine that the provider has."""
+    await bench.warm_machine()
+    fields: dict[str, Any] = {"holder": Holder.RESERVATION, "duration": HOUR}
+    taken = await bench.leases.acquire(a_request("res_1", **(fields | changes)))
+    assert taken is not None
+    await bench.passes()
+    return taken[0]
+
+
+async def silence(bench: Bench, duration: timedelta) -> None:
+    bench.executors.silent = True
+    for _ in range(int(duration / HEARTBEAT)):
+        bench.clock.advance(HEARTBEAT)
+        await bench.passes()
+
+
+async def test_a_reserved_machine_may_be_silent_for_ten_minutes(bench: Bench) -> None:
+    lease = await a_reserved_machine(bench)
+    await silence(bench, timedelta(minutes=10) - HEARTBEAT)
+    assert await bench.state_of(lease.machine_id) is MachineState.BUSY
+    await silence(bench, HEARTBEAT)
+    assert await bench.state_of(lease.machine_id) is MachineState.LOST
+    lost = await bench.machines.get(lease.machine_id)
+    assert (lost.fault, lost.reservation_ids) == (Fault.UNREACHABLE, ())
+
+
+async def test_a_machine_that_answers_again_begins_its_silence_anew(bench: Bench) -> None:
+    lease = await a_reserved_machine(bench)
+    for _ in range(3):
+        await silence(bench, timedelta(minutes=9))
+        bench.executors.silent = False
+        bench.clock.advance(HEARTBEAT)
+        await bench.passes()
+    assert await bench.state_of(lease.machine_id) is MachineState.BUSY
+
+
+async def test_a_silent_machine_is_lost_at_once_when_its_reservation_is_over(bench: Bench) -> None:
+    lease = await a_reserved_machine(bench)
+    await silence(bench, timedelta(minutes=5))
+    await bench.leases.release(lease.lease_id, "done")
+    await silence(bench, HEARTBEAT)
+    assert await bench.state_of(lease.machine_id) is MachineState.LOST
+
+
+@pytest.mark.parametrize("state", [ProviderState.ENDED, ProviderState.GONE])
+async def test_the_providers_word_that_a_reserved_machine_ended_counts_at_once(
+    bench: Bench, state: ProviderState
+) -> None:
+    lease = await a_reserved_machine(bench)
+    bench.provider.observations[lease.machine_id] = Observation(state, reason="taken away")
+    bench.executors.silent = True
+    await bench.passes()
+    assert await bench.state_of(lease.machine_id) is MachineState.LOST
+
+
+async def test_a_reserved_machine_neither_idles_out_nor_gives_way(bench: Bench) -> None:
+    lease = await a_reserved_machine(bench, duration=24 * HOUR)
+    for _ in range(12):
+        bench.clock.advance(HOUR)
+        await bench.demand("MI210", jobs=4)
+        await bench.passes(2)
+    assert await bench.state_of(lease.machine_id) is MachineState.BUSY
+    assert lease.machine_id in {machine.machine_id for machine in await bench.machines.unreleased()}
+
+
+async def test_an_expired_reservation_keeps_its_slots_until_nothing_is_in_flight(bench: Bench) -> None:
+    """Another lease of the machine stands without a run, and only the executor knows whose session it is."""
+    await add_warm(bench, gpu_count=2)
+    bench.provider.machines["m1"] = Order("m1", "MI300X", 2, "secret")
+    for job_id, duration in (("res_1", HOUR), ("res_2", 24 * HOUR)):
+        await bench.leases.acquire(a_request(job_id, holder=Holder.RESERVATION, duration=duration))
+    bench.executors.runs_in_flight = 1
+    for _ in range(3):
+        bench.clock.advance(HOUR)
+        await bench.passes(2)
+    machine = await bench.machines.get("m1")
+    assert (machine.state, machine.reservation_ids) == (MachineState.BUSY, ("res_1", "res_2"))
+    bench.executors.runs_in_flight = 0
+    bench.clock.advance(HEARTBEAT)
+    await bench.passes()
+    machine = await bench.machines.get("m1")
+    assert (machine.state, machine.reservation_ids) == (MachineState.BUSY, ("res_2",))
+
+
+async def test_a_machine_whose_session_outlives_its_lease_is_drained(bench: Bench) -> None:
+    lease = await a_reserved_machine(bench)
+    bench.executors.runs_in_flight = 1
+    bench.clock.advance(HOUR + EXPIRY_GRACE - HEARTBEAT)
+    await bench.passes(2)
+    assert await bench.state_of(lease.machine_id) is MachineState.BUSY
+    bench.clock.advance(HEARTBEAT)
+    await bench.passes()
+    drained = await bench.machines.get(lease.machine_id)
+    assert (drained.state, drained.reason) == (MachineState.DRAINING, f"a run outlived its lease {lease.lease_id}")

@@ -17,6 +17,7 @@ from services.vmpool.machines.lease import (
     check_duration,
     check_job,
     expired_run_is_gone,
+    run_outlives,
     start_kind,
 )
 from tests.services.vmpool.conftest import START, a_machine, a_request
@@ -62,6 +63,25 @@ def test_an_expired_slot_is_free_once_its_run_is_surely_gone(
     runs: int, active: int, late: timedelta, gone: bool
 ) -> None:
     assert expired_run_is_gone(LEASE.expire(), runs, active, START + MINUTE + late) is gone
+
+
+@given(st.integers(0, 8), st.integers(0, 8), st.timedeltas(timedelta(0), 24 * MINUTE))
+def test_a_reserved_slot_is_free_only_once_nothing_is_in_flight(runs: int, active: int, late: timedelta) -> None:
+    expired = replace(LEASE, holder=Holder.RESERVATION).expire()
+    assert expired_run_is_gone(expired, runs, active, START + MINUTE + late) is (runs == 0)
+
+
+@given(st.sampled_from(Holder), st.integers(0, 8), st.integers(0, 8), st.timedeltas(timedelta(0), 24 * MINUTE))
+def test_nothing_outlives_a_lease_that_is_given_out_again(
+    holder: Holder, runs: int, active: int, late: timedelta
+) -> None:
+    at = START + MINUTE + late
+    expired = replace(LEASE, holder=holder).expire()
+    outlives = run_outlives(expired, runs, active, at)
+    assert outlives is (late >= EXPIRY_GRACE and runs > active)
+    assert not (outlives and expired_run_is_gone(expired, runs, active, at))
+    if holder is Holder.JOB and late >= EXPIRY_GRACE:
+        assert outlives is not expired_run_is_gone(expired, runs, active, at)
 
 
 @pytest.mark.parametrize(
