@@ -1,4 +1,4 @@
-"""Hides the ids of other accounts' jobs: the pool's texts about machines contain the ids of all jobs."""
+"""Hides the ids of other accounts' jobs and reservations: the pool's texts about machines contain all of them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from gateway.auth import Caller
     from gateway.upstreams import Upstreams
 
-JOB_ID = re.compile(r"job_[0-9A-Z]+")
+JOB_ID = re.compile(r"(?:job|res)_[0-9A-Z]+")
+_RESERVATION = "res_"
 HIDDEN = "(of another account)"
 
 
@@ -27,7 +28,7 @@ class VisibleJobs:
         self._visible: dict[str, bool] = {}
 
     async def shown(self, text: str) -> str:
-        """The text, with the id of every other job hidden."""
+        """The text, with the id of every other job hidden, and of every reservation."""
         if self._account.admin:
             return text
         for job_id in set(JOB_ID.findall(text)):
@@ -36,11 +37,14 @@ class VisibleJobs:
         return text
 
     async def hide_others(self, machine: Machine) -> Machine:
-        """Hides other accounts' jobs in the machine's reason; changes the machine and gives it back."""
+        """Hides other accounts' jobs, and reservations; changes the machine and gives it back."""
         machine.reason = await self.shown(machine.reason)
+        machine.reservation_ids[:] = [await self.shown(one) for one in machine.reservation_ids]
         return machine
 
     async def _is_visible(self, job_id: str) -> bool:
+        if job_id.startswith(_RESERVATION):
+            return False
         if job_id not in self._visible:
             try:
                 await account_jobs.job_of(self._upstreams, self._account, job_id)

@@ -35,7 +35,7 @@ class Moves:
 
 async def test_a_job_whose_machine_is_ready_goes_back_to_the_queue_only_if_a_pass_does_not_start_it() -> None:
     waiting, inventory, clock = WaitingJobs(ranked_by(Age(timedelta(seconds=1)))), Inventory(), ManualClock(START)
-    demand: Any = SimpleNamespace(blocked=lambda lane: "")  # noqa: ARG005 - the reporter's call names nothing
+    demand: Any = SimpleNamespace(blocked=lambda lane: "")
     forecast = Forecast(waiting, RunningJobs(), inventory, clock)
     reporter = ProvisioningReporter(cast("Any", Moves()), waiting, inventory, demand, forecast, clock)
 
