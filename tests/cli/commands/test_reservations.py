@@ -246,9 +246,8 @@ def test_connect_has_the_exit_status_of_ssh_and_passes_a_command_on(
 ) -> None:
     program = tmp_path / "bin" / "ssh"
     program.parent.mkdir()
-    program.write_text(
-        f'#!/bin/sh\nprintf "%s\\n" "$@" > {tmp_path}/asked\necho "$WAVEPOOL_TOKEN" >> {tmp_path}/asked\nexit 7\n'
-    )
+    asked = tmp_path / "asked"
+    program.write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" "$WAVEPOOL_TOKEN" > {asked}\nexit 7\n')
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
     run = wavepool("connect", ID, "--token", "wp_1", "--", "echo", "-n", "ok")
