@@ -40,7 +40,8 @@ from services.scheduler.fairness.settings import FairnessPolicy, Queues, QueueSe
 from services.scheduler.fairness.situation import Candidate, Machine, Running, Situation
 from services.scheduler.jobs.allowance import SubmissionLimits
 from services.scheduler.jobs.estimate import percentile
-from services.scheduler.jobs.job import Job, JobState, Outcome
+from services.scheduler.jobs.job import Job, Outcome
+from services.scheduler.jobs.states import JobState
 from services.scheduler.queue.situations import MOST_STOPS
 from services.scheduler.server import MIGRATIONS
 from services.scheduler.store.job_store import JobStore

@@ -23,9 +23,10 @@ from wavepool.vmpool.v1 import vmpool_pb2
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from servicekit.clock import ManualClock
-from services.scheduler.jobs.job import Job, JobState
+from services.scheduler.jobs.job import Job
 from services.scheduler.jobs.run_history import kind_of
 from services.scheduler.jobs.spec import JobSpec, Lease
+from services.scheduler.jobs.states import JobState
 from services.scheduler.queue.forecast import Forecast
 from services.scheduler.queue.inventory import Inventory
 from services.scheduler.queue.ordering import Age, ranked_by

@@ -16,6 +16,7 @@ WHOLE_GPU = 8
 MICROSECOND = timedelta(microseconds=1)
 _MICROSECONDS_PER_HOUR = timedelta(hours=1) // MICROSECOND
 _NOTHING = timedelta(0)
+_CENTURY = timedelta(days=36_525)
 
 
 def price_of(duration: timedelta, price_micros_per_hour: int, *, eighths: int = WHOLE_GPU, gpus: int = 1) -> int:
@@ -50,6 +51,17 @@ class Tariff:
     def cost_micros(self, duration: timedelta) -> int:
         """Micro-dollars for a use of `duration`."""
         return self.price_of(self.billed(duration))
+
+    def longest_for(self, micros: int) -> timedelta:
+        """The longest use that costs at most so many micro-dollars; zero if they do not pay for the minimum.
+
+        It is a century at most, which is also what a price of zero gives.
+        """
+        rate = self.price_micros_per_hour * self.eighths * self.gpus
+        if rate <= 0:
+            return _CENTURY
+        paid = min(micros * _MICROSECONDS_PER_HOUR * WHOLE_GPU // rate, _CENTURY // MICROSECOND) * MICROSECOND
+        return paid // self.increment * self.increment if paid >= self.minimum else _NOTHING
 
     def price_of(self, billed: timedelta) -> int:
         """Micro-dollars for billed time."""

@@ -59,9 +59,13 @@ class LedgerProof(BaseModel):
 
 
 class StatementLine(BaseModel):
-    """A movement of credit; added is positive, spent is negative."""
+    """All charges of a job or reservation in the period, or another movement of credit.
 
-    time: datetime | None
+    Added is positive, spent is negative.
+    """
+
+    start_time: Annotated[datetime | None, Field(description="Of the first charge: a reservation has many.")]
+    time: Annotated[datetime | None, Field(description="Of the last charge.")]
     kind: str
     amount_usd: float
     description: str
@@ -70,12 +74,14 @@ class StatementLine(BaseModel):
     user_id: str
     problem: str
     gpu_type: str
+    hold_id: Annotated[str, Field(description="What a refund gives back; empty if the line is of no charge.")]
 
 
 class Usage(BaseModel):
     """Charges less refunds, and the number of jobs and reservations."""
 
-    name: str
+    name: Annotated[str, Field(description="A day, a problem, a GPU type, or a user's id.")]
+    label: Annotated[str, Field(description="The same for people: the user's name.")]
     charged_usd: float
     works: int
 

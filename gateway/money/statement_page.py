@@ -13,9 +13,21 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from datetime import datetime
 
-    from gateway.money.schemas import Statement, Usage
+    from gateway.money.schemas import Statement, StatementLine, Usage
 
-CSV_COLUMNS = ("time", "kind", "amount_usd", "description", "reason", "subject", "user_id", "problem", "gpu_type")
+CSV_COLUMNS = (
+    "time",
+    "kind",
+    "amount_usd",
+    "description",
+    "reason",
+    "subject",
+    "user_id",
+    "problem",
+    "gpu_type",
+    "start_time",
+    "hold_id",
+)
 
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 _STYLE = (
@@ -34,7 +46,8 @@ def statement_csv(statement: Statement) -> str:
     writer.writerow(CSV_COLUMNS)
     for line in statement.lines:
         texts = (line.description, line.reason, line.subject, line.user_id, line.problem, line.gpu_type)
-        writer.writerow([_instant(line.time), line.kind, f"{line.amount_usd:.6f}", *map(_no_formula, texts)])
+        ends = [_instant(line.start_time), _no_formula(line.hold_id)]
+        writer.writerow([_instant(line.time), line.kind, f"{line.amount_usd:.6f}", *map(_no_formula, texts), *ends])
     return file.getvalue()
 
 
@@ -47,13 +60,13 @@ def statement_page(statement: Statement) -> str:
         ("of which on hold", _dollars(statement.held_usd)),
     ]
     lines = [
-        (_instant(line.time), line.kind.lower(), _what(line.description, line.reason), _dollars(line.amount_usd))
+        (_times(line), line.kind.lower(), _what(line.description, line.reason), _dollars(line.amount_usd))
         for line in statement.lines
     ]
     sections = [
         _table(("", "Amount"), balances),
         *[
-            f"<h2>By {name}</h2>" + _table((f"{name[0].upper()}{name[1:]}", "Jobs", "Charged"), _rows(usages))
+            f"<h2>By {name}</h2>" + _table((f"{name[0].upper()}{name[1:]}", "Number", "Charged"), _rows(usages))
             for name, usages in (
                 ("day", statement.by_day),
                 ("problem", statement.by_problem),
@@ -75,7 +88,7 @@ def statement_page(statement: Statement) -> str:
 
 
 def _rows(usages: Iterable[Usage]) -> list[tuple[str, str, str]]:
-    return [(usage.name or "none", str(usage.works), _dollars(usage.charged_usd)) for usage in usages]
+    return [(usage.label or "none", str(usage.works), _dollars(usage.charged_usd)) for usage in usages]
 
 
 def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -98,6 +111,12 @@ def _what(description: str, reason: str) -> str:
 
 def _dollars(amount: float) -> str:
     return dollars_text(micros_of(amount))
+
+
+def _times(line: StatementLine) -> str:
+    """The time of a line; of charges in parts from the first to the last."""
+    first, last = _instant(line.start_time), _instant(line.time)
+    return last if first in {"", last} else f"{first} to {last}"
 
 
 def _instant(time: datetime | None) -> str:

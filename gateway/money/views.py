@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from gateway.money import schemas
@@ -10,7 +11,7 @@ from gateway.words.proto_time import instant_of
 from vocabulary.money import dollars_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
     from datetime import datetime
 
     from wavepool.billing.v1 import billing_pb2, reports_pb2
@@ -55,9 +56,12 @@ def proof_of(answer: reports_pb2.VerifyLedgerResponse) -> schemas.LedgerProof:
 
 
 def statement_of(
-    answer: reports_pb2.GetStatementResponse, start: datetime | None, end: datetime | None
+    answer: reports_pb2.GetStatementResponse,
+    start: datetime | None,
+    end: datetime | None,
+    user_names: Mapping[str, str],
 ) -> schemas.Statement:
-    """An account's statement."""
+    """An account's statement; `user_names` has the users' names by their ids."""
     return schemas.Statement(
         account_id=answer.account_id,
         account_name=answer.account_name,
@@ -68,6 +72,7 @@ def statement_of(
         held_usd=dollars_of(answer.held_micros),
         lines=[
             schemas.StatementLine(
+                start_time=instant_of(line.start_time),
                 time=instant_of(line.time),
                 kind=line.kind.upper(),
                 amount_usd=dollars_of(line.amount_micros),
@@ -77,13 +82,14 @@ def statement_of(
                 user_id=line.user_id,
                 problem=line.problem,
                 gpu_type=line.gpu_type,
+                hold_id=line.hold_id,
             )
             for line in answer.lines
         ],
         by_day=_usages(answer.by_day),
         by_problem=_usages(answer.by_problem),
         by_gpu_type=_usages(answer.by_gpu_type),
-        by_user=_usages(answer.by_user),
+        by_user=_usages(answer.by_user, user_names),
         truncated=answer.truncated,
     )
 
@@ -127,8 +133,15 @@ def _parts(parts: Iterable[reports_pb2.Part]) -> list[schemas.CostPart]:
     return [schemas.CostPart(reason=part.name, amount_usd=dollars_of(part.amount_micros)) for part in parts]
 
 
-def _usages(usages: Iterable[reports_pb2.Usage]) -> list[schemas.Usage]:
+def _usages(
+    usages: Iterable[reports_pb2.Usage], labels: Mapping[str, str] = MappingProxyType({})
+) -> list[schemas.Usage]:
     return [
-        schemas.Usage(name=usage.name, charged_usd=dollars_of(usage.charged_micros), works=usage.works)
+        schemas.Usage(
+            name=usage.name,
+            label=labels.get(usage.name, usage.name),
+            charged_usd=dollars_of(usage.charged_micros),
+            works=usage.works,
+        )
         for usage in usages
     ]

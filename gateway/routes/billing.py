@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 
 from fastapi import APIRouter, Header, Query, Response
 from wavepool.billing.v1 import billing_pb2, reports_pb2
+from wavepool.billing.v1.identity_pb2 import ListNamesRequest
 
 from gateway.dependencies import TheAccount, TheAdmin, TheGateway, TheOverseer
 from gateway.http.json_route import JsonRoute
@@ -67,7 +68,10 @@ async def get_statement(
         end_time=timestamp_of(end),
     )
     answer = await gateway.upstreams.reports.GetStatement(request, timeout=CALL_TIMEOUT_SECONDS)
-    statement = statement_of(answer, start, end)
+    names = await gateway.upstreams.identity.ListNames(
+        ListNamesRequest(user_ids=[usage.name for usage in answer.by_user if usage.name]), timeout=CALL_TIMEOUT_SECONDS
+    )
+    statement = statement_of(answer, start, end, names.names)
     match form:
         case "csv":
             return Response(statement_csv(statement), media_type="text/csv; charset=utf-8")

@@ -4,8 +4,10 @@ BillingError
 ├── InvalidFieldError
 │   └── PastPriceError
 ├── InvalidTokenError
-├── InsufficientCreditError
-├── BudgetExceededError
+├── NotCoveredError
+│   ├── InsufficientCreditError
+│   └── BudgetExceededError
+├── SpentCreditError
 ├── HoldExpiredError
 ├── LastAdministratorError
 ├── UserDisabledError
@@ -33,8 +35,7 @@ BillingError
 from __future__ import annotations
 
 from datetime import timedelta
-from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from vocabulary.money import dollars_text
 
@@ -73,42 +74,64 @@ class InvalidTokenError(BillingError):
         super().__init__("The API token is unknown, revoked or expired, or its user is disabled. Use another.")
 
 
-class InsufficientCreditError(BillingError):
-    """The account's available credit does not cover a hold.
+class NotCoveredError(BillingError):
+    """Something does not cover a hold: `amount_micros` is more than `room_micros`, what there is."""
 
-    `held_micros` is on hold for jobs under way, and `affordable` has the GPU types that there is enough for, with what
-    they need.
-    """
+    def __init__(self, amount_micros: int, room_micros: int, lack: str, ways: Sequence[str]) -> None:
+        self.amount_micros = amount_micros
+        self.room_micros = room_micros
+        self._lack = lack
+        self._ways = ways
+        super().__init__(self._text("This {}", ways))
 
-    def __init__(
-        self,
-        amount_micros: int,
-        available_micros: int,
-        held_micros: int = 0,
-        affordable: Mapping[str, int] = MappingProxyType({}),
-    ) -> None:
+    def explained(self, asked: str, possible: str, affordable: Mapping[str, int]) -> Self:
+        """The refusal with the words for what was asked, in which `{}` stands for what it needs.
+
+        `possible` is the time that there is enough for, and `affordable` has the GPU types that there is enough for,
+        with what they need.
+        """
+        ways = [*self._ways]
+        if possible:
+            ways.append(f"ask for at most {possible}")
+        ways += [f"ask for {name}, which needs {dollars_text(micros)}" for name, micros in affordable.items()]
+        self.args = (self._text(asked, ways),)
+        return self
+
+    def _text(self, asked: str, ways: Sequence[str]) -> str:
+        verb = "need" if " GPUs " in asked else "needs"
+        return f"{asked.format(f'{verb} {dollars_text(self.amount_micros)}')}, and {self._lack}. {_one_of(ways)}."
+
+
+class InsufficientCreditError(NotCoveredError):
+    """The account's available credit does not cover a hold; `held_micros` is on hold for other work."""
+
+    def __init__(self, amount_micros: int, available_micros: int, held_micros: int = 0) -> None:
         missing = dollars_text(amount_micros - available_micros)
         ways = ["add credit"]
         if held_micros:
             ways.append(f"wait for the jobs under way, which have {dollars_text(held_micros)} on hold")
-        ways += [f"ask for {name}, which needs {dollars_text(micros)}" for name, micros in affordable.items()]
-        super().__init__(
-            f"This needs {dollars_text(amount_micros)}, and {dollars_text(available_micros)} is available: "
-            f"{missing} is missing. {_one_of(ways)}."
-        )
-        self.amount_micros = amount_micros
-        self.available_micros = available_micros
-        self.held_micros = held_micros
+        lack = f"{dollars_text(available_micros)} is available: {missing} is missing"
+        super().__init__(amount_micros, available_micros, lack, ways)
 
 
-class BudgetExceededError(BillingError):
+class BudgetExceededError(NotCoveredError):
     """A hard budget does not allow a hold."""
 
     def __init__(self, budget: str, limit_micros: int, spent_micros: int, amount_micros: int) -> None:
+        room_micros = max(0, limit_micros - spent_micros)
+        lack = f"the {budget} has {dollars_text(room_micros)} of {dollars_text(limit_micros)} left"
+        ways = ["wait for the next period", "ask for a larger budget"]
+        super().__init__(amount_micros, room_micros, lack, ways)
+
+
+class SpentCreditError(BillingError):
+    """Credit cannot be taken back, because it is spent or on hold."""
+
+    def __init__(self, amount_micros: int, available_micros: int) -> None:
+        left = dollars_text(max(0, available_micros))
         super().__init__(
-            f"This needs {dollars_text(amount_micros)}, and the {budget} has "
-            f"{dollars_text(max(0, limit_micros - spent_micros))} of {dollars_text(limit_micros)} left. "
-            "Wait for the next period, or ask for a larger budget."
+            f"{dollars_text(amount_micros)} cannot be taken back: {left} is available, and the rest is spent or on "
+            "hold. Take back at most what is available."
         )
 
 

@@ -79,8 +79,8 @@ log = logging.get_logger(__name__)
 ERROR_MAP: ErrorMap = {
     errors.InvalidFieldError: grpc.StatusCode.INVALID_ARGUMENT,
     errors.InvalidTokenError: grpc.StatusCode.NOT_FOUND,
-    errors.InsufficientCreditError: grpc.StatusCode.FAILED_PRECONDITION,
-    errors.BudgetExceededError: grpc.StatusCode.FAILED_PRECONDITION,
+    errors.NotCoveredError: grpc.StatusCode.FAILED_PRECONDITION,
+    errors.SpentCreditError: grpc.StatusCode.FAILED_PRECONDITION,
     errors.HoldExpiredError: grpc.StatusCode.FAILED_PRECONDITION,
     errors.LastAdministratorError: grpc.StatusCode.FAILED_PRECONDITION,
     errors.UserDisabledError: grpc.StatusCode.FAILED_PRECONDITION,

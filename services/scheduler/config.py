@@ -57,6 +57,20 @@ class SchedulerSettings(ServiceSettings):
     """Longest time that an executor may be out of reach before its run is given up."""
     cancel_grace: timedelta = timedelta(seconds=10)
     """Longest time that an executor may take to end a cancelled run."""
+    least_reservation: Annotated[timedelta, Field(ge=timedelta(seconds=1))] = timedelta(minutes=5)
+    """Shortest time that can be reserved."""
+    longest_reservation: Annotated[timedelta, Field(ge=timedelta(seconds=1))] = timedelta(hours=24)
+    """Longest time that can be reserved at once."""
+    longest_extended: Annotated[timedelta, Field(ge=timedelta(seconds=1))] = timedelta(hours=48)
+    """Longest time of a reservation with all its extensions."""
+    longest_reservation_wait: timedelta = timedelta(hours=48)
+    """Longest time that a reservation waits for its GPUs before it is cancelled."""
+    longest_preparing: timedelta = timedelta(hours=1)
+    """Longest time between the GPUs of a reservation and the first moment in which people can log in."""
+    no_show_after: Annotated[timedelta, Field(ge=timedelta(0))] = timedelta(hours=1)
+    """Time without any login after which a reservation is ended; 0 if it never is."""
+    reservation_lease_renewal: Annotated[timedelta, Field(gt=timedelta(0))] = timedelta(minutes=10)
+    """Interval between two renewals of a reservation's lease, which is as long as the reservation."""
     submission_timeout: timedelta = timedelta(seconds=30)
     """Age at which a submission that is not in the queue yet counts as dead."""
     sweep_interval: timedelta = timedelta(seconds=5)

@@ -8,7 +8,13 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import grpc
-from wavepool.scheduler.v1 import metrics_pb2_grpc, queues_pb2_grpc, rankings_pb2_grpc, scheduler_pb2_grpc
+from wavepool.scheduler.v1 import (
+    metrics_pb2_grpc,
+    queues_pb2_grpc,
+    rankings_pb2_grpc,
+    reservations_pb2_grpc,
+    scheduler_pb2_grpc,
+)
 
 from problems.library.catalogue import Catalogue
 from servicekit import logging
@@ -26,13 +32,16 @@ from servicekit.settings.setting_names import warn_of_settings
 from services.scheduler.config import SchedulerSettings
 from services.scheduler.jobs import errors
 from services.scheduler.jobs.allowance import SubmissionLimits
-from services.scheduler.jobs.job import JobState
+from services.scheduler.jobs.reservation_checks import ReservationLimits
+from services.scheduler.jobs.states import JobState
 from services.scheduler.monitoring.pruner import AttemptPruner
 from services.scheduler.monitoring.queue_monitor import QueueMonitor
 from services.scheduler.peers.billing import Billing
 from services.scheduler.peers.executors import Executors
+from services.scheduler.peers.peers import Peers
 from services.scheduler.peers.pool import Pool
 from services.scheduler.queue.admission import Admission, AdmissionPolicy
+from services.scheduler.queue.availability import AvailabilityReader
 from services.scheduler.queue.demand import DemandReporter
 from services.scheduler.queue.event_hub import EventHub
 from services.scheduler.queue.explanation import Explainer
@@ -42,6 +51,7 @@ from services.scheduler.queue.plugins import Orderings, Placements, SchedulerPlu
 from services.scheduler.queue.provisioning import ProvisioningReporter
 from services.scheduler.queue.queue_book import QueueBook
 from services.scheduler.queue.refusals import Refusals
+from services.scheduler.queue.reservation_admission import ReservationAdmission
 from services.scheduler.queue.running import RunningJobs
 from services.scheduler.queue.situations import Situations
 from services.scheduler.queue.usage_book import UsageBook
@@ -51,11 +61,13 @@ from services.scheduler.runs.dispatcher import Dispatcher
 from services.scheduler.runs.job_runner import JobRunner
 from services.scheduler.runs.machine_follower import MachineFollower
 from services.scheduler.runs.rescuer import Rescuer
+from services.scheduler.runs.reservation_changes import ReservationChanges
 from services.scheduler.runs.settler import Settler
 from services.scheduler.runs.watcher import NotifiedEvents, UnannouncedEvents, Watcher
 from services.scheduler.service.metrics_service import MetricsServicer
 from services.scheduler.service.queue_service import QueueServicer
 from services.scheduler.service.ranking_service import RankingServicer
+from services.scheduler.service.reservation_service import ReservationServicer
 from services.scheduler.service.scheduler_service import SchedulerServicer
 from services.scheduler.store.attempt_reader import AttemptReader
 from services.scheduler.store.job_reader import JobReader
@@ -81,6 +93,12 @@ ONLY_THE_LEADER = frozenset(
         "QueueService/ApplyQueues",
         "QueueService/ExplainJob",
         "MetricsService/GetCurrentMetrics",
+        "ReservationService/CreateReservation",
+        "ReservationService/QuoteReservation",
+        "ReservationService/CancelReservation",
+        "ReservationService/ExtendReservation",
+        "ReservationService/UpdateReservation",
+        "ReservationService/GetAvailability",
     )
 )
 """The methods that write, and those that need the queue in memory."""
@@ -94,6 +112,9 @@ ERROR_MAP: dict[type[Exception], grpc.StatusCode] = {
     UnknownProblemError: grpc.StatusCode.NOT_FOUND,
     errors.JobNotFoundError: grpc.StatusCode.NOT_FOUND,
     errors.NotComparableError: grpc.StatusCode.FAILED_PRECONDITION,
+    errors.ReservationNotFoundError: grpc.StatusCode.NOT_FOUND,
+    errors.WrongReservationStateError: grpc.StatusCode.FAILED_PRECONDITION,
+    errors.MachineUnreachableError: grpc.StatusCode.UNAVAILABLE,
     errors.IdempotencyKeyReusedError: grpc.StatusCode.ALREADY_EXISTS,
     errors.PriorityNotAllowedError: grpc.StatusCode.PERMISSION_DENIED,
     errors.ClassNotAllowedError: grpc.StatusCode.PERMISSION_DENIED,
@@ -118,6 +139,7 @@ class Servicers(NamedTuple):
     rankings: RankingServicer
     metrics: MetricsServicer
     queues: QueueServicer
+    reservations: ReservationServicer
 
 
 class SchedulerServer(ServiceServer):
@@ -141,6 +163,8 @@ class SchedulerServer(ServiceServer):
         self.expose("wavepool.scheduler.v1.RankingService")
         self.expose("wavepool.scheduler.v1.MetricsService")
         self.expose("wavepool.scheduler.v1.QueueService")
+        reservations_pb2_grpc.add_ReservationServiceServicer_to_server(servicers.reservations, self.grpc)
+        self.expose("wavepool.scheduler.v1.ReservationService")
         self._hub = hub
         self._forwarding = forwarding
 
@@ -231,17 +255,44 @@ async def build(  # noqa: PLR0915 - one statement for each part
     forecast = Forecast(waiting, running, inventory, clock, book)
     forecast.remember(await reader.run_times({JobState.FINISHED}, RUNS_READ))
     settler = Settler(store, billing, pool, running, forecast, clock)
-    runner = JobRunner(store, pool, executors, settler, waiting, running, inventory, forecast, clock, settings)
+    runner = JobRunner(
+        store, Peers(pool, executors, billing), settler, waiting, running, inventory, forecast, clock, settings
+    )
     demand = DemandReporter(pool, waiting, inventory)
     provisioning = ProvisioningReporter(store, waiting, inventory, demand, forecast, clock)
     situations = Situations(book, usage, waiting, running, inventory, clock, settings.longest_run, placements)
     dispatcher = Dispatcher(
-        store, pool, waiting, running, situations, runner, demand, provisioning, clock, settings.lease_duration
+        store,
+        pool,
+        waiting,
+        running,
+        situations,
+        runner,
+        demand,
+        provisioning,
+        clock,
+        settings,
     )
     rescuer = Rescuer(store, billing, runner, waiting, clock, settings.submission_timeout)
     admission = Admission(store, billing, waiting, book, forecast, clock, _policy(settings, problems), placements)
     canceller = Canceller(store, waiting, runner, clock, settings.longest_run)
-    servicer = SchedulerServicer(store, reader, admission, canceller, Watcher(reader, hub), problems)
+    watcher = Watcher(reader, hub)
+    servicer = SchedulerServicer(store, reader, admission, canceller, watcher, problems)
+    limits = ReservationLimits(settings.least_reservation, settings.longest_reservation, settings.longest_extended)
+    reservations = ReservationServicer(
+        ReservationAdmission(
+            admission, reader, billing, book, forecast, clock, limits, settings.longest_reservation_wait
+        ),
+        store,
+        reader,
+        billing,
+        waiting,
+        ReservationChanges(store, reader, waiting, runner, clock, limits),
+        canceller,
+        watcher,
+        forecast,
+        AvailabilityReader(inventory, running, waiting, forecast, clock),
+    )
     rankings = RankingServicer(store, RankingReader(database), billing, problems)
     attempts = AttemptReader(database)
     monitor = QueueMonitor(waiting, inventory, demand, running, attempts, clock, settings.metrics_window)
@@ -263,7 +314,7 @@ async def build(  # noqa: PLR0915 - one statement for each part
     )
     callers = Callers(credentials, billing.owner)
     forwarding = ForwardToLeader(ONLY_THE_LEADER, lease, credentials)
-    servicers = Servicers(servicer, rankings, metrics, queues)
+    servicers = Servicers(servicer, rankings, metrics, queues, reservations)
     server = SchedulerServer(settings, servicers, hub, credentials, callers, forwarding)
     duties: list[tuple[Loop, timedelta, asyncio.Event | None]] = [
         (rescuer, settings.sweep_interval, None),

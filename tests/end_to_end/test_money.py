@@ -60,8 +60,10 @@ def test_a_user_spends_all_reads_the_refusal_is_topped_up_and_the_books_explain_
         runs += 1
     left = 0.5 - ask(ada, "costs")["charged_usd"]
     missing = dollars_text(micros(HOLD_USD) - micros(left))
-    told = f"This needs ${HOLD_USD}, and {dollars_text(micros(left))} is available: {missing} is missing. Add credit"
-    assert told in outcome[1]
+    assert (
+        f"1 GPU for 15 min needs ${HOLD_USD}, and {dollars_text(micros(left))} is available: {missing} is missing. "
+        f"Add credit; or ask for at most "
+    ) in outcome[1]
     account_id = ask(ada, "statement")["account_id"]
     assert ask(ada, "grants", "add", account_id, "5")[0] != 0
     topped_up = ask(admin, "grants", "add", account_id, "0.5", "-m", "a top-up")

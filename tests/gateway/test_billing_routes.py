@@ -67,10 +67,16 @@ async def test_an_administrator_grants_takes_back_and_refunds_and_the_statement_
     for _ in range(2):
         answer = await money.http.post("/api/v1/billing/grants", json=grant, headers=headers)
         assert (answer.status_code, answer.json()) == (201, {"available_usd": 5.0})
-    purpose = Purpose(subject="job_1", problem="softmax", gpu_type="MI300X")
+    user_id = (await money.stores.users.get("ada")).user_id
+    purpose = Purpose(subject="job_1", user_id=user_id, problem="softmax", gpu_type="MI300X")
     held = await money.stores.ledger.hold(money.user_account, 2_000_000, "job:1", "", purpose=purpose)
-    await money.stores.ledger.settle(held.hold_id, 1_500_000, "job:1:1", "job 1")
-    refund = {"hold_id": held.hold_id, "amount_usd": "0.5", "description": "machine lost"}
+    await money.stores.ledger.settle(held.hold_id, 500_000, "job:1:part:1", "job 1", final=False)
+    await money.stores.ledger.settle(held.hold_id, 1_000_000, "job:1:1", "job 1")
+
+    statement = (await money.http.get("/api/v1/billing/statement", headers=money.user)).json()
+    charge = statement["lines"][1]
+    assert (charge["hold_id"], charge["start_time"] < charge["time"]) == (held.hold_id, True)
+    refund = {"hold_id": charge["hold_id"], "amount_usd": "0.5", "description": "machine lost"}
     answer = await money.http.post("/api/v1/billing/refunds", json=refund, headers=money.admin)
     assert answer.json() == {"available_usd": 4.0}
     revocation = {"account_id": money.user_account, "amount_usd": 1}
@@ -85,17 +91,23 @@ async def test_an_administrator_grants_takes_back_and_refunds_and_the_statement_
         ("REFUND", 0.5),
         ("REVOCATION", -1),
     ]
-    assert statement["by_problem"] == [{"name": "softmax", "charged_usd": 1.0, "works": 1}]
+    softmax = {"name": "softmax", "label": "softmax", "charged_usd": 1.0, "works": 1}
+    assert statement["by_problem"] == [softmax]
+    assert statement["by_user"] == [softmax | {"name": user_id, "label": "ada"}]
+    grants = (await money.http.get("/api/v1/billing/grants", headers=money.user)).json()["grants"]
+    assert sum(grant["remaining_usd"] for grant in grants) == 3
+
+
+async def test_a_statement_comes_for_any_period_as_a_table_and_as_a_page(money: Money) -> None:
+    await money.stores.ledger.grant(money.user_account, 1_500_000, "a grant", "")
     of_a_day = await money.http.get("/api/v1/billing/statement?from=2000-01-01&to=2000-01-02", headers=money.user)
     assert of_a_day.json()["end_time"] == "2000-01-02T00:00:00Z"
     table = await money.http.get("/api/v1/billing/statement?format=csv", headers=money.user)
     assert table.headers["content-type"] == "text/csv; charset=utf-8"
-    assert [row["amount_usd"] for row in csv.DictReader(io.StringIO(table.text))][1] == "-1.500000"
+    assert [row["amount_usd"] for row in csv.DictReader(io.StringIO(table.text))][-1] == "1.500000"
     page = await money.http.get("/api/v1/billing/statement?format=html", headers=money.user)
     assert "Statement of ada" in page.text
     assert "default-src 'none'" in page.headers["content-security-policy"]
-    grants = (await money.http.get("/api/v1/billing/grants", headers=money.user)).json()["grants"]
-    assert sum(grant["remaining_usd"] for grant in grants) == 3
 
 
 async def test_another_accounts_money_is_an_administrators_to_see(money: Money) -> None:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import csv
 import io
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from html.parser import HTMLParser
 
 from hypothesis import given
@@ -18,6 +18,7 @@ texts = st.text(max_size=20) | st.sampled_from(["=1+1", "-2", "@SUM(A1)", "<scri
 
 def a_statement(text: str) -> Statement:
     line = StatementLine(
+        start_time=START - timedelta(hours=1),
         time=START,
         kind="CHARGE",
         amount_usd=-1.5,
@@ -27,6 +28,7 @@ def a_statement(text: str) -> Statement:
         user_id=text,
         problem=text,
         gpu_type=text,
+        hold_id=text,
     )
     return Statement(
         account_id="acct_1",
@@ -67,3 +69,12 @@ def test_no_text_of_a_statement_becomes_a_tag_of_its_page(text: str) -> None:
     parser.feed(statement_page(a_statement(text)))
     allowed = "html head meta title style body h1 h2 p table thead tbody tr th td"
     assert parser.tags <= set(allowed.split())
+
+
+def test_work_that_is_charged_in_parts_shows_from_when_to_when() -> None:
+    statement = a_statement("reservation res_1")
+    assert "2025-12-31 23:00:00 to 2026-01-01 00:00:00" in statement_page(statement)
+    [row] = csv.DictReader(io.StringIO(statement_csv(statement), newline=""))
+    assert (row["start_time"], row["time"]) == ("2025-12-31 23:00:00", "2026-01-01 00:00:00")
+    at_once = statement.lines[0].model_copy(update={"start_time": START})
+    assert "<td>2026-01-01 00:00:00</td>" in statement_page(statement.model_copy(update={"lines": [at_once]}))

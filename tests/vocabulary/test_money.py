@@ -167,3 +167,25 @@ def test_the_digits_of_a_dollar_amount_count_and_not_its_binary_fraction() -> No
 def test_dollars_hide_nothing() -> None:
     assert [dollars_text(micros) for micros in (1_990_000, 1, 1_400_000_000)] == ["$1.99", "$0.000001", "$1,400.00"]
     assert [dollars_text(micros) for micros in (-1_990_000, -1)] == ["-$1.99", "-$0.000001"]
+
+
+@given(
+    st.integers(0, 10**11),
+    st.integers(10**6, 10**9),
+    st.sampled_from([timedelta(0), timedelta(minutes=1), timedelta(hours=1)]),
+    st.sampled_from([MICROSECOND, timedelta(seconds=7), timedelta(minutes=1)]),
+    st.integers(1, 8),
+)
+def test_the_longest_time_that_money_pays_for_is_paid_and_no_longer_one_is(
+    micros: int, price: int, minimum: timedelta, increment: timedelta, gpus: int
+) -> None:
+    tariff = Tariff(price, minimum, increment, gpus=gpus)
+    longest = tariff.longest_for(micros)
+    assert tariff.cost_micros(longest) <= micros < tariff.cost_micros(longest + MICROSECOND)
+
+
+def test_eight_gpus_run_for_two_and_a_half_hours_for_forty_dollars() -> None:
+    eight = Tariff(MI300X, gpus=8)
+    assert eight.cost_micros(timedelta(hours=24)) == 382_080_000
+    assert eight.longest_for(40_000_000) // timedelta(minutes=1) == 150
+    assert Tariff(0).longest_for(0) == Tariff(1).longest_for(10**15) == timedelta(days=36_525)

@@ -21,7 +21,7 @@ from services.executor.core.model.failure import Failure
 from services.executor.core.model.job import CoreJob
 from services.executor.core.model.verdict import Verdict as JudgesVerdict
 from services.scheduler.jobs import outcome
-from services.scheduler.jobs.job import JobState
+from services.scheduler.jobs.states import JobState
 from services.scheduler.wire import messages as wire
 from submissions.modes import Mode
 from tests.gateway.job_events import ended

@@ -61,14 +61,22 @@ def statement(
     balances = [(name, dollars_text(answer.get(f"{name}_usd"))) for name in ("opening", "closing", "held")]
     results.print(table_of(("", ""), [("account", answer.get("account_name")), *balances]))
     for name in ("day", "problem", "gpu_type", "user"):
-        rows = [(one["name"] or "none", one["works"], dollars_text(one["charged_usd"])) for one in answer[f"by_{name}"]]
+        rows = [
+            (one["label"] or "none", one["works"], dollars_text(one["charged_usd"])) for one in answer[f"by_{name}"]
+        ]
         if rows:
-            results.print(table_of((name.replace("_", " "), "jobs", "charged"), rows))
+            results.print(table_of((name.replace("_", " "), "number", "charged"), rows))
     rows = [
-        (line["time"], line["kind"], dollars_text(line["amount_usd"]), line["description"], line["reason"])
+        (_times(line), line["kind"], dollars_text(line["amount_usd"]), line["description"], line["reason"])
         for line in answer["lines"]
     ]
     results.print(table_of(("time", "kind", "amount", "what", "why not more"), rows))
+
+
+def _times(line: dict[str, Any]) -> str:
+    """The time of a line; of a reservation, which is charged in parts, from the first to the last."""
+    first, last = line.get("start_time"), line["time"]
+    return f"{first} to {last}" if first and first != last else str(last)
 
 
 grants = typer.Typer(

@@ -144,11 +144,15 @@ def movement(owner: str, kind: PostingKind, amount_micros: int) -> tuple[Posting
     return Posting(owner, source, kind, -amount_micros), Posting(owner, target, kind, amount_micros)
 
 
-def hold(owner: str, balance: Balance, amount_micros: int) -> tuple[Posting, ...]:
-    """The postings that put credit aside; raises InsufficientCreditError if it exceeds the available credit."""
+def hold(owner: str, balance: Balance, amount_micros: int, *, already_micros: int = 0) -> tuple[Posting, ...]:
+    """The postings that put credit aside; raises InsufficientCreditError if it exceeds the available credit.
+
+    So much is on hold for the same work already: waiting for it would bring nothing.
+    """
     check_amount(amount_micros)
     if amount_micros > balance.available_micros:
-        raise InsufficientCreditError(amount_micros, balance.available_micros, balance.held_micros)
+        others_micros = balance.held_micros - already_micros
+        raise InsufficientCreditError(amount_micros, balance.available_micros, others_micros)
     return movement(owner, PostingKind.HOLD, amount_micros)
 
 

@@ -57,7 +57,8 @@ NO_PURPOSE = Purpose()
 class Hold:
     """Credit put aside. `amount_micros` includes extensions, `charged_micros` is the part that was charged.
 
-    `billed` is the time that was charged by parts: the price's minimum and increment count once for all of them.
+    `billed` is the time that was charged by parts: the price's minimum and increment count once for all of them, and so
+    does rounding, because a part costs what the time costs with it less what it costs without it.
     `tariffs` has the price of one GPU of each type that the work may run on, as it was when the hold was made: a later
     price never changes it.
     """
@@ -94,6 +95,16 @@ class Hold:
             raise InvalidFieldError("gpu_count", f"is {gpus}; the hold is for {tariff.gpus}, give 1 to as many, or 0")
         tariff = replace(tariff, gpus=gpus or tariff.gpus)
         return tariff.cost_micros(self.billed + billable) - tariff.cost_micros(self.billed)
+
+    def unbilled(self, total: timedelta) -> timedelta:
+        """What parts have not charged yet of the time that the work took so far; zero if that is known already."""
+        return max(timedelta(0), total - self.billed)
+
+    def missing_for(self, longest: timedelta) -> int:
+        """Micro-dollars to add, so that it pays for the longest time on each GPU type; raises InvalidFieldError."""
+        if not self.tariffs:
+            raise InvalidFieldError("longest_time", "the hold has no prices; give amount_micros")
+        return max(0, max(tariff.cost_micros(longest) for tariff in self.tariffs.values()) - self.amount_micros)
 
     def extend(self, amount_micros: int, expire_time: datetime | None) -> Hold:
         """Put more aside, and move its end if `expire_time` is given. Raises HoldSettledError, HoldExpiredError."""

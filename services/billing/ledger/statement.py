@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from services.billing.ledger.books import PostingKind
@@ -16,7 +16,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class StatementLine:
-    """A movement of credit; added is positive, spent is negative."""
+    """A movement of credit, or all charges of one hold; added is positive, spent is negative.
+
+    `start_time` and `time` are those of the first and of the last charge: work that is charged in parts has several.
+    `seq` is the number of the last one's transaction.
+    """
 
     time: datetime
     kind: PostingKind
@@ -24,6 +28,9 @@ class StatementLine:
     description: str
     reason: str = ""
     purpose: Purpose = NO_PURPOSE
+    hold_id: str = ""
+    start_time: datetime | None = None
+    seq: int = 0
 
 
 @dataclass(frozen=True)
@@ -36,20 +43,38 @@ class Usage:
 
 @dataclass(frozen=True)
 class Statement:
-    """A period of an account: opening + the sum of all lines = closing. Credit on hold is not spent."""
+    """A period of an account: opening + the sum of all lines = closing. Credit on hold is not spent.
+
+    `daily` has a line for the charges of each hold on each day, and `lines` one for each hold.
+    """
 
     account_id: str
     account_name: str
     opening_micros: int
     closing_micros: int
     held_micros: int
-    lines: Sequence[StatementLine]
+    daily: Sequence[StatementLine]
+
+    @property
+    def lines(self) -> Sequence[StatementLine]:
+        """The lines in the order of their last movement: charges of one hold together, other movements as they are."""
+        charges: dict[str, StatementLine] = {}
+        others: list[StatementLine] = []
+        for line in self.daily:
+            if line.kind is not PostingKind.CHARGE or not line.hold_id:
+                others.append(line)
+                continue
+            # Days come in their order, so the last one has the last words about the work.
+            earlier = charges.get(line.hold_id, replace(line, amount_micros=0))
+            amount = earlier.amount_micros + line.amount_micros
+            charges[line.hold_id] = replace(line, amount_micros=amount, start_time=earlier.start_time)
+        return sorted([*others, *charges.values()], key=lambda line: line.seq)
 
     def usage_by(self, key: Callable[[StatementLine], str]) -> Mapping[str, Usage]:
         """Charges less refunds by `key`, such as a line's day or problem, sorted."""
         micros: Counter[str] = Counter()
         works: dict[str, set[str]] = {}
-        for line in self.lines:
+        for line in self.daily:
             if line.kind in {PostingKind.CHARGE, PostingKind.REFUND}:
                 micros[key(line)] -= line.amount_micros
                 works.setdefault(key(line), set()).add(line.purpose.subject)

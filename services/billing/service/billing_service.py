@@ -10,9 +10,10 @@ from wavepool.billing.v1 import billing_pb2 as pb
 from wavepool.billing.v1 import billing_pb2_grpc
 
 from services.billing.alerts import money_metrics
-from services.billing.errors import BillingError, InsufficientCreditError, InvalidFieldError
+from services.billing.errors import BillingError, InvalidFieldError, NotCoveredError
 from services.billing.ledger import books, budgets, machine_usage
 from services.billing.ledger.budgets import Scope
+from services.billing.ledger.wanted_time import WantedTime
 from services.billing.prices.price_list import PriceList
 from services.billing.prices.quote import sized
 from services.billing.wire import billing as wire
@@ -20,7 +21,7 @@ from services.billing.wire.fields import optional_instant
 from vocabulary.money import WHOLE_GPU
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
 
     import grpc
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from services.billing.store.account_store import AccountStore
     from services.billing.store.budget_store import BudgetStore
     from services.billing.store.history_store import HistoryStore
-    from services.billing.store.ledger_store import LedgerStore
+    from services.billing.store.ledger_store import LedgerStore, Receipt
     from services.billing.store.machine_usage_store import MachineUsageStore
     from services.billing.store.outside_identity_store import OutsideIdentityStore
     from services.billing.store.posting_store import PostingStore
@@ -93,6 +94,8 @@ class BillingServicer(billing_pb2_grpc.BillingServiceServicer):
 
     async def ReserveCredit(self, request: pb.ReserveCreditRequest, context: Context) -> pb.ReserveCreditResponse:
         """Puts credit aside."""
+        if request.validate_only:
+            return wire.held_to_proto(*await self._check(request))
         key = books.check_key(request.idempotency_key)
         try:
             tariffs = await self._tariffs(request)
@@ -112,23 +115,17 @@ class BillingServicer(billing_pb2_grpc.BillingServiceServicer):
                     tariffs=tariffs,
                     expire_time=optional_instant("expire_time", request, request.expire_time),
                 )
-            except InsufficientCreditError as error:
-                affordable = await self._affordable(request, error.available_micros)
-                amounts = error.amount_micros, error.available_micros, error.held_micros
-                raise InsufficientCreditError(*amounts, affordable) from error
-        return pb.ReserveCreditResponse(
-            hold_id=receipt.hold_id,
-            available_micros=receipt.available_micros,
-            amount_micros=receipt.amount_micros,
-            prices_micros_per_hour={name: one.price_micros_per_hour for name, one in receipt.tariffs.items()},
-        )
+            except NotCoveredError as error:
+                raise await self._explained(error, request, tariffs) from error
+        return wire.held_to_proto(receipt, receipt.tariffs)
 
     async def ExtendHold(self, request: pb.ExtendHoldRequest, context: Context) -> pb.ExtendHoldResponse:
         """Puts more credit aside for a hold."""
         key = books.check_key(request.idempotency_key)
         end = optional_instant("expire_time", request, request.expire_time)
-        receipt = await self._ledger.extend(request.hold_id, request.amount_micros, key, request.description, end)
-        return pb.ExtendHoldResponse(available_micros=receipt.available_micros)
+        amount, longest = request.amount_micros, wire.longest_from_proto(request)
+        receipt = await self._ledger.extend(request.hold_id, amount, key, request.description, end, longest=longest)
+        return pb.ExtendHoldResponse(available_micros=receipt.available_micros, hold_micros=receipt.hold_micros)
 
     async def SettleCharge(self, request: pb.SettleChargeRequest, context: Context) -> pb.SettleChargeResponse:
         """Charges a hold."""
@@ -138,13 +135,18 @@ class BillingServicer(billing_pb2_grpc.BillingServiceServicer):
             books.check_key(request.idempotency_key),
             request.description,
             billable=wire.billable_from_proto(request),
+            in_all=request.HasField("total_time"),
             gpus=request.gpu_count,
             final=not request.partial,
             reason=request.reason,
         )
         money_metrics.count_charge(receipt)
         self._readings.credit_moved(receipt.account_id)
-        return pb.SettleChargeResponse(charged_micros=receipt.amount_micros, available_micros=receipt.available_micros)
+        return pb.SettleChargeResponse(
+            charged_micros=receipt.amount_micros,
+            available_micros=receipt.available_micros,
+            hold_charged_micros=receipt.hold_charged_micros,
+        )
 
     async def RefundCharge(self, request: pb.RefundChargeRequest, context: Context) -> pb.RefundChargeResponse:
         """Gives a charge back."""
@@ -235,6 +237,22 @@ class BillingServicer(billing_pb2_grpc.BillingServiceServicer):
                         "subject", "is empty; give the name of a queue: `wavepool queues` lists them"
                     )
                 return subject.strip()
+
+    async def _check(self, request: pb.ReserveCreditRequest) -> tuple[Receipt, Mapping[str, Tariff]]:
+        tariffs = await self._tariffs(request)
+        amount, purpose = wire.hold_amount(request, tariffs), wire.purpose_from_proto(request)
+        try:
+            return await self._ledger.check_hold(request.account_id, amount, purpose), tariffs
+        except NotCoveredError as error:
+            raise await self._explained(error, request, tariffs) from error
+
+    async def _explained(
+        self, error: NotCoveredError, request: pb.ReserveCreditRequest, tariffs: Mapping[str, Tariff]
+    ) -> NotCoveredError:
+        longest = wire.longest_from_proto(request)
+        if longest is None or not tariffs:
+            return error
+        return WantedTime(longest, tariffs).explain(error, await self._affordable(request, error.room_micros))
 
     async def _affordable(self, request: pb.ReserveCreditRequest, available_micros: int) -> dict[str, int]:
         """The GPU types that a hold for the same time would be possible for, with its amount, the dearest first."""

@@ -50,7 +50,7 @@ class HistoryStore:
 
 
 def _charges(account_id: str, first: datetime, end: datetime) -> Select[int, int, Any]:
-    day = _day_of(transactions.c.create_time)
+    day = day_of(transactions.c.create_time)
     query = (
         select(
             day.label("day"),
@@ -69,7 +69,7 @@ def _charges(account_id: str, first: datetime, end: datetime) -> Select[int, int
 
 
 def _machines(first: datetime, end: datetime) -> Select[int, int, Any]:
-    day = _day_of(machine_usage.c.end_time)
+    day = day_of(machine_usage.c.end_time)
     return (
         select(
             day.label("day"),
@@ -81,7 +81,7 @@ def _machines(first: datetime, end: datetime) -> Select[int, int, Any]:
     )
 
 
-def _day_of(instant: ColumnElement[Any]) -> ColumnElement[int]:
+def day_of(instant: ColumnElement[Any]) -> ColumnElement[int]:
     """Whole days since 1970."""
     return type_coerce(instant, BigInteger) // _MICROSECONDS_PER_DAY
 

@@ -12,13 +12,20 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Row, Select, bindparam, insert, select, update
 
-from services.billing.errors import HoldNotFoundError, HoldSettledError, IdempotencyKeyReusedError
+from services.billing.errors import (
+    HoldNotFoundError,
+    HoldSettledError,
+    IdempotencyKeyReusedError,
+    NotCoveredError,
+    SpentCreditError,
+)
 from services.billing.ledger import books
 from services.billing.ledger import grants as lots
 from services.billing.ledger.books import Balance, PostingKind, movement
 from services.billing.ledger.budgets import Period, period_start
 from services.billing.ledger.grants import Grant
 from services.billing.ledger.holds import NO_PURPOSE, Hold, HoldState, Purpose
+from services.billing.ledger.wanted_time import WantedTime
 from services.billing.store.account_store import read_account
 from services.billing.store.budget_store import limits_of, spent_micros
 from services.billing.store.journal import Entry, TransactionKind
@@ -64,14 +71,16 @@ _CHANGE_GRANT = (
 class Receipt:
     """The result of a movement.
 
-    `amount_micros` is what was moved: of a settlement the charge, which may be less than was asked for. A repeated
-    movement has no balance.
+    `amount_micros` is what was moved: of a settlement the charge, which may be less than was asked for. `hold_micros`
+    and `hold_charged_micros` are all that the hold is for, and all its charges. A repeated movement has no balance.
     """
 
     account_id: str
     amount_micros: int
     available_micros: int
     hold_id: str = ""
+    hold_micros: int = 0
+    hold_charged_micros: int = 0
     balance: Balance | None = None
     repeated: bool = False
     tariffs: Mapping[str, Tariff] = field(default_factory=dict[str, Tariff])
@@ -112,14 +121,15 @@ class LedgerStore:
             return await self._grant(connection, account, wanted, expire_time)
 
     async def revoke(self, account_id: str, amount_micros: int, key: str, description: str) -> Receipt:
-        """Takes credit back that was granted by mistake; raises InsufficientCreditError if it is spent or on hold."""
+        """Takes credit back that was granted by mistake; raises SpentCreditError if it is spent or on hold."""
         books.check_amount(amount_micros, least=1)
         wanted = _Wanted(TransactionKind.REVOCATION, account_id, amount_micros, key, description)
         async with self._database.transaction() as connection:
             account = await read_account(connection, account_id, lock=True)
             if earlier := await _earlier(connection, wanted):
                 return earlier
-            books.hold(account_id, account.balance, amount_micros)
+            if amount_micros > account.balance.available_micros:
+                raise SpentCreditError(amount_micros, account.balance.available_micros)
             await _spend(connection, account_id, amount_micros)
             return await self._record(
                 connection, account, wanted, movement(account_id, PostingKind.REVOCATION, amount_micros)
@@ -166,6 +176,16 @@ class LedgerStore:
             receipt = await self._record(connection, account, replace(wanted, hold_id=made.hold_id), lines)
             return replace(receipt, tariffs=made.tariffs)
 
+    async def check_hold(self, account_id: str, amount_micros: int, purpose: Purpose = NO_PURPOSE) -> Receipt:
+        """Refuses what `hold` would refuse, and puts nothing aside."""
+        async with self._database.transaction() as connection:
+            account = await read_account(connection, account_id, lock=True)
+            now = self._clock.now()
+            account = await self._up_to_date(connection, account, now)
+            books.hold(account_id, account.balance, amount_micros)
+            await self._check_budgets(connection, account_id, purpose, amount_micros, now)
+            return Receipt(account_id, amount_micros, account.balance.available_micros)
+
     async def earlier_hold(self, account_id: str, key: str) -> Receipt | None:
         """The hold that this key has made; None if there is none. Raises IdempotencyKeyReusedError."""
         wanted = _Wanted(TransactionKind.HOLD, account_id, 0, key)
@@ -177,24 +197,47 @@ class LedgerStore:
             return replace(earlier, tariffs=held.tariffs)
 
     async def extend(
-        self, hold_id: str, amount_micros: int, key: str, description: str, expire_time: datetime | None = None
+        self,
+        hold_id: str,
+        amount_micros: int,
+        key: str,
+        description: str,
+        expire_time: datetime | None = None,
+        *,
+        longest: timedelta | None = None,
     ) -> Receipt:
-        """Puts more credit aside for an open hold, and moves its end if `expire_time` is given."""
-        books.check_amount(amount_micros)
+        """Puts more credit aside for an open hold, and moves its end if `expire_time` is given.
+
+        If `longest` is given, the hold becomes the price of that time, which is the work's from its beginning, and
+        `amount_micros` does not count. Raises NotCoveredError with the time that would be possible.
+        """
         async with self._database.transaction() as connection:
             held = await _locked_hold(connection, hold_id)
+            if longest is not None:
+                amount_micros = held.missing_for(longest)
+            books.check_amount(amount_micros)
             account = await read_account(connection, held.account_id, lock=True)
             wanted = _Wanted(TransactionKind.EXTENSION, account.account_id, amount_micros, key, description, hold_id)
-            if earlier := await _earlier(connection, wanted):
-                return earlier
+            if earlier := await _earlier(connection, wanted, compare_amount=longest is None):
+                # Nothing is missing for a time that the hold was extended to: a longer one is another request.
+                if longest is not None and amount_micros:
+                    raise IdempotencyKeyReusedError(key)
+                return replace(earlier, hold_micros=held.amount_micros)
             now = self._clock.now()
             lots.check_expire_time(expire_time, now)
             extended = held.extend(amount_micros, expire_time)
             account = await self._up_to_date(connection, account, now)
-            lines = books.hold(account.account_id, account.balance, amount_micros)
-            await self._check_budgets(connection, account.account_id, held.purpose, amount_micros, now)
+            try:
+                ours = held.remaining_micros
+                lines = books.hold(account.account_id, account.balance, amount_micros, already_micros=ours)
+                await self._check_budgets(connection, account.account_id, held.purpose, amount_micros, now)
+            except NotCoveredError as error:
+                if longest is None:
+                    raise
+                raise WantedTime(longest, held.tariffs, held.amount_micros).explain(error) from error
             await _write_hold(connection, extended)
-            return await self._record(connection, account, wanted, lines)
+            receipt = await self._record(connection, account, wanted, lines)
+            return replace(receipt, hold_micros=extended.amount_micros)
 
     async def settle(
         self,
@@ -204,6 +247,7 @@ class LedgerStore:
         description: str,
         *,
         billable: tuple[timedelta, str] | None = None,
+        in_all: bool = False,
         gpus: int = 0,
         final: bool = True,
         reason: str = "",
@@ -211,14 +255,18 @@ class LedgerStore:
         """Charges a hold, at most what it still holds; if `final`, gives the rest back and ends it.
 
         The charge is the price of `billable`, a time and the type of the GPU that it was spent on, if the hold has
-        prices, and else `amount_micros`. The work got so many `gpus`; 0: as many as the hold is for. `reason` says why
-        the charge is less than the time that was used. A hold has one final settlement.
+        prices, and else `amount_micros`. If `in_all`, the time is counted from the beginning of the work, and what
+        parts have charged is left out of it. The work got so many `gpus`; 0: as many as the hold is for. `reason` says
+        why the charge is less than the time that was used. A hold has one final settlement.
         """
         kind = TransactionKind.SETTLEMENT if final else TransactionKind.PART_SETTLEMENT
         async with self._database.short_transaction() as connection:
             held = await _locked_hold(connection, hold_id)
+            time = billable[0] if billable else timedelta(0)
+            if in_all:
+                time = held.unbilled(time)
             if billable and held.tariffs:
-                amount_micros = held.price_of(*billable, gpus)
+                amount_micros = held.price_of(time, billable[1], gpus)
             asked = books.check_amount(amount_micros)
             # Only an ended hold can have been settled before, unless it is charged in parts.
             if held.state is not HoldState.OPEN or not final:
@@ -226,7 +274,7 @@ class LedgerStore:
                 if earlier:
                     return earlier
             account = await read_account(connection, held.account_id, lock=True)
-            after = held.charge(asked, final=final, billable=billable[0] if billable else timedelta(0))
+            after = held.charge(asked, final=final, billable=time)
             charged = after.charged_micros - held.charged_micros
             released = held.remaining_micros if final else charged
             await _write_hold(connection, after)
@@ -235,7 +283,8 @@ class LedgerStore:
                 reason = reason or "above the hold"
             wanted = _Wanted(kind, account.account_id, charged, key, description, hold_id, reason)
             lines = books.charge(account.account_id, charged, released)
-            return await self._record(connection, account, wanted, lines)
+            receipt = await self._record(connection, account, wanted, lines)
+            return replace(receipt, hold_micros=after.amount_micros, hold_charged_micros=after.charged_micros)
 
     async def refund(self, hold_id: str, amount_micros: int, key: str, description: str) -> Receipt:
         """Gives a charge back, in whole or in part, as credit that does not expire."""
@@ -381,7 +430,7 @@ class LedgerStore:
             wanted.amount_micros,
             balance.available_micros,
             wanted.hold_id,
-            balance,
+            balance=balance,
         )
 
 
@@ -423,7 +472,8 @@ async def _earlier_settlement(
     # Since a part was charged, the hold may have been extended. The one last charge may not differ.
     if is_other and kind is TransactionKind.SETTLEMENT:
         raise HoldSettledError(held.hold_id, row.amount_micros)
-    return Receipt(row.account_id, row.amount_micros, row.available_micros, held.hold_id, repeated=True)
+    sums = held.amount_micros, held.charged_micros
+    return Receipt(row.account_id, row.amount_micros, row.available_micros, held.hold_id, *sums, repeated=True)
 
 
 async def _spend(connection: AsyncConnection, account_id: str, amount_micros: int) -> None:

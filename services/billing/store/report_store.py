@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sqlalchemy import func, select
+from sqlalchemy import case, func, select
 
 from services.billing.errors import InvalidFieldError
 from services.billing.ledger.books import COST_BOOKS, OPERATOR, Book, PostingKind
@@ -12,6 +12,7 @@ from services.billing.ledger.holds import Purpose
 from services.billing.ledger.report import CostReport, RunCost
 from services.billing.ledger.statement import Statement, StatementLine
 from services.billing.store.account_store import read_account
+from services.billing.store.history_store import day_of
 from services.billing.store.journal import TransactionKind
 from services.billing.store.posting_store import balance_at, last_before
 from services.billing.store.tables import accounts, holds, postings, transactions
@@ -133,7 +134,7 @@ async def _uncharged_reasons(connection: AsyncConnection, period: ColumnElement[
         select(holds.c.subject, transactions.c.reason)
         .join(holds, transactions.c.hold_id == holds.c.hold_id)
         .where(period, transactions.c.kind == TransactionKind.SETTLEMENT.value)
-        .where(transactions.c.reason != "", holds.c.charged_micros == 0, holds.c.subject != "")
+        .where(transactions.c.reason != "", holds.c.charged_micros == holds.c.refunded_micros, holds.c.subject != "")
     )
     return {row.subject: row.reason for row in await connection.execute(query)}
 
@@ -141,35 +142,44 @@ async def _uncharged_reasons(connection: AsyncConnection, period: ColumnElement[
 async def _lines(
     connection: AsyncConnection, account_id: str, period: ColumnElement[bool], user_id: str
 ) -> Sequence[StatementLine]:
-    query = (
+    # The database adds the parts of a day up: a reservation has 1,440 of them.
+    is_part = (postings.c.kind == PostingKind.CHARGE.value) & transactions.c.hold_id.is_not(None)
+    moved = (
         select(
-            postings.c.kind,
-            postings.c.amount_micros,
-            transactions.c.create_time,
-            transactions.c.description,
-            transactions.c.reason,
-            holds.c.subject,
-            holds.c.user_id,
-            holds.c.queue,
-            holds.c.problem,
-            holds.c.gpu_type,
+            postings.c.kind.label("moved_kind"),
+            func.sum(postings.c.amount_micros).label("moved_micros"),
+            func.min(transactions.c.create_time).label("start_time"),
+            func.max(postings.c.transaction_seq).label("last_seq"),
         )
         .join(transactions, postings.c.transaction_seq == transactions.c.seq)
-        .join(holds, transactions.c.hold_id == holds.c.hold_id, isouter=True)
         .where(period, postings.c.owner == account_id, postings.c.book == Book.AVAILABLE.value)
         .where(postings.c.kind.in_([kind.value for kind in _STATEMENT_KINDS]))
-        .order_by(postings.c.seq)
+        .group_by(
+            postings.c.kind,
+            case((is_part, transactions.c.hold_id), else_=""),
+            case((is_part, day_of(transactions.c.create_time)), else_=postings.c.seq),
+        )
+        .subquery()
+    )
+    query = (
+        select(moved, transactions, *[holds.c[name] for name in ("subject", "user_id", "queue", "problem", "gpu_type")])
+        .join(transactions, moved.c.last_seq == transactions.c.seq)
+        .join(holds, transactions.c.hold_id == holds.c.hold_id, isouter=True)
+        .order_by(moved.c.last_seq)
     )
     if user_id:
         query = query.where(holds.c.user_id == user_id)
     return [
         StatementLine(
             row.create_time,
-            PostingKind(row.kind),
-            row.amount_micros,
+            PostingKind(row.moved_kind),
+            int(row.moved_micros),
             row.description,
             row.reason,
             Purpose(*(part or "" for part in (row.subject, row.user_id, row.queue, row.problem, row.gpu_type))),
+            row.hold_id or "",
+            row.start_time,
+            row.last_seq,
         )
         for row in await connection.execute(query)
     ]

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from services.billing.identity.account import Account
     from services.billing.ledger.grants import Grant
+    from services.billing.store.ledger_store import Receipt
     from services.billing.store.posting_store import AccountLine
     from vocabulary.money import Tariff
 
@@ -153,16 +154,35 @@ def purpose_from_proto(request: pb.ReserveCreditRequest) -> Purpose:
 
 def hold_amount(request: pb.ReserveCreditRequest, tariffs: Mapping[str, Tariff]) -> int:
     """Micro-dollars to hold: the amount that is asked for, or the price of the longest time on the dearest GPU."""
-    if not request.HasField("longest_time"):
+    longest = longest_from_proto(request)
+    if longest is None:
         return request.amount_micros
     if not tariffs:
         raise InvalidFieldError("gpu_types", "must name the GPU types if longest_time is set")
-    longest = time_from_proto("longest_time", request.longest_time)
     return max(tariff.cost_micros(longest) for tariff in tariffs.values())
+
+
+def longest_from_proto(request: pb.ReserveCreditRequest | pb.ExtendHoldRequest) -> timedelta | None:
+    """The longest time that the work may take; None if an amount is given instead. Raises InvalidFieldError."""
+    return time_from_proto("longest_time", request.longest_time) if request.HasField("longest_time") else None
+
+
+def held_to_proto(receipt: Receipt, tariffs: Mapping[str, Tariff]) -> pb.ReserveCreditResponse:
+    """A hold as a proto, with the prices that are kept with it."""
+    return pb.ReserveCreditResponse(
+        hold_id=receipt.hold_id,
+        available_micros=receipt.available_micros,
+        amount_micros=receipt.amount_micros,
+        prices_micros_per_hour={name: one.price_micros_per_hour for name, one in tariffs.items()},
+    )
 
 
 def billable_from_proto(request: pb.SettleChargeRequest) -> tuple[timedelta, str] | None:
     """The time to charge with its GPU type; None if an amount is given instead. Raises InvalidFieldError."""
+    if request.HasField("total_time"):
+        if request.HasField("billable_time"):
+            raise InvalidFieldError("total_time", "is given beside billable_time; give one of them")
+        return time_from_proto("total_time", request.total_time), request.gpu_type
     if not request.HasField("billable_time"):
         return None
     return time_from_proto("billable_time", request.billable_time), request.gpu_type

@@ -73,18 +73,19 @@ def report_to_proto(report: CostReport, names: Mapping[str, str], policy: Overhe
 
 def statement_to_proto(statement: Statement) -> pb.GetStatementResponse:
     """A statement as a proto; the newest lines if there are too many."""
+    lines = statement.lines
     return pb.GetStatementResponse(
         account_id=statement.account_id,
         account_name=statement.account_name,
         opening_micros=statement.opening_micros,
         closing_micros=statement.closing_micros,
         held_micros=statement.held_micros,
-        lines=[_line_to_proto(line) for line in statement.lines[-MAX_LINES:]],
+        lines=[_line_to_proto(line) for line in lines[-MAX_LINES:]],
         by_day=_usages(statement, lambda line: line.time.astimezone(UTC).date().isoformat()),
         by_problem=_usages(statement, lambda line: line.purpose.problem),
         by_gpu_type=_usages(statement, lambda line: line.purpose.gpu_type),
         by_user=_usages(statement, lambda line: line.purpose.user_id),
-        truncated=len(statement.lines) > MAX_LINES,
+        truncated=len(lines) > MAX_LINES,
     )
 
 
@@ -110,6 +111,8 @@ def _line_to_proto(line: StatementLine) -> pb.StatementLine:
         user_id=line.purpose.user_id,
         problem=line.purpose.problem,
         gpu_type=line.purpose.gpu_type,
+        start_time=instant_to_proto(line.start_time),
+        hold_id=line.hold_id,
     )
 
 

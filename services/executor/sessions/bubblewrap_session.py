@@ -51,9 +51,9 @@ if TYPE_CHECKING:
     from services.executor.devices.device import Device
     from services.executor.sandboxes.bubblewrap.tree import BubblewrapTree
     from services.executor.sandboxes.limits.host_resources import Claim
-    from services.executor.sessions.keys import Key
     from services.executor.sessions.session_sandbox import OnReport, Report, SandboxOrder
     from services.executor.sessions.share import Share
+    from vocabulary.ssh_keys import Key
 
 _PYTHON = Path("/usr/bin/python3")
 _USER_INSIDE = 1000

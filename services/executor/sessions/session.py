@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from servicekit.clock import Clock
     from services.executor.leases.lease import Lease
     from services.executor.runs.admission import Place
-    from services.executor.sessions.keys import Key
     from services.executor.sessions.session_sandbox import OpenSandbox, Report, SandboxOrder, SessionSandbox
+    from vocabulary.ssh_keys import Key
 
 log = logging.get_logger(__name__)
 

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 
-from services.executor.sessions.keys import authorized_keys
+from vocabulary.ssh_keys import authorized_keys
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from services.executor.sessions.keys import Key
+    from vocabulary.ssh_keys import Key
 
 USER = "dev"
 HOME = "/home/dev"

@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-    from services.executor.sessions.keys import Key
     from services.executor.sessions.share import Share
+    from vocabulary.ssh_keys import Key
 
     Report = Mapping[str, object]
     OnReport = Callable[[Report], None]

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 from services.executor.leases.errors import InvalidFieldError
 from services.executor.leases.lease import Lease
-from services.executor.sessions.keys import keys_of
 from services.executor.sessions.session import SessionSpec
 from services.executor.wire.requests import instant, slot_from_proto, slot_violations, token_violations
 from vocabulary.slots import EIGHTHS_PER_GPU
+from vocabulary.ssh_keys import keys_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from wavepool.executor.v1 import session_pb2
 
     from services.executor.leases.authentication import Caller
-    from services.executor.sessions.keys import Key
     from services.executor.wire.requests import Violations
+    from vocabulary.ssh_keys import Key
 
 MAX_SESSION_ID_CHARACTERS = 128
 GRACE = timedelta(seconds=120)

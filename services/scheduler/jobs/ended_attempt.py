@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from wavepool.executor.v1.run_event_pb2 import Finished
 
-from services.scheduler.jobs.job import OVER_STATES, JobState
+from services.scheduler.jobs.states import OVER_STATES, JobState
 from submissions.modes import MODES
 from vocabulary.slots import EIGHTHS_PER_GPU
 
@@ -74,7 +74,7 @@ def _figures(job: Job, now: datetime, *, state: str, lost: bool) -> EndedAttempt
         account_id=job.account_id,
         user_id=job.user_id,
         problem=job.spec.submission.problem,
-        mode=MODES.get(job.spec.submission.mode) or "",
+        mode="reservation" if job.reservation else MODES.get(job.spec.submission.mode) or "",
         queue=job.spec.queue,
         machine_id=job.machine_id,
         gpu_type=job.machine_gpu_type or job.spec.gpu_type,

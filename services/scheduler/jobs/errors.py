@@ -4,6 +4,9 @@ SchedulerError
 ├── InvalidRequestError
 │   └── InvalidFieldError
 ├── JobNotFoundError
+├── ReservationNotFoundError
+├── WrongReservationStateError
+├── MachineUnreachableError
 ├── IdempotencyKeyReusedError
 ├── PriorityNotAllowedError
 ├── ClassNotAllowedError
@@ -59,6 +62,24 @@ class JobNotFoundError(SchedulerError):
 
     def __init__(self, job_id: str) -> None:
         super().__init__(f"There is no job {job_id[:80]!r} in this account.")
+
+
+class ReservationNotFoundError(SchedulerError):
+    """The account has no such reservation."""
+
+    def __init__(self, reservation_id: str) -> None:
+        super().__init__(
+            f"There is no reservation {reservation_id[:80]!r} in this account. `wavepool reservations --status all` "
+            "shows all that there are."
+        )
+
+
+class WrongReservationStateError(SchedulerError):
+    """The reservation's state does not allow it; the message says which would, or what to do."""
+
+
+class MachineUnreachableError(SchedulerError):
+    """The machine of a reservation does not answer, so that nothing was changed, or perhaps not all."""
 
 
 class IdempotencyKeyReusedError(SchedulerError):

@@ -1,4 +1,4 @@
-"""A job and its life: the states, the one table of legal moves, and one named method for each move.
+"""A job and its life: one named method for each move between the states of `states.py`.
 
 A move gives a new Job. The store writes it only if the row is still as the move found it, in one transaction with the
 events of the move.
@@ -7,62 +7,20 @@ events of the move.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from services.scheduler.jobs.errors import IllegalMoveError
+from services.scheduler.jobs.reservation import GRACE, ReservationState, state_of
 from services.scheduler.jobs.resources import Reuse
+from services.scheduler.jobs.states import LEGAL_MOVES, JobState
 from vocabulary.money import price_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime, timedelta
 
+    from services.scheduler.jobs.reservation import Reservation
     from services.scheduler.jobs.spec import JobSpec, Lease
-
-
-class JobState(StrEnum):
-    """The state of a job."""
-
-    RESERVING = "reserving"
-    """Credit is being put on hold; nobody sees the job yet. Entered by SubmitJob; left by SubmitJob (to QUEUED, or the
-    row is deleted when credit is refused) or, if SubmitJob died, by the rescuer (to ABANDONED)."""
-    ABANDONED = "abandoned"
-    """Its submission died; a hold may exist. Entered by the rescuer, which gives the hold back and deletes the row."""
-    QUEUED = "queued"
-    """Waits for its turn. Entered by SubmitJob, the dispatcher (if its machine failed to start) and an attempt that was
-    lost; left by the dispatcher (to PROVISIONING, RUNNING, or SETTLING if the pool refuses it) and CancelJob."""
-    PROVISIONING = "provisioning"
-    """It is next, and a machine is being started for it. Entered and left by the dispatcher; left by CancelJob."""
-    RUNNING = "running"
-    """Holds a lease and runs on a machine. Entered by the dispatcher; left by its attempt."""
-    SETTLING = "settling"
-    """Has run, or never will; charge and lease are being settled. Entered by its attempt, the dispatcher and CancelJob;
-    left by the settler."""
-    FINISHED = "finished"
-    """Over, with a verdict about the submission. Entered by the settler."""
-    CANCELLED = "cancelled"
-    """Over, because someone cancelled it, or its deadline had become too near. Entered by the settler."""
-    FAILED = "failed"
-    """Over, because we failed too often; nothing is charged. Entered by the settler."""
-
-
-LEGAL_MOVES: dict[JobState, frozenset[JobState]] = {
-    JobState.RESERVING: frozenset({JobState.QUEUED, JobState.ABANDONED}),
-    JobState.ABANDONED: frozenset(),
-    JobState.QUEUED: frozenset({JobState.PROVISIONING, JobState.RUNNING, JobState.SETTLING}),
-    JobState.PROVISIONING: frozenset({JobState.QUEUED, JobState.RUNNING, JobState.SETTLING}),
-    JobState.RUNNING: frozenset({JobState.QUEUED, JobState.SETTLING}),
-    JobState.SETTLING: frozenset({JobState.FINISHED, JobState.CANCELLED, JobState.FAILED}),
-    JobState.FINISHED: frozenset(),
-    JobState.CANCELLED: frozenset(),
-    JobState.FAILED: frozenset(),
-}
-UNSEEN_STATES = frozenset({JobState.RESERVING, JobState.ABANDONED})
-WAITING_STATES = frozenset({JobState.QUEUED, JobState.PROVISIONING})
-STARTED_STATES = frozenset({JobState.RUNNING, JobState.SETTLING})
-OVER_STATES = frozenset({JobState.FINISHED, JobState.CANCELLED, JobState.FAILED})
-IN_FLIGHT_STATES = frozenset({JobState.RESERVING}) | WAITING_STATES | STARTED_STATES
 
 
 @dataclass(frozen=True)
@@ -124,6 +82,8 @@ class Job:
     verdict: str = ""
     message: str = ""
     result: bytes = b""
+    reservation: Reservation | None = None
+    """What people reserved, if the job runs a session for them; None for a submission."""
 
     @property
     def run_id(self) -> str:
@@ -150,6 +110,19 @@ class Job:
     def eighths(self) -> int:
         """What the present attempt takes, or the most that a job without one can take."""
         return self.got_eighths or self.spec.resources.eighths
+
+    @property
+    def reservation_state(self) -> ReservationState:
+        """The state of a reservation; raises TypeError for a submission."""
+        if self.reservation is None:
+            raise TypeError(f"{self.job_id} is no reservation")
+        return state_of(self.state, self.reservation, is_cancelled=self.cancel_time is not None)
+
+    def longest_run(self, operators_limit: timedelta) -> timedelta:
+        """The longest time for which the present attempt, or the next one, has its machine."""
+        if self.reservation is None or self.reservation.expire_time is None:
+            return self.spec.longest_run(operators_limit)
+        return self.reservation.expire_time + GRACE - (self.start_time or self.create_time)
 
     def charge_for(self, billable: timedelta) -> int:
         """Charge for the billable time of the present attempt, in micro-dollars; at most the job's hold."""
@@ -216,7 +189,14 @@ class Job:
         queued = self._moved(JobState.QUEUED)
         fresh = queued.changed(attempt=self.attempt + 1, lease=None, machine_id="", got_eighths=0, start_time=None)
         attempts_excused = self.attempts_excused + excused
-        return fresh.changed(attempts_excused=attempts_excused, machine_gpu_type="", run_seq=0, cost_micros=0)
+        reservation = self.reservation.afresh() if self.reservation else None
+        return fresh.changed(
+            attempts_excused=attempts_excused,
+            machine_gpu_type="",
+            run_seq=0,
+            cost_micros=0,
+            reservation=reservation,
+        )
 
     def settle(self, outcome: Outcome) -> Job:
         """Notes how the job ends; charge and lease remain to be settled."""

@@ -8,16 +8,19 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from services.scheduler.jobs.job import JobState
+    from services.scheduler.jobs.states import JobState
 
 
 @dataclass(frozen=True)
 class JobFilter:
     """Filter for a list; an empty field selects all jobs."""
 
-    account_id: str = ""
+    account_ids: tuple[str, ...] = ()
     states: frozenset[JobState] = frozenset()
     problem: str = ""
+    user_id: str = ""
+    reservations: bool = False
+    """Lists reservations, or else submissions."""
 
 
 @dataclass(frozen=True)

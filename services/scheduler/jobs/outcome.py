@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from services.scheduler.jobs.job import JobState
+from services.scheduler.jobs.states import JobState
 from vocabulary.verdicts import CANCELLED, is_about_the_submission
 
 if TYPE_CHECKING:
     from datetime import timedelta
 
+    from services.scheduler.jobs.job import Job
     from services.scheduler.jobs.spec import JobSpec
 
 MISSING_TORCH = "missing_torch"
@@ -40,6 +41,19 @@ def deadline_missed(spec: JobSpec, operators_limit: timedelta, why: str = "") ->
         f"{spec.latest_start(operators_limit):%Y-%m-%d %H:%M:%S} UTC to end before its deadline, "
         f"{spec.deadline:%Y-%m-%d %H:%M:%S} UTC.{why} Nothing is charged. Submit it with a later deadline or a shorter "
         "time limit."
+    )
+    return Ending(JobState.CANCELLED, CANCELLED, message, DEADLINE)
+
+
+def too_late(job: Job, operators_limit: timedelta, why: str = "") -> Ending:
+    """The end of a job, or reservation, that may not start any more; `why` says what became of its last attempt."""
+    if job.reservation is None:
+        return deadline_missed(job.spec, operators_limit, why)
+    latest = job.spec.latest_start(operators_limit)
+    message = (
+        f"Cancelled by the platform: it had no GPUs by {latest:%Y-%m-%d %H:%M:%S} UTC "
+        f"(SCHEDULER_LONGEST_RESERVATION_WAIT).{why} Nothing is charged. "
+        "`wavepool avail` shows which size has the shortest wait."
     )
     return Ending(JobState.CANCELLED, CANCELLED, message, DEADLINE)
 

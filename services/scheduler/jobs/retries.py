@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from services.scheduler.jobs.job import JobState
 from services.scheduler.jobs.outcome import Ending
+from services.scheduler.jobs.states import JobState
 from vocabulary.verdicts import CANCELLED, INFRA_ERROR
 
 if TYPE_CHECKING:
@@ -33,10 +33,22 @@ def ending_after_loss(
     """
     if job.cancel_time:
         return Ending(JobState.CANCELLED, CANCELLED, "Cancelled; nothing is charged because the run was lost.")
+    if job.reservation and job.reservation.active_time:
+        message = (
+            f"Lost by our fault: {reason.rstrip('.')}. All that was charged is given back. What was only on the "
+            "machine is gone. Reserve again to go on."
+        )
+        return Ending(JobState.FAILED, INFRA_ERROR, message)
     if needs_torch_in_vain:
         return Ending(JobState.FAILED, INFRA_ERROR, NO_TORCH)
     if excused or job.failed_attempts < max_attempts:
         return deadline_missed
+    if job.reservation:
+        message = (
+            f"We failed to open its session {job.failed_attempts} times, the last time because {reason.rstrip('.')}. "
+            "Nothing is charged. Try again later, or tell the operator."
+        )
+        return Ending(JobState.FAILED, INFRA_ERROR, message)
     message = (
         f"We failed to run this {job.failed_attempts} times, the last time because {reason.rstrip('.')}. That is "
         "not your submission's fault; nothing is charged. Submit it again later."

@@ -37,7 +37,7 @@ def admit(request: SubmitJobRequest, problems: Mapping[str, Problem], gpu_types:
     one first. Raises UnknownProblemError, or InvalidRequestError with all other faults at once.
     """
     asked = request.spec
-    submission, wrong = asked.submission, _wrong_caller(request)
+    submission, wrong = asked.submission, wrong_caller(request.account_id, request.idempotency_key)
     try:
         submission = checked(submission, problems)
     except InvalidSubmissionError as error:
@@ -45,7 +45,7 @@ def admit(request: SubmitJobRequest, problems: Mapping[str, Problem], gpu_types:
     wanted = wanted_gpu_type(asked.gpu_type, gpu_types)
     fallbacks = tuple(known_name(name, gpu_types) for name in asked.fallback_gpu_types)
     wrong += wrong_gpu_types(asked.gpu_type, asked.fallback_gpu_types, gpu_types)
-    wrong += _wrong_priority(asked.priority)
+    wrong += wrong_priority(asked.priority)
     resources, wrong_resources = resources_of(asked.resources, list(filter(None, (wanted, *fallbacks))))
     reuse, idle_seconds, wrong_use = machine_use_of(asked.machine)
     wrong += wrong_resources + wrong_use
@@ -137,11 +137,12 @@ def fingerprint(spec: JobSpec, asked: AskedSpec | None = None) -> str:
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
-def _wrong_caller(request: SubmitJobRequest) -> Violations:
+def wrong_caller(account_id: str, idempotency_key: str) -> Violations:
+    """What is wrong with the account of a request, and with its key."""
     wrong: Violations = []
-    if not request.account_id:
+    if not account_id:
         wrong.append(("account_id", "is empty; give the account that pays"))
-    if not 0 < len(request.idempotency_key) <= MAX_KEY_CHARACTERS:
+    if not 0 < len(idempotency_key) <= MAX_KEY_CHARACTERS:
         wrong.append(("idempotency_key", f"give 1 to {MAX_KEY_CHARACTERS} characters, unique for each submission"))
     return wrong
 
@@ -159,7 +160,8 @@ def _wrong_to_move(asked: AskedSpec, resources: Resources) -> Violations:
     return []
 
 
-def _wrong_priority(priority: int) -> Violations:
+def wrong_priority(priority: int) -> Violations:
+    """What is wrong with a priority."""
     if MIN_PRIORITY <= priority <= MAX_PRIORITY:
         return []
     return [("spec.priority", f"is {priority}; give {MIN_PRIORITY} to {MAX_PRIORITY}")]

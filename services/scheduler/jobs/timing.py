@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from wavepool.executor.v1.run_event_pb2 import TIMING_VALID, Finished
 
-from services.scheduler.jobs.job import JobState
+from services.scheduler.jobs.states import JobState
 from submissions.modes import MODES, Mode, TimingMode
 from vocabulary.slots import EIGHTHS_PER_GPU
 from vocabulary.verdicts import ACCEPTED

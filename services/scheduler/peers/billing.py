@@ -26,6 +26,7 @@ from servicekit.rpc.callers import if_found
 from servicekit.rpc.errors import rpc_failure
 from servicekit.rpc.proto_time import duration_to_proto
 from services.scheduler.jobs.errors import BillingUnreachableError, CreditRefusedError, InvalidFieldError
+from services.scheduler.jobs.reservation import PART
 from services.scheduler.jobs.resources import WHOLE_GPU
 from services.scheduler.peers.rpc_codes import ServiceCalls
 from submissions.modes import MODES
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 
     from servicekit.rpc.callers import Owner
     from services.scheduler.jobs.job import Job
+    from services.scheduler.jobs.reservation import Reservation
     from vocabulary.readings import Reading
 
 log = get_logger(__name__)
@@ -105,10 +107,12 @@ class Billing:
         Raises CreditRefusedError, InvalidFieldError (no such account), BillingUnreachableError.
         """
         submission = job.spec.submission
-        what = submission.problem or MODES[submission.mode]
+        what, longest = submission.problem or MODES.get(submission.mode), job.spec.longest_run(self._longest_run)
+        if job.reservation:
+            what, longest = job.reservation.name, job.reservation.duration
         request = billing_pb2.ReserveCreditRequest(
             account_id=job.account_id,
-            longest_time=duration_to_proto(job.spec.longest_run(self._longest_run)),
+            longest_time=duration_to_proto(longest),
             gpu_types=job.spec.gpu_types,
             subject=job.job_id,
             user_id=job.user_id,
@@ -117,11 +121,17 @@ class Billing:
             eighths=job.spec.resources.eighths_of_each,
             gpu_count=job.spec.resources.gpus,
             idempotency_key=f"job:{job.job_id}",
-            description=f"job {job.job_id}: {what} on {_gpus_of(job)}",
+            description=f"{_kind_of(job)} {job.job_id}: {what} on {_gpus_of(job)}",
         )
         with _translated("account_id"):
             answer = await self._stub.ReserveCredit(request, timeout=CALL_SECONDS)
         return CreditHold(answer.hold_id, answer.amount_micros, dict(answer.prices_micros_per_hour))
+
+    async def available_micros(self, account_id: str) -> int:
+        """Credit that is not on hold; raises InvalidFieldError (no such account), BillingUnreachableError."""
+        request = billing_pb2.GetBalanceRequest(account_id=account_id)
+        with _translated("account_id"):
+            return (await self._stub.GetBalance(request, timeout=CALL_SECONDS)).available_micros
 
     async def settle(self, job: Job, hold_id: str) -> int:
         """Replaces the hold by the charge for the job's billable time; gives the charge. Repeated calls charge once.
@@ -130,6 +140,8 @@ class Billing:
         BillingUnreachableError.
         """
         billable = run_event_pb2.Finished.FromString(job.result).billable
+        if job.reservation:
+            billable = duration_to_proto(max(timedelta(0), billable.ToTimedelta() - PART * job.reservation.parts))
         request = billing_pb2.SettleChargeRequest(
             hold_id=hold_id,
             amount_micros=job.cost_micros,
@@ -138,16 +150,68 @@ class Billing:
             gpu_count=gpus_for(job.eighths) if job.spec.resources.is_range else 0,
             reason="" if billable.ToTimedelta() else _why_free(job),
             idempotency_key=f"job:{job.job_id}:{job.attempt}",
-            description=f"job {job.job_id}, attempt {job.attempt}{_in_place(job)}",
+            description=f"{_kind_of(job)} {job.job_id}, attempt {job.attempt}{_in_place(job)}",
         )
+        return await self._settled(job, request)
+
+    async def settle_part(self, job: Job, reservation: Reservation, hold_id: str) -> int:
+        """Charges the next part of a reservation's time; gives the charge. Repeated calls charge once.
+
+        As with `settle`, a refusal for good is logged. Raises BillingUnreachableError.
+        """
+        number = reservation.parts + 1
+        request = billing_pb2.SettleChargeRequest(
+            hold_id=hold_id,
+            billable_time=duration_to_proto(PART),
+            gpu_type=job.machine_gpu_type or job.spec.gpu_type,
+            partial=True,
+            idempotency_key=f"job:{job.job_id}:{job.attempt}:part:{number}",
+            description=f"reservation {job.job_id}, minute {number}{_in_place(job)}",
+        )
+        return await self._settled(job, request)
+
+    async def extend(self, job: Job, hold_id: str, amount_micros: int, key: str) -> None:
+        """Puts more aside for a reservation; repeated calls with the key do it once.
+
+        Raises CreditRefusedError, InvalidFieldError, BillingUnreachableError.
+        """
+        request = billing_pb2.ExtendHoldRequest(
+            hold_id=hold_id,
+            amount_micros=amount_micros,
+            idempotency_key=f"job:{job.job_id}:extend:{key}",
+            description=f"reservation {job.job_id}, extended",
+        )
+        with _translated("duration"):
+            await self._stub.ExtendHold(request, timeout=CALL_SECONDS)
+
+    async def refund(self, job: Job, hold_id: str, amount_micros: int, reason: str) -> None:
+        """Gives the charge of a settled hold back; repeated calls give it back once. Raises BillingUnreachableError."""
+        request = billing_pb2.RefundChargeRequest(
+            hold_id=hold_id,
+            amount_micros=amount_micros,
+            idempotency_key=f"job:{job.job_id}:refund",
+            description=f"{_kind_of(job)} {job.job_id}: {reason}",
+        )
+        try:
+            await self._stub.RefundCharge(request, timeout=CALL_SECONDS)
+        except grpc.aio.AioRpcError as error:
+            if _calls.is_unreachable(error):
+                raise BillingUnreachableError from error
+            log.exception("billing refuses a refund", extra={"job_id": job.job_id, "hold_id": hold_id})
+
+    async def _settled(self, job: Job, request: billing_pb2.SettleChargeRequest) -> int:
         try:
             answer = await self._stub.SettleCharge(request, timeout=CALL_SECONDS)
         except grpc.aio.AioRpcError as error:
             if _calls.is_unreachable(error):
                 raise BillingUnreachableError from error
-            log.exception("billing refuses a settlement", extra={"job_id": job.job_id, "hold_id": hold_id})
+            log.exception("billing refuses a settlement", extra={"job_id": job.job_id, "hold_id": request.hold_id})
             return 0
         return answer.charged_micros
+
+
+def _kind_of(job: Job) -> str:
+    return "reservation" if job.reservation else "job"
 
 
 def _gpus_of(job: Job) -> str:

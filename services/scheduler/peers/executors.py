@@ -1,4 +1,4 @@
-"""Client of executors: runs on leased machines. One channel for each machine is kept open."""
+"""Client of executors: runs and sessions on leased machines. One channel for each machine is kept open."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import grpc
-from wavepool.executor.v1 import executor_pb2, executor_pb2_grpc, inventory_pb2
+from wavepool.executor.v1 import executor_pb2, executor_pb2_grpc, inventory_pb2, session_pb2, session_pb2_grpc
 
 from servicekit.rpc.channels import open_channel
 from servicekit.rpc.errors import rpc_failure
 from servicekit.rpc.proto_time import duration_to_proto, instant_to_proto
+from services.scheduler.jobs.reservation import GRACE
 from services.scheduler.jobs.resources import Isolation
 from services.scheduler.peers.rpc_codes import UNREACHABLE
 from vocabulary.bearer import authorization
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from wavepool.submission.v1.submission_pb2 import Submission
 
     from services.scheduler.jobs.job import Job
+    from services.scheduler.jobs.reservation import Reservation
     from services.scheduler.jobs.spec import Lease
 
 CALL_SECONDS = 5.0
@@ -72,22 +74,22 @@ class Executors:
             fencing_token=lease.fencing_token,
             lease_expire_time=instant_to_proto(expire_time),
             after_seq=job.run_seq,
-            slots=[
-                inventory_pb2.Slot(gpu=slot.gpu, first_eighth=slot.first, eighths=slot.eighths) for slot in lease.slots
-            ],
+            slots=_slots_of(lease),
             request_id=job.request_id,
             longest_run=duration_to_proto(job.spec.longest_run(self._longest_run)),
             mask_compute_units=job.spec.resources.isolation is Isolation.CU_MASK,
         )
         with _translated(RunRefusedError):
-            async for answer in (await self._stub(lease)).Run(request, metadata=_authorization(lease)):
+            stub = executor_pb2_grpc.ExecutorServiceStub(await self._channel(lease))
+            async for answer in stub.Run(request, metadata=_authorization(lease)):
                 yield answer.event
 
     async def cancel(self, job: Job, lease: Lease) -> None:
         """Ends the job's run; raises RunUnknownError, RunInterruptedError, RunRefusedError."""
         request = executor_pb2.CancelRunRequest(run_id=job.run_id)
         with _translated(RunUnknownError):
-            await (await self._stub(lease)).CancelRun(request, metadata=_authorization(lease), timeout=CALL_SECONDS)
+            stub = executor_pb2_grpc.ExecutorServiceStub(await self._channel(lease))
+            await stub.CancelRun(request, metadata=_authorization(lease), timeout=CALL_SECONDS)
 
     async def renew(self, job: Job, lease: Lease, expire_time: datetime) -> None:
         """Extends the run's lease to `expire_time`; raises RunUnknownError, RunInterruptedError, RunRefusedError."""
@@ -95,21 +97,82 @@ class Executors:
             run_id=job.run_id, fencing_token=lease.fencing_token, lease_expire_time=instant_to_proto(expire_time)
         )
         with _translated(RunUnknownError):
-            await (await self._stub(lease)).RenewRunLease(request, metadata=_authorization(lease), timeout=CALL_SECONDS)
+            stub = executor_pb2_grpc.ExecutorServiceStub(await self._channel(lease))
+            await stub.RenewRunLease(request, metadata=_authorization(lease), timeout=CALL_SECONDS)
+
+    async def open_session(
+        self, job: Job, reservation: Reservation, lease: Lease, end_time: datetime
+    ) -> AsyncIterator[session_pb2.SessionEvent]:
+        """Opens the reservation's session, or attaches to it after the last stored event.
+
+        Raises RunInterruptedError if the stream breaks, RunUnknownError if the session is lost, RunRefusedError if
+        another try is pointless, and MachineUnfitError if the machine refuses everything.
+        """
+        request = session_pb2.OpenSessionRequest(
+            session_id=job.run_id,
+            fencing_token=lease.fencing_token,
+            slots=_slots_of(lease),
+            keys=_keys_of(reservation),
+            end_time=instant_to_proto(end_time),
+            grace=duration_to_proto(GRACE),
+            environment={"WAVEPOOL_RESERVATION": job.job_id},
+            after_seq=job.run_seq,
+            request_id=job.request_id,
+        )
+        with _translated(RunUnknownError):
+            async for answer in (await self._sessions(lease)).OpenSession(request, metadata=_authorization(lease)):
+                yield answer.event
+
+    async def update_session(self, job: Job, reservation: Reservation, lease: Lease) -> None:
+        """Gives the session the reservation's keys, and its end if it is known.
+
+        Raises RunUnknownError, RunInterruptedError, RunRefusedError (it is about to end).
+        """
+        request = session_pb2.UpdateSessionRequest(
+            session_id=job.run_id,
+            fencing_token=lease.fencing_token,
+            keys=session_pb2.SessionKeys(keys=_keys_of(reservation)),
+            end_time=instant_to_proto(reservation.expire_time),
+        )
+        with _translated(RunUnknownError):
+            await (await self._sessions(lease)).UpdateSession(
+                request, metadata=_authorization(lease), timeout=CALL_SECONDS
+            )
+
+    async def close_session(self, job: Job, lease: Lease, grace: timedelta) -> None:
+        """Ends the session; raises RunUnknownError, RunInterruptedError, RunRefusedError."""
+        request = session_pb2.CloseSessionRequest(
+            session_id=job.run_id, fencing_token=lease.fencing_token, grace=duration_to_proto(grace)
+        )
+        with _translated(RunUnknownError):
+            await (await self._sessions(lease)).CloseSession(
+                request, metadata=_authorization(lease), timeout=CALL_SECONDS
+            )
 
     async def close(self) -> None:
         """Closes all channels."""
         while self._channels:
             await self._channels.popitem()[1].close()
 
-    async def _stub(self, lease: Lease) -> executor_pb2_grpc.ExecutorServiceAsyncStub:
+    async def _sessions(self, lease: Lease) -> session_pb2_grpc.SessionServiceAsyncStub:
+        return session_pb2_grpc.SessionServiceStub(await self._channel(lease))
+
+    async def _channel(self, lease: Lease) -> grpc.aio.Channel:
         endpoint = lease.executor_endpoint
         if endpoint not in self._channels:
             self._channels[endpoint] = open_channel(endpoint)
         self._channels.move_to_end(endpoint)
         if len(self._channels) > MAX_CHANNELS:
             await self._channels.popitem(last=False)[1].close()
-        return executor_pb2_grpc.ExecutorServiceStub(self._channels[endpoint])
+        return self._channels[endpoint]
+
+
+def _slots_of(lease: Lease) -> list[inventory_pb2.Slot]:
+    return [inventory_pb2.Slot(gpu=slot.gpu, first_eighth=slot.first, eighths=slot.eighths) for slot in lease.slots]
+
+
+def _keys_of(reservation: Reservation) -> list[session_pb2.SessionKey]:
+    return [session_pb2.SessionKey(user=key.user, public_key=key.line) for key in reservation.keys]
 
 
 def _authorization(lease: Lease) -> tuple[tuple[str, str]]:

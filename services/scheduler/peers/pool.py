@@ -170,6 +170,7 @@ def _lease_request(job: Job, lease_duration: timedelta) -> vmpool_pb2.AcquireLea
         gpu_type=job.spec.gpu_type,
         fallback_gpu_types=job.spec.fallback_gpu_types,
         duration=duration_to_proto(lease_duration),
+        holder=vmpool_pb2.LEASE_HOLDER_RESERVATION if job.reservation else vmpool_pb2.LEASE_HOLDER_JOB,
         idle_time=None if job.spec.idle_seconds is None else Duration(seconds=job.spec.idle_seconds),
     )
 

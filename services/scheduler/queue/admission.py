@@ -24,7 +24,8 @@ from services.scheduler.jobs.errors import (
     TooManyJobsError,
     TooManySubmissionsError,
 )
-from services.scheduler.jobs.job import UNSEEN_STATES, Job, JobState
+from services.scheduler.jobs.job import Job
+from services.scheduler.jobs.states import UNSEEN_STATES, JobState
 from services.scheduler.jobs.submission_checks import (
     admit,
     deadline_of,
@@ -96,7 +97,11 @@ class Admission:
         PriorityNotAllowedError, ClassNotAllowedError, IdempotencyKeyReusedError, TooManyJobsError,
         TooManySubmissionsError, CreditRefusedError, BillingUnreachableError.
         """
-        return await uncut(self._submit(await self._draft(request)))
+        return await self.enter(await self._draft(request))
+
+    async def enter(self, draft: Job) -> tuple[Job, Allowance]:
+        """A draft's job in the queue, or the earlier job with the same key; see `submit`."""
+        return await uncut(self._submit(draft))
 
     async def allowance(self, account_id: str) -> Allowance:
         """What the account may submit now."""

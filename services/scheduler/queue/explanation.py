@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from services.scheduler.fairness.settings import in_gpus
-from services.scheduler.jobs.job import OVER_STATES, WAITING_STATES, JobState
 from services.scheduler.jobs.resources import Reuse, modes_for
+from services.scheduler.jobs.states import OVER_STATES, WAITING_STATES, JobState
 from services.scheduler.queue.placement import MachineStage
 from services.scheduler.queue.waiting import lane_of
 from vocabulary.slots import covered

@@ -13,7 +13,7 @@ from services.scheduler.queue.running import slots_by_machine
 from vocabulary.slots import EIGHTH_MILLI, EIGHTHS_PER_GPU, LEGAL_EIGHTHS, WHOLE_GPU, Slot, covered
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Container, Hashable, Iterable, Iterator
+    from collections.abc import Collection, Container, Hashable, Iterable, Iterator, Sequence
     from datetime import datetime
 
     from services.scheduler.fairness.settings import Queues
@@ -88,7 +88,13 @@ class FleetView:
             eighths, gpus = self._able_to_give(spec.gpu_types, spec.resources.least)
             limits = self.limits(spec.queue, spec.gpu_type)
             known = self._needs[key] = Need((), eighths, gpus, limits, spec.resources.least.eighths)
-        return known._replace(times=self._history.times(kind_of(job)))
+        return known._replace(times=self._times(job))
+
+    def _times(self, job: Job) -> Sequence[float]:
+        """How long runs like the job's took. A reservation takes all of its time."""
+        if job.reservation:
+            return (job.longest_run(job.reservation.total).total_seconds(),)
+        return self._history.times(kind_of(job))
 
     def limits(self, queue: str, gpu_type: str) -> tuple[Limit, ...]:
         """The limits that hold the queue's jobs back before the machines do."""
@@ -143,8 +149,7 @@ class FleetView:
             elapsed = max(0.0, (now - job.start_time).total_seconds()) if job.start_time else 0.0
             limits = self.limits(job.spec.queue, job.machine_gpu_type)
             if slots or limits:
-                times = self._history.times(kind_of(job))
-                yield Busy(slots, elapsed, times, limits, job.eighths)
+                yield Busy(slots, elapsed, self._times(job), limits, job.eighths)
 
     def _others(self, taken: dict[str, list[int]], ours: dict[str, list[Slot]]) -> Iterator[Busy]:
         """What somebody else uses, or is given back just now, is taken for busy with a run of any kind."""

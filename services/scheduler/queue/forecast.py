@@ -68,8 +68,8 @@ class Forecast:
             within = "p50" if waited <= promised.p50 else "p90" if waited <= promised.p90 else "neither"
             metrics.wait_estimates.labels(within).inc()
 
-    def standing(self, job: Job) -> Standing:
-        """Position and wait of a job that waits, or is about to.
+    def standing(self, job: Job, *, is_promise: bool = True) -> Standing:
+        """Position and wait of a job that waits, or is about to; not `is_promise` if it may never wait.
 
         There is no estimate of what no machine can give, and for new machines.
         """
@@ -91,7 +91,7 @@ class Forecast:
         need, fleet = view.need(job), view.fleet()
         beyond = self._beyond_seconds(job, place, ahead, view)
         wait = wait_estimate(need, needs, fleet, job.job_id, beyond)
-        if wait is not None and job.attempt == 1 and job.job_id not in self._promises:
+        if is_promise and wait is not None and job.attempt == 1 and job.job_id not in self._promises:
             self._promises[job.job_id] = wait
             while len(self._promises) > _PROMISES_KEPT:
                 del self._promises[next(iter(self._promises))]

@@ -11,7 +11,7 @@ from wavepool.vmpool.v1 import vmpool_pb2
 
 from servicekit.clock import short_id
 from services.scheduler.jobs.errors import StaleJobError
-from services.scheduler.jobs.job import Job, JobState
+from services.scheduler.jobs.states import JobState
 from services.scheduler.queue.placement import awaited_machines
 from services.scheduler.queue.waiting import lane_of
 from services.scheduler.wire import payloads
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from wavepool.vmpool.v1.vmpool_pb2 import MachineEvent
 
     from servicekit.clock import Clock
+    from services.scheduler.jobs.job import Job
     from services.scheduler.peers.pool import Placed
     from services.scheduler.queue.demand import DemandReporter
     from services.scheduler.queue.forecast import Forecast

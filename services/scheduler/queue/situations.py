@@ -339,8 +339,9 @@ class Situations:
             slots=job.lease.slots if job.lease else (),
             stopping=bool(winner),
             gives_way_to=winner,
-            keeps=job.attempts_excused >= MOST_PREEMPTIONS,
-            end_time=(job.start_time or job.create_time) + job.spec.longest_run(self._longest_run),
+            # People work on it, and what they have there cannot be moved.
+            keeps=job.reservation is not None or job.attempts_excused >= MOST_PREEMPTIONS,
+            end_time=(job.start_time or job.create_time) + job.longest_run(self._longest_run),
             # Who wants a new machine for each attempt cannot start again on this one.
             least_eighths=0 if job.own_job_id or self._ends_if_stopped(job) else job.spec.resources.least_eighths,
             movable=movable,

@@ -1,18 +1,11 @@
-"""One attempt at a job: follows its run on a leased machine until the run ends or the attempt is lost.
-
-Several duties race, and the first to end decides. The follower ends with the run's last event; the others end only by
-declaring the attempt lost. They begin when they are due, so that a short run has none of their tasks. Each batch of
-events is a commit that first compares the row with what this attempt last wrote, so an attempt that another process has
-taken over can write nothing more.
-"""
+"""One attempt at a submission: its run on a leased machine."""
 
 from __future__ import annotations
 
 import asyncio
 from contextlib import aclosing, suppress
-from contextvars import Context, copy_context
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from services.scheduler import metrics
 from services.scheduler.jobs.job import Outcome
@@ -27,12 +20,13 @@ from services.scheduler.peers.executors import (
 from services.scheduler.peers.pool import LeaseGoneError, PoolError
 from services.scheduler.queue.batching import batches
 from services.scheduler.queue.uncut import uncut
+from services.scheduler.runs.leased_attempt import AttemptLostError, LeasedAttempt, check_contiguous
 from services.scheduler.wire import payloads
 from services.scheduler.wire.messages import verdict_name
 from vocabulary.backoff import Backoff, Retries
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine
+    from collections.abc import Iterable
 
     from wavepool.executor.v1.run_event_pb2 import Finished, RunEvent
     from wavepool.submission.v1.submission_pb2 import Submission
@@ -41,123 +35,45 @@ if TYPE_CHECKING:
     from services.scheduler.config import SchedulerSettings
     from services.scheduler.jobs.job import Job
     from services.scheduler.jobs.spec import Lease
-    from services.scheduler.peers.executors import Executors
-    from services.scheduler.peers.pool import Pool
+    from services.scheduler.peers.peers import Peers
+    from services.scheduler.runs.leased_attempt import Duty
     from services.scheduler.store.job_store import JobStore
 
 CANCEL_PAUSE_SECONDS = 0.25
 REATTACH_BACKOFF = Backoff(first=timedelta(seconds=0.05), longest=timedelta(seconds=1))
 
 
-class AttemptLostError(Exception):
-    """The attempt ended through no fault of the submission; an `excused` one does not count against the job either."""
+class Attempt(LeasedAttempt):
+    """An attempt at a submission's run.
 
-    def __init__(
-        self,
-        reason: str,
-        *,
-        machine_suspect: bool = False,
-        excused: bool = False,
-        lacks_torch: bool = False,
-        unfit_reason: str = "",
-    ) -> None:
-        super().__init__(reason)
-        self.machine_suspect = machine_suspect
-        self.excused = excused
-        self.lacks_torch = lacks_torch
-        """True if only a machine with torch can run the job."""
-        self.unfit_reason = unfit_reason
-        """Why the machine takes no runs, in its own words; empty if it takes runs."""
-
-
-class Attempt:
-    """Takes a RUNNING job to SETTLING, or raises AttemptLostError."""
+    Each batch of events is a commit that first compares the row with what this attempt last wrote, so an attempt that
+    another process has taken over can write nothing more.
+    """
 
     def __init__(
         self,
         job: Job,
         lease: Lease,
         store: JobStore,
-        pool: Pool,
-        executors: Executors,
+        peers: Peers,
         clock: Clock,
         settings: SchedulerSettings,
     ) -> None:
-        self.job = job
-        self.lease = lease
+        super().__init__(job, lease)
         self._store = store
-        self._pool = pool
-        self._executors = executors
+        self._pool = peers.pool
+        self._executors = peers.executors
         self._clock = clock
         self._settings = settings
         self._expire_time = lease.expire_time
         self._retries = Retries(REATTACH_BACKOFF, settings.reattach_window)
-        self._is_cancelled = job.cancel_time is not None
-        self._stopped: AttemptLostError | None = None
-        self._end: asyncio.Future[Job] | None = None
-        self._context = Context()
-        self._duties: set[asyncio.Task[Job]] = set()
 
-    def cancel(self) -> None:
-        """Asks the attempt to end the job's run."""
-        if not self._is_cancelled and self._end and not self._end.done():
-            self._begin(self._pass_cancellation_on)
-        self._is_cancelled = True
+    async def end_run(self) -> None:
+        """Ends the run; raises ExecutorError."""
+        await self._executors.cancel(self.job, self.lease)
 
-    def machine_gone(self, reason: str, *, stopped: bool) -> None:
-        """Notes that vmpool has given the machine up, or, if `stopped`, ends it at once by request."""
-        text = f"its machine is gone ({reason})" if reason else "its machine is gone"
-        self._stop(AttemptLostError(text, excused=stopped))
-
-    def give_way(self, reason: str) -> None:
-        """Notes that another job gets the GPUs, or some of them."""
-        self._stop(AttemptLostError(reason, excused=True))
-
-    def _stop(self, lost: AttemptLostError) -> None:
-        """Ends the run from outside."""
-        if self._stopped is None:
-            self._stopped = lost
-            if self._end and not self._end.done():
-                self._end.set_exception(lost)
-
-    async def run(self, *, resumed: bool) -> Job:
-        """Begins the run, or attaches to it if `resumed`; gives the job in SETTLING. Raises AttemptLostError."""
-        if resumed:
-            await self._renew()
-        if self._stopped:
-            raise self._stopped
-        loop = asyncio.get_running_loop()
-        self._context = copy_context()
-        self._end = loop.create_future()
-        timers = [
-            loop.call_later(self._renewal_seconds, self._begin, self._keep_lease),
-            loop.call_later(self._seconds_left(), self._begin, self._exceed_time),
-        ]
-        self._begin(self._follow)
-        if self._is_cancelled:
-            self._begin(self._pass_cancellation_on)
-        try:
-            return await self._end
-        finally:
-            for timer in timers:
-                timer.cancel()
-            for task in self._duties:
-                task.cancel()
-            await asyncio.gather(*self._duties, return_exceptions=True)
-
-    def _begin(self, duty: Callable[[], Coroutine[Any, Any, Job]]) -> None:
-        # Whoever asks for it, it belongs to the request of the job.
-        task = asyncio.create_task(duty(), context=self._context)
-        self._duties.add(task)
-        task.add_done_callback(self._ended)
-
-    def _ended(self, duty: asyncio.Task[Job]) -> None:
-        if duty.cancelled() or self._end is None or self._end.done():
-            return
-        if error := duty.exception():
-            self._end.set_exception(error)
-        else:
-            self._end.set_result(duty.result())
+    def _later_duties(self) -> Iterable[tuple[float, Duty]]:
+        return [(self._renewal_seconds, self._keep_lease), (self._seconds_left(), self._exceed_time)]
 
     async def _follow(self) -> Job:
         submission = await self._store.submission_to_run(self.job)
@@ -179,7 +95,7 @@ class Attempt:
         async with aclosing(batches(stream)) as arriving:
             async for batch in arriving:
                 events = [event for event in batch if event.seq > self.job.run_seq]
-                _check_contiguous(self.job.run_seq, events)
+                check_contiguous(self.job.run_seq, events)
                 if events and events[-1].WhichOneof("event") == "finished":
                     return await self._finish(events[:-1], events[-1].finished)
                 if events:
@@ -261,9 +177,3 @@ class Attempt:
 
     async def _exceed_time(self) -> Job:
         raise AttemptLostError(f"the machine did not end the run within {self._longest}", machine_suspect=True)
-
-
-def _check_contiguous(seq: int, events: list[RunEvent]) -> None:
-    for expected, event in enumerate(events, seq + 1):
-        if event.seq != expected:
-            raise AttemptLostError(f"the machine sent event {event.seq} where {expected} was due", machine_suspect=True)

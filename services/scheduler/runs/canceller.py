@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from servicekit.logging import get_logger
 from services.scheduler.jobs.errors import StaleJobError
-from services.scheduler.jobs.job import WAITING_STATES, Job, JobState
-from services.scheduler.jobs.outcome import Ending, deadline_missed
+from services.scheduler.jobs.outcome import Ending, too_late
+from services.scheduler.jobs.states import WAITING_STATES, JobState
 from services.scheduler.queue.uncut import uncut
 from services.scheduler.wire import payloads
 from vocabulary.verdicts import CANCELLED
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from datetime import datetime, timedelta
 
     from servicekit.clock import Clock
+    from services.scheduler.jobs.job import Job
     from services.scheduler.queue.waiting import WaitingJobs
     from services.scheduler.runs.job_runner import JobRunner
     from services.scheduler.store.job_store import JobStore
@@ -46,21 +47,26 @@ class Canceller:
         for job in [job for job in self._waiting.jobs() if job.spec.is_too_late(now, longest)]:
             # One that has moved on meanwhile is looked at again in the next pass, if it still waits.
             with suppress(StaleJobError):
-                await uncut(self._end(job, deadline_missed(job.spec, longest), now))
+                await uncut(self._end(job, too_late(job, longest), now))
                 log.info("a job cannot end before its deadline", extra={"job_id": job.job_id})
 
-    async def cancel(self, job: Job) -> Job:
-        """Cancels the job and gives it as it is now: settling, asked to end, or unchanged if it is over."""
+    async def cancel(self, job: Job, reason: str = "") -> Job:
+        """Cancels the job and gives it as it is now: settling, asked to end, or unchanged if it is over.
+
+        The owner of a reservation reads the reason.
+        """
         while True:
             try:
-                return await uncut(self._cancel(job))
+                return await uncut(self._cancel(job, reason))
             except StaleJobError:
                 job = await self._store.get(job.job_id) or job
 
-    async def _cancel(self, job: Job) -> Job:
+    async def _cancel(self, job: Job, reason: str) -> Job:
         now = self._clock.now()
         if job.state in WAITING_STATES:
-            job = await self._end(job, Ending(JobState.CANCELLED, CANCELLED, MESSAGE), now)
+            job = await self._end(job, Ending(JobState.CANCELLED, CANCELLED, reason or MESSAGE), now)
+        elif reason and job.state is JobState.RUNNING and (session := self._runner.session(job.job_id)):
+            job = await session.end_early(reason)
         elif job.state is JobState.RUNNING:
             job = await self._store.move(job, job.request_cancel(now), [], now)
             self._runner.cancel(job.job_id)

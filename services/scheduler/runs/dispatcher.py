@@ -11,8 +11,8 @@ from servicekit.logging import get_logger
 from servicekit.request_id import set_request_id
 from services.scheduler import metrics
 from services.scheduler.jobs.errors import StaleJobError
-from services.scheduler.jobs.job import WAITING_STATES, Job, JobState
 from services.scheduler.jobs.outcome import Ending
+from services.scheduler.jobs.states import WAITING_STATES, JobState
 from services.scheduler.peers.pool import (
     JobHasLeaseError,
     PoolBusyError,
@@ -21,15 +21,17 @@ from services.scheduler.peers.pool import (
 )
 from services.scheduler.queue.ordering import Claim
 from services.scheduler.queue.provisioning import placed_payload, start_kind_name
+from services.scheduler.runs.session_attempt import lease_term
 from services.scheduler.wire import payloads
 from vocabulary.verdicts import INFRA_ERROR
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
-    from datetime import timedelta
 
     from servicekit.clock import Clock
+    from services.scheduler.config import SchedulerSettings
     from services.scheduler.fairness.situation import Hold, Plan, QueueState
+    from services.scheduler.jobs.job import Job
     from services.scheduler.jobs.spec import Placement
     from services.scheduler.peers.pool import Placed, Pool
     from services.scheduler.queue.demand import DemandReporter
@@ -67,7 +69,7 @@ class Dispatcher:
         demand: DemandReporter,
         provisioning: ProvisioningReporter,
         clock: Clock,
-        lease_duration: timedelta,
+        settings: SchedulerSettings,
     ) -> None:
         self._store = store
         self._pool = pool
@@ -78,7 +80,7 @@ class Dispatcher:
         self._demand = demand
         self._provisioning = provisioning
         self._clock = clock
-        self._lease_duration = lease_duration
+        self._settings = settings
         self.reasons: Mapping[str, str] = {}
         """Why each of the first jobs waits, by job, as the last pass found."""
         self.queue_states: Mapping[str, Mapping[str, QueueState]] = {}
@@ -180,9 +182,12 @@ class Dispatcher:
         return True
 
     async def _lease(self, job: Job, placement: Placement | None) -> Placed:
+        term = self._settings.lease_duration
+        if job.reservation:
+            term = lease_term(job.reservation, self._clock.now(), self._settings.longest_preparing)
         if placement is None:
-            return await self._pool.acquire(job, self._lease_duration)
-        (placed,) = await self._pool.place(job, [placement], self._lease_duration)
+            return await self._pool.acquire(job, term)
+        (placed,) = await self._pool.place(job, [placement], term)
         return placed
 
     async def _start(self, job: Job, placed: Placed) -> None:

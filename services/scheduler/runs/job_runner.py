@@ -12,12 +12,14 @@ from servicekit.request_id import set_request_id
 from services.scheduler import metrics
 from services.scheduler.fairness.situation import StopKind
 from services.scheduler.jobs.errors import StaleJobError
-from services.scheduler.jobs.job import STARTED_STATES, WAITING_STATES, JobState
-from services.scheduler.jobs.outcome import deadline_missed
+from services.scheduler.jobs.outcome import too_late
 from services.scheduler.jobs.retries import ending_after_loss
+from services.scheduler.jobs.states import STARTED_STATES, WAITING_STATES, JobState
 from services.scheduler.peers.executors import ExecutorError
 from services.scheduler.queue.placement import machine_with_torch
-from services.scheduler.runs.attempt import Attempt, AttemptLostError
+from services.scheduler.runs.attempt import Attempt
+from services.scheduler.runs.leased_attempt import AttemptLostError
+from services.scheduler.runs.session_attempt import SessionAttempt
 from services.scheduler.wire import payloads
 from vocabulary.slots import gpus_for
 
@@ -26,12 +28,13 @@ if TYPE_CHECKING:
     from services.scheduler.config import SchedulerSettings
     from services.scheduler.fairness.situation import Stop
     from services.scheduler.jobs.job import Job
-    from services.scheduler.peers.executors import Executors
-    from services.scheduler.peers.pool import Pool
+    from services.scheduler.jobs.spec import Lease
+    from services.scheduler.peers.peers import Peers
     from services.scheduler.queue.forecast import Forecast
     from services.scheduler.queue.inventory import Inventory
     from services.scheduler.queue.running import RunningJobs
     from services.scheduler.queue.waiting import WaitingJobs
+    from services.scheduler.runs.leased_attempt import LeasedAttempt
     from services.scheduler.runs.settler import Settler
     from services.scheduler.store.job_store import JobStore
 
@@ -47,8 +50,7 @@ class JobRunner:
     def __init__(
         self,
         store: JobStore,
-        pool: Pool,
-        executors: Executors,
+        peers: Peers,
         settler: Settler,
         waiting: WaitingJobs,
         running: RunningJobs,
@@ -58,8 +60,7 @@ class JobRunner:
         settings: SchedulerSettings,
     ) -> None:
         self._store = store
-        self._pool = pool
-        self._executors = executors
+        self._peers = peers
         self._clock = clock
         self._settings = settings
         self._inventory = inventory
@@ -68,7 +69,7 @@ class JobRunner:
         self._forecast = forecast
         self._running = running
         self._tasks: dict[str, asyncio.Task[Job | None]] = {}
-        self._attempts: dict[str, Attempt] = {}
+        self._attempts: dict[str, LeasedAttempt] = {}
 
     def run(self, job: Job, *, resumed: bool = False) -> None:
         """Takes on a RUNNING or SETTLING job; `resumed` if another process may have begun its run."""
@@ -85,6 +86,11 @@ class JobRunner:
     def has(self, job_id: str) -> bool:
         """True if the job has a task."""
         return job_id in self._tasks
+
+    def session(self, job_id: str) -> SessionAttempt | None:
+        """The attempt at a reservation, which alone may change it; None if it holds no machine now."""
+        attempt = self._attempts.get(job_id)
+        return attempt if isinstance(attempt, SessionAttempt) else None
 
     def cancel(self, job_id: str) -> None:
         """Passes on that the job's row asks for its end."""
@@ -160,7 +166,7 @@ class JobRunner:
     async def _step(self, job: Job, *, resumed: bool) -> Job:
         if job.state is JobState.SETTLING or job.lease is None:
             return await self._settler.settle(job)
-        attempt = Attempt(job, job.lease, self._store, self._pool, self._executors, self._clock, self._settings)
+        attempt = self._attempt(job, job.lease)
         self._attempts[job.job_id] = attempt
         try:
             return await attempt.run(resumed=resumed)
@@ -169,14 +175,18 @@ class JobRunner:
         finally:
             del self._attempts[job.job_id]
 
-    async def _lose(self, attempt: Attempt, lost: AttemptLostError) -> Job:
+    def _attempt(self, job: Job, lease: Lease) -> LeasedAttempt:
+        kind = SessionAttempt if job.reservation else Attempt
+        return kind(job, lease, self._store, self._peers, self._clock, self._settings)
+
+    async def _lose(self, attempt: LeasedAttempt, lost: AttemptLostError) -> Job:
         metrics.attempts_lost.inc()
         log.warning("attempt lost", extra={"job_id": attempt.job.job_id, "reason": str(lost)})
         # A process that was stopped finds its streams broken. It must not end a run that its successor attached to.
         await self._store.check_leads()
         with suppress(ExecutorError, TimeoutError):
             async with asyncio.timeout(FAREWELL_SECONDS):
-                await self._executors.cancel(attempt.job, attempt.lease)
+                await attempt.end_run()
         await self._settler.release(
             attempt.lease, machine_suspect=lost.machine_suspect, reason=str(lost), unfit_reason=lost.unfit_reason
         )
@@ -196,7 +206,7 @@ class JobRunner:
             self._settings.max_attempts,
             excused=lost.excused,
             needs_torch_in_vain=in_vain,
-            deadline_missed=deadline_missed(job.spec, longest, why) if job.spec.is_too_late(now, longest) else None,
+            deadline_missed=too_late(job, longest, why) if job.spec.is_too_late(now, longest) else None,
         )
         if ending is None:
             return await self._store.move(job, job.retry(excused=lost.excused), [payloads.retrying(reason)], now)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from datetime import timedelta
+from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from servicekit.logging import get_logger
 from services.scheduler import metrics
 from services.scheduler.jobs.errors import BillingUnreachableError
-from services.scheduler.jobs.job import JobState
 from services.scheduler.jobs.run_history import kind_of
+from services.scheduler.jobs.states import JobState
 from services.scheduler.peers.pool import LeaseGoneError, PoolUnreachableError
 from services.scheduler.wire import payloads
 from vocabulary.backoff import Backoff
@@ -56,7 +57,7 @@ class Settler:
         over = job.finish(charged_micros, self._clock.now())
         over = await self._store.move(job, over, [payloads.ended(over)], self._clock.now())
         metrics.jobs_ended.labels(over.state, over.verdict).inc()
-        if over.state is JobState.FINISHED and over.start_time and over.end_time:
+        if over.state is JobState.FINISHED and over.start_time and over.end_time and not over.reservation:
             run_time = over.end_time - over.start_time
             self._forecast.remember([(kind_of(over), run_time)])
             metrics.run_seconds.observe(run_time.total_seconds())
@@ -105,7 +106,13 @@ class Settler:
         hold_id = job.hold_id
         if hold_id is None:
             return 0
-        return await _until_reached(lambda: self._billing.settle(job, hold_id), BillingUnreachableError)
+        charged = await _until_reached(lambda: self._billing.settle(job, hold_id), BillingUnreachableError)
+        before = job.reservation.charged_micros if job.reservation else 0
+        if before and job.ending is JobState.FAILED:
+            refund = partial(self._billing.refund, job, hold_id, charged + before, "it was lost by our fault")
+            await _until_reached(refund, BillingUnreachableError)
+            return 0
+        return charged + before
 
 
 async def _until_reached(call: Callable[[], Awaitable[T]], unreachable: type[Exception]) -> T:

@@ -12,7 +12,7 @@ from services.scheduler.fairness.queue_tree import InvalidQueueTreeError
 from services.scheduler.fairness.settings import MOST_QUEUES, Queues, described
 from services.scheduler.jobs.errors import InvalidFieldError, InvalidRequestError, QueuesChangedError
 from services.scheduler.queue.plugins import AGE, PACK
-from services.scheduler.service.visible_job import visible_job
+from services.scheduler.service.visible_job import visible_in_queue
 from services.scheduler.wire.queues import (
     change_to_proto,
     classes_to_proto,
@@ -111,7 +111,7 @@ class QueueServicer(queues_pb2_grpc.QueueServiceServicer):
     async def ExplainJob(self, request: queues_pb2.ExplainJobRequest, context: object) -> queues_pb2.ExplainJobResponse:
         """Says where a job stands and why."""
         del context
-        return self._explained(await visible_job(self._store, request.account_ids, request.job_id))
+        return self._explained(await visible_in_queue(self._store, request.account_ids, request.job_id))
 
     async def _described(self, request: queues_pb2.ApplyQueuesRequest, before: Queues) -> Queues:
         if len(request.queues) > MOST_QUEUES:

@@ -11,7 +11,7 @@ from problems.library.variants import UnknownElementTypeError, check_element_typ
 from servicekit.rpc.proto_time import instant_to_proto
 from services.scheduler.jobs.comparison import compare
 from services.scheduler.jobs.errors import InvalidFieldError, JobNotFoundError
-from services.scheduler.jobs.job import OVER_STATES
+from services.scheduler.jobs.states import OVER_STATES
 from services.scheduler.jobs.timing import CPU, RankingKey, default_timing_mode
 from services.scheduler.service.visible_job import visible_job
 from submissions.checks import UnknownProblemError, element_type_name

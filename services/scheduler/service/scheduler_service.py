@@ -10,8 +10,8 @@ from problems.library.aliases import nearest_slugs, resolved_slug
 from problems.library.variants import UnknownElementTypeError
 from services.scheduler import metrics
 from services.scheduler.jobs.errors import InvalidFieldError
-from services.scheduler.jobs.job import IN_FLIGHT_STATES, OVER_STATES, UNSEEN_STATES, WAITING_STATES, Job, JobState
 from services.scheduler.jobs.listing import JobFilter, PageEnd
+from services.scheduler.jobs.states import IN_FLIGHT_STATES, OVER_STATES, UNSEEN_STATES, WAITING_STATES, JobState
 from services.scheduler.service.visible_job import visible_job
 from services.scheduler.wire import messages as wire
 from services.scheduler.wire.page_token import page_end, page_token
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
 
     from problems.kit.definition import CatalogueEntry
+    from services.scheduler.jobs.job import Job
     from services.scheduler.queue.admission import Admission
     from services.scheduler.runs.canceller import Canceller
     from services.scheduler.runs.watcher import Watcher
@@ -80,9 +81,8 @@ class SchedulerServicer(scheduler_pb2_grpc.SchedulerServiceServicer):
         del context
         _check_text("problem", request.problem)
         states = frozenset(wire.state_from_proto(state) for state in request.states)
-        wanted = JobFilter(
-            request.account_id, states, resolved_slug(request.problem, self._problems) or request.problem
-        )
+        problem = resolved_slug(request.problem, self._problems) or request.problem
+        wanted = JobFilter((request.account_id,) if request.account_id else (), states, problem)
         size = min(request.page_size, MAX_PAGE_SIZE) if request.page_size > 0 else DEFAULT_PAGE_SIZE
         # One job more than the page holds shows whether there is another page.
         jobs = await self._reader.page(wanted, size + 1, page_end(request.page_token, wanted))

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Text, case, cast, delete, func, literal, select, tuple_
 
-from services.scheduler.jobs.job import JobState
 from services.scheduler.jobs.job_figures import Grouping, JobFigures, spread_of
 from services.scheduler.jobs.problem_runs import ProblemRuns
 from services.scheduler.jobs.queue_state import EndCounts
+from services.scheduler.jobs.states import JobState
 from services.scheduler.store.tables import attempts
 from vocabulary.verdicts import ACCEPTED
 

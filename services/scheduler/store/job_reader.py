@@ -9,8 +9,8 @@ from sqlalchemy import func, literal, select, tuple_
 from wavepool.submission.v1.submission_pb2 import Submission
 
 from servicekit.db.database import Instant
-from services.scheduler.jobs.job import UNSEEN_STATES, Job, JobEvent, JobState
 from services.scheduler.jobs.run_history import RunKind
+from services.scheduler.jobs.states import IN_FLIGHT_STATES, UNSEEN_STATES, JobState
 from services.scheduler.store import statements
 from services.scheduler.store.rows import event_from_row, job_from_row
 from services.scheduler.store.tables import jobs
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from datetime import timedelta
 
     from servicekit.db.database import Database
+    from services.scheduler.jobs.job import Job, JobEvent
     from services.scheduler.jobs.listing import JobFilter, PageEnd
 
 # SQLite takes at most 32,766 parameters in a statement.
@@ -37,9 +38,12 @@ class JobReader:
 
     async def page(self, wanted: JobFilter, size: int, after: PageEnd | None) -> list[Job]:
         """Up to `size` jobs, newest first."""
-        query = select(jobs).where(jobs.c.state.not_in(UNSEEN_STATES))
-        if wanted.account_id:
-            query = query.where(jobs.c.account_id == wanted.account_id)
+        kind = jobs.c.reservation.is_not(None) if wanted.reservations else jobs.c.reservation.is_(None)
+        query = select(jobs).where(jobs.c.state.not_in(UNSEEN_STATES), kind)
+        if wanted.account_ids:
+            query = query.where(jobs.c.account_id.in_(wanted.account_ids))
+        if wanted.user_id:
+            query = query.where(jobs.c.user_id == wanted.user_id)
         if wanted.states:
             query = query.where(jobs.c.state.in_(wanted.states))
         if wanted.problem:
@@ -50,6 +54,17 @@ class JobReader:
         query = query.order_by(jobs.c.create_time.desc(), jobs.c.job_id.desc()).limit(size)
         async with self._database.reading() as connection:
             return [job_from_row(row) for row in (await connection.execute(query)).mappings()]
+
+    async def reservation_names(self, account_id: str, user_id: str) -> frozenset[str]:
+        """The names of a user's reservations that are not over."""
+        query = select(jobs.c.reservation).where(
+            jobs.c.reservation.is_not(None),
+            jobs.c.account_id == account_id,
+            jobs.c.user_id == user_id,
+            jobs.c.state.in_(IN_FLIGHT_STATES),
+        )
+        async with self._database.reading() as connection:
+            return frozenset(row.reservation.name for row in await connection.execute(query))
 
     async def events(self, job_id: str, after_seq: int, limit: int) -> list[JobEvent]:
         """Up to `limit` events after a sequence number, in order."""
@@ -92,7 +107,7 @@ class JobReader:
         """Times for which the last jobs that ended in these states had machines, with their kinds, oldest first."""
         query = (
             select(jobs.c.start_time, jobs.c.end_time, jobs.c.submission, jobs.c.machine_gpu_type, jobs.c.gpu_type)
-            .where(jobs.c.state.in_(states), jobs.c.start_time.is_not(None))
+            .where(jobs.c.state.in_(states), jobs.c.start_time.is_not(None), jobs.c.reservation.is_(None))
             .order_by(jobs.c.end_time.desc())
             .limit(limit)
         )

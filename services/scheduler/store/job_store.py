@@ -15,8 +15,8 @@ from wavepool.submission.v1.submission_pb2 import Submission
 from servicekit.db.group_commit import GroupCommit
 from services.scheduler import metrics
 from services.scheduler.jobs.allowance import WINDOW
-from services.scheduler.jobs.job import Job, JobEvent, JobState
 from services.scheduler.jobs.spec import texts_of, without_texts
+from services.scheduler.jobs.states import JobState
 from services.scheduler.store import statements
 from services.scheduler.store.account_use import allowance_of, uses_of
 from services.scheduler.store.job_writes import Deletion, Insertion, Move, Moved, Submitted, Written, write_all
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from servicekit.db.database import Database
     from services.scheduler.jobs.allowance import Allowance, SubmissionLimits
+    from services.scheduler.jobs.job import Job, JobEvent
 
 
 # SQLite takes a limited number of parameters, and rows are decoded between two awaits.

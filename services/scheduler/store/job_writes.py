@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from services.scheduler.jobs.allowance import WINDOW
 from services.scheduler.jobs.ended_attempt import ended_attempt
 from services.scheduler.jobs.errors import QueueFullError, StaleJobError
-from services.scheduler.jobs.job import IN_FLIGHT_STATES, Job, JobEvent, JobState
+from services.scheduler.jobs.job import Job, JobEvent
+from services.scheduler.jobs.states import IN_FLIGHT_STATES, JobState
 from services.scheduler.jobs.timing import proven_time
 from services.scheduler.store import statements
 from services.scheduler.store.account_use import allowance_of, uses_of

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from pydantic import TypeAdapter
 from sqlalchemy import Text
 from sqlalchemy.types import TypeDecorator
 
+from services.scheduler.jobs.reservation import Reservation
 from vocabulary.slots import Slot
 
 if TYPE_CHECKING:
@@ -46,3 +48,23 @@ class Slots(TypeDecorator[tuple[Slot, ...]]):
         """Converts a value from the database."""
         del dialect
         return None if value is None else tuple(Slot(*numbers) for numbers in json.loads(value))
+
+
+_RESERVATION = TypeAdapter(Reservation)
+
+
+class ReservationColumn(TypeDecorator[Reservation]):
+    """A reservation, stored as JSON; fields that came later have their defaults in older rows."""
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: Reservation | None, dialect: Dialect) -> str | None:
+        """Converts a value for the database."""
+        del dialect
+        return None if value is None else _RESERVATION.dump_json(value, exclude_defaults=True).decode()
+
+    def process_result_value(self, value: Any | None, dialect: Dialect) -> Reservation | None:  # noqa: ANN401 - the base's
+        """Converts a value from the database."""
+        del dialect
+        return None if value is None else _RESERVATION.validate_json(value)

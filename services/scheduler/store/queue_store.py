@@ -12,7 +12,7 @@ from sqlalchemy import delete, func, insert, select, update
 from services.scheduler.fairness.kai.usage import UsageRecord
 from services.scheduler.fairness.settings import Queues, QueueSettings, from_json, to_json
 from services.scheduler.jobs.errors import QueueHasJobsError, QueuesChangedError
-from services.scheduler.jobs.job import IN_FLIGHT_STATES
+from services.scheduler.jobs.states import IN_FLIGHT_STATES
 from services.scheduler.store.tables import jobs, queue_tree, queue_usage, queues
 
 if TYPE_CHECKING:

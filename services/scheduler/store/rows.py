@@ -9,9 +9,10 @@ from wavepool.submission.v1.submission_pb2 import Submission
 
 from servicekit.db.database import MICROSECOND
 from services.scheduler.jobs.ended_attempt import EndedAttempt
-from services.scheduler.jobs.job import Job, JobEvent, JobState
+from services.scheduler.jobs.job import Job, JobEvent
 from services.scheduler.jobs.resources import Isolation, Resources, Reuse
 from services.scheduler.jobs.spec import JobSpec, Lease
+from services.scheduler.jobs.states import JobState
 from services.scheduler.jobs.timing import ProvenTime
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import Integer, bindparam, delete, func, insert, literal_column, null, select, text, union_all, update
 
 from servicekit.db.database import Instant
-from services.scheduler.jobs.job import IN_FLIGHT_STATES
+from services.scheduler.jobs.states import IN_FLIGHT_STATES
 from services.scheduler.store.tables import attempts, job_events, job_texts, jobs, proven_times
 
 if TYPE_CHECKING:
@@ -32,8 +32,8 @@ EVENTS = (
 """Selects the first `most` events of `job_id` after `after_seq`."""
 COMPARED = ("state", "attempt", "run_seq")
 """The columns that tell if a row is still as a move found it: every move that others must not miss changes one."""
-LOOSE = ("last_seq", "cancel_time")
-"""The only columns that a move may change without one of those that are compared."""
+LOOSE = ("last_seq", "cancel_time", "reservation")
+"""The only columns that a move may change without one of those that are compared, beside amounts of money."""
 LOCKED_JOBS = (
     select(*(jobs.c[name] for name in ("job_id", "account_id", "idempotency_key", *COMPARED, *LOOSE)))
     .where(jobs.c.job_id.in_(bindparam("job_ids", expanding=True)))

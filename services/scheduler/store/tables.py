@@ -16,12 +16,14 @@ from sqlalchemy import (
     Text,
     UniqueConstraint,
     false,
+    text,
 )
 
 from servicekit.db.database import Instant
-from services.scheduler.store.json_columns import JsonTuple, Slots
+from services.scheduler.store.json_columns import JsonTuple, ReservationColumn, Slots
 
 metadata = MetaData()
+_RESERVED = text("reservation IS NOT NULL")
 
 jobs = Table(
     "jobs",
@@ -79,11 +81,14 @@ jobs = Table(
     Column("verdict", Text, nullable=False),
     Column("message", Text, nullable=False),
     Column("result", LargeBinary, nullable=False),
+    # Null for a submission.
+    Column("reservation", ReservationColumn),
     UniqueConstraint("account_id", "idempotency_key", name="jobs_idempotency_key"),
     Index("jobs_account_age", "account_id", "create_time", "job_id"),
     Index("jobs_age", "create_time", "job_id"),
     Index("jobs_account_state", "account_id", "state"),
     Index("jobs_state", "state"),
+    Index("jobs_reservations", "create_time", "job_id", sqlite_where=_RESERVED, postgresql_where=_RESERVED),
 )
 
 # Each queue's settings as JSON, and one row that counts the changes of the tree.

@@ -11,8 +11,8 @@ from wavepool.scheduler.v1 import scheduler_pb2
 from problems.library.variants import variant_of
 from servicekit.rpc.proto_time import duration_to_proto, instant_to_proto
 from services.scheduler.jobs.errors import InvalidFieldError
-from services.scheduler.jobs.job import UNSEEN_STATES, JobState
 from services.scheduler.jobs.resources import machine_use_to_proto, resources_to_proto
+from services.scheduler.jobs.states import UNSEEN_STATES, JobState
 
 if TYPE_CHECKING:
     from wavepool.submission.v1.submission_pb2 import Submission

@@ -41,5 +41,7 @@ def page_end(token: str, wanted: JobFilter) -> PageEnd | None:
 
 
 def _digest(wanted: JobFilter) -> str:
-    content = json.dumps([wanted.account_id, sorted(wanted.states), wanted.problem])
+    content = json.dumps(
+        [wanted.account_ids, sorted(wanted.states), wanted.problem, wanted.user_id, wanted.reservations]
+    )
     return hashlib.sha256(content.encode()).hexdigest()[:12]

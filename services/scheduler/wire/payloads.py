@@ -1,19 +1,27 @@
-"""Events of a job, as the bytes in its log: a JobEvent with only its `event` set."""
+"""Events of a job, as the bytes in its log: a JobEvent, or ReservationEvent, with only its `event` set.
+
+Those that jobs and reservations have in common have the same bytes.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from wavepool.executor.v1 import run_event_pb2
-from wavepool.scheduler.v1 import scheduler_pb2
+from wavepool.scheduler.v1 import reservations_pb2, scheduler_pb2
 
+from servicekit.rpc.proto_time import duration_to_proto, instant_to_proto
 from services.scheduler.jobs.job import Outcome
 from services.scheduler.wire.messages import state_to_proto, verdict_to_proto
+from services.scheduler.wire.reservations import reservation_state_to_proto
 
 if TYPE_CHECKING:
+    from wavepool.executor.v1 import session_pb2
+
     from services.scheduler.jobs.estimate import WaitEstimate
     from services.scheduler.jobs.job import Job
     from services.scheduler.jobs.outcome import Ending
+    from services.scheduler.jobs.reservation import Extension, Reservation
 
 
 def queued(position: int, wait: WaitEstimate | None, message: str, remaining_submissions: int | None = None) -> bytes:
@@ -40,8 +48,45 @@ def retrying(reason: str) -> bytes:
     return scheduler_pb2.JobEvent(retrying=scheduler_pb2.Retrying(reason=reason)).SerializeToString()
 
 
+def session(event: session_pb2.SessionEvent) -> bytes:
+    """Event: something happened to a reservation's session."""
+    return reservations_pb2.ReservationEvent(session=event).SerializeToString()
+
+
+def active(reservation: Reservation) -> bytes:
+    """Event: people can log in."""
+    event = reservations_pb2.ReservationActive(
+        expire_time=instant_to_proto(reservation.expire_time),
+        host_key=reservation.host_key,
+        login_user=reservation.login_user,
+        gaps=reservation.gaps,
+    )
+    return reservations_pb2.ReservationEvent(active=event).SerializeToString()
+
+
+def extended(reservation: Reservation, extension: Extension) -> bytes:
+    """Event: a reservation has more time."""
+    event = reservations_pb2.ReservationExtended(
+        duration=duration_to_proto(extension.duration),
+        expire_time=instant_to_proto(reservation.expire_time),
+        user_id=extension.user_id,
+    )
+    return reservations_pb2.ReservationEvent(extended=event).SerializeToString()
+
+
+def users_changed(reservation: Reservation) -> bytes:
+    """Event: others may log in to a reservation."""
+    event = reservations_pb2.ReservationUsersChanged(users=reservation.users)
+    return reservations_pb2.ReservationEvent(users_changed=event).SerializeToString()
+
+
 def ended(job: Job) -> bytes:
-    """Event: the job is over."""
+    """Event: the job, or reservation, is over."""
+    if job.reservation:
+        over = reservations_pb2.ReservationEnded(
+            state=reservation_state_to_proto(job.reservation_state), message=job.message, cost_micros=job.cost_micros
+        )
+        return reservations_pb2.ReservationEvent(ended=over).SerializeToString()
     event = scheduler_pb2.Ended(
         state=state_to_proto(job.state), cost_micros=job.cost_micros, machine_gpu_type=job.machine_gpu_type
     )

@@ -125,11 +125,20 @@ class Books(RuleBasedStateMachine):
         expire_time = None if days is None else self.clock.now() + timedelta(days=days)
         self.call(partial(self.stores.ledger.extend, self.a_hold(pick), amount, self.key("more"), "", expire_time))
 
-    @rule(pick=picks, amount=st.integers(0, 150), final=st.booleans())
-    def settle(self, pick: int, amount: int, final: bool) -> None:
-        """A priced hold is charged by the time, which is as many seconds."""
-        settle = partial(self.stores.ledger.settle, final=final, billable=(timedelta(seconds=amount), "MI300X"))
-        self.call(partial(settle, self.a_hold(pick), amount, self.key("settle"), ""))
+    @rule(pick=picks, seconds=st.integers(0, 150))
+    def extend_to(self, pick: int, seconds: int) -> None:
+        """A priced hold is extended by its longest time."""
+        extend = partial(self.stores.ledger.extend, longest=timedelta(seconds=seconds))
+        receipt = self.call(partial(extend, self.a_hold(pick), 0, self.key("longer"), ""))
+        assert receipt is None or receipt.hold_micros >= seconds
+
+    @rule(pick=picks, amount=st.integers(0, 150), final=st.booleans(), in_all=st.booleans())
+    def settle(self, pick: int, amount: int, final: bool, in_all: bool) -> None:
+        """A priced hold is charged by the time, which is as many seconds, more or in all."""
+        settle = partial(self.stores.ledger.settle, final=final, in_all=in_all)
+        settle = partial(settle, billable=(timedelta(seconds=amount), "MI300X"))
+        receipt = self.call(partial(settle, self.a_hold(pick), amount, self.key("settle"), ""))
+        assert receipt is None or receipt.hold_charged_micros <= receipt.hold_micros
 
     @rule(pick=picks, amount=st.integers(0, 60), statement=st.integers(1, 11))
     def crash(self, pick: int, amount: int, statement: int) -> None:

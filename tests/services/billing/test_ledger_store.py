@@ -19,6 +19,7 @@ from services.billing.errors import (
     IdempotencyKeyReusedError,
     InsufficientCreditError,
     InvalidFieldError,
+    SpentCreditError,
 )
 from services.billing.ledger.books import Book
 from services.billing.ledger.budgets import Period, Scope
@@ -231,7 +232,7 @@ async def test_a_refund_is_credit_again_and_never_more_than_the_charge(stores: S
 async def test_a_grant_is_taken_back_only_while_it_is_available(stores: Stores) -> None:
     account_id = await account_with(stores, 100)
     await held(stores, account_id, 60)
-    with pytest.raises(InsufficientCreditError):
+    with pytest.raises(SpentCreditError, match=r"\$0.000041 cannot be taken back: \$0.00004 is available"):
         await stores.ledger.revoke(account_id, 41, "mistake", "")
     assert (await stores.ledger.revoke(account_id, 40, "mistake", "")).available_micros == 0
     assert (await stores.accounts.get(account_id)).balance.granted_micros == 60

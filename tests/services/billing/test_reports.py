@@ -163,6 +163,31 @@ async def test_the_credit_of_the_cloud_is_what_machines_take_and_not_what_users_
     assert (await stores.usage.operator_balance()).remaining_micros == 994_750_000
 
 
+async def test_charges_in_parts_are_one_line_and_each_day_has_its_own(stores: Stores, clock: ManualClock) -> None:
+    ada = await account_with(stores, 10**7, "ada")
+    other = await charged(stores, ada, "job_a", 5)
+    purpose = Purpose(subject="res_1", user_id="user_ada", gpu_type="MI300X")
+    held = await stores.ledger.hold(ada, 900, "res_1", "", purpose=purpose)
+    for hour in range(20):
+        clock.advance(HOUR)
+        await stores.ledger.settle(held.hold_id, 10, f"part:{hour}", f"hour {hour}", final=hour == 19)
+    await stores.ledger.refund(held.hold_id, 30, "refund", "lost")
+    statement = await stores.reports.statement(ada, START, START + 2 * DAY)
+    assert [(line.kind, line.amount_micros, line.hold_id) for line in statement.lines] == [
+        (PostingKind.GRANT, 10**7, ""),
+        (PostingKind.CHARGE, -5, other),
+        (PostingKind.CHARGE, -200, held.hold_id),
+        (PostingKind.REFUND, 30, held.hold_id),
+    ]
+    line = statement.lines[2]
+    assert (line.start_time, line.time, line.description) == (START + HOUR, START + 20 * HOUR, "hour 19")
+    days = statement.usage_by(lambda one: one.time.date().isoformat())
+    assert [(usage.charged_micros, usage.works) for usage in days.values()] == [(115, 2), (60, 1)]
+    # Each period has its own part.
+    of_a_day = await stores.reports.statement(ada, START, START + 12 * HOUR)
+    assert [line.amount_micros for line in of_a_day.lines] == [10**7, -5, -110]
+
+
 def test_overhead_below_zero_is_shared_exactly_too() -> None:
     report = CostReport({Book.USE: 10}, {"a": 50}, [RunCost("j", 1, "a", 3), RunCost("k", 1, "b", 7)])
     assert report.overhead_micros == -40

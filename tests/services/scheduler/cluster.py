@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
 
 import grpc
 from wavepool.billing.v1 import alerts_pb2_grpc, billing_pb2_grpc, identity_pb2_grpc, prices_pb2_grpc
-from wavepool.executor.v1 import executor_pb2_grpc
-from wavepool.scheduler.v1 import scheduler_pb2, scheduler_pb2_grpc
+from wavepool.executor.v1 import executor_pb2_grpc, session_pb2, session_pb2_grpc
+from wavepool.scheduler.v1 import reservations_pb2, reservations_pb2_grpc, scheduler_pb2, scheduler_pb2_grpc
 from wavepool.vmpool.v1 import vmpool_pb2_grpc
 
 from problems.kit.definition import CatalogueEntry
@@ -27,6 +27,7 @@ from tests.service_token import AllowedCaller
 from tests.services.scheduler.scripted_billing import ScriptedAlerts, ScriptedBilling, ScriptedIdentity
 from tests.services.scheduler.scripted_executor import ScriptedExecutor
 from tests.services.scheduler.scripted_pool import ScriptedPool
+from tests.services.scheduler.scripted_sessions import ScriptedSessions
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 
 ACCOUNT = "account-1"
 USER = "user-1"
+KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIMo2DOvPDrT0rAYGdkNVCwkMhi+X4vXh5QD4Mo3Bolq+"
 TIMEOUT_SECONDS = 10.0
 PROBLEM = SimpleNamespace(
     slug="leaky-relu",
@@ -49,6 +51,16 @@ PROBLEM = SimpleNamespace(
 PROBLEMS = {"leaky-relu": CatalogueEntry(cast("Any", PROBLEM), "# Leaky ReLU", "// begin here", "", "")}
 
 
+class LaterClock:
+    """The present time, and more of it when a test says so."""
+
+    def __init__(self) -> None:
+        self.later = timedelta(0)
+
+    def now(self) -> datetime:
+        return datetime.now(UTC) + self.later
+
+
 @dataclass
 class Cluster:
     """`api` is the scheduler's stub; `background` are its loops."""
@@ -57,6 +69,7 @@ class Cluster:
     pool: ScriptedPool
     billing: ScriptedBilling
     executor: ScriptedExecutor
+    sessions: ScriptedSessions
     clock: Clock = field(default_factory=SystemClock)
     database: Database | None = None
     scheduler: Scheduler | None = None
@@ -67,6 +80,11 @@ class Cluster:
     def api(self) -> scheduler_pb2_grpc.SchedulerServiceAsyncStub:
         assert self.channel
         return scheduler_pb2_grpc.SchedulerServiceStub(self.channel)
+
+    @property
+    def reservations(self) -> reservations_pb2_grpc.ReservationServiceAsyncStub:
+        assert self.channel
+        return reservations_pb2_grpc.ReservationServiceStub(self.channel)
 
     async def start(self, *, loops: bool = True, leads: bool = True) -> None:
         """Starts a scheduler; without `loops` it only holds the lease, and without `leads` not even that."""
@@ -104,6 +122,28 @@ class Cluster:
         )
         return await self.api.SubmitJob(request, timeout=TIMEOUT_SECONDS)
 
+    async def reserve(self, key: str = "key", **changes: Any) -> reservations_pb2.Reservation:
+        request = reservations_pb2.CreateReservationRequest(
+            account_id=ACCOUNT, user_id=USER, spec=sound_reservation(**changes), idempotency_key=key
+        )
+        return (await self.reservations.CreateReservation(request, timeout=TIMEOUT_SECONDS)).reservation
+
+    async def reservation(self, reservation_id: str) -> reservations_pb2.Reservation:
+        request = reservations_pb2.GetReservationRequest(account_ids=[ACCOUNT], reservation_id=reservation_id)
+        return (await self.reservations.GetReservation(request, timeout=TIMEOUT_SECONDS)).reservation
+
+    async def reservation_events(
+        self, reservation_id: str, last: str = "ended"
+    ) -> list[reservations_pb2.ReservationEvent]:
+        """The events up to the first of a kind; all, if there is none of that."""
+        request = reservations_pb2.WatchReservationRequest(account_ids=[ACCOUNT], reservation_id=reservation_id)
+        events: list[reservations_pb2.ReservationEvent] = []
+        async for answer in self.reservations.WatchReservation(request, timeout=TIMEOUT_SECONDS):
+            events.append(answer.event)
+            if last in {answer.event.WhichOneof("event"), answer.event.session.WhichOneof("event")}:
+                break
+        return events
+
     async def allowance(self) -> scheduler_pb2.Allowance:
         request = scheduler_pb2.GetAllowanceRequest(account_id=ACCOUNT)
         return (await self.api.GetAllowance(request, timeout=TIMEOUT_SECONDS)).allowance
@@ -132,6 +172,16 @@ class Cluster:
             if wanted(event):
                 return event
         raise AssertionError("the job ended without that event")
+
+
+def sound_reservation(**changes: Any) -> reservations_pb2.ReservationSpec:
+    """One GPU for an hour, for a person with a key."""
+    spec = reservations_pb2.ReservationSpec(
+        **{"keys": [session_pb2.SessionKey(user="alice", public_key=KEY)], **changes}
+    )
+    if "duration" not in changes:
+        spec.duration.FromSeconds(3600)
+    return spec
 
 
 def kinds(events: list[scheduler_pb2.JobEvent]) -> list[str]:
@@ -163,7 +213,9 @@ async def scripted_cluster(data_dir: Path, **settings: Any) -> AsyncGenerator[Cl
     servers = [grpc.aio.server() for _ in range(3)]
     ports = [server.add_insecure_port("127.0.0.1:0") for server in servers]
     pool = ScriptedPool(f"127.0.0.1:{ports[0]}")  # pyright: ignore[reportAbstractUsage]
+    sessions = ScriptedSessions()  # pyright: ignore[reportAbstractUsage]
     executor_pb2_grpc.add_ExecutorServiceServicer_to_server(executor, servers[0])
+    session_pb2_grpc.add_SessionServiceServicer_to_server(sessions, servers[0])
     vmpool_pb2_grpc.add_VmPoolServiceServicer_to_server(pool, servers[1])
     billing_pb2_grpc.add_BillingServiceServicer_to_server(billing, servers[2])
     identity = ScriptedIdentity(billing)  # pyright: ignore[reportAbstractUsage]
@@ -182,7 +234,7 @@ async def scripted_cluster(data_dir: Path, **settings: Any) -> AsyncGenerator[Cl
         "poll_interval": timedelta(milliseconds=200),
         "reattach_window": timedelta(seconds=1),
     }
-    cluster = Cluster(SchedulerSettings(**(defaults | settings)), pool, billing, executor)
+    cluster = Cluster(SchedulerSettings(**(defaults | settings)), pool, billing, executor, sessions)
     try:
         yield cluster
     finally:

@@ -8,8 +8,9 @@ from typing import Any
 
 from wavepool.submission.v1.submission_pb2 import RUN_MODE_CHECK, Submission
 
-from services.scheduler.jobs.job import Job, JobState, Outcome
+from services.scheduler.jobs.job import Job, Outcome
 from services.scheduler.jobs.spec import JobSpec, Lease
+from services.scheduler.jobs.states import JobState
 from tests.job_specs import SUBMISSION_FIELDS
 from vocabulary.slots import Slot
 

@@ -18,9 +18,9 @@ from wavepool.scheduler.v1 import queues_pb2_grpc, scheduler_pb2
 from wavepool.scheduler.v1.queues_pb2 import ExplainJobRequest
 
 from servicekit.clock import ManualClock
-from services.scheduler.jobs.job import JobState
 from services.scheduler.jobs.outcome import deadline_missed
 from services.scheduler.jobs.retries import ending_after_loss
+from services.scheduler.jobs.states import JobState
 from services.scheduler.jobs.submission_checks import wrong_deadline
 from tests.services.scheduler.cluster import is_run, kinds
 from tests.services.scheduler.jobs import START, a_job

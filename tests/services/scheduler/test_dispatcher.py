@@ -10,7 +10,7 @@ from google.protobuf.duration_pb2 import Duration
 from wavepool.scheduler.v1 import scheduler_pb2
 from wavepool.vmpool.v1 import vmpool_pb2
 
-from services.scheduler.jobs.job import JobState
+from services.scheduler.jobs.states import JobState
 from services.scheduler.store.job_store import JobStore
 from tests.services.scheduler.cluster import USER, is_run, kinds, until
 from tests.services.scheduler.scripted_executor import PASSING, compiling

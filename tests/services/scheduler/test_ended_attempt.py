@@ -12,7 +12,8 @@ from wavepool.executor.v1.run_event_pb2 import Benchmarked, Finished
 
 from services.scheduler.jobs.ended_attempt import EndedAttempt, ended_attempt
 from services.scheduler.jobs.errors import IllegalMoveError
-from services.scheduler.jobs.job import OVER_STATES, Job, JobState, Outcome
+from services.scheduler.jobs.job import Job, Outcome
+from services.scheduler.jobs.states import OVER_STATES, JobState
 from tests.services.scheduler.jobs import LEASE, START, a_job, a_queued_job
 from tests.services.scheduler.test_job import CANCELLED, FAILED, MOVES
 from vocabulary.limits import DEFAULT_QUEUE

@@ -10,8 +10,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from services.scheduler.jobs.errors import IllegalMoveError
-from services.scheduler.jobs.job import LEGAL_MOVES, OVER_STATES, Job, JobState, Outcome
+from services.scheduler.jobs.job import Job, Outcome
 from services.scheduler.jobs.resources import Resources
+from services.scheduler.jobs.states import LEGAL_MOVES, OVER_STATES, JobState
 from tests.services.scheduler.jobs import ACCEPTED, LEASE, START, a_job
 from vocabulary.slots import Slot
 

@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 from wavepool.executor.v1 import run_event_pb2
 
-from services.scheduler.jobs.job import JobState
 from services.scheduler.jobs.outcome import ending_of
+from services.scheduler.jobs.states import JobState
 from services.scheduler.wire.messages import verdict_name
 
 OURS = {"INFRA_ERROR", "UNSPECIFIED"}

@@ -5,12 +5,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from services.scheduler.jobs.errors import InvalidFieldError
-from services.scheduler.jobs.job import JobState
 from services.scheduler.jobs.listing import JobFilter, PageEnd
+from services.scheduler.jobs.states import JobState
 from services.scheduler.wire.page_token import page_end, page_token
 from tests.services.scheduler.jobs import START
 
-FILTER = JobFilter("account-1", frozenset({JobState.QUEUED}), "leaky-relu")
+FILTER = JobFilter(("account-1",), frozenset({JobState.QUEUED}), "leaky-relu")
 
 
 def test_token_leads_back_to_where_it_came_from() -> None:
@@ -25,7 +25,7 @@ def test_no_token_is_the_first_page() -> None:
 def test_token_of_another_list_is_refused() -> None:
     token = page_token(PageEnd(START, "job-1"), FILTER)
     with pytest.raises(InvalidFieldError, match="other filters"):
-        page_end(token, JobFilter("account-2"))
+        page_end(token, JobFilter(("account-2",)))
 
 
 @given(st.text(min_size=1) | st.binary(min_size=1).map(lambda raw: raw.decode("latin-1")))

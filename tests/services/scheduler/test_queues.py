@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import re
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import grpc
@@ -28,7 +27,7 @@ from wavepool.scheduler.v1.queues_pb2 import (
 from services.scheduler.fairness.settings import JobClass as JobClassSettings
 from services.scheduler.fairness.settings import Queues, QueueSettings
 from services.scheduler.queue.situations import MOVE_COOL_DOWN
-from tests.services.scheduler.cluster import USER, is_run, kinds, until
+from tests.services.scheduler.cluster import USER, LaterClock, is_run, kinds, until
 from tests.services.scheduler.scripted_executor import PASSING, compiling
 
 if TYPE_CHECKING:
@@ -228,16 +227,6 @@ async def test_a_queue_gets_its_quota_back_and_the_job_that_gave_way_runs_again(
         owner_events[-1].ended.result.verdict
     ] * 2
     assert len(cluster.billing.settled) == 2
-
-
-class LaterClock:
-    """The present time, and more of it when a test says so."""
-
-    def __init__(self) -> None:
-        self.later = timedelta(0)
-
-    def now(self) -> datetime:
-        return datetime.now(UTC) + self.later
 
 
 async def test_a_movable_run_makes_room_for_a_larger_one_and_pays_for_its_last_attempt_only(

@@ -13,7 +13,7 @@ from wavepool.scheduler.v1 import scheduler_pb2
 from servicekit.clock import SystemClock
 from servicekit.db.database import Database, migrate
 from services.scheduler.jobs.allowance import SubmissionLimits
-from services.scheduler.jobs.job import JobState
+from services.scheduler.jobs.states import JobState
 from services.scheduler.server import MIGRATIONS
 from services.scheduler.store.job_reader import JobReader
 from services.scheduler.store.job_store import JobStore

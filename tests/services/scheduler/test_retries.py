@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from services.scheduler.jobs.job import JobState
 from services.scheduler.jobs.retries import ending_after_loss
+from services.scheduler.jobs.states import JobState
 from tests.services.scheduler.jobs import START, a_job
 
 

@@ -10,7 +10,8 @@ from wavepool.executor.v1 import run_event_pb2
 from wavepool.submission.v1.submission_pb2 import RUN_MODE_FULL
 
 from services.scheduler.jobs.allowance import SubmissionLimits
-from services.scheduler.jobs.job import Job, JobState, Outcome
+from services.scheduler.jobs.job import Job, Outcome
+from services.scheduler.jobs.states import JobState
 from tests.services.scheduler.jobs import LEASE, START, a_job
 
 if TYPE_CHECKING:

@@ -37,6 +37,21 @@ async def test_a_settlement_that_crosses_is_announced_once_and_a_top_up_arms_aga
     assert first.alert_id == end.alert_id != second.alert_id
 
 
+async def test_a_reservation_is_announced_in_the_minute_in_which_it_crosses_and_not_at_its_end(
+    bench: Bench, stores: Stores
+) -> None:
+    account_id = await bench.account(100)
+    held = await stores.ledger.hold(account_id, 100, "res_1", "")
+    announced: list[int] = []
+    for minute in range(1, 11):
+        await stores.ledger.settle(held.hold_id, 10, f"res_1:{minute}", "", final=minute == 10)
+        bench.source.credit_moved(account_id)
+        await bench.look()
+        announced.append(len(bench.told))
+    assert announced == [0] * 7 + [1] * 3
+    assert bench.told == ["fired account-credit-spent-80"]
+
+
 async def test_only_the_accounts_that_moved_are_looked_at_between_two_intervals(bench: Bench) -> None:
     ada, bob = await bench.account(100), await bench.account(100, "bob")
     await bench.look()

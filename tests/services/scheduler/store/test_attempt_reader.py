@@ -13,9 +13,10 @@ from wavepool.executor.v1.run_event_pb2 import Finished
 from servicekit.clock import ManualClock
 from services.scheduler.jobs.allowance import SubmissionLimits
 from services.scheduler.jobs.errors import StaleJobError
-from services.scheduler.jobs.job import Job, JobState, Outcome
+from services.scheduler.jobs.job import Job, Outcome
 from services.scheduler.jobs.job_figures import Grouping, Spread
 from services.scheduler.jobs.queue_state import EndCounts
+from services.scheduler.jobs.states import JobState
 from services.scheduler.monitoring.pruner import AttemptPruner
 from services.scheduler.store.attempt_reader import AttemptReader
 from tests.services.scheduler.jobs import LEASE, START, a_job

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 from wavepool.submission.v1.submission_pb2 import RUN_MODE_CHECK
 
 from services.scheduler.jobs.allowance import SubmissionLimits
-from services.scheduler.jobs.job import JobState
 from services.scheduler.jobs.listing import JobFilter, PageEnd
 from services.scheduler.jobs.run_history import RunKind
+from services.scheduler.jobs.states import JobState
 from tests.services.scheduler.jobs import ACCEPTED, LEASE, START, a_job
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ async def test_pages_show_every_job_once_and_newest_first(store: JobStore, reade
         await queued(store, number, age_seconds=max(0, number - 2))
     seen: list[str] = []
     end = None
-    while page := await reader.page(JobFilter("account-1"), 2, end):
+    while page := await reader.page(JobFilter(("account-1",)), 2, end):
         seen += [job.job_id for job in page]
         end = PageEnd(page[-1].create_time, page[-1].job_id)
     assert seen == ["job-002", "job-001", "job-000", "job-003", "job-004", "job-005", "job-006"]
@@ -48,9 +48,9 @@ async def test_lists_are_filtered_by_account_state_and_problem(store: JobStore, 
         return sorted(job.job_id for job in await reader.page(wanted, 10, None))
 
     assert await ids(JobFilter()) == ["job-001", "job-002", "job-003", "job-004"]
-    assert await ids(JobFilter("account-2")) == ["job-003"]
-    assert await ids(JobFilter("account-1", frozenset({JobState.RUNNING}))) == ["job-004"]
-    assert await ids(JobFilter("account-1", problem="relu")) == ["job-002"]
+    assert await ids(JobFilter(("account-2",))) == ["job-003"]
+    assert await ids(JobFilter(("account-1",), frozenset({JobState.RUNNING}))) == ["job-004"]
+    assert await ids(JobFilter(("account-1",), problem="relu")) == ["job-002"]
 
 
 async def test_submission_in_the_making_is_in_no_list(store: JobStore, reader: JobReader) -> None:

@@ -13,7 +13,7 @@ from wavepool.submission.v1.submission_pb2 import RUN_MODE_FULL, TIMING_MODE_FIR
 
 from services.scheduler.jobs.allowance import SubmissionLimits
 from services.scheduler.jobs.errors import StaleJobError
-from services.scheduler.jobs.job import Job, JobEvent, JobState
+from services.scheduler.jobs.states import JobState
 from services.scheduler.store import tables
 from services.scheduler.store.job_store import JobStore
 from tests.services.scheduler.jobs import ACCEPTED, LEASE, START, a_job
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from servicekit.db.database import Database
+    from services.scheduler.jobs.job import Job, JobEvent
     from services.scheduler.queue.event_hub import EventHub
     from services.scheduler.store.job_reader import JobReader
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from services.scheduler.jobs.job import LEGAL_MOVES, OVER_STATES, JobState
+from services.scheduler.jobs.states import LEGAL_MOVES, OVER_STATES, JobState
 from services.scheduler.store.rows import job_to_row
 from services.scheduler.store.tables import jobs
 from tests.servicekit.db.allowed_moves import allowed_moves

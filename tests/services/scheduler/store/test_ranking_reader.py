@@ -9,7 +9,7 @@ import pytest
 from wavepool.executor.v1.run_event_pb2 import TIMING_UNPROVEN
 
 from services.scheduler.jobs.errors import StaleJobError
-from services.scheduler.jobs.job import JobState
+from services.scheduler.jobs.states import JobState
 from services.scheduler.jobs.timing import RankingKey
 from services.scheduler.store.ranking_reader import RankingReader
 from tests.services.scheduler.jobs import START

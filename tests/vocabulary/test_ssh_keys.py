@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from services.executor.sessions.keys import MOST_KEYS, KeyFault, authorized_keys, key_line, keys_of
+from vocabulary.ssh_keys import MOST_KEYS, KeyFault, authorized_keys, key_line, keys_of
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -1,0 +1,25 @@
+"""What there is of a GPU type, for people who want to reserve it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from services.scheduler.jobs.estimate import WaitEstimate
+
+
+@dataclass(frozen=True)
+class Availability:
+    """What there is of a GPU type. `waits` has the wait of each number of GPUs that one machine can have."""
+
+    gpu_type: str
+    total_gpus: int
+    free_gpus: int
+    largest_free: int
+    reserved_gpus: int
+    queue_length: int
+    price_micros_per_hour: int
+    waits: Mapping[int, WaitEstimate | None]

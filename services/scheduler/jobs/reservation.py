@@ -1,0 +1,199 @@
+"""A reservation: a job that runs a session, with a time that begins when people can log in; pure.
+
+It waits, holds its lease and ends as every job does, so its state is that of its job, and says more while the job runs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+from services.scheduler.jobs.states import JobState
+from vocabulary.ssh_keys import Key  # noqa: TC001 - the store resolves the annotations at run time
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from wavepool.executor.v1.session_pb2 import SessionEvent
+
+GRACE = timedelta(seconds=120)
+"""Time after the end of a reservation in which its session still lives."""
+PART = timedelta(minutes=1)
+"""The time of each charge while a reservation goes on. A part that is charged again must be of the same time."""
+_NOTHING = timedelta(0)
+
+
+class ReservationState(StrEnum):
+    """The state of a reservation, as its users see it."""
+
+    QUEUED = "queued"
+    PREPARING = "preparing"
+    ACTIVE = "active"
+    EXPIRING = "expiring"
+    EXPIRED = "expired"
+    CANCELLED = "cancelled"
+    FAILED = "failed"
+
+
+JOB_STATES: dict[ReservationState, frozenset[JobState]] = {
+    ReservationState.QUEUED: frozenset({JobState.QUEUED, JobState.PROVISIONING}),
+    ReservationState.PREPARING: frozenset({JobState.RUNNING}),
+    ReservationState.ACTIVE: frozenset({JobState.RUNNING}),
+    ReservationState.EXPIRING: frozenset({JobState.RUNNING, JobState.SETTLING}),
+    ReservationState.EXPIRED: frozenset({JobState.FINISHED}),
+    ReservationState.CANCELLED: frozenset({JobState.CANCELLED}),
+    ReservationState.FAILED: frozenset({JobState.FAILED}),
+}
+"""The states of its job in which a reservation can have a state."""
+
+
+@dataclass(frozen=True)
+class Extension:
+    """Time that was added, when and by whom; `key` is the caller's, so that a repeated call adds nothing."""
+
+    duration: timedelta
+    time: datetime
+    user_id: str
+    key: str
+
+
+@dataclass(frozen=True)
+class Step:
+    """A step of the start, and how long it took."""
+
+    name: str
+    duration: timedelta
+
+
+@dataclass(frozen=True)
+class Reservation:
+    """What a reservation has beyond its job. All times that it was used are charged, the whole minutes by parts."""
+
+    name: str
+    keys: tuple[Key, ...]
+    duration: timedelta
+    """The time that was asked for, without extensions."""
+    extensions: tuple[Extension, ...] = ()
+    active_time: datetime | None = None
+    """When people could log in; its time begins then."""
+    host_key: str = ""
+    login_user: str = ""
+    gaps: tuple[str, ...] = ()
+    steps: tuple[Step, ...] = ()
+    is_expiring: bool = False
+    """Its time is up, and its session still lives."""
+    out_of_memory_kills: int = 0
+    last_login_time: datetime | None = None
+    connections: int = 0
+    parts: int = 0
+    """Parts that are charged."""
+    charged_micros: int = 0
+    """The price of these parts, in micro-dollars."""
+    end_reason: str = ""
+    """Why it is ended before its time, in words for its owner; empty if its owner ends it, or nobody."""
+
+    @property
+    def total(self) -> timedelta:
+        """All time that it may have."""
+        return sum((one.duration for one in self.extensions), self.duration)
+
+    @property
+    def expire_time(self) -> datetime | None:
+        """When its time is up; None before it is active."""
+        return self.active_time + self.total if self.active_time else None
+
+    @property
+    def users(self) -> tuple[str, ...]:
+        """Who may log in, each once."""
+        return tuple(dict.fromkeys(key.user for key in self.keys))
+
+    def end_if_opened(self, now: datetime) -> datetime:
+        """The end of a session that is opened now."""
+        return self.expire_time or now + self.total
+
+    def used(self, until: datetime) -> timedelta:
+        """The time to pay for, if it ends then: the grace is free, and so is the time before it was active."""
+        if self.active_time is None or self.expire_time is None:
+            return _NOTHING
+        return max(_NOTHING, min(until, self.expire_time) - self.active_time)
+
+    def parts_due(self, now: datetime) -> int:
+        """How many parts are over and not charged yet."""
+        return self.used(now) // PART - self.parts
+
+    def next_part_end(self) -> datetime | None:
+        """When the next part is over; None if none is to come."""
+        if self.active_time is None or self.expire_time is None:
+            return None
+        end = self.active_time + PART * (self.parts + 1)
+        return end if end <= self.expire_time else None
+
+    def with_part(self, charged_micros: int) -> Reservation:
+        """Notes that the next part was charged."""
+        return replace(self, parts=self.parts + 1, charged_micros=self.charged_micros + charged_micros)
+
+    def extended(self, extension: Extension) -> Reservation:
+        """Adds time; the end of the grace is as far off as before."""
+        return replace(self, extensions=(*self.extensions, extension), is_expiring=False)
+
+    def extension(self, key: str) -> Extension | None:
+        """The extension that a call with this key made; None if there was none."""
+        return next((one for one in self.extensions if one.key == key), None)
+
+    def with_keys(self, added: Iterable[Key], removed: Iterable[str]) -> Reservation:
+        """Lets others log in, and users who are removed no more."""
+        gone = frozenset(removed)
+        kept = [key for key in self.keys if key.user not in gone]
+        return replace(self, keys=tuple(dict.fromkeys((*kept, *added))))
+
+    def named(self, name: str) -> Reservation:
+        """Gives it another name."""
+        return replace(self, name=name)
+
+    def afresh(self) -> Reservation:
+        """Forgets the session of an attempt that was lost before anybody could log in."""
+        return Reservation(self.name, self.keys, self.duration, self.extensions, end_reason=self.end_reason)
+
+    def after(self, event: SessionEvent) -> Reservation:
+        """What it is after an event of its session; events that are unknown to us change nothing."""
+        return replace(self, **self._changes(event))
+
+    def _changes(self, event: SessionEvent) -> dict[str, Any]:
+        changes: dict[str, Any] = {}
+        match event.WhichOneof("event"):
+            case "step":
+                changes = {"steps": (*self.steps, Step(event.step.name, event.step.duration.ToTimedelta()))}
+            case "ready":
+                ready = event.ready
+                changes = {"host_key": ready.host_key, "login_user": ready.user, "gaps": tuple(ready.gaps)}
+                changes["active_time"] = event.time.ToDatetime(UTC)
+            case "login":
+                changes = {"connections": self.connections + 1, "last_login_time": event.time.ToDatetime(UTC)}
+            case "logout":
+                changes = {"connections": max(0, self.connections - 1)}
+            case "out_of_memory":
+                changes = {"out_of_memory_kills": event.out_of_memory.killed}
+            case "warning":
+                changes = {"is_expiring": self.is_expiring or event.warning.minutes_left == 0}
+            case _:
+                pass
+        return changes
+
+
+def state_of(state: JobState, reservation: Reservation, *, is_cancelled: bool) -> ReservationState:
+    """The state of a reservation whose job is in `state`; `is_cancelled` if somebody asked for its end."""
+    if state is not JobState.RUNNING:
+        return _STATES.get(state, ReservationState.QUEUED)
+    if is_cancelled or reservation.is_expiring:
+        return ReservationState.EXPIRING
+    return ReservationState.ACTIVE if reservation.active_time else ReservationState.PREPARING
+
+
+_STATES = {
+    JobState.SETTLING: ReservationState.EXPIRING,
+    JobState.FINISHED: ReservationState.EXPIRED,
+    JobState.CANCELLED: ReservationState.CANCELLED,
+    JobState.FAILED: ReservationState.FAILED,
+}

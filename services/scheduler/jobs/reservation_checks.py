@@ -1,0 +1,191 @@
+"""Checks whether a request may become a reservation, or change one; pure."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from wavepool.submission.v1.submission_pb2 import Submission
+
+from services.scheduler.jobs.errors import InvalidFieldError, InvalidRequestError
+from services.scheduler.jobs.gpu_choice import wanted_gpu_type, wrong_gpu_types
+from services.scheduler.jobs.reservation import GRACE, Reservation
+from services.scheduler.jobs.resources import LEGAL_GPUS, Resources
+from services.scheduler.jobs.spec import JobSpec
+from services.scheduler.jobs.submission_checks import wrong_caller, wrong_priority
+from vocabulary.names import known_name
+from vocabulary.slots import EIGHTHS_PER_GPU
+from vocabulary.ssh_keys import keys_of
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Sequence
+
+    from wavepool.executor.v1.session_pb2 import SessionKey
+    from wavepool.scheduler.v1 import reservations_pb2
+
+    from submissions.checks import Violations
+    from vocabulary.ssh_keys import Key
+
+_NAME = re.compile(r"[a-z](-?[a-z0-9])*")
+_MOST_NAME = 63
+_MINUTE, _HOUR = 60, 3600
+_NAME_RULE = (
+    "must have 1 to 63 lower case letters, digits and single hyphens, begin with a letter and not end with a hyphen"
+)
+
+
+@dataclass(frozen=True)
+class ReservationLimits:
+    """How long a reservation may be: at least and at most when it is made, and at most with all its extensions."""
+
+    least: timedelta
+    most: timedelta
+    most_in_all: timedelta
+
+
+def admit_reservation(
+    asked: reservations_pb2.ReservationSpec,
+    gpu_types: Sequence[str],
+    limits: ReservationLimits,
+    wrong: Violations,
+    *,
+    needs_keys: bool = True,
+) -> tuple[JobSpec, Reservation]:
+    """The spec and the reservation of a request, without its queue; a name that is left out is the GPU type's.
+
+    `gpu_types` are the types that can be asked for, the default one first. Raises InvalidRequestError with all faults
+    at once, those of `wrong` among them.
+    """
+    wanted = wanted_gpu_type(asked.gpu_type, gpu_types)
+    wrong = [*wrong, *wrong_gpu_types(asked.gpu_type, asked.fallback_gpu_types, gpu_types)]
+    wrong += wrong_priority(asked.priority) + _wrong_gpus(asked.gpus)
+    duration, wrong_duration = _duration_of(asked.duration.seconds, limits.least, limits.most)
+    wrong += [("spec.duration", wrong_duration)] if wrong_duration else []
+    name = asked.name or re.sub(r"[^a-z0-9]", "", (wanted or "gpu").lower())
+    wrong += [("spec.name", fault)] if (fault := wrong_name(name)) else []
+    keys: tuple[Key, ...] = ()
+    if asked.keys or needs_keys:
+        keys, wrong_keys = keys_of(_pairs(asked.keys), "spec.keys")
+        wrong += wrong_keys
+    if wrong:
+        raise InvalidRequestError(wrong)
+    spec = JobSpec(
+        submission=Submission(),
+        gpu_type=wanted,
+        priority=asked.priority,
+        fallback_gpu_types=tuple(known_name(one, gpu_types) for one in asked.fallback_gpu_types),
+        time_limit_seconds=int((duration + GRACE).total_seconds()),
+        resources=Resources(EIGHTHS_PER_GPU * (asked.gpus or 1)),
+    )
+    return spec, Reservation(name, keys, duration)
+
+
+def wrong_reserver(request: reservations_pb2.CreateReservationRequest) -> Violations:
+    """What is wrong with the account and the key of a request."""
+    return wrong_caller(request.account_id, request.idempotency_key)
+
+
+def wrong_name(name: str) -> str:
+    """What is wrong with a name, with the rule; else empty."""
+    if len(name) <= _MOST_NAME and _NAME.fullmatch(name):
+        return ""
+    return f"is {name[:80]!r}; it {_NAME_RULE}"
+
+
+def free_name(name: str, taken: Collection[str]) -> str:
+    """The name, or with a number if one of the user's reservations has it: `train`, `train-2`, `train-3`."""
+    if name not in taken:
+        return name
+    number = 2
+    while (numbered := f"{name[: _MOST_NAME - 1 - len(str(number))].rstrip('-')}-{number}") in taken:
+        number += 1
+    return numbered
+
+
+def extension_of(seconds: int, reservation: Reservation, limits: ReservationLimits) -> timedelta:
+    """The time to add; raises InvalidFieldError."""
+    left = limits.most_in_all - reservation.total
+    if left < timedelta(minutes=1):
+        fault = f"cannot be added: with its extensions it has {_text(reservation.total)}, which is all that it may have"
+        raise InvalidFieldError("duration", fault)
+    duration, fault = _duration_of(seconds, timedelta(minutes=1), left)
+    if fault:
+        in_all = f", as {_text(limits.most_in_all)} in all is the most"
+        raise InvalidFieldError("duration", fault + (in_all if duration > left else ""))
+    return duration
+
+
+def changed_keys(reservation: Reservation, added: Sequence[SessionKey], removed: Iterable[str]) -> Reservation:
+    """The reservation with other keys; raises InvalidRequestError with all faults at once."""
+    wrong: Violations = []
+    keys: tuple[Key, ...] = ()
+    if added:
+        keys, wrong = keys_of(_pairs(added), "add_keys")
+    unknown = [user for user in removed if user not in reservation.users]
+    if unknown:
+        has = ", ".join(reservation.users)
+        wrong.append(("remove_users", f"{unknown[0][:80]!r} has no key here; those who have are {has}"))
+    if wrong:
+        raise InvalidRequestError(wrong)
+    changed = reservation.with_keys(keys, removed)
+    _, wrong = keys_of([(key.user, key.line) for key in changed.keys], "add_keys")
+    if not changed.keys:
+        wrong = [("remove_users", "would leave nobody who may log in; add a key, or cancel the reservation")]
+    if wrong:
+        raise InvalidRequestError(wrong)
+    return changed
+
+
+def reservation_fingerprint(asked: reservations_pb2.ReservationSpec) -> str:
+    """Hash that tells apart two reservations with the same idempotency key."""
+    return hashlib.sha256(b"reservation " + asked.SerializeToString(deterministic=True)).hexdigest()
+
+
+def _wrong_gpus(gpus: int) -> Violations:
+    if not gpus or gpus in LEGAL_GPUS:
+        return []
+    legal = ", ".join(map(str, LEGAL_GPUS))
+    if gpus > LEGAL_GPUS[-1]:
+        several = "several machines in one reservation are not possible yet"
+        return [("spec.gpus", f"is {gpus}; a machine has at most {LEGAL_GPUS[-1]}, and {several}. Give one of {legal}")]
+    return [("spec.gpus", f"is {gpus}; it must be one of {legal}")]
+
+
+def _duration_of(seconds: int, least: timedelta, most: timedelta) -> tuple[timedelta, str]:
+    """The time, and what is wrong with it. Fractions of a second do not count."""
+    # Protos can have more seconds than a timedelta.
+    bound = 2 * _HOUR * 24 * 365
+    duration = timedelta(seconds=min(bound, max(-bound, seconds)))
+    if duration < least:
+        return duration, f"is {_text(duration)}; the least is {_text(least)}"
+    if duration > most:
+        return duration, f"is {_text(duration)}; the most is {_text(most)}"
+    return duration, ""
+
+
+def longest_for(available_micros: int, hold_micros: int, duration: timedelta) -> timedelta:
+    """For how long credit would do that does not cover the hold of a reservation of this duration, in whole minutes."""
+    seconds = int(duration.total_seconds()) * max(0, available_micros) // max(1, hold_micros)
+    return timedelta(minutes=min(seconds, int(duration.total_seconds())) // _MINUTE)
+
+
+def hours_text(duration: timedelta) -> str:
+    """Hours for people, such as `24 h` or `2.5 h`, rounded down to hundredths."""
+    return f"{int(duration / timedelta(hours=1) * 100) / 100:g} h"
+
+
+def _text(duration: timedelta) -> str:
+    """Time for people, such as `5 minutes`, `36 s` or `24 h`."""
+    seconds = duration.total_seconds()
+    if seconds < _MINUTE:
+        return f"{seconds:g} s"
+    if seconds < _HOUR:
+        return f"{round(seconds / _MINUTE, 1):g} minutes"
+    return f"{round(seconds / _HOUR, 2):g} h"
+
+
+def _pairs(keys: Iterable[SessionKey]) -> list[tuple[str, str]]:
+    return [(key.user, key.public_key) for key in keys]

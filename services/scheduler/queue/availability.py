@@ -1,0 +1,82 @@
+"""What could be reserved now, and how long each size would wait."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from wavepool.submission.v1.submission_pb2 import Submission
+
+from services.scheduler.jobs.availability import Availability
+from services.scheduler.jobs.job import Job
+from services.scheduler.jobs.reservation import Reservation
+from services.scheduler.jobs.resources import LEGAL_GPUS, Resources
+from services.scheduler.jobs.spec import JobSpec
+from services.scheduler.jobs.states import JobState
+from services.scheduler.queue.placement import MachineStage
+from vocabulary.slots import EIGHTHS_PER_GPU, WHOLE_GPU
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from servicekit.clock import Clock
+    from services.scheduler.jobs.estimate import WaitEstimate
+    from services.scheduler.queue.forecast import Forecast
+    from services.scheduler.queue.inventory import Inventory
+    from services.scheduler.queue.running import RunningJobs
+    from services.scheduler.queue.waiting import WaitingJobs
+
+_USUAL = timedelta(hours=8)
+
+
+class AvailabilityReader:
+    """Looks at machines, runs and the queue as this scheduler knows them."""
+
+    def __init__(
+        self, inventory: Inventory, running: RunningJobs, waiting: WaitingJobs, forecast: Forecast, clock: Clock
+    ) -> None:
+        self._inventory = inventory
+        self._running = running
+        self._waiting = waiting
+        self._forecast = forecast
+        self._clock = clock
+
+    def of(self, gpu_types: Sequence[str], prices_micros_per_hour: Mapping[str, int]) -> list[Availability]:
+        """What there is of each of these types."""
+        return [self._of(gpu_type, prices_micros_per_hour[gpu_type]) for gpu_type in gpu_types]
+
+    def _of(self, gpu_type: str, price_micros_per_hour: int) -> Availability:
+        offers = [one for one in self._inventory.offers() if one.gpu_type == gpu_type]
+        ready = [one for one in offers if one.stage is MachineStage.READY]
+        free = [sum(mask == WHOLE_GPU for mask in one.free_masks) for one in ready]
+        reserved = [
+            job for job in self._running.jobs() if job.reservation and job.lease and job.machine_gpu_type == gpu_type
+        ]
+        largest = max((self._inventory.gpus(one.machine_id) for one in offers), default=0)
+        return Availability(
+            gpu_type=gpu_type,
+            total_gpus=sum(self._inventory.gpus(one.machine_id) for one in ready),
+            free_gpus=sum(free),
+            largest_free=max(free, default=0),
+            reserved_gpus=sum(len({slot.gpu for slot in job.lease.slots}) for job in reserved if job.lease),
+            queue_length=sum(jobs for lane, jobs in self._waiting.lanes().items() if lane.gpu_types[0] == gpu_type),
+            price_micros_per_hour=price_micros_per_hour,
+            waits={gpus: self._wait(gpu_type, gpus) for gpus in LEGAL_GPUS if gpus <= max(1, largest)},
+        )
+
+    def _wait(self, gpu_type: str, gpus: int) -> WaitEstimate | None:
+        """How long a reservation would wait that somebody makes now, for the usual time."""
+        limit = int(_USUAL.total_seconds())
+        job = Job(
+            job_id="",
+            account_id="",
+            idempotency_key=None,
+            fingerprint="",
+            spec=JobSpec(Submission(), gpu_type, time_limit_seconds=limit, resources=Resources(EIGHTHS_PER_GPU * gpus)),
+            state=JobState.QUEUED,
+            create_time=self._clock.now(),
+            price_micros_per_hour=0,
+            hold_micros=0,
+            reservation=Reservation("", (), _USUAL),
+        )
+        return self._forecast.standing(job, is_promise=False).wait

@@ -1,0 +1,140 @@
+"""Turns requests into reservations in the queue, and prices them before."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from servicekit.clock import new_id
+from servicekit.request_id import current_request_id
+from services.scheduler.jobs.errors import CreditRefusedError, PriorityNotAllowedError
+from services.scheduler.jobs.job import Job
+from services.scheduler.jobs.reservation_checks import (
+    admit_reservation,
+    free_name,
+    hours_text,
+    longest_for,
+    reservation_fingerprint,
+    wrong_reserver,
+)
+from services.scheduler.jobs.states import JobState
+from vocabulary.money import dollars_text, price_of
+
+if TYPE_CHECKING:
+    from datetime import timedelta
+
+    from wavepool.scheduler.v1 import reservations_pb2
+
+    from servicekit.clock import Clock
+    from services.scheduler.jobs.reservation import Reservation
+    from services.scheduler.jobs.reservation_checks import ReservationLimits
+    from services.scheduler.peers.billing import Billing
+    from services.scheduler.queue.admission import Admission
+    from services.scheduler.queue.forecast import Forecast, Standing
+    from services.scheduler.queue.queue_book import QueueBook
+    from services.scheduler.store.job_reader import JobReader
+    from submissions.checks import Violations
+
+
+@dataclass(frozen=True)
+class Quote:
+    """A reservation that was checked and not stored, and how long it would wait."""
+
+    job: Job
+    reservation: Reservation
+    standing: Standing
+
+
+class ReservationAdmission:
+    """Turns requests into reservations; `admission` puts them on hold and into the queue, as it does submissions."""
+
+    def __init__(
+        self,
+        admission: Admission,
+        reader: JobReader,
+        billing: Billing,
+        book: QueueBook,
+        forecast: Forecast,
+        clock: Clock,
+        limits: ReservationLimits,
+        longest_wait: timedelta,
+    ) -> None:
+        self._admission = admission
+        self._reader = reader
+        self._billing = billing
+        self._book = book
+        self._forecast = forecast
+        self._clock = clock
+        self.limits = limits
+        self._longest_wait = longest_wait
+        self._naming = asyncio.Lock()
+
+    async def create(self, request: reservations_pb2.CreateReservationRequest) -> Job:
+        """The reservation in the queue, or the earlier one with the same key.
+
+        Raises the errors of `Admission.submit`.
+        """
+        job, reservation = await self._draft(request, wrong_reserver(request), key=request.idempotency_key)
+        # Only the scheduler that leads creates any, so that nobody else takes the name meanwhile.
+        async with self._naming:
+            taken = await self._reader.reservation_names(request.account_id, request.user_id)
+            named = replace(reservation, name=free_name(reservation.name, taken))
+            try:
+                stored, _ = await self._admission.enter(job.changed(reservation=named))
+            except CreditRefusedError as error:
+                raise await self._refusal(job, reservation, error) from error
+        return stored
+
+    async def _refusal(self, job: Job, reservation: Reservation, error: CreditRefusedError) -> CreditRefusedError:
+        """Says for how long the credit would do."""
+        available = await self._billing.available_micros(job.account_id)
+        possible = longest_for(available, job.hold_micros, reservation.duration)
+        if possible < self.limits.least:
+            return error
+        gpus = job.spec.resources.gpus
+        return CreditRefusedError(
+            f"{gpus} GPU{'s' if gpus > 1 else ''} x {hours_text(reservation.duration)} hold "
+            f"{dollars_text(job.hold_micros)}; you have {dollars_text(available)}; {hours_text(possible)} are possible."
+        )
+
+    async def quote(self, request: reservations_pb2.QuoteReservationRequest) -> Quote:
+        """Checks and prices a reservation; raises as `create`, but for keys and limits."""
+        job, reservation = await self._draft(request, [], needs_keys=False)
+        return Quote(job, reservation, self._forecast.standing(job, is_promise=False))
+
+    async def _draft(
+        self,
+        request: reservations_pb2.CreateReservationRequest | reservations_pb2.QuoteReservationRequest,
+        wrong: Violations,
+        *,
+        key: str = "",
+        needs_keys: bool = True,
+    ) -> tuple[Job, Reservation]:
+        asked, now = request.spec, self._clock.now()
+        prices = await self._billing.prices_micros_per_hour()
+        spec, reservation = admit_reservation(asked, list(prices), self.limits, wrong, needs_keys=needs_keys)
+        queue = self._book.taking_jobs(asked.queue)
+        most, said_by = self._book.queues.max_priority(queue, request.account_id)
+        if spec.priority > most and not await self._billing.is_administrator(request.user_id):
+            raise PriorityNotAllowedError(spec.priority, most, queue, said_by)
+        # It waits for so long at most: what can no longer end before its deadline is cancelled.
+        longest = spec.longest_run(reservation.duration)
+        spec = replace(spec, queue=queue, deadline=now + self._longest_wait + longest)
+        price, *fallback_prices = [prices[gpu_type] for gpu_type in spec.gpu_types]
+        fields: dict[str, Any] = {"reservation": reservation, "request_id": current_request_id()}
+        job = Job(
+            job_id=new_id("res"),
+            account_id=request.account_id,
+            user_id=request.user_id,
+            idempotency_key=key,
+            fingerprint=reservation_fingerprint(asked),
+            spec=spec,
+            state=JobState.RESERVING,
+            create_time=now,
+            price_micros_per_hour=price,
+            fallback_prices_micros_per_hour=tuple(fallback_prices),
+            hold_micros=price_of(reservation.duration, max((price, *fallback_prices)), gpus=spec.resources.gpus),
+            **fields,
+        )
+        return job, reservation

@@ -1,0 +1,103 @@
+"""Changes reservations on request: in the queue by a move of their row, later by their attempt."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from services.scheduler.jobs.errors import (
+    InvalidFieldError,
+    MachineUnreachableError,
+    StaleJobError,
+    WrongReservationStateError,
+)
+from services.scheduler.jobs.reservation import Extension, Reservation
+from services.scheduler.jobs.reservation_checks import changed_keys, extension_of, free_name, wrong_name
+from services.scheduler.jobs.states import OVER_STATES, WAITING_STATES
+from services.scheduler.wire import payloads
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from wavepool.scheduler.v1 import reservations_pb2
+
+    from servicekit.clock import Clock
+    from services.scheduler.jobs.job import Job
+    from services.scheduler.jobs.reservation_checks import ReservationLimits
+    from services.scheduler.queue.waiting import WaitingJobs
+    from services.scheduler.runs.job_runner import JobRunner
+    from services.scheduler.runs.session_attempt import SessionAttempt
+    from services.scheduler.store.job_reader import JobReader
+    from services.scheduler.store.job_store import JobStore
+
+
+class ReservationChanges:
+    """Carries out ExtendReservation and UpdateReservation."""
+
+    def __init__(
+        self,
+        store: JobStore,
+        reader: JobReader,
+        waiting: WaitingJobs,
+        runner: JobRunner,
+        clock: Clock,
+        limits: ReservationLimits,
+    ) -> None:
+        self._store = store
+        self._reader = reader
+        self._waiting = waiting
+        self._runner = runner
+        self._clock = clock
+        self._limits = limits
+
+    async def extend(
+        self, job: Job, reservation: Reservation, request: reservations_pb2.ExtendReservationRequest
+    ) -> Job:
+        """Adds time once for each key; see `SessionAttempt.extend`. Raises InvalidFieldError, too."""
+        key = request.idempotency_key
+        if not key:
+            raise InvalidFieldError("idempotency_key", "is empty; give a text that is unique for each extension")
+        if earlier := reservation.extension(key):
+            if earlier.duration != request.duration.ToTimedelta():
+                raise InvalidFieldError("idempotency_key", "was used for another time; give a new one")
+            return job
+        if job.state in OVER_STATES | WAITING_STATES:
+            state = job.reservation_state
+            said = f"The reservation is {state}; only one that is prepared or active can be extended."
+            raise WrongReservationStateError(said)
+        duration = extension_of(request.duration.seconds, reservation, self._limits)
+        price = max((job.price_micros_per_hour, *job.fallback_prices_micros_per_hour))
+        return await self._session(job).extend(Extension(duration, self._clock.now(), request.user_id, key), price)
+
+    async def update(self, job: Job, request: reservations_pb2.UpdateReservationRequest) -> Job:
+        """Changes the name, or who may log in; see `SessionAttempt.change`. Raises InvalidRequestError, too."""
+        if request.name and (fault := wrong_name(request.name)):
+            raise InvalidFieldError("name", fault)
+        taken = await self._reader.reservation_names(job.account_id, job.user_id) if request.name else frozenset[str]()
+
+        def change(reservation: Reservation) -> Reservation:
+            changed = changed_keys(reservation, request.add_keys, request.remove_users)
+            is_same = request.name in {"", reservation.name}
+            return changed if is_same else changed.named(free_name(request.name, taken))
+
+        while job.reservation and job.state in WAITING_STATES:
+            try:
+                return await self._change_waiting(job, job.reservation, change)
+            except StaleJobError:
+                job = await self._store.get(job.job_id) or job
+        if job.state in OVER_STATES:
+            raise WrongReservationStateError(f"The reservation is {job.reservation_state} and cannot be changed.")
+        return await self._session(job).change(change)
+
+    async def _change_waiting(self, job: Job, before: Reservation, change: Callable[[Reservation], Reservation]) -> Job:
+        after = change(before)
+        events = [payloads.users_changed(after)] if after.keys != before.keys else []
+        changed = await self._store.move(job, job.changed(reservation=after), events, self._clock.now())
+        if changed.job_id in self._waiting:
+            self._waiting.put(changed)
+        return changed
+
+    def _session(self, job: Job) -> SessionAttempt:
+        session = self._runner.session(job.job_id)
+        if session is None:
+            raise MachineUnreachableError("The reservation is being taken on, or is ending. Try again in a moment.")
+        return session

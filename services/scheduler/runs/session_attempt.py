@@ -1,0 +1,364 @@
+"""One attempt at a reservation: its session on a leased machine, which outlives us and everybody else.
+
+The session ends by itself at the time that its executor knows. So nothing that is silent for a while is given up: a
+machine is lost when vmpool says so, or when it has not told the end of the session long after that was due. All changes
+of the reservation are made here, one at a time.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import aclosing, suppress
+from dataclasses import replace
+from datetime import UTC, timedelta
+from typing import TYPE_CHECKING
+
+from wavepool.executor.v1 import run_event_pb2, session_pb2
+
+from servicekit.logging import get_logger
+from services.scheduler.jobs.errors import (
+    BillingUnreachableError,
+    MachineUnreachableError,
+    StaleJobError,
+    WrongReservationStateError,
+)
+from services.scheduler.jobs.job import Outcome
+from services.scheduler.jobs.reservation import GRACE, Extension, Reservation, ReservationState
+from services.scheduler.jobs.states import JobState
+from services.scheduler.peers.executors import (
+    ExecutorError,
+    MachineUnfitError,
+    RunInterruptedError,
+    RunRefusedError,
+    RunUnknownError,
+)
+from services.scheduler.peers.pool import LeaseGoneError, PoolError
+from services.scheduler.queue.batching import batches
+from services.scheduler.queue.uncut import uncut
+from services.scheduler.runs.leased_attempt import AttemptLostError, LeasedAttempt, check_contiguous
+from services.scheduler.wire import payloads
+from vocabulary.backoff import Backoff
+from vocabulary.money import price_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from datetime import datetime
+
+    from wavepool.executor.v1.session_pb2 import SessionEnded, SessionEvent
+
+    from servicekit.clock import Clock
+    from services.scheduler.config import SchedulerSettings
+    from services.scheduler.jobs.job import Job
+    from services.scheduler.jobs.spec import Lease
+    from services.scheduler.peers.peers import Peers
+    from services.scheduler.runs.leased_attempt import Duty
+    from services.scheduler.store.job_store import JobStore
+
+log = get_logger(__name__)
+
+CLOSE_GRACE = timedelta(seconds=10)
+"""Time for the processes of a session that is cancelled, between SIGTERM and SIGKILL."""
+RETRY_BACKOFF = Backoff(first=timedelta(seconds=0.1), longest=timedelta(seconds=5))
+SILENCE_AFTER_END = timedelta(minutes=10)
+"""A machine that has not told the end of a session so long after it is lost."""
+_ENDS_FROM_INSIDE = frozenset({session_pb2.SESSION_END_REASON_SANDBOX_ENDED, session_pb2.SESSION_END_REASON_CLOSED})
+
+
+def lease_term(reservation: Reservation, now: datetime, preparing: timedelta) -> timedelta:
+    """For how long a reservation needs its lease from now on: nobody who is silent for an hour ends it early."""
+    end = reservation.end_if_opened(now) + GRACE + SILENCE_AFTER_END
+    return end - now + (timedelta(0) if reservation.active_time else preparing)
+
+
+class SessionAttempt(LeasedAttempt):
+    """An attempt at a reservation's session."""
+
+    def __init__(
+        self,
+        job: Job,
+        lease: Lease,
+        store: JobStore,
+        peers: Peers,
+        clock: Clock,
+        settings: SchedulerSettings,
+    ) -> None:
+        super().__init__(job, lease)
+        self._store = store
+        self._pool = peers.pool
+        self._executors = peers.executors
+        self._billing = peers.billing
+        self._clock = clock
+        self._settings = settings
+        self._turn = asyncio.Lock()
+
+    @property
+    def _reservation(self) -> Reservation:
+        if self.job.reservation is None:
+            raise TypeError(f"{self.job.job_id} is no reservation")
+        return self.job.reservation
+
+    async def end_run(self) -> None:
+        """Ends the session at once; raises ExecutorError."""
+        await self._executors.close_session(self.job, self.lease, timedelta(0))
+
+    async def extend(self, extension: Extension, price_micros_per_hour: int) -> Job:
+        """Adds time, and puts the credit for it aside first; a repeated extension changes nothing.
+
+        Raises WrongReservationStateError, MachineUnreachableError, CreditRefusedError, BillingUnreachableError.
+        """
+        async with self._turn:
+            reservation = self._reservation
+            if reservation.extension(extension.key):
+                return self.job
+            self._check_open()
+            gpus = self.job.spec.resources.gpus
+            amount = price_of(extension.duration, price_micros_per_hour, gpus=gpus)
+            if self.job.hold_id:
+                await self._billing.extend(self.job, self.job.hold_id, amount, extension.key)
+            after = reservation.extended(extension)
+            if after.active_time:
+                await self._tell_machine(after)
+                await self._renew_for(after)
+            event = payloads.extended(after, extension)
+            job = self.job.changed(reservation=after, hold_micros=self.job.hold_micros + amount)
+            return await self._write(job, [event])
+
+    async def end_early(self, reason: str) -> Job:
+        """Ends the session before its time, for a reason that its owner reads; changes nothing if it is ending."""
+        async with self._turn:
+            if not (self._is_cancelled or self.job.cancel_time):
+                cancelled = self.job.request_cancel(self._clock.now())
+                await self._write(cancelled.changed(reservation=replace(self._reservation, end_reason=reason)), [])
+                self.cancel()
+            return self.job
+
+    async def change(self, change: Callable[[Reservation], Reservation]) -> Job:
+        """Changes who may log in, or the name.
+
+        Raises what `change` raises, WrongReservationStateError, MachineUnreachableError.
+        """
+        async with self._turn:
+            self._check_open()
+            before = self._reservation
+            after = change(before)
+            if after.keys != before.keys and self.job.run_seq:
+                await self._tell_machine(after)
+            events = [payloads.users_changed(after)] if after.keys != before.keys else []
+            return await self._write(self.job.changed(reservation=after), events)
+
+    def _check_open(self) -> None:
+        state = self.job.reservation_state
+        if self._is_cancelled or state not in {ReservationState.PREPARING, ReservationState.ACTIVE}:
+            raise WrongReservationStateError(f"The reservation is {state} and cannot be changed. Make another one.")
+
+    async def _tell_machine(self, reservation: Reservation) -> None:
+        try:
+            await self._executors.update_session(self.job, reservation, self.lease)
+        except RunInterruptedError as error:
+            said = "The machine of the reservation does not answer. Try again."
+            raise MachineUnreachableError(said) from error
+        except ExecutorError as error:
+            raise WrongReservationStateError(f"The session cannot be changed any more: {error}") from error
+
+    def _later_duties(self) -> Iterable[tuple[float, Duty]]:
+        if self._reservation.active_time is None:
+            return [(self._seconds_until(self._started + self._settings.longest_preparing), self._exceed_preparing)]
+        return self._active_duties()
+
+    def _active_duties(self) -> list[tuple[float, Duty]]:
+        """What is done while people can log in."""
+        reservation, no_show = self._reservation, self._settings.no_show_after
+        duties: list[tuple[float, Duty]] = [(0.0, self._charge_parts), (0.0, self._exceed_time)]
+        duties.append((self._settings.reservation_lease_renewal.total_seconds(), self._keep_lease))
+        if no_show and reservation.active_time and reservation.last_login_time is None:
+            duties.append((self._seconds_until(reservation.active_time + no_show), self._end_no_show))
+        return duties
+
+    async def _follow(self) -> Job:
+        failures = 0
+        while True:
+            seen = self.job.run_seq
+            try:
+                return await self._stream()
+            except RunInterruptedError as error:
+                failures = 1 if self.job.run_seq > seen else failures + 1
+                log.info("a session cannot be followed", extra={"job_id": self.job.job_id, "reason": str(error)})
+            except MachineUnfitError as error:
+                raise AttemptLostError(f"the machine took no session: {error}", unfit_reason=str(error)) from error
+            except RunUnknownError as error:
+                raise AttemptLostError("its session is gone from the machine") from error
+            except RunRefusedError as error:
+                raise AttemptLostError(f"the machine refused the session ({error})") from error
+            await asyncio.sleep(RETRY_BACKOFF.pause(failures).total_seconds())
+
+    async def _stream(self) -> Job:
+        end_time = self._reservation.end_if_opened(self._clock.now())
+        if self.job.run_seq and self._reservation.active_time:
+            # What somebody changed when we could not reach the machine, or had written before we were killed.
+            with suppress(RunRefusedError, RunUnknownError):
+                await self._executors.update_session(self.job, self._reservation, self.lease)
+        stream = self._executors.open_session(self.job, self._reservation, self.lease, end_time)
+        async with aclosing(batches(stream)) as arriving:
+            async for batch in arriving:
+                events = [event for event in batch if event.seq > self.job.run_seq]
+                check_contiguous(self.job.run_seq, events)
+                ended = events[-1] if events and events[-1].WhichOneof("event") == "ended" else None
+                await self._note(events[:-1] if ended else events)
+                if ended:
+                    return await self._finish(ended.ended, ended.time.ToDatetime(UTC))
+        raise RunInterruptedError("the stream ended before the session did")
+
+    async def _note(self, events: list[SessionEvent]) -> None:
+        """Stores events, and begins what is due once people can log in."""
+        if not events:
+            return
+        async with self._turn:
+            before = reservation = self._reservation
+            written: list[bytes] = []
+            for event in events:
+                reservation = reservation.after(event)
+                written.append(payloads.session(event))
+                if event.WhichOneof("event") == "ready":
+                    written.append(payloads.active(reservation))
+            job = self.job.progress(events[-1].seq, self.job.cost_micros).changed(reservation=reservation)
+            await self._write(job, written)
+        if reservation.active_time and not before.active_time:
+            await self._becomes_active()
+
+    async def _becomes_active(self) -> None:
+        """The clock starts now: the machine, which was given a time before it was ready, is told the true end."""
+        async with self._turn:
+            with suppress(MachineUnreachableError, WrongReservationStateError):
+                await self._tell_machine(self._reservation)
+            with suppress(PoolError):
+                await self._renew_for(self._reservation)
+        for seconds, duty in self._active_duties():
+            self._begin_after(seconds, duty)
+
+    async def _finish(self, ended: SessionEnded, end_time: datetime) -> Job:
+        async with self._turn:
+            reservation = self._reservation
+            if self._is_cancelled:
+                row = await self._store.get(self.job.job_id)
+                cancel_time = row.cancel_time if row and row.cancel_time else end_time
+                return await self._settle(JobState.CANCELLED, reservation.used(min(end_time, cancel_time)))
+            if reservation.active_time and ended.reason == session_pb2.SESSION_END_REASON_EXPIRED:
+                return await self._settle(JobState.FINISHED, reservation.used(end_time), "Its time was up.")
+            if reservation.active_time and ended.reason in _ENDS_FROM_INSIDE:
+                message = "Its session was ended from inside, or ran out of memory."
+                return await self._settle(JobState.FINISHED, reservation.used(end_time), message)
+        name = session_pb2.SessionEndReason.Name(ended.reason).removeprefix("SESSION_END_REASON_")
+        reason = f"its session ended ({name.lower().replace('_', ' ')}{': ' + ended.details if ended.details else ''})"
+        # An executor that is stopped is no fault of its machine.
+        suspect = ended.unkillable or ended.reason == session_pb2.SESSION_END_REASON_FAILED
+        raise AttemptLostError(reason, machine_suspect=suspect)
+
+    async def _settle(self, ending: JobState, used: timedelta, message: str = "") -> Job:
+        reservation = self._reservation
+        message = reservation.end_reason or message or "Cancelled."
+        finished = run_event_pb2.Finished(message=message)
+        finished.billable.FromTimedelta(used)
+        outcome = Outcome(ending, "", message, finished.SerializeToString(), self.job.charge_for(used))
+        settling = self.job.settle(outcome).changed(reservation=replace(reservation, connections=0))
+        return await self._write(settling, [])
+
+    async def _write(self, after: Job, events: list[bytes]) -> Job:
+        self.job = await uncut(self._store.move(self.job, after, events, self._clock.now()))
+        return self.job
+
+    async def _charge_parts(self) -> Job:
+        """Charges each minute once it is over: the books, alerts and the owner see it in time, whoever dies."""
+        failures = 0
+        while True:
+            try:
+                while self.job.hold_id and self._reservation.parts_due(self._clock.now()) > 0:
+                    await self._charge_part(self.job.hold_id)
+                failures = 0
+            except BillingUnreachableError:
+                failures += 1
+                await asyncio.sleep(RETRY_BACKOFF.pause(failures).total_seconds())
+                continue
+            except StaleJobError:
+                # The follower finds out what became of it.
+                await asyncio.sleep(RETRY_BACKOFF.pause(1).total_seconds())
+                continue
+            next_end = self._reservation.next_part_end()
+            await asyncio.sleep(min(60.0, self._seconds_until(next_end) if next_end else 60.0))
+
+    async def _charge_part(self, hold_id: str) -> None:
+        async with self._turn:
+            reservation = self._reservation
+            if self.job.state is not JobState.RUNNING or self._is_cancelled:
+                raise StaleJobError(self.job.job_id)
+            charged = await self._billing.settle_part(self.job, reservation, hold_id)
+            after = reservation.with_part(charged)
+            await self._write(self.job.changed(reservation=after, cost_micros=after.charged_micros), [])
+
+    async def _keep_lease(self) -> Job:
+        failures = 0
+        while True:
+            try:
+                await self._renew_for(self._reservation)
+                failures = 0
+            except LeaseGoneError as error:
+                raise AttemptLostError(f"its lease is gone ({error})") from error
+            except PoolError as error:
+                failures += 1
+                log.info("a lease is not renewed", extra={"job_id": self.job.job_id, "reason": str(error)})
+            pause = RETRY_BACKOFF.pause(failures) if failures else self._settings.reservation_lease_renewal
+            await asyncio.sleep(pause.total_seconds())
+
+    async def _renew(self) -> None:
+        try:
+            await self._renew_for(self._reservation)
+        except LeaseGoneError as error:
+            raise AttemptLostError(f"its lease is gone ({error})") from error
+        except PoolError as error:
+            # Its lease is as long as it is.
+            log.info("a lease is not renewed", extra={"job_id": self.job.job_id, "reason": str(error)})
+
+    async def _renew_for(self, reservation: Reservation) -> None:
+        term = lease_term(reservation, self._clock.now(), self._settings.longest_preparing)
+        if term > timedelta(0):
+            await self._pool.renew(self.lease.lease_id, term)
+
+    async def _pass_cancellation_on(self) -> Job:
+        """Closes the session, for as long as it takes: it ends by its time at the latest."""
+        failures = 0
+        while True:
+            failures += 1
+            # Repeat even after success: a session that is opened a moment later must end, too.
+            with suppress(ExecutorError):
+                await self._executors.close_session(self.job, self.lease, CLOSE_GRACE)
+            await asyncio.sleep(RETRY_BACKOFF.pause(failures).total_seconds())
+
+    async def _end_no_show(self) -> Job:
+        """Ends a reservation that nobody used."""
+        if self._reservation.last_login_time is None:
+            minutes = self._settings.no_show_after / timedelta(minutes=1)
+            await self.end_early(
+                f"Nobody logged in for {minutes:g} minutes, so the platform ended it (SCHEDULER_NO_SHOW_AFTER)."
+            )
+        return await asyncio.Future()
+
+    async def _exceed_preparing(self) -> Job:
+        if self._reservation.active_time is None:
+            longest = self._settings.longest_preparing
+            raise AttemptLostError(f"the machine did not open the session within {longest}", machine_suspect=True)
+        return await asyncio.Future()
+
+    async def _exceed_time(self) -> Job:
+        while True:
+            expire_time = self._reservation.expire_time or self._clock.now()
+            left = self._seconds_until(expire_time + GRACE + SILENCE_AFTER_END)
+            if left <= 0:
+                raise AttemptLostError("the machine did not tell the end of the session", machine_suspect=True)
+            # It may be extended meanwhile.
+            await asyncio.sleep(left)
+
+    @property
+    def _started(self) -> datetime:
+        return self.job.start_time or self._clock.now()
+
+    def _seconds_until(self, when: datetime) -> float:
+        return max(0.0, (when - self._clock.now()).total_seconds())

@@ -1,0 +1,215 @@
+"""The RPCs about reservations: decode, ask, encode."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from wavepool.scheduler.v1 import reservations_pb2, reservations_pb2_grpc
+
+from servicekit.rpc.proto_time import duration_to_proto
+from services.scheduler import metrics
+from services.scheduler.jobs.errors import InvalidFieldError, WrongReservationStateError
+from services.scheduler.jobs.listing import JobFilter, PageEnd
+from services.scheduler.jobs.reservation import JOB_STATES, Reservation, ReservationState
+from services.scheduler.jobs.states import OVER_STATES, WAITING_STATES, JobState
+from services.scheduler.service.visible_job import visible_reservation
+from services.scheduler.wire import reservations as wire
+from services.scheduler.wire.page_token import page_end, page_token
+from vocabulary.names import known_name, none_of
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from services.scheduler.jobs.job import Job
+    from services.scheduler.peers.billing import Billing
+    from services.scheduler.queue.availability import AvailabilityReader
+    from services.scheduler.queue.forecast import Forecast
+    from services.scheduler.queue.reservation_admission import ReservationAdmission
+    from services.scheduler.queue.waiting import WaitingJobs
+    from services.scheduler.runs.canceller import Canceller
+    from services.scheduler.runs.reservation_changes import ReservationChanges
+    from services.scheduler.runs.watcher import Watcher
+    from services.scheduler.store.job_reader import JobReader
+    from services.scheduler.store.job_store import JobStore
+
+DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE = 50, 200
+_OPEN_STATES = frozenset({ReservationState.ACTIVE, ReservationState.EXPIRING})
+
+
+class ReservationServicer(reservations_pb2_grpc.ReservationServiceServicer):
+    """The servicer. Every method may be called at any time; the interceptor maps its errors to statuses."""
+
+    def __init__(
+        self,
+        admission: ReservationAdmission,
+        store: JobStore,
+        reader: JobReader,
+        billing: Billing,
+        waiting: WaitingJobs,
+        changes: ReservationChanges,
+        canceller: Canceller,
+        watcher: Watcher,
+        forecast: Forecast,
+        availability: AvailabilityReader,
+    ) -> None:
+        self._admission = admission
+        self._store = store
+        self._reader = reader
+        self._billing = billing
+        self._waiting = waiting
+        self._changes = changes
+        self._canceller = canceller
+        self._watcher = watcher
+        self._forecast = forecast
+        self._availability = availability
+
+    async def CreateReservation(
+        self, request: reservations_pb2.CreateReservationRequest, context: object
+    ) -> reservations_pb2.CreateReservationResponse:
+        """Puts a reservation in the queue."""
+        del context
+        job = await self._admission.create(request)
+        return reservations_pb2.CreateReservationResponse(reservation=self._proto(job))
+
+    async def QuoteReservation(
+        self, request: reservations_pb2.QuoteReservationRequest, context: object
+    ) -> reservations_pb2.QuoteReservationResponse:
+        """Prices a reservation."""
+        del context
+        quote = await self._admission.quote(request)
+        wait = quote.standing.wait
+        return reservations_pb2.QuoteReservationResponse(
+            gpu_type=quote.job.spec.gpu_type,
+            gpus=quote.job.spec.resources.gpus,
+            duration=duration_to_proto(quote.reservation.duration),
+            price_micros_per_hour=quote.job.price_micros_per_hour,
+            hold_micros=quote.job.hold_micros,
+            eta_p50=duration_to_proto(wait.p50) if wait else None,
+            eta_p90=duration_to_proto(wait.p90) if wait else None,
+        )
+
+    async def GetReservation(
+        self, request: reservations_pb2.GetReservationRequest, context: object
+    ) -> reservations_pb2.GetReservationResponse:
+        """Gets a reservation."""
+        del context
+        job = await visible_reservation(self._store, request.account_ids, request.reservation_id)
+        return reservations_pb2.GetReservationResponse(reservation=self._proto(job))
+
+    async def ListReservations(
+        self, request: reservations_pb2.ListReservationsRequest, context: object
+    ) -> reservations_pb2.ListReservationsResponse:
+        """Lists reservations, newest first."""
+        del context
+        for name, value in [("user_id", request.user_id), *(("account_ids", one) for one in request.account_ids)]:
+            # PostgreSQL accepts no NUL character, not even in a comparison.
+            if "\0" in value:
+                raise InvalidFieldError(name, "has a NUL character; send plain text")
+        states = frozenset(wire.reservation_state_from_proto(state) for state in request.states)
+        job_states = frozenset(job_state for state in states for job_state in JOB_STATES[state])
+        wanted = JobFilter(tuple(request.account_ids), job_states, user_id=request.user_id, reservations=True)
+        size = min(request.page_size, MAX_PAGE_SIZE) if request.page_size > 0 else DEFAULT_PAGE_SIZE
+        end = page_end(request.page_token, wanted)
+        found: list[Job] = []
+        # Some states are told apart by more than the column that the query looks at.
+        while len(found) <= size:
+            jobs = await self._reader.page(wanted, size + 1, end)
+            found += [job for job in jobs if not states or job.reservation_state in states]
+            if len(jobs) <= size:
+                break
+            end = PageEnd(jobs[-1].create_time, jobs[-1].job_id)
+        page, more = found[:size], len(found) > size
+        token = page_token(PageEnd(page[-1].create_time, page[-1].job_id), wanted) if more else ""
+        return reservations_pb2.ListReservationsResponse(
+            reservations=[self._proto(job) for job in page], next_page_token=token
+        )
+
+    async def WatchReservation(
+        self, request: reservations_pb2.WatchReservationRequest, context: object
+    ) -> AsyncIterator[reservations_pb2.WatchReservationResponse]:
+        """Streams a reservation's events."""
+        del context
+        job = await visible_reservation(self._store, request.account_ids, request.reservation_id)
+        if not 0 <= request.after_seq <= job.last_seq:
+            raise InvalidFieldError("after_seq", f"is {request.after_seq}; give 0 to {job.last_seq}, its last")
+        with metrics.job_followers.track_inprogress():
+            async for event in self._watcher.follow(job.job_id, request.after_seq):
+                yield reservations_pb2.WatchReservationResponse(event=wire.reservation_event_to_proto(event))
+
+    async def CancelReservation(
+        self, request: reservations_pb2.CancelReservationRequest, context: object
+    ) -> reservations_pb2.CancelReservationResponse:
+        """Ends a reservation."""
+        del context
+        job = await visible_reservation(self._store, request.account_ids, request.reservation_id)
+        job = await self._canceller.cancel(job, request.reason)
+        return reservations_pb2.CancelReservationResponse(reservation=self._proto(job))
+
+    async def ExtendReservation(
+        self, request: reservations_pb2.ExtendReservationRequest, context: object
+    ) -> reservations_pb2.ExtendReservationResponse:
+        """Adds time to a reservation."""
+        del context
+        job = await visible_reservation(self._store, request.account_ids, request.reservation_id)
+        job = await self._changes.extend(job, _reservation_of(job), request)
+        return reservations_pb2.ExtendReservationResponse(reservation=self._proto(job))
+
+    async def UpdateReservation(
+        self, request: reservations_pb2.UpdateReservationRequest, context: object
+    ) -> reservations_pb2.UpdateReservationResponse:
+        """Changes a reservation's name, or who may log in."""
+        del context
+        job = await visible_reservation(self._store, request.account_ids, request.reservation_id)
+        job = await self._changes.update(job, request)
+        return reservations_pb2.UpdateReservationResponse(reservation=self._proto(job))
+
+    async def GetTunnelTarget(
+        self, request: reservations_pb2.GetTunnelTargetRequest, context: object
+    ) -> reservations_pb2.GetTunnelTargetResponse:
+        """Says where the session of a reservation is."""
+        del context
+        job = await visible_reservation(self._store, request.account_ids, request.reservation_id)
+        state = job.reservation_state
+        # One that is cancelled is about to be closed.
+        if job.lease is None or job.cancel_time or state not in _OPEN_STATES or job.state is not JobState.RUNNING:
+            raise WrongReservationStateError(_why_no_tunnel(job, state))
+        return reservations_pb2.GetTunnelTargetResponse(lease_id=job.lease.lease_id, session_id=job.run_id)
+
+    async def GetAvailability(
+        self, request: reservations_pb2.GetAvailabilityRequest, context: object
+    ) -> reservations_pb2.GetAvailabilityResponse:
+        """Says what could be reserved now."""
+        del context
+        prices = await self._billing.prices_micros_per_hour()
+        gpu_types = list(prices)
+        if request.gpu_type:
+            known = known_name(request.gpu_type, gpu_types)
+            if not known:
+                raise InvalidFieldError("gpu_type", none_of(request.gpu_type, gpu_types))
+            gpu_types = [known]
+        return reservations_pb2.GetAvailabilityResponse(
+            gpu_types=[wire.availability_to_proto(one) for one in self._availability.of(gpu_types, prices)]
+        )
+
+    def _proto(self, job: Job) -> reservations_pb2.Reservation:
+        reservation = _reservation_of(job)
+        if job.state not in WAITING_STATES or job.job_id not in self._waiting:
+            return wire.reservation_to_proto(job, reservation)
+        standing = self._forecast.standing(job, is_promise=False)
+        return wire.reservation_to_proto(job, reservation, standing.position, standing.wait)
+
+
+def _reservation_of(job: Job) -> Reservation:
+    if job.reservation is None:
+        raise TypeError(f"{job.job_id} is no reservation")
+    return job.reservation
+
+
+def _why_no_tunnel(job: Job, state: ReservationState) -> str:
+    if state is ReservationState.QUEUED:
+        return "The reservation waits for its GPUs. Connect when it is active: `wavepool reservations show` says when."
+    if state is ReservationState.PREPARING:
+        return "The session is being opened. Try again in a moment."
+    if job.state in OVER_STATES:
+        return f"The reservation is {state}: {job.message or 'it is over'} Reserve again to go on."
+    return "The reservation is being ended. Reserve again to go on."

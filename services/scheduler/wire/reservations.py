@@ -1,0 +1,130 @@
+"""Converts reservations and their events to protos and back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from wavepool.executor.v1 import session_pb2
+from wavepool.scheduler.v1 import reservations_pb2
+
+from servicekit.rpc.proto_time import duration_to_proto, instant_to_proto
+from services.scheduler.jobs.errors import InvalidFieldError
+from services.scheduler.jobs.reservation import ReservationState
+
+if TYPE_CHECKING:
+    from services.scheduler.jobs.availability import Availability
+    from services.scheduler.jobs.estimate import WaitEstimate
+    from services.scheduler.jobs.job import Job, JobEvent
+    from services.scheduler.jobs.reservation import Reservation
+
+_STATES: dict[ReservationState, reservations_pb2.ReservationState.ValueType] = {
+    state: reservations_pb2.ReservationState.Value(f"RESERVATION_STATE_{state.name}") for state in ReservationState
+}
+_STATES_BY_NUMBER: dict[int, ReservationState] = {number: state for state, number in _STATES.items()}
+
+
+def reservation_to_proto(
+    job: Job, reservation: Reservation, position: int = 0, wait: WaitEstimate | None = None
+) -> reservations_pb2.Reservation:
+    """The reservation as a proto; `position` and `wait` while it waits."""
+    steps = [
+        reservations_pb2.ReservationStep(name=step.name, duration=duration_to_proto(step.duration))
+        for step in reservation.steps
+    ]
+    if job.start_time:
+        queued = duration_to_proto(job.start_time - job.create_time)
+        steps.insert(0, reservations_pb2.ReservationStep(name="queue", duration=queued))
+    return reservations_pb2.Reservation(
+        reservation_id=job.job_id,
+        account_id=job.account_id,
+        user_id=job.user_id,
+        spec=_spec_to_proto(job, reservation),
+        state=reservation_state_to_proto(job.reservation_state),
+        message=job.message,
+        create_time=instant_to_proto(job.create_time),
+        launch_time=instant_to_proto(job.start_time),
+        active_time=instant_to_proto(reservation.active_time),
+        expire_time=instant_to_proto(reservation.expire_time),
+        end_time=instant_to_proto(job.end_time),
+        machine_id=job.machine_id,
+        machine_gpu_type=job.machine_gpu_type,
+        machine_gpus=sorted({slot.gpu for slot in job.lease.slots}) if job.lease else (),
+        host_key=reservation.host_key,
+        login_user=reservation.login_user,
+        gaps=reservation.gaps,
+        steps=steps,
+        extensions=[
+            reservations_pb2.ReservationExtension(
+                duration=duration_to_proto(one.duration), time=instant_to_proto(one.time), user_id=one.user_id
+            )
+            for one in reservation.extensions
+        ],
+        out_of_memory_kills=reservation.out_of_memory_kills,
+        last_login_time=instant_to_proto(reservation.last_login_time),
+        connections=reservation.connections,
+        price_micros_per_hour=job.machine_price_micros_per_hour,
+        hold_micros=job.hold_micros,
+        cost_micros=job.cost_micros,
+        last_seq=job.last_seq,
+        position=position,
+        eta_p50=duration_to_proto(wait.p50) if wait else None,
+        eta_p90=duration_to_proto(wait.p90) if wait else None,
+    )
+
+
+def reservation_event_to_proto(event: JobEvent) -> reservations_pb2.ReservationEvent:
+    """The event as a proto, with its place in the log."""
+    message = reservations_pb2.ReservationEvent.FromString(event.payload)
+    message.reservation_id = event.job_id
+    message.seq = event.seq
+    message.time.FromDatetime(event.time)
+    message.attempt = event.attempt
+    message.cost_micros = event.cost_micros
+    return message
+
+
+def availability_to_proto(found: Availability) -> reservations_pb2.GpuAvailability:
+    """What there is of a GPU type."""
+    return reservations_pb2.GpuAvailability(
+        gpu_type=found.gpu_type,
+        total_gpus=found.total_gpus,
+        free_gpus=found.free_gpus,
+        largest_free=found.largest_free,
+        reserved_gpus=found.reserved_gpus,
+        queue_length=found.queue_length,
+        price_micros_per_hour=found.price_micros_per_hour,
+        waits=[
+            reservations_pb2.SizeWait(
+                gpus=gpus,
+                eta_p50=duration_to_proto(wait.p50) if wait else None,
+                eta_p90=duration_to_proto(wait.p90) if wait else None,
+            )
+            for gpus, wait in found.waits.items()
+        ],
+    )
+
+
+def reservation_state_to_proto(state: ReservationState) -> reservations_pb2.ReservationState.ValueType:
+    """The state as a proto."""
+    return _STATES[state]
+
+
+def reservation_state_from_proto(number: int) -> ReservationState:
+    """The state that a list is filtered by; raises InvalidFieldError."""
+    if number not in _STATES_BY_NUMBER:
+        legal = ", ".join(state.name for state in _STATES)
+        raise InvalidFieldError("states", f"{number} is no state of a reservation; give {legal}")
+    return _STATES_BY_NUMBER[number]
+
+
+def _spec_to_proto(job: Job, reservation: Reservation) -> reservations_pb2.ReservationSpec:
+    return reservations_pb2.ReservationSpec(
+        gpu_type=job.spec.gpu_type,
+        gpus=job.spec.resources.gpus,
+        duration=duration_to_proto(reservation.duration),
+        name=reservation.name,
+        keys=[session_pb2.SessionKey(user=key.user, public_key=key.line) for key in reservation.keys],
+        queue=job.spec.queue,
+        priority=job.spec.priority,
+        fallback_gpu_types=job.spec.fallback_gpu_types,
+    )

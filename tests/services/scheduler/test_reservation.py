@@ -1,0 +1,251 @@
+"""The pure decisions about reservations: their time, their parts, their names, their states."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+from wavepool.executor.v1 import session_pb2
+from wavepool.scheduler.v1 import reservations_pb2
+
+from services.billing.ledger.holds import Hold
+from services.scheduler.jobs.errors import InvalidRequestError
+from services.scheduler.jobs.reservation import GRACE, PART, Extension, Reservation, ReservationState, state_of
+from services.scheduler.jobs.reservation_checks import (
+    ReservationLimits,
+    admit_reservation,
+    changed_keys,
+    extension_of,
+    free_name,
+    longest_for,
+    wrong_name,
+)
+from services.scheduler.jobs.states import JobState
+from services.scheduler.store.json_columns import ReservationColumn
+from tests.services.scheduler.cluster import KEY, sound_reservation
+from vocabulary.money import Tariff, price_of
+from vocabulary.ssh_keys import Key
+
+BEGIN = datetime(2026, 11, 26, 12, tzinfo=UTC)
+HOUR = timedelta(hours=1)
+LIMITS = ReservationLimits(timedelta(minutes=5), 24 * HOUR, 48 * HOUR)
+GPU_TYPES = ("MI300X", "MI300A", "MI250X", "MI210")
+PLAIN = Reservation("train", (Key("alice", KEY),), HOUR)
+
+
+def at(event: session_pb2.SessionEvent, when: datetime) -> session_pb2.SessionEvent:
+    event.time.FromDatetime(when)
+    return event
+
+
+def ready() -> session_pb2.SessionEvent:
+    return session_pb2.SessionEvent(ready=session_pb2.SessionReady(host_key="ssh-ed25519 AAAA", user="dev"))
+
+
+def faults(**changes: object) -> str:
+    with pytest.raises(InvalidRequestError) as caught:
+        admit_reservation(sound_reservation(**changes), GPU_TYPES, LIMITS, [])
+    return str(caught.value)
+
+
+def test_its_time_begins_when_people_can_log_in_and_the_grace_is_free() -> None:
+    assert (PLAIN.expire_time, PLAIN.used(BEGIN + HOUR)) == (None, timedelta(0))
+    active = PLAIN.after(at(ready(), BEGIN))
+    assert active.expire_time == BEGIN + HOUR
+    assert active.used(BEGIN + timedelta(seconds=90)) == timedelta(seconds=90)
+    assert active.used(BEGIN + HOUR + GRACE) == HOUR
+    assert active.used(BEGIN - HOUR) == timedelta(0)
+
+
+def test_a_part_is_due_when_its_minute_is_over_and_none_is_due_after_the_end() -> None:
+    active = PLAIN.after(at(ready(), BEGIN))
+    assert [active.parts_due(BEGIN + seconds * timedelta(seconds=1)) for seconds in (0, 59, 60, 179)] == [0, 0, 1, 2]
+    assert active.with_part(1).parts_due(BEGIN + 3 * PART) == 2
+    assert active.parts_due(BEGIN + HOUR + GRACE) == 60
+    assert replace(active, parts=59).next_part_end() == BEGIN + HOUR
+    assert replace(active, parts=60).next_part_end() is None
+
+
+def test_logins_are_counted_and_the_last_words_make_it_expire() -> None:
+    login = session_pb2.SessionEvent(login=session_pb2.SessionLogin(connection=1, user="alice"))
+    logout = session_pb2.SessionEvent(logout=session_pb2.SessionLogout(connection=1, user="alice"))
+    inside = PLAIN.after(at(login, BEGIN))
+    assert (inside.connections, inside.last_login_time) == (1, BEGIN)
+    assert inside.after(at(logout, BEGIN)).connections == 0
+    warned = PLAIN.after(session_pb2.SessionEvent(warning=session_pb2.SessionWarning(minutes_left=5)))
+    assert not warned.is_expiring
+    last = session_pb2.SessionEvent(warning=session_pb2.SessionWarning(minutes_left=0))
+    assert warned.after(last).is_expiring
+
+
+def test_an_event_that_is_unknown_to_us_changes_nothing() -> None:
+    assert PLAIN.after(session_pb2.SessionEvent(seq=7)) == PLAIN
+
+
+@pytest.mark.parametrize(
+    ("state", "active", "cancelled", "expected"),
+    [
+        (JobState.QUEUED, False, False, ReservationState.QUEUED),
+        (JobState.PROVISIONING, False, False, ReservationState.QUEUED),
+        (JobState.RUNNING, False, False, ReservationState.PREPARING),
+        (JobState.RUNNING, True, False, ReservationState.ACTIVE),
+        (JobState.RUNNING, True, True, ReservationState.EXPIRING),
+        (JobState.SETTLING, True, False, ReservationState.EXPIRING),
+        (JobState.FINISHED, True, False, ReservationState.EXPIRED),
+        (JobState.CANCELLED, True, True, ReservationState.CANCELLED),
+        (JobState.FAILED, True, False, ReservationState.FAILED),
+    ],
+)
+def test_its_state_is_that_of_its_job_and_says_more_while_that_runs(
+    state: JobState, active: bool, cancelled: bool, expected: ReservationState
+) -> None:
+    reservation = PLAIN.after(at(ready(), BEGIN)) if active else PLAIN
+    assert state_of(state, reservation, is_cancelled=cancelled) is expected
+
+
+def test_a_lost_attempt_forgets_its_session_and_keeps_what_people_asked_for() -> None:
+    extension = Extension(HOUR, BEGIN, "user-1", "key")
+    before = PLAIN.after(session_pb2.SessionEvent(step=session_pb2.SessionStep(name="sandbox"))).extended(extension)
+    assert before.afresh() == replace(PLAIN, extensions=(extension,))
+
+
+@pytest.mark.parametrize("name", ["a", "train-2", "x" * 63])
+def test_a_label_is_a_name(name: str) -> None:
+    assert wrong_name(name) == ""
+
+
+@pytest.mark.parametrize("name", ["Train", "2train", "a--b", "a-", "-a", "x" * 64, "a b", "ä", "a\n"])
+def test_what_is_no_label_is_no_name(name: str) -> None:
+    assert "it must have 1 to 63 lower case letters" in wrong_name(name)
+
+
+@given(st.sets(st.sampled_from(["a", "a-2", "a-3", "x" * 63, "x" * 61 + "-2"])), st.sampled_from(["a", "x" * 63]))
+def test_a_free_name_is_a_name_that_nobody_has(taken: set[str], name: str) -> None:
+    found = free_name(name, taken)
+    assert found not in taken
+    assert wrong_name(found) == ""
+
+
+def test_a_request_has_its_gpus_its_time_and_a_name_of_its_type() -> None:
+    spec, reservation = admit_reservation(
+        sound_reservation(gpu_type="mi300x", gpus=4, fallback_gpu_types=["mi300a"]), GPU_TYPES, LIMITS, []
+    )
+    assert (spec.gpu_types, spec.resources.gpus, spec.resources.is_part) == (("MI300X", "MI300A"), 4, False)
+    assert spec.time_limit_seconds == 3600 + GRACE.total_seconds()
+    assert (reservation.name, reservation.duration, reservation.users) == ("mi300x", HOUR, ("alice",))
+
+
+def test_the_refusals_name_the_rule_and_the_fix() -> None:
+    assert "'A100', and the nearest is" in faults(gpu_type="A100")
+    assert "spec.gpus: is 16; a machine has at most 8" in faults(gpus=16)
+    assert "spec.gpus: is -1; it must be one of 1, 2, 4, 8" in faults(gpus=-1)
+    assert "spec.priority: is 101" in faults(priority=101)
+    assert "spec.keys: is empty; give at least one public key" in faults(keys=[])
+
+
+@pytest.mark.parametrize(
+    ("seconds", "fault"),
+    [
+        (0, "is 0 s; the least is 5 minutes"),
+        (36, "is 36 s; the least is 5 minutes"),
+        (-3600, "the least is 5 minutes"),
+        (25 * 3600, "is 25 h; the most is 24 h"),
+        (300_000_000_000, "the most is 24 h"),
+    ],
+)
+def test_a_time_that_is_too_short_or_too_long_is_refused(seconds: int, fault: str) -> None:
+    asked = reservations_pb2.ReservationSpec(keys=sound_reservation().keys)
+    asked.duration.seconds = seconds
+    with pytest.raises(InvalidRequestError, match="duration") as caught:
+        admit_reservation(asked, GPU_TYPES, LIMITS, [])
+    assert fault in str(caught.value)
+
+
+def test_extensions_fill_up_what_is_left_and_no_more() -> None:
+    reservation = replace(PLAIN, duration=24 * HOUR)
+    assert extension_of(24 * 3600, reservation, LIMITS) == 24 * HOUR
+    full = reservation.extended(Extension(24 * HOUR, BEGIN, "", "key"))
+    with pytest.raises(InvalidRequestError, match="all that it may have"):
+        extension_of(60, full, LIMITS)
+    with pytest.raises(InvalidRequestError, match="the least is 1 minutes"):
+        extension_of(0, reservation, LIMITS)
+
+
+def test_two_people_cannot_have_one_key() -> None:
+    with pytest.raises(InvalidRequestError, match="is that of alice, too"):
+        changed_keys(PLAIN, [session_pb2.SessionKey(user="bob", public_key=KEY)], [])
+
+
+@given(st.integers(0, 10**9), st.integers(1, 24 * 60))
+def test_the_time_that_is_possible_is_never_more_than_the_credit(available: int, minutes: int) -> None:
+    duration = minutes * timedelta(minutes=1)
+    hold = price_of(duration, 1_990_000, gpus=8)
+    possible = longest_for(available, hold, duration)
+    assert price_of(possible, 1_990_000, gpus=8) <= available + 1
+
+
+def test_a_row_gives_the_reservation_back() -> None:
+    column = ReservationColumn()
+    reservation = PLAIN.after(at(ready(), BEGIN)).extended(Extension(HOUR, BEGIN, "user-1", "key")).with_part(33)
+    stored = column.process_bind_param(reservation, None)  # pyright: ignore[reportArgumentType]
+    assert column.process_result_value(stored, None) == reservation  # pyright: ignore[reportArgumentType]
+
+
+class ReservationLife(RuleBasedStateMachine):
+    """An active reservation over any course of time, extensions, charges that are due, and an end at any moment."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.now = BEGIN
+        self.reservation = PLAIN.after(at(ready(), BEGIN))
+        self.hold = Hold("hold", "account", self.price(HOUR), tariffs={"MI300X": Tariff(1_990_000, gpus=8)})
+        self.is_over = False
+
+    def price(self, duration: timedelta) -> int:
+        return price_of(duration, 1_990_000, gpus=8)
+
+    def charge(self, billable: timedelta, *, final: bool) -> int:
+        before = self.hold.charged_micros
+        price = self.hold.price_of(billable, "MI300X")
+        self.hold = self.hold.charge(price, final=final, billable=billable)
+        return self.hold.charged_micros - before
+
+    @rule(seconds=st.integers(0, 4000))
+    def time_goes_on(self, seconds: int) -> None:
+        self.now += seconds * timedelta(seconds=1)
+
+    @precondition(lambda self: not self.is_over)
+    @rule(minutes=st.integers(1, 300))
+    def is_extended(self, minutes: int) -> None:
+        more = minutes * timedelta(minutes=1)
+        key = f"extension {len(self.reservation.extensions)}"
+        self.hold = self.hold.extend(self.price(more), None)
+        self.reservation = self.reservation.extended(Extension(more, self.now, "user-1", key))
+
+    @precondition(lambda self: not self.is_over)
+    @rule()
+    def what_is_due_is_charged(self) -> None:
+        while self.reservation.parts_due(self.now) > 0:
+            self.reservation = self.reservation.with_part(self.charge(PART, final=False))
+
+    @precondition(lambda self: not self.is_over)
+    @rule()
+    def ends(self) -> None:
+        used = self.reservation.used(self.now)
+        self.charge(max(timedelta(0), used - PART * self.reservation.parts), final=True)
+        self.is_over = True
+        assert self.hold.charged_micros == self.price(used), "the parts cost what the whole costs"
+
+    @invariant()
+    def the_hold_covers_all_time_and_no_time_is_charged_twice(self) -> None:
+        assert self.hold.amount_micros >= self.price(self.reservation.total)
+        assert self.reservation.parts * PART <= self.reservation.total
+        assert self.is_over or self.hold.charged_micros == self.price(self.reservation.parts * PART)
+        assert self.reservation.used(self.now) <= self.reservation.total
+
+
+TestReservationLife = ReservationLife.TestCase

@@ -1,0 +1,532 @@
+"""Reservations from the call to the books, with a real scheduler beside scripted machines and a scripted billing."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+import grpc
+import pytest
+from google.protobuf.duration_pb2 import Duration
+from wavepool.executor.v1 import session_pb2
+from wavepool.scheduler.v1 import queues_pb2, queues_pb2_grpc, reservations_pb2
+from wavepool.vmpool.v1 import vmpool_pb2
+
+from services.scheduler.jobs.reservation import GRACE, PART
+from tests.services.scheduler.cluster import (
+    ACCOUNT,
+    KEY,
+    TIMEOUT_SECONDS,
+    USER,
+    LaterClock,
+    scripted_cluster,
+    sound_reservation,
+    until,
+)
+from tests.services.scheduler.scripted_sessions import HOST_KEY
+from vocabulary.money import price_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.services.scheduler.cluster import Cluster
+
+OTHER_KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAII+adbZKTets2cZk/46cy9OLgbkCDoImwgkTEbZR7+z9"
+HOUR = timedelta(hours=1)
+PRICE = 1_990_000
+
+
+def kinds(events: list[reservations_pb2.ReservationEvent]) -> list[str]:
+    return [event.session.WhichOneof("event") or event.WhichOneof("event") or "unknown" for event in events]
+
+
+async def active(cluster: Cluster, key: str = "key", **changes: object) -> reservations_pb2.Reservation:
+    reservation = await cluster.reserve(key, **changes)
+    await cluster.reservation_events(reservation.reservation_id, "active")
+    return await cluster.reservation(reservation.reservation_id)
+
+
+async def refused(call: object) -> grpc.aio.AioRpcError:
+    with pytest.raises(grpc.aio.AioRpcError) as caught:
+        await call  # pyright: ignore[reportGeneralTypeIssues]
+    return caught.value
+
+
+def named(reservation: reservations_pb2.Reservation) -> dict[str, object]:
+    return {"account_ids": [ACCOUNT], "reservation_id": reservation.reservation_id}
+
+
+async def cancel(cluster: Cluster, reservation: reservations_pb2.Reservation, reason: str = "") -> None:
+    request = reservations_pb2.CancelReservationRequest(
+        account_ids=[ACCOUNT], reservation_id=reservation.reservation_id, reason=reason
+    )
+    await cluster.reservations.CancelReservation(request, timeout=TIMEOUT_SECONDS)
+
+
+async def extend(
+    cluster: Cluster, reservation: reservations_pb2.Reservation, more: timedelta, key: str = "more"
+) -> reservations_pb2.Reservation:
+    duration = Duration()
+    duration.FromTimedelta(more)
+    request = reservations_pb2.ExtendReservationRequest(
+        account_ids=[ACCOUNT],
+        reservation_id=reservation.reservation_id,
+        duration=duration,
+        user_id=USER,
+        idempotency_key=key,
+    )
+    return (await cluster.reservations.ExtendReservation(request, timeout=TIMEOUT_SECONDS)).reservation
+
+
+async def update(
+    cluster: Cluster, reservation: reservations_pb2.Reservation, **changes: object
+) -> reservations_pb2.Reservation:
+    request = reservations_pb2.UpdateReservationRequest(
+        account_ids=[ACCOUNT],
+        reservation_id=reservation.reservation_id,
+        **changes,  # pyright: ignore[reportArgumentType]
+    )
+    return (await cluster.reservations.UpdateReservation(request, timeout=TIMEOUT_SECONDS)).reservation
+
+
+async def tunnel_target(
+    cluster: Cluster, reservation: reservations_pb2.Reservation
+) -> reservations_pb2.GetTunnelTargetResponse:
+    request = reservations_pb2.GetTunnelTargetRequest(account_ids=[ACCOUNT], reservation_id=reservation.reservation_id)
+    return await cluster.reservations.GetTunnelTarget(request, timeout=TIMEOUT_SECONDS)
+
+
+async def test_a_reservation_waits_gets_its_gpus_and_is_active_when_its_session_is_ready(cluster: Cluster) -> None:
+    queued = await cluster.reserve(name="train")
+    assert (queued.reservation_id[:4], queued.spec.name, queued.user_id) == ("res_", "train", USER)
+    events = await cluster.reservation_events(queued.reservation_id, "active")
+    assert kinds(events) == ["queued", "provisioning", "step", "ready", "active"]
+    assert [event.seq for event in events] == [1, 2, 3, 4, 5]
+    reservation = await cluster.reservation(queued.reservation_id)
+    assert reservation.state == reservations_pb2.RESERVATION_STATE_ACTIVE
+    assert (reservation.host_key, reservation.login_user, list(reservation.gaps)) == (HOST_KEY, "dev", ["a gap"])
+    assert [step.name for step in reservation.steps] == ["queue", "sandbox"]
+    assert list(reservation.machine_gpus) == [0]
+    lasts = reservation.expire_time.ToDatetime() - reservation.active_time.ToDatetime()
+    assert lasts == HOUR
+    assert reservation.hold_micros == PRICE
+
+
+async def test_the_machine_is_given_the_keys_and_the_end_that_counts_from_ready(cluster: Cluster) -> None:
+    reservation = await active(cluster)
+    (session,) = cluster.sessions.sessions.values()
+    assert session.request.session_id == f"{reservation.reservation_id}-1"
+    assert [(key.user, key.public_key) for key in session.request.keys] == [("alice", KEY)]
+    await until(lambda: bool(cluster.sessions.updates))
+    assert cluster.sessions.updates[0].end_time == reservation.expire_time
+
+
+async def test_a_reservation_has_a_lease_of_its_own_kind_that_outlives_it(cluster: Cluster) -> None:
+    await active(cluster, gpus=1)
+    (granted,) = cluster.pool.granted
+    assert granted.holder == vmpool_pb2.LEASE_HOLDER_RESERVATION
+    assert granted.duration.ToTimedelta() >= HOUR + GRACE + HOUR, "its preparation may take an hour"
+
+
+async def test_several_gpus_are_held_and_priced_together(stopped_cluster: Cluster) -> None:
+    cluster = stopped_cluster
+    await cluster.pool.tell("machine-1", "STOPPED")
+    await cluster.pool.tell("machine-8", "WARM", gpus=8)
+    await cluster.start()
+    reservation = await active(cluster, gpus=4)
+    assert list(reservation.machine_gpus) == [0, 1, 2, 3]
+    assert reservation.hold_micros == 4 * PRICE
+    (hold,) = cluster.billing.holds.values()
+    assert (hold.gpu_count, hold.longest_time.ToTimedelta(), hold.subject) == (4, HOUR, reservation.reservation_id)
+
+
+async def test_a_session_whose_time_is_up_ends_the_reservation_with_the_whole_charge(cluster: Cluster) -> None:
+    reservation = await active(cluster)
+    session = cluster.sessions.sessions[f"{reservation.reservation_id}-1"]
+    end = reservation.expire_time.ToDatetime(UTC)
+    await session.add(end, warning=session_pb2.SessionWarning(minutes_left=0))
+    await cluster.reservation_events(reservation.reservation_id, "warning")
+    expiring = await cluster.reservation(reservation.reservation_id)
+    assert expiring.state == reservations_pb2.RESERVATION_STATE_EXPIRING
+    await session.end("EXPIRED", end + GRACE)
+    events = await cluster.reservation_events(reservation.reservation_id)
+    assert events[-1].ended.state == reservations_pb2.RESERVATION_STATE_EXPIRED
+    assert events[-1].ended.cost_micros == PRICE, "the grace is free"
+    over = await cluster.reservation(reservation.reservation_id)
+    assert (over.cost_micros, over.message) == (PRICE, "Its time was up.")
+    assert not cluster.pool.live
+    assert not cluster.billing.open_holds()
+
+
+async def test_a_reservation_that_is_cancelled_pays_for_the_time_that_it_was_used(cluster: Cluster) -> None:
+    reservation = await active(cluster)
+    await cancel(cluster, reservation)
+    events = await cluster.reservation_events(reservation.reservation_id)
+    assert events[-1].ended.state == reservations_pb2.RESERVATION_STATE_CANCELLED
+    (settled,) = cluster.billing.settled.values()
+    used = settled.billable_time.ToTimedelta()
+    assert timedelta(0) < used < timedelta(minutes=1)
+    assert events[-1].ended.cost_micros == price_of(used, PRICE)
+    assert not cluster.pool.live
+
+
+async def test_a_reservation_in_the_queue_is_cancelled_without_a_charge(stopped_cluster: Cluster) -> None:
+    cluster = stopped_cluster
+    await cluster.pool.tell("machine-1", "STOPPED")
+    await cluster.start()
+    reservation = await cluster.reserve()
+    assert (reservation.state, reservation.position) == (reservations_pb2.RESERVATION_STATE_QUEUED, 1)
+    await cancel(cluster, reservation, "The room is too hot.")
+    events = await cluster.reservation_events(reservation.reservation_id)
+    assert kinds(events) == ["queued", "ended"]
+    assert (events[-1].ended.message, events[-1].ended.cost_micros) == ("The room is too hot.", 0)
+    assert not cluster.billing.open_holds()
+
+
+async def test_the_owner_reads_why_somebody_ended_an_active_reservation(cluster: Cluster) -> None:
+    reservation = await active(cluster)
+    await cancel(cluster, reservation, "Ended by the operator: maintenance.")
+    events = await cluster.reservation_events(reservation.reservation_id)
+    assert events[-1].ended.message == "Ended by the operator: maintenance."
+    assert events[-1].ended.state == reservations_pb2.RESERVATION_STATE_CANCELLED
+
+
+async def test_each_minute_is_charged_once_and_the_end_charges_the_rest(stopped_cluster: Cluster) -> None:
+    cluster, clock = stopped_cluster, LaterClock()
+    cluster.clock = clock
+    await cluster.start()
+    reservation = await active(cluster)
+    await cluster.stop()
+    cluster.sessions.sessions[f"{reservation.reservation_id}-1"].clock = clock
+    clock.later = 3 * PART + PART / 2
+    cluster.billing.lost_answers.add("SettleCharge")
+    await cluster.start()
+    await until(lambda: len(cluster.billing.parts) == 1)
+    cluster.billing.lost_answers.clear()
+    await until(lambda: len(cluster.billing.parts) == 3)
+    assert {part.billable_time.ToTimedelta() for part in cluster.billing.parts.values()} == {PART}
+    assert all(part.partial for part in cluster.billing.parts.values())
+    await cancel(cluster, reservation)
+    events = await cluster.reservation_events(reservation.reservation_id)
+    (settled,) = cluster.billing.settled.values()
+    rest = settled.billable_time.ToTimedelta()
+    assert PART / 2 <= rest < PART
+    parts = sum(map(cluster.billing.charge, cluster.billing.parts.values()))
+    assert events[-1].ended.cost_micros == parts + cluster.billing.charge(settled)
+
+
+async def test_a_session_outlives_the_scheduler_and_is_found_again(cluster: Cluster) -> None:
+    reservation = await active(cluster)
+    await cluster.stop()
+    session = cluster.sessions.sessions[f"{reservation.reservation_id}-1"]
+    await session.add(login=session_pb2.SessionLogin(connection=1, user="alice", fingerprint="SHA256:x"))
+    await cluster.start()
+    await cluster.reservation_events(reservation.reservation_id, "login")
+    again = await cluster.reservation(reservation.reservation_id)
+    assert (again.state, again.connections) == (reservations_pb2.RESERVATION_STATE_ACTIVE, 1)
+    assert again.expire_time == reservation.expire_time
+    assert len(cluster.sessions.sessions) == 1
+
+
+async def test_a_machine_that_is_silent_keeps_its_reservation(cluster: Cluster) -> None:
+    reservation = await active(cluster)
+    await cluster.sessions.fall_silent()
+    error = await refused(extend(cluster, reservation, HOUR))
+    assert (error.code(), "does not answer" in (error.details() or "")) == (grpc.StatusCode.UNAVAILABLE, True)
+    assert (await cluster.reservation(reservation.reservation_id)).state == reservations_pb2.RESERVATION_STATE_ACTIVE
+    cluster.sessions.silent.clear()
+    session = cluster.sessions.sessions[f"{reservation.reservation_id}-1"]
+    await session.add(login=session_pb2.SessionLogin(connection=1, user="alice"))
+    await cluster.reservation_events(reservation.reservation_id, "login")
+    assert not cluster.pool.releases
+
+
+async def test_a_lost_machine_ends_the_reservation_and_all_that_was_charged_is_given_back(
+    stopped_cluster: Cluster,
+) -> None:
+    cluster, clock = stopped_cluster, LaterClock()
+    cluster.clock = clock
+    await cluster.start()
+    reservation = await active(cluster)
+    await cluster.stop()
+    clock.later = 2 * PART
+    await cluster.start()
+    await until(lambda: len(cluster.billing.parts) == 2)
+    await cluster.pool.tell("machine-1", "LOST", reason="the cloud took it")
+    events = await cluster.reservation_events(reservation.reservation_id)
+    assert events[-1].ended.state == reservations_pb2.RESERVATION_STATE_FAILED
+    assert "the cloud took it" in events[-1].ended.message
+    assert "given back" in events[-1].ended.message
+    assert events[-1].ended.cost_micros == 0
+    charged = sum(map(cluster.billing.charge, cluster.billing.parts.values()))
+    assert [refund.amount_micros for refund in cluster.billing.refunds.values()] == [charged]
+
+
+async def test_a_machine_that_is_lost_before_anybody_could_log_in_is_replaced(stopped_cluster: Cluster) -> None:
+    cluster = stopped_cluster
+    cluster.sessions.opens = False
+    await cluster.start()
+    reservation = await cluster.reserve()
+    await cluster.sessions.opened.wait()
+    preparing = await cluster.reservation(reservation.reservation_id)
+    assert preparing.state == reservations_pb2.RESERVATION_STATE_PREPARING
+    cluster.sessions.opens = True
+    await cluster.pool.tell("machine-2", "WARM")
+    await cluster.pool.tell("machine-1", "LOST")
+    events = await cluster.reservation_events(reservation.reservation_id, "active")
+    assert kinds(events) == ["queued", "provisioning", "retrying", "provisioning", "step", "ready", "active"]
+    assert (await cluster.reservation(reservation.reservation_id)).machine_id == "machine-2"
+
+
+async def test_a_session_that_its_users_end_from_inside_is_charged_until_then(cluster: Cluster) -> None:
+    reservation = await active(cluster)
+    session = cluster.sessions.sessions[f"{reservation.reservation_id}-1"]
+    begin = reservation.active_time.ToDatetime(UTC)
+    await session.end("SANDBOX_ENDED", begin + timedelta(seconds=36))
+    events = await cluster.reservation_events(reservation.reservation_id)
+    assert events[-1].ended.state == reservations_pb2.RESERVATION_STATE_EXPIRED
+    assert events[-1].ended.cost_micros == PRICE // 100
+    assert "from inside" in events[-1].ended.message
+
+
+async def test_an_executor_that_is_stopped_is_our_fault(cluster: Cluster) -> None:
+    reservation = await active(cluster)
+    await cluster.sessions.sessions[f"{reservation.reservation_id}-1"].end("EXECUTOR_STOPPED")
+    events = await cluster.reservation_events(reservation.reservation_id)
+    assert events[-1].ended.state == reservations_pb2.RESERVATION_STATE_FAILED
+    assert events[-1].ended.cost_micros == 0
+
+
+async def test_more_time_is_paid_for_first_and_told_to_the_machine_once(cluster: Cluster) -> None:
+    reservation = await active(cluster)
+    longer = await extend(cluster, reservation, HOUR)
+    lasts = longer.expire_time.ToDatetime() - longer.active_time.ToDatetime()
+    assert lasts == 2 * HOUR
+    assert [one.user_id for one in longer.extensions] == [USER]
+    assert longer.hold_micros == 2 * PRICE
+    assert cluster.sessions.updates[-1].end_time == longer.expire_time
+    again = await extend(cluster, reservation, HOUR)
+    assert again.expire_time == longer.expire_time
+    assert [one.amount_micros for one in cluster.billing.extensions.values()] == [PRICE]
+    events = await cluster.reservation_events(reservation.reservation_id, "extended")
+    assert events[-1].extended.expire_time == longer.expire_time
+
+
+async def test_what_cannot_be_paid_for_is_not_added(cluster: Cluster) -> None:
+    reservation = await active(cluster)
+    cluster.billing.refusals["ExtendHold"] = grpc.StatusCode.FAILED_PRECONDITION
+    error = await refused(extend(cluster, reservation, HOUR))
+    assert error.code() == grpc.StatusCode.FAILED_PRECONDITION
+    assert (await cluster.reservation(reservation.reservation_id)).expire_time == reservation.expire_time
+
+
+async def test_all_time_together_has_a_limit_and_the_refusal_says_what_is_possible(cluster: Cluster) -> None:
+    reservation = await active(cluster)
+    error = await refused(extend(cluster, reservation, 48 * HOUR))
+    assert error.code() == grpc.StatusCode.INVALID_ARGUMENT
+    assert "duration: is 48 h; the most is 47 h, as 48 h in all is the most" in (error.details() or "")
+
+
+async def test_a_reservation_that_waits_cannot_be_extended(stopped_cluster: Cluster) -> None:
+    await stopped_cluster.pool.tell("machine-1", "STOPPED")
+    await stopped_cluster.start()
+    reservation = await stopped_cluster.reserve()
+    error = await refused(extend(stopped_cluster, reservation, HOUR))
+    assert error.code() == grpc.StatusCode.FAILED_PRECONDITION
+    assert "is queued" in (error.details() or "")
+
+
+async def test_others_are_let_in_and_out_of_an_active_reservation(cluster: Cluster) -> None:
+    reservation = await active(cluster)
+    bob = session_pb2.SessionKey(user="bob", public_key=OTHER_KEY)
+    with_bob = await update(cluster, reservation, add_keys=[bob])
+    assert [key.user for key in with_bob.spec.keys] == ["alice", "bob"]
+    assert [key.user for key in cluster.sessions.updates[-1].keys.keys] == ["alice", "bob"]
+    without = await update(cluster, reservation, remove_users=["alice"])
+    assert [key.user for key in without.spec.keys] == ["bob"]
+    error = await refused(update(cluster, reservation, remove_users=["bob"]))
+    assert "would leave nobody" in (error.details() or "")
+    error = await refused(update(cluster, reservation, remove_users=["carol"]))
+    assert "'carol' has no key here; those who have are bob" in (error.details() or "")
+    events = await cluster.reservation_events(reservation.reservation_id, "users_changed")
+    assert list(events[-1].users_changed.users) == ["alice", "bob"]
+
+
+async def test_keys_that_change_while_it_waits_count_when_it_starts(stopped_cluster: Cluster) -> None:
+    cluster = stopped_cluster
+    await cluster.pool.tell("machine-1", "STOPPED")
+    await cluster.start()
+    reservation = await cluster.reserve()
+    bob = session_pb2.SessionKey(user="bob", public_key=OTHER_KEY)
+    await update(cluster, reservation, add_keys=[bob], name="other")
+    await cluster.pool.tell("machine-2", "WARM")
+    await cluster.reservation_events(reservation.reservation_id, "active")
+    (session,) = cluster.sessions.sessions.values()
+    assert [key.user for key in session.request.keys] == ["alice", "bob"]
+    assert (await cluster.reservation(reservation.reservation_id)).spec.name == "other"
+
+
+async def test_a_tunnel_has_a_target_while_people_can_log_in_and_not_before_or_after(stopped_cluster: Cluster) -> None:
+    cluster = stopped_cluster
+    await cluster.pool.tell("machine-1", "STOPPED")
+    await cluster.start()
+    reservation = await cluster.reserve()
+    error = await refused(tunnel_target(cluster, reservation))
+    assert (error.code(), "waits for its GPUs" in (error.details() or "")) == (
+        grpc.StatusCode.FAILED_PRECONDITION,
+        True,
+    )
+    await cluster.pool.tell("machine-2", "WARM")
+    await cluster.reservation_events(reservation.reservation_id, "active")
+    target = await tunnel_target(cluster, reservation)
+    assert (target.lease_id, target.session_id) == ("lease-1", f"{reservation.reservation_id}-1")
+    await cancel(cluster, reservation)
+    await cluster.reservation_events(reservation.reservation_id)
+    error = await refused(tunnel_target(cluster, reservation))
+    assert "is cancelled" in (error.details() or "")
+
+
+async def test_others_do_not_find_it_and_it_is_no_job(cluster: Cluster) -> None:
+    reservation = await active(cluster)
+    other = reservations_pb2.GetReservationRequest(account_ids=["account-2"], reservation_id=reservation.reservation_id)
+    assert (await refused(cluster.reservations.GetReservation(other))).code() == grpc.StatusCode.NOT_FOUND
+    assert (await refused(cluster.job(reservation.reservation_id))).code() == grpc.StatusCode.NOT_FOUND
+    job = await cluster.submit("a job")
+    as_reservation = reservations_pb2.GetReservationRequest(reservation_id=job.job_id)
+    assert (await refused(cluster.reservations.GetReservation(as_reservation))).code() == grpc.StatusCode.NOT_FOUND
+
+
+async def test_a_list_has_those_of_the_wanted_states_by_pages(stopped_cluster: Cluster) -> None:
+    cluster = stopped_cluster
+    await cluster.start()
+    made = [await active(cluster, "0")]
+    made += [await cluster.reserve(str(number)) for number in range(1, 4)]
+    states = [reservations_pb2.RESERVATION_STATE_ACTIVE, reservations_pb2.RESERVATION_STATE_QUEUED]
+    found: list[str] = []
+    request = reservations_pb2.ListReservationsRequest(account_ids=[ACCOUNT], page_size=3, states=states)
+    while True:
+        page = await cluster.reservations.ListReservations(request, timeout=TIMEOUT_SECONDS)
+        found += [one.reservation_id for one in page.reservations]
+        if not page.next_page_token:
+            break
+        request.page_token = page.next_page_token
+    assert found == [one.reservation_id for one in reversed(made)]
+    only = reservations_pb2.ListReservationsRequest(states=[reservations_pb2.RESERVATION_STATE_PREPARING])
+    assert not (await cluster.reservations.ListReservations(only, timeout=TIMEOUT_SECONDS)).reservations
+
+
+async def test_a_repeated_key_gives_the_first_reservation_and_another_content_is_refused(cluster: Cluster) -> None:
+    first = await cluster.reserve("same", name="train")
+    again = await cluster.reserve("same", name="train")
+    assert (again.reservation_id, again.spec.name) == (first.reservation_id, "train")
+    error = await refused(cluster.reserve("same", name="other"))
+    assert error.code() == grpc.StatusCode.ALREADY_EXISTS
+
+
+async def test_a_name_that_is_taken_gets_a_number(cluster: Cluster) -> None:
+    names = [(await cluster.reserve(str(number), name="train")).spec.name for number in range(3)]
+    assert names == ["train", "train-2", "train-3"]
+    assert (await cluster.reserve("unnamed")).spec.name == "mi300x"
+
+
+async def test_credit_that_does_not_do_is_refused_with_the_time_that_is_possible(cluster: Cluster) -> None:
+    cluster.billing.refusals["ReserveCredit"] = grpc.StatusCode.FAILED_PRECONDITION
+    cluster.billing.available_micros = 40_000_000
+    error = await refused(cluster.reserve(gpus=8, duration=Duration(seconds=24 * 3600)))
+    assert error.code() == grpc.StatusCode.FAILED_PRECONDITION
+    assert error.details() == "8 GPUs x 24 h hold $382.08; you have $40.00; 2.5 h are possible."
+    assert not cluster.billing.holds
+
+
+async def test_a_quote_has_price_and_hold_and_stores_nothing(cluster: Cluster) -> None:
+    request = reservations_pb2.QuoteReservationRequest(account_id=ACCOUNT, spec=sound_reservation(keys=[], gpus=2))
+    quote = await cluster.reservations.QuoteReservation(request, timeout=TIMEOUT_SECONDS)
+    assert (quote.gpu_type, quote.gpus, quote.price_micros_per_hour) == ("MI300X", 2, PRICE)
+    assert quote.hold_micros == 2 * PRICE
+    assert not cluster.billing.holds
+    everything = reservations_pb2.ListReservationsRequest()
+    assert not (await cluster.reservations.ListReservations(everything)).reservations
+
+
+async def test_all_faults_of_a_request_are_told_at_once(cluster: Cluster) -> None:
+    error = await refused(
+        cluster.reserve(
+            "",
+            gpu_type="A100",
+            gpus=3,
+            duration=Duration(seconds=36),
+            name="My Box",
+            keys=[session_pb2.SessionKey(user="alice", public_key="ssh-dss AAAA")],
+        )
+    )
+    assert error.code() == grpc.StatusCode.INVALID_ARGUMENT
+    said = error.details() or ""
+    for text in (
+        "idempotency_key: give 1 to 128 characters",
+        "spec.gpu_type: must be one of",
+        "spec.gpus: is 3; it must be one of 1, 2, 4, 8",
+        "spec.duration: is 36 s; the least is 5 minutes",
+        "spec.name: is 'My Box'; it must have",
+        "spec.keys[0].public_key: is a DSA key",
+    ):
+        assert text in said
+    assert not cluster.billing.holds
+
+
+async def test_nobody_who_logs_in_ends_it_and_the_owner_reads_why(tmp_path: Path) -> None:
+    async with scripted_cluster(tmp_path, no_show_after=timedelta(milliseconds=50)) as cluster:
+        await cluster.pool.tell("machine-1", "WARM")
+        await cluster.start()
+        reservation = await cluster.reserve()
+        events = await cluster.reservation_events(reservation.reservation_id)
+        assert events[-1].ended.state == reservations_pb2.RESERVATION_STATE_CANCELLED
+        assert "Nobody logged in" in events[-1].ended.message
+
+
+async def test_one_that_waits_too_long_is_cancelled_with_the_reason(stopped_cluster: Cluster) -> None:
+    cluster, clock = stopped_cluster, LaterClock()
+    cluster.clock = clock
+    await cluster.pool.tell("machine-1", "STOPPED")
+    await cluster.start()
+    reservation = await cluster.reserve()
+    clock.later = timedelta(hours=48, seconds=1)
+    events = await cluster.reservation_events(reservation.reservation_id)
+    assert events[-1].ended.state == reservations_pb2.RESERVATION_STATE_CANCELLED
+    assert "SCHEDULER_LONGEST_RESERVATION_WAIT" in events[-1].ended.message
+
+
+async def test_a_machine_that_cannot_hold_sessions_fails_it_with_its_own_words(cluster: Cluster) -> None:
+    cluster.sessions.refusal = grpc.StatusCode.UNIMPLEMENTED
+    reservation = await cluster.reserve()
+    events = await cluster.reservation_events(reservation.reservation_id)
+    assert events[-1].ended.state == reservations_pb2.RESERVATION_STATE_FAILED
+    assert "scripted refusal" in events[-1].ended.message
+    assert events[-1].ended.cost_micros == 0
+
+
+async def test_availability_counts_what_is_free_and_reserved(stopped_cluster: Cluster) -> None:
+    cluster = stopped_cluster
+    await cluster.pool.tell("machine-1", "STOPPED")
+    await cluster.pool.tell("machine-8", "WARM", gpus=8)
+    await cluster.start()
+    await active(cluster, gpus=2)
+    request = reservations_pb2.GetAvailabilityRequest(gpu_type="mi300x")
+    (found,) = (await cluster.reservations.GetAvailability(request, timeout=TIMEOUT_SECONDS)).gpu_types
+    assert (found.total_gpus, found.reserved_gpus, found.queue_length) == (8, 2, 0)
+    assert [wait.gpus for wait in found.waits] == [1, 2, 4, 8]
+    assert found.waits[0].eta_p50.ToTimedelta() == timedelta(0)
+    assert found.waits[3].eta_p50.ToTimedelta() > timedelta(minutes=50), "it ends with the reservation of two"
+    unknown = reservations_pb2.GetAvailabilityRequest(gpu_type="A100")
+    assert (await refused(cluster.reservations.GetAvailability(unknown))).code() == grpc.StatusCode.INVALID_ARGUMENT
+
+
+async def test_a_reservation_is_never_stopped_for_a_job(stopped_cluster: Cluster) -> None:
+    cluster = stopped_cluster
+    await cluster.start()
+    reservation = await active(cluster)
+    job = await cluster.submit("waits", priority=0)
+    stub = queues_pb2_grpc.QueueServiceStub(cluster.channel)  # pyright: ignore[reportArgumentType]
+    why = await stub.ExplainJob(queues_pb2.ExplainJobRequest(job_id=job.job_id), timeout=TIMEOUT_SECONDS)
+    assert why
+    assert (await cluster.reservation(reservation.reservation_id)).state == reservations_pb2.RESERVATION_STATE_ACTIVE
+    assert datetime.now(UTC) < reservation.expire_time.ToDatetime(UTC)
