@@ -47,7 +47,8 @@ class AllowedCaller(grpc.aio.Channel):
         """Generated stubs have no such method of ours."""
         raise NotImplementedError
 
-    stream_stream = stream_unary
+    def stream_stream(self, method: str, *args: Any, **options: Any) -> Any:
+        return self._of(method).stream_stream(method, *args, **options)
 
     def get_state(self, try_to_connect: bool = False) -> grpc.ChannelConnectivity:
         return self._channels["gateway"].get_state(try_to_connect)

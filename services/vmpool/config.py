@@ -11,6 +11,7 @@ from pydantic_settings import SettingsConfigDict
 
 from servicekit.settings.config import LEADER_TERM, CommaSeparated, LeaderTerm, ServiceSettings
 from services.vmpool.errors import InvalidFieldError
+from services.vmpool.machines.lease import Holder
 from services.vmpool.machines.machine_token import kept_secret
 from services.vmpool.machines.order_checks import check_gpu_count, check_gpu_type
 from services.vmpool.machines.orphan_policy import OrphanPolicy
@@ -96,11 +97,17 @@ class VmPoolSettings(ServiceSettings):
     lease_duration: Positive = timedelta(seconds=60)
     """Duration of a lease whose request gives none."""
     longest_lease: Positive = timedelta(hours=1)
+    """Longest duration of a job's lease; it may be renewed."""
+    longest_reservation: Positive = timedelta(hours=50)
+    """Longest duration of a reservation's lease. It lasts until the reservation's end, so that it outlives a scheduler
+    that is away."""
     demand_lifetime: Positive = timedelta(seconds=60)
     """Time for which reported demand counts unless it is reported again."""
     heartbeat_interval: Positive = timedelta(seconds=2)
     lost_after: Positive = timedelta(seconds=6)
     """A machine that leaves heartbeats unanswered for this long is lost."""
+    reserved_lost_after: Positive = timedelta(minutes=10)
+    """The same for a machine with reservations, as long as its provider does not say that it ended."""
     reconcile_interval: Positive = timedelta(seconds=1)
     history_duration: Positive = timedelta(days=30)
     """Machines that are over, leases, events and usage facts are kept for this long; sums of them stay for good."""
@@ -135,16 +142,32 @@ class VmPoolSettings(ServiceSettings):
                 "lost_after: must be longer than heartbeat_interval, as one heartbeat may go unanswered, and so than "
                 f"{self.heartbeat_interval.total_seconds():g} s; it is {self.lost_after.total_seconds():g} s"
             )
+        if self.reserved_lost_after < self.lost_after:
+            raise ValueError(
+                f"reserved_lost_after: must be at least lost_after, {self.lost_after.total_seconds():g} s; "
+                f"it is {self.reserved_lost_after.total_seconds():g} s"
+            )
         if self.lease_duration > self.longest_lease:
             raise ValueError(
                 f"lease_duration: must be at most longest_lease, {self.longest_lease.total_seconds():g} s; "
                 f"it is {self.lease_duration.total_seconds():g} s"
+            )
+        if self.lease_duration > self.longest_reservation:
+            raise ValueError(
+                f"longest_reservation: must be at least lease_duration, {self.lease_duration.total_seconds():g} s; "
+                f"it is {self.longest_reservation.total_seconds():g} s"
             )
         return self
 
     def resolved_secret(self) -> bytes:
         """The pool's secret; raises ValueError if the file that keeps it is broken."""
         return kept_secret(self.data_dir) if self.secret is None else self.secret.get_secret_value().encode()
+
+    def longest_of(self, holder: Holder) -> tuple[timedelta, str]:
+        """The longest duration of a lease of such a holder, and the name of the setting."""
+        if holder is Holder.RESERVATION:
+            return self.longest_reservation, "VMPOOL_LONGEST_RESERVATION"
+        return self.longest_lease, "VMPOOL_LONGEST_LEASE"
 
     def limits(self) -> Limits:
         """Limits for sizing, from the settings."""

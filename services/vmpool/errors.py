@@ -14,9 +14,13 @@ PoolError
 ├── StaleMachineError
 ├── ProviderError
 ├── ProviderUnreachableError
+├── SessionRefusedError
+├── SessionUnreachableError
+├── TooManyTunnelsError
 └── NotFoundError
 ├── MachineNotFoundError
 ├── LogNotFoundError
+├── SessionNotFoundError
 └── LeaseNotFoundError
 """
 
@@ -134,6 +138,27 @@ class ProviderUnreachableError(PoolError):
         super().__init__(f"Provider {provider!r} does not answer: {reason}. Try again.")
 
 
+class SessionRefusedError(PoolError):
+    """The machine takes no connection to the session now; the message has its executor's words."""
+
+    def __init__(self, session_id: str, reason: str) -> None:
+        super().__init__(f"Session {session_id!r} takes no connection: {reason}")
+
+
+class SessionUnreachableError(PoolError):
+    """The machine or the session does not answer."""
+
+    def __init__(self, session_id: str, machine_id: str) -> None:
+        super().__init__(f"Session {session_id!r} on machine {machine_id!r} does not answer. Try again.")
+
+
+class TooManyTunnelsError(PoolError):
+    """The session has as many connections as it may have; the message has its executor's words."""
+
+    def __init__(self, session_id: str, reason: str) -> None:
+        super().__init__(f"Session {session_id!r} takes no further connection: {reason}")
+
+
 class NotFoundError(PoolError):
     """Something that the request names does not exist."""
 
@@ -150,6 +175,13 @@ class LogNotFoundError(NotFoundError):
 
     def __init__(self, machine_id: str, reason: str) -> None:
         super().__init__(f"There is no log of machine {machine_id!r}: {reason}.")
+
+
+class SessionNotFoundError(NotFoundError):
+    """The machine has no such session, or it is over."""
+
+    def __init__(self, session_id: str, machine_id: str) -> None:
+        super().__init__(f"There is no session {session_id!r} on machine {machine_id!r}, or it is over.")
 
 
 class LeaseNotFoundError(NotFoundError):

@@ -42,6 +42,10 @@ failed_machines = gauge(
     "wavepool_vmpool_failed_machines", "Machines that ended by a fault in VMPOOL_METRICS_WINDOW.", ("provider",)
 )
 unmet_jobs = gauge("wavepool_vmpool_unmet_jobs", "Waiting jobs that nothing can be started for.", ("gpu_type",))
+tunnels_open = gauge("wavepool_vmpool_tunnels_open", "SSH connections to sessions that are being carried.")
+tunnel_bytes = counter(
+    "wavepool_vmpool_tunnel_bytes", "Bytes carried to sessions (in) and from them (out).", ("direction",)
+)
 usage_unsent = gauge("wavepool_vmpool_usage_facts_unsent", "Usage facts that billing has not taken yet.")
 
 _RESOURCES = {

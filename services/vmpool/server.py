@@ -44,6 +44,7 @@ from services.vmpool.lifecycle.pruner import Pruner
 from services.vmpool.lifecycle.reconciler import Reconciler
 from services.vmpool.lifecycle.record import Record
 from services.vmpool.lifecycle.releaser import Releaser
+from services.vmpool.lifecycle.tunnels import Tunnels
 from services.vmpool.machines.machine_token import MachineTokens
 from services.vmpool.policy.demand_board import DemandBoard
 from services.vmpool.providers.plugins import PoolContext, open_providers
@@ -77,6 +78,8 @@ MIGRATIONS = "services.vmpool:migrations"
 USAGE_PASS = timedelta(seconds=5)
 """Time between two looks for facts to write down and send; a machine's own interval is a setting."""
 PRUNE_PASS = timedelta(hours=1)
+TUNNEL_PASS = timedelta(seconds=1)
+"""A tunnel ends this long after its lease, at most; the gateway's users were promised 5 s."""
 
 ERROR_MAP: ErrorMap = {
     errors.InvalidFieldError: grpc.StatusCode.INVALID_ARGUMENT,
@@ -92,6 +95,9 @@ ERROR_MAP: ErrorMap = {
     errors.IllegalMoveError: grpc.StatusCode.FAILED_PRECONDITION,
     errors.StaleMachineError: grpc.StatusCode.ABORTED,
     errors.ProviderUnreachableError: grpc.StatusCode.UNAVAILABLE,
+    errors.SessionRefusedError: grpc.StatusCode.FAILED_PRECONDITION,
+    errors.SessionUnreachableError: grpc.StatusCode.UNAVAILABLE,
+    errors.TooManyTunnelsError: grpc.StatusCode.RESOURCE_EXHAUSTED,
     LeadershipLostError: grpc.StatusCode.UNAVAILABLE,
 }
 
@@ -119,6 +125,7 @@ class VmPool:
             (self.sizer, settings.reconcile_interval, self.wakes[1]),
             (self.usage, USAGE_PASS, None),
             (self.pruner, PRUNE_PASS, None),
+            (self.pool.tunnels, TUNNEL_PASS, None),
             (self.readings, settings.metrics_interval, None),
             (self.pool.providers, settings.reconcile_interval, None),
         ]
@@ -158,8 +165,12 @@ async def build(
     """Build the service on a migrated database, by default funded by billing; connections are closed at the end."""
     events, moves = Feed(), Feed()
     machines, leases = MachineStore(db, clock, events, moves), LeaseStore(db, clock, events, new_id)
-    history, usage_store = HistoryStore(db), UsageStore(db, clock)
-    tokens, demand = MachineTokens(settings.resolved_secret()), DemandBoard(settings.demand_lifetime)
+    history, usage_store, paces = HistoryStore(db), UsageStore(db, clock), PaceStore(db, clock)
+    tokens, limits, demand = (
+        MachineTokens(settings.resolved_secret()),
+        settings.limits(),
+        DemandBoard(settings.demand_lifetime),
+    )
     async with AsyncExitStack() as stack:
         credentials = credentials_of(settings, "vmpool")
         billing = await stack.enter_async_context(open_channel(settings.billing_target, credentials, "billing"))
@@ -168,11 +179,14 @@ async def build(
         offers = OfferBoard(providers, settings.offer_times(), clock)
         stack.push_async_callback(offers.close)
         funding = funding or BillingFunding(usage_store, billing, clock)
-        paces, limits = PaceStore(db, clock), settings.limits()
         sizer = Sizer(providers, machines, demand, paces, offers, funding, tokens, limits, clock, new_id)
-        health, loads = HealthBook(settings.heartbeat_interval, settings.lost_after), LoadBook(settings.metrics_window)
-        record, poller = Record(machines), MachinePoller(providers)
+        health, loads = (
+            HealthBook(settings.heartbeat_interval, settings.lost_after, settings.reserved_lost_after),
+            LoadBook(settings.metrics_window),
+        )
+        record, poller, tunnels = Record(machines), MachinePoller(providers), Tunnels(leases, machines, clock)
         stack.push_async_callback(poller.close)
+        stack.push_async_callback(tunnels.close)
         releaser = Releaser(providers, record, poller, clock)
         driver = MachineDriver(machines, leases, record, providers, poller, releaser, executors, health, loads, clock)
         orphans = Orphans(machines, providers, tokens, settings.strangers, clock)
@@ -189,6 +203,7 @@ async def build(
             watching=Watching(EventLog(db), events),
             requesting=Requesting(sizer, machines, offers, funding, providers, settings, clock),
             logs=LogReader(machines, providers),
+            tunnels=tunnels,
             providers=providers,
             clock=clock,
         )

@@ -23,6 +23,8 @@ from services.vmpool.wire.leases import (
     lease_request_from_proto,
     plan_to_proto,
     pool_metrics_to_proto,
+    tunnel_bytes_from_proto,
+    tunnel_target_from_proto,
 )
 from services.vmpool.wire.machines import event_to_proto, machine_to_proto
 from services.vmpool.wire.operators import (
@@ -43,6 +45,7 @@ if TYPE_CHECKING:
     from services.vmpool.capacity.requesting import Requesting
     from services.vmpool.capacity.sizer import Sizer
     from services.vmpool.config import VmPoolSettings
+    from services.vmpool.lifecycle.tunnels import Tunnels
     from services.vmpool.policy.demand_board import DemandBoard
     from services.vmpool.providers.provider_set import ProviderSet
     from services.vmpool.store.history_store import HistoryStore
@@ -68,6 +71,7 @@ class Pool:
     watching: Watching
     requesting: Requesting
     logs: LogReader
+    tunnels: Tunnels
     providers: ProviderSet
     clock: Clock
 
@@ -89,7 +93,8 @@ class VmPoolServicer(vmpool_pb2_grpc.VmPoolServiceServicer):
 
     async def RenewLease(self, request: pb.RenewLeaseRequest, context: Context) -> pb.RenewLeaseResponse:
         """Move a lease's expiry."""
-        duration = lease_duration_from_proto(request, self._pool.settings)
+        holder = (await self._pool.leases.get(request.lease_id)).holder
+        duration = lease_duration_from_proto(request, holder, self._pool.settings)
         lease = await self._pool.leases.renew(request.lease_id, duration)
         return pb.RenewLeaseResponse(expire_time=instant_to_proto(lease.expire_time))
 
@@ -156,6 +161,16 @@ class VmPoolServicer(vmpool_pb2_grpc.VmPoolServiceServicer):
         async with aclosing(log):
             async for piece in log:
                 yield pb.GetMachineLogsResponse(data=piece)
+
+    async def OpenTunnel(
+        self, request_iterator: AsyncIterator[pb.OpenTunnelRequest], context: Context
+    ) -> AsyncIterator[pb.OpenTunnelResponse]:
+        """Carry one SSH connection."""
+        lease_id, session_id = tunnel_target_from_proto(await anext(request_iterator, pb.OpenTunnelRequest()))
+        tunnel = self._pool.tunnels.carry(lease_id, session_id, tunnel_bytes_from_proto(request_iterator))
+        async with aclosing(tunnel) as outgoing:
+            async for data in outgoing:
+                yield pb.OpenTunnelResponse(data=data)
 
     async def ListOffers(self, request: pb.ListOffersRequest, context: Context) -> pb.ListOffersResponse:
         """Ask the providers for their offers."""

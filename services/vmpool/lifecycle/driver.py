@@ -14,7 +14,7 @@ from services.vmpool.lifecycle.executor_client import ExecutorUnreachableError
 from services.vmpool.lifecycle.machine_order import order_for, placed
 from services.vmpool.lifecycle.step_pauses import StepPauses
 from services.vmpool.machines.inventory_change import inventory_change
-from services.vmpool.machines.lease import EXPIRY_GRACE, LeaseState, expired_run_is_gone
+from services.vmpool.machines.lease import EXPIRY_GRACE, LeaseState, expired_run_is_gone, run_outlives
 from services.vmpool.machines.machine import OVER, READY, Halt, MachineState
 from services.vmpool.providers.provider import ProviderState
 
@@ -215,7 +215,7 @@ class MachineDriver:
             "a machine does not answer",
             extra={"machine_id": machine.machine_id, "silence_seconds": silence, "error": str(error)},
         )
-        if self._health.is_lost(machine.machine_id, now):
+        if self._health.is_lost(machine.machine_id, now, is_reserved=bool(machine.reservation_ids)):
             reason = f"its executor has not answered for {silence:.0f} s ({error})"
             await self._record.change(machine, machine.lose(now, reason, Fault.UNREACHABLE))
 
@@ -227,7 +227,7 @@ class MachineDriver:
         for lease in expired:
             if expired_run_is_gone(lease, health.runs_in_flight, active, now):
                 await self._leases.release(lease.lease_id, "its run is gone")
-            elif now - lease.expire_time >= EXPIRY_GRACE and machine.state in READY:
+            elif run_outlives(lease, health.runs_in_flight, active, now) and machine.state in READY:
                 await self._record.change(machine, machine.drain(now, f"a run outlived its lease {lease.lease_id}"))
                 return
 

@@ -18,6 +18,8 @@ class HealthBook:
 
     heartbeat_interval: timedelta
     lost_after: timedelta
+    reserved_lost_after: timedelta
+    """Silence after which a machine with reservations is lost: their users may load it so that it answers nobody."""
     _heard: dict[str, datetime] = field(default_factory=dict[str, "datetime"])
     _asked: dict[str, datetime] = field(default_factory=dict[str, "datetime"])
 
@@ -43,9 +45,10 @@ class HealthBook:
             self._heard[machine_id] = heard
         return now - heard
 
-    def is_lost(self, machine_id: str, now: datetime) -> bool:
+    def is_lost(self, machine_id: str, now: datetime, *, is_reserved: bool = False) -> bool:
         """True if it has been silent for too long."""
-        return self.silence(machine_id, now) >= self.lost_after
+        longest = self.reserved_lost_after if is_reserved else self.lost_after
+        return self.silence(machine_id, now) >= longest
 
     def forget(self, machine_id: str) -> None:
         """Forget a machine that is over."""

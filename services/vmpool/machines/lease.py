@@ -1,4 +1,4 @@
-"""Leases: a job's right to slots of a machine until an instant that its holder keeps moving.
+"""Leases: the right of a job or a reservation to slots of a machine until an instant that its holder keeps moving.
 
     ACTIVE ──> ENDED     released by its holder, or the machine is over
     ACTIVE ──> EXPIRED   not renewed in time, or another lease of its gang is over; the slots stay taken until the
@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 from services.vmpool.errors import IllegalMoveError, InvalidFieldError, LeaseEndedError
 from services.vmpool.machines.slot import check_slots
-from vocabulary.slots import size_of
+from vocabulary.slots import EIGHTHS_PER_GPU, size_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -56,6 +56,14 @@ LEGAL_MOVES: Mapping[LeaseState, frozenset[LeaseState]] = {
 }
 
 
+class Holder(StrEnum):
+    """For what a lease is."""
+
+    JOB = "job"
+    RESERVATION = "reservation"
+    """People work on the machine. Its id is the lease's `job_id`."""
+
+
 class StartKind(StrEnum):
     """COLD_START if the job waited for a fresh machine, WARM_REUSE if it found one ready."""
 
@@ -65,7 +73,10 @@ class StartKind(StrEnum):
 
 @dataclass(frozen=True)
 class Lease:
-    """A job's right to slots of a machine. `part` is its number within its gang, from 0; 0 if it is in no gang."""
+    """The right to slots of a machine. `job_id` is the id of its holder, a job or a reservation.
+
+    `part` is its number within its gang, from 0; 0 if it is in no gang.
+    """
 
     lease_id: str
     machine_id: str
@@ -82,6 +93,12 @@ class Lease:
     end_time: datetime | None = None
     gang_id: str = ""
     part: int = 0
+    holder: Holder = Holder.JOB
+
+    @property
+    def reservation_id(self) -> str:
+        """The reservation that has it; empty if a job has it."""
+        return self.job_id if self.holder is Holder.RESERVATION else ""
 
     @property
     def size(self) -> int:
@@ -148,6 +165,7 @@ class LeaseRequest:
     fallback_gpu_types: tuple[str, ...] = ()
     idle_time: timedelta | None = None
     """How long the machine is to be kept idle afterwards; None for the pool's setting."""
+    holder: Holder = Holder.JOB
 
     @property
     def gpu_types(self) -> tuple[str, ...]:
@@ -163,6 +181,7 @@ class LeaseRequest:
         """True if the attempt's leases fit the request, so that a repeated request gets them again."""
         return len(standing) == 1 and (
             self.eighths == standing[0].size
+            and self.holder is standing[0].holder
             and standing[0].gpu_type in self.gpu_types
             and self.machine_id in {None, standing[0].machine_id}
         )
@@ -180,6 +199,7 @@ class PlacedRequest:
     fallback_gpu_types: tuple[str, ...] = ()
     idle_time: timedelta | None = None
     """As in `LeaseRequest`."""
+    holder: Holder = Holder.JOB
 
     @property
     def gpu_types(self) -> tuple[str, ...]:
@@ -194,7 +214,9 @@ class PlacedRequest:
     def is_met_by(self, standing: Sequence[Lease]) -> bool:
         """True if the attempt's leases are those of the request, so that a repeated request gets them again."""
         placements = tuple(Placement(lease.machine_id, lease.slots) for lease in standing)
-        return placements == self.placements and all(lease.gpu_type in self.gpu_types for lease in standing)
+        return placements == self.placements and all(
+            lease.gpu_type in self.gpu_types and lease.holder is self.holder for lease in standing
+        )
 
 
 def check_placements(placements: Sequence[Placement], field: str = "placements") -> tuple[Placement, ...]:
@@ -230,14 +252,25 @@ def start_kind(machine: Machine, now: datetime) -> StartKind:
     return StartKind.COLD_START if fresh else StartKind.WARM_REUSE
 
 
-def check_duration(duration: timedelta, longest: timedelta) -> timedelta:
-    """The duration, if a lease may be that long; InvalidFieldError gives the limits."""
+def check_duration(duration: timedelta, longest: timedelta, setting: str) -> timedelta:
+    """The duration, if a lease may be that long; InvalidFieldError gives the limits, and the setting that they are."""
     if not timedelta(0) < duration <= longest:
         raise InvalidFieldError(
             "duration",
-            f"must be more than 0 and at most {longest.total_seconds():g} s; it is {duration.total_seconds():g} s",
+            f"must be more than 0 and at most {longest.total_seconds():g} s ({setting}); "
+            f"it is {duration.total_seconds():g} s",
         )
     return duration
+
+
+def check_whole_gpus(request: LeaseRequest | PlacedRequest) -> None:
+    """Raises InvalidFieldError if a reservation asks for a part of a GPU: people share no GPU with anybody."""
+    part = next((size for size in request.sizes if size % EIGHTHS_PER_GPU), None)
+    if request.holder is Holder.RESERVATION and part is not None:
+        raise InvalidFieldError(
+            "placements.slots.eighths" if isinstance(request, PlacedRequest) else "eighths",
+            f"must be {EIGHTHS_PER_GPU}, because a reservation takes whole GPUs; it is {part}",
+        )
 
 
 def check_idle_time(idle_time: timedelta) -> timedelta:
@@ -259,11 +292,18 @@ def expired_run_is_gone(lease: Lease, runs_in_flight: int, active_leases: int, n
     """True if the slots of an expired lease may be given out again, judged by its executor's report.
 
     Runs cannot be told apart from here. If none is in flight, all are gone. Once the executor has had its time to kill,
-    it is enough that no more runs are in flight than leases are active. Until its time of expiry, the executor would
-    still begin a run under the lease: it does not know what became of the rest of a gang.
+    it is enough that no more runs are in flight than leases are active. It is not for a reservation: its session counts
+    as a run, and another lease may stand without one. Until its time of expiry, the executor would still begin a run
+    under the lease: it does not know what became of the rest of a gang.
     """
     if now < lease.expire_time:
         return False
     if runs_in_flight == 0:
         return True
-    return now - lease.expire_time >= EXPIRY_GRACE and runs_in_flight <= active_leases
+    surely_few = now - lease.expire_time >= EXPIRY_GRACE and runs_in_flight <= active_leases
+    return surely_few and lease.holder is Holder.JOB
+
+
+def run_outlives(lease: Lease, runs_in_flight: int, active_leases: int, now: datetime) -> bool:
+    """True if the run or session of an expired lease should have died by now and surely has not."""
+    return now - lease.expire_time >= EXPIRY_GRACE and runs_in_flight > active_leases

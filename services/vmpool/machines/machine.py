@@ -107,7 +107,8 @@ class Halt:
 class Machine:
     """A machine. `revision` grows with every change, and a change applies only to the revision that it was decided on.
 
-    `occupied` is described in `vocabulary/slots.py`. `fencing_token` is that of the newest lease. `idle` is the time
+    `occupied` is described in `vocabulary/slots.py`. `reservation_ids` has the reservation of each lease that a
+    reservation has, in the order of the leases. `fencing_token` is that of the newest lease. `idle` is the time
     spent WARM before `state_time`, the moment at which the present state began. `keep_idle` is how long it is to be
     kept idle: the longest time that a job since it was last idle asked for, None if one asked for nothing special. Cost
     accrues from `provision_time` to `release_time`, by the tariff, if the machine is `rented`; it is not if its
@@ -147,6 +148,7 @@ class Machine:
     endpoint: str = ""
     inventory: Inventory = field(default_factory=Inventory)
     occupied: tuple[int, ...] = (0,)
+    reservation_ids: tuple[str, ...] = ()
     fencing_token: int = 0
     jobs_run: int = 0
     idle: timedelta = timedelta(0)
@@ -177,8 +179,12 @@ class Machine:
         """Replace its inventory by a newer report of its executor."""
         return replace(self, inventory=inventory)
 
-    def lease(self, now: datetime, taken: Sequence[Slot], keep_idle: timedelta | None = None) -> Machine:
-        """Give slots to a job, with the next fencing token; raises IllegalMoveError unless it is ready.
+    def lease(
+        self, now: datetime, taken: Sequence[Slot], keep_idle: timedelta | None = None, reservation_id: str = ""
+    ) -> Machine:
+        """Give slots to a job, or to a reservation, with the next fencing token.
+
+        Raises IllegalMoveError unless it is ready.
 
         `keep_idle` is how long the job wants it kept idle afterwards. It has no say over what others want who use it in
         the same busy time.
@@ -190,19 +196,28 @@ class Machine:
         return replace(
             moved,
             occupied=slots.taken(self.occupied, taken),
+            reservation_ids=(*self.reservation_ids, reservation_id) if reservation_id else self.reservation_ids,
             fencing_token=self.fencing_token + 1,
             keep_idle=keep_idle if self.state is _S.WARM else _longer(self.keep_idle, keep_idle),
             last_used_time=now,
         )
 
-    def unlease(self, now: datetime, freed: Sequence[Slot], reason: str, *, served: bool = True) -> Machine:
+    def unlease(
+        self, now: datetime, freed: Sequence[Slot], reason: str, *, served: bool = True, reservation_id: str = ""
+    ) -> Machine:
         """Take a lease's slots back. A busy machine turns warm with its last slot; a draining one keeps draining.
 
         A lease that was not `served`, because the machine took no runs, does not count in `jobs_run`.
         """
         occupied = slots.freed(self.occupied, freed)
         moved = self._moved(_S.WARM, now, reason) if self.state is _S.BUSY and not any(occupied) else self
-        return replace(moved, occupied=occupied, jobs_run=self.jobs_run + served, last_used_time=now)
+        return replace(
+            moved,
+            occupied=occupied,
+            reservation_ids=_without(self.reservation_ids, reservation_id),
+            jobs_run=self.jobs_run + served,
+            last_used_time=now,
+        )
 
     def keep(self, now: datetime) -> Machine:
         """Restart its idle time, because somebody asked for it."""
@@ -222,6 +237,7 @@ class Machine:
         return replace(
             moved,
             occupied=(0,) * self.gpu_count,
+            reservation_ids=(),
             reason=halt.reason,
             fault=halt.fault or self.fault,
             exit_status=halt.exit_status,
@@ -283,12 +299,21 @@ class Machine:
         return self.tariff.cost_micros((self.release_time or now) - self.provision_time)
 
     def _ended(self, state: MachineState, now: datetime, reason: str) -> Machine:
-        return replace(self._moved(state, now, reason), occupied=(0,) * self.gpu_count, end_time=now)
+        free = (0,) * self.gpu_count
+        return replace(self._moved(state, now, reason), occupied=free, reservation_ids=(), end_time=now)
 
     def _moved(self, state: MachineState, now: datetime, reason: str) -> Machine:
         if state not in LEGAL_MOVES[self.state]:
             raise IllegalMoveError(f"Machine {self.machine_id!r}", self.state, state)
         return replace(self, state=state, state_time=now, idle=self.idle_until(now), reason=reason, provider_stage="")
+
+
+def _without(ids: tuple[str, ...], one: str) -> tuple[str, ...]:
+    """The ids with one less of these; all if it is not among them."""
+    if one not in ids:
+        return ids
+    place = ids.index(one)
+    return ids[:place] + ids[place + 1 :]
 
 
 def _longer(one: timedelta | None, other: timedelta | None) -> timedelta | None:

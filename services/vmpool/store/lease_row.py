@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import bindparam, insert, or_, select, update
 
 from services.vmpool.errors import LeaseNotFoundError
-from services.vmpool.machines.lease import Lease, LeaseState, StartKind
+from services.vmpool.machines.lease import Holder, Lease, LeaseState, StartKind
 from services.vmpool.store.tables import leases
 from vocabulary.slots import Slot, gpus_for
 
@@ -46,6 +46,7 @@ def lease_to_row(lease: Lease) -> dict[str, Any]:
         "attempt": lease.attempt,
         "gang_id": lease.gang_id or None,
         "part": lease.part,
+        "holder": lease.holder.value,
         "gpu_type": lease.gpu_type,
         "gpus": sum(1 << slot.gpu for slot in lease.slots),
         "first_eighth": lease.slots[0].first,
@@ -71,6 +72,7 @@ def lease_from_row(row: Row[Any]) -> Lease:
         attempt=row.attempt,
         gang_id=row.gang_id or "",
         part=row.part,
+        holder=Holder(row.holder),
         gpu_type=row.gpu_type,
         slots=tuple(Slot(gpu, row.first_eighth, eighths) for gpu in gpus),
         fencing_token=row.fencing_token,

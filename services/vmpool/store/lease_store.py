@@ -17,6 +17,7 @@ from services.vmpool.errors import (
     SlotTakenError,
 )
 from services.vmpool.machines.lease import (
+    Holder,
     Lease,
     LeaseRequest,
     LeaseState,
@@ -40,7 +41,7 @@ from services.vmpool.store.tables import leases, machines
 from vocabulary.slots import free_slots, overlap, size_text
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
+    from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
     from datetime import datetime, timedelta
 
     from sqlalchemy.ext.asyncio import AsyncConnection
@@ -172,7 +173,13 @@ class LeaseStore:
             ended = lease.end(now, reason)
             await write_lease(connection, ended)
             await break_gang(connection, ended, others)
-            changed = machine.unlease(now, lease.slots, f"a lease ended: {reason}", served=not unfit_reason)
+            changed = machine.unlease(
+                now,
+                lease.slots,
+                f"a lease ended: {reason}",
+                served=not unfit_reason,
+                reservation_id=lease.reservation_id,
+            )
             changed = await write_machine(connection, self._clock, machine, changed, f"a lease ended: {reason}")
             if (drain_machine or unfit_reason) and changed.state in READY:
                 drained = (
@@ -193,6 +200,19 @@ class LeaseStore:
             for lease in expired:
                 await write_lease(connection, lease)
         return expired
+
+    async def get(self, lease_id: str) -> Lease:
+        """The lease, also if it is over; raises LeaseNotFoundError if there is none."""
+        found = await self.of_ids({lease_id})
+        if lease_id not in found:
+            raise LeaseNotFoundError(lease_id)
+        return found[lease_id]
+
+    async def of_ids(self, lease_ids: Collection[str]) -> Mapping[str, Lease]:
+        """The leases with these ids, also those that are over."""
+        async with self._database.reading() as connection:
+            rows = await connection.execute(select(leases).where(leases.c.lease_id.in_(lease_ids)))
+            return {row.lease_id: lease_from_row(row) for row in rows}
 
     async def standing_on(self, machine_id: str) -> Sequence[Lease]:
         """The leases of a machine that hold slots: active and expired ones."""
@@ -217,7 +237,8 @@ class LeaseStore:
         gang_id: str = "",
         part: int = 0,
     ) -> Grant:
-        leased = machine.lease(now, slots, request.idle_time)
+        reservation_id = request.job_id if request.holder is Holder.RESERVATION else ""
+        leased = machine.lease(now, slots, request.idle_time, reservation_id)
         lease = Lease(
             lease_id=self._new_id("lease"),
             machine_id=machine.machine_id,
@@ -231,8 +252,9 @@ class LeaseStore:
             expire_time=now + request.duration,
             gang_id=gang_id,
             part=part,
+            holder=request.holder,
         )
-        reason = f"job {request.job_id} takes {size_text(lease.size)}"
+        reason = f"{request.holder.value} {request.job_id} takes {size_text(lease.size)}"
         changed = await write_machine(connection, self._clock, machine, leased, reason)
         await add_lease(connection, lease)
         return lease, changed

@@ -21,6 +21,7 @@ _FIELDS = tuple(field.name for field in fields(Machine))
 _MOMENTS = tuple(name for name in _FIELDS if name.endswith("_time"))
 _SPANS = ("idle", "minimum_billed", "billing_increment", "max_duration")
 _PLAIN = tuple(name for name in _FIELDS if name not in {*_SPANS, "keep_idle"})
+_LISTS = ("occupied", "reservation_ids")
 _SECRETS = ("token",)
 _INVENTORY = frozenset(field.name for field in fields(Inventory))
 _LATER = {
@@ -35,6 +36,7 @@ _LATER = {
     "request_id": "",
     "own_job_id": "",
     "keep_idle_us": None,
+    "reservation_ids": "[]",
     "resource_name": "",
     "resource_id": "",
     "rented": True,
@@ -51,7 +53,8 @@ def machine_to_row(machine: Machine) -> dict[str, Any]:
     row["origin"] = machine.origin.value
     row["fault"] = machine.fault.value
     row["inventory"] = orjson.dumps(asdict(machine.inventory)).decode()
-    row["occupied"] = orjson.dumps(machine.occupied).decode()
+    for name in _LISTS:
+        row[name] = orjson.dumps(row[name]).decode()
     row |= {f"{name}_us": row.pop(name) // MICROSECOND for name in _SPANS}
     keep_idle = row.pop("keep_idle")
     row["keep_idle_us"] = None if keep_idle is None else keep_idle // MICROSECOND
@@ -68,7 +71,7 @@ def machine_from_row(row: RowMapping | Mapping[Any, Any]) -> Machine:
     values["fault"] = Fault(row["fault"])
     reported: dict[str, Any] = orjson.loads(row["inventory"])
     values["inventory"] = Inventory(**{name: value for name, value in reported.items() if name in _INVENTORY})
-    values["occupied"] = tuple(orjson.loads(row["occupied"]))
+    values |= {name: tuple(orjson.loads(row[name])) for name in _LISTS}
     return Machine(**values)
 
 

@@ -39,6 +39,7 @@ machines = Table(
     Column("endpoint", Text, nullable=False),
     Column("inventory", Text, nullable=False),
     Column("occupied", Text, nullable=False),
+    Column("reservation_ids", Text, nullable=False, server_default="[]"),
     Column("fencing_token", BigInteger, nullable=False),
     Column("jobs_run", Integer, nullable=False),
     Column("idle_us", BigInteger, nullable=False),
@@ -72,6 +73,7 @@ leases = Table(
     Column("attempt", Integer, nullable=False),
     Column("gang_id", Text),
     Column("part", Integer, nullable=False),
+    Column("holder", Text, nullable=False, server_default="job"),
     Column("gpu_type", Text, nullable=False),
     # A bit for each GPU that the lease lies on.
     Column("gpus", Integer, nullable=False),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from wavepool.executor.v1 import inventory_pb2
 from wavepool.vmpool.v1 import vmpool_pb2 as pb
@@ -10,6 +10,7 @@ from wavepool.vmpool.v1 import vmpool_pb2 as pb
 from servicekit.rpc.proto_time import instant_to_proto
 from services.vmpool.errors import InvalidFieldError
 from services.vmpool.machines.lease import (
+    Holder,
     LeaseRequest,
     PlacedRequest,
     Placement,
@@ -18,6 +19,7 @@ from services.vmpool.machines.lease import (
     check_idle_time,
     check_job,
     check_placements,
+    check_whole_gpus,
 )
 from services.vmpool.machines.machine import OVER, Machine, MachineState
 from services.vmpool.machines.order_checks import check_fallback_gpu_types, check_gpu_type
@@ -28,7 +30,7 @@ from services.vmpool.wire.machines import machine_to_proto
 from vocabulary.slots import Slot
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
     from datetime import datetime, timedelta
 
     from services.vmpool.config import VmPoolSettings
@@ -39,6 +41,12 @@ if TYPE_CHECKING:
 MAX_DEMANDS = 1000
 """Far more than there are kinds of work; a larger report is a bug of the caller."""
 
+_HOLDERS: Mapping[int, Holder] = {
+    pb.LEASE_HOLDER_UNSPECIFIED: Holder.JOB,
+    pb.LEASE_HOLDER_JOB: Holder.JOB,
+    pb.LEASE_HOLDER_RESERVATION: Holder.RESERVATION,
+}
+_HOLDER_NUMBERS = {holder: pb.LeaseHolder.Value(f"LEASE_HOLDER_{holder.name}") for holder in Holder}
 _START_KINDS = {kind: pb.StartKind.Value(f"START_KIND_{kind.name}") for kind in StartKind}
 
 
@@ -56,6 +64,7 @@ def lease_to_proto(lease: Lease, machine: Machine) -> pb.Lease:
         slots=[inventory_pb2.Slot(gpu=part.gpu, first_eighth=part.first, eighths=part.eighths) for part in lease.slots],
         start_kind=_START_KINDS[lease.start_kind],
         gang_id=lease.gang_id,
+        holder=_HOLDER_NUMBERS[lease.holder],
     )
 
 
@@ -70,18 +79,35 @@ def grants_to_proto(grants: Iterable[tuple[Lease, Machine]], now: datetime) -> p
 
 
 def lease_request_from_proto(request: pb.AcquireLeaseRequest, settings: VmPoolSettings) -> LeaseRequest | PlacedRequest:
-    """A job's request for leases; raises InvalidFieldError."""
+    """A request of a job or a reservation for leases; raises InvalidFieldError."""
     check_job(request.job_id, request.attempt)
+    holder = _holder_from_proto(request)
     gpu_type = check_gpu_type(request.gpu_type, settings.gpu_types)
-    duration = lease_duration_from_proto(request, settings)
-    fallbacks = check_fallback_gpu_types(request.fallback_gpu_types, gpu_type, settings.gpu_types)
-    idle_time = _idle_time_from_proto(request)
+    common: dict[str, Any] = {
+        "job_id": request.job_id,
+        "attempt": request.attempt,
+        "gpu_type": gpu_type,
+        "duration": lease_duration_from_proto(request, holder, settings),
+        "fallback_gpu_types": check_fallback_gpu_types(request.fallback_gpu_types, gpu_type, settings.gpu_types),
+        "idle_time": _idle_time_from_proto(request),
+        "holder": holder,
+    }
+    wanted: LeaseRequest | PlacedRequest
     if request.placements:
-        placements = _placements_from_proto(request)
-        return PlacedRequest(request.job_id, request.attempt, gpu_type, placements, duration, fallbacks, idle_time)
-    size = check_size(request.eighths, request.gpus or 1)
-    machine_id = request.machine_id or None
-    return LeaseRequest(request.job_id, request.attempt, gpu_type, size, machine_id, duration, fallbacks, idle_time)
+        wanted = PlacedRequest(placements=_placements_from_proto(request), **common)
+    else:
+        size = check_size(request.eighths, request.gpus or 1)
+        wanted = LeaseRequest(eighths=size, machine_id=request.machine_id or None, **common)
+    check_whole_gpus(wanted)
+    return wanted
+
+
+def _holder_from_proto(request: pb.AcquireLeaseRequest) -> Holder:
+    holder = _HOLDERS.get(request.holder)
+    if holder is None:
+        known = ", ".join(pb.LeaseHolder.Name(number) for number in _HOLDER_NUMBERS.values())
+        raise InvalidFieldError("holder", f"must be one of {known}; it is number {request.holder}")
+    return holder
 
 
 def _idle_time_from_proto(request: pb.AcquireLeaseRequest) -> timedelta | None:
@@ -107,16 +133,34 @@ def _placements_from_proto(request: pb.AcquireLeaseRequest) -> tuple[Placement, 
 
 
 def lease_duration_from_proto(
-    request: pb.AcquireLeaseRequest | pb.RenewLeaseRequest, settings: VmPoolSettings
+    request: pb.AcquireLeaseRequest | pb.RenewLeaseRequest, holder: Holder, settings: VmPoolSettings
 ) -> timedelta:
-    """The duration of a lease; the usual one if the request has none."""
+    """The duration of a lease; the usual one if the request has none. Raises InvalidFieldError."""
     if not request.HasField("duration"):
         return settings.lease_duration
     try:
         duration = request.duration.ToTimedelta()
     except OverflowError as error:
         raise InvalidFieldError("duration", f"is out of range: {error}") from error
-    return check_duration(duration, settings.longest_lease)
+    return check_duration(duration, *settings.longest_of(holder))
+
+
+def tunnel_target_from_proto(request: pb.OpenTunnelRequest) -> tuple[str, str]:
+    """The ids of the lease and the session that a tunnel's first message names; raises InvalidFieldError."""
+    for field, value in (("open.lease_id", request.open.lease_id), ("open.session_id", request.open.session_id)):
+        if not value:
+            raise InvalidFieldError(field, "must be named in the first message")
+    if request.data:
+        raise InvalidFieldError("data", "must be empty in the first message, which names lease and session")
+    return request.open.lease_id, request.open.session_id
+
+
+async def tunnel_bytes_from_proto(requests: AsyncIterator[pb.OpenTunnelRequest]) -> AsyncIterator[bytes]:
+    """The bytes of a tunnel's later messages; raises InvalidFieldError if one of them names a lease or session."""
+    async for request in requests:
+        if request.HasField("open"):
+            raise InvalidFieldError("open", "is only for the first message; make another call for another connection")
+        yield request.data
 
 
 def demands_from_proto(request: pb.ReportDemandRequest, gpu_types: Sequence[str]) -> Sequence[Demand]:

@@ -54,6 +54,7 @@ def machine_to_proto(machine: Machine, now: datetime) -> pb.Machine:
         provider_stage=machine.provider_stage,
         leased_eighths=sum(gpu.bit_count() for gpu in machine.occupied),
         free_masks=slots.free_masks(machine.occupied) if machine.state in READY else (0,) * machine.gpu_count,
+        reservation_ids=dict.fromkeys(machine.reservation_ids),
         release_time=instant_to_proto(machine.release_time),
         **_order_fields(machine),
         **_inventory_fields(machine.inventory),

@@ -107,7 +107,8 @@ class Bench:
         providers, record = self.vmpool.pool.providers, Record(self.machines)
         self._poller = MachinePoller(providers, answer_seconds)
         releaser = Releaser(providers, record, self._poller, self.clock, release_seconds)
-        health = HealthBook(self.settings.heartbeat_interval, self.settings.lost_after)
+        times = self.settings
+        health = HealthBook(times.heartbeat_interval, times.lost_after, times.reserved_lost_after)
         driver = MachineDriver(
             self.machines,
             self.leases,

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import grpc
 from wavepool.vmpool.v1 import vmpool_pb2 as pb
@@ -98,9 +98,9 @@ class PoolProcess:
             yield stub
 
 
-async def leased(stub: Stub, job_id: str = "job") -> pb.Lease:
+async def leased(stub: Stub, job_id: str = "job", **fields: Any) -> pb.Lease:
     """Gets a lease as soon as there is a machine; the process and its machine may still be starting."""
-    request = pb.AcquireLeaseRequest(job_id=job_id, attempt=1, gpu_type="MI300X", eighths=8)
+    request = pb.AcquireLeaseRequest(job_id=job_id, attempt=1, gpu_type="MI300X", eighths=8, **fields)
     async with asyncio.timeout(DEADLINE_SECONDS):
         while True:
             try:

@@ -50,6 +50,8 @@ def test_our_names_win_over_seed_names(monkeypatch: pytest.MonkeyPatch) -> None:
         ("VMPOOL_DEFAULT_GPU", "H100"),
         ("VMPOOL_LOST_AFTER", "0"),
         ("VMPOOL_LOST_AFTER", "2"),
+        ("VMPOOL_RESERVED_LOST_AFTER", "5"),
+        ("VMPOOL_LONGEST_RESERVATION", "59"),
         ("VMPOOL_LEASE_DURATION", "3601"),
         ("VMPOOL_GPU_TYPES", " , "),
         ("VMPOOL_PROVIDERS", " , "),

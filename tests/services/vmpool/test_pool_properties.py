@@ -29,7 +29,7 @@ from services.vmpool.errors import (
     SlotTakenError,
     StaleMachineError,
 )
-from services.vmpool.machines.lease import Lease, LeaseState, PlacedRequest, Placement
+from services.vmpool.machines.lease import Holder, Lease, LeaseState, PlacedRequest, Placement
 from services.vmpool.machines.machine import OVER, Halt
 from services.vmpool.machines.offer import Offer
 from services.vmpool.machines.usage_fact import next_fact
@@ -47,6 +47,7 @@ MAX_MACHINES = 2
 GPU_TYPES = ("MI300X", "MI210")
 INTERVAL = timedelta(seconds=60)
 MINUTE = timedelta(minutes=1)
+RESERVATION = timedelta(minutes=20)
 PARTS = (
     (Slot(0, 0, 8),),
     (Slot(1, 0, 8),),
@@ -63,6 +64,7 @@ EVENTS: st.SearchStrategy[Event] = st.one_of(
     st.tuples(st.just("bring up"), st.sampled_from(GPU_TYPES), st.integers(1, 4)),
     st.tuples(st.just("acquire"), st.sampled_from(GPU_TYPES), st.sampled_from([1, 2, 4, 8])),
     st.tuples(st.just("acquire"), st.just("MI300X"), st.sampled_from([1, 2, 4, 8, 16])),
+    st.tuples(st.just("reserve"), st.sampled_from([8, 16])),
     st.tuples(st.just("place"), st.lists(st.sampled_from(PARTS), min_size=1, max_size=MAX_MACHINES)),
     st.tuples(
         st.just("bring up a gang"), st.sampled_from([8, 16]), st.lists(st.sampled_from(PARTS), min_size=2, max_size=2)
@@ -142,6 +144,12 @@ class Life:
         self.jobs += 1
         granted = await bench.leases.acquire(a_request(f"job{self.jobs}", gpu_type=gpu_type, eighths=eighths))
         if granted is not None:
+            self._note(granted[0])
+
+    async def _reserve(self, bench: Bench, eighths: int) -> None:
+        self.jobs += 1
+        request = a_request(f"res{self.jobs}", eighths=eighths, holder=Holder.RESERVATION, duration=RESERVATION)
+        if granted := await bench.leases.acquire(request):
             self._note(granted[0])
 
     async def _place(self, bench: Bench, parts: Sequence[tuple[Slot, ...]]) -> None:
@@ -225,7 +233,9 @@ class Life:
         active = dict[str, list[Lease]]()
         for machine in unreleased:
             combined = (0,) * machine.gpu_count
-            for lease in await bench.leases.standing_on(machine.machine_id):
+            standing = sorted(await bench.leases.standing_on(machine.machine_id), key=lambda lease: lease.fencing_token)
+            assert machine.reservation_ids == tuple(lease.reservation_id for lease in standing if lease.reservation_id)
+            for lease in standing:
                 # Raises if a slot is leased twice.
                 combined = taken(combined, lease.slots)
                 if lease.gang_id and lease.state is LeaseState.ACTIVE:

@@ -143,11 +143,14 @@ class Access:
         self.host_key = ""
         self.known_hosts = folder / f"known_hosts-{request.session_id}"
 
-    def options(self, person: Person) -> list[str]:
+    def proxy(self) -> list[object]:
+        """The words of ssh's ProxyCommand."""
         words = [sys.executable, PROXY, self.client.port, self.client.token, self.session_id]
-        proxy = " ".join(map(str, [*words, self.request.fencing_token]))
+        return [*words, self.request.fencing_token]
+
+    def options(self, person: Person) -> list[str]:
         settings = {
-            "ProxyCommand": proxy,
+            "ProxyCommand": " ".join(map(str, self.proxy())),
             "StrictHostKeyChecking": "yes",
             "UserKnownHostsFile": self.known_hosts,
             "IdentitiesOnly": "yes",

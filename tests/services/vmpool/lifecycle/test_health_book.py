@@ -14,7 +14,7 @@ SECOND = timedelta(seconds=1)
 
 @pytest.fixture
 def book() -> HealthBook:
-    return HealthBook(heartbeat_interval=2 * SECOND, lost_after=6 * SECOND)
+    return HealthBook(heartbeat_interval=2 * SECOND, lost_after=6 * SECOND, reserved_lost_after=600 * SECOND)
 
 
 def test_a_machine_is_asked_once_in_an_interval(book: HealthBook) -> None:
@@ -25,6 +25,8 @@ def test_silence_counts_from_the_last_answer(book: HealthBook) -> None:
     book.heard("m1", START)
     assert not book.is_lost("m1", START + 5 * SECOND)
     assert book.is_lost("m1", START + 6 * SECOND)
+    assert not book.is_lost("m1", START + 599 * SECOND, is_reserved=True)
+    assert book.is_lost("m1", START + 600 * SECOND, is_reserved=True)
     book.forget("m1")
     assert not book.is_lost("m1", START + 6 * SECOND)
 

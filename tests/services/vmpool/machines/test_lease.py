@@ -10,12 +10,14 @@ from hypothesis import strategies as st
 from services.vmpool.errors import InvalidFieldError, LeaseEndedError
 from services.vmpool.machines.lease import (
     EXPIRY_GRACE,
+    Holder,
     Lease,
     LeaseState,
     StartKind,
     check_duration,
     check_job,
     expired_run_is_gone,
+    run_outlives,
     start_kind,
 )
 from tests.services.vmpool.conftest import START, a_machine, a_request
@@ -63,6 +65,25 @@ def test_an_expired_slot_is_free_once_its_run_is_surely_gone(
     assert expired_run_is_gone(LEASE.expire(), runs, active, START + MINUTE + late) is gone
 
 
+@given(st.integers(0, 8), st.integers(0, 8), st.timedeltas(timedelta(0), 24 * MINUTE))
+def test_a_reserved_slot_is_free_only_once_nothing_is_in_flight(runs: int, active: int, late: timedelta) -> None:
+    expired = replace(LEASE, holder=Holder.RESERVATION).expire()
+    assert expired_run_is_gone(expired, runs, active, START + MINUTE + late) is (runs == 0)
+
+
+@given(st.sampled_from(Holder), st.integers(0, 8), st.integers(0, 8), st.timedeltas(timedelta(0), 24 * MINUTE))
+def test_nothing_outlives_a_lease_that_is_given_out_again(
+    holder: Holder, runs: int, active: int, late: timedelta
+) -> None:
+    at = START + MINUTE + late
+    expired = replace(LEASE, holder=holder).expire()
+    outlives = run_outlives(expired, runs, active, at)
+    assert outlives is (late >= EXPIRY_GRACE and runs > active)
+    assert not (outlives and expired_run_is_gone(expired, runs, active, at))
+    if holder is Holder.JOB and late >= EXPIRY_GRACE:
+        assert outlives is not expired_run_is_gone(expired, runs, active, at)
+
+
 @pytest.mark.parametrize(
     ("jobs_run", "after_seconds", "kind"),
     [(0, 1, StartKind.COLD_START), (0, 11, StartKind.WARM_REUSE), (1, 1, StartKind.WARM_REUSE)],
@@ -75,7 +96,7 @@ def test_those_who_waited_for_the_machine_start_cold(jobs_run: int, after_second
 @pytest.mark.parametrize("seconds", [-1, 0, 3601])
 def test_durations_out_of_range_are_refused_with_the_limit(seconds: int) -> None:
     with pytest.raises(InvalidFieldError, match=r"duration.*3600 s"):
-        check_duration(timedelta(seconds=seconds), timedelta(hours=1))
+        check_duration(timedelta(seconds=seconds), timedelta(hours=1), "VMPOOL_LONGEST_LEASE")
 
 
 @pytest.mark.parametrize(("job_id", "attempt", "field"), [("", 1, "job_id"), ("job", -1, "attempt")])
@@ -87,7 +108,8 @@ def test_a_request_says_whose_lease_it_is(job_id: str, attempt: int, field: str)
 def test_a_request_is_met_only_by_the_same_content() -> None:
     assert a_request().is_met_by([LEASE])
     assert a_request(machine_id="m1").is_met_by([LEASE])
-    for other in (a_request(machine_id="m2"), a_request(eighths=4), a_request(gpu_type="MI210")):
+    reserved = a_request(holder=Holder.RESERVATION)
+    for other in (a_request(machine_id="m2"), a_request(eighths=4), a_request(gpu_type="MI210"), reserved):
         assert not other.is_met_by([LEASE])
     assert not a_request().is_met_by([replace(LEASE, slots=(Slot(0, 0, 4),))])
     assert not a_request().is_met_by([LEASE, LEASE])

@@ -12,7 +12,7 @@ from sqlalchemy import insert, text
 from servicekit.clock import new_id
 from servicekit.db.database import Database, migrate
 from servicekit.feed import Feed
-from services.vmpool.machines.lease import LeaseState
+from services.vmpool.machines.lease import Holder, LeaseState
 from services.vmpool.machines.machine import MachineState
 from services.vmpool.store.lease_store import LeaseStore
 from services.vmpool.store.machine_row import machine_to_row
@@ -54,7 +54,7 @@ def schema() -> str:
     return ""
 
 
-LATER_COLUMNS = {"own_job_id", "keep_idle_us"}
+LATER_COLUMNS = {"own_job_id", "keep_idle_us", "reservation_ids"}
 
 
 def as_it_was_at_0009(connection: Connection) -> None:
@@ -93,6 +93,6 @@ async def test_leases_of_before_there_were_several_gpus_keep_their_slots(
         "half": (Slot(1, 4, 4),),
         "whole": (Slot(0, 0, 8),),
     }
-    assert {(lease.gang_id, lease.part) for lease in standing.values()} == {("", 0)}
+    assert {(lease.gang_id, lease.part, lease.holder) for lease in standing.values()} == {("", 0, Holder.JOB)}
     assert renewed.state is LeaseState.ACTIVE
-    assert machine.occupied == (0, 0)
+    assert (machine.occupied, machine.reservation_ids) == ((0, 0), ())

@@ -1,0 +1,233 @@
+"""Leases of reservations over the RPCs, and what becomes of machines that have them."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+import grpc
+import pytest
+from google.protobuf.duration_pb2 import Duration
+from wavepool.executor.v1 import inventory_pb2
+from wavepool.vmpool.v1 import vmpool_pb2 as pb
+
+from services.vmpool.fault import Fault
+from services.vmpool.machines.lease import EXPIRY_GRACE, Holder
+from services.vmpool.machines.machine import MachineState
+from services.vmpool.providers.provider import Observation, Order, ProviderState
+from tests.services.vmpool.conftest import a_request
+from tests.services.vmpool.grpc_failures import failure
+from tests.services.vmpool.store.test_lease_store import add_warm
+from tests.services.vmpool.test_service import acquire
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from wavepool.vmpool.v1.vmpool_pb2_grpc import VmPoolServiceAsyncStub
+
+    from services.vmpool.machines.lease import Lease
+    from tests.services.vmpool.conftest import Bench
+
+HEARTBEAT = timedelta(seconds=2)
+HOUR = timedelta(hours=1)
+PART = pb.Placement(machine_id="m1", slots=[inventory_pb2.Slot(eighths=4)])
+
+
+@pytest.fixture
+def database_url(tmp_path: Path) -> str:
+    """One kind of database is enough here: the tests of the stores cover the differences."""
+    return f"sqlite+aiosqlite:///{tmp_path / 'vmpool.db'}"
+
+
+def reserve(reservation_id: str = "res_1", duration: timedelta = 24 * HOUR, **changes: Any) -> pb.AcquireLeaseRequest:
+    fields: dict[str, Any] = {
+        "holder": pb.LEASE_HOLDER_RESERVATION,
+        "duration": Duration(seconds=int(duration.total_seconds())),
+        "machine_id": "m1",
+    }
+    return acquire(reservation_id, **(fields | changes))
+
+
+async def reserved(stub: VmPoolServiceAsyncStub, *args: Any, **changes: Any) -> pb.Lease:
+    return (await stub.AcquireLease(reserve(*args, **changes))).grants[0].lease
+
+
+async def test_a_reservation_has_its_gpus_for_longer_than_a_job_may(bench: Bench, stub: VmPoolServiceAsyncStub) -> None:
+    await add_warm(bench)
+    grant = (await stub.AcquireLease(reserve(duration=50 * HOUR))).grants[0]
+    assert grant.lease.holder == pb.LEASE_HOLDER_RESERVATION
+    assert grant.lease.expire_time.ToDatetime(bench.clock.now().tzinfo) == bench.clock.now() + 50 * HOUR
+    assert list(grant.machine.reservation_ids) == ["res_1"]
+    again = await reserved(stub, duration=50 * HOUR)
+    assert again == grant.lease
+
+
+async def test_a_machine_lists_its_reservations_in_the_order_of_their_leases_and_jobs_not_at_all(
+    bench: Bench, stub: VmPoolServiceAsyncStub
+) -> None:
+    await add_warm(bench, gpu_count=4)
+    leases = [await reserved(stub, f"res_{letter}") for letter in "bac"]
+    await stub.AcquireLease(acquire("job", machine_id="m1"))
+    await stub.ReleaseLease(pb.ReleaseLeaseRequest(lease_id=leases[1].lease_id))
+    [machine] = (await stub.ListMachines(pb.ListMachinesRequest())).machines
+    assert list(machine.reservation_ids) == ["res_b", "res_c"]
+    events = stub.WatchMachines(pb.WatchMachinesRequest(machine_id="m1"))
+    seen = [list((await anext(aiter(events))).event.machine.reservation_ids) for _ in range(4)]
+    events.cancel()
+    assert seen == [[], ["res_b"], ["res_b", "res_a"], ["res_b", "res_a", "res_c"]]
+
+
+@pytest.mark.parametrize(
+    ("changes", "field"),
+    [
+        ({"eighths": 4}, "eighths"),
+        ({"machine_id": "", "eighths": 0, "placements": [PART]}, "placements.slots.eighths"),
+        ({"duration": 51 * HOUR}, "duration"),
+        ({"holder": pb.LEASE_HOLDER_JOB}, "duration"),
+        ({"holder": 7}, "holder"),
+    ],
+    ids=["a part", "a part that is named", "too long", "too long for a job", "an unknown holder"],
+)
+async def test_what_no_reservation_may_have_is_refused_with_the_field(
+    bench: Bench, stub: VmPoolServiceAsyncStub, changes: dict[str, Any], field: str
+) -> None:
+    machine = await add_warm(bench)
+    refused = await failure(stub.AcquireLease(reserve(**changes)))
+    assert (refused.code, refused.violations[0][0]) == (grpc.StatusCode.INVALID_ARGUMENT, field)
+    assert await bench.machines.get("m1") == machine
+
+
+async def test_too_long_a_reservation_is_refused_with_the_name_of_the_setting(
+    bench: Bench, stub: VmPoolServiceAsyncStub
+) -> None:
+    await add_warm(bench)
+    refused = await failure(stub.AcquireLease(reserve(duration=51 * HOUR)))
+    assert "at most 180000 s (VMPOOL_LONGEST_RESERVATION); it is 183600 s" in refused.message
+
+
+@pytest.mark.parametrize("holder", [pb.LEASE_HOLDER_UNSPECIFIED, pb.LEASE_HOLDER_JOB])
+async def test_the_lease_of_a_job_is_not_that_of_a_reservation_with_its_id(
+    bench: Bench, stub: VmPoolServiceAsyncStub, holder: pb.LeaseHolder
+) -> None:
+    await add_warm(bench)
+    lease = (await stub.AcquireLease(acquire("one", holder=holder))).grants[0].lease
+    assert lease.holder == pb.LEASE_HOLDER_JOB
+    refused = await failure(stub.AcquireLease(reserve("one")))
+    assert refused.code is grpc.StatusCode.ALREADY_EXISTS
+    assert (await bench.machines.get("m1")).reservation_ids == ()
+
+
+async def test_a_renewal_is_limited_as_the_lease_is_and_never_ends_it_earlier(
+    bench: Bench, stub: VmPoolServiceAsyncStub
+) -> None:
+    await add_warm(bench, gpu_count=2)
+    reservation = await reserved(stub, duration=24 * HOUR)
+    job = (await stub.AcquireLease(acquire(machine_id="m1"))).grants[0].lease
+
+    async def renewed(lease: pb.Lease, hours: int) -> timedelta:
+        request = pb.RenewLeaseRequest(lease_id=lease.lease_id, duration=Duration(seconds=hours * 3600))
+        until = (await stub.RenewLease(request)).expire_time
+        return until.ToDatetime(bench.clock.now().tzinfo) - bench.clock.now()
+
+    assert [await renewed(reservation, hours) for hours in (1, 48)] == [24 * HOUR, 48 * HOUR]
+    assert await renewed(job, 1) == HOUR
+    for lease, hours in ((reservation, 51), (job, 2)):
+        refused = await failure(renewed(lease, hours))
+        assert (refused.code, refused.violations[0][0]) == (grpc.StatusCode.INVALID_ARGUMENT, "duration")
+
+
+async def a_reserved_machine(bench: Bench, **changes: Any) -> Lease:
+    """The lease of a reservation of a machine that the provider has."""
+    await bench.warm_machine()
+    fields: dict[str, Any] = {"holder": Holder.RESERVATION, "duration": HOUR}
+    taken = await bench.leases.acquire(a_request("res_1", **(fields | changes)))
+    assert taken is not None
+    await bench.passes()
+    return taken[0]
+
+
+async def silence(bench: Bench, duration: timedelta) -> None:
+    bench.executors.silent = True
+    for _ in range(int(duration / HEARTBEAT)):
+        bench.clock.advance(HEARTBEAT)
+        await bench.passes()
+
+
+async def test_a_reserved_machine_may_be_silent_for_ten_minutes(bench: Bench) -> None:
+    lease = await a_reserved_machine(bench)
+    await silence(bench, timedelta(minutes=10) - HEARTBEAT)
+    assert await bench.state_of(lease.machine_id) is MachineState.BUSY
+    await silence(bench, HEARTBEAT)
+    assert await bench.state_of(lease.machine_id) is MachineState.LOST
+    lost = await bench.machines.get(lease.machine_id)
+    assert (lost.fault, lost.reservation_ids) == (Fault.UNREACHABLE, ())
+
+
+async def test_a_machine_that_answers_again_begins_its_silence_anew(bench: Bench) -> None:
+    lease = await a_reserved_machine(bench)
+    for _ in range(3):
+        await silence(bench, timedelta(minutes=9))
+        bench.executors.silent = False
+        bench.clock.advance(HEARTBEAT)
+        await bench.passes()
+    assert await bench.state_of(lease.machine_id) is MachineState.BUSY
+
+
+async def test_a_silent_machine_is_lost_at_once_when_its_reservation_is_over(bench: Bench) -> None:
+    lease = await a_reserved_machine(bench)
+    await silence(bench, timedelta(minutes=5))
+    await bench.leases.release(lease.lease_id, "done")
+    await silence(bench, HEARTBEAT)
+    assert await bench.state_of(lease.machine_id) is MachineState.LOST
+
+
+@pytest.mark.parametrize("state", [ProviderState.ENDED, ProviderState.GONE])
+async def test_the_providers_word_that_a_reserved_machine_ended_counts_at_once(
+    bench: Bench, state: ProviderState
+) -> None:
+    lease = await a_reserved_machine(bench)
+    bench.provider.observations[lease.machine_id] = Observation(state, reason="taken away")
+    bench.executors.silent = True
+    await bench.passes()
+    assert await bench.state_of(lease.machine_id) is MachineState.LOST
+
+
+async def test_a_reserved_machine_neither_idles_out_nor_gives_way(bench: Bench) -> None:
+    lease = await a_reserved_machine(bench, duration=24 * HOUR)
+    for _ in range(12):
+        bench.clock.advance(HOUR)
+        await bench.demand("MI210", jobs=4)
+        await bench.passes(2)
+    assert await bench.state_of(lease.machine_id) is MachineState.BUSY
+    assert lease.machine_id in {machine.machine_id for machine in await bench.machines.unreleased()}
+
+
+async def test_an_expired_reservation_keeps_its_slots_until_nothing_is_in_flight(bench: Bench) -> None:
+    """Another lease of the machine stands without a run, and only the executor knows whose session it is."""
+    await add_warm(bench, gpu_count=2)
+    bench.provider.machines["m1"] = Order("m1", "MI300X", 2, "secret")
+    for job_id, duration in (("res_1", HOUR), ("res_2", 24 * HOUR)):
+        await bench.leases.acquire(a_request(job_id, holder=Holder.RESERVATION, duration=duration))
+    bench.executors.runs_in_flight = 1
+    for _ in range(3):
+        bench.clock.advance(HOUR)
+        await bench.passes(2)
+    machine = await bench.machines.get("m1")
+    assert (machine.state, machine.reservation_ids) == (MachineState.BUSY, ("res_1", "res_2"))
+    bench.executors.runs_in_flight = 0
+    bench.clock.advance(HEARTBEAT)
+    await bench.passes()
+    machine = await bench.machines.get("m1")
+    assert (machine.state, machine.reservation_ids) == (MachineState.BUSY, ("res_2",))
+
+
+async def test_a_machine_whose_session_outlives_its_lease_is_drained(bench: Bench) -> None:
+    lease = await a_reserved_machine(bench)
+    bench.executors.runs_in_flight = 1
+    bench.clock.advance(HOUR + EXPIRY_GRACE - HEARTBEAT)
+    await bench.passes(2)
+    assert await bench.state_of(lease.machine_id) is MachineState.BUSY
+    bench.clock.advance(HEARTBEAT)
+    await bench.passes()
+    drained = await bench.machines.get(lease.machine_id)
+    assert (drained.state, drained.reason) == (MachineState.DRAINING, f"a run outlived its lease {lease.lease_id}")
