@@ -135,6 +135,7 @@ def frame_of(event: pb.ReservationEvent) -> Frame | None:
     common = {
         "reservation_id": event.reservation_id,
         "timestamp": milliseconds_of(event.time),
+        "attempt": event.attempt,
         "cost_usd": dollars_of(event.cost_micros),
     }
     return Frame(frame.status, {**common, **frame.fields})
