@@ -16,6 +16,7 @@ from gateway.http.body_limit import BodyLimit
 from gateway.http.request_scope import RequestScope
 from gateway.http.route_docs import describe
 from gateway.machines.open_calls import OpenCalls
+from gateway.reservations.tunnel import Tunnels
 from gateway.routes import (
     account,
     accounts,
@@ -32,6 +33,7 @@ from gateway.routes import (
     projections,
     queues,
     rankings,
+    reservations,
     seed_submissions,
     sign_in,
     submissions,
@@ -64,7 +66,8 @@ def create_app(settings: GatewaySettings) -> FastAPI:
             hub = Hub(upstreams.scheduler, settings.stream_window_bytes)
             authenticator = Authenticator(upstreams.identity, settings.token_cache)
             limits = AddressLimits.of(settings)
-            app.state.gateway = Gateway(settings, upstreams, hub, OpenCalls(), authenticator, limits)
+            tunnels = Tunnels(settings.tunnels_per_user)
+            app.state.gateway = Gateway(settings, upstreams, hub, OpenCalls(), authenticator, limits, tunnels)
             yield
             app.state.gateway.close()
 
@@ -91,6 +94,7 @@ def create_app(settings: GatewaySettings) -> FastAPI:
         projections,
         rankings,
         queues,
+        reservations,
         tokens,
         accounts,
         users,

@@ -101,11 +101,21 @@ class Authenticator:
         except grpc.aio.AioRpcError:
             return True
 
+    async def fresh_caller(self, token: str) -> Caller | None:
+        """The token's user as billing knows it now, whatever is remembered; None if the token does not work any more.
+
+        Raises AioRpcError.
+        """
+        return await self._asked_and_remembered(token, hashlib.sha256(token.encode()).digest())
+
     async def _looked_up(self, token: str) -> Caller | None:
         key = hashlib.sha256(token.encode()).digest()
         expiry, caller = self._remembered.get(key, (0.0, None))
         if expiry > self._monotonic_seconds():
             return caller
+        return await self._asked_and_remembered(token, key)
+
+    async def _asked_and_remembered(self, token: str, key: bytes) -> Caller | None:
         asked = self._monotonic_seconds()
         caller = await self._asked(token)
         self._remembered[key] = (asked + self._remember_seconds, caller)

@@ -42,5 +42,9 @@ class GatewaySettings(ServiceSettings):
 
     Ten each second: a whole office, or a farm of CI machines behind one address, stays below it.
     """
+    tunnels_per_user: Annotated[int, Field(ge=1)] = 32
+    """SSH connections to reservations that one user may have open at this gateway."""
+    tunnel_check: Annotated[timedelta, Field(gt=timedelta(0), le=timedelta(seconds=5))] = timedelta(seconds=4)
+    """Interval at which each of them is checked: if its token still works, and its reservation can still be used."""
     stream_window_bytes: int = 1024 * 1024
     """Bytes that a client may fall behind the fastest client of the same job before it is dropped; it then resumes."""

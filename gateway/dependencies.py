@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 from fastapi import Depends
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
+from fastapi.security.utils import get_authorization_scheme_param
 from starlette.requests import Request  # noqa: TC002 - FastAPI reads it at run time
 
 from gateway.auth import Authenticator, Caller
@@ -24,10 +25,12 @@ from gateway.submissions.visible_jobs import VisibleJobs
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from starlette.requests import HTTPConnection
     from wavepool.scheduler.v1.scheduler_pb2 import Job, SubmitJobResponse
 
     from gateway.config import GatewaySettings
     from gateway.machines.open_calls import OpenCalls
+    from gateway.reservations.tunnel import Tunnels
     from gateway.submissions.hub import Hub
     from gateway.upstreams import Upstreams
 
@@ -45,6 +48,7 @@ class Gateway:
     calls: OpenCalls
     authenticator: Authenticator
     address_limits: AddressLimits
+    tunnels: Tunnels
     recent_jobs: RecentJobs = field(default_factory=RecentJobs)
     doubtful_lookups: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(MAX_DOUBTFUL_LOOKUPS))
     """Held while a token is looked up for an address that has sent too many that do not work."""
@@ -67,8 +71,19 @@ class Gateway:
         return EventStream(frames, settings.heartbeat, settings.send_timeout, headers, job.job_id)
 
 
+def gateway_of(connection: HTTPConnection) -> Gateway:
+    """The objects for a request or a WebSocket."""
+    return cast("Gateway", connection.app.state.gateway)
+
+
+def token_of(connection: HTTPConnection) -> str:
+    """The bearer token of a WebSocket, whose routes cannot have `bearer` as a dependency; empty if it has none."""
+    scheme, token = get_authorization_scheme_param(connection.headers.get("Authorization"))
+    return token if scheme.lower() == "bearer" else ""
+
+
 def _gateway(request: Request) -> Gateway:
-    return cast("Gateway", request.app.state.gateway)
+    return gateway_of(request)
 
 
 TheGateway = Annotated[Gateway, Depends(_gateway)]

@@ -12,6 +12,7 @@ import uvicorn
 from sse_starlette.sse import AppStatus
 
 from gateway.http.connection import HttpConnection
+from gateway.reservations.tunnel import MOST_MESSAGE_BYTES
 
 if TYPE_CHECKING:
     import socket
@@ -32,7 +33,12 @@ class GatewayServer(uvicorn.Server):
                 host=settings.host,
                 port=settings.port,
                 http=cast("type[asyncio.Protocol]", partial(HttpConnection, settings)),
-                ws="none",
+                ws="websockets-sansio",
+                # The bytes of SSH are encrypted, so nothing makes them smaller.
+                ws_per_message_deflate=False,
+                ws_max_size=MOST_MESSAGE_BYTES,
+                # A session that does not read holds up its client, whose answers to pings then wait, too.
+                ws_ping_timeout=None,
                 access_log=False,
                 log_config=None,
                 server_header=False,

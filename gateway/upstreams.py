@@ -17,6 +17,7 @@ from wavepool.billing.v1.sign_in_pb2_grpc import SignInServiceStub
 from wavepool.scheduler.v1.metrics_pb2_grpc import MetricsServiceStub
 from wavepool.scheduler.v1.queues_pb2_grpc import QueueServiceStub
 from wavepool.scheduler.v1.rankings_pb2_grpc import RankingServiceStub
+from wavepool.scheduler.v1.reservations_pb2_grpc import ReservationServiceStub
 from wavepool.scheduler.v1.scheduler_pb2_grpc import SchedulerServiceStub
 from wavepool.vmpool.v1.vmpool_pb2_grpc import VmPoolServiceStub
 
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from wavepool.scheduler.v1.metrics_pb2_grpc import MetricsServiceAsyncStub
     from wavepool.scheduler.v1.queues_pb2_grpc import QueueServiceAsyncStub
     from wavepool.scheduler.v1.rankings_pb2_grpc import RankingServiceAsyncStub
+    from wavepool.scheduler.v1.reservations_pb2_grpc import ReservationServiceAsyncStub
     from wavepool.scheduler.v1.scheduler_pb2_grpc import SchedulerServiceAsyncStub
     from wavepool.vmpool.v1.vmpool_pb2_grpc import VmPoolServiceAsyncStub
 
@@ -53,6 +55,7 @@ class Upstreams:
     rankings: RankingServiceAsyncStub
     metrics: MetricsServiceAsyncStub
     queues: QueueServiceAsyncStub
+    reservations: ReservationServiceAsyncStub
     vmpool: VmPoolServiceAsyncStub
     billing: BillingServiceAsyncStub
     reports: ReportServiceAsyncStub
@@ -84,6 +87,7 @@ async def open_upstreams(settings: GatewaySettings) -> AsyncGenerator[Upstreams]
             rankings=RankingServiceStub(channels["scheduler"]),
             metrics=MetricsServiceStub(channels["scheduler"]),
             queues=QueueServiceStub(channels["scheduler"]),
+            reservations=ReservationServiceStub(channels["scheduler"]),
             vmpool=VmPoolServiceStub(channels["vmpool"]),
             billing=BillingServiceStub(channels["billing"]),
             reports=ReportServiceStub(channels["billing"]),

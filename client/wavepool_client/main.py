@@ -13,8 +13,10 @@ from wavepool_client.commands import (
     account,
     accounts,
     alerts,
+    cancel,
     catalogue,
     config,
+    connect,
     machines,
     metrics,
     money,
@@ -23,6 +25,8 @@ from wavepool_client.commands import (
     queues,
     rankings,
     reports,
+    reservations,
+    reserve,
     sign_in,
     submissions,
     teams,
@@ -91,9 +95,12 @@ def _add_commands() -> None:
     app.command(epilog=examples("wavepool watch job_01J…", "wavepool watch job_01J… --json --after 4"))(
         submissions.watch
     )
-    app.command()(submissions.cancel)
+    app.command(epilog=examples("wavepool cancel job_01J…", "wavepool cancel res_01J…", "wavepool cancel --yes"))(
+        cancel.cancel
+    )
     app.command()(submissions.show)
     app.command()(submissions.jobs)
+    _add_reservation_commands()
     app.command(epilog=examples("wavepool isa job_01J…", "wavepool isa job_01J… --json | jq -r .listing"))(reports.isa)
     app.command(epilog=examples("wavepool report job_01J… -o result.json"))(reports.report)
     app.command(
@@ -148,6 +155,33 @@ def _add_commands() -> None:
     app.add_typer(catalogue.app, name="problems")
     for installed in entry_points(group="wavepool.commands"):
         installed.load()(app)
+
+
+def _add_reservation_commands() -> None:
+    # -h is for hours, as gpu-dev has it.
+    app.command(
+        context_settings={"help_option_names": ["--help"]},
+        epilog=examples(
+            "wavepool reserve --hours 0.5",
+            "wavepool reserve -g 8 -t MI300X -h 4 -n training",
+            "wavepool reserve -h 2 --no-connect --json | jq -r .id",
+        )
+        + f"\n\n{EXPLANATION}",
+    )(reserve.reserve)
+    app.add_typer(reservations.app, name="reservations")
+    app.command(epilog=examples("wavepool extend 1.5", "wavepool extend training 0.5"))(reservations.extend)
+    app.command(epilog=examples("wavepool avail", "wavepool avail -t MI300X --watch"))(reservations.avail)
+    app.command(
+        cls=connect.PassesOn,
+        epilog=examples(
+            "wavepool connect",
+            "wavepool connect training -- rocm-smi",
+            "wavepool connect 01KB9X2F -- -L 8888:localhost:8888 -N",
+            "wavepool connect --print",
+        ),
+    )(connect.connect)
+    app.command(epilog=examples("wavepool ssh-config training >> ~/.ssh/config"))(connect.ssh_config)
+    app.command(hidden=True)(connect.ssh_proxy)
 
 
 _add_commands()

@@ -14,7 +14,7 @@ from gateway.http.errors import RATE_LIMIT_EXCEEDED, Problem, ProblemError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from starlette.requests import Request
+    from starlette.requests import HTTPConnection
 
     from gateway.config import GatewaySettings
 
@@ -119,8 +119,8 @@ class AddressLimits:
         )
 
 
-def address_of(request: Request) -> str:
-    """The address that a request comes from; that of a trusted proxy's client, if it came through one."""
+def address_of(request: HTTPConnection) -> str:
+    """The address that a request or a WebSocket comes from; that of a proxy's client, if a trusted one sent it."""
     return request.client.host if request.client else ""
 
 

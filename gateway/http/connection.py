@@ -65,6 +65,7 @@ class HttpConnection(H11Protocol):
         }
         self._awaited: object = None
         self._deadline: asyncio.TimerHandle | None = None
+        self._is_upgraded = False
 
     def connection_made(self, transport: Any) -> None:  # noqa: ANN401 - the base narrows what asyncio's protocols take
         """Starts the deadline of the first request."""
@@ -79,7 +80,14 @@ class HttpConnection(H11Protocol):
     def handle_events(self) -> None:
         """Handles the data that has arrived, and sets the deadline for the rest."""
         super().handle_events()
-        self._await_rest()
+        if not self._is_upgraded:
+            self._await_rest()
+
+    def handle_websocket_upgrade(self, event: h11.Request) -> None:
+        """Gives the connection to the WebSocket's protocol; this one hears of it no more."""
+        self._is_upgraded = True
+        self._set_deadline(None)
+        super().handle_websocket_upgrade(event)
 
     def send_400_response(self, msg: str) -> None:
         """Refuses a request that cannot be read, and closes the connection."""

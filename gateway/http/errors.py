@@ -52,6 +52,8 @@ class Problem:
             headers["WWW-Authenticate"] = 'Bearer realm="wavepool"'
         if self.retry_after_seconds is not None:
             headers["Retry-After"] = str(max(1, math.ceil(self.retry_after_seconds)))
+        if self.status == HTTPStatus.UPGRADE_REQUIRED:
+            headers["Upgrade"] = "websocket"
         if self.allow:
             headers["Allow"] = self.allow
         return headers

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -36,7 +37,7 @@ class RequestScope:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serves the request."""
-        if scope["type"] != "http":
+        if scope["type"] not in {"http", "websocket"}:
             await self._app(scope, receive, send)
             return
         request_id = set_request_id(Headers(scope=scope).get("x-request-id"))
@@ -45,9 +46,13 @@ class RequestScope:
 
         async def with_headers(message: Message) -> None:
             nonlocal status
-            if message["type"] == "http.response.start":
+            # A WebSocket that is refused is answered as a request is.
+            if message["type"] in {"http.response.start", "websocket.http.response.start"}:
                 status = message["status"]
                 MutableHeaders(scope=message).update({"X-Request-Id": request_id, **SECURITY_HEADERS})
+            elif message["type"] == "websocket.accept":
+                status = HTTPStatus.SWITCHING_PROTOCOLS
+                MutableHeaders(scope=message).update({"X-Request-Id": request_id})
             await send(message)
 
         try:
@@ -62,7 +67,7 @@ def _record(scope: Scope, status: int, seconds: float) -> None:
     log.info(
         "request",
         extra={
-            "method": scope["method"],
+            "method": scope.get("method", "GET"),
             "path": scope["path"],
             "status": status,
             "duration_ms": round(seconds * 1000, 1),

@@ -84,6 +84,20 @@ MACHINE_STREAM: Responses = {
         "content": {"text/event-stream": {}},
     }
 }
+RESERVATION_STREAM: Responses = {
+    200: {
+        "description": "The reservation's events, each with an id to resume from.",
+        "content": {"text/event-stream": {}},
+    }
+}
+NO_MORE_RESERVATION: Responses = {204: {"description": "It is over, and you have seen its last event."}}
+WEBSOCKET: Responses = {
+    101: {"description": "The bytes of the connection follow."},
+    404: {"description": "There is no such reservation in your accounts."},
+    409: {"description": "Nobody can log in now; the detail says why."},
+    426: {"description": "The request asks for no upgrade to a WebSocket."},
+    429: {"description": "You, or the session, have as many connections as may be."},
+}
 NO_MORE_EVENTS: Responses = {204: {"description": "Its provider has taken it back, and you have seen its last event."}}
 LOG: Responses = {200: {"description": "The log, as it comes.", "content": {"text/plain": {}}}}
 REPORT: Responses = {200: {"description": "A DSSE envelope.", "content": {"application/json": {}}}}

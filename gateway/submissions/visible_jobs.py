@@ -1,12 +1,16 @@
-"""Hides the ids of other accounts' jobs and reservations: the pool's texts about machines contain all of them."""
+"""Hides the ids of other accounts' jobs and reservations: the pool's texts about machines contain the ids of all."""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
 
+import grpc
+from wavepool.scheduler.v1.reservations_pb2 import GetReservationRequest
+
 from gateway.http.errors import ProblemError
 from gateway.submissions import account_jobs
+from gateway.upstreams import CALL_TIMEOUT_SECONDS
 
 if TYPE_CHECKING:
     from wavepool.vmpool.v1.vmpool_pb2 import Machine
@@ -15,12 +19,11 @@ if TYPE_CHECKING:
     from gateway.upstreams import Upstreams
 
 JOB_ID = re.compile(r"(?:job|res)_[0-9A-Z]+")
-_RESERVATION = "res_"
 HIDDEN = "(of another account)"
 
 
 class VisibleJobs:
-    """The jobs whose ids a caller may see: those of the caller's accounts, or all of them for an administrator."""
+    """The jobs and reservations whose ids a caller may see: those of their accounts, or an administrator's: all."""
 
     def __init__(self, upstreams: Upstreams, account: Caller) -> None:
         self._upstreams = upstreams
@@ -28,7 +31,7 @@ class VisibleJobs:
         self._visible: dict[str, bool] = {}
 
     async def shown(self, text: str) -> str:
-        """The text, with the id of every other job hidden, and of every reservation."""
+        """The text, with the ids of all others hidden."""
         if self._account.admin:
             return text
         for job_id in set(JOB_ID.findall(text)):
@@ -43,14 +46,20 @@ class VisibleJobs:
         return machine
 
     async def _is_visible(self, job_id: str) -> bool:
-        if job_id.startswith(_RESERVATION):
-            return False
         if job_id not in self._visible:
             try:
-                await account_jobs.job_of(self._upstreams, self._account, job_id)
-            except ProblemError:
+                await self._found(job_id)
+            except (ProblemError, grpc.aio.AioRpcError):
                 # Also if the scheduler is away: an id that may belong to another account stays hidden.
                 self._visible[job_id] = False
             else:
                 self._visible[job_id] = True
         return self._visible[job_id]
+
+    async def _found(self, job_id: str) -> None:
+        """Raises ProblemError or AioRpcError if it is none of the caller's accounts."""
+        if job_id.startswith("job_"):
+            await account_jobs.job_of(self._upstreams, self._account, job_id)
+            return
+        request = GetReservationRequest(account_ids=sorted(self._account.visible_account_ids), reservation_id=job_id)
+        await self._upstreams.reservations.GetReservation(request, timeout=CALL_TIMEOUT_SECONDS)

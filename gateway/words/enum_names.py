@@ -21,6 +21,7 @@ from wavepool.executor.v1.run_event_pb2 import (
 )
 from wavepool.scheduler.v1.queues_pb2 import FairnessPolicy, QueueChangeKind, ReclaimStrategy, SchedulerPluginKind
 from wavepool.scheduler.v1.rankings_pb2 import ComparisonVerdict
+from wavepool.scheduler.v1.reservations_pb2 import ReservationState
 from wavepool.scheduler.v1.scheduler_pb2 import JobState
 from wavepool.submission.v1.submission_pb2 import RunMode, TimingMode
 from wavepool.vmpool.v1.vmpool_pb2 import MachineFault, MachineOrigin, MachineState, StartKind
@@ -39,6 +40,7 @@ def enum_name(name_of: Callable[[Any], str], prefix: str, number: int) -> str:
 
 verdict_name = partial(enum_name, Verdict.Name, "VERDICT_")
 job_state_name = partial(enum_name, JobState.Name, "JOB_STATE_")
+reservation_state_name = partial(enum_name, ReservationState.Name, "RESERVATION_STATE_")
 machine_state_name = partial(enum_name, MachineState.Name, "MACHINE_STATE_")
 machine_origin_name = partial(enum_name, MachineOrigin.Name, "MACHINE_ORIGIN_")
 machine_fault_name = partial(enum_name, MachineFault.Name, "MACHINE_FAULT_")

@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[2]
 LIGHT = """
 annotated-types anyio annotated-doc certifi cffi cryptography h11 httpcore httpx httpx-sse idna markdown-it-py mdurl
 pycparser pygments pyyaml pydantic pydantic-core rich shellingham sniffio typer typing-extensions typing-inspection
-wavepool-client
+wavepool-client websockets
 """
 
 

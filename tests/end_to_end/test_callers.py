@@ -37,6 +37,7 @@ OWNERS = {
     "SignInService": "billing",
     "SchedulerService": "scheduler",
     "RankingService": "scheduler",
+    "ReservationService": "scheduler",
     "MetricsService": "scheduler",
     "QueueService": "scheduler",
     "VmPoolService": "vmpool",

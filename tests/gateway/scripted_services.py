@@ -21,7 +21,13 @@ from wavepool.billing.v1 import (
     sign_in_pb2,
     sign_in_pb2_grpc,
 )
-from wavepool.scheduler.v1 import metrics_pb2_grpc, queues_pb2_grpc, rankings_pb2_grpc, scheduler_pb2_grpc
+from wavepool.scheduler.v1 import (
+    metrics_pb2_grpc,
+    queues_pb2_grpc,
+    rankings_pb2_grpc,
+    reservations_pb2_grpc,
+    scheduler_pb2_grpc,
+)
 from wavepool.vmpool.v1 import vmpool_pb2, vmpool_pb2_grpc
 
 from tests.gateway.job_events import CPU_MACHINE
@@ -31,6 +37,7 @@ from tests.gateway.scripted_prices import ScriptedPrices
 from tests.gateway.scripted_projections import ScriptedProjections
 from tests.gateway.scripted_queues import ScriptedQueues
 from tests.gateway.scripted_rankings import ScriptedRankings
+from tests.gateway.scripted_reservations import ScriptedReservations, ScriptedSessions
 from tests.gateway.scripted_scheduler import ScriptedScheduler
 
 if TYPE_CHECKING:
@@ -76,6 +83,7 @@ class ScriptedVmPool(vmpool_pb2_grpc.VmPoolServiceServicer):
         self.log = [b""]
         self.later_log: asyncio.Queue[bytes] | None = None
         self.holds_streams = False
+        self.sessions = ScriptedSessions(refusals)
         self.streams_held, self.streams_ended = asyncio.Event(), asyncio.Event()
         self.forget()
 
@@ -134,6 +142,10 @@ class ScriptedVmPool(vmpool_pb2_grpc.VmPoolServiceServicer):
         if request.follow:
             await self.until_let_go()
 
+    async def OpenTunnel(self, request_iterator: Any, context: Any) -> AsyncIterator[vmpool_pb2.OpenTunnelResponse]:
+        async for response in self.sessions.carry(request_iterator, context):
+            yield response
+
     async def ListOffers(self, request: Any, context: Any) -> vmpool_pb2.ListOffersResponse:
         await self.refusals.meet("ListOffers", request, context)
         offer = vmpool_pb2.Offer(
@@ -167,6 +179,7 @@ class ScriptedVmPool(vmpool_pb2_grpc.VmPoolServiceServicer):
         self.log = [b""]
         self.later_log = None
         self.holds_streams = False
+        self.sessions.forget()
         self.streams_held.clear()
 
 
@@ -364,6 +377,7 @@ class ScriptedServices:
         self.metrics = ScriptedMetrics(self.refusals)
         self.rankings = ScriptedRankings(self.refusals)
         self.queues = ScriptedQueues(self.refusals)
+        self.reservations = ScriptedReservations(self.refusals)
         self.sign_in = ScriptedSignIn(self.refusals)
         self.alerts = ScriptedAlerts(self.refusals)  # pyright: ignore[reportAbstractUsage] - the rest is not called
         self.health: Any = cast("Any", health).aio.HealthServicer()
@@ -384,6 +398,7 @@ class ScriptedServices:
         metrics_pb2_grpc.add_MetricsServiceServicer_to_server(self.metrics, self.server)
         rankings_pb2_grpc.add_RankingServiceServicer_to_server(self.rankings, self.server)
         queues_pb2_grpc.add_QueueServiceServicer_to_server(self.queues, self.server)
+        reservations_pb2_grpc.add_ReservationServiceServicer_to_server(self.reservations, self.server)
         sign_in_pb2_grpc.add_SignInServiceServicer_to_server(self.sign_in, self.server)
         alerts_pb2_grpc.add_AlertServiceServicer_to_server(self.alerts, self.server)
         cast("Any", health_pb2_grpc).add_HealthServicer_to_server(self.health, self.server)
@@ -400,6 +415,7 @@ class ScriptedServices:
         self.vmpool.forget()
         self.identity.forget()
         self.projections.forget()
+        self.reservations.forget()
         self.sign_in.options.Clear()
         await self.health.set("", health_pb2.HealthCheckResponse.SERVING)
 

@@ -179,6 +179,17 @@ NEEDS = [
     ("operate` or `admin", "POST", "/api/v1/queues/red/close"),
     ("operate` or `admin", "POST", "/api/v1/queues/red/open"),
     ("operate` or `admin", "DELETE", "/api/v1/queues/red"),
+    ("submit", "POST", "/api/v1/reservations"),
+    ("submit", "POST", "/api/v1/reservations/quote"),
+    ("read", "GET", "/api/v1/reservations"),
+    ("read", "GET", "/api/v1/reservations/res_1"),
+    ("submit", "PATCH", "/api/v1/reservations/res_1"),
+    ("read", "GET", "/api/v1/reservations/res_1/events"),
+    ("submit", "POST", "/api/v1/reservations/res_1/cancel"),
+    ("submit", "POST", "/api/v1/reservations/res_1/extend"),
+    ("submit", "POST", "/api/v1/reservations/res_1/users"),
+    ("submit", "GET", "/api/v1/reservations/res_1/tunnel"),
+    ("read", "GET", "/api/v1/availability"),
     ("read", "GET", "/api/v1/submissions/job_1/why"),
     ("read", "GET", "/api/v1/submissions/job_1"),
     ("read", "GET", "/api/v1/submissions/job_1/events"),
@@ -261,6 +272,10 @@ BODIES = {
     "/api/submissions/cancel": {"submissionId": "job_1"},
     "/api/submissions/sandbox": {"code": "x"},
     "/api/v1/machines": {},
+    "/api/v1/reservations": {"hours": 1, "keys": [{"public_key": "ssh-ed25519 AAAA"}]},
+    "/api/v1/reservations/quote": {"hours": 1},
+    "/api/v1/reservations/res_1/extend": {"hours": 1},
+    "/api/v1/reservations/res_1/users": {},
     "/api/v1/users/ada": {},
     "/api/v1/alerts/test": {},
     "/api/v1/billing/grants": {"account_id": "a", "amount_usd": 1},
@@ -278,7 +293,7 @@ async def test_every_route_refuses_a_token_without_its_scope_and_names_it(
     others = [one for one in ("read", "submit", "manage", "operate", "admin") if one not in scope]
     services.identity.scopes[ADMIN_TOKEN] = others
     body = None
-    if method in {"POST", "PUT", "PATCH"} and not path.endswith(("drain", "stop", "resume", "job_1/cancel")):
+    if method in {"POST", "PUT", "PATCH"} and not path.endswith(("drain", "stop", "resume", "_1/cancel")):
         seed = (
             {"problemSlug": "vector-addition", "code": "x"} if path.startswith("/api/submissions/") else {"name": "x"}
         )
@@ -297,6 +312,7 @@ async def test_the_list_of_scopes_has_every_route(gateway: RunningGateway) -> No
         "job_1": "{submission_id}",
         "vector-addition": "{slug}",
         "m_1": "{machine_id}",
+        "res_1": "{reservation_id}",
         "budget_1": "{budget_id}",
         "red": "{name}",
         "bob": "{user}",

@@ -11,8 +11,10 @@ from wavepool_client.identity_client import IdentityClient
 from wavepool_client.pool_client import PoolClient
 from wavepool_client.profiles import load_profiles
 from wavepool_client.queue_client import QueueClient
+from wavepool_client.reservation_client import ALIVE, ReservationClient
 from wavepool_client.text.identity import owner_text, works
 from wavepool_client.text.machines import gpu_text
+from wavepool_client.text.reservations import gpus_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -54,6 +56,24 @@ def complete_submission(incomplete: str) -> list[tuple[str, str]]:
         for job in found
         if str(job.get("id", "")).startswith(incomplete)
     ]
+
+
+def complete_reservation(incomplete: str) -> list[tuple[str, str]]:
+    """Ids and names of reservations that are not over, each with a description; empty if no gateway answers."""
+    try:
+        with ReservationClient() as client:
+            found = client.reservations(ALIVE)
+    except WavepoolError:
+        return []
+    words = [
+        (str(one.get(field)), f"{one.get('state')}, {gpus_text(one)}") for one in found for field in ("id", "name")
+    ]
+    return [(word, description) for word, description in words if word.startswith(incomplete)]
+
+
+def complete_cancellable(incomplete: str) -> list[tuple[str, str]]:
+    """What `wavepool cancel` ends; empty if no gateway answers."""
+    return [*complete_submission(incomplete), *complete_reservation(incomplete)]
 
 
 def complete_gpu_type(incomplete: str) -> list[str]:

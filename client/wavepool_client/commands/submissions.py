@@ -1,4 +1,4 @@
-"""`wavepool submit`, `watch`, `cancel`, `show` and `jobs`."""
+"""`wavepool submit`, `watch`, `show` and `jobs`."""
 
 from __future__ import annotations
 
@@ -259,19 +259,6 @@ def watch(
             events.append(event)
             print_json({"id": event.seq, **event.data})
         raise typer.Exit(result_of(submission_id, events).exit_code if events else ExitCode.ACCEPTED)
-
-
-def cancel(
-    submission_id: IdArgument,
-    *,
-    endpoint: EndpointOption = None,
-    token: TokenOption = None,
-    as_json: JsonOption = False,
-) -> None:
-    """End a submission in any state."""
-    with connect(endpoint, token) as client:
-        job = client.cancel(submission_id)
-    print_json(job) if as_json else say(f"{submission_id} is {str(job.get('state')).lower()}")
 
 
 def show(

@@ -1,4 +1,4 @@
-"""Shows the steps of a submission as they come: a spinner on a terminal, plain lines elsewhere."""
+"""Shows the steps of a submission or a reservation as they come: a spinner on a terminal, plain lines elsewhere."""
 
 from __future__ import annotations
 
@@ -18,11 +18,13 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def shown_on(console: Console, waiting_for: str) -> Generator[Callable[[Event], None]]:
-    """Gives a function that shows one event; on a terminal a spinner shows that work goes on."""
+def shown_on(
+    console: Console, waiting_for: str, describe: Callable[[Event], str] = narrate
+) -> Generator[Callable[[Event], None]]:
+    """Gives a function that shows one event as `describe` says; on a terminal a spinner shows that work goes on."""
 
     def line(event: Event) -> str:
-        return f"[dim]{event.status:<16}[/dim] {escape(narrate(event))}"
+        return f"[dim]{event.status:<16}[/dim] {escape(describe(event))}"
 
     if not console.is_terminal:
         yield lambda event: console.print(line(event))
@@ -31,6 +33,6 @@ def shown_on(console: Console, waiting_for: str) -> Generator[Callable[[Event], 
 
         def show(event: Event) -> None:
             console.print(line(event))
-            status.update(escape(narrate(event).splitlines()[0]))
+            status.update(escape(describe(event).splitlines()[0]))
 
         yield show

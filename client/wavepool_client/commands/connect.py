@@ -1,0 +1,115 @@
+"""`wavepool connect`, `ssh-config` and `ssh-proxy`."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from typer.core import TyperCommand
+
+from wavepool_client.commands.options import (
+    EndpointOption,  # noqa: TC001 - typer reads annotations at run time
+    TokenOption,  # noqa: TC001
+)
+from wavepool_client.commands.reservation_lookup import ReservationArgument, find_reservation
+from wavepool_client.errors import InputError
+from wavepool_client.reservation_client import ReservationClient
+from wavepool_client.ssh.access import config_text, ssh_command
+from wavepool_client.ssh.proxy import carry, leave
+from wavepool_client.text.reservations import wait_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from wavepool_client.http.connection import Connection
+
+PASSED_ON = "wavepool.passed_on"
+
+
+class PassesOn(TyperCommand):
+    """A command that keeps what comes after `--` for another program."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - typer has its own copy of click
+        """Parses what comes before `--`."""
+        own, passed_on = args, list[str]()
+        if "--" in args:
+            place = args.index("--")
+            own, passed_on = args[:place], args[place + 1 :]
+        ctx.meta[PASSED_ON] = passed_on
+        return super().parse_args(ctx, own)
+
+
+def connect(
+    context: typer.Context,
+    reservation: ReservationArgument = "",
+    *,
+    show: Annotated[bool, typer.Option("--print", help="Print the command instead of running it.")] = False,
+    endpoint: EndpointOption = None,
+    token: TokenOption = None,
+) -> None:
+    """Connect to an active reservation by SSH. What comes after `--` goes to ssh: options, or a command for there."""
+    words: list[str] = context.meta[PASSED_ON]
+    with ReservationClient(endpoint, token) as client:
+        found = find_reservation(client, reservation, ("active",))
+        connection = client.connection
+    if show:
+        sys.stdout.write(shlex.join(_command(found, connection, words)) + "\n")
+        return
+    raise typer.Exit(connect_to(found, connection, words, token))
+
+
+def ssh_config(
+    reservation: ReservationArgument = "", *, endpoint: EndpointOption = None, token: TokenOption = None
+) -> None:
+    """Print the lines for ~/.ssh/config with which `ssh`, `scp`, `rsync` and editors reach a reservation."""
+    with ReservationClient(endpoint, token) as client:
+        found = find_reservation(client, reservation, ("active",))
+        sys.stdout.write(config_text(found, client.connection))
+
+
+def ssh_proxy(
+    reservation_id: Annotated[str, typer.Argument(metavar="ID", help="A whole id.")],
+    *,
+    endpoint: EndpointOption = None,
+    token: TokenOption = None,
+) -> None:
+    """Carry ssh's bytes to a reservation: for ssh's option ProxyCommand."""
+    with ReservationClient(endpoint, token) as client:
+        connection = client.connection
+    leave(carry(connection, reservation_id))
+
+
+def connect_to(
+    reservation: dict[str, Any], connection: Connection, words: Sequence[str] = (), token: str | None = None
+) -> int:
+    """Runs ssh, and returns its exit status; `token` is one that only this command was given."""
+    command = _command(reservation, connection, words)
+    if shutil.which(command[0]) is None:
+        raise InputError("there is no ssh on this machine; install OpenSSH's client")
+    environment = {**os.environ, "WAVEPOOL_TOKEN": token} if token else None
+    process = subprocess.Popen(command, env=environment)  # noqa: S603 - OpenSSH's own
+    while True:
+        try:
+            return process.wait()
+        except KeyboardInterrupt:
+            # The terminal has sent it to ssh, too.
+            continue
+
+
+def _command(reservation: dict[str, Any], connection: Connection, words: Sequence[str]) -> list[str]:
+    """The command that connects; raises InputError if nobody can log in now."""
+    state = reservation.get("state")
+    if state != "active":
+        reservation_id = reservation.get("id")
+        wait = wait_text(reservation)
+        fix = {
+            "queued": f"it starts {wait or 'later'}; follow it with `wavepool reservations show {reservation_id} -f`",
+            "preparing": f"it starts soon; follow it with `wavepool reservations show {reservation_id} -f`",
+        }.get(str(state), "make another with `wavepool reserve`")
+        raise InputError(f"{reservation_id} is {state}, so nobody can log in: {fix}")
+    return ssh_command(reservation, connection, words)

@@ -1,0 +1,64 @@
+"""Finds the reservations that a command is about, and asks if several fit."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from wavepool_client.commands.completion import complete_reservation
+from wavepool_client.errors import InputError, NotFoundError
+from wavepool_client.reservation_choice import SeveralError, chosen, is_whole_id, only_one
+from wavepool_client.reservation_client import ALIVE
+from wavepool_client.terminal.output import notes, say
+from wavepool_client.text.reservations import choice_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from wavepool_client.reservation_client import ReservationClient
+
+ReservationArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="ID",
+        autocompletion=complete_reservation,
+        help="A reservation's id, its beginning (4 characters or more) or its name; left out: the only one that fits.",
+    ),
+]
+
+
+def is_on_terminal() -> bool:
+    """True if somebody can be asked."""
+    return notes.is_terminal and sys.stdin.isatty()
+
+
+def find_reservation(client: ReservationClient, text: str, states: Sequence[str] = ALIVE) -> dict[str, Any]:
+    """The reservation that `text` names; if it is empty, your only one in one of `states`.
+
+    Asks on a terminal if several fit. Raises NotFoundError, and SeveralError where nobody can be asked.
+    """
+    try:
+        if not text:
+            mine = client.reservations(states, str(client.me()["user_id"]))
+            return only_one(mine, states[0] if len(states) == 1 else "current")
+        if is_whole_id(text):
+            return client.reservation(text)
+        try:
+            return chosen(text, client.reservations(ALIVE))
+        except NotFoundError:
+            return chosen(text, client.reservations())
+    except SeveralError as several:
+        if not is_on_terminal():
+            raise
+        return _picked(several.choices)
+
+
+def _picked(choices: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    for number, one in enumerate(choices, 1):
+        say(f"{number}  {choice_text(one)}")
+    number = typer.prompt("Which one", type=int, err=True)
+    if not 1 <= number <= len(choices):
+        raise InputError(f"{number} is none of 1 to {len(choices)}")
+    return choices[number - 1]

@@ -1,0 +1,267 @@
+"""`wavepool reservations`, `extend` and `avail`."""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from wavepool_client.commands.completion import complete_gpu_type, complete_user
+from wavepool_client.commands.options import EndpointOption, JsonOption, TokenOption, examples
+from wavepool_client.commands.reservation_lookup import ReservationArgument, find_reservation
+from wavepool_client.errors import InputError
+from wavepool_client.identity_client import IdentityClient
+from wavepool_client.reservation_client import ALIVE, OVER, ReservationClient
+from wavepool_client.ssh.keys import lines_of
+from wavepool_client.terminal.output import notes, print_json, results, say
+from wavepool_client.terminal.progress import shown_on
+from wavepool_client.terminal.result_printing import table_of
+from wavepool_client.text.reservations import (
+    AVAILABILITY_COLUMNS,
+    LIST_COLUMNS,
+    availability_row,
+    end_text,
+    hours_text,
+    list_rows,
+    narrate_reservation,
+    show_rows,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+app = typer.Typer(
+    help="Reservations: GPUs by the hour, over SSH.",
+    epilog=examples(
+        "wavepool reservations",
+        "wavepool reservations --status all --json",
+        "wavepool reservations show 01KB9X2F",
+        "wavepool reservations edit training --extend 1.5 --add-user bob=bob.pub",
+    ),
+)
+
+STATES = (*ALIVE, *OVER)
+LIST_SECONDS, AVAILABILITY_SECONDS = 2.0, 5.0
+StatusOption = Annotated[
+    str,
+    typer.Option("--status", "-s", metavar="S,…|all", help=f"States: {', '.join(STATES)}; default: those not over."),
+]
+UserOption = Annotated[
+    str,
+    typer.Option(
+        "--user",
+        "-u",
+        metavar="USER|all",
+        autocompletion=complete_user,
+        help="Those of somebody else whose reservations you may see; `all`: of everybody.",
+    ),
+]
+WatchOption = Annotated[bool, typer.Option("--watch", "-w", help="Show it again and again, until Ctrl-C.")]
+
+
+@app.callback(invoke_without_command=True)
+def reservations(
+    context: typer.Context,
+    *,
+    status: StatusOption = "",
+    user: UserOption = "",
+    watch: WatchOption = False,
+    endpoint: EndpointOption = None,
+    token: TokenOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Reservations: without a subcommand, lists yours that are not over."""
+    if context.invoked_subcommand is None:
+        list_reservations(status=status, user=user, watch=watch, endpoint=endpoint, token=token, as_json=as_json)
+
+
+@app.command("list")
+def list_reservations(
+    *,
+    status: StatusOption = "",
+    user: UserOption = "",
+    watch: WatchOption = False,
+    endpoint: EndpointOption = None,
+    token: TokenOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """List reservations, newest first."""
+    states = states_of(status)
+    with ReservationClient(endpoint, token) as client:
+        user_id = _user_id(client, user, endpoint, token)
+
+        def show() -> None:
+            found = client.reservations(states, user_id)
+            if as_json:
+                print_json(found)
+            elif found:
+                results.print(table_of(LIST_COLUMNS, list_rows(found, datetime.now(UTC))))
+            else:
+                say("no reservation; `wavepool reserve` makes one, `--status all` lists those that are over")
+
+        _repeat(show, LIST_SECONDS if watch else 0)
+
+
+@app.command("show")
+def show_reservation(
+    reservation: ReservationArgument = "",
+    *,
+    follow: Annotated[bool, typer.Option("--follow", "-f", help="Then show its steps until it is over.")] = False,
+    endpoint: EndpointOption = None,
+    token: TokenOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show all that is known of one reservation."""
+    with ReservationClient(endpoint, token) as client:
+        found = find_reservation(client, reservation)
+        if as_json:
+            print_json(found)
+        else:
+            results.print(table_of(("field", "value"), show_rows(found, datetime.now(UTC))))
+        if not follow:
+            return
+        with shown_on(notes, "Following it", narrate_reservation) as show_event:
+            for event in client.events(str(found["id"])):
+                print_json({"id": event.seq, **event.data}) if as_json else show_event(event)
+
+
+@app.command(
+    epilog=examples(
+        "wavepool reservations edit --extend 2",
+        "wavepool reservations edit training --add-user bob=bob.pub --remove-user eve",
+    )
+)
+def edit(
+    reservation: ReservationArgument = "",
+    *,
+    more: Annotated[float | None, typer.Option("--extend", metavar="HOURS", help="Add so many hours.")] = None,
+    add_user: Annotated[
+        list[str] | None,
+        typer.Option("--add-user", metavar="NAME=FILE", help="Somebody who may log in, and their public keys."),
+    ] = None,
+    remove_user: Annotated[
+        list[str] | None, typer.Option("--remove-user", metavar="NAME", help="Somebody who is logged out for good.")
+    ] = None,
+    name: Annotated[str, typer.Option("--name", help="The new name.")] = "",
+    endpoint: EndpointOption = None,
+    token: TokenOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Change a reservation: more time, who may log in, its name."""
+    added = [key for text in add_user or () for key in keys_of(text)]
+    removed = remove_user or []
+    if more is None and not added and not removed and not name:
+        raise InputError("what is to change? Give --extend, --add-user, --remove-user or --name")
+    with ReservationClient(endpoint, token) as client:
+        found = find_reservation(client, reservation)
+        reservation_id = str(found["id"])
+        if name:
+            found = client.rename(reservation_id, name)
+        if added or removed:
+            found = client.change_users(reservation_id, added, removed)
+        if more is not None:
+            found = client.extend(reservation_id, more)
+    if as_json:
+        print_json(found)
+        return
+    results.print(table_of(("field", "value"), show_rows(found, datetime.now(UTC))))
+
+
+def extend(
+    words: Annotated[list[str], typer.Argument(metavar="[ID] HOURS", help="Which one, and how many hours more.")],
+    *,
+    endpoint: EndpointOption = None,
+    token: TokenOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Give a reservation more time."""
+    most = 2
+    if len(words) > most:
+        raise InputError("give at most two words: a reservation, and the hours to add")
+    try:
+        hours = float(words[-1])
+    except ValueError:
+        raise InputError(f"{words[-1]!r} is no number of hours; give one such as 1.5") from None
+    with ReservationClient(endpoint, token) as client:
+        found = find_reservation(client, words[0] if len(words) == most else "", ("active", "preparing"))
+        extended = client.extend(str(found["id"]), hours)
+    if as_json:
+        print_json(extended)
+        return
+    until = end_text(extended, datetime.now(UTC))
+    say(f"{extended['id']} has {hours_text(hours)} more" + (f", until {until}" if until else ""))
+
+
+def avail(
+    *,
+    gpu_type: Annotated[
+        str, typer.Option("--gpu-type", "-t", metavar="TYPE", autocompletion=complete_gpu_type, help="Only this type.")
+    ] = "",
+    watch: WatchOption = False,
+    interval: Annotated[
+        float, typer.Option("--interval", metavar="SECONDS", min=1, help="Time between two, with --watch.")
+    ] = AVAILABILITY_SECONDS,
+    endpoint: EndpointOption = None,
+    token: TokenOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show what could be reserved now, and how long one would wait for 1, 2, 4 and 8 GPUs."""
+    with ReservationClient(endpoint, token) as client:
+
+        def show() -> None:
+            found = client.availability(gpu_type)
+            if as_json:
+                print_json(found)
+            else:
+                results.print(table_of(AVAILABILITY_COLUMNS, map(availability_row, found)))
+
+        _repeat(show, interval if watch else 0)
+
+
+def states_of(status: str) -> tuple[str, ...]:
+    """The states that `--status` names; empty for all. Raises InputError."""
+    words = [word.strip().casefold() for word in status.split(",") if word.strip()]
+    if not words:
+        return ALIVE
+    if words == ["all"]:
+        return ()
+    unknown = next((word for word in words if word not in STATES), None)
+    if unknown is not None:
+        raise InputError(f"--status: {unknown!r} is none of {', '.join(STATES)}, all")
+    return tuple(words)
+
+
+def keys_of(text: str) -> list[dict[str, str]]:
+    """The keys in `NAME=FILE`, as the gateway takes them; raises InputError."""
+    name, separator, file = text.partition("=")
+    if not separator or not name or not file:
+        raise InputError(f"--add-user: is {text!r}; give a name and a file with public keys, such as bob=bob.pub")
+    return [{"user": name, "public_key": line} for line in lines_of(Path(file))]
+
+
+def _user_id(client: ReservationClient, user: str, endpoint: str | None, token: str | None) -> str:
+    """The id of the user whose reservations are wanted; empty for everybody."""
+    if user == "all":
+        return ""
+    me = client.me()
+    if user in {"", me.get("user_id"), me.get("user_name")}:
+        return str(me["user_id"])
+    with IdentityClient(endpoint, token) as identity:
+        return str(identity.user(user)["id"])
+
+
+def _repeat(show: Callable[[], None], seconds: float) -> None:
+    """Shows once; if there are `seconds`, again and again after so many, until Ctrl-C."""
+    try:
+        while True:
+            show()
+            if not seconds:
+                return
+            time.sleep(seconds)
+            if results.is_terminal:
+                results.clear()
+    except KeyboardInterrupt:
+        return

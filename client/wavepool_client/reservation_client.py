@@ -1,0 +1,110 @@
+"""The Python client of reservations: GPUs by the hour, over SSH.
+
+>>> from wavepool_client.reservation_client import ReservationClient
+>>> with ReservationClient("http://127.0.0.1:8080", token) as client:
+...     made = client.reserve({"hours": 0.5, "keys": [{"public_key": "ssh-ed25519 AAAA… ada"}]})
+...     for event in client.events(made["id"]):
+...         print(event.status)
+"""
+
+from __future__ import annotations
+
+import uuid
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from wavepool_client.errors import NotListeningError, UnreachableError
+from wavepool_client.http.event_stream import Event, follow
+from wavepool_client.http.gateway_client import GatewayClient
+from wavepool_client.http.retries import Retries
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+RESERVATIONS = "/api/v1/reservations"
+RESERVE_GIVE_UP_SECONDS = 10.0
+ALIVE = ("queued", "preparing", "active", "expiring")
+"""States of reservations that are not over."""
+OVER = ("expired", "cancelled", "failed")
+MOST_LISTED = 200
+
+
+class ReservationClient(GatewayClient):
+    """A synchronous client of one gateway's reservations. Methods raise WavepoolError (`wavepool_client.errors`).
+
+    Endpoint and token are found in the same way as for `wavepool_client.Client`. Ids are whole ids.
+    """
+
+    def quote(self, wanted: Mapping[str, Any]) -> dict[str, Any]:
+        """What a reservation would cost at most, and how long it would wait; `wanted` as in `reserve`, without keys."""
+        return self._transport.call("POST", f"{RESERVATIONS}/quote", body=wanted)
+
+    def reserve(self, wanted: Mapping[str, Any], idempotency_key: str = "") -> dict[str, Any]:
+        """Makes a reservation with the fields of `POST /api/v1/reservations`, and returns it at once.
+
+        If the answer is lost, or a service is just restarting, this retries for a while; the idempotency key makes sure
+        that there is only one reservation.
+        """
+        key = {"Idempotency-Key": idempotency_key or uuid.uuid4().hex}
+        retries = Retries(RESERVE_GIVE_UP_SECONDS)
+        while True:
+            try:
+                return self._transport.call("POST", RESERVATIONS, body=wanted, headers=key)
+            except NotListeningError:
+                raise
+            except UnreachableError as error:
+                retries.pause(error)
+
+    def reservation(self, reservation_id: str) -> dict[str, Any]:
+        """One reservation as it is now."""
+        return self._transport.call("GET", _path(reservation_id))
+
+    def reservations(self, states: Sequence[str] = (), user_id: str = "") -> list[dict[str, Any]]:
+        """The newest reservations, at most 200: in these states or all; of this user or all that you see."""
+        query: dict[str, Any] = {"page_size": MOST_LISTED}
+        query |= {"state": list(states)} if states else {}
+        query |= {"user_id": user_id} if user_id else {}
+        return list(self._transport.call("GET", RESERVATIONS, query=query)["reservations"])
+
+    def events(self, reservation_id: str, after: int = 0, retries: Retries | None = None) -> Iterator[Event]:
+        """Yields the events after number `after`, as they come, until the reservation is over."""
+        path = f"{_path(reservation_id)}/events"
+        return follow(
+            lambda seq: self._transport.stream("GET", path, after=seq),
+            lambda: self.reservation(reservation_id).get("state") in OVER,
+            after,
+            retries or Retries(),
+        )
+
+    def cancel(self, reservation_id: str) -> dict[str, Any]:
+        """Ends a reservation in any state; cancelling one that is over changes nothing."""
+        return self._transport.call("POST", f"{_path(reservation_id)}/cancel")
+
+    def extend(self, reservation_id: str, hours: float, idempotency_key: str = "") -> dict[str, Any]:
+        """Adds time to a reservation that is prepared or active."""
+        key = {"Idempotency-Key": idempotency_key or uuid.uuid4().hex}
+        return self._transport.call("POST", f"{_path(reservation_id)}/extend", body={"hours": hours}, headers=key)
+
+    def rename(self, reservation_id: str, name: str) -> dict[str, Any]:
+        """Changes a reservation's name."""
+        return self._transport.call("PATCH", _path(reservation_id), body={"name": name})
+
+    def change_users(
+        self, reservation_id: str, add: Sequence[Mapping[str, str]] = (), remove: Sequence[str] = ()
+    ) -> dict[str, Any]:
+        """Says who may log in: `add` has a `user` and a `public_key` each, `remove` the names of users."""
+        body = {"add": list(add), "remove": list(remove)}
+        return self._transport.call("POST", f"{_path(reservation_id)}/users", body=body)
+
+    def availability(self, gpu_type: str = "") -> list[dict[str, Any]]:
+        """What could be reserved now, by GPU type."""
+        query = {"gpu_type": gpu_type} if gpu_type else None
+        return list(self._transport.call("GET", "/api/v1/availability", query=query)["gpu_types"])
+
+    def me(self) -> dict[str, Any]:
+        """The user of the token."""
+        return self._transport.call("GET", "/api/v1/me")
+
+
+def _path(reservation_id: str) -> str:
+    return f"{RESERVATIONS}/{quote(reservation_id, safe='')}"

@@ -1,0 +1,151 @@
+"""The keys that a person logs in with: a file's, those that ssh would use, or a pair that is made here."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import os
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from wavepool_client.errors import InputError
+from wavepool_client.profiles import profiles_file
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+LEAST_RSA_BITS = 2048
+MADE_KEY = "id_ed25519"
+AGENT_SECONDS = 5
+
+
+@dataclass(frozen=True)
+class Keys:
+    """Public keys as lines of OpenSSH, where they come from, and the private key that ssh must be given, if any."""
+
+    lines: tuple[str, ...]
+    source: str
+    identity: Path | None = None
+
+
+def keys_for(files: Sequence[Path]) -> Keys:
+    """The keys in `files`; without any, those that ssh would use by itself; without those, a pair that is made here.
+
+    Raises InputError.
+    """
+    if files:
+        lines = [line for file in files for line in lines_of(file)]
+        return Keys(tuple(lines), ", ".join(map(str, files)), _private_of(files[0]) if len(files) == 1 else None)
+    own = [line for file in sorted(_ssh_folder().glob("id_*.pub")) for line in _readable_lines(file)]
+    lines = _distinct(line for line in [*own, *_agent_lines()] if is_usable(line))
+    if lines:
+        return Keys(tuple(lines), "~/.ssh and the agent")
+    made = made_key(make=True)
+    return Keys(tuple(lines_of(made.with_suffix(".pub"))), str(made), made)
+
+
+def folder() -> Path:
+    """Where the client keeps what it needs for ssh."""
+    return profiles_file().parent / "ssh"
+
+
+def made_key(*, make: bool = False) -> Path:
+    """The private key of the pair that the client makes; with `make` it is there afterwards. Raises InputError."""
+    private = folder() / MADE_KEY
+    if not make or private.exists():
+        return private
+    program = shutil.which("ssh-keygen")
+    if program is None:
+        raise InputError("there is no key in ~/.ssh and no ssh-keygen to make one; install OpenSSH, or give --key")
+    private.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    words = [program, "-q", "-t", "ed25519", "-N", "", "-C", "wavepool", "-f", str(private)]
+    done = subprocess.run(words, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)  # noqa: S603 - OpenSSH's own
+    if done.returncode:
+        raise InputError(f"ssh-keygen could not make a key in {private.parent}: {done.stderr.strip()}")
+    return private
+
+
+def lines_of(file: Path) -> list[str]:
+    """The public keys in a file; raises InputError if it has none, or has a private key."""
+    try:
+        text = file.expanduser().read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{file} cannot be read: {error}") from error
+    if "PRIVATE KEY" in text:
+        raise InputError(f"{file} is a private key, which never leaves this machine; give {file}.pub")
+    lines = _lines(text)
+    if not lines:
+        raise InputError(f"{file} has no public key; it needs a line such as `ssh-ed25519 AAAA… ada@laptop`")
+    return lines
+
+
+def is_usable(line: str) -> bool:
+    """False for what no session takes: certificates, DSA, short RSA. Anything else is for the server to judge."""
+    kind, _, rest = line.partition(" ")
+    if "-cert-" in kind or kind == "ssh-dss":
+        return False
+    return kind != "ssh-rsa" or _rsa_bits(rest.split(" ")[0]) >= LEAST_RSA_BITS
+
+
+def own_identities() -> list[Path]:
+    """The private keys beside ~/.ssh/id_*.pub, then the one that was made here; those that exist."""
+    beside = [file.with_suffix("") for file in sorted(_ssh_folder().glob("id_*.pub"))]
+    return [file for file in [*beside, made_key()] if file.is_file()]
+
+
+def _ssh_folder() -> Path:
+    return Path.home() / ".ssh"
+
+
+def _private_of(public: Path) -> Path | None:
+    private = public.expanduser().with_suffix("") if public.suffix == ".pub" else None
+    return private.absolute() if private is not None and private.is_file() else None
+
+
+def _readable_lines(file: Path) -> list[str]:
+    try:
+        return _lines(file.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError):
+        return []
+
+
+def _lines(text: str) -> list[str]:
+    lines = (line.strip() for line in text.splitlines())
+    return [line for line in lines if line and not line.startswith("#")]
+
+
+def _agent_lines() -> list[str]:
+    program = shutil.which("ssh-add")
+    if program is None or not os.environ.get("SSH_AUTH_SOCK"):
+        return []
+    try:
+        words = [program, "-L"]
+        done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=AGENT_SECONDS)  # noqa: S603
+    except (OSError, subprocess.TimeoutExpired):
+        return []
+    return _lines(done.stdout) if done.returncode == 0 else []
+
+
+def _distinct(lines: Iterable[str]) -> list[str]:
+    """The lines, each key once."""
+    by_key: dict[str, str] = {}
+    for line in lines:
+        by_key.setdefault(" ".join(line.split(" ")[:2]), line)
+    return list(by_key.values())
+
+
+def _rsa_bits(encoded: str) -> int:
+    """The size of an RSA key, as RFC 4253 (6.6) writes it: its name, the exponent and the modulus; 0 if it is none."""
+    try:
+        blob = base64.b64decode(encoded, validate=True)
+    except (binascii.Error, ValueError):
+        return 0
+    fields: list[bytes] = []
+    while blob:
+        size = int.from_bytes(blob[:4], "big")
+        fields.append(blob[4 : 4 + size])
+        blob = blob[4 + size :]
+    return int.from_bytes(fields[2], "big").bit_length() if len(fields) == 3 else 0  # noqa: PLR2004 - as above

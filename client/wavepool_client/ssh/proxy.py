@@ -1,0 +1,118 @@
+"""ssh's ProxyCommand: carries its bytes over a WebSocket to a reservation. `python -m wavepool_client.ssh.proxy ID`.
+
+Two threads, because stdin may be whatever ssh gives: one reads it and sends, the other receives and writes. Each waits
+for the other side, so that nothing piles up here. Few modules are imported: people wait for this.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import threading
+from typing import TYPE_CHECKING, Any, cast
+from urllib.parse import quote
+
+from websockets.exceptions import ConnectionClosed, InvalidStatus, WebSocketException
+from websockets.sync.client import connect
+
+from wavepool_client.errors import WavepoolError
+from wavepool_client.exit_codes import ExitCode
+from wavepool_client.http.connection import resolve
+
+if TYPE_CHECKING:
+    from websockets.sync.client import ClientConnection
+
+    from wavepool_client.http.connection import Connection
+
+STDIN, STDOUT = 0, 1
+CHUNK_BYTES = 1 << 16
+CONNECT_SECONDS = 30
+_NORMAL = 1000
+_TOKEN_GONE = 4401
+_STATUSES = {401: ExitCode.AUTHENTICATION, 403: ExitCode.AUTHENTICATION, 404: ExitCode.USAGE, 409: ExitCode.USAGE}
+
+
+def carry(connection: Connection, reservation_id: str) -> ExitCode:
+    """Carries stdin and stdout until the session closes; if it is refused, says why in one line on stderr."""
+    url = f"{connection.endpoint.replace('http', 'ws', 1)}/api/v1/reservations/{quote(reservation_id, safe='')}/tunnel"
+    headers = {"Authorization": f"Bearer {connection.token}"} if connection.token else {}
+    try:
+        with connect(
+            url,
+            additional_headers=headers,
+            compression=None,
+            open_timeout=CONNECT_SECONDS,
+            # The gateway sends pings, and what a session does not read may hold up answers to ours.
+            ping_interval=None,
+            proxy=None if connection.is_loopback else True,
+            max_size=None,
+        ) as tunnel:
+            threading.Thread(target=_send_stdin, args=(tunnel,), daemon=True).start()
+            return _write_stdout(tunnel)
+    except InvalidStatus as refusal:
+        status = refusal.response.status_code
+        _complain(_detail(refusal.response.body) or f"the gateway answers HTTP {status}")
+        return _STATUSES.get(status, ExitCode.UNAVAILABLE)
+    except (OSError, WebSocketException) as error:
+        _complain(f"cannot reach the gateway at {connection.endpoint}: {error}")
+        return ExitCode.UNAVAILABLE
+
+
+def _send_stdin(tunnel: ClientConnection) -> None:
+    try:
+        while chunk := os.read(STDIN, CHUNK_BYTES):
+            tunnel.send(chunk)
+        # An empty message is the end of this side.
+        tunnel.send(b"")
+    except (ConnectionClosed, OSError):
+        return
+
+
+def _write_stdout(tunnel: ClientConnection) -> ExitCode:
+    try:
+        while True:
+            view = memoryview(cast("bytes", tunnel.recv(decode=False)))
+            while view:
+                view = view[os.write(STDOUT, view) :]
+    except ConnectionClosed as closed:
+        code, reason = (closed.rcvd.code, closed.rcvd.reason) if closed.rcvd else (0, "the connection broke")
+        if code == _NORMAL:
+            return ExitCode.ACCEPTED
+        _complain(reason or f"the gateway closed the connection ({code})")
+        return ExitCode.AUTHENTICATION if code == _TOKEN_GONE else ExitCode.UNAVAILABLE
+    except BrokenPipeError:
+        return ExitCode.ACCEPTED
+
+
+def _detail(body: bytes | None) -> str:
+    try:
+        problem = cast("Any", json.loads(body or b""))
+        return str(problem.get("detail") or "")
+    except (ValueError, AttributeError):
+        return ""
+
+
+def _complain(text: str) -> None:
+    line = " ".join(text.split())
+    sys.stderr.write(f"wavepool: {line}\n")
+    sys.stderr.flush()
+
+
+def run(reservation_id: str) -> ExitCode:
+    """Finds the gateway and carries; an error is one line on stderr."""
+    try:
+        return carry(resolve(), reservation_id)
+    except WavepoolError as error:
+        _complain(str(error))
+        return error.exit_code
+
+
+def leave(code: ExitCode) -> None:
+    """Ends the process, although the other thread still reads."""
+    sys.stderr.flush()
+    os._exit(code)
+
+
+if __name__ == "__main__":
+    leave(run(sys.argv[1]))

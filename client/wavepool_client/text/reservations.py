@@ -1,0 +1,251 @@
+"""Describes reservations, their events, quotes and availability; pure, and tolerant of missing fields."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, cast
+
+from wavepool_client.text.machines import seconds_text, start_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from datetime import tzinfo
+
+    from wavepool_client.http.event_stream import Event
+
+Fields = dict[str, Any]
+
+PREFIX = "res_"
+SHORT = 8
+LIST_COLUMNS = ("id", "name", "owner", "GPUs", "state", "place or time", "machine", "cost", "created")
+AVAILABILITY_COLUMNS = ("GPU", "free", "largest", "total", "reserved", "waiting", "$/h", "wait for 1", "2", "4", "8")
+SIZES = (1, 2, 4, 8)
+
+
+def short_ids(ids: Sequence[str]) -> dict[str, str]:
+    """For each id its first 8 characters without the prefix, or as many as tell it from the others."""
+    bare = {one: one.removeprefix(PREFIX) for one in ids}
+    shortened: dict[str, str] = {}
+    for one, code in bare.items():
+        others = [other for other in bare.values() if other != code]
+        length = SHORT
+        while length < len(code) and any(other.startswith(code[:length]) for other in others):
+            length += 1
+        shortened[one] = code[:length]
+    return shortened
+
+
+def short_id(reservation_id: str) -> str:
+    """The first 8 characters without the prefix."""
+    return reservation_id.removeprefix(PREFIX)[:SHORT]
+
+
+def time_text(value: object, zone: tzinfo | None = None) -> str:
+    """An instant in local time, such as `2026-11-26 22:05:00`; empty if it is none."""
+    instant = _instant(value)
+    return instant.astimezone(zone).strftime("%Y-%m-%d %H:%M:%S") if instant else ""
+
+
+def left_text(seconds: float) -> str:
+    """Time left, such as `2h05m left`, `5m left` or `40s left`."""
+    whole = max(0, int(seconds))
+    hours, minutes = divmod(whole // 60, 60)
+    if hours:
+        return f"{hours}h{minutes:02}m left"
+    return f"{minutes}m left" if minutes else f"{whole}s left"
+
+
+def end_text(fields: Fields, now: datetime, zone: tzinfo | None = None) -> str:
+    """When it ends, and how long that is, such as `2026-11-26 22:05:00 (2h05m left)`."""
+    instant = _instant(fields.get("expires_at"))
+    if instant is None:
+        return ""
+    return f"{time_text(fields.get('expires_at'), zone)} ({left_text((instant - now).total_seconds())})"
+
+
+def hours_text(hours: object) -> str:
+    """A number of hours for people, such as `1 h 30 min`."""
+    return seconds_text(hours * 3600) if isinstance(hours, int | float) else ""
+
+
+def gpus_text(fields: Fields) -> str:
+    """How many GPUs of which type: of the machine's, if it has one."""
+    return f"{fields.get('gpu_count') or 1} x {fields.get('machine_gpu_type') or fields.get('gpu_type') or 'GPU'}"
+
+
+def usd_text(usd: object) -> str:
+    """Dollars and cents, rounded up at the last digit only if there is less than a cent."""
+    if not isinstance(usd, int | float):
+        return "-"
+    return f"${usd:.2f}" if usd == 0 or usd >= 0.01 else f"${usd:.6f}"  # noqa: PLR2004 - a cent
+
+
+def wait_text(fields: Fields) -> str:
+    """How long it will wait; empty if that is not known."""
+    p50, p90 = fields.get("eta_p50"), fields.get("eta_p90")
+    if not isinstance(p50, int | float):
+        return ""
+    usual = "at once" if p50 < 1 else f"in {seconds_text(p50)}"
+    slow = f", in 9 of 10 cases within {seconds_text(p90)}" if isinstance(p90, int | float) and p90 > p50 else ""
+    return f"likely {usual}{slow}"
+
+
+def quote_text(quote: Fields) -> str:
+    """What a reservation would cost, and how long it would wait."""
+    count = quote.get("gpu_count") or 1
+    price = quote.get("price_per_gpu_hour")
+    rate = usd_text(price * count) if isinstance(price, int | float) else "-"
+    what = f"{count} x {quote.get('gpu_type')} for {hours_text(quote.get('hours'))}"
+    wait = wait_text(quote)
+    return f"{what}: {rate}/h, {usd_text(quote.get('hold_usd'))} on hold" + (f"; starts {wait}" if wait else "")
+
+
+def place_text(fields: Fields, now: datetime, zone: tzinfo | None = None) -> str:
+    """Where it stands: its place in the queue, or its end."""
+    if fields.get("state") == "queued":
+        position = fields.get("position")
+        return ", ".join(part for part in (f"position {position}" if position else "", wait_text(fields)) if part)
+    if fields.get("state") == "active":
+        return end_text(fields, now, zone)
+    return time_text(fields.get("end_time"), zone)
+
+
+def list_rows(found: Sequence[Fields], now: datetime, zone: tzinfo | None = None) -> list[Sequence[object]]:
+    """The lines of the list."""
+    short = short_ids([str(one.get("id")) for one in found])
+    return [
+        (
+            short[str(one.get("id"))],
+            one.get("name"),
+            one.get("owner"),
+            gpus_text(one),
+            one.get("state"),
+            place_text(one, now, zone),
+            one.get("machine_id"),
+            usd_text(one.get("cost_usd")),
+            time_text(one.get("create_time"), zone),
+        )
+        for one in found
+    ]
+
+
+def show_rows(one: Fields, now: datetime, zone: tzinfo | None = None) -> list[tuple[str, str]]:
+    """All that is known of one reservation, without what is empty."""
+    steps = cast("list[Fields]", one.get("steps") or [])
+    extensions = cast("list[Fields]", one.get("extensions") or [])
+    gpus = cast("list[int]", one.get("machine_gpus") or [])
+    rows = [
+        ("id", str(one.get("id") or "")),
+        ("name", str(one.get("name") or "")),
+        ("owner", str(one.get("owner") or "")),
+        ("state", str(one.get("state") or "")),
+        ("why", str(one.get("message") or "")),
+        ("GPUs", gpus_text(one)),
+        ("time", hours_text(one.get("hours"))),
+        ("queue", str(one.get("queue") or "")),
+        ("place", place_text(one, now, zone) if one.get("state") == "queued" else ""),
+        ("created", time_text(one.get("create_time"), zone)),
+        ("got its GPUs", time_text(one.get("launched_at"), zone)),
+        ("active from", time_text(one.get("active_at"), zone)),
+        ("until", end_text(one, now, zone) if one.get("state") == "active" else time_text(one.get("expires_at"), zone)),
+        ("ended", time_text(one.get("end_time"), zone)),
+        ("machine", str(one.get("machine_id") or "")),
+        ("its GPUs", ", ".join(map(str, gpus))),
+        ("steps", ", ".join(f"{step.get('name')} {seconds_text(step.get('seconds'))}" for step in steps)),
+        ("extensions", "; ".join(_extension_text(one, zone) for one in extensions)),
+        ("users", ", ".join(map(str, one.get("users") or []))),
+        ("last login", time_text(one.get("last_login_at"), zone)),
+        ("connections", str(one.get("connections") or "")),
+        ("out of memory", f"{one['oom_count']} processes killed" if one.get("oom_count") else ""),
+        ("host key", str(one.get("host_key") or "")),
+        ("not held back", "; ".join(map(str, one.get("gaps") or []))),
+        ("price", f"{usd_text(one.get('price_per_gpu_hour'))}/h for each GPU"),
+        ("on hold", usd_text(one.get("hold_usd"))),
+        ("cost so far", usd_text(one.get("cost_usd"))),
+        ("connect", str(one.get("ssh_command") or "")),
+    ]
+    return [(name, text) for name, text in rows if text]
+
+
+def choice_text(one: Fields) -> str:
+    """A reservation among several, in a line."""
+    return f"{one.get('id')}  {one.get('name')}  {gpus_text(one)}  {one.get('state')}"
+
+
+def availability_row(one: Fields) -> Sequence[object]:
+    """The line of a GPU type."""
+    waits = {wait.get("gpu_count"): wait for wait in cast("list[Fields]", one.get("waits") or [])}
+    numbers = (one.get(name) for name in ("free_gpus", "largest_free", "total_gpus", "reserved_gpus", "queue_length"))
+    return (
+        one.get("gpu_type"),
+        *(str(number or 0) for number in numbers),
+        usd_text(one.get("price_per_gpu_hour")),
+        *(_size_text(waits.get(size, {})) for size in SIZES),
+    )
+
+
+def narrate_reservation(event: Event) -> str:
+    """One line for people about an event; the gateway's own text if it has one."""
+    narrator = _NARRATORS.get(event.status)
+    said = narrator(event.data) if narrator else ""
+    return said or str(event.data.get("message") or "") or event.status.capitalize().replace("_", " ")
+
+
+def _size_text(wait: Fields) -> str:
+    p50, p90 = wait.get("eta_p50"), wait.get("eta_p90")
+    if not isinstance(p50, int | float):
+        return ""
+    usual = "now" if p50 < 1 else seconds_text(p50)
+    return f"{usual} (9 of 10: {seconds_text(p90)})" if isinstance(p90, int | float) and p90 >= 1 else usual
+
+
+def _extension_text(one: Fields, zone: tzinfo | None) -> str:
+    return f"{hours_text(one.get('hours'))} by {one.get('by')} at {time_text(one.get('at'), zone)}"
+
+
+def _queued(fields: Fields) -> str:
+    wait = wait_text(fields)
+    said = str(fields.get("message") or "")
+    return f"{said} (starts {wait})" if said and wait else said
+
+
+def _preparing(fields: Fields) -> str:
+    times = start_text(
+        fields.get("elapsed_seconds"), fields.get("estimate_seconds"), fields.get("estimate_p90_seconds")
+    )
+    said = str(fields.get("message") or fields.get("stage") or "")
+    return f"{said} ({times})" if said and times else said
+
+
+def _step(fields: Fields) -> str:
+    seconds = fields.get("seconds")
+    took = f" in {seconds:.1f} s" if isinstance(seconds, int | float) else ""
+    return f"{fields.get('name')} is ready{took}"
+
+
+def _active(fields: Fields) -> str:
+    gaps = "".join(f"; {gap}" for gap in cast("list[str]", fields.get("gaps") or []))
+    return f"People can log in until {time_text(fields.get('expires_at'))}{gaps}"
+
+
+def _instant(value: object) -> datetime | None:
+    try:
+        instant = datetime.fromisoformat(str(value))
+    except ValueError:
+        return None
+    return instant if instant.tzinfo else None
+
+
+_NARRATORS: dict[str, Callable[[Fields], str]] = {
+    "QUEUED": _queued,
+    "PREPARING": _preparing,
+    "STEP": _step,
+    "ACTIVE": _active,
+    "LOGIN": lambda fields: f"{fields.get('user')} logged in with {fields.get('fingerprint')}",
+    "LOGOUT": lambda fields: f"{fields.get('user')} is gone",
+    "OOM": lambda fields: f"Memory ran out: {fields.get('oom_count')} processes were killed so far",
+    "WARNING": lambda fields: f"Ends in {fields.get('minutes_left')} minutes",
+    "EXPIRING": lambda _: "Its time is up",
+    "EXTENDED": lambda fields: f"{hours_text(fields.get('hours'))} more, until {time_text(fields.get('expires_at'))}",
+    "USERS_CHANGED": lambda fields: f"May log in now: {', '.join(map(str, fields.get('users') or []))}",
+}

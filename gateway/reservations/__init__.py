@@ -1,0 +1,1 @@
+"""Reservations over HTTP: their form, their events, and the tunnels to their sessions."""

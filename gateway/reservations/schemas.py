@@ -1,0 +1,260 @@
+"""Reservations as JSON: what is sent, and what is answered."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
+from wavepool.executor.v1.session_pb2 import SessionKey
+from wavepool.scheduler.v1.reservations_pb2 import ReservationSpec
+
+from gateway.words.gpu_type_field import GpuType
+from servicekit.rpc.proto_time import duration_to_proto
+from vocabulary.limits import MAX_PRIORITY, MIN_PRIORITY
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from google.protobuf.duration_pb2 import Duration
+
+MOST_HOURS = 10_000
+"""More than any scheduler allows, so that the scheduler names its own limit."""
+MOST_GPUS = 1_000
+MOST_KEYS = 64
+MOST_KEY_CHARACTERS = 16_384
+
+_Hours = Annotated[
+    float,
+    Field(strict=True, gt=0, le=MOST_HOURS, description="Decimals are taken; rounded to whole seconds."),
+]
+_Word = Annotated[str, Field(max_length=40)]
+_Person = Annotated[str, Field(max_length=64)]
+
+
+class State(StrEnum):
+    """The state of a reservation."""
+
+    QUEUED = "queued"
+    PREPARING = "preparing"
+    ACTIVE = "active"
+    EXPIRING = "expiring"
+    EXPIRED = "expired"
+    CANCELLED = "cancelled"
+    FAILED = "failed"
+
+
+class Key(BaseModel):
+    """A public key, and whose it is."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    user: Annotated[
+        _Person, Field(description="1 to 64 letters, digits, or any of `.`, `_`, `@`, `-`; left out: your user's name.")
+    ] = ""
+    public_key: Annotated[
+        str,
+        Field(
+            min_length=1,
+            max_length=MOST_KEY_CHARACTERS,
+            description="One line of OpenSSH, such as `ssh-ed25519 AAAA… alice@laptop`, without options.",
+        ),
+    ]
+
+
+class _Wanted(BaseModel):
+    """What both a reservation and its quote have."""
+
+    gpu_type: GpuType = ""
+    gpu_count: Annotated[
+        int, Field(strict=True, ge=1, le=MOST_GPUS, description="GPUs of one machine: 1, 2, 4 or 8.")
+    ] = 1
+    hours: _Hours
+    queue: Annotated[str, Field(max_length=63, description="Left out: `default`.")] = ""
+    priority: Annotated[int, Field(strict=True, ge=MIN_PRIORITY, le=MAX_PRIORITY)] = 0
+    fallback_gpu_types: Annotated[
+        list[_Word],
+        Field(max_length=8, description="GPU types that will do, in this order, if no machine of `gpu_type` is free."),
+    ] = []
+
+    def spec(self, name: str = "", keys: Sequence[SessionKey] = ()) -> ReservationSpec:
+        """The message."""
+        return ReservationSpec(
+            gpu_type=self.gpu_type,
+            gpus=self.gpu_count,
+            duration=duration_of(self.hours),
+            name=name,
+            keys=keys,
+            queue=self.queue,
+            priority=self.priority,
+            fallback_gpu_types=self.fallback_gpu_types,
+        )
+
+
+class ReservationRequest(_Wanted):
+    """GPUs for some hours, and who may log in."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={
+            "examples": [
+                {"gpu_type": "MI300X", "gpu_count": 1, "hours": 0.5, "keys": [{"public_key": "ssh-ed25519 AAAA… ada"}]}
+            ]
+        },
+    )
+
+    name: Annotated[
+        str, Field(max_length=63, description="1 to 63 lower case letters, digits and hyphens; left out: one is made.")
+    ] = ""
+    keys: Annotated[list[Key], Field(min_length=1, max_length=MOST_KEYS)]
+
+
+class QuoteRequest(_Wanted):
+    """GPUs for some hours."""
+
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"gpu_count": 8, "hours": 24}]})
+
+
+class ExtensionRequest(BaseModel):
+    """More time."""
+
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"hours": 1.5}]})
+
+    hours: _Hours
+
+
+class UsersRequest(BaseModel):
+    """Who may log in from now on, and who no longer."""
+
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"remove": ["bob"]}]})
+
+    add: Annotated[list[Key], Field(max_length=MOST_KEYS, description="Beside the keys that are there.")] = []
+    remove: Annotated[
+        list[_Person], Field(max_length=MOST_KEYS, description="Names; all their keys go, and they are logged out.")
+    ] = []
+
+
+class ReservationChange(BaseModel):
+    """What is to change."""
+
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"name": "training"}]})
+
+    name: Annotated[str, Field(min_length=1, max_length=63)]
+
+
+class Step(BaseModel):
+    """A step of the start that is done."""
+
+    name: Annotated[str, Field(description="`queue`, `sandbox`, `sshd`.")]
+    seconds: float
+
+
+class Extension(BaseModel):
+    """More time that was given."""
+
+    hours: float
+    at: datetime | None
+    by: Annotated[str, Field(description="A user's name.")]
+
+
+class Reservation(BaseModel):
+    """A reservation as it is now. Times are in UTC, and null until they are known."""
+
+    id: str
+    name: str
+    owner: Annotated[str, Field(description="A user's name.")]
+    owner_id: str
+    account_id: str
+    state: Annotated[
+        str, Field(description="`queued`, `preparing`, `active`, `expiring`, `expired`, `cancelled` or `failed`.")
+    ]
+    message: Annotated[str, Field(description="Why it is in its state.")]
+    gpu_type: str
+    machine_gpu_type: Annotated[str | None, Field(description="The GPU type that it got, which may be a fallback.")]
+    gpu_count: int
+    machine_id: str | None
+    machine_gpus: Annotated[list[int], Field(description="The numbers of its GPUs on the machine.")]
+    hours: Annotated[float, Field(description="As reserved, without extensions.")]
+    queue: str
+    priority: int
+    fallback_gpu_types: list[str]
+    create_time: datetime | None
+    launched_at: Annotated[datetime | None, Field(description="It got its GPUs.")]
+    active_at: Annotated[datetime | None, Field(description="People could log in; its time began.")]
+    expires_at: datetime | None
+    end_time: datetime | None
+    time_left_seconds: Annotated[float | None, Field(description="Null unless it is active.")]
+    position: Annotated[int | None, Field(description="In the queue, from 1; null if it does not wait.")]
+    eta_p50: Annotated[float | None, Field(description="Seconds until it likely starts.")]
+    eta_p90: Annotated[float | None, Field(description="Seconds within which it starts in 9 of 10 cases.")]
+    steps: list[Step]
+    extensions: list[Extension]
+    gaps: Annotated[list[str], Field(description="What holds less than it should on its machine.")]
+    host_key: Annotated[str | None, Field(description="Names its session to ssh, such as `ssh-ed25519 AAAA…`.")]
+    login_user: str | None
+    ssh_command: Annotated[str | None, Field(description="What opens a shell there; null unless it is active.")]
+    users: Annotated[list[str], Field(description="Who may log in.")]
+    oom_count: Annotated[int, Field(description="Processes killed because memory ran out.")]
+    last_login_at: datetime | None
+    connections: Annotated[int, Field(description="That are open.")]
+    price_per_gpu_hour: Annotated[float, Field(description="Dollars.")]
+    hold_usd: Annotated[float, Field(description="Credit on hold for it.")]
+    cost_usd: Annotated[float, Field(description="Charged so far.")]
+    events_url: str
+
+
+class ReservationPage(BaseModel):
+    """Reservations, newest first."""
+
+    reservations: list[Reservation]
+    next_page_token: str
+
+
+class ReservationQuote(BaseModel):
+    """What a reservation would cost at most, and how long it would wait."""
+
+    gpu_type: str
+    gpu_count: int
+    hours: float
+    price_per_gpu_hour: Annotated[float, Field(description="Dollars.")]
+    hold_usd: Annotated[float, Field(description="For the whole time, on the dearest of its GPU types.")]
+    eta_p50: Annotated[float | None, Field(description="Seconds until it would likely start; null: not known.")]
+    eta_p90: float | None
+
+
+class SizeWait(BaseModel):
+    """How long a reservation of so many GPUs would wait."""
+
+    gpu_count: int
+    eta_p50: Annotated[float | None, Field(description="Seconds; null: not known, or no machine has so many.")]
+    eta_p90: float | None
+
+
+class GpuAvailability(BaseModel):
+    """What there is of one GPU type."""
+
+    gpu_type: str
+    total_gpus: Annotated[int, Field(description="Of ready machines.")]
+    free_gpus: int
+    largest_free: Annotated[int, Field(description="The most that are free on one machine.")]
+    reserved_gpus: int
+    queue_length: Annotated[int, Field(description="Submissions and reservations that wait.")]
+    price_per_gpu_hour: Annotated[float, Field(description="Dollars.")]
+    waits: list[SizeWait]
+
+
+class Availability(BaseModel):
+    """What could be reserved now, by GPU type."""
+
+    gpu_types: list[GpuAvailability]
+
+
+def duration_of(hours: float) -> Duration:
+    """The message for so many hours, in whole seconds: people write 5 minutes as 0.0833 hours."""
+    return duration_to_proto(timedelta(seconds=max(1, round(hours * 3600))))
+
+
+def session_keys(keys: Sequence[Key], user_name: str) -> list[SessionKey]:
+    """The messages for keys; those without a name are of `user_name`."""
+    return [SessionKey(user=key.user or user_name, public_key=key.public_key) for key in keys]

@@ -1,0 +1,262 @@
+"""Carries SSH connections between WebSockets and the sessions of reservations.
+
+Theory of operation. A tunnel is one call of vmpool's OpenTunnel. The WebSocket is accepted once the session has sent
+its first bytes, which an SSH server does by itself; until then every failure has its status. Then one task carries
+bytes each way, and neither reads more before the other side has taken what came. A third asks, every few seconds, if
+the token still works and if the reservation is still the caller's and has the same session. The first of them to end
+ends the tunnel.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import grpc
+from starlette.websockets import WebSocketDisconnect, WebSocketState
+from wavepool.scheduler.v1.reservations_pb2 import GetTunnelTargetRequest, GetTunnelTargetResponse
+from wavepool.vmpool.v1.vmpool_pb2 import OpenTunnelRequest, TunnelTarget
+
+from gateway.http.errors import Problem, ProblemError
+from gateway.http.rpc_status import problem_of_rpc
+from gateway.metrics import tunnels_open
+from gateway.upstreams import CALL_TIMEOUT_SECONDS
+from servicekit.logging import get_logger
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+    from datetime import timedelta
+
+    from starlette.websockets import WebSocket
+
+    from gateway.auth import Authenticator, Caller
+    from gateway.upstreams import Upstreams
+
+log = get_logger(__name__)
+
+FIRST_BYTES_SECONDS = 20.0
+"""A session that has sent nothing for so long is given up."""
+MOST_MESSAGE_BYTES = 256 * 1024
+"""Limit for one message of a client; the WebSocket library enforces it, with the close code 1009."""
+MOST_REASON_BYTES = 123
+"""What a WebSocket's close frame holds."""
+CLOSED_BY_SESSION = 1000
+NO_TEXT = 1003
+BYTES_AFTER_END = 1002
+BROKEN = 1011
+TOKEN_GONE, RESERVATION_GONE, RESERVATION_OVER = 4401, 4404, 4409
+"""The HTTP statuses for the same, in the range of codes that applications may choose."""
+_GONE = {
+    grpc.StatusCode.NOT_FOUND: RESERVATION_GONE,
+    grpc.StatusCode.PERMISSION_DENIED: RESERVATION_GONE,
+    grpc.StatusCode.FAILED_PRECONDITION: RESERVATION_OVER,
+}
+
+
+@dataclass(frozen=True)
+class Ending:
+    """Why a tunnel ends, as a WebSocket says it."""
+
+    code: int
+    reason: str
+
+    @property
+    def short_reason(self) -> str:
+        """As much of the reason as a close frame holds."""
+        return self.reason.encode()[:MOST_REASON_BYTES].decode(errors="ignore")
+
+
+@dataclass(frozen=True)
+class Visitor:
+    """Who opens a tunnel."""
+
+    token: str
+    caller: Caller
+
+
+class Tunnels:
+    """Counts the tunnels of each user; `most` of them may be open at a time."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._open: dict[str, int] = {}
+
+    @contextmanager
+    def place_for(self, user_id: str) -> Generator[None]:
+        """A place for one more; raises ProblemError (429)."""
+        if self._open.get(user_id, 0) >= self._most:
+            detail = (
+                f"You have {self._most} connections to reservations open, which is the limit. Close one; "
+                "the operator can raise GATEWAY_TUNNELS_PER_USER."
+            )
+            raise ProblemError(Problem(429, detail, retry_after_seconds=1.0))
+        self._open[user_id] = self._open.get(user_id, 0) + 1
+        tunnels_open.inc()
+        try:
+            yield
+        finally:
+            tunnels_open.dec()
+            self._open[user_id] -= 1
+            if not self._open[user_id]:
+                del self._open[user_id]
+
+
+class Way:
+    """The way to one reservation for one visitor: asks where its session is, and if the visitor may still go there."""
+
+    def __init__(
+        self, upstreams: Upstreams, authenticator: Authenticator, visitor: Visitor, reservation_id: str
+    ) -> None:
+        self._upstreams = upstreams
+        self._authenticator = authenticator
+        self._visitor = visitor
+        self.reservation_id = reservation_id
+
+    async def target(self) -> GetTunnelTargetResponse:
+        """Where the session is. Raises AioRpcError."""
+        return await self._target_for(self._visitor.caller)
+
+    def call(self) -> Any:  # noqa: ANN401 - the stub's generic type says nothing more here
+        """A new call for one connection."""
+        return self._upstreams.vmpool.OpenTunnel()
+
+    async def barred(self, target: GetTunnelTargetResponse) -> Ending | None:
+        """Why the visitor may not go to the target any more; None if they may, or if nobody can tell now."""
+        try:
+            caller = await self._authenticator.fresh_caller(self._visitor.token)
+            if caller is None or "submit" not in caller.scopes:
+                return Ending(TOKEN_GONE, "The API token does not work any more; use another.")
+            found = await self._target_for(caller)
+        except grpc.aio.AioRpcError as error:
+            code = _GONE.get(error.code())
+            return None if code is None else Ending(code, error.details() or "The reservation is over.")
+        if found != target:
+            return Ending(RESERVATION_OVER, "The reservation has another session now; connect again.")
+        return None
+
+    async def _target_for(self, caller: Caller) -> GetTunnelTargetResponse:
+        request = GetTunnelTargetRequest(
+            account_ids=[] if caller.oversees else sorted(caller.visible_account_ids),
+            reservation_id=self.reservation_id,
+        )
+        return await self._upstreams.reservations.GetTunnelTarget(request, timeout=CALL_TIMEOUT_SECONDS)
+
+
+async def carry(websocket: WebSocket, way: Way, check_interval: timedelta) -> None:
+    """Carries one connection to its end. Before the upgrade, failures are raised as ProblemError."""
+    try:
+        target = await way.target()
+    except grpc.aio.AioRpcError as error:
+        raise ProblemError(problem_of_rpc(error)) from error
+    call = way.call()
+    try:
+        first = await _first_bytes(call, target)
+        await websocket.accept()
+        log.info("a tunnel opens", extra={"reservation_id": way.reservation_id})
+        ending = await _carried(websocket, call, first, way, target, check_interval)
+    finally:
+        call.cancel()
+    log.info(
+        "a tunnel ends",
+        extra={"reservation_id": way.reservation_id, "close_code": ending.code, "reason": ending.reason},
+    )
+    if websocket.client_state is not WebSocketState.DISCONNECTED:
+        with suppress(WebSocketDisconnect, RuntimeError):
+            await websocket.close(ending.code, ending.short_reason)
+
+
+async def _first_bytes(call: Any, target: GetTunnelTargetResponse) -> bytes:  # noqa: ANN401 - as above
+    opening = OpenTunnelRequest(open=TunnelTarget(lease_id=target.lease_id, session_id=target.session_id))
+    try:
+        async with asyncio.timeout(FIRST_BYTES_SECONDS):
+            await call.write(opening)
+            first = await call.read()
+    except TimeoutError:
+        raise ProblemError(Problem(504, "The session does not answer. Try again.")) from None
+    except grpc.aio.AioRpcError as error:
+        raise ProblemError(problem_of_rpc(error)) from error
+    except asyncio.InvalidStateError:
+        # A write to a call that was refused says only that it is over.
+        first = grpc.aio.EOF
+    if first is grpc.aio.EOF:
+        raise ProblemError(await _refusal(call))
+    return first.data
+
+
+async def _refusal(call: Any) -> Problem:  # noqa: ANN401 - as above
+    code, details = await call.code(), await call.details()
+    if code is grpc.StatusCode.OK:
+        return Problem(503, "The session closed the connection at once. Try again.", retry_after_seconds=1.0)
+    return problem_of_rpc(
+        grpc.aio.AioRpcError(code, await call.initial_metadata(), await call.trailing_metadata(), details)
+    )
+
+
+async def _carried(
+    websocket: WebSocket,
+    call: Any,  # noqa: ANN401 - as above
+    first: bytes,
+    way: Way,
+    target: GetTunnelTargetResponse,
+    check_interval: timedelta,
+) -> Ending:
+    """Runs the three tasks; gives the ending of the first that ends."""
+    tasks = [
+        asyncio.create_task(_outward(websocket, call, first)),
+        asyncio.create_task(_inward(websocket, call)),
+        asyncio.create_task(_checked(way, target, check_interval)),
+    ]
+    try:
+        done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.wait(tasks)
+    # If several ended at once, what the session said comes first.
+    return next(task for task in tasks if task in done).result()
+
+
+async def _outward(websocket: WebSocket, call: Any, first: bytes) -> Ending:  # noqa: ANN401 - as above
+    try:
+        await websocket.send_bytes(first)
+        while (response := await call.read()) is not grpc.aio.EOF:
+            await websocket.send_bytes(response.data)
+        code = await call.code()
+        if code is not grpc.StatusCode.OK:
+            return Ending(_GONE.get(code, BROKEN), await call.details() or "The connection to the session broke.")
+    except grpc.aio.AioRpcError as error:
+        return Ending(_GONE.get(error.code(), BROKEN), error.details() or "The connection to the session broke.")
+    except WebSocketDisconnect as gone:
+        return Ending(gone.code, "The client is gone.")
+    return Ending(CLOSED_BY_SESSION, "The session closed the connection.")
+
+
+async def _inward(websocket: WebSocket, call: Any) -> Ending:  # noqa: ANN401 - as above
+    has_ended = False
+    while True:
+        message = await websocket.receive()
+        if message["type"] == "websocket.disconnect":
+            return Ending(message.get("code", CLOSED_BY_SESSION), "The client is gone.")
+        data = message.get("bytes")
+        if data is None:
+            return Ending(NO_TEXT, "Send binary messages.")
+        if has_ended:
+            return Ending(BYTES_AFTER_END, "An empty message ended your side; nothing may follow it.")
+        try:
+            if data:
+                await call.write(OpenTunnelRequest(data=data))
+            else:
+                has_ended = True
+                await call.done_writing()
+        except (grpc.aio.AioRpcError, asyncio.InvalidStateError):
+            # The call is over: the other task reads why.
+            await asyncio.Event().wait()
+
+
+async def _checked(way: Way, target: GetTunnelTargetResponse, interval: timedelta) -> Ending:
+    while True:
+        await asyncio.sleep(interval.total_seconds())
+        if (ending := await way.barred(target)) is not None:
+            return ending

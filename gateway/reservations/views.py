@@ -1,0 +1,253 @@
+"""Reservations and their events as JSON; pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from wavepool.scheduler.v1 import reservations_pb2 as pb
+
+from gateway.reservations import schemas
+from gateway.submissions.run_frames import Frame
+from gateway.words.enum_names import reservation_state_name, start_kind_name
+from gateway.words.machine_figures import machine_figures
+from gateway.words.proto_time import instant_of, milliseconds_of, seconds_of
+from vocabulary.money import dollars_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from datetime import datetime
+
+    from google.protobuf.duration_pb2 import Duration
+
+RESERVATIONS = "/api/v1/reservations"
+SECONDS_PER_HOUR = 3600
+OVER = frozenset({pb.RESERVATION_STATE_EXPIRED, pb.RESERVATION_STATE_CANCELLED, pb.RESERVATION_STATE_FAILED})
+
+
+def reservation_path(reservation_id: str) -> str:
+    """Where a reservation is."""
+    return f"{RESERVATIONS}/{reservation_id}"
+
+
+def user_ids_of(reservation: pb.Reservation) -> set[str]:
+    """The users whose names its form has."""
+    return {reservation.user_id, *(one.user_id for one in reservation.extensions)}
+
+
+def reservation_of(reservation: pb.Reservation, names: Mapping[str, str], now: datetime) -> schemas.Reservation:
+    """A reservation as it is at `now`; `names` has users' names by their ids."""
+    spec = reservation.spec
+    is_active = reservation.state == pb.RESERVATION_STATE_ACTIVE
+    expires_at = instant_of(reservation.expire_time)
+    left = max(0.0, (expires_at - now).total_seconds()) if expires_at and is_active else None
+    return schemas.Reservation(
+        id=reservation.reservation_id,
+        name=spec.name,
+        owner=names.get(reservation.user_id, reservation.user_id),
+        owner_id=reservation.user_id,
+        account_id=reservation.account_id,
+        state=reservation_state_name(reservation.state).lower(),
+        message=reservation.message,
+        gpu_type=spec.gpu_type,
+        machine_gpu_type=reservation.machine_gpu_type or None,
+        gpu_count=spec.gpus or 1,
+        machine_id=reservation.machine_id or None,
+        machine_gpus=list(reservation.machine_gpus),
+        hours=_hours(spec.duration),
+        queue=spec.queue,
+        priority=spec.priority,
+        fallback_gpu_types=list(spec.fallback_gpu_types),
+        create_time=instant_of(reservation.create_time),
+        launched_at=instant_of(reservation.launch_time),
+        active_at=instant_of(reservation.active_time),
+        expires_at=expires_at,
+        end_time=instant_of(reservation.end_time),
+        time_left_seconds=left,
+        position=reservation.position or None,
+        eta_p50=seconds_of(reservation.eta_p50) if reservation.HasField("eta_p50") else None,
+        eta_p90=seconds_of(reservation.eta_p90) if reservation.HasField("eta_p90") else None,
+        steps=[schemas.Step(name=step.name, seconds=seconds_of(step.duration)) for step in reservation.steps],
+        extensions=[
+            schemas.Extension(
+                hours=_hours(one.duration), at=instant_of(one.time), by=names.get(one.user_id, one.user_id)
+            )
+            for one in reservation.extensions
+        ],
+        gaps=list(reservation.gaps),
+        host_key=reservation.host_key or None,
+        login_user=reservation.login_user or None,
+        ssh_command=_command(reservation.reservation_id) if is_active else None,
+        users=list(dict.fromkeys(key.user for key in spec.keys)),
+        oom_count=reservation.out_of_memory_kills,
+        last_login_at=instant_of(reservation.last_login_time),
+        connections=reservation.connections,
+        price_per_gpu_hour=dollars_of(reservation.price_micros_per_hour),
+        hold_usd=dollars_of(reservation.hold_micros),
+        cost_usd=dollars_of(reservation.cost_micros),
+        events_url=f"{reservation_path(reservation.reservation_id)}/events",
+    )
+
+
+def quote_of(quote: pb.QuoteReservationResponse) -> schemas.ReservationQuote:
+    """A quote."""
+    return schemas.ReservationQuote(
+        gpu_type=quote.gpu_type,
+        gpu_count=quote.gpus,
+        hours=_hours(quote.duration),
+        price_per_gpu_hour=dollars_of(quote.price_micros_per_hour),
+        hold_usd=dollars_of(quote.hold_micros),
+        eta_p50=seconds_of(quote.eta_p50) if quote.HasField("eta_p50") else None,
+        eta_p90=seconds_of(quote.eta_p90) if quote.HasField("eta_p90") else None,
+    )
+
+
+def availability_of(found: pb.GetAvailabilityResponse) -> schemas.Availability:
+    """What there is, by GPU type."""
+    return schemas.Availability(
+        gpu_types=[
+            schemas.GpuAvailability(
+                gpu_type=one.gpu_type,
+                total_gpus=one.total_gpus,
+                free_gpus=one.free_gpus,
+                largest_free=one.largest_free,
+                reserved_gpus=one.reserved_gpus,
+                queue_length=one.queue_length,
+                price_per_gpu_hour=dollars_of(one.price_micros_per_hour),
+                waits=[
+                    schemas.SizeWait(
+                        gpu_count=wait.gpus,
+                        eta_p50=seconds_of(wait.eta_p50) if wait.HasField("eta_p50") else None,
+                        eta_p90=seconds_of(wait.eta_p90) if wait.HasField("eta_p90") else None,
+                    )
+                    for wait in one.waits
+                ],
+            )
+            for one in found.gpu_types
+        ]
+    )
+
+
+def frame_of(event: pb.ReservationEvent) -> Frame | None:
+    """The frame for an event; None if it shows nothing, as for kinds that are newer than this gateway."""
+    frame = _FRAMES.get(event.WhichOneof("event") or "", _nothing)(event)
+    if frame is None:
+        return None
+    common = {
+        "reservation_id": event.reservation_id,
+        "timestamp": milliseconds_of(event.time),
+        "attempt": event.attempt,
+        "cost_usd": dollars_of(event.cost_micros),
+    }
+    return Frame(frame.status, {**common, **frame.fields})
+
+
+def _nothing(_: pb.ReservationEvent) -> Frame | None:
+    return None
+
+
+def _queued(event: pb.ReservationEvent) -> Frame:
+    queued = event.queued
+    fields: dict[str, Any] = {
+        "position": queued.position or None,
+        "eta_p50": seconds_of(queued.eta_p50) if queued.HasField("eta_p50") else None,
+        "eta_p90": seconds_of(queued.eta_p90) if queued.HasField("eta_p90") else None,
+        "message": queued.message,
+    }
+    return Frame("QUEUED", fields)
+
+
+def _retrying(event: pb.ReservationEvent) -> Frame:
+    place = {"position": None, "eta_p50": None, "eta_p90": None}
+    message = f"In the queue again, through no fault of yours: {event.retrying.reason}"
+    return Frame("QUEUED", {**place, "message": message})
+
+
+def _extended(event: pb.ReservationEvent) -> Frame:
+    extended = event.extended
+    fields = {
+        "hours": _hours(extended.duration),
+        "expires_at": _text(instant_of(extended.expire_time)),
+        "user_id": extended.user_id,
+    }
+    return Frame("EXTENDED", fields)
+
+
+def _users_changed(event: pb.ReservationEvent) -> Frame:
+    return Frame("USERS_CHANGED", {"users": list(event.users_changed.users)})
+
+
+def _active(event: pb.ReservationEvent) -> Frame:
+    active = event.active
+    fields = {
+        "expires_at": _text(instant_of(active.expire_time)),
+        "host_key": active.host_key,
+        "login_user": active.login_user,
+        "gaps": list(active.gaps),
+        "ssh_command": _command(event.reservation_id),
+    }
+    return Frame("ACTIVE", fields)
+
+
+def _ended(event: pb.ReservationEvent) -> Frame:
+    ended = event.ended
+    fields = {"message": ended.message, "cost_usd": dollars_of(ended.cost_micros), "final": True}
+    return Frame(reservation_state_name(ended.state), fields)
+
+
+def _preparing(event: pb.ReservationEvent) -> Frame:
+    step = event.provisioning
+    fields: dict[str, Any] = {
+        "vm_state": start_kind_name(step.start_kind) if step.start_kind else None,
+        "stage": step.stage,
+        "machine": machine_figures(step.machine) if step.HasField("machine") else None,
+        "elapsed_seconds": seconds_of(step.elapsed),
+        "estimate_seconds": seconds_of(step.estimate) if step.HasField("estimate") else None,
+        "estimate_p90_seconds": seconds_of(step.estimate_p90) if step.HasField("estimate_p90") else None,
+        "message": step.message,
+    }
+    return Frame("PREPARING", fields)
+
+
+def _session_frame(event: pb.ReservationEvent) -> Frame | None:
+    session = event.session
+    match session.WhichOneof("event"):
+        case "step":
+            return Frame("STEP", {"name": session.step.name, "seconds": seconds_of(session.step.duration)})
+        case "login" | "logout" as kind:
+            login = session.login if kind == "login" else session.logout
+            return Frame(
+                kind.upper(),
+                {"connection": login.connection, "user": login.user, "fingerprint": login.fingerprint},
+            )
+        case "out_of_memory":
+            return Frame("OOM", {"oom_count": session.out_of_memory.killed})
+        case "warning":
+            minutes = session.warning.minutes_left
+            return Frame("WARNING", {"minutes_left": minutes}) if minutes else Frame("EXPIRING", {})
+        case _:
+            # That it is ready is ACTIVE, and its end is the reservation's.
+            return None
+
+
+_FRAMES: Mapping[str, Callable[[pb.ReservationEvent], Frame | None]] = {
+    "queued": _queued,
+    "provisioning": _preparing,
+    "session": _session_frame,
+    "retrying": _retrying,
+    "extended": _extended,
+    "users_changed": _users_changed,
+    "active": _active,
+    "ended": _ended,
+}
+
+
+def _command(reservation_id: str) -> str:
+    return f"wavepool connect {reservation_id}"
+
+
+def _hours(duration: Duration) -> float:
+    return seconds_of(duration) / SECONDS_PER_HOUR
+
+
+def _text(instant: datetime | None) -> str | None:
+    return instant.isoformat().replace("+00:00", "Z") if instant else None

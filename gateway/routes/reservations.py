@@ -1,0 +1,338 @@
+"""`/api/v1/reservations`: GPUs for people by the hour, over SSH."""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated
+
+import grpc
+from fastapi import APIRouter, Header, Path, Query, Response
+from starlette.websockets import WebSocket
+from wavepool.billing.v1.identity_pb2 import ListNamesRequest
+from wavepool.scheduler.v1 import reservations_pb2 as pb
+
+from gateway.dependencies import (
+    TheAccount,
+    TheGateway,
+    TheSender,
+    TheSubmitter,
+    TheVisibleJobs,
+    authenticated,
+    gateway_of,
+    token_of,
+)
+from gateway.http.address_limit import address_of
+from gateway.http.errors import RATE_LIMIT_EXCEEDED, Problem, ProblemError
+from gateway.http.json_route import JsonRoute
+from gateway.http.route_docs import NO_MORE_RESERVATION, RESERVATION_STREAM, WEBSOCKET, problems
+from gateway.http.rpc_status import problem_of_rpc
+from gateway.http.sse import EventStream, resume_point
+from gateway.reservations import schemas, tunnel
+from gateway.reservations.views import (
+    OVER,
+    availability_of,
+    frame_of,
+    quote_of,
+    reservation_of,
+    reservation_path,
+    user_ids_of,
+)
+from gateway.submissions.frames import encode
+from gateway.upstreams import CALL_TIMEOUT_SECONDS
+from servicekit.logging import get_logger
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Iterable, Mapping
+
+    from gateway.auth import Caller
+    from gateway.dependencies import Gateway
+    from gateway.submissions.visible_jobs import VisibleJobs
+
+log = get_logger(__name__)
+
+router = APIRouter(tags=["reservations"], route_class=JsonRoute)
+
+ReservationId = Annotated[str, Path(max_length=100)]
+IdempotencyKey = Annotated[
+    str, Header(max_length=200, description="A repeated key with the same content changes nothing more.")
+]
+NOT_ENOUGH_CREDIT = {grpc.StatusCode.FAILED_PRECONDITION: 402}
+FIELD_NAMES = {
+    "gpus": "gpu_count",
+    "duration": "hours",
+    "idempotency_key": "Idempotency-Key",
+    "add_keys": "add",
+    "remove_users": "remove",
+}
+
+
+@router.post("/reservations", status_code=202, responses=problems(402, 403, 404, 409, 429))
+async def reserve(
+    body: schemas.ReservationRequest,
+    response: Response,
+    sender: TheSender,
+    gateway: TheGateway,
+    idempotency_key: IdempotencyKey = "",
+) -> schemas.Reservation:
+    """Put a reservation in the queue. Follow it at its `events_url`. Its time begins once it is active."""
+    _check_priority(sender, body.priority)
+    request = pb.CreateReservationRequest(
+        account_id=sender.account_id,
+        user_id=sender.user_id,
+        spec=body.spec(body.name, schemas.session_keys(body.keys, sender.user_name)),
+        idempotency_key=idempotency_key or str(uuid.uuid4()),
+    )
+    try:
+        answer = await gateway.upstreams.reservations.CreateReservation(request, timeout=CALL_TIMEOUT_SECONDS)
+    except grpc.aio.AioRpcError as error:
+        raise _refused(error) from error
+    response.headers["Location"] = reservation_path(answer.reservation.reservation_id)
+    return await _shown(gateway, answer.reservation)
+
+
+@router.post("/reservations/quote", responses=problems(402, 403, 404, 409))
+async def quote(body: schemas.QuoteRequest, caller: TheSubmitter, gateway: TheGateway) -> schemas.ReservationQuote:
+    """Check a reservation and price it, without making it."""
+    _check_priority(caller, body.priority)
+    request = pb.QuoteReservationRequest(account_id=caller.account_id, user_id=caller.user_id, spec=body.spec())
+    try:
+        return quote_of(await gateway.upstreams.reservations.QuoteReservation(request, timeout=CALL_TIMEOUT_SECONDS))
+    except grpc.aio.AioRpcError as error:
+        raise _refused(error) from error
+
+
+@router.get("/reservations")
+async def list_reservations(
+    account: TheAccount,
+    gateway: TheGateway,
+    visible: TheVisibleJobs,
+    state: Annotated[
+        list[schemas.State] | None, Query(description="Only those in this state; several times for several states.")
+    ] = None,
+    user_id: Annotated[str, Query(max_length=100, description="Only those of this user; an id.")] = "",
+    page_size: Annotated[int, Query(ge=1, le=200)] = 50,
+    page_token: Annotated[str, Query(max_length=500, description="The `next_page_token` of the page before.")] = "",
+) -> schemas.ReservationPage:
+    """List the reservations of your accounts, newest first; operators and administrators see everybody's."""
+    request = pb.ListReservationsRequest(
+        account_ids=_accounts_of(account),
+        page_size=page_size,
+        page_token=page_token,
+        states=[pb.ReservationState.Value(f"RESERVATION_STATE_{one.name}") for one in state or ()],
+        user_id=user_id,
+    )
+    try:
+        page = await gateway.upstreams.reservations.ListReservations(request, timeout=CALL_TIMEOUT_SECONDS)
+    except grpc.aio.AioRpcError as error:
+        raise ProblemError(problem_of_rpc(error, FIELD_NAMES)) from error
+    names = await _names(gateway, page.reservations)
+    now = datetime.now(UTC)
+    return schemas.ReservationPage(
+        reservations=[reservation_of(await _hidden(visible, one), names, now) for one in page.reservations],
+        next_page_token=page.next_page_token,
+    )
+
+
+@router.get("/reservations/{reservation_id}", responses=problems(404))
+async def get_reservation(
+    reservation_id: ReservationId, account: TheAccount, gateway: TheGateway, visible: TheVisibleJobs
+) -> schemas.Reservation:
+    """Get one reservation."""
+    return await _shown(gateway, await _hidden(visible, await _reservation_of(gateway, account, reservation_id)))
+
+
+@router.patch("/reservations/{reservation_id}", responses=problems(404, 409))
+async def rename(
+    reservation_id: ReservationId, body: schemas.ReservationChange, caller: TheSubmitter, gateway: TheGateway
+) -> schemas.Reservation:
+    """Change a reservation's name."""
+    request = pb.UpdateReservationRequest(
+        account_ids=_accounts_of(caller), reservation_id=reservation_id, name=body.name
+    )
+    return await _updated(gateway, request)
+
+
+@router.get(
+    "/reservations/{reservation_id}/events",
+    response_class=Response,
+    responses={**RESERVATION_STREAM, **NO_MORE_RESERVATION, **problems(404)},
+)
+async def follow_reservation(
+    reservation_id: ReservationId,
+    account: TheAccount,
+    gateway: TheGateway,
+    visible: TheVisibleJobs,
+    last_event_id: Annotated[str | None, Header(description="Resume after the event with this id.")] = None,
+    after: Annotated[str | None, Query(description="The same, where headers cannot be set.")] = None,
+) -> Response:
+    """Stream a reservation's events until its last. Closing the stream cancels nothing."""
+    after_seq = resume_point(last_event_id, after)
+    reservation = await _reservation_of(gateway, account, reservation_id)
+    if reservation.state in OVER and after_seq >= reservation.last_seq:
+        # 204 tells a browser's EventSource to stop reconnecting.
+        return Response(status_code=204, media_type="text/event-stream")
+    request = pb.WatchReservationRequest(
+        account_ids=_accounts_of(account), reservation_id=reservation_id, after_seq=after_seq
+    )
+    frames = _frames(gateway, visible, request)
+    return EventStream(frames, gateway.settings.heartbeat, gateway.settings.send_timeout)
+
+
+@router.post("/reservations/{reservation_id}/cancel", status_code=202, responses=problems(404))
+async def cancel_reservation(
+    reservation_id: ReservationId,
+    caller: TheSubmitter,
+    gateway: TheGateway,
+    reason: Annotated[str, Query(max_length=200, description="For its owner; an operator's alone counts.")] = "",
+) -> schemas.Reservation:
+    """End a reservation in any state, which may take a moment; its use is charged. One that is over stays as it is."""
+    request = pb.CancelReservationRequest(
+        account_ids=_accounts_of(caller), reservation_id=reservation_id, reason=reason if caller.oversees else ""
+    )
+    answer = await gateway.upstreams.reservations.CancelReservation(request, timeout=CALL_TIMEOUT_SECONDS)
+    return await _shown(gateway, answer.reservation)
+
+
+@router.post("/reservations/{reservation_id}/extend", responses=problems(404, 409))
+async def extend(
+    reservation_id: ReservationId,
+    body: schemas.ExtensionRequest,
+    caller: TheSubmitter,
+    gateway: TheGateway,
+    idempotency_key: IdempotencyKey = "",
+) -> schemas.Reservation:
+    """Add time to a reservation that is prepared or active."""
+    request = pb.ExtendReservationRequest(
+        account_ids=_accounts_of(caller),
+        reservation_id=reservation_id,
+        duration=schemas.duration_of(body.hours),
+        user_id=caller.user_id,
+        idempotency_key=idempotency_key or str(uuid.uuid4()),
+    )
+    try:
+        answer = await gateway.upstreams.reservations.ExtendReservation(request, timeout=CALL_TIMEOUT_SECONDS)
+    except grpc.aio.AioRpcError as error:
+        raise ProblemError(problem_of_rpc(error, FIELD_NAMES)) from error
+    return await _shown(gateway, answer.reservation)
+
+
+@router.post("/reservations/{reservation_id}/users", responses=problems(404, 409))
+async def change_users(
+    reservation_id: ReservationId, body: schemas.UsersRequest, caller: TheSubmitter, gateway: TheGateway
+) -> schemas.Reservation:
+    """Say who may log in. Whoever may not any more is logged out."""
+    request = pb.UpdateReservationRequest(
+        account_ids=_accounts_of(caller),
+        reservation_id=reservation_id,
+        add_keys=schemas.session_keys(body.add, caller.user_name),
+        remove_users=body.remove,
+    )
+    return await _updated(gateway, request)
+
+
+@router.get("/reservations/{reservation_id}/tunnel", response_class=Response, responses=WEBSOCKET)
+async def describe_tunnel(reservation_id: ReservationId, caller: TheSubmitter) -> Response:
+    """Open a WebSocket whose binary messages are the bytes of one SSH connection to the reservation.
+
+    An empty message ends your side. docs/http-api.md has the close codes.
+    """
+    del reservation_id, caller
+    problem = Problem(426, "This is a WebSocket; `wavepool connect` and `wavepool ssh-proxy` use it.")
+    raise ProblemError(problem)
+
+
+@router.websocket("/reservations/{reservation_id}/tunnel")
+async def open_tunnel(websocket: WebSocket, reservation_id: str) -> None:
+    """Carry one SSH connection. Before the upgrade, failures are answered as those of all routes."""
+    gateway = gateway_of(websocket)
+    token = token_of(websocket)
+    caller = await authenticated(gateway, token, address_of(websocket))
+    caller.require("submit")
+    with gateway.tunnels.place_for(caller.user_id):
+        visitor = tunnel.Visitor(token, caller)
+        way = tunnel.Way(gateway.upstreams, gateway.authenticator, visitor, reservation_id)
+        await tunnel.carry(websocket, way, gateway.settings.tunnel_check)
+
+
+@router.get("/availability")
+async def get_availability(
+    _: TheAccount,
+    gateway: TheGateway,
+    gpu_type: Annotated[str, Query(max_length=40, description="Left out: all types.")] = "",
+) -> schemas.Availability:
+    """Say what could be reserved now, and how long one would wait for 1, 2, 4 and 8 GPUs."""
+    request = pb.GetAvailabilityRequest(gpu_type=gpu_type)
+    try:
+        return availability_of(
+            await gateway.upstreams.reservations.GetAvailability(request, timeout=CALL_TIMEOUT_SECONDS)
+        )
+    except grpc.aio.AioRpcError as error:
+        raise ProblemError(problem_of_rpc(error)) from error
+
+
+def _accounts_of(caller: Caller) -> list[str]:
+    """The accounts whose reservations the caller may see and change; empty for all."""
+    return [] if caller.oversees else sorted(caller.visible_account_ids)
+
+
+def _check_priority(caller: Caller, priority: int) -> None:
+    if priority > 0 and caller.role == "admin":
+        # The scheduler knows the role alone, and a token may be narrower.
+        caller.require("admin")
+
+
+def _refused(error: grpc.aio.AioRpcError) -> ProblemError:
+    problem = problem_of_rpc(error, FIELD_NAMES, NOT_ENOUGH_CREDIT)
+    if error.code() is grpc.StatusCode.FAILED_PRECONDITION and problem.errors:
+        # Not of the credit, but of the queue that is named.
+        problem = replace(problem, status=409)
+    if error.code() is grpc.StatusCode.RESOURCE_EXHAUSTED:
+        problem = replace(problem, code=RATE_LIMIT_EXCEEDED)
+    return ProblemError(problem)
+
+
+async def _updated(gateway: Gateway, request: pb.UpdateReservationRequest) -> schemas.Reservation:
+    try:
+        answer = await gateway.upstreams.reservations.UpdateReservation(request, timeout=CALL_TIMEOUT_SECONDS)
+    except grpc.aio.AioRpcError as error:
+        raise ProblemError(problem_of_rpc(error, FIELD_NAMES)) from error
+    return await _shown(gateway, answer.reservation)
+
+
+async def _reservation_of(gateway: Gateway, caller: Caller, reservation_id: str) -> pb.Reservation:
+    request = pb.GetReservationRequest(account_ids=_accounts_of(caller), reservation_id=reservation_id)
+    return (await gateway.upstreams.reservations.GetReservation(request, timeout=CALL_TIMEOUT_SECONDS)).reservation
+
+
+async def _shown(gateway: Gateway, reservation: pb.Reservation) -> schemas.Reservation:
+    return reservation_of(reservation, await _names(gateway, [reservation]), datetime.now(UTC))
+
+
+async def _names(gateway: Gateway, reservations: Iterable[pb.Reservation]) -> Mapping[str, str]:
+    """Users' names by id; none if billing is away, since a reservation that was made must be answered."""
+    user_ids = sorted(set().union(*map(user_ids_of, reservations)) - {""})
+    if not user_ids:
+        return {}
+    try:
+        request = ListNamesRequest(user_ids=user_ids)
+        return (await gateway.upstreams.identity.ListNames(request, timeout=CALL_TIMEOUT_SECONDS)).names
+    except grpc.aio.AioRpcError as error:
+        log.warning("users' names are not known now", extra={"code": error.code().name})
+        return {}
+
+
+async def _hidden(visible: VisibleJobs, reservation: pb.Reservation) -> pb.Reservation:
+    reservation.message = await visible.shown(reservation.message)
+    return reservation
+
+
+async def _frames(gateway: Gateway, visible: VisibleJobs, request: pb.WatchReservationRequest) -> AsyncGenerator[bytes]:
+    async for answer in gateway.calls.answers(gateway.upstreams.reservations.WatchReservation(request)):
+        frame = frame_of(answer.event)
+        if frame is None:
+            continue
+        if "message" in frame.fields:
+            frame.fields["message"] = await visible.shown(frame.fields["message"])
+        yield encode(answer.event.seq, frame)

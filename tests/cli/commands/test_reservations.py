@@ -1,0 +1,240 @@
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.cli.conftest import Answer, Stream
+from tests.cli.invocation import wavepool
+from tests.cli.reservation_scenes import (
+    ACTIVE,
+    AVAILABILITY,
+    HOST_KEY,
+    ID,
+    ONE,
+    OTHER,
+    OTHER_ID,
+    QUEUED,
+    RESERVATIONS,
+    STORY,
+    introduce,
+    listed,
+)
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.cli.conftest import ScriptedGateway
+
+
+@pytest.fixture(autouse=True)
+def person(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, gateway: ScriptedGateway) -> None:
+    introduce(tmp_path, monkeypatch, gateway)
+
+
+def test_reserve_prints_the_quote_then_steps_until_it_is_active(gateway: ScriptedGateway, tmp_path: Path) -> None:
+    run = wavepool("reserve", "-h", "0.5", "-g", "1", "-t", "mi300x", "-n", "training", "--fallback-gpu", "MI210")
+
+    assert (run.status, run.out) == (0, f"{ID}\n")
+    lines = run.err.splitlines()
+    assert lines[0] == "1 x MI300X for 30 min: $1.99/h, $0.99 on hold"
+    assert lines[1] == f"{ID} (training) is queued"
+    assert [line.split()[0] for line in lines[2:5]] == ["QUEUED", "STEP", "ACTIVE"]
+    assert lines[-1] == f"connect with: wavepool connect {ID}"
+    [asked] = gateway.asked("POST", RESERVATIONS)
+    key = (tmp_path / "home" / ".ssh" / "id_ed25519.pub").read_text().strip()
+    wanted = {"hours": 0.5, "gpu_count": 1, "gpu_type": "mi300x", "fallback_gpu_types": ["MI210"]}
+    assert asked.body == wanted | {"name": "training", "keys": [{"public_key": key}]}
+    [quoted] = gateway.asked("POST", f"{RESERVATIONS}/quote")
+    assert quoted.body == wanted
+
+
+def test_json_has_the_active_reservation_alone_on_stdout() -> None:
+    run = wavepool("reserve", "-h", "0.5", "--json", "--no-connect")
+    assert (run.status, run.json) == (0, ACTIVE)
+
+
+def test_no_wait_prints_the_id_at_once_and_a_key_makes_repeats_safe(gateway: ScriptedGateway) -> None:
+    run = wavepool("reserve", "-h", "0.5", "--no-wait", "--idempotency-key", "k1", "-v")
+    assert (run.status, run.out) == (0, f"{ID}\n")
+    assert "key from ~/.ssh and the agent: ssh-ed25519" in run.err
+    assert gateway.asked("GET", f"{ONE}/events") == []
+    assert gateway.asked("POST", RESERVATIONS)[0].headers["Idempotency-Key"] == "k1"
+
+
+@pytest.mark.parametrize(("status", "code"), [("CANCELLED", 1), ("FAILED", 3)])
+def test_a_reservation_that_ends_before_it_is_active_says_why(gateway: ScriptedGateway, status: str, code: int) -> None:
+    gateway.only("GET", f"{ONE}/events", Stream([STORY[0], (2, {"status": status, "message": "The reason."})]))
+    run = wavepool("reserve", "-h", "0.5")
+    assert (run.status, run.out) == (code, "")
+    assert "The reason." in run.err
+
+
+def test_a_refused_quote_makes_no_reservation(gateway: ScriptedGateway) -> None:
+    problem = {"title": "Unprocessable Entity", "errors": [{"field": "hours", "message": "the least is 5 minutes"}]}
+    gateway.only("POST", f"{RESERVATIONS}/quote", Answer(problem, 422))
+    run = wavepool("reserve", "-h", "0.01")
+    assert (run.status, "hours: the least is 5 minutes" in run.err) == (2, True)
+    assert gateway.asked("POST", RESERVATIONS) == []
+
+
+def test_a_list_has_mine_that_are_not_over(gateway: ScriptedGateway) -> None:
+    listed(gateway, ACTIVE, OTHER)
+    out = wavepool("reservations").out
+    assert [line.split()[:3] for line in out.splitlines()[1:]] == [
+        ["01KB9X2F0", "training", "ada"],
+        ["01KB9X2F1", "tests", "ada"],
+    ]
+    [asked] = gateway.asked("GET", RESERVATIONS)
+    query = "page_size=200&state=queued&state=preparing&state=active&state=expiring&user_id=user_ada"
+    assert asked.path == f"{RESERVATIONS}?{query}"
+    assert wavepool("reservations", "list", "--json").json == [ACTIVE, OTHER]
+
+
+def test_a_list_can_have_other_states_and_other_users(gateway: ScriptedGateway) -> None:
+    listed(gateway)
+    gateway.on("GET", "/api/v1/users/bob", Answer({"id": "user_bob"}))
+    wavepool("reservations", "--status", "all", "--user", "all")
+    wavepool("reservations", "--status", "Expired,failed", "--user", "bob")
+    queries = [asked.path.partition("?")[2] for asked in gateway.asked("GET", RESERVATIONS)]
+    assert queries == ["page_size=200", "page_size=200&state=expired&state=failed&user_id=user_bob"]
+    refused = wavepool("reservations", "--status", "pending")
+    assert (refused.status, "'pending' is none of queued, " in refused.err) == (2, True)
+
+
+@pytest.mark.parametrize("text", [ID, "training", "01KB9X2F0", "res_01kb9x2f0", ""])
+def test_show_takes_an_id_its_beginning_a_name_or_the_only_one(gateway: ScriptedGateway, text: str) -> None:
+    listed(gateway, ACTIVE) if not text else listed(gateway, ACTIVE, OTHER)
+    run = wavepool("reservations", "show", *([text] if text else []), "--json")
+    assert (run.status, run.json["id"]) == (0, ID)
+
+
+def test_several_that_fit_are_listed_for_scripts(gateway: ScriptedGateway) -> None:
+    listed(gateway, ACTIVE, OTHER)
+    for words in (("reservations", "show"), ("connect",), ("cancel",), ("connect", "01KB")):
+        run = wavepool(*words)
+        assert (run.status, ID in run.err, OTHER_ID in run.err) == (2, True, True), words
+    listed(gateway)
+    nothing = wavepool("connect")
+    assert (nothing.status, "you have no active reservation" in nothing.err) == (2, True)
+
+
+def test_one_that_is_over_is_found_too(gateway: ScriptedGateway) -> None:
+    over = {**OTHER, "state": "expired"}
+    pages = [Answer({"reservations": found, "next_page_token": ""}) for found in ([ACTIVE], [ACTIVE, over])]
+    gateway.only("GET", RESERVATIONS, *pages)
+    assert wavepool("reservations", "show", "tests", "--json").json == over
+
+
+def test_edit_renames_changes_users_and_extends(gateway: ScriptedGateway, tmp_path: Path) -> None:
+    (tmp_path / "bob.pub").write_text("ssh-ed25519 BBBB bob\nssh-ed25519 CCCC bob\n")
+    for method, path in (("PATCH", ONE), ("POST", f"{ONE}/users"), ("POST", f"{ONE}/extend")):
+        gateway.on(method, path, Answer(ACTIVE))
+    words = ("--extend", "1.5", "--add-user", "bob=bob.pub", "--remove-user", "eve", "--name", "other")
+    assert wavepool("reservations", "edit", ID, *words, "--json").json == ACTIVE
+
+    assert gateway.asked("PATCH", ONE)[0].body == {"name": "other"}
+    keys = [{"user": "bob", "public_key": f"ssh-ed25519 {code} bob"} for code in ("BBBB", "CCCC")]
+    assert gateway.asked("POST", f"{ONE}/users")[0].body == {"add": keys, "remove": ["eve"]}
+    assert gateway.asked("POST", f"{ONE}/extend")[0].body == {"hours": 1.5}
+    assert wavepool("reservations", "edit", ID).status == 2
+    assert wavepool("reservations", "edit", ID, "--add-user", "bob").status == 2
+
+
+def test_extend_takes_hours_and_says_the_new_end(gateway: ScriptedGateway) -> None:
+    listed(gateway, ACTIVE)
+    gateway.on("POST", f"{ONE}/extend", Answer(ACTIVE))
+    for words in (("1.5",), ("training", "1.5")):
+        run = wavepool("extend", *words)
+        assert (run.status, run.err.startswith(f"{ID} has 1 h 30 min more, until ")) == (0, True)
+    assert wavepool("extend", "training").status == 2
+
+
+def test_cancel_tells_reservations_from_submissions(gateway: ScriptedGateway) -> None:
+    listed(gateway, ACTIVE)
+    gateway.on("POST", f"{ONE}/cancel", Answer({**ACTIVE, "state": "expiring"}, 202))
+    gateway.on("POST", "/api/v1/submissions/job_1/cancel", Answer({"id": "job_1", "state": "CANCELLED"}, 202))
+    run = wavepool("cancel", "training", "job_1", "--yes")
+    assert (run.status, run.err.splitlines()) == (0, ["job_1 is cancelled", f"{ID} is expiring"])
+    assert wavepool("cancel", "--json").json["state"] == "expiring"
+    missing = wavepool("cancel", "job_1", "nothing", "--yes")
+    assert missing.status == 2
+    assert len(gateway.asked("POST", "/api/v1/submissions/job_1/cancel")) == 1, "nothing is ended if one is not found"
+
+
+def test_avail_shows_what_is_free_and_the_waits(gateway: ScriptedGateway) -> None:
+    waits = [{"gpu_count": 1, "eta_p50": 0.0}, {"gpu_count": 8, "eta_p50": 60.0}]
+    found = [{"gpu_type": "MI300X", "free_gpus": 5, "waits": waits, "price_per_gpu_hour": 1.99}]
+    gateway.on("GET", AVAILABILITY, Answer({"gpu_types": found}))
+    cells = wavepool("avail", "-t", "mi300x").out.splitlines()[1].split()
+    assert cells == ["MI300X", "5", "0", "0", "0", "0", "$1.99", "now", "-", "-", "1", "min"]
+    assert gateway.asked("GET", AVAILABILITY)[0].path.endswith("?gpu_type=mi300x")
+    assert wavepool("avail", "--json").json == found
+
+
+def options_of(command: list[str]) -> dict[str, list[str]]:
+    """The values of ssh's options in a command, by name."""
+    found: dict[str, list[str]] = {}
+    for place, word in enumerate(command):
+        if word == "-o":
+            name, _, value = command[place + 1].partition("=")
+            found.setdefault(name, []).append(value)
+    return found
+
+
+def test_connect_prints_a_command_that_insists_on_the_host_key(gateway: ScriptedGateway, tmp_path: Path) -> None:
+    run = wavepool("connect", ID, "--print", "--", "-L", "8888:localhost:8888", environment={"WAVEPOOL_TOKEN": "wp_1"})
+    command = shlex.split(run.out)
+    assert command[0] == "ssh"
+    assert command[-3:] == ["wp-01kb9x2f", "-L", "8888:localhost:8888"]
+    options = options_of(command)
+    known_hosts = tmp_path / "config" / "wavepool" / "ssh" / f"{ID}.known_hosts"
+    assert options["StrictHostKeyChecking"] == ["yes"]
+    assert (options["HostKeyAlias"], options["User"]) == (["wp-01kb9x2f"], ["dev"])
+    assert options["UserKnownHostsFile"] == [str(known_hosts)]
+    assert known_hosts.read_text() == f"wp-01kb9x2f {HOST_KEY}\n"
+    assert options["IdentityFile"] == [str(tmp_path / "home" / ".ssh" / "id_ed25519")]
+    (proxy,) = options["ProxyCommand"]
+    assert f"WAVEPOOL_ENDPOINT={gateway.endpoint}" in proxy
+    assert proxy.endswith(f"-m wavepool_client.ssh.proxy {ID}")
+    assert "wp_1" not in run.out, "others on the machine can read a command"
+
+
+def test_a_key_that_was_named_when_it_was_reserved_is_used_when_connecting(tmp_path: Path) -> None:
+    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", tmp_path / "other key"], check=True)
+    wavepool("reserve", "-h", "0.5", "--key", "other key.pub", "--no-wait")
+    options = options_of(shlex.split(wavepool("connect", ID, "--print").out))
+    assert options["IdentityFile"][0] == f'"{tmp_path / "other key"}"'
+
+
+def test_connect_has_the_exit_status_of_ssh_and_passes_a_command_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "bin" / "ssh"
+    program.parent.mkdir()
+    asked = tmp_path / "asked"
+    program.write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" "$WAVEPOOL_TOKEN" > {asked}\nexit 7\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
+    run = wavepool("connect", ID, "--token", "wp_1", "--", "echo", "-n", "ok")
+    assert run.status == 7
+    assert asked.read_text().splitlines()[-4:] == ["echo", "-n", "ok", "wp_1"]
+
+
+@pytest.mark.parametrize(
+    ("state", "words"), [("queued", "it starts likely in 1 min 30 s"), ("expired", "another with")]
+)
+def test_nobody_connects_to_one_that_is_not_active(gateway: ScriptedGateway, state: str, words: str) -> None:
+    gateway.only("GET", ONE, Answer({**QUEUED, "state": state}))
+    run = wavepool("connect", ID)
+    assert (run.status, words in run.err) == (2, True)
+
+
+def test_ssh_config_has_both_names(gateway: ScriptedGateway) -> None:
+    listed(gateway, ACTIVE)
+    lines = wavepool("ssh-config", "training").out.splitlines()
+    assert lines[0] == "Host wp-01kb9x2f training"
+    assert "    StrictHostKeyChecking yes" in lines

@@ -1,0 +1,64 @@
+"""Reservations as a gateway reports them, for tests that script its answers."""
+
+from __future__ import annotations
+
+import subprocess
+from typing import TYPE_CHECKING, Any
+
+from tests.cli.conftest import Answer, Stream
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pytest
+
+    from tests.cli.conftest import ScriptedGateway
+
+RESERVATIONS, AVAILABILITY = "/api/v1/reservations", "/api/v1/availability"
+ID, OTHER_ID = "res_01KB9X2F00AAAAAAAAAAAAAAAA", "res_01KB9X2F11BBBBBBBBBBBBBBBB"
+ONE = f"{RESERVATIONS}/{ID}"
+HOST_KEY = "ssh-ed25519 AAAAHost"
+ACTIVE: dict[str, Any] = {
+    "id": ID,
+    "name": "training",
+    "owner": "ada",
+    "state": "active",
+    "gpu_count": 1,
+    "gpu_type": "MI300X",
+    "host_key": HOST_KEY,
+    "login_user": "dev",
+    "expires_at": "2096-11-26T22:05:00Z",
+}
+OTHER: dict[str, Any] = {**ACTIVE, "id": OTHER_ID, "name": "tests"}
+QUEUED: dict[str, Any] = {**ACTIVE, "state": "queued", "host_key": None, "eta_p50": 90.0}
+QUOTE: dict[str, Any] = {
+    "gpu_type": "MI300X",
+    "gpu_count": 1,
+    "hours": 0.5,
+    "price_per_gpu_hour": 1.99,
+    "hold_usd": 0.995,
+}
+STORY: list[tuple[int, dict[str, Any]]] = [
+    (1, {"status": "QUEUED", "message": "Waiting for a machine."}),
+    (2, {"status": "STEP", "name": "sandbox", "seconds": 0.5}),
+    (3, {"status": "ACTIVE", "expires_at": "2096-11-26T22:05:00Z"}),
+]
+
+
+def introduce(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, gateway: ScriptedGateway) -> None:
+    """Somebody with one key and no agent, whom the gateway knows."""
+    folder = tmp_path / "home" / ".ssh"
+    folder.mkdir(parents=True)
+    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", folder / "id_ed25519"], check=True)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.delenv("SSH_AUTH_SOCK", raising=False)
+    monkeypatch.setenv("WAVEPOOL_ENDPOINT", gateway.endpoint)
+    gateway.on("GET", "/api/v1/me", Answer({"user_id": "user_ada", "user_name": "ada"}))
+    gateway.on("POST", f"{RESERVATIONS}/quote", Answer(QUOTE))
+    gateway.on("POST", RESERVATIONS, Answer(QUEUED, 202))
+    gateway.on("GET", ONE, Answer(ACTIVE))
+    gateway.on("GET", f"{ONE}/events", Stream(STORY))
+
+
+def listed(gateway: ScriptedGateway, *found: dict[str, Any]) -> None:
+    gateway.only("GET", RESERVATIONS, Answer({"reservations": list(found), "next_page_token": ""}))

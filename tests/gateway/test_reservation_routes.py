@@ -1,0 +1,303 @@
+"""Reservations over HTTP, on a scripted scheduler."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import grpc
+import pytest
+from wavepool.scheduler.v1 import reservations_pb2 as pb
+
+from tests.gateway.refusals import refusal
+from tests.gateway.scripted_reservations import HOST_KEY, reservation
+from tests.gateway.scripted_services import ADMIN_TOKEN, OPERATOR_TOKEN, OTHER_TOKEN, USER_TOKEN
+
+if TYPE_CHECKING:
+    from tests.gateway.running_gateway import RunningGateway
+    from tests.gateway.scripted_services import ScriptedServices
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+RESERVATIONS = "/api/v1/reservations"
+ONE = f"{RESERVATIONS}/res_01J"
+BODY: dict[str, Any] = {
+    "gpu_type": "mi300x",
+    "gpu_count": 2,
+    "hours": 1.5,
+    "name": "training",
+    "keys": [{"public_key": "ssh-ed25519 AAAA"}, {"user": "bob", "public_key": "ssh-ed25519 BBBB"}],
+}
+WRONG_BODIES: list[tuple[dict[str, Any], str]] = [
+    ({"hours": 0}, "hours"),
+    ({"hours": "1"}, "hours"),
+    ({"gpu_count": 0}, "gpu_count"),
+    ({"keys": []}, "keys"),
+    ({"keys": [{"user": "bob"}]}, "keys.0.public_key"),
+    ({"priority": 101}, "priority"),
+    ({"minutes": 5}, "minutes"),
+]
+
+
+def headers(token: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {token}"}
+
+
+async def test_a_reservation_is_made_for_its_user_and_charged_to_the_account_of_the_token(
+    gateway: RunningGateway, services: ScriptedServices
+) -> None:
+    answer = await gateway.http.post(RESERVATIONS, json=BODY, headers={"Idempotency-Key": "k1"})
+
+    assert (answer.status_code, answer.headers["Location"]) == (202, ONE)
+    request = services.refusals.calls["CreateReservation"][-1]
+    assert (request.account_id, request.user_id, request.idempotency_key) == ("acc_user", "user_user", "k1")
+    spec = request.spec
+    assert (spec.gpu_type, spec.gpus, spec.duration.seconds, spec.name) == ("mi300x", 2, 5400, "training")
+    assert [(key.user, key.public_key) for key in spec.keys] == [
+        ("demo", "ssh-ed25519 AAAA"),
+        ("bob", "ssh-ed25519 BBBB"),
+    ]
+
+
+async def test_a_reservation_is_shown_with_the_names_that_gpu_dev_uses(gateway: RunningGateway) -> None:
+    shown = (await gateway.http.get(ONE)).json()
+
+    left = shown.pop("time_left_seconds")
+    assert 0 < left < 4_000_000_000 - 1_700_000_000
+    assert shown == {
+        "id": "res_01J",
+        "name": "training",
+        "owner": "ada",
+        "owner_id": "user_ada",
+        "account_id": "acc_user",
+        "state": "active",
+        "message": "People can log in.",
+        "gpu_type": "MI300X",
+        "machine_gpu_type": "MI300X",
+        "gpu_count": 2,
+        "machine_id": "m_1",
+        "machine_gpus": [0, 3],
+        "hours": 1.5,
+        "queue": "default",
+        "priority": 0,
+        "fallback_gpu_types": [],
+        "create_time": "2027-01-15T07:43:20Z",
+        "launched_at": None,
+        "active_at": "2027-01-15T08:00:00Z",
+        "expires_at": "2096-10-02T07:06:40Z",
+        "end_time": None,
+        "position": None,
+        "eta_p50": None,
+        "eta_p90": None,
+        "steps": [{"name": "queue", "seconds": 2.5}],
+        "extensions": [{"hours": 0.5, "at": "2027-01-15T08:00:00Z", "by": "ada"}],
+        "gaps": ["Nothing limits memory."],
+        "host_key": HOST_KEY,
+        "login_user": "dev",
+        "ssh_command": "wavepool connect res_01J",
+        "users": ["ada"],
+        "oom_count": 1,
+        "last_login_at": None,
+        "connections": 2,
+        "price_per_gpu_hour": 1.99,
+        "hold_usd": 5.97,
+        "cost_usd": 0.1,
+        "events_url": f"{ONE}/events",
+    }
+
+
+async def test_a_reservation_of_a_newer_scheduler_is_shown_with_the_number_of_its_state(
+    gateway: RunningGateway, services: ScriptedServices
+) -> None:
+    services.reservations.found = reservation(state=99, spec=pb.ReservationSpec())
+    shown = (await gateway.http.get(ONE)).json()
+    assert (shown["state"], shown["gpu_count"], shown["time_left_seconds"]) == ("unknown_99", 1, None)
+
+
+async def test_names_that_nobody_can_look_up_do_not_hide_a_reservation(
+    gateway: RunningGateway, services: ScriptedServices
+) -> None:
+    services.refusals.by_method["ListNames"] = refusal(grpc.StatusCode.UNAVAILABLE)
+    answer = await gateway.http.post(RESERVATIONS, json=BODY)
+    assert (answer.status_code, answer.json()["owner"]) == (202, "user_ada")
+
+
+@pytest.mark.parametrize(("change", "field"), WRONG_BODIES)
+async def test_a_wrong_field_is_named_and_reaches_no_scheduler(
+    gateway: RunningGateway, services: ScriptedServices, change: dict[str, Any], field: str
+) -> None:
+    answer = await gateway.http.post(RESERVATIONS, json=BODY | change)
+    assert answer.status_code == 422
+    assert [error["field"] for error in answer.json()["errors"]] == [field]
+    assert "CreateReservation" not in services.refusals.calls
+
+
+@pytest.mark.parametrize(
+    ("failure", "status", "field"),
+    [
+        (refusal(grpc.StatusCode.FAILED_PRECONDITION, "8 GPUs x 24 h hold $382.08; you have $40.00"), 402, None),
+        (refusal(grpc.StatusCode.FAILED_PRECONDITION, "", (("spec.queue", "is closed"),)), 409, "queue"),
+        (refusal(grpc.StatusCode.INVALID_ARGUMENT, "", (("spec.gpus", "is 3"),)), 422, "gpu_count"),
+        (refusal(grpc.StatusCode.INVALID_ARGUMENT, "", (("spec.duration", "the least is 5 minutes"),)), 422, "hours"),
+        (refusal(grpc.StatusCode.INVALID_ARGUMENT, "", (("spec.keys[0].public_key", "x"),)), 422, "keys[0].public_key"),
+        (refusal(grpc.StatusCode.ALREADY_EXISTS, "", (("idempotency_key", "was used"),)), 409, "Idempotency-Key"),
+        (refusal(grpc.StatusCode.RESOURCE_EXHAUSTED, "too many"), 429, None),
+    ],
+)
+async def test_a_refusal_of_the_scheduler_has_its_status_and_the_field_of_the_request(
+    gateway: RunningGateway, services: ScriptedServices, failure: Any, status: int, field: str | None
+) -> None:
+    services.refusals.by_method["CreateReservation"] = failure
+    answer = await gateway.http.post(RESERVATIONS, json=BODY)
+    assert answer.status_code == status
+    assert [error["field"] for error in answer.json()["errors"]] == ([field] if field else [])
+
+
+async def test_five_minutes_as_people_write_them_are_five_minutes(
+    gateway: RunningGateway, services: ScriptedServices
+) -> None:
+    answer = await gateway.http.post(f"{RESERVATIONS}/quote", json={"gpu_count": 8, "hours": 0.0833})
+    quote = answer.json()
+    assert services.refusals.calls["QuoteReservation"][-1].spec.duration.seconds == 300
+    assert (quote["gpu_count"], quote["price_per_gpu_hour"], quote["hold_usd"]) == (8, 1.99, 3.98)
+    assert (quote["eta_p50"], quote["eta_p90"]) == (90.0, None)
+
+
+@pytest.mark.parametrize(
+    ("token", "accounts"),
+    [(USER_TOKEN, ["acc_team", "acc_user"]), (OPERATOR_TOKEN, []), (ADMIN_TOKEN, [])],
+)
+async def test_everybody_sees_their_accounts_reservations_and_operators_all(
+    gateway: RunningGateway, services: ScriptedServices, token: str, accounts: list[str]
+) -> None:
+    services.identity.visible[USER_TOKEN] = ["acc_team"]
+    query = {"state": ["queued", "active"], "user_id": "user_ada", "page_size": 7, "page_token": "page-1"}
+    page = (await gateway.http.get(RESERVATIONS, params=query, headers=headers(token))).json()
+    for method, path, body in (
+        ("GET", ONE, None),
+        ("POST", f"{ONE}/cancel", None),
+        ("POST", f"{ONE}/extend", {"hours": 1}),
+        ("PATCH", ONE, {"name": "other"}),
+        ("POST", f"{ONE}/users", {"remove": ["bob"]}),
+    ):
+        assert (await gateway.http.request(method, path, json=body, headers=headers(token))).is_success
+
+    calls = services.refusals.calls
+    request = calls["ListReservations"][-1]
+    assert (request.page_size, request.page_token, request.user_id) == (7, "page-1", "user_ada")
+    assert list(request.states) == [pb.RESERVATION_STATE_QUEUED, pb.RESERVATION_STATE_ACTIVE]
+    assert (page["next_page_token"], [one["id"] for one in page["reservations"]]) == ("page-2", ["res_01J"])
+    names = ("ListReservations", "GetReservation", "CancelReservation", "ExtendReservation", "UpdateReservation")
+    assert [list(calls[name][-1].account_ids) for name in names] == [accounts] * len(names)
+
+
+async def test_a_reservation_of_another_account_is_not_there(
+    gateway: RunningGateway, services: ScriptedServices
+) -> None:
+    for path in (ONE, f"{ONE}/events"):
+        answer = await gateway.http.get(path, headers=headers(OTHER_TOKEN))
+        assert (answer.status_code, answer.json()["detail"]) == (404, "there is no reservation res_01J")
+
+
+async def test_a_reservation_is_extended_renamed_shared_and_cancelled(
+    gateway: RunningGateway, services: ScriptedServices
+) -> None:
+    await gateway.http.post(f"{ONE}/extend", json={"hours": 0.5}, headers={"Idempotency-Key": "k2"})
+    await gateway.http.patch(ONE, json={"name": "other"})
+    keys = [{"user": "bob", "public_key": "ssh-ed25519 BBBB"}]
+    await gateway.http.post(f"{ONE}/users", json={"add": keys, "remove": ["eve"]})
+    cancelled = await gateway.http.post(f"{ONE}/cancel", params={"reason": "not mine to give"})
+    operators = headers(OPERATOR_TOKEN)
+    await gateway.http.post(f"{ONE}/cancel", params={"reason": "the machine is needed"}, headers=operators)
+
+    calls = services.refusals.calls
+    extension = calls["ExtendReservation"][-1]
+    assert (extension.duration.seconds, extension.user_id, extension.idempotency_key) == (1800, "user_user", "k2")
+    rename, users = calls["UpdateReservation"]
+    assert (rename.name, list(rename.add_keys)) == ("other", [])
+    assert [(key.user, key.public_key) for key in users.add_keys] == [("bob", "ssh-ed25519 BBBB")]
+    assert list(users.remove_users) == ["eve"]
+    assert (cancelled.status_code, cancelled.json()["state"]) == (202, "expiring")
+    assert [call.reason for call in calls["CancelReservation"]] == ["", "the machine is needed"]
+
+
+async def test_a_refused_change_names_the_fields_of_its_request(
+    gateway: RunningGateway, services: ScriptedServices
+) -> None:
+    refusals = services.refusals.by_method
+    refusals["ExtendReservation"] = refusal(grpc.StatusCode.INVALID_ARGUMENT, "", (("duration", "at most 2 h"),))
+    refusals["UpdateReservation"] = refusal(grpc.StatusCode.INVALID_ARGUMENT, "", (("remove_users", "nobody left"),))
+    extended = await gateway.http.post(f"{ONE}/extend", json={"hours": 100})
+    changed = await gateway.http.post(f"{ONE}/users", json={"remove": ["ada"]})
+    assert extended.json()["errors"] == [{"field": "hours", "message": "at most 2 h"}]
+    assert changed.json()["errors"] == [{"field": "remove", "message": "nobody left"}]
+
+
+async def test_a_priority_of_an_administrator_needs_the_scope(
+    gateway: RunningGateway, services: ScriptedServices
+) -> None:
+    services.identity.scopes[ADMIN_TOKEN] = ["read", "submit"]
+    for path, body in ((RESERVATIONS, BODY), (f"{RESERVATIONS}/quote", {"hours": 1})):
+        answer = await gateway.http.post(path, json=body | {"priority": 5}, headers=headers(ADMIN_TOKEN))
+        assert (answer.status_code, "scope `admin`" in answer.text) == (403, True)
+
+
+async def test_events_have_ids_and_names_for_each_step_until_the_end(gateway: RunningGateway) -> None:
+    frames = await gateway.frames("GET", f"{ONE}/events")
+
+    shown = [(frame.id, frame.event) for frame in frames]
+    assert shown == [
+        ("1", "QUEUED"),
+        ("2", "PREPARING"),
+        ("3", "QUEUED"),
+        ("4", "STEP"),
+        ("6", "ACTIVE"),
+        ("8", "LOGIN"),
+        ("9", "LOGOUT"),
+        ("10", "OOM"),
+        ("11", "WARNING"),
+        ("12", "EXTENDED"),
+        ("13", "USERS_CHANGED"),
+        ("14", "EXPIRING"),
+        ("15", "EXPIRED"),
+    ]
+    data = [json.loads(frame.data) for frame in frames]
+    assert {one["reservation_id"] for one in data} == {"res_01J"}
+    assert [one["status"] for one in data] == [name for _, name in shown]
+    assert data[0]["message"] == "Waiting behind (of another account)."
+    assert (data[3]["name"], data[3]["seconds"]) == ("sandbox", 0.5)
+    assert (data[4]["host_key"], data[4]["expires_at"]) == (HOST_KEY, "2096-10-02T07:06:40Z")
+    assert data[8]["minutes_left"] == 30
+    assert (data[-1]["message"], data[-1]["cost_usd"], data[-1]["final"]) == ("Time is up.", 3.0, True)
+
+
+async def test_events_resume_after_the_last_one_that_was_seen(
+    gateway: RunningGateway, services: ScriptedServices
+) -> None:
+    whole = await gateway.frames("GET", f"{ONE}/events")
+    resumed = await gateway.frames("GET", f"{ONE}/events", headers={"Last-Event-ID": "13"})
+    assert [frame.data for frame in resumed] == [frame.data for frame in whole[-2:]]
+
+    services.reservations.found = reservation(state=pb.RESERVATION_STATE_EXPIRED, last_seq=15)
+    assert (await gateway.http.get(f"{ONE}/events", params={"after": "15"})).status_code == 204
+
+
+async def test_availability_says_what_is_free_and_the_wait_for_each_size(
+    gateway: RunningGateway, services: ScriptedServices
+) -> None:
+    (one,) = (await gateway.http.get("/api/v1/availability", params={"gpu_type": "mi300x"})).json()["gpu_types"]
+    assert services.refusals.calls["GetAvailability"][-1].gpu_type == "mi300x"
+    waits = one.pop("waits")
+    assert one == {
+        "gpu_type": "MI300X",
+        "total_gpus": 16,
+        "free_gpus": 5,
+        "largest_free": 4,
+        "reserved_gpus": 8,
+        "queue_length": 3,
+        "price_per_gpu_hour": 1.99,
+    }
+    assert waits == [
+        {"gpu_count": 1, "eta_p50": 0.0, "eta_p90": 5.0},
+        {"gpu_count": 8, "eta_p50": None, "eta_p90": None},
+    ]
