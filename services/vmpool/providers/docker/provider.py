@@ -56,6 +56,7 @@ class DockerProvider:
     """Runs executors in containers. The engine's client blocks, so each call runs in a thread."""
 
     name = "docker"
+    keeps_reserved = True
 
     def __init__(self, config: DockerConfig, plan: ContainerPlan) -> None:
         self._config = config

@@ -40,6 +40,7 @@ class DstackProvider:
     """Rents machines through dstack's server, and reaches their executors over SSH."""
 
     name = "dstack"
+    keeps_reserved = True
 
     def __init__(self, config: DstackConfig) -> None:
         self._config = config
