@@ -60,13 +60,13 @@ class PoolClient(GatewayClient):
             except UnreachableError as error:
                 retries.pause(error)
 
-    def drain(self, machine_id: str, reason: str = "") -> dict[str, Any]:
-        """Lets a machine finish its runs, then stops it."""
-        return self._transport.call("POST", f"{_path(machine_id)}/drain", query={"reason": reason})
+    def drain(self, machine_id: str, reason: str = "", *, force: bool = False) -> dict[str, Any]:
+        """Lets a machine finish its runs, then stops it; with `force` also if reservations stand on it."""
+        return self._transport.call("POST", f"{_path(machine_id)}/drain", query=_ending(reason, force=force))
 
-    def stop(self, machine_id: str, reason: str = "") -> dict[str, Any]:
-        """Stops a machine at once; its runs start again elsewhere."""
-        return self._transport.call("POST", f"{_path(machine_id)}/stop", query={"reason": reason})
+    def stop(self, machine_id: str, reason: str = "", *, force: bool = False) -> dict[str, Any]:
+        """Stops a machine at once; its runs start again elsewhere. `force` as for `drain`."""
+        return self._transport.call("POST", f"{_path(machine_id)}/stop", query=_ending(reason, force=force))
 
     def resume(self, gpu_type: str = "") -> list[dict[str, Any]]:
         """Rents machines again from stopped sources; returns these sources."""
@@ -90,6 +90,10 @@ class PoolClient(GatewayClient):
     def offers(self, gpu_type: str = "") -> dict[str, Any]:
         """Machines that can be had now, as `offers`, and providers that made none, as `failures`."""
         return self._transport.call("GET", "/api/v1/offers", query={"gpu_type": gpu_type} if gpu_type else None)
+
+
+def _ending(reason: str, *, force: bool) -> dict[str, str]:
+    return {"reason": reason, **({"force": "true"} if force else {})}
 
 
 def _path(machine_id: str) -> str:

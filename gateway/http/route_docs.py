@@ -54,8 +54,9 @@ MEANINGS = {
     403: "The token lacks a scope that this needs, or the user a role; the detail names it.",
     404: "There is no such thing in your account, or at all.",
     408: "The body did not arrive in time; the connection is closed.",
-    409: "The idempotency key was used with other content, the name is taken, the pool may start no other machine, a "
-    "planned price begins within the new one's time, or no administrator with a working token would be left.",
+    409: "The idempotency key was used with other content, the name is taken, the pool may start no other machine, "
+    "reservations stand on the machine, a planned price begins within the new one's time, or no administrator with a "
+    "working token would be left.",
     413: "The body is larger than 2 MiB.",
     415: "The body is not `application/json`.",
     422: "A field is wrong; `errors` names each, and the fix.",

@@ -47,6 +47,7 @@ class Machine(BaseModel):
     compute_units: int
     free_eighths: int
     leased_eighths: int
+    reservation_ids: Annotated[list[str], Field(description="The reservations that have it or a part of it.")]
     price_usd_per_hour: float
     minimum_billed_seconds: Annotated[float, Field(description="The least time that is billed.")]
     billing_increment_seconds: Annotated[float, Field(description="Beyond that, time is billed in steps of these.")]

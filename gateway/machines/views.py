@@ -30,6 +30,7 @@ def machine_of(machine: vmpool_pb2.Machine) -> schemas.Machine:
         state=machine_state_name(machine.state),
         free_eighths=machine.free_eighths,
         leased_eighths=machine.leased_eighths,
+        reservation_ids=list(machine.reservation_ids),
         cost_usd=dollars_of(machine.cost_micros),
         jobs_run=machine.jobs_run,
         origin=machine_origin_name(machine.origin),

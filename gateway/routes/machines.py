@@ -26,6 +26,7 @@ router = APIRouter(prefix="/machines", tags=["machines"], route_class=JsonRoute)
 
 MachineId = Annotated[str, Path(max_length=100)]
 Reason = Annotated[str, Query(max_length=200, description="For people.")]
+Force = Annotated[bool, Query(description="Also if reservations stand on it.")]
 
 
 @router.get("")
@@ -95,17 +96,32 @@ async def follow_machine(
     return EventStream(frames, gateway.settings.heartbeat, gateway.settings.send_timeout)
 
 
-@router.post("/{machine_id}/drain", responses=problems(403, 404))
-async def drain_machine(machine_id: MachineId, _: TheOperator, gateway: TheGateway, reason: Reason = "") -> Machine:
-    """Let a machine finish its runs, then stop it. A machine that already drains or is over stays as it is."""
-    request = DrainMachineRequest(machine_id=machine_id, reason=reason)
+@router.post("/{machine_id}/drain", responses=problems(403, 404, 409))
+async def drain_machine(
+    machine_id: MachineId,
+    _: TheOperator,
+    gateway: TheGateway,
+    reason: Reason = "",
+    force: Force = False,  # noqa: FBT002 - a query parameter
+) -> Machine:
+    """Let a machine finish its runs and reservations, then stop it.
+
+    A machine that already drains or is over stays as it is.
+    """
+    request = DrainMachineRequest(machine_id=machine_id, reason=reason, force=force)
     return machine_of((await gateway.upstreams.vmpool.DrainMachine(request, timeout=CALL_TIMEOUT_SECONDS)).machine)
 
 
-@router.post("/{machine_id}/stop", responses=problems(403, 404))
-async def stop_machine(machine_id: MachineId, _: TheOperator, gateway: TheGateway, reason: Reason = "") -> Machine:
+@router.post("/{machine_id}/stop", responses=problems(403, 404, 409))
+async def stop_machine(
+    machine_id: MachineId,
+    _: TheOperator,
+    gateway: TheGateway,
+    reason: Reason = "",
+    force: Force = False,  # noqa: FBT002 - a query parameter
+) -> Machine:
     """Stop a machine at once; its runs start again elsewhere. A machine that is over stays as it is."""
-    request = StopMachineRequest(machine_id=machine_id, reason=reason)
+    request = StopMachineRequest(machine_id=machine_id, reason=reason, force=force)
     return machine_of((await gateway.upstreams.vmpool.StopMachine(request, timeout=CALL_TIMEOUT_SECONDS)).machine)
 
 

@@ -40,8 +40,9 @@ class VisibleJobs:
         return text
 
     async def hide_others(self, machine: Machine) -> Machine:
-        """Hides other accounts' jobs in the machine's reason; changes the machine and gives it back."""
+        """Hides other accounts' jobs, and reservations; changes the machine and gives it back."""
         machine.reason = await self.shown(machine.reason)
+        machine.reservation_ids[:] = [await self.shown(one) for one in machine.reservation_ids]
         return machine
 
     async def _is_visible(self, job_id: str) -> bool:

@@ -5,6 +5,7 @@ PoolError
 ├── NoCapacityError
 ├── SlotTakenError
 ├── MachineNotReadyError
+├── ReservedMachineError
 ├── NoOfferError
 ├── PoolLimitError
 ├── RequestConflictError
@@ -31,6 +32,7 @@ from typing import TYPE_CHECKING
 from services.vmpool.fault import Fault
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from datetime import timedelta
 
 
@@ -68,6 +70,16 @@ class MachineNotReadyError(PoolError):
 
     def __init__(self, machine_id: str, state: str) -> None:
         super().__init__(f"Machine {machine_id!r} is {state} and takes no lease. Watch the machines and place again.")
+
+
+class ReservedMachineError(PoolError):
+    """Reservations stand on a machine that is to be drained or stopped."""
+
+    def __init__(self, machine_id: str, reservation_ids: Iterable[str]) -> None:
+        super().__init__(
+            f"Machine {machine_id!r} has the reservations {', '.join(dict.fromkeys(reservation_ids))}. "
+            "Wait for their end, or use `force`."
+        )
 
 
 class NoOfferError(PoolError):

@@ -87,6 +87,7 @@ ERROR_MAP: ErrorMap = {
     errors.NoCapacityError: grpc.StatusCode.RESOURCE_EXHAUSTED,
     errors.SlotTakenError: grpc.StatusCode.RESOURCE_EXHAUSTED,
     errors.MachineNotReadyError: grpc.StatusCode.FAILED_PRECONDITION,
+    errors.ReservedMachineError: grpc.StatusCode.FAILED_PRECONDITION,
     errors.NoOfferError: grpc.StatusCode.RESOURCE_EXHAUSTED,
     errors.PoolLimitError: grpc.StatusCode.FAILED_PRECONDITION,
     errors.RequestConflictError: grpc.StatusCode.ALREADY_EXISTS,

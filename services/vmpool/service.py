@@ -144,12 +144,15 @@ class VmPoolServicer(vmpool_pb2_grpc.VmPoolServiceServicer):
 
     async def DrainMachine(self, request: pb.DrainMachineRequest, context: Context) -> pb.DrainMachineResponse:
         """Let a machine finish its leases and stop; one that is draining or over stays as it is."""
-        machine = await self._pool.machines.drain(request.machine_id, request.reason or "asked to drain")
+        machine = await self._pool.machines.drain(
+            request.machine_id, request.reason or "asked to drain", force=request.force
+        )
         return pb.DrainMachineResponse(machine=machine_to_proto(machine, self._pool.clock.now()))
 
     async def StopMachine(self, request: pb.StopMachineRequest, context: Context) -> pb.StopMachineResponse:
         """Stop a machine at once and end its leases; one that is over stays as it is."""
-        machine = await self._pool.machines.halt(request.machine_id, Halt(request.reason or "asked to stop"))
+        halt = Halt(request.reason or "asked to stop")
+        machine = await self._pool.machines.halt(request.machine_id, halt, force=request.force)
         return pb.StopMachineResponse(machine=machine_to_proto(machine, self._pool.clock.now()))
 
     async def GetMachineLogs(

@@ -183,7 +183,34 @@ async def test_an_administrator_ends_a_machine_with_a_reason(
     answer = await gateway.http.post(f"{MACHINES}/m_1/{verb}?reason=it burns", headers=ADMIN)
     assert (answer.status_code, answer.json()["id"]) == (200, "m_1")
     asked = services.refusals.calls[f"{verb.title()}Machine"][-1]
-    assert (asked.machine_id, asked.reason) == ("m_1", "it burns")
+    assert (asked.machine_id, asked.reason, asked.force) == ("m_1", "it burns", False)
+
+
+@pytest.mark.parametrize("verb", ["drain", "stop"])
+async def test_a_machine_with_reservations_is_ended_only_by_force(
+    gateway: RunningGateway, services: ScriptedServices, verb: str
+) -> None:
+    method = f"{verb.title()}Machine"
+    services.refusals.by_method[method] = refusal(
+        grpc.StatusCode.FAILED_PRECONDITION, "Machine 'm_1' has the reservations res_1."
+    )
+    answer = await gateway.http.post(f"{MACHINES}/m_1/{verb}", headers=ADMIN)
+    assert (answer.status_code, answer.json()["detail"]) == (409, "Machine 'm_1' has the reservations res_1.")
+    del services.refusals.by_method[method]
+    assert (await gateway.http.post(f"{MACHINES}/m_1/{verb}?force=true", headers=ADMIN)).status_code == 200
+    assert services.refusals.calls[method][-1].force
+
+
+async def test_reservations_of_a_machine_are_shown_to_administrators_and_hidden_from_others(
+    gateway: RunningGateway, services: ScriptedServices
+) -> None:
+    services.vmpool.machine.reservation_ids.extend(["res_01J1", "res_01J2"])
+    services.vmpool.machine.reason = "reservation res_01J2 takes 1 GPU"
+    shown = (await gateway.http.get(f"{MACHINES}/m_1", headers=ADMIN)).json()
+    assert shown["reservation_ids"] == ["res_01J1", "res_01J2"]
+    hidden = (await gateway.http.get(f"{MACHINES}/m_1")).json()
+    assert len(hidden["reservation_ids"]) == 2
+    assert "res_" not in json.dumps([hidden["reservation_ids"], hidden["reason"]])
 
 
 @pytest.mark.parametrize(

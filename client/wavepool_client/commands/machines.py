@@ -38,6 +38,7 @@ MachineArgument = Annotated[
         metavar="ID", help="A machine's id, as `wavepool machines` lists them.", autocompletion=complete_machine
     ),
 ]
+ForceOption = Annotated[bool, typer.Option("--force", help="Also if reservations stand on it.")]
 AllOption = Annotated[bool, typer.Option("--all", "-a", help="Also machines that are over.")]
 
 
@@ -95,6 +96,7 @@ def show(
         print_json(machine)
         return
     shown = {**machine, "tariff": tariff_text(machine), "cost_usd": money_text(machine.get("cost_usd"))}
+    shown["reservation_ids"] = ", ".join(machine.get("reservation_ids", ()))
     rows = [(name, value) for name, value in shown.items() if name not in IN_TARIFF and value not in ("", None, 0)]
     results.print(table_of(("field", "value"), rows))
 
@@ -120,13 +122,14 @@ def drain(
     machine_id: MachineArgument,
     *,
     reason: ReasonOption = "",
+    force: ForceOption = False,
     endpoint: EndpointOption = None,
     token: TokenOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Let a machine finish its runs, then stop it."""
+    """Let a machine finish its runs and reservations, then stop it."""
     with PoolClient(endpoint, token) as pool:
-        tell_machine(pool.drain(machine_id, reason), as_json=as_json)
+        tell_machine(pool.drain(machine_id, reason, force=force), as_json=as_json)
 
 
 @app.command()
@@ -134,6 +137,7 @@ def stop(
     machine_id: MachineArgument,
     *,
     reason: ReasonOption = "",
+    force: ForceOption = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask, even if jobs run on it.")] = False,
     endpoint: EndpointOption = None,
     token: TokenOption = None,
@@ -143,7 +147,7 @@ def stop(
     with PoolClient(endpoint, token) as pool:
         if not yes and pool.machine(machine_id).get("state") == "BUSY":
             _confirm(machine_id)
-        tell_machine(pool.stop(machine_id, reason), as_json=as_json)
+        tell_machine(pool.stop(machine_id, reason, force=force), as_json=as_json)
 
 
 app.command()(request)

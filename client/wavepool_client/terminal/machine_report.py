@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from wavepool_client.text.machines import Fields
 
-MACHINE_COLUMNS = ("id", "state", "where", "gpu", "free", "device", "sandbox", "jobs", "price", "cost")
+MACHINE_COLUMNS = ("id", "state", "where", "gpu", "free", "device", "sandbox", "jobs", "reservations", "price", "cost")
 OFFER_COLUMNS = ("gpu", "provider", "backend", "region", "cost", "users pay", "at least", "billed by", "kind", "now")
 
 
@@ -27,6 +27,7 @@ def machine_row(machine: Fields) -> Sequence[object]:
         machine.get("device_title"),
         machine.get("sandbox"),
         machine.get("jobs_run"),
+        " ".join(machine.get("reservation_ids", ())),
         f"{money_text(machine.get('price_usd_per_hour'))}/h",
         money_text(machine.get("cost_usd")),
     )

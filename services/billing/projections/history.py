@@ -36,6 +36,8 @@ class Day:
     machine_cost_micros: int = 0
     cold_starts: int = 0
     """Machines that started."""
+    reservation_micros: int = 0
+    """What reservations were charged: they are no tasks, and `charge_micros` has it too."""
 
 
 class DailyFigures(Protocol):
@@ -60,7 +62,7 @@ class TaskCosts:
     """What tasks really cost, in micro-dollars. Cold and warm tasks at these costs add up to all that was spent.
 
     A warm task costs the time that it was charged for. A cold task bears what else its machine cost as well: its start,
-    the time that it stood idle, and what was lost.
+    the time that it stood idle, and what was lost. What reservations were charged is left out of all of it.
     """
 
     tasks: int
@@ -114,10 +116,11 @@ def _task_costs(days: Sequence[Day], *, of_operator: bool) -> TaskCosts | None:
     tasks = sum(day.tasks for day in days)
     if not tasks:
         return None
-    charged = sum(day.charge_micros for day in days)
+    reserved = sum(day.reservation_micros for day in days)
+    charged = sum(day.charge_micros for day in days) - reserved
     if not of_operator:
         return TaskCosts(tasks, 0, charged, charged / tasks, None, None)
-    spent = sum(day.machine_cost_micros for day in days)
+    spent = max(0, sum(day.machine_cost_micros for day in days) - reserved)
     # A machine that ran nothing, or that started for tasks of another day, makes no task cold.
     cold = min(tasks, sum(day.cold_starts for day in days))
     warm_cost = charged / tasks if cold else spent / tasks

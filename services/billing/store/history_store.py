@@ -6,7 +6,7 @@ from collections import defaultdict
 from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import BigInteger, func, select, type_coerce
+from sqlalchemy import BigInteger, exists, func, select, type_coerce
 
 from servicekit.db.database import EPOCH
 from services.billing.projections.history import Day
@@ -41,7 +41,11 @@ class HistoryStore:
         found: dict[date, dict[str, Any]] = defaultdict(dict[str, Any])
         async with self._database.reading() as connection:
             for row in (await connection.execute(charges)).all():
-                found[_day(row.day)] |= {"tasks": row.tasks, "charge_micros": int(row.charge_micros)}
+                found[_day(row.day)] |= {
+                    "tasks": row.tasks,
+                    "charge_micros": int(row.charge_micros),
+                    "reservation_micros": int(row.reservation_micros or 0),
+                }
             for row in (await connection.execute(machines)).all() if not account_id else ():
                 cost, starts = int(row.cost_micros), row.cold_starts
                 found[_day(row.day)] |= {"machine_cost_micros": cost, "cold_starts": starts}
@@ -51,11 +55,17 @@ class HistoryStore:
 
 def _charges(account_id: str, first: datetime, end: datetime) -> Select[int, int, Any]:
     day = day_of(transactions.c.create_time)
+    # A reservation is charged in parts, and a job at once.
+    part = transactions.alias()
+    is_reservation = exists().where(
+        part.c.hold_id == transactions.c.hold_id, part.c.kind == TransactionKind.PART_SETTLEMENT.value
+    )
     query = (
         select(
             day.label("day"),
-            func.count(transactions.c.hold_id.distinct()).label("tasks"),
+            func.count(transactions.c.hold_id.distinct()).filter(~is_reservation).label("tasks"),
             func.sum(transactions.c.amount_micros).label("charge_micros"),
+            func.sum(transactions.c.amount_micros).filter(is_reservation).label("reservation_micros"),
         )
         .where(
             transactions.c.kind.in_([TransactionKind.SETTLEMENT.value, TransactionKind.PART_SETTLEMENT.value]),

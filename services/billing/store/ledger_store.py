@@ -158,6 +158,8 @@ class LedgerStore:
             if earlier := await _earlier(connection, wanted, compare_amount=not tariffs):
                 # Not locked: the account is already, and whoever settles locks the hold first.
                 held = await _read_hold(connection, _HOLD, earlier.hold_id)
+                if tariffs and _sizes(tariffs) != _sizes(held.tariffs):
+                    raise IdempotencyKeyReusedError(key)
                 return replace(earlier, tariffs=held.tariffs)
             now = self._clock.now()
             lots.check_expire_time(expire_time, now)
@@ -551,6 +553,11 @@ def _hold_to_row(hold: Hold) -> dict[str, object]:
         "prices": _tariffs_to_text(hold.tariffs),
         **asdict(hold.purpose),
     }
+
+
+def _sizes(tariffs: Mapping[str, Tariff]) -> Mapping[str, tuple[int, int]]:
+    """What the work takes of each GPU type: that does not change, as prices do."""
+    return {gpu_type: (tariff.eighths, tariff.gpus) for gpu_type, tariff in tariffs.items()}
 
 
 def _tariffs_to_text(tariffs: Mapping[str, Tariff]) -> str:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 GRACE = timedelta(seconds=120)
 """Time after the end of a reservation in which its session still lives."""
 PART = timedelta(minutes=1)
-"""The time of each charge while a reservation goes on. A part that is charged again must be of the same time."""
+"""The time between two charges while a reservation goes on."""
 _NOTHING = timedelta(0)
 
 
@@ -69,7 +69,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Reservation:
-    """What a reservation has beyond its job. All times that it was used are charged, the whole minutes by parts."""
+    """What a reservation has beyond its job. All time that it is used is charged, by the minute."""
 
     name: str
     keys: tuple[Key, ...]
@@ -87,10 +87,7 @@ class Reservation:
     out_of_memory_kills: int = 0
     last_login_time: datetime | None = None
     connections: int = 0
-    parts: int = 0
-    """Parts that are charged."""
-    charged_micros: int = 0
-    """The price of these parts, in micro-dollars."""
+    minutes_charged: int = 0
     end_reason: str = ""
     """Why it is ended before its time, in words for its owner; empty if its owner ends it, or nobody."""
 
@@ -119,20 +116,21 @@ class Reservation:
             return _NOTHING
         return max(_NOTHING, min(until, self.expire_time) - self.active_time)
 
-    def parts_due(self, now: datetime) -> int:
-        """How many parts are over and not charged yet."""
-        return self.used(now) // PART - self.parts
+    def minutes_due(self, now: datetime) -> int:
+        """How many whole minutes are to be charged by now, with those that are; 0 if no more than these."""
+        minutes = self.used(now) // PART
+        return minutes if minutes > self.minutes_charged else 0
 
-    def next_part_end(self) -> datetime | None:
-        """When the next part is over; None if none is to come."""
+    def next_minute_end(self) -> datetime | None:
+        """When the next minute to charge is over; None if none is to come."""
         if self.active_time is None or self.expire_time is None:
             return None
-        end = self.active_time + PART * (self.parts + 1)
+        end = self.active_time + PART * (self.minutes_charged + 1)
         return end if end <= self.expire_time else None
 
-    def with_part(self, charged_micros: int) -> Reservation:
-        """Notes that the next part was charged."""
-        return replace(self, parts=self.parts + 1, charged_micros=self.charged_micros + charged_micros)
+    def charged(self, minutes: int) -> Reservation:
+        """Notes that its first minutes are charged."""
+        return replace(self, minutes_charged=minutes)
 
     def extended(self, extension: Extension) -> Reservation:
         """Adds time; the end of the grace is as far off as before."""

@@ -166,17 +166,6 @@ def _duration_of(seconds: int, least: timedelta, most: timedelta) -> tuple[timed
     return duration, ""
 
 
-def longest_for(available_micros: int, hold_micros: int, duration: timedelta) -> timedelta:
-    """For how long credit would do that does not cover the hold of a reservation of this duration, in whole minutes."""
-    seconds = int(duration.total_seconds()) * max(0, available_micros) // max(1, hold_micros)
-    return timedelta(minutes=min(seconds, int(duration.total_seconds())) // _MINUTE)
-
-
-def hours_text(duration: timedelta) -> str:
-    """Hours for people, such as `24 h` or `2.5 h`, rounded down to hundredths."""
-    return f"{int(duration / timedelta(hours=1) * 100) / 100:g} h"
-
-
 def _text(duration: timedelta) -> str:
     """Time for people, such as `5 minutes`, `36 s` or `24 h`."""
     seconds = duration.total_seconds()

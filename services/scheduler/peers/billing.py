@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 
     from servicekit.rpc.callers import Owner
     from services.scheduler.jobs.job import Job
-    from services.scheduler.jobs.reservation import Reservation
     from vocabulary.readings import Reading
 
 log = get_logger(__name__)
@@ -106,11 +105,19 @@ class Billing:
 
         Raises CreditRefusedError, InvalidFieldError (no such account), BillingUnreachableError.
         """
+        return await self._held(self._hold_request(job))
+
+    async def _held(self, request: billing_pb2.ReserveCreditRequest) -> CreditHold:
+        with _translated("account_id"):
+            answer = await self._stub.ReserveCredit(request, timeout=CALL_SECONDS)
+        return CreditHold(answer.hold_id, answer.amount_micros, dict(answer.prices_micros_per_hour))
+
+    def _hold_request(self, job: Job) -> billing_pb2.ReserveCreditRequest:
         submission = job.spec.submission
         what, longest = submission.problem or MODES.get(submission.mode), job.spec.longest_run(self._longest_run)
         if job.reservation:
             what, longest = job.reservation.name, job.reservation.duration
-        request = billing_pb2.ReserveCreditRequest(
+        return billing_pb2.ReserveCreditRequest(
             account_id=job.account_id,
             longest_time=duration_to_proto(longest),
             gpu_types=job.spec.gpu_types,
@@ -123,29 +130,24 @@ class Billing:
             idempotency_key=f"job:{job.job_id}",
             description=f"{_kind_of(job)} {job.job_id}: {what} on {_gpus_of(job)}",
         )
-        with _translated("account_id"):
-            answer = await self._stub.ReserveCredit(request, timeout=CALL_SECONDS)
-        return CreditHold(answer.hold_id, answer.amount_micros, dict(answer.prices_micros_per_hour))
 
-    async def available_micros(self, account_id: str) -> int:
-        """Credit that is not on hold; raises InvalidFieldError (no such account), BillingUnreachableError."""
-        request = billing_pb2.GetBalanceRequest(account_id=account_id)
-        with _translated("account_id"):
-            return (await self._stub.GetBalance(request, timeout=CALL_SECONDS)).available_micros
+    async def quote(self, job: Job) -> CreditHold:
+        """What `reserve` would put on hold; raises as it does."""
+        request = self._hold_request(job)
+        request.validate_only = True
+        return await self._held(request)
 
     async def settle(self, job: Job, hold_id: str) -> int:
-        """Replaces the hold by the charge for the job's billable time; gives the charge. Repeated calls charge once.
+        """Replaces the hold by the charge for the job's billable time; gives all charges. Repeated calls charge once.
 
         If billing refuses for good, that is logged and the job costs nothing: another try could not change it. Raises
         BillingUnreachableError.
         """
         billable = run_event_pb2.Finished.FromString(job.result).billable
-        if job.reservation:
-            billable = duration_to_proto(max(timedelta(0), billable.ToTimedelta() - PART * job.reservation.parts))
         request = billing_pb2.SettleChargeRequest(
             hold_id=hold_id,
             amount_micros=job.cost_micros,
-            billable_time=billable,
+            total_time=billable,
             gpu_type=job.machine_gpu_type or job.spec.gpu_type,
             gpu_count=gpus_for(job.eighths) if job.spec.resources.is_range else 0,
             reason="" if billable.ToTimedelta() else _why_free(job),
@@ -154,35 +156,34 @@ class Billing:
         )
         return await self._settled(job, request)
 
-    async def settle_part(self, job: Job, reservation: Reservation, hold_id: str) -> int:
-        """Charges the next part of a reservation's time; gives the charge. Repeated calls charge once.
+    async def settle_part(self, job: Job, hold_id: str, minutes: int) -> int:
+        """Charges the first minutes of a reservation's time, without what was charged before; gives all its charges.
 
         As with `settle`, a refusal for good is logged. Raises BillingUnreachableError.
         """
-        number = reservation.parts + 1
         request = billing_pb2.SettleChargeRequest(
             hold_id=hold_id,
-            billable_time=duration_to_proto(PART),
+            total_time=duration_to_proto(minutes * PART),
             gpu_type=job.machine_gpu_type or job.spec.gpu_type,
             partial=True,
-            idempotency_key=f"job:{job.job_id}:{job.attempt}:part:{number}",
-            description=f"reservation {job.job_id}, minute {number}{_in_place(job)}",
+            idempotency_key=f"job:{job.job_id}:{job.attempt}:part:{minutes}",
+            description=f"reservation {job.job_id}, {minutes} minutes{_in_place(job)}",
         )
         return await self._settled(job, request)
 
-    async def extend(self, job: Job, hold_id: str, amount_micros: int, key: str) -> None:
-        """Puts more aside for a reservation; repeated calls with the key do it once.
+    async def extend(self, job: Job, hold_id: str, total: timedelta, key: str) -> int:
+        """Puts aside what a reservation of `total` costs at most; gives all that the hold is for.
 
-        Raises CreditRefusedError, InvalidFieldError, BillingUnreachableError.
+        Repeated calls with the key do it once. Raises CreditRefusedError, InvalidFieldError, BillingUnreachableError.
         """
         request = billing_pb2.ExtendHoldRequest(
             hold_id=hold_id,
-            amount_micros=amount_micros,
+            longest_time=duration_to_proto(total),
             idempotency_key=f"job:{job.job_id}:extend:{key}",
             description=f"reservation {job.job_id}, extended",
         )
         with _translated("duration"):
-            await self._stub.ExtendHold(request, timeout=CALL_SECONDS)
+            return (await self._stub.ExtendHold(request, timeout=CALL_SECONDS)).hold_micros
 
     async def refund(self, job: Job, hold_id: str, amount_micros: int, reason: str) -> None:
         """Gives the charge of a settled hold back; repeated calls give it back once. Raises BillingUnreachableError."""
@@ -207,7 +208,7 @@ class Billing:
                 raise BillingUnreachableError from error
             log.exception("billing refuses a settlement", extra={"job_id": job.job_id, "hold_id": request.hold_id})
             return 0
-        return answer.charged_micros
+        return answer.hold_charged_micros
 
 
 def _kind_of(job: Job) -> str:

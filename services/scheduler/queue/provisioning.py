@@ -12,7 +12,7 @@ from wavepool.vmpool.v1 import vmpool_pb2
 from servicekit.clock import short_id
 from services.scheduler.jobs.errors import StaleJobError
 from services.scheduler.jobs.states import JobState
-from services.scheduler.queue.placement import awaited_machines
+from services.scheduler.queue.placement import MachineStage, awaited_machines
 from services.scheduler.queue.waiting import lane_of
 from services.scheduler.wire import payloads
 
@@ -70,9 +70,16 @@ class ProvisioningReporter:
             event, last = events.get(job.job_id), reported.get(job.job_id)
             if event and (last is None or last.seq != event.seq):
                 await self._tell(job, event, last)
-            elif event is None and job.state is JobState.PROVISIONING:
+            elif event is None and job.state is JobState.PROVISIONING and not self._has_become_ready(last):
                 await self._requeue(job, last)
         await self._tell_blocked([job for job in in_order if job.job_id not in events])
+
+    def _has_become_ready(self, last: MachineEvent | None) -> bool:
+        """True if the machine of the last report is ready since: the next pass says who gets it."""
+        machine_id = last.machine.machine_id if last else ""
+        return any(
+            offer.machine_id == machine_id and offer.stage is MachineStage.READY for offer in self._inventory.offers()
+        )
 
     def _told(self) -> list[Job]:
         """The jobs that may have news: the first ones, and those that were told of a machine before."""

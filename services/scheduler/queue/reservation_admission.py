@@ -8,18 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 from servicekit.clock import new_id
 from servicekit.request_id import current_request_id
-from services.scheduler.jobs.errors import CreditRefusedError, PriorityNotAllowedError
+from services.scheduler.jobs.errors import PriorityNotAllowedError
 from services.scheduler.jobs.job import Job
 from services.scheduler.jobs.reservation_checks import (
     admit_reservation,
     free_name,
-    hours_text,
-    longest_for,
     reservation_fingerprint,
     wrong_reserver,
 )
 from services.scheduler.jobs.states import JobState
-from vocabulary.money import dollars_text, price_of
+from vocabulary.money import price_of
 
 if TYPE_CHECKING:
     from datetime import timedelta
@@ -80,28 +78,15 @@ class ReservationAdmission:
         async with self._naming:
             taken = await self._reader.reservation_names(request.account_id, request.user_id)
             named = replace(reservation, name=free_name(reservation.name, taken))
-            try:
-                stored, _ = await self._admission.enter(job.changed(reservation=named))
-            except CreditRefusedError as error:
-                raise await self._refusal(job, reservation, error) from error
+            stored, _ = await self._admission.enter(job.changed(reservation=named))
         return stored
 
-    async def _refusal(self, job: Job, reservation: Reservation, error: CreditRefusedError) -> CreditRefusedError:
-        """Says for how long the credit would do."""
-        available = await self._billing.available_micros(job.account_id)
-        possible = longest_for(available, job.hold_micros, reservation.duration)
-        if possible < self.limits.least:
-            return error
-        gpus = job.spec.resources.gpus
-        return CreditRefusedError(
-            f"{gpus} GPU{'s' if gpus > 1 else ''} x {hours_text(reservation.duration)} hold "
-            f"{dollars_text(job.hold_micros)}; you have {dollars_text(available)}; {hours_text(possible)} are possible."
-        )
-
     async def quote(self, request: reservations_pb2.QuoteReservationRequest) -> Quote:
-        """Checks and prices a reservation; raises as `create`, but for keys and limits."""
+        """Checks and prices a reservation; raises as `create`, but for keys and limits of numbers."""
         job, reservation = await self._draft(request, [], needs_keys=False)
-        return Quote(job, reservation, self._forecast.standing(job, is_promise=False))
+        held = await self._billing.quote(job)
+        priced = job.priced(held.amount_micros, held.prices_micros_per_hour)
+        return Quote(priced, reservation, self._forecast.standing(job, is_promise=False))
 
     async def _draft(
         self,

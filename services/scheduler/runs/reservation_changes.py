@@ -65,8 +65,7 @@ class ReservationChanges:
             said = f"The reservation is {state}; only one that is prepared or active can be extended."
             raise WrongReservationStateError(said)
         duration = extension_of(request.duration.seconds, reservation, self._limits)
-        price = max((job.price_micros_per_hour, *job.fallback_prices_micros_per_hour))
-        return await self._session(job).extend(Extension(duration, self._clock.now(), request.user_id, key), price)
+        return await self._session(job).extend(Extension(duration, self._clock.now(), request.user_id, key))
 
     async def update(self, job: Job, request: reservations_pb2.UpdateReservationRequest) -> Job:
         """Changes the name, or who may log in; see `SessionAttempt.change`. Raises InvalidRequestError, too."""

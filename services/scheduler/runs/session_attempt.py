@@ -38,7 +38,6 @@ from services.scheduler.queue.uncut import uncut
 from services.scheduler.runs.leased_attempt import AttemptLostError, LeasedAttempt, check_contiguous
 from services.scheduler.wire import payloads
 from vocabulary.backoff import Backoff
-from vocabulary.money import price_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -101,7 +100,7 @@ class SessionAttempt(LeasedAttempt):
         """Ends the session at once; raises ExecutorError."""
         await self._executors.close_session(self.job, self.lease, timedelta(0))
 
-    async def extend(self, extension: Extension, price_micros_per_hour: int) -> Job:
+    async def extend(self, extension: Extension) -> Job:
         """Adds time, and puts the credit for it aside first; a repeated extension changes nothing.
 
         Raises WrongReservationStateError, MachineUnreachableError, CreditRefusedError, BillingUnreachableError.
@@ -111,16 +110,14 @@ class SessionAttempt(LeasedAttempt):
             if reservation.extension(extension.key):
                 return self.job
             self._check_open()
-            gpus = self.job.spec.resources.gpus
-            amount = price_of(extension.duration, price_micros_per_hour, gpus=gpus)
+            after, hold_micros = reservation.extended(extension), self.job.hold_micros
             if self.job.hold_id:
-                await self._billing.extend(self.job, self.job.hold_id, amount, extension.key)
-            after = reservation.extended(extension)
+                hold_micros = await self._billing.extend(self.job, self.job.hold_id, after.total, extension.key)
             if after.active_time:
                 await self._tell_machine(after)
                 await self._renew_for(after)
             event = payloads.extended(after, extension)
-            job = self.job.changed(reservation=after, hold_micros=self.job.hold_micros + amount)
+            job = self.job.changed(reservation=after, hold_micros=hold_micros)
             return await self._write(job, [event])
 
     async def end_early(self, reason: str) -> Job:
@@ -168,7 +165,7 @@ class SessionAttempt(LeasedAttempt):
     def _active_duties(self) -> list[tuple[float, Duty]]:
         """What is done while people can log in."""
         reservation, no_show = self._reservation, self._settings.no_show_after
-        duties: list[tuple[float, Duty]] = [(0.0, self._charge_parts), (0.0, self._exceed_time)]
+        duties: list[tuple[float, Duty]] = [(0.0, self._charge_each_minute), (0.0, self._exceed_time)]
         duties.append((self._settings.reservation_lease_renewal.total_seconds(), self._keep_lease))
         if no_show and reservation.active_time and reservation.last_login_time is None:
             duties.append((self._seconds_until(reservation.active_time + no_show), self._end_no_show))
@@ -266,13 +263,12 @@ class SessionAttempt(LeasedAttempt):
         self.job = await uncut(self._store.move(self.job, after, events, self._clock.now()))
         return self.job
 
-    async def _charge_parts(self) -> Job:
+    async def _charge_each_minute(self) -> Job:
         """Charges each minute once it is over: the books, alerts and the owner see it in time, whoever dies."""
         failures = 0
         while True:
             try:
-                while self.job.hold_id and self._reservation.parts_due(self._clock.now()) > 0:
-                    await self._charge_part(self.job.hold_id)
+                await self._charge_minutes()
                 failures = 0
             except BillingUnreachableError:
                 failures += 1
@@ -282,17 +278,17 @@ class SessionAttempt(LeasedAttempt):
                 # The follower finds out what became of it.
                 await asyncio.sleep(RETRY_BACKOFF.pause(1).total_seconds())
                 continue
-            next_end = self._reservation.next_part_end()
+            next_end = self._reservation.next_minute_end()
             await asyncio.sleep(min(60.0, self._seconds_until(next_end) if next_end else 60.0))
 
-    async def _charge_part(self, hold_id: str) -> None:
+    async def _charge_minutes(self) -> None:
         async with self._turn:
-            reservation = self._reservation
-            if self.job.state is not JobState.RUNNING or self._is_cancelled:
-                raise StaleJobError(self.job.job_id)
-            charged = await self._billing.settle_part(self.job, reservation, hold_id)
-            after = reservation.with_part(charged)
-            await self._write(self.job.changed(reservation=after, cost_micros=after.charged_micros), [])
+            reservation, hold_id = self._reservation, self.job.hold_id
+            minutes = reservation.minutes_due(self._clock.now())
+            if not minutes or not hold_id or self._is_cancelled or self.job.state is not JobState.RUNNING:
+                return
+            cost_micros = await self._billing.settle_part(self.job, hold_id, minutes)
+            await self._write(self.job.changed(reservation=reservation.charged(minutes), cost_micros=cost_micros), [])
 
     async def _keep_lease(self) -> Job:
         failures = 0

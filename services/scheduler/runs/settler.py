@@ -107,12 +107,11 @@ class Settler:
         if hold_id is None:
             return 0
         charged = await _until_reached(lambda: self._billing.settle(job, hold_id), BillingUnreachableError)
-        before = job.reservation.charged_micros if job.reservation else 0
-        if before and job.ending is JobState.FAILED:
-            refund = partial(self._billing.refund, job, hold_id, charged + before, "it was lost by our fault")
+        if charged and job.reservation and job.ending is JobState.FAILED:
+            refund = partial(self._billing.refund, job, hold_id, charged, "it was lost by our fault")
             await _until_reached(refund, BillingUnreachableError)
             return 0
-        return charged + before
+        return charged
 
 
 async def _until_reached(call: Callable[[], Awaitable[T]], unreachable: type[Exception]) -> T:

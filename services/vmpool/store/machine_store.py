@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import bindparam, delete, func, insert, select, update
 
-from services.vmpool.errors import MachineNotFoundError, PoolLimitError, StaleMachineError
+from services.vmpool.errors import MachineNotFoundError, PoolLimitError, ReservedMachineError, StaleMachineError
 from services.vmpool.fault import Fault
 from services.vmpool.machines.machine import OVER, Machine, MachineState
 from services.vmpool.machines.offer import Source
@@ -87,24 +87,32 @@ class MachineStore:
         self._notify()
         return changed
 
-    async def drain(self, machine_id: str, reason: str) -> Machine:
-        """Let a machine finish its leases and stop; one that is draining or over stays as it is."""
+    async def drain(self, machine_id: str, reason: str, *, force: bool = True) -> Machine:
+        """Let a machine finish its leases and stop; one that is draining or over stays as it is.
+
+        Unless `force`, raises ReservedMachineError if reservations stand on it.
+        """
         async with self._database.transaction() as connection:
             machine = await locked_machine(connection, machine_id)
             if machine.state in OVER or machine.state is MachineState.DRAINING:
                 return machine
+            _check_unreserved(machine, force=force)
             drained = machine.drain(self._clock.now(), reason)
             drained = await write_machine(connection, self._clock, machine, drained, reason)
         self._notify()
         return drained
 
-    async def halt(self, machine_id: str, halt: Halt) -> Machine:
-        """Stop a machine at once and end its leases; one that is over, or drains without leases, stays as it is."""
+    async def halt(self, machine_id: str, halt: Halt, *, force: bool = True) -> Machine:
+        """Stop a machine at once and end its leases; one that is over, or drains without leases, stays as it is.
+
+        Unless `force`, raises ReservedMachineError if reservations stand on it.
+        """
         async with self._database.transaction() as connection:
             machine = await locked_machine(connection, machine_id)
             drained = machine.state is MachineState.DRAINING and not any(machine.occupied)
             if machine.state in OVER or drained:
                 return machine
+            _check_unreserved(machine, force=force)
             halted = await _end(connection, self._clock, machine, machine.halt(self._clock.now(), halt), halt.reason)
         self._notify()
         return halted
@@ -159,6 +167,11 @@ class MachineStore:
     def _notify(self) -> None:
         for feed in self._feeds:
             feed.notify()
+
+
+def _check_unreserved(machine: Machine, *, force: bool) -> None:
+    if machine.reservation_ids and not force:
+        raise ReservedMachineError(machine.machine_id, machine.reservation_ids)
 
 
 async def write_machine(

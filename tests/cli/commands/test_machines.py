@@ -134,6 +134,25 @@ def test_a_machine_is_drained_with_a_reason(gateway: ScriptedGateway) -> None:
     assert gateway.requests[-1].path == f"{MACHINES}/{ID}/drain?reason=a+new+kernel"
 
 
+@pytest.mark.parametrize("verb", ["drain", "stop"])
+def test_a_machine_with_reservations_is_ended_only_with_force(gateway: ScriptedGateway, verb: str) -> None:
+    refusal = {"title": "Conflict", "detail": "Machine 'mach_1' has the reservations res_1."}
+    gateway.on("GET", f"{MACHINES}/{ID}", machine("WARM"))
+    gateway.on("POST", f"{MACHINES}/{ID}/{verb}", Answer(refusal, 409), machine("DRAINING"))
+    run = machines(gateway, verb, ID)
+    assert (run.status, "has the reservations res_1" in run.err) == (2, True)
+    assert gateway.requests[-1].path == f"{MACHINES}/{ID}/{verb}?reason="
+    assert machines(gateway, verb, ID, "--force").status == 0
+    assert gateway.requests[-1].path == f"{MACHINES}/{ID}/{verb}?reason=&force=true"
+
+
+def test_a_machine_is_shown_with_its_reservations(gateway: ScriptedGateway) -> None:
+    reserved = {**MACHINE, "reservation_ids": ["res_1", "res_2"]}
+    gateway.on("GET", MACHINES, Answer({"machines": [reserved]})).on("GET", f"{MACHINES}/{ID}", Answer(reserved))
+    assert "res_1 res_2" in machines(gateway).out
+    assert "res_1, res_2" in machines(gateway, "show", ID).out
+
+
 def test_an_idle_machine_is_stopped_without_being_asked(gateway: ScriptedGateway) -> None:
     gateway.on("GET", f"{MACHINES}/{ID}", machine("WARM")).on("POST", f"{MACHINES}/{ID}/stop", machine("DRAINING"))
     assert machines(gateway, "stop", ID, "--json").json["state"] == "DRAINING"

@@ -7,7 +7,7 @@ import pytest
 
 from servicekit.clock import ManualClock
 from services.billing.ledger.machine_usage import MachineUsage
-from services.billing.projections.history import Day
+from services.billing.projections.history import Day, projection
 from services.billing.server import build_stores
 from services.billing.store.history_store import HistoryStore
 
@@ -53,3 +53,22 @@ async def test_an_accounts_days_have_its_own_charges_alone(db: Database, account
 
 async def test_the_end_is_not_among_the_days(db: Database, accounts: list[str]) -> None:
     assert [day.day for day in await HistoryStore(db).days("", FIRST, date(2026, 9, 2))] == [FIRST]
+
+
+async def test_a_reservation_is_charged_and_is_no_task(
+    db: Database, settings: BillingSettings, accounts: list[str]
+) -> None:
+    ledger = build_stores(db, settings, ManualClock(START)).ledger
+    held = await ledger.hold(accounts[0], 300, "res:1", "")
+    for part in range(3):
+        await ledger.settle(held.hold_id, 100, f"res:1:{part}", "", final=part == 2)
+    assert (await HistoryStore(db).days(accounts[0], FIRST, END))[-1].reservation_micros == 300
+    days = await HistoryStore(db).days("", FIRST, END)
+    assert sum(day.charge_micros for day in days) == 323
+    costs = projection(days, FIRST, END, 0, of_operator=False).task_costs
+    assert costs is not None
+    assert (costs.tasks, costs.spent_micros) == (3, 23)
+    of_operator = projection(days, FIRST, END, 0, of_operator=True).task_costs
+    assert of_operator is not None
+    assert (of_operator.tasks, of_operator.spent_micros) == (3, 9_700)
+    assert of_operator.warm_micros == 23 / 3

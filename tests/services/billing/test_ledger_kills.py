@@ -6,6 +6,7 @@ import asyncio
 import os
 import random
 import signal
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,20 +15,31 @@ from sqlalchemy import event
 from servicekit.db import database
 from services.billing.config import BillingSettings
 from services.billing.server import build_stores
+from vocabulary.money import Tariff
 
 if TYPE_CHECKING:
     from services.billing.service.billing_service import Stores
 
 ROUNDS = [60, pytest.param(1_000, marks=pytest.mark.soak)]
-STATEMENTS = 55
+STATEMENTS = 100
 """More than a round executes, so that some rounds end by themselves."""
+PRICES = {"MI300X": Tariff(3_600)}
+"""A micro-dollar a second."""
 
 
 async def one_job(stores: Stores, account_id: str, number: int) -> None:
-    """As the scheduler does: reserve, charge a part, settle. Each call may be repeated."""
-    receipt = await stores.ledger.hold(account_id, 50, f"job:{number}", "")
-    await stores.ledger.settle(receipt.hold_id, 20, f"job:{number}:part", "", final=False)
-    await stores.ledger.settle(receipt.hold_id, 7, f"job:{number}:1", "")
+    """As the scheduler does: reserve, charge a part, extend, settle, refund. Each call may be repeated."""
+    ledger = stores.ledger
+    receipt = await ledger.hold(account_id, 30, f"job:{number}", "", tariffs=PRICES)
+
+    async def used(seconds: int, key: str, *, final: bool) -> None:
+        time = timedelta(seconds=seconds), "MI300X"
+        await ledger.settle(receipt.hold_id, 0, f"job:{number}:{key}", "", billable=time, in_all=True, final=final)
+
+    await used(20, "part", final=False)
+    await ledger.extend(receipt.hold_id, 0, f"job:{number}:more", "", longest=timedelta(seconds=50))
+    await used(37, "end", final=True)
+    await ledger.refund(receipt.hold_id, 10, f"job:{number}:refund", "")
 
 
 def killed_at(database_url: str, account_id: str, number: int, statement: int) -> bool:

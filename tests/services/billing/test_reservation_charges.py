@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import grpc
 import pytest
+from google.protobuf.duration_pb2 import Duration
 from hypothesis import given
 from hypothesis import strategies as st
 from wavepool.billing.v1 import billing_pb2 as pb
 
 from servicekit.clock import ManualClock
 from servicekit.rpc.errors import RpcFailure, rpc_failure
-from servicekit.rpc.proto_time import duration_to_proto
+from servicekit.rpc.proto_time import duration_to_proto, instant_to_proto
 from services.billing.errors import BudgetExceededError, IdempotencyKeyReusedError, InvalidFieldError
 from services.billing.ledger.budgets import Period, Scope
 from services.billing.ledger.holds import Hold, Purpose
@@ -310,3 +311,56 @@ async def test_a_settlement_takes_one_time(billing: BillingServiceAsyncStub, sto
     for wrong in (both, negative):
         refused = await failure(billing.SettleCharge(wrong))
         assert (refused.code, refused.violations[0][0]) == (grpc.StatusCode.INVALID_ARGUMENT, "total_time")
+
+
+async def test_wrong_calls_for_a_reservation_have_an_error_each_and_leave_the_books_as_they_were(
+    billing: BillingServiceAsyncStub, stores: Stores, clock: ManualClock
+) -> None:
+    await stores.prices.take_settings({"MI300X": Tariff(1_990_000)})
+    account_id = await account_with(stores, 400_000_000)
+    held = (await billing.ReserveCredit(a_day_of_eight(account_id))).hold_id
+    expired = await stores.ledger.hold(account_id, 5, "old", "", tariffs={"MI300X": EIGHT}, expire_time=START + MINUTE)
+    clock.advance(MINUTE)
+    await stores.ledger.expire_holds()
+    before = await stores.postings.prove()
+    year, past = duration_to_proto(365 * DAY), instant_to_proto(START - DAY)
+    extend, settle, refund = pb.ExtendHoldRequest, pb.SettleChargeRequest, pb.RefundChargeRequest
+    minute, negative = duration_to_proto(MINUTE), duration_to_proto(-MINUTE)
+    overflow = Duration(seconds=2**62)
+    cases: list[tuple[Awaitable[Any], str]] = [
+        (billing.ReserveCredit(a_day_of_eight(account_id, longest_time=negative, idempotency_key="k")), "longest_time"),
+        (billing.ReserveCredit(a_day_of_eight(account_id, longest_time=overflow, idempotency_key="k")), "longest_time"),
+        (billing.ReserveCredit(a_day_of_eight(account_id, gpu_count=-1, idempotency_key="k")), "gpu_count"),
+        (billing.ReserveCredit(a_day_of_eight(account_id, gpu_types=["H100"], idempotency_key="k")), "gpu_type"),
+        (billing.ReserveCredit(a_day_of_eight(account_id, expire_time=past, idempotency_key="k")), "expire_time"),
+        (
+            billing.ReserveCredit(a_day_of_eight(account_id, longest_time=year, idempotency_key="k")),
+            "FAILED_PRECONDITION",
+        ),
+        (billing.ReserveCredit(a_day_of_eight(account_id, gpu_count=4)), "ALREADY_EXISTS"),
+        (billing.ExtendHold(extend(hold_id=held, longest_time=negative, idempotency_key="k")), "longest_time"),
+        (billing.ExtendHold(extend(hold_id=held, longest_time=year, idempotency_key="k")), "FAILED_PRECONDITION"),
+        (billing.ExtendHold(extend(hold_id=held, amount_micros=-1, idempotency_key="k")), "amount_micros"),
+        (billing.ExtendHold(extend(hold_id=held, longest_time=year)), "idempotency_key"),
+        (
+            billing.ExtendHold(extend(hold_id=expired.hold_id, longest_time=minute, idempotency_key="k")),
+            "FAILED_PRECONDITION",
+        ),
+        (billing.SettleCharge(settle(hold_id=held, total_time=overflow, idempotency_key="k")), "total_time"),
+        (
+            billing.SettleCharge(settle(hold_id=held, total_time=minute, gpu_type="H100", idempotency_key="k")),
+            "gpu_type",
+        ),
+        (
+            billing.SettleCharge(
+                settle(hold_id=expired.hold_id, total_time=minute, gpu_type="MI300X", idempotency_key="k")
+            ),
+            "FAILED_PRECONDITION",
+        ),
+        (billing.RefundCharge(refund(hold_id=held, amount_micros=1, idempotency_key="k")), "amount_micros"),
+        (billing.RefundCharge(refund(hold_id="hold_none", amount_micros=1, idempotency_key="k")), "NOT_FOUND"),
+    ]
+    for number, (call, expected) in enumerate(cases):
+        refused = await failure(call)
+        assert expected in (refused.violations[0][0] if refused.violations else refused.code.name), (number, refused)
+    assert await stores.postings.prove() == before

@@ -44,7 +44,6 @@ class ScriptedBilling(billing_pb2_grpc.BillingServiceServicer, prices_pb2_grpc.P
         self.parts: dict[str, billing_pb2.SettleChargeRequest] = {}
         self.extensions: dict[str, billing_pb2.ExtendHoldRequest] = {}
         self.refunds: dict[str, billing_pb2.RefundChargeRequest] = {}
-        self.available_micros = 0
         self.reports: list[alerts_pb2.ReportReadingsRequest] = []
 
     async def ListPrices(self, request: prices_pb2.ListPricesRequest, context: Any) -> prices_pb2.ListPricesResponse:
@@ -60,35 +59,38 @@ class ScriptedBilling(billing_pb2_grpc.BillingServiceServicer, prices_pb2_grpc.P
     ) -> billing_pb2.ReserveCreditResponse:
         await self.maybe_refuse("ReserveCredit", context)
         hold_id = f"hold-of-{request.idempotency_key}"
-        self.holds[hold_id] = request
+        if not request.validate_only:
+            self.holds[hold_id] = request
         if "ReserveCredit" in self.meanwhile:
             await self.meanwhile["ReserveCredit"]()
         await self._maybe_lose_answer("ReserveCredit", context)
         prices = {one: self.prices.get(one, PRICE_MICROS_PER_HOUR) for one in request.gpu_types}
-        amount = price_of(request.longest_time.ToTimedelta(), max(prices.values()), gpus=request.gpu_count or 1)
-        return billing_pb2.ReserveCreditResponse(hold_id=hold_id, amount_micros=amount, prices_micros_per_hour=prices)
+        return billing_pb2.ReserveCreditResponse(
+            hold_id=hold_id, amount_micros=self.amount(request), prices_micros_per_hour=prices
+        )
 
     async def SettleCharge(
         self, request: billing_pb2.SettleChargeRequest, context: Any
     ) -> billing_pb2.SettleChargeResponse:
         await self.maybe_refuse("SettleCharge", context)
         if request.partial:
-            first = self.parts.setdefault(request.idempotency_key, request)
-            if (first.hold_id, first.billable_time) != (request.hold_id, request.billable_time):
-                await context.abort(grpc.StatusCode.ALREADY_EXISTS, "the key was used with other content")
+            self.parts[request.idempotency_key] = request
             await self._maybe_lose_answer("SettleCharge", context)
-            return billing_pb2.SettleChargeResponse(charged_micros=self.charge(request))
+            return billing_pb2.SettleChargeResponse(hold_charged_micros=self.charge(request))
         self.settle_calls += 1
         first = self.settled.setdefault(request.hold_id, request)
-        if (first.billable_time, first.idempotency_key) != (request.billable_time, request.idempotency_key):
+        if (first.total_time, first.idempotency_key) != (request.total_time, request.idempotency_key):
             await context.abort(grpc.StatusCode.ALREADY_EXISTS, "settled with another amount or key")
         await self._maybe_lose_answer("SettleCharge", context)
-        return billing_pb2.SettleChargeResponse(charged_micros=self.charge(request))
+        parts = (self.charge(part) for part in self.parts.values() if part.hold_id == request.hold_id)
+        return billing_pb2.SettleChargeResponse(hold_charged_micros=max(self.charge(request), *parts, 0))
 
     async def ExtendHold(self, request: billing_pb2.ExtendHoldRequest, context: Any) -> billing_pb2.ExtendHoldResponse:
         await self.maybe_refuse("ExtendHold", context)
         self.extensions[request.idempotency_key] = request
-        return billing_pb2.ExtendHoldResponse()
+        held = self.holds[request.hold_id]
+        held.longest_time.CopyFrom(request.longest_time)
+        return billing_pb2.ExtendHoldResponse(hold_micros=self.amount(held))
 
     async def RefundCharge(
         self, request: billing_pb2.RefundChargeRequest, context: Any
@@ -97,9 +99,10 @@ class ScriptedBilling(billing_pb2_grpc.BillingServiceServicer, prices_pb2_grpc.P
         self.refunds[request.idempotency_key] = request
         return billing_pb2.RefundChargeResponse()
 
-    async def GetBalance(self, request: billing_pb2.GetBalanceRequest, context: Any) -> billing_pb2.GetBalanceResponse:
-        await self.maybe_refuse("GetBalance", context)
-        return billing_pb2.GetBalanceResponse(account_id=request.account_id, available_micros=self.available_micros)
+    def amount(self, held: billing_pb2.ReserveCreditRequest) -> int:
+        """What a hold is for."""
+        most = max(self.prices.get(one, PRICE_MICROS_PER_HOUR) for one in held.gpu_types)
+        return price_of(held.longest_time.ToTimedelta(), most, gpus=held.gpu_count or 1)
 
     def charge(self, settlement: billing_pb2.SettleChargeRequest) -> int:
         """As billing does: at the price of the GPU type, at most the hold; the amount, if the hold has no prices."""
@@ -107,8 +110,8 @@ class ScriptedBilling(billing_pb2_grpc.BillingServiceServicer, prices_pb2_grpc.P
         if held is None:
             return settlement.amount_micros
         prices = {one: self.prices.get(one, PRICE_MICROS_PER_HOUR) for one in held.gpu_types}
-        most = price_of(held.longest_time.ToTimedelta(), max(prices.values()))
-        asked, price = settlement.billable_time.ToTimedelta(), prices[settlement.gpu_type]
+        most = self.amount(held)
+        asked, price = settlement.total_time.ToTimedelta(), prices[settlement.gpu_type]
         return min(most, price_of(asked, price, gpus=settlement.gpu_count or held.gpu_count or 1))
 
     def open_holds(self) -> set[str]:

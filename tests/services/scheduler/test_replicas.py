@@ -56,7 +56,7 @@ async def first(tmp_path: Path, database_url: str) -> AsyncIterator[Cluster]:
 async def another(first: Cluster, **settings: Any) -> AsyncGenerator[Cluster]:
     """Another scheduler on the same database, with the same neighbours."""
     changed = first.settings.model_copy(update=settings)
-    cluster = Cluster(changed, first.pool, first.billing, first.executor)
+    cluster = Cluster(changed, first.pool, first.billing, first.executor, first.sessions)
     await cluster.start()
     try:
         yield cluster

@@ -231,3 +231,43 @@ async def test_a_machine_whose_session_outlives_its_lease_is_drained(bench: Benc
     await bench.passes()
     drained = await bench.machines.get(lease.machine_id)
     assert (drained.state, drained.reason) == (MachineState.DRAINING, f"a run outlived its lease {lease.lease_id}")
+
+
+@pytest.mark.parametrize("verb", ["Drain", "Stop"])
+async def test_a_machine_with_reservations_is_ended_only_by_force(
+    bench: Bench, stub: VmPoolServiceAsyncStub, verb: str
+) -> None:
+    lease = await a_reserved_machine(bench)
+    before = await bench.machines.get(lease.machine_id)
+    call, request = getattr(stub, f"{verb}Machine"), getattr(pb, f"{verb}MachineRequest")
+    refused = await failure(call(request(machine_id=lease.machine_id)))
+    assert refused.code is grpc.StatusCode.FAILED_PRECONDITION
+    assert "has the reservations res_1. Wait for their end, or use `force`." in refused.message
+    assert await bench.machines.get(lease.machine_id) == before
+    ended = (await call(request(machine_id=lease.machine_id, force=True))).machine
+    assert ended.state == pb.MACHINE_STATE_DRAINING
+    assert list(ended.reservation_ids) == (["res_1"] if verb == "Drain" else [])
+
+
+async def test_a_draining_machine_with_reservations_is_still_stopped_only_by_force(
+    bench: Bench, stub: VmPoolServiceAsyncStub
+) -> None:
+    lease = await a_reserved_machine(bench)
+    for _ in range(2):
+        await stub.DrainMachine(pb.DrainMachineRequest(machine_id=lease.machine_id, force=True))
+        await bench.passes(2)
+    refused = await failure(stub.StopMachine(pb.StopMachineRequest(machine_id=lease.machine_id)))
+    assert refused.code is grpc.StatusCode.FAILED_PRECONDITION
+    again = (await stub.DrainMachine(pb.DrainMachineRequest(machine_id=lease.machine_id))).machine
+    assert list(again.reservation_ids) == ["res_1"]
+    renewed = await stub.RenewLease(pb.RenewLeaseRequest(lease_id=lease.lease_id))
+    assert renewed.expire_time.ToDatetime(bench.clock.now().tzinfo) == lease.expire_time
+
+
+async def test_an_unfit_machine_drains_though_it_is_reserved_and_its_reservation_goes_on(bench: Bench) -> None:
+    lease = await a_reserved_machine(bench)
+    bench.executors.unfit_reason = "a GPU hangs"
+    bench.clock.advance(HEARTBEAT)
+    await bench.passes(3)
+    machine = await bench.machines.get(lease.machine_id)
+    assert (machine.state, machine.reservation_ids) == (MachineState.DRAINING, ("res_1",))
