@@ -12,7 +12,7 @@ from __future__ import annotations
 import asyncio
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import grpc
 from starlette.websockets import WebSocketDisconnect, WebSocketState
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from datetime import timedelta
 
     from starlette.websockets import WebSocket
+    from wavepool.vmpool.v1.vmpool_pb2 import OpenTunnelResponse
 
     from gateway.auth import Authenticator, Caller
     from gateway.upstreams import Upstreams
@@ -182,7 +183,7 @@ async def _first_bytes(call: Any, target: GetTunnelTargetResponse) -> bytes:  # 
         first = grpc.aio.EOF
     if first is grpc.aio.EOF:
         raise ProblemError(await _refusal(call))
-    return first.data
+    return cast("OpenTunnelResponse", first).data
 
 
 async def _refusal(call: Any) -> Problem:  # noqa: ANN401 - as above

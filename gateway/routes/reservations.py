@@ -312,7 +312,7 @@ async def _shown(gateway: Gateway, reservation: pb.Reservation) -> schemas.Reser
 
 async def _names(gateway: Gateway, reservations: Iterable[pb.Reservation]) -> Mapping[str, str]:
     """Users' names by id; none if billing is away, since a reservation that was made must be answered."""
-    user_ids = sorted(set().union(*map(user_ids_of, reservations)) - {""})
+    user_ids = sorted({user_id for one in reservations for user_id in user_ids_of(one) if user_id})
     if not user_ids:
         return {}
     try:

@@ -40,7 +40,7 @@ ACTIVE: dict[str, Any] = {
     "hold_usd": 6.0,
     "price_per_gpu_hour": 1.99,
     "users": ["ada", "bob"],
-    "steps": [{"name": "queue", "seconds": 90.0}],
+    "steps": [{"name": "queue", "seconds": 90.0}, {"name": "sshd", "seconds": 0.25}],
     "extensions": [{"hours": 0.5, "at": "2026-11-26T19:30:00Z", "by": "ada"}],
     "oom_count": 3,
 }
@@ -86,7 +86,7 @@ def test_a_list_shows_place_or_time_left() -> None:
 def test_one_reservation_is_shown_without_what_is_empty() -> None:
     rows = dict(show_rows(ACTIVE, NOW, ZONE))
     assert rows["until"] == "2026-11-26 23:05:00 (2h05m left)"
-    assert rows["steps"] == "queue 1 min 30 s"
+    assert rows["steps"] == "queue 1 min 30 s, sshd 0.2 s"
     assert rows["extensions"] == "30 min by ada at 2026-11-26 20:30:00"
     assert (rows["its GPUs"], rows["out of memory"], rows["users"]) == ("0, 3", "3 processes killed", "ada, bob")
     assert "host key" not in rows

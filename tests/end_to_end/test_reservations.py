@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from typing import TYPE_CHECKING, Any
 
 import psutil
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 RESERVATIONS = "/api/v1/reservations"
+WITHIN_SECONDS = 10.0
+"""The promise is 5 s; the rest is for a busy machine."""
 OVER = {"expired", "cancelled", "failed"}
 
 
@@ -114,6 +117,32 @@ def test_a_reservation_gives_a_shell_over_ssh_is_charged_and_leaves_nothing(wave
     refused = person.run("connect", reservation_id, "--", "true")
     assert (refused.returncode, b"nobody can log in" in refused.stderr) == (2, True)
     until(lambda: not session_processes() - before, "the end of all its processes")
+
+
+def test_a_revoked_token_ends_its_connections(wavepool: Wavepool, person: Person) -> None:
+    token = wavepool.http.post("/api/v1/tokens", json={"name": "laptop"}).json()
+    reservation_id = person.json("reserve", "-h", "0.1", "--no-connect")["id"]
+    command = [sys.executable, "-m", "wavepool_client.main", "connect", reservation_id, "--", "echo in; sleep 600"]
+    shell = subprocess.Popen(
+        command,
+        cwd=ROOT,
+        env=person.environment | {"WAVEPOOL_TOKEN": token["token"]},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert shell.stdout is not None
+    assert shell.stdout.readline() == b"in\n"
+
+    assert wavepool.http.delete(f"/api/v1/tokens/{token['id']}").is_success
+    began = time.monotonic()
+    _, said = shell.communicate(timeout=60)
+
+    assert shell.returncode == 255
+    assert b"wavepool: The API token does not work any more" in said
+    assert time.monotonic() - began < WITHIN_SECONDS
+    person.json("cancel", reservation_id, "--yes")
+    ended(wavepool, reservation_id)
 
 
 def test_a_colleague_is_let_in_and_out_and_the_time_is_extended(

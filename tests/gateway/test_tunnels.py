@@ -212,6 +212,25 @@ async def test_a_reservation_that_is_over_or_no_longer_the_callers_cuts_the_tunn
     await services.vmpool.sessions.ended.wait()
 
 
+async def test_whoever_leaves_the_account_is_cut_off(gateway: RunningGateway, services: ScriptedServices) -> None:
+    services.identity.visible[OTHER_TOKEN] = ["acc_user"]
+    async with opened(gateway, OTHER_TOKEN) as tunnel:
+        assert await tunnel.recv() == BANNER
+        services.identity.visible[OTHER_TOKEN] = []
+        assert await closing(tunnel) == (4404, "there is no reservation res_01J")
+
+
+async def test_a_tunnel_outlives_the_deadlines_of_requests(services: ScriptedServices) -> None:
+    short = timedelta(milliseconds=50)
+    settings = settings_for(services, tunnel_check=short, head_deadline=short * 4, body_deadline=short * 4)
+    async with serve(services, settings) as gateway, opened(gateway) as tunnel:
+        assert await tunnel.recv() == BANNER
+        # As many checks as take longer than either deadline.
+        while len(services.refusals.calls["GetTunnelTarget"]) < 8:
+            await tunnel.send(b"x")
+            assert await tunnel.recv() == b"x"
+
+
 async def test_a_reservation_with_another_session_cuts_the_tunnel(
     gateway: RunningGateway, services: ScriptedServices
 ) -> None:

@@ -58,7 +58,7 @@ def find_reservation(client: ReservationClient, text: str, states: Sequence[str]
 def _picked(choices: Sequence[dict[str, Any]]) -> dict[str, Any]:
     for number, one in enumerate(choices, 1):
         say(f"{number}  {choice_text(one)}")
-    number = typer.prompt("Which one", type=int, err=True)
+    number = int(typer.prompt("Which one", type=int, err=True))
     if not 1 <= number <= len(choices):
         raise InputError(f"{number} is none of 1 to {len(choices)}")
     return choices[number - 1]

@@ -10,7 +10,7 @@ import json
 import os
 import sys
 import threading
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from websockets.exceptions import ConnectionClosed, InvalidStatus, WebSocketException
@@ -72,7 +72,7 @@ def _send_stdin(tunnel: ClientConnection) -> None:
 def _write_stdout(tunnel: ClientConnection) -> ExitCode:
     try:
         while True:
-            view = memoryview(cast("bytes", tunnel.recv(decode=False)))
+            view = memoryview(tunnel.recv(decode=False))
             while view:
                 view = view[os.write(STDOUT, view) :]
     except ConnectionClosed as closed:
@@ -85,10 +85,9 @@ def _write_stdout(tunnel: ClientConnection) -> ExitCode:
         return ExitCode.ACCEPTED
 
 
-def _detail(body: bytes | None) -> str:
+def _detail(body: bytes | bytearray | None) -> str:
     try:
-        problem = cast("Any", json.loads(body or b""))
-        return str(problem.get("detail") or "")
+        return str(json.loads(body or b"").get("detail") or "")
     except (ValueError, AttributeError):
         return ""
 

@@ -151,7 +151,7 @@ def show_rows(one: Fields, now: datetime, zone: tzinfo | None = None) -> list[tu
         ("ended", time_text(one.get("end_time"), zone)),
         ("machine", str(one.get("machine_id") or "")),
         ("its GPUs", ", ".join(map(str, gpus))),
-        ("steps", ", ".join(f"{step.get('name')} {seconds_text(step.get('seconds'))}" for step in steps)),
+        ("steps", ", ".join(f"{step.get('name')} {_short_time(step.get('seconds'))}" for step in steps)),
         ("extensions", "; ".join(_extension_text(one, zone) for one in extensions)),
         ("users", ", ".join(map(str, one.get("users") or []))),
         ("last login", time_text(one.get("last_login_at"), zone)),
@@ -189,6 +189,11 @@ def narrate_reservation(event: Event) -> str:
     narrator = _NARRATORS.get(event.status)
     said = narrator(event.data) if narrator else ""
     return said or str(event.data.get("message") or "") or event.status.capitalize().replace("_", " ")
+
+
+def _short_time(seconds: object) -> str:
+    """A length of time with tenths of seconds, if it is below ten."""
+    return f"{seconds:.1f} s" if isinstance(seconds, int | float) and seconds < 10 else seconds_text(seconds)  # noqa: PLR2004
 
 
 def _size_text(wait: Fields) -> str:
