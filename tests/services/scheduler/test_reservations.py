@@ -475,7 +475,7 @@ async def test_all_faults_of_a_request_are_told_at_once(cluster: Cluster) -> Non
             gpu_type="A100",
             gpus=3,
             duration=Duration(seconds=36),
-            name="My Box",
+            name="My Name",
             keys=[session_pb2.SessionKey(user="alice", public_key="ssh-dss AAAA")],
         )
     )
@@ -486,7 +486,7 @@ async def test_all_faults_of_a_request_are_told_at_once(cluster: Cluster) -> Non
         "spec.gpu_type: must be one of",
         "spec.gpus: is 3; it must be one of 1, 2, 4, 8",
         "spec.duration: is 36 s; the least is 5 minutes",
-        "spec.name: is 'My Box'; it must have",
+        "spec.name: is 'My Name'; it must have",
         "spec.keys[0].public_key: is a DSA key",
     ):
         assert text in said
