@@ -171,6 +171,21 @@ async def test_a_caller_that_goes_away_breaks_the_connection(
     await asyncio.wait_for(sessions.ended.wait(), SEE_SECONDS)
 
 
+async def test_a_caller_that_goes_away_without_reading_breaks_the_connection(
+    stub: VmPoolServiceAsyncStub, sessions: ScriptedSessions, lease: Lease
+) -> None:
+    async def endless(requests: Requests, context: Any) -> AsyncGenerator[bytes]:
+        del requests, context
+        while True:
+            yield CHUNK
+
+    sessions.handle = endless
+    call = await opened(stub, lease)
+    await call.read()
+    call.cancel()
+    await asyncio.wait_for(sessions.ended.wait(), SEE_SECONDS)
+
+
 async def test_sshd_that_closes_ends_the_call_though_the_caller_still_sends(
     stub: VmPoolServiceAsyncStub, sessions: ScriptedSessions, lease: Lease
 ) -> None:
