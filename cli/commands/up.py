@@ -16,15 +16,16 @@ import typer
 from rich.table import Table
 
 from cli.local.checkup import EXECUTOR, check_settings, setting_warnings
-from cli.local.data_folder import claimed, holder, rotate_logs
+from cli.local.data_folder import claimed, connection, holder, rotate_logs
 from cli.local.generated_code import REMEDY, stale_protos
 from cli.local.program import StartError
 from cli.local.stack import Ports, Stack
 from cli.local.supervisor import running
 from wavepool_client.commands.options import DataDirOption  # noqa: TC001 - typer reads annotations at run time
-from wavepool_client.errors import InputError, UnreachableError
+from wavepool_client.errors import InputError, UnreachableError, WavepoolError
 from wavepool_client.exit_codes import ExitCode
 from wavepool_client.http.connection import DEFAULT_DATA_DIR, TOKEN_FILE
+from wavepool_client.pool_client import PoolClient
 from wavepool_client.terminal.output import notes, say
 
 if TYPE_CHECKING:
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 READY_SECONDS = 60.0
 GRACE_SECONDS = 15.0
 POLL_SECONDS = 0.1
+KEEP_RESERVED = frozenset({"docker", "dstack"})
+"""Providers whose machines go on without vmpool if they have reservations."""
 
 
 def up(
@@ -116,12 +119,21 @@ def command_for(data_dir: Path) -> str:
     return f"WAVEPOOL_DATA_DIR={shlex.quote(str(data_dir))} {command}"
 
 
-def down(data_dir: DataDirOption = DEFAULT_DATA_DIR) -> None:
-    """Stop the Wavepool that `wavepool up` runs on a data folder, and wait until it is gone."""
+def down(
+    *,
+    data_dir: DataDirOption = DEFAULT_DATA_DIR,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask, even if reservations end.")] = False,
+) -> None:
+    """Stop the Wavepool that `wavepool up` runs on a data folder, and wait until it is gone.
+
+    Reservations of local machines end with it.
+    """
     process_id = holder(data_dir)
     if process_id is None:
         say(f"nothing runs on {data_dir}")
         return
+    if not yes:
+        _confirm_ends(data_dir)
     os.kill(process_id, signal.SIGTERM)
     deadline = time.monotonic() + 4 * GRACE_SECONDS
     while holder(data_dir) is not None:
@@ -130,3 +142,28 @@ def down(data_dir: DataDirOption = DEFAULT_DATA_DIR) -> None:
             raise typer.Exit(ExitCode.UNAVAILABLE)
         time.sleep(POLL_SECONDS)
     say("stopped")
+
+
+def _confirm_ends(data_dir: Path) -> None:
+    """Asks if reservations would end; raises InputError if there is nobody to ask."""
+    try:
+        endpoint, token = connection(data_dir)
+        with PoolClient(endpoint, token) as pool:
+            machines = pool.machines()
+    except (OSError, WavepoolError) as error:
+        # A Wavepool that does not answer must still be stoppable.
+        say(f"cannot ask for the reservations: {error}")
+        return
+    ending = [
+        f"{reservation_id} on {machine['id']}"
+        for machine in machines
+        if machine["provider"] not in KEEP_RESERVED
+        for reservation_id in machine.get("reservation_ids", ())
+    ]
+    if not ending:
+        return
+    said = f"these reservations end with Wavepool: {', '.join(ending)}"
+    if not sys.stdin.isatty():
+        raise InputError(f"{said}; give --yes to stop it all the same")
+    say(said)
+    typer.confirm("Stop it?", abort=True, err=True)

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from wavepool_client.errors import InputError
-from wavepool_client.http.connection import ENDPOINT_FILE
+from wavepool_client.http.connection import ENDPOINT_FILE, TOKEN_FILE
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -53,6 +53,12 @@ def holder(data_dir: Path) -> int | None:
     except FileNotFoundError:
         pass
     return None
+
+
+def connection(data_dir: Path) -> tuple[str, str]:
+    """Endpoint and administrator's token of the Wavepool that runs on the folder; OSError if it runs none."""
+    endpoint, token = ((data_dir / name).read_text(encoding="utf-8").strip() for name in (ENDPOINT_FILE, TOKEN_FILE))
+    return endpoint, token
 
 
 def rotate_logs(logs: Path, largest_bytes: int = LARGEST_LOG_BYTES) -> None:

@@ -181,6 +181,7 @@ class Budget(BaseModel):
     id: str
     scope: str
     subject: str
+    subject_name: Annotated[str, Field(description="The account's or user's name; of a queue the subject.")]
     period: str
     limit_usd: float
     spent_usd: float

@@ -119,6 +119,7 @@ def budgets_of(answer: billing_pb2.ListBudgetsResponse) -> schemas.BudgetList:
                 id=budget.budget_id,
                 scope=budget_scope_name(budget.scope),
                 subject=budget.subject,
+                subject_name=budget.subject_name or budget.subject,
                 period=budget_period_name(budget.period),
                 limit_usd=dollars_of(budget.limit_micros),
                 spent_usd=dollars_of(budget.spent_micros),

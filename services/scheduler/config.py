@@ -65,8 +65,6 @@ class SchedulerSettings(ServiceSettings):
     """Longest time of a reservation with all its extensions."""
     longest_reservation_wait: timedelta = timedelta(hours=48)
     """Longest time that a reservation waits for its GPUs before it is cancelled."""
-    longest_preparing: timedelta = timedelta(hours=1)
-    """Longest time between the GPUs of a reservation and the first moment in which people can log in."""
     no_show_after: Annotated[timedelta, Field(ge=timedelta(0))] = timedelta(hours=1)
     """Time without any login after which a reservation is ended; 0 if it never is."""
     reservation_lease_renewal: Annotated[timedelta, Field(gt=timedelta(0))] = timedelta(minutes=10)

@@ -178,7 +178,7 @@ async def test_a_budget_is_set_shown_enforced_and_removed(money: Money) -> None:
     budget_id = (await money.http.put("/api/v1/billing/budgets", json=budget, headers=money.admin)).json()["id"]
     await money.stores.ledger.hold(money.user_account, 1_000_000, "job:1", "")
     listed = (await money.http.get("/api/v1/billing/budgets", headers=money.admin)).json()["budgets"]
-    assert listed == [{**budget, "id": budget_id, "spent_usd": 1.0}]
+    assert listed == [{**budget, "id": budget_id, "subject_name": "ada", "spent_usd": 1.0}]
     for status in (204, 404):
         gone = await money.http.delete(f"/api/v1/billing/budgets/{budget_id}", headers=money.admin)
         assert gone.status_code == status

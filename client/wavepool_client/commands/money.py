@@ -201,7 +201,7 @@ def list_budgets(
     rows = [
         (
             one["id"],
-            f"{one['scope'].lower()} {one['subject']}",
+            f"{one['scope'].lower()} {one['subject_name']}",
             one["period"].lower(),
             dollars_text(one["limit_usd"]),
             dollars_text(one["spent_usd"]),

@@ -25,7 +25,8 @@ ACCOUNT_DAYS_LEFT = "account.credit_days_left"
 CLOUD_SHARE = "operator.cloud_credit_spent_share"
 CLOUD_RATE = "operator.burn_rate_usd_per_hour"
 CLOUD_DAYS_LEFT = "operator.cloud_credit_days_left"
-BUDGET_SHARE = "operator.machine_budget_spent_share"
+MACHINE_BUDGET_SHARE = "operator.machine_budget_spent_share"
+BUDGET_SHARE = "budget.charged_share"
 
 LONGEST_FORECAST_DAYS = 36_500.0
 """A hundred years: what is forecast when nothing is spent, so that every reading is a finite number."""
@@ -57,6 +58,16 @@ class AccountSpending:
 
     account_id: str
     name: str
+    spending: Spending
+
+
+@dataclass(frozen=True)
+class BudgetSpending:
+    """What was charged of a budget in its present period; `account_id` is empty if it is not one of an account."""
+
+    budget_id: str
+    text: str
+    account_id: str
     spending: Spending
 
 
@@ -99,6 +110,12 @@ def account_readings(account: AccountSpending, windows: Windows, now: datetime) 
     yield _forecast_reading(ACCOUNT_DAYS_LEFT, account.spending, windows, now, labels, details)
 
 
+def budget_reading(budget: BudgetSpending, now: datetime) -> Reading:
+    """How much of a budget is charged. Holds do not count: most of a hold comes back."""
+    labels = {"budget": budget.budget_id} | ({ACCOUNT_LABEL: budget.account_id} if budget.account_id else {})
+    return _share_reading(BUDGET_SHARE, budget.spending, now, labels, {"budget": budget.text})
+
+
 def operator_readings(
     cloud: Spending, machine_budget_micros: int | None, windows: Windows, now: datetime
 ) -> Iterator[Reading]:
@@ -107,7 +124,7 @@ def operator_readings(
         yield _share_reading(CLOUD_SHARE, cloud, now, {}, {})
         yield _forecast_reading(CLOUD_DAYS_LEFT, cloud, windows, now, {}, {})
     if machine_budget_micros is not None:
-        yield _share_reading(BUDGET_SHARE, Spending(machine_budget_micros, cloud.spent_micros), now, {}, {})
+        yield _share_reading(MACHINE_BUDGET_SHARE, Spending(machine_budget_micros, cloud.spent_micros), now, {}, {})
     yield _rate_reading(CLOUD_RATE, cloud, windows, now, {}, {})
 
 
@@ -157,7 +174,12 @@ def _share_rules(threshold: float) -> Iterator[Rule]:
     for kind, reading, text in (
         ("account-credit", ACCOUNT_SHARE, "{account_name} has spent {spent} of its credit of {granted} ({percent})."),
         ("cloud-credit", CLOUD_SHARE, "Machines have cost {spent} of the cloud credit of {granted} ({percent})."),
-        ("machine-budget", BUDGET_SHARE, "Machines have cost {spent} of their budget of {granted} ({percent})."),
+        (
+            "machine-budget",
+            MACHINE_BUDGET_SHARE,
+            "Machines have cost {spent} of their budget of {granted} ({percent}).",
+        ),
+        ("budget", BUDGET_SHARE, "Of the {budget}, {spent} of {granted} are charged ({percent})."),
     ):
         yield Rule(
             share_rule_name(kind, threshold),
@@ -165,7 +187,7 @@ def _share_rules(threshold: float) -> Iterator[Rule]:
             reading,
             Comparison.AT_LEAST,
             threshold,
-            # Only new credit lowers a share, so nothing trembles here, and every top-up below the threshold re-arms.
+            # Only new credit, a refund or a new period lowers a share, so nothing trembles here, and each re-arms.
             threshold,
             timedelta(0),
             text,

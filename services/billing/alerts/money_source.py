@@ -10,6 +10,7 @@ from services.billing.alert_rules.money import (
     Windows,
     account_readings,
     account_share_reading,
+    budget_reading,
     operator_readings,
 )
 from services.billing.alerts import money_metrics
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from datetime import datetime, timedelta
 
     from servicekit.clock import Clock
-    from services.billing.alert_rules.money import AccountSpending
+    from services.billing.alert_rules.money import AccountSpending, BudgetSpending
     from services.billing.alert_rules.rule import Reading
     from services.billing.alerts.evaluator import Evaluator
     from services.billing.store.money_figures import MachineCost, MoneyFigures
@@ -87,11 +88,15 @@ class MoneySource:
         cost = await self._figures.machine_cost(*since)
         charged_micros = sum(account.spending.burn_micros for account in accounts)
         money_metrics.show_burn(charged_micros, cost.burn_micros, self._windows.burn)
-        readings = self._readings(accounts, cost, now)
+        readings = self._readings(accounts, cost, await self._figures.budgets(now), now)
         await self._evaluator.take_all(SOURCE, readings, self._interval * _MISSED_INTERVALS, now)
 
-    def _readings(self, accounts: Sequence[AccountSpending], cost: MachineCost, now: datetime) -> Iterator[Reading]:
+    def _readings(
+        self, accounts: Sequence[AccountSpending], cost: MachineCost, budgets: Sequence[BudgetSpending], now: datetime
+    ) -> Iterator[Reading]:
         cloud = Spending(self._cloud_credit_micros, cost.total_micros, cost.burn_micros, cost.forecast_micros)
         yield from operator_readings(cloud, self._machine_budget_micros, self._windows, now)
         for account in accounts:
             yield from account_readings(account, self._windows, now)
+        for budget in budgets:
+            yield budget_reading(budget, now)

@@ -1,6 +1,6 @@
 """Budgets: how much may be charged in a period, to an account, for a user, or in a queue.
 
-A hard budget refuses a hold that could exceed it. A soft one refuses nothing: it is there to be watched.
+A hard budget refuses a hold that could exceed it. A soft one refuses nothing. Alerts watch both.
 """
 
 from __future__ import annotations
@@ -48,12 +48,18 @@ class Budget:
     period: Period
     limit_micros: int
     hard: bool
+    subject_name: str = ""
+    """The account's or user's name; a queue's is its subject."""
+
+    @property
+    def text(self) -> str:
+        """The budget for people, such as `budget of user ada (for each day)`."""
+        return f"budget of {self.scope} {self.subject_name or self.subject} ({_PERIOD_TEXT[self.period]})"
 
     def check_room(self, spent_micros: int, amount_micros: int) -> None:
         """Raises BudgetExceededError if a hard budget has no room; `spent_micros` counts charges and open holds."""
         if self.hard and spent_micros + amount_micros > self.limit_micros:
-            name = f"budget of {self.scope} {self.subject} ({_PERIOD_TEXT[self.period]})"
-            raise BudgetExceededError(name, self.limit_micros, spent_micros, amount_micros)
+            raise BudgetExceededError(self.text, self.limit_micros, spent_micros, amount_micros)
 
 
 def period_start(period: Period, now: datetime) -> datetime:

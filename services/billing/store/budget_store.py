@@ -10,7 +10,7 @@ from services.billing.errors import NotFoundError
 from services.billing.ledger.budgets import Budget, Period, Scope, period_start
 from services.billing.ledger.holds import HoldState
 from services.billing.store.journal import CHARGED_MICROS, CHARGING
-from services.billing.store.tables import budgets, holds, transactions
+from services.billing.store.tables import accounts, budgets, holds, transactions, users
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -22,6 +22,15 @@ if TYPE_CHECKING:
     from servicekit.clock import Clock
     from servicekit.db.database import Database
     from services.billing.ledger.holds import Purpose
+
+
+_NAMED = (
+    select(budgets, func.coalesce(accounts.c.name, users.c.name).label("subject_name"))
+    .join(
+        accounts, (budgets.c.scope == Scope.ACCOUNT.value) & (accounts.c.account_id == budgets.c.subject), isouter=True
+    )
+    .join(users, (budgets.c.scope == Scope.USER.value) & (users.c.user_id == budgets.c.subject), isouter=True)
+)
 
 
 class BudgetStore:
@@ -61,11 +70,16 @@ class BudgetStore:
         """All budgets, each with what is spent or on hold in its present period, in micro-dollars."""
         now = self._clock.now()
         async with self._database.reading() as connection:
-            rows = (await connection.execute(select(budgets).order_by(budgets.c.scope, budgets.c.subject))).all()
-            found = [_budget_from_row(row) for row in rows]
             return [
-                (budget, await spent_micros(connection, budget, period_start(budget.period, now))) for budget in found
+                (budget, await spent_micros(connection, budget, period_start(budget.period, now)))
+                for budget in await all_budgets(connection)
             ]
+
+
+async def all_budgets(connection: AsyncConnection) -> Sequence[Budget]:
+    """All budgets."""
+    query = _NAMED.order_by(budgets.c.scope, budgets.c.subject, budgets.c.period)
+    return [_budget_from_row(row) for row in await connection.execute(query)]
 
 
 async def limits_of(connection: AsyncConnection, account_id: str, purpose: Purpose) -> Sequence[Budget]:
@@ -75,12 +89,20 @@ async def limits_of(connection: AsyncConnection, account_id: str, purpose: Purpo
     """
     subjects = [(Scope.ACCOUNT, account_id), (Scope.USER, purpose.user_id), (Scope.QUEUE, purpose.queue)]
     ours = or_(*[and_(budgets.c.scope == scope.value, budgets.c.subject == subject) for scope, subject in subjects])
-    query = select(budgets).where(ours).order_by(budgets.c.budget_id).with_for_update()
+    query = _NAMED.where(ours).order_by(budgets.c.budget_id).with_for_update(of=budgets)
     return [_budget_from_row(row) for row in await connection.execute(query)]
 
 
 async def spent_micros(connection: AsyncConnection, budget: Budget, since: datetime) -> int:
     """Micro-dollars that are charged since then, less refunds, and what open holds may still charge."""
+    held = select(func.sum(holds.c.amount_micros - holds.c.charged_micros)).where(
+        _is_of(budget), holds.c.state == HoldState.OPEN.value
+    )
+    return await charged_micros(connection, budget, since) + int(await connection.scalar(held) or 0)
+
+
+async def charged_micros(connection: AsyncConnection, budget: Budget, since: datetime) -> int:
+    """Micro-dollars that are charged since then, less refunds."""
     charged = select(func.sum(CHARGED_MICROS)).where(
         transactions.c.create_time >= since, transactions.c.kind.in_([kind.value for kind in CHARGING])
     )
@@ -88,10 +110,7 @@ async def spent_micros(connection: AsyncConnection, budget: Budget, since: datet
         charged = charged.where(transactions.c.account_id == budget.subject)
     else:
         charged = charged.join(holds, transactions.c.hold_id == holds.c.hold_id).where(_is_of(budget))
-    held = select(func.sum(holds.c.amount_micros - holds.c.charged_micros)).where(
-        _is_of(budget), holds.c.state == HoldState.OPEN.value
-    )
-    return int(await connection.scalar(charged) or 0) + int(await connection.scalar(held) or 0)
+    return int(await connection.scalar(charged) or 0)
 
 
 def _is_of(budget: Budget) -> ColumnElement[bool]:
@@ -100,4 +119,5 @@ def _is_of(budget: Budget) -> ColumnElement[bool]:
 
 
 def _budget_from_row(row: Row[Any]) -> Budget:
-    return Budget(row.budget_id, Scope(row.scope), row.subject, Period(row.period), row.limit_micros, row.hard)
+    period, limit_micros = Period(row.period), row.limit_micros
+    return Budget(row.budget_id, Scope(row.scope), row.subject, period, limit_micros, row.hard, row.subject_name or "")

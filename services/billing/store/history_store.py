@@ -53,7 +53,7 @@ class HistoryStore:
         return [Day(day, **(nothing | figures)) for day, figures in sorted(found.items())]
 
 
-def _charges(account_id: str, first: datetime, end: datetime) -> Select[int, int, Any]:
+def _charges(account_id: str, first: datetime, end: datetime) -> Select[int, int, Any, Any]:
     day = day_of(transactions.c.create_time)
     # A reservation is charged in parts, and a job at once.
     part = transactions.alias()

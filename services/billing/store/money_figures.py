@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import case, func, select
 
-from services.billing.alert_rules.money import AccountSpending, Spending
+from services.billing.alert_rules.money import AccountSpending, BudgetSpending, Spending
 from services.billing.ledger.books import COST_BOOKS, OPERATOR, Book
+from services.billing.ledger.budgets import Scope, period_start
+from services.billing.store.budget_store import all_budgets, charged_micros
 from services.billing.store.journal import CHARGED_MICROS, CHARGING, read_sums
 from services.billing.store.tables import accounts, balances, machine_usage, transactions
 
@@ -79,6 +81,21 @@ class MoneyFigures:
             spending = Spending(int(row.granted or 0), int(row.charged or 0), max(0, burn), max(0, forecast))
             found.append(AccountSpending(row.account_id, row.name, spending))
         return found
+
+    async def budgets(self, now: datetime) -> Sequence[BudgetSpending]:
+        """What was charged of each budget in its present period."""
+        async with self._database.reading() as connection:
+            return [
+                BudgetSpending(
+                    budget.budget_id,
+                    budget.text,
+                    budget.subject if budget.scope is Scope.ACCOUNT else "",
+                    Spending(
+                        budget.limit_micros, await charged_micros(connection, budget, period_start(budget.period, now))
+                    ),
+                )
+                for budget in await all_budgets(connection)
+            ]
 
     async def machine_cost(self, burn_since: datetime, forecast_since: datetime) -> MachineCost:
         """The cost of machines; an interval counts as a whole from its end on."""

@@ -210,6 +210,7 @@ def budget_to_proto(budget: Limit, spent_micros: int) -> pb.Budget:
         limit_micros=budget.limit_micros,
         hard=budget.hard,
         spent_micros=spent_micros,
+        subject_name=budget.subject_name,
     )
 
 

@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 
 GRACE = timedelta(seconds=120)
 """Time after the end of a reservation in which its session still lives."""
+SILENCE_AFTER_END = timedelta(minutes=10)
+"""A machine that has not told the end of a session so long after it is lost."""
+LONGEST_PREPARING = timedelta(hours=1)
+"""Longest time between its GPUs and the first moment in which people can log in."""
 PART = timedelta(minutes=1)
 """The time between two charges while a reservation goes on."""
 _NOTHING = timedelta(0)
@@ -100,6 +104,17 @@ class Reservation:
     def expire_time(self) -> datetime | None:
         """When its time is up; None before it is active."""
         return self.active_time + self.total if self.active_time else None
+
+    @property
+    def longest_lease(self) -> timedelta:
+        """For how long its machine is leased: nobody who is silent for an hour ends it early."""
+        return self.total + GRACE + SILENCE_AFTER_END + LONGEST_PREPARING
+
+    def lease_left(self, now: datetime) -> timedelta:
+        """For how long it needs its lease from now on; 0 if no more."""
+        if self.expire_time is None:
+            return self.longest_lease
+        return max(_NOTHING, self.expire_time + GRACE + SILENCE_AFTER_END - now)
 
     @property
     def users(self) -> tuple[str, ...]:

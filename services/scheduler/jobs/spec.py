@@ -28,6 +28,8 @@ class WorkKind(NamedTuple):
     gpus: int = 1
     eighths: int = EIGHTHS_PER_GPU
     own_job_id: str = ""
+    longest_seconds: int = 0
+    """For how long a reservation has its machine; 0 for jobs, which are short."""
 
 
 @dataclass(frozen=True)

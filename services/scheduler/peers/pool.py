@@ -66,6 +66,11 @@ _LEASE_ERRORS: dict[grpc.StatusCode, type[PoolError]] = {
 }
 
 
+Blocked = tuple[tuple[str, ...], int, str, int]
+"""What vmpool gives a reason for: GPU types, the number of GPUs of one machine, the job that wants its own, and the
+seconds for which a reservation has its machine."""
+
+
 @dataclass(frozen=True)
 class Placed:
     """A job's lease with the state of its machine. `gang_id` is common to the leases of a gang, and empty without."""
@@ -130,11 +135,10 @@ class Pool:
         with _translated(_LEASE_ERRORS):
             await self._stub.ReleaseLease(request, timeout=CALL_SECONDS)
 
-    async def report_demand(self, jobs_by_kind: Mapping[WorkKind, int]) -> dict[tuple[tuple[str, ...], int, str], str]:
+    async def report_demand(self, jobs_by_kind: Mapping[WorkKind, int]) -> dict[Blocked, str]:
         """Reports all waiting jobs by their kind.
 
-        Gives the reason for each blocked kind, by its GPU types, its number of GPUs and the job that wants a machine of
-        its own, with the next step that vmpool tries.
+        Gives the reason for each blocked kind, with the next step that vmpool tries.
         """
         demands = [
             vmpool_pb2.Demand(
@@ -144,6 +148,7 @@ class Pool:
                 eighths=kind.eighths,
                 jobs=jobs,
                 own_job_id=kind.own_job_id,
+                longest_time=Duration(seconds=kind.longest_seconds) if kind.longest_seconds else None,
             )
             for kind, jobs in sorted(jobs_by_kind.items())
         ]
@@ -152,8 +157,8 @@ class Pool:
                 vmpool_pb2.ReportDemandRequest(demands=demands), timeout=CALL_SECONDS
             )
         return {
-            (tuple(blocked.gpu_types), blocked.gpus, blocked.own_job_id): blocked.reason
-            for blocked in answer.blocked_demands
+            (tuple(one.gpu_types), one.gpus, one.own_job_id, one.longest_time.seconds): one.reason
+            for one in answer.blocked_demands
         }
 
     async def watch_machines(self) -> AsyncIterator[vmpool_pb2.MachineEvent]:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from services.scheduler.jobs.spec import WorkKind
-    from services.scheduler.peers.pool import Pool
+    from services.scheduler.peers.pool import Blocked, Pool
     from services.scheduler.queue.inventory import Inventory
     from services.scheduler.queue.waiting import Lane, WaitingJobs
 
@@ -24,9 +24,6 @@ REPEAT_SECONDS = 5.0
 
 MOST_OWN_MACHINES = 100
 """So many jobs, the oldest, have machines of their own started at a time; the others follow."""
-
-Blocked = tuple[tuple[str, ...], int, str]
-"""What the pool gives a reason for: GPU types, the number of GPUs of one machine, and the job that wants its own."""
 
 
 class DemandReporter:
@@ -62,7 +59,8 @@ class DemandReporter:
             return f"no machine with {types} can give {what}: its GPUs are not in such partitions, or not shared"
         if lane.reuse is Reuse.REUSE:
             return ""
-        return self._blocked.get((lane.gpu_types, lane.resources.least.gpus, lane.own_job_id), "")
+        key = lane.gpu_types, lane.resources.least.gpus, lane.own_job_id, lane.longest_seconds
+        return self._blocked.get(key, "")
 
     def _demand(self) -> dict[WorkKind, int]:
         """Jobs by kind. No machine is asked for in vain: the next one will be partitioned as those before it were."""

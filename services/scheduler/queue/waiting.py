@@ -40,6 +40,8 @@ class Lane(NamedTuple):
     reuse: Reuse = Reuse.REUSE_OR_CREATE
     own_job_id: str = ""
     """Its only job, if that wants a machine that is started for it; else empty."""
+    longest_seconds: int = 0
+    """For how long its reservations have their machines; 0 for jobs, which are short."""
 
     @property
     def place(self) -> Place:
@@ -49,7 +51,10 @@ class Lane(NamedTuple):
     @property
     def kind(self) -> WorkKind:
         """What the pool is asked for."""
-        return WorkKind(self.gpu_types, self.resources.least.gpus, self.resources.eighths_of_each, self.own_job_id)
+        resources = self.resources
+        return WorkKind(
+            self.gpu_types, resources.least.gpus, resources.eighths_of_each, self.own_job_id, self.longest_seconds
+        )
 
 
 class Ahead(NamedTuple):
@@ -218,4 +223,5 @@ class WaitingJobs:
 def lane_of(job: Job) -> Lane:
     """The lane that the job is in."""
     spec = job.spec
-    return Lane(spec.queue, spec.gpu_types, job.has_definition, spec.resources, spec.reuse, job.own_job_id)
+    longest = int(job.reservation.longest_lease.total_seconds()) if job.reservation else 0
+    return Lane(spec.queue, spec.gpu_types, job.has_definition, spec.resources, spec.reuse, job.own_job_id, longest)

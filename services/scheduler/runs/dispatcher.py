@@ -21,7 +21,6 @@ from services.scheduler.peers.pool import (
 )
 from services.scheduler.queue.ordering import Claim
 from services.scheduler.queue.provisioning import placed_payload, start_kind_name
-from services.scheduler.runs.session_attempt import lease_term
 from services.scheduler.wire import payloads
 from vocabulary.verdicts import INFRA_ERROR
 
@@ -184,7 +183,7 @@ class Dispatcher:
     async def _lease(self, job: Job, placement: Placement | None) -> Placed:
         term = self._settings.lease_duration
         if job.reservation:
-            term = lease_term(job.reservation, self._clock.now(), self._settings.longest_preparing)
+            term = job.reservation.longest_lease
         if placement is None:
             return await self._pool.acquire(job, term)
         (placed,) = await self._pool.place(job, [placement], term)

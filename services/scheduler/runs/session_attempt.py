@@ -23,7 +23,14 @@ from services.scheduler.jobs.errors import (
     WrongReservationStateError,
 )
 from services.scheduler.jobs.job import Outcome
-from services.scheduler.jobs.reservation import GRACE, Extension, Reservation, ReservationState
+from services.scheduler.jobs.reservation import (
+    GRACE,
+    LONGEST_PREPARING,
+    SILENCE_AFTER_END,
+    Extension,
+    Reservation,
+    ReservationState,
+)
 from services.scheduler.jobs.states import JobState
 from services.scheduler.peers.executors import (
     ExecutorError,
@@ -58,15 +65,7 @@ log = get_logger(__name__)
 CLOSE_GRACE = timedelta(seconds=10)
 """Time for the processes of a session that is cancelled, between SIGTERM and SIGKILL."""
 RETRY_BACKOFF = Backoff(first=timedelta(seconds=0.1), longest=timedelta(seconds=5))
-SILENCE_AFTER_END = timedelta(minutes=10)
-"""A machine that has not told the end of a session so long after it is lost."""
 _ENDS_FROM_INSIDE = frozenset({session_pb2.SESSION_END_REASON_SANDBOX_ENDED, session_pb2.SESSION_END_REASON_CLOSED})
-
-
-def lease_term(reservation: Reservation, now: datetime, preparing: timedelta) -> timedelta:
-    """For how long a reservation needs its lease from now on: nobody who is silent for an hour ends it early."""
-    end = reservation.end_if_opened(now) + GRACE + SILENCE_AFTER_END
-    return end - now + (timedelta(0) if reservation.active_time else preparing)
 
 
 class SessionAttempt(LeasedAttempt):
@@ -159,7 +158,7 @@ class SessionAttempt(LeasedAttempt):
 
     def _later_duties(self) -> Iterable[tuple[float, Duty]]:
         if self._reservation.active_time is None:
-            return [(self._seconds_until(self._started + self._settings.longest_preparing), self._exceed_preparing)]
+            return [(self._seconds_until(self._started + LONGEST_PREPARING), self._exceed_preparing)]
         return self._active_duties()
 
     def _active_duties(self) -> list[tuple[float, Duty]]:
@@ -314,8 +313,7 @@ class SessionAttempt(LeasedAttempt):
             log.info("a lease is not renewed", extra={"job_id": self.job.job_id, "reason": str(error)})
 
     async def _renew_for(self, reservation: Reservation) -> None:
-        term = lease_term(reservation, self._clock.now(), self._settings.longest_preparing)
-        if term > timedelta(0):
+        if term := reservation.lease_left(self._clock.now()):
             await self._pool.renew(self.lease.lease_id, term)
 
     async def _pass_cancellation_on(self) -> Job:
@@ -339,8 +337,8 @@ class SessionAttempt(LeasedAttempt):
 
     async def _exceed_preparing(self) -> Job:
         if self._reservation.active_time is None:
-            longest = self._settings.longest_preparing
-            raise AttemptLostError(f"the machine did not open the session within {longest}", machine_suspect=True)
+            reason = f"the machine did not open the session within {LONGEST_PREPARING}"
+            raise AttemptLostError(reason, machine_suspect=True)
         return await asyncio.Future()
 
     async def _exceed_time(self) -> Job:

@@ -53,7 +53,8 @@ class BillingFunding:
             return Funds(unknown=f"billing does not tell what may be spent ({rpc_failure(error).message})")
         if not answer.HasField("budget_micros"):
             return Funds()
-        return funds_left(answer.budget_micros, answer.spent_micros, unsettled, now)
+        reserved_until = await self._usage.reserved_until()
+        return funds_left(answer.budget_micros, answer.spent_micros, unsettled, now, reserved_until)
 
     async def _answer(self, besides: frozenset[str], now: datetime) -> pb.GetMachineBudgetResponse:
         time, answer = self._answers.get(besides, (None, None))

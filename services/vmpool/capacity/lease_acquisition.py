@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from services.vmpool import metrics
 from services.vmpool.errors import MachineNotReadyError, NoCapacityError, SlotTakenError
+from services.vmpool.machines.lease import Holder
 from vocabulary.slots import gpus_for, size_text
 
 if TYPE_CHECKING:
@@ -66,4 +67,8 @@ class LeaseAcquisition:
         starting, plan = await self._sizer.resize()
         if starting:
             return f"{starting} on the way"
-        return plan.blocked.get((request.gpu_types, gpus_for(request.eighths))) or "all are in use"
+        work = (request.gpu_types, gpus_for(request.eighths))
+        if request.holder is Holder.JOB:
+            return plan.blocked.get(work) or "all are in use"
+        reasons = (reason for (*kind, _), reason in plan.blocked_reserved.items() if tuple(kind) == work)
+        return next(reasons, "") or "all are in use, or end too soon"

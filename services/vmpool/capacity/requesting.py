@@ -94,7 +94,7 @@ class Requesting:
         machine = replace(
             machine,
             request_id=asked.request_id,
-            max_duration=asked.max_duration,
+            max_duration=asked.max_duration or machine.max_duration,
             max_price_micros_per_hour=asked.max_price_micros_per_hour or machine.max_price_micros_per_hour,
             reason=f"{machine.reason}: {asked.reason}" if asked.reason else machine.reason,
         )

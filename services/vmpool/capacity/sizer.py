@@ -184,6 +184,7 @@ def ordered_machine(start: Start, machine_id: str, token: str, limits: Limits, n
         backend=offer.backend,
         region=offer.region,
         spot=offer.spot,
+        max_duration=offer.longest_life,
         max_price_micros_per_hour=limits.offers.max_price_micros_per_gpu_hour * offer.gpu_count,
         origin=start.origin,
         own_job_id=start.own_job_id,

@@ -13,9 +13,10 @@ from servicekit.logging import get_logger
 from services.vmpool import metrics
 from services.vmpool.errors import ProviderError, StaleMachineError
 from services.vmpool.machines.machine import ON_THE_WAY, MachineState
+from services.vmpool.providers.provider import Outliving
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable
+    from collections.abc import Awaitable, Sequence
 
     from services.vmpool.lifecycle.driver import MachineDriver
     from services.vmpool.lifecycle.orphans import Orphans
@@ -89,7 +90,10 @@ class Reconciler:
         await self._orphans.look()
 
     async def close(self) -> None:
-        """End the steps under way, and end all machines of the providers that end with the pool."""
+        """End the steps under way, and end all machines of the providers that end with the pool.
+
+        Machines with reservations are left if their provider can keep them.
+        """
         if self._orders:
             # A cancelled order could still reach the provider, after the machine was released.
             await asyncio.wait(self._orders, timeout=self._order_seconds)
@@ -97,10 +101,22 @@ class Reconciler:
         for step in steps:
             step.cancel()
         await asyncio.gather(*steps, self._orphans.close(), return_exceptions=True)
-        ending = {provider.name for provider in self._providers if provider.ends_with_pool}
-        for _ in range(CLOSE_ATTEMPTS if ending else 0):
-            remaining = [m for m in await self._machines.unreleased() if m.provider in ending]
+        for attempt in range(CLOSE_ATTEMPTS if any(each.ends_with_pool for each in self._providers) else 0):
+            remaining = self._ending(await self._machines.unreleased(), log_reserved=not attempt)
             await asyncio.gather(*(self._guarded(machine, self._driver.end(machine)) for machine in remaining))
+
+    def _ending(self, machines: Sequence[Machine], *, log_reserved: bool) -> Sequence[Machine]:
+        """The machines that end with the pool."""
+        ending = {provider.name for provider in self._providers if provider.ends_with_pool}
+        keeping = {p.name for p in self._providers if isinstance(p, Outliving) and p.keeps_reserved}
+        found = [machine for machine in machines if machine.provider in ending]
+        for machine in found if log_reserved else ():
+            if machine.reservation_ids:
+                fate = "goes on without the pool" if machine.provider in keeping else "ends with the pool"
+                ids = list(dict.fromkeys(machine.reservation_ids))
+                extra = {"machine_id": machine.machine_id, "reservation_ids": ids}
+                log.warning("machine %s %s, and so do its reservations", machine.machine_id, fate, extra=extra)
+        return [machine for machine in found if not (machine.reservation_ids and machine.provider in keeping)]
 
     async def _look_for_orphans(self) -> None:
         """Look for orphans. If a provider's list is slow, the look goes on during later passes."""

@@ -246,6 +246,18 @@ def check_placement_on(machine: Machine, placement: Placement, gpu_types: Sequen
         raise InvalidFieldError("placements.slots.gpu", f"machine {machine.machine_id} has {has}; it is {last}")
 
 
+def check_lasts(machine: Machine, end: datetime) -> None:
+    """Raises InvalidFieldError if a reservation would end after the longest life of the machine."""
+    if machine.lasts_until(end) or machine.life_end is None:
+        return
+    raise InvalidFieldError(
+        "duration",
+        f"machine {machine.machine_id} reaches its longest life of {machine.max_duration.total_seconds():g} s "
+        f"(max_duration of its order, or VMPOOL_{machine.provider.upper()}_MAX_DURATION) "
+        f"{(end - machine.life_end).total_seconds():g} s before the end of the reservation: take another machine",
+    )
+
+
 def start_kind(machine: Machine, now: datetime) -> StartKind:
     """COLD_START if the machine became ready only just now and has not served yet, else WARM_REUSE."""
     fresh = machine.jobs_run == 0 and machine.ready_time is not None and now - machine.ready_time <= COLD_START_WINDOW

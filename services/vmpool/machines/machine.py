@@ -288,6 +288,15 @@ class Machine:
         return now - self.provision_time >= self.max_duration
 
     @property
+    def life_end(self) -> datetime | None:
+        """The time at which it reaches its longest life, counted from its order; None if there is no limit."""
+        return (self.provision_time or self.create_time) + self.max_duration if self.max_duration else None
+
+    def lasts_until(self, end: datetime) -> bool:
+        """True if it does not reach its longest life before `end`."""
+        return self.life_end is None or end <= self.life_end
+
+    @property
     def tariff(self) -> Tariff:
         """Its provider's price and billing rules."""
         return Tariff(self.price_micros_per_hour, self.minimum_billed, self.billing_increment)

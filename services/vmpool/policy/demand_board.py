@@ -8,18 +8,20 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from services.vmpool.machines.lease import Holder
 from services.vmpool.policy.packing import Demand
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime, timedelta
+    from collections.abc import Iterable, Sequence
+    from datetime import datetime
 
     from services.vmpool.machines.lease import LeaseRequest, PlacedRequest
 
-Kind = tuple[str, int, tuple[str, ...]]
-"""GPU type, eighths in all, and fallback GPU types."""
+Kind = tuple[str, int, tuple[str, ...], timedelta]
+"""GPU type, eighths in all, fallback GPU types, and the length of reservations."""
 
 
 @dataclass(frozen=True)
@@ -56,26 +58,33 @@ class DemandBoard:
         refused = self._refused_now(now)
         reported = self._reported_now(now)
         return [
-            Demand(gpu_type, eighths, max(refused[kind], reported[kind]), fallbacks)
+            Demand(gpu_type, eighths, max(refused[kind], reported[kind]), fallbacks, longest_time=length)
             for kind in sorted(refused.keys() | reported.keys())
-            for gpu_type, eighths, fallbacks in [kind]
+            for gpu_type, eighths, fallbacks, length in [kind]
         ] + [demand for demand in self._own(now) if demand.own_job_id not in self._granted]
 
     def _refused_now(self, now: datetime) -> Counter[Kind]:
         self._refused = {
             job_id: (request, time) for job_id, (request, time) in self._refused.items() if now - time < self._lifetime
         }
-        return Counter(kind for request, _ in self._refused.values() for kind in _kinds(request))
+        reported = [
+            (one.gpu_type, one.eighths, one.fallback_gpu_types, one.longest_time)
+            for one in self._fresh(now)
+            if not one.own_job_id
+        ]
+        return Counter(_nearest(kind, reported) for request, _ in self._refused.values() for kind in _kinds(request))
 
     def _reported_now(self, now: datetime) -> Counter[Kind]:
         waiting: Counter[Kind] = Counter()
         for demand in self._fresh(now):
             if not demand.own_job_id:
-                waiting[demand.gpu_type, demand.eighths, demand.fallback_gpu_types] += demand.jobs
+                kind = (demand.gpu_type, demand.eighths, demand.fallback_gpu_types, demand.longest_time)
+                waiting[kind] += demand.jobs
         own = {demand.own_job_id for demand in self._own(now)}
         granted = (request for job_id, request in self._granted.items() if job_id not in own)
+        taken = Counter(_nearest(kind, waiting) for request in granted for kind in _kinds(request))
         # Counters subtract down to zero and no further.
-        return waiting - Counter(kind for request in granted for kind in _kinds(request))
+        return waiting - taken
 
     def _own(self, now: datetime) -> Sequence[Demand]:
         """The jobs that want machines of their own."""
@@ -87,4 +96,12 @@ class DemandBoard:
 
 def _kinds(request: LeaseRequest | PlacedRequest) -> list[Kind]:
     """The kind of each lease of a request; a gang is reported as so many jobs."""
-    return [(request.gpu_type, size, request.fallback_gpu_types) for size in request.sizes]
+    length = request.duration if request.holder is Holder.RESERVATION else timedelta(0)
+    return [(request.gpu_type, size, request.fallback_gpu_types, length) for size in request.sizes]
+
+
+def _nearest(kind: Kind, reported: Iterable[Kind]) -> Kind:
+    """The reported kind that a request belongs to: a reservation's time runs on between its report and its request."""
+    *same, length = kind
+    lengths = [other for *rest, other in reported if rest == same and bool(other) == bool(length)]
+    return (*kind[:3], min(lengths, key=lambda other: abs(other - length), default=length))

@@ -1,4 +1,7 @@
-"""The money for machines: every machine that is not settled yet holds its cost so far, and an hour more."""
+"""The money for machines: every machine that is not settled yet holds its cost so far, and an hour more.
+
+A machine with reservations, or for them, holds the cost until their end if that is later.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from typing import TYPE_CHECKING
 from vocabulary.money import dollars_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
     from datetime import datetime
 
     from services.vmpool.machines.machine import Machine
@@ -28,9 +31,12 @@ class Funds:
     budget_micros: int = 0
     unknown: str = ""
 
-    def refusal(self, offer: Offer) -> str:
-        """Why there is no money for the machine; empty if there is. A machine that costs nothing needs none."""
-        needed = reserve_micros(offer.tariff)
+    def refusal(self, offer: Offer, longest_time: timedelta = timedelta(0)) -> str:
+        """Why there is no money for the machine; empty if there is. A machine that costs nothing needs none.
+
+        `longest_time` is the length of the reservation that it is for.
+        """
+        needed = reserve_micros(offer.tariff, longest_time)
         if not needed:
             return ""
         if self.unknown:
@@ -44,27 +50,53 @@ class Funds:
             "raise BILLING_MACHINE_BUDGET, or stop machines"
         )
 
-    def without(self, offer: Offer) -> Funds:
-        """The money left after the machine is started."""
-        if self.left_micros is None:
-            return self
-        return replace(self, left_micros=self.left_micros - reserve_micros(offer.tariff))
+    def without(self, offer: Offer, longest_time: timedelta = timedelta(0)) -> Funds:
+        """The money left after the machine is started, for a reservation of that length if any."""
+        return self.less(reserve_micros(offer.tariff, longest_time))
+
+    def less(self, micros: int) -> Funds:
+        """The money left after so much is put aside."""
+        return self if self.left_micros is None else replace(self, left_micros=self.left_micros - micros)
 
 
-def funds_left(budget_micros: int, spent_micros: int, unsettled: Iterable[Machine], now: datetime) -> Funds:
-    """The money left of a budget; `spent_micros` is the cost of the settled machines."""
-    held = sum(held_micros(machine, now) for machine in unsettled)
+def funds_left(
+    budget_micros: int,
+    spent_micros: int,
+    unsettled: Iterable[Machine],
+    now: datetime,
+    reserved_until: Mapping[str, datetime] | None = None,
+) -> Funds:
+    """The money left of a budget; `spent_micros` is the cost of the settled machines.
+
+    `reserved_until` has the end of the last reservation that stands on each machine with reservations.
+    """
+    ends = reserved_until or {}
+    held = sum(held_micros(machine, now, ends.get(machine.machine_id)) for machine in unsettled)
     return Funds(budget_micros - spent_micros - held, budget_micros)
 
 
-def held_micros(machine: Machine, now: datetime) -> int:
-    """The money that a machine holds: its cost so far and an hour more, or its final cost once it is released."""
+def held_micros(machine: Machine, now: datetime, reserved_until: datetime | None = None) -> int:
+    """The money that a machine holds: its cost so far and an hour more, or its final cost once it is released.
+
+    Instead of the hour it is the time until `reserved_until`, if that is longer.
+    """
     if machine.release_time is not None or not machine.rented:
         return machine.cost_until(now)
     so_far = max(machine.cost_until(now), machine.tariff.cost_micros(machine.tariff.minimum))
-    return so_far + machine.tariff.price_of(RESERVED_TIME)
+    ahead = max(RESERVED_TIME, reserved_until - now) if reserved_until else RESERVED_TIME
+    return so_far + machine.tariff.price_of(ahead)
 
 
-def reserve_micros(tariff: Tariff) -> int:
-    """The money that starting a machine reserves: its least cost, and an hour."""
-    return tariff.cost_micros(tariff.minimum) + tariff.price_of(RESERVED_TIME)
+def reserve_micros(tariff: Tariff, longest_time: timedelta = timedelta(0)) -> int:
+    """The money that starting a machine reserves: its least cost, and an hour, or a longer reservation."""
+    return tariff.cost_micros(tariff.minimum) + tariff.price_of(max(RESERVED_TIME, longest_time))
+
+
+def waiting_micros(machine: Machine, longest_time: timedelta) -> int:
+    """The money to put aside, beside what the machine holds, for a reservation of that length that waits for it.
+
+    A machine that has reservations holds enough for most: nothing more is put aside for it.
+    """
+    if machine.reservation_ids:
+        return 0
+    return machine.tariff.price_of(max(RESERVED_TIME, longest_time)) - machine.tariff.price_of(RESERVED_TIME)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from services.vmpool.policy.failures import Failures
 
 EXPECTED_USE = timedelta(hours=1)
+NO_TIME = timedelta(0)
 
 
 class SpotPolicy(StrEnum):
@@ -104,19 +105,20 @@ class Terms:
     trials: Mapping[Source, int] = field(default_factory=dict["Source", int])
     """Number of machines that may be started at sources that wasted some; other sources have no limit."""
 
-    def objection(self, offer: Offer, now: datetime) -> str:
-        """Why an offer of the right size is not taken; empty if it is."""
+    def objection(self, offer: Offer, now: datetime, longest_time: timedelta = NO_TIME) -> str:
+        """Why an offer of the right size is not taken, for a reservation of that length if any; empty if it is."""
         failed = self.backing_off.get(offer.source)
         failing = failed.outlook(now) if failed else ""
         waiting = (
             "" if self.trials.get(offer.source, 1) > 0 else "its latest machines were of no use; the next are tried"
         )
-        return failing or waiting or self.policy.objection(offer) or self.funds.refusal(offer)
+        lasting = offer.life_refusal(longest_time)
+        return lasting or failing or waiting or self.policy.objection(offer) or self.funds.refusal(offer, longest_time)
 
-    def after(self, offer: Offer) -> Terms:
+    def after(self, offer: Offer, longest_time: timedelta = NO_TIME) -> Terms:
         """The terms that are left after the offer is taken."""
         left = {source: count - (source == offer.source) for source, count in self.trials.items()}
-        return replace(self, funds=self.funds.without(offer), trials=left)
+        return replace(self, funds=self.funds.without(offer, longest_time), trials=left)
 
 
 @dataclass(frozen=True)
@@ -133,8 +135,18 @@ class Choice:
         return "; ".join((*self.passed_over, *trying))
 
 
-def choose_offer(gpu_types: Sequence[str], market: Market, terms: Terms, now: datetime, gpus: int = 1) -> Choice:
-    """The best offer for work on so many GPUs of one of these types, the first of which is the wanted one."""
+def choose_offer(
+    gpu_types: Sequence[str],
+    market: Market,
+    terms: Terms,
+    now: datetime,
+    gpus: int = 1,
+    longest_time: timedelta = NO_TIME,
+) -> Choice:
+    """The best offer for work on so many GPUs of one of these types, the first of which is the wanted one.
+
+    `longest_time` is the length of a reservation, for which the machine must last and be paid for.
+    """
     passed_over: list[str] = []
     for gpu_type in gpu_types:
         offered = [offer for offer in market.offers if offer.gpu_type == gpu_type]
@@ -142,7 +154,7 @@ def choose_offer(gpu_types: Sequence[str], market: Market, terms: Terms, now: da
         if not fitting:
             passed_over.append(_nothing_fits(gpu_type, gpus, offered, terms.policy))
         for offer in sorted(fitting, key=lambda offer: _preference(offer, terms.policy, market)):
-            reason = terms.objection(offer, now)
+            reason = terms.objection(offer, now, longest_time)
             if not reason:
                 return Choice(offer, tuple(dict.fromkeys(passed_over)))
             passed_over.append(f"{offer.source}: {reason}")

@@ -30,6 +30,8 @@ _NO_TIME = timedelta(0)
 
 Work = tuple[tuple[str, ...], int]
 """A kind of waiting work: the GPU types that it may run on, the wanted one first, and the GPUs that each job takes."""
+ReservedWork = tuple[tuple[str, ...], int, timedelta]
+"""The same of reservations, with their length."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +39,7 @@ class Demand:
     """`jobs` waiting jobs that each want `eighths` in all, of GPUs of that type or of a fallback type.
 
     More than 8 eighths are whole GPUs of one machine. With an `own_job_id` it is that job alone, and it wants a machine
-    that is started for it.
+    that is started for it. With a `longest_time` it is reservations of that length, which need machines that last.
     """
 
     gpu_type: str
@@ -45,6 +47,7 @@ class Demand:
     jobs: int
     fallback_gpu_types: tuple[str, ...] = ()
     own_job_id: str = ""
+    longest_time: timedelta = _NO_TIME
 
     @property
     def gpu_types(self) -> tuple[str, ...]:
@@ -62,7 +65,7 @@ class Wish:
     """A missing machine, of the first of these GPU types that can be had.
 
     `job_gpus` are the numbers of GPUs of the jobs for it, the highest first. All together they take `gpus_taken`. `own`
-    is the demand of the job that wants it for itself.
+    is the demand of the job that wants it for itself. With a `longest_time` it is for reservations of that length.
     """
 
     gpu_types: tuple[str, ...]
@@ -70,11 +73,19 @@ class Wish:
     job_gpus: tuple[int, ...] = (1,)
     gpus_taken: int = 1
     own: Demand | None = None
+    longest_time: timedelta = _NO_TIME
 
     @property
     def work(self) -> tuple[Work, ...]:
-        """The kinds of work that wait for it; none if it is for one job."""
-        return () if self.own else tuple((self.gpu_types, gpus) for gpus in self.job_gpus)
+        """The kinds of work that wait for it; none if it is for one job, or for reservations."""
+        return () if self.own or self.longest_time else tuple((self.gpu_types, gpus) for gpus in self.job_gpus)
+
+    @property
+    def reserved_work(self) -> tuple[ReservedWork, ...]:
+        """The kinds of reservations that wait for it."""
+        if self.own or not self.longest_time:
+            return ()
+        return tuple((self.gpu_types, gpus, self.longest_time) for gpus in self.job_gpus)
 
 
 @dataclass(frozen=True)
@@ -93,17 +104,28 @@ class Pace:
 
 @dataclass
 class _Bin:
-    """A machine to fill: an existing one with its id, or a wished one that takes only work for machines of its size."""
+    """A machine to fill: an existing one with its id, or a wished one that takes only work for machines of its size.
+
+    An existing one `lasts` for so long, None for ever; a wished one takes only work of the same `longest_time`.
+    """
 
     gpu_type: str
     occupied: tuple[int, ...]
     machine_id: str = ""
     eighths_in_turn: int = 0
+    lasts: timedelta | None = None
+    longest_time: timedelta = _NO_TIME
     job_gpus: set[int] = field(default_factory=set[int])
 
     @property
     def gpu_count(self) -> int:
         return len(self.occupied)
+
+    def suits(self, demand: Demand) -> bool:
+        """True if it is or will be there for as long as the work takes."""
+        if not self.machine_id:
+            return self.longest_time == demand.longest_time
+        return self.lasts is None or demand.longest_time <= self.lasts
 
     def take(self, eighths: int) -> bool:
         free = slots.free_slots(self.occupied, eighths)
@@ -124,6 +146,7 @@ class Packing:
 
     policy: OfferPolicy
     used: set[str] = field(default_factory=set[str])
+    reserved: dict[str, timedelta] = field(default_factory=dict[str, timedelta])
     _present: list[_Bin] = field(default_factory=list[_Bin])
     _wished: list[tuple[tuple[str, ...], _Bin]] = field(default_factory=list[tuple[tuple[str, ...], _Bin]])
 
@@ -135,6 +158,7 @@ class Packing:
                 gpu_types,
                 job_gpus=tuple(sorted(made.job_gpus, reverse=True)),
                 gpus_taken=sum(map(bool, made.occupied)),
+                longest_time=made.longest_time,
             )
             for gpu_types, made in self._wished
         )
@@ -149,14 +173,16 @@ class Packing:
         usual = self.policy.gpu_count_for(gpus)
         return sum(made.occupied.count(0) for _, made in self._wished if made.gpu_count > usual)
 
-    def add(self, machine: Machine, turns: int) -> None:
+    def add(self, machine: Machine, turns: int, now: datetime) -> None:
         """Add an existing machine, each of whose eighths can take `turns` more jobs in time."""
         in_turn = turns * machine.gpu_count * slots.EIGHTHS_PER_GPU
-        self._present.append(_Bin(machine.gpu_type, machine.occupied, machine.machine_id, in_turn))
+        lasts = machine.life_end - now if machine.life_end else None
+        self._present.append(_Bin(machine.gpu_type, machine.occupied, machine.machine_id, in_turn, lasts))
 
     def wish_for(self, demand: Demand) -> None:
         """Add a machine that is going to be asked for, with one job of that kind."""
-        made = _Bin(demand.gpu_type, (0,) * self.policy.gpu_count_for(demand.gpus))
+        free = (0,) * self.policy.gpu_count_for(demand.gpus)
+        made = _Bin(demand.gpu_type, free, longest_time=demand.longest_time)
         made.take(demand.eighths)
         self._wished.append((demand.gpu_types, made))
 
@@ -166,8 +192,8 @@ class Packing:
         wished = [made for _, made in self._wished if made.gpu_count == gpu_count]
         for wanted in demand.gpu_types:
             for place in (*self._present, *wished):
-                if place.gpu_type == wanted and place.take(demand.eighths):
-                    self.used |= {place.machine_id} - {""}
+                if place.gpu_type == wanted and place.suits(demand) and place.take(demand.eighths):
+                    self._note_use(place, demand)
                     return True
         return False
 
@@ -177,16 +203,28 @@ class Packing:
             place.take_in_turn(demand.eighths)
             for wanted in demand.gpu_types
             for place in self._present
-            if place.gpu_type == wanted
+            if place.gpu_type == wanted and place.suits(demand)
         )
+
+    def _note_use(self, place: _Bin, demand: Demand) -> None:
+        if not place.machine_id:
+            return
+        self.used.add(place.machine_id)
+        if demand.longest_time:
+            longest = max(demand.longest_time, self.reserved.get(place.machine_id, _NO_TIME))
+            self.reserved[place.machine_id] = longest
 
 
 @dataclass(frozen=True)
 class Missing:
-    """The missing machines, and the ids of the machines that are to serve the waiting work."""
+    """The missing machines, and the ids of the machines that are to serve the waiting work.
+
+    `reserved` has the longest reservation that waits for each of those that are to serve reservations.
+    """
 
     wishes: tuple[Wish, ...] = ()
     used: frozenset[str] = frozenset()
+    reserved: Mapping[str, timedelta] = field(default_factory=dict[str, timedelta])
 
 
 @dataclass(frozen=True)
@@ -211,7 +249,7 @@ def machines_missing(
     packing.used |= {machine.machine_id for machine in served.values()}
     for machine in machines:
         if machine.state in READY | ON_THE_WAY and not _is_kept(machine, own):
-            packing.add(machine, _turns(machine, paces.get(machine.gpu_type, Pace()), now))
+            packing.add(machine, _turns(machine, paces.get(machine.gpu_type, Pace()), now), now)
     # Large jobs first, because they find the fewest places.
     usual = [demand for demand in demands if not demand.own_job_id]
     for demand in sorted(usual, key=lambda demand: -demand.eighths):
@@ -228,8 +266,11 @@ def machines_missing(
             packing.wish_for(demand)
             has_room = True
     missing = [demand for job_id, demand in own.items() if job_id not in served]
-    wishes = [Wish(one.gpu_types, job_gpus=(one.gpus,), gpus_taken=one.gpus, own=one) for one in missing]
-    return Missing((*packing.wishes, *wishes), frozenset(packing.used))
+    wishes = [
+        Wish(one.gpu_types, job_gpus=(one.gpus,), gpus_taken=one.gpus, own=one, longest_time=one.longest_time)
+        for one in missing
+    ]
+    return Missing((*packing.wishes, *wishes), frozenset(packing.used), packing.reserved)
 
 
 def _is_kept(machine: Machine, own: Mapping[str, Demand]) -> bool:
@@ -239,6 +280,9 @@ def _is_kept(machine: Machine, own: Mapping[str, Demand]) -> bool:
 
 def _turns(machine: Machine, pace: Pace, now: datetime) -> int:
     start = pace.start_time or _NO_TIME
+    if machine.reservation_ids:
+        # Nobody knows how long a reservation goes on.
+        return 0
     if machine.state in READY:
         return pace.jobs_in_turn(start - _overdue(machine, pace, now))
     ready_in = max(_NO_TIME, machine.create_time + start - now)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from services.vmpool.errors import InvalidFieldError
 from services.vmpool.machines.machine import ON_THE_WAY, READY, MachineState, Origin
 from services.vmpool.machines.order_checks import check_fallback_gpu_types, check_gpu_type
+from services.vmpool.policy.machine_budget import waiting_micros
 from services.vmpool.policy.offer_choice import Market, OfferPolicy, Terms, choose_offer
 from services.vmpool.policy.packing import Demand, Missing, Pace, PackingRules, Wish, machines_missing
 from services.vmpool.policy.retention import Retention, latest_first
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from services.vmpool.machines.offer import Offer, Source
     from services.vmpool.policy.failures import Failures
     from services.vmpool.policy.machine_budget import Funds
-    from services.vmpool.policy.packing import Work
+    from services.vmpool.policy.packing import ReservedWork, Work
     from services.vmpool.policy.warm_windows import WarmWindow
 
 _LIVE = READY | ON_THE_WAY
@@ -92,7 +93,7 @@ class Plan:
     """Machines to start, idle ones to release, and work that stays unmet.
 
     The machines in `give_way` are released to make room for others. `blocked` has the reasons for unmet work, by its
-    kind; `blocked_own` has those of jobs that want machines of their own.
+    kind; `blocked_own` has those of jobs that want machines of their own, `blocked_reserved` those of reservations.
     """
 
     start: tuple[Start, ...] = ()
@@ -100,11 +101,13 @@ class Plan:
     give_way: frozenset[str] = frozenset()
     blocked: Mapping[Work, str] = field(default_factory=dict["Work", str])
     blocked_own: Mapping[Demand, str] = field(default_factory=dict[Demand, str])
+    blocked_reserved: Mapping[ReservedWork, str] = field(default_factory=dict["ReservedWork", str])
 
     @property
     def blocked_reason(self) -> str:
         """The reason for the first kind of unmet work; empty if there is none."""
-        return next(iter([*self.blocked.values(), *self.blocked_own.values()]), "")
+        reasons = [self.blocked, self.blocked_own, self.blocked_reserved]
+        return next((reason for kind in reasons for reason in kind.values()), "")
 
 
 def check_demand(demand: Demand, gpu_types: Sequence[str]) -> Demand:
@@ -115,7 +118,10 @@ def check_demand(demand: Demand, gpu_types: Sequence[str]) -> Demand:
     fallbacks = check_fallback_gpu_types(demand.fallback_gpu_types, gpu_type, gpu_types, "demands.fallback_gpu_types")
     if demand.own_job_id and demand.jobs != 1:
         raise InvalidFieldError("demands.jobs", f"must be 1 beside own_job_id; it is {demand.jobs}")
-    return Demand(gpu_type, demand.eighths, demand.jobs, fallbacks, demand.own_job_id)
+    if demand.longest_time < _NO_TIME:
+        seconds = demand.longest_time.total_seconds()
+        raise InvalidFieldError("demands.longest_time", f"must not be negative; it is {seconds:g} s")
+    return replace(demand, gpu_type=gpu_type, fallback_gpu_types=fallbacks)
 
 
 def pool_needs(demands: Sequence[Demand], pool: Pool, limits: Limits, now: datetime) -> Needs:
@@ -132,12 +138,14 @@ def pool_needs(demands: Sequence[Demand], pool: Pool, limits: Limits, now: datet
         for _ in range(min(count - present[gpu_type], limits.max_machines))
     ]
     kept = Counter(floor) | Counter(machines_to_keep(limits.keep_warm, now))
-    return Needs(Missing((*missing.wishes, *scheduled), missing.used), kept)
+    return Needs(replace(missing, wishes=(*missing.wishes, *scheduled)), kept)
 
 
 def machines_wanted(needs: Needs, pool: Pool, market: Market, funds: Funds, limits: Limits, now: datetime) -> Plan:
     """The machines to start and to release now."""
     room = max(0, limits.max_machines - len(pool.machines))
+    reserved = [(machine, needs.missing.reserved.get(machine.machine_id)) for machine in pool.machines]
+    funds = funds.less(sum(waiting_micros(machine, time) for machine, time in reserved if time))
     terms = Terms(limits.offers, pool.backing_off, funds, pool.trials)
     start, obstacles, over_limit = _starts(needs.wishes, market, terms, room, now)
     idle = _idle(pool.machines, needs.missing.used)
@@ -147,7 +155,7 @@ def machines_wanted(needs: Needs, pool: Pool, market: Market, funds: Funds, limi
     for wish in over_limit:
         obstacles.note(wish, f"the limit of {limits.max_machines} machines is reached")
     release, gives_way = (*giving_way, *timed_out), frozenset(giving_way)
-    return Plan(start, release, gives_way, obstacles.of_work, obstacles.of_own)
+    return Plan(start, release, gives_way, obstacles.of_work, obstacles.of_own, obstacles.of_reserved)
 
 
 def _floor_ahead(pool: Pool, limits: Limits, now: datetime) -> Mapping[str, int]:
@@ -171,7 +179,7 @@ def _starts(
     for wish in wishes:
         if spare.holds(wish):
             continue
-        choice = choose_offer(wish.gpu_types, market, terms, now, wish.job_gpus[0])
+        choice = choose_offer(wish.gpu_types, market, terms, now, wish.job_gpus[0], wish.longest_time)
         if choice.offer is not None and len(start) >= room:
             over_limit += [wish] if wish.origin is Origin.DEMAND else []
             continue
@@ -180,7 +188,7 @@ def _starts(
             own_job_id = wish.own.own_job_id if wish.own else ""
             start.append(Start(choice.offer, wish.origin, choice.outlook, own_job_id))
             spare.add(choice.offer, wish)
-            terms = terms.after(choice.offer)
+            terms = terms.after(choice.offer, wish.longest_time)
     return tuple(start), obstacles, over_limit
 
 
@@ -190,11 +198,14 @@ class _Obstacles:
     def __init__(self) -> None:
         self.of_work: dict[Work, str] = {}
         self.of_own: dict[Demand, str] = {}
+        self.of_reserved: dict[ReservedWork, str] = {}
 
     def note(self, wish: Wish, obstacle: str) -> None:
         """Note an obstacle to a wish; empty if there is none."""
         for work in wish.work if obstacle else ():
             self.of_work.setdefault(work, obstacle)
+        for reserved in wish.reserved_work if obstacle else ():
+            self.of_reserved.setdefault(reserved, obstacle)
         if wish.own and obstacle:
             self.of_own.setdefault(wish.own, obstacle)
 
@@ -203,21 +214,22 @@ class _Spare:
     """GPUs of the machines to start that the work for them leaves free."""
 
     def __init__(self) -> None:
-        self._gpus: list[tuple[str, int]] = []
+        self._gpus: list[tuple[Offer, int]] = []
 
     def add(self, offer: Offer, wish: Wish) -> None:
         """Add what the work of a wish leaves of its machine; nothing if it is for one job."""
         if wish.own:
             return
-        self._gpus.append((offer.gpu_type, offer.gpu_count - wish.gpus_taken))
+        self._gpus.append((offer, offer.gpu_count - wish.gpus_taken))
 
     def holds(self, wish: Wish) -> bool:
         """Take the GPUs for the work of a wish, if one machine has enough of them left."""
         if wish.origin is not Origin.DEMAND or wish.own:
             return False
-        for index, (gpu_type, gpus) in enumerate(self._gpus):
-            if gpu_type in wish.gpu_types and gpus >= wish.gpus_taken:
-                self._gpus[index] = (gpu_type, gpus - wish.gpus_taken)
+        for index, (offer, gpus) in enumerate(self._gpus):
+            lasts = not offer.life_refusal(wish.longest_time)
+            if offer.gpu_type in wish.gpu_types and gpus >= wish.gpus_taken and lasts:
+                self._gpus[index] = (offer, gpus - wish.gpus_taken)
                 return True
         return False
 

@@ -170,3 +170,13 @@ class Paced(Protocol):
     def poll_interval(self) -> timedelta:
         """Time for which an answer about a machine is used before the next question."""
         ...
+
+
+@runtime_checkable
+class Outliving(Protocol):
+    """A provider whose machines can go on for hours without vmpool, so that the next one takes them over."""
+
+    @property
+    def keeps_reserved(self) -> bool:
+        """True if machines with reservations are left when vmpool stops, even if `ends_with_pool`."""
+        ...

@@ -23,6 +23,7 @@ from services.vmpool.machines.lease import (
     LeaseState,
     PlacedRequest,
     StartKind,
+    check_lasts,
     check_placement_on,
     start_kind,
 )
@@ -108,7 +109,7 @@ class LeaseStore:
         if standing := await self._standing(connection, request):
             return standing
         now = self._clock.now()
-        for machine in await _candidates(connection, request):
+        for machine in await _candidates(connection, request, now):
             slots = free_slots(machine.occupied, request.eighths)
             if slots:
                 return [await self._take(connection, machine, slots, request, now)]
@@ -125,6 +126,8 @@ class LeaseStore:
             check_placement_on(machine, placement, request.gpu_types)
             if machine.state not in READY:
                 raise MachineNotReadyError(machine.machine_id, machine.state)
+            if request.holder is Holder.RESERVATION:
+                check_lasts(machine, self._clock.now() + request.duration)
             if (slot := overlap(machine.occupied, placement.slots)) is not None:
                 raise SlotTakenError(machine.machine_id, str(slot))
         gang_id = self._new_id("gang") if len(request.placements) > 1 else ""
@@ -147,12 +150,16 @@ class LeaseStore:
     async def renew(self, lease_id: str, duration: timedelta) -> Lease:
         """Extend a lease, and with it the others of its gang.
 
-        Raises LeaseEndedError if it has expired or ended, LeaseNotFoundError if there is none.
+        Raises LeaseEndedError if it has expired or ended, LeaseNotFoundError if there is none, and InvalidFieldError if
+        it is a reservation's and its machine does not last so long.
         """
         async with self._database.short_transaction() as connection:
             lease, others = await locked_lease(connection, lease_id)
             now = self._clock.now()
             renewed = lease.renew(now, duration)
+            if lease.holder is Holder.RESERVATION and renewed.expire_time > lease.expire_time:
+                for each in (lease, *others):
+                    check_lasts(await read_machine(connection, each.machine_id), renewed.expire_time)
             # Its gang is whole: once another of its leases is over, this one is not active.
             for changed in (renewed, *(other.renew(now, duration) for other in others)):
                 await write_lease(connection, changed)
@@ -260,9 +267,12 @@ class LeaseStore:
         return lease, changed
 
 
-async def _candidates(connection: AsyncConnection, request: LeaseRequest) -> Sequence[Machine]:
+async def _candidates(connection: AsyncConnection, request: LeaseRequest, now: datetime) -> Sequence[Machine]:
+    is_reservation = request.holder is Holder.RESERVATION
     if request.machine_id is not None:
         machine = await locked_machine(connection, request.machine_id)
+        if is_reservation:
+            check_lasts(machine, now + request.duration)
         return [machine] if machine.state in READY and machine.gpu_type in request.gpu_types else []
     query = (
         select(machines)
@@ -272,7 +282,12 @@ async def _candidates(connection: AsyncConnection, request: LeaseRequest) -> Seq
     # Lock in an order that never changes, so that no two callers wait for each other.
     locked = await locked_machines(connection, query)
     # Whoever lets the pool choose does not get what was started for another job.
-    fitting = (one for one in locked if one.own_job_id in {"", request.job_id} or not one.is_unused)
+    fitting = (
+        one
+        for one in locked
+        if (one.own_job_id in {"", request.job_id} or not one.is_unused)
+        and (not is_reservation or one.lasts_until(now + request.duration))
+    )
     return in_order_of_choice(fitting, request.gpu_types)
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import select
 
+from services.vmpool.machines.lease import Holder
 from services.vmpool.policy.packing import Pace
 from services.vmpool.store.tables import leases, machines
 
@@ -61,7 +62,7 @@ class PaceStore:
 def _latest_leases() -> Select[Any, Any, Any]:
     return (
         select(leases.c.gpu_type, leases.c.create_time.label("since"), leases.c.end_time.label("until"))
-        .where(leases.c.end_time.is_not(None))
+        .where(leases.c.end_time.is_not(None), leases.c.holder == Holder.JOB.value)
         .order_by(leases.c.end_time.desc())
         .limit(HISTORY)
     )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import insert, select, update
 
+from services.vmpool.machines.lease import Holder, LeaseState
 from services.vmpool.machines.usage_fact import UsageFact, Use, next_fact, uses_of
 from services.vmpool.store.lease_row import lease_from_row
 from services.vmpool.store.machine_row import machine_from_row
@@ -15,8 +16,8 @@ from services.vmpool.store.tables import leases, machines, usage_facts
 from vocabulary.money import MICROSECOND
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import timedelta
+    from collections.abc import Mapping, Sequence
+    from datetime import datetime, timedelta
 
     from sqlalchemy import Row
     from sqlalchemy.ext.asyncio import AsyncConnection
@@ -53,6 +54,16 @@ class UsageStore:
         query = select(machines).where(machines.c.release_time.is_(None) | owes).order_by(machines.c.create_time)
         async with self._database.reading() as connection:
             return [machine_from_row(row) for row in (await connection.execute(query)).mappings()]
+
+    async def reserved_until(self) -> Mapping[str, datetime]:
+        """The end of the last reservation that stands on each machine with reservations, by machine."""
+        stands = (leases.c.holder == Holder.RESERVATION.value, leases.c.state != LeaseState.ENDED.value)
+        async with self._database.reading() as connection:
+            rows = await connection.execute(select(leases.c.machine_id, leases.c.expire_time).where(*stands))
+            ends: dict[str, datetime] = {}
+            for machine_id, end in rows:
+                ends[machine_id] = max(end, ends.get(machine_id, end))
+        return ends
 
     async def unsent(self) -> Sequence[tuple[UsageFact, Machine]]:
         """The facts that billing has not taken, in order for each machine."""

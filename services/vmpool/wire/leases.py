@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from wavepool.executor.v1 import inventory_pb2
 from wavepool.vmpool.v1 import vmpool_pb2 as pb
 
-from servicekit.rpc.proto_time import instant_to_proto
+from servicekit.rpc.proto_time import duration_to_proto, instant_to_proto
 from services.vmpool.errors import InvalidFieldError
 from services.vmpool.machines.lease import (
     Holder,
@@ -113,10 +113,7 @@ def _holder_from_proto(request: pb.AcquireLeaseRequest) -> Holder:
 def _idle_time_from_proto(request: pb.AcquireLeaseRequest) -> timedelta | None:
     if not request.HasField("idle_time"):
         return None
-    try:
-        return check_idle_time(request.idle_time.ToTimedelta())
-    except OverflowError as error:
-        raise InvalidFieldError("idle_time", f"is out of range: {error}") from error
+    return check_idle_time(_duration_from_proto(request, "idle_time"))
 
 
 def _placements_from_proto(request: pb.AcquireLeaseRequest) -> tuple[Placement, ...]:
@@ -138,11 +135,15 @@ def lease_duration_from_proto(
     """The duration of a lease; the usual one if the request has none. Raises InvalidFieldError."""
     if not request.HasField("duration"):
         return settings.lease_duration
+    return check_duration(_duration_from_proto(request, "duration"), *settings.longest_of(holder))
+
+
+def _duration_from_proto(message: Any, name: str, field: str = "") -> timedelta:  # noqa: ANN401 - any message with it
+    """The duration in a field of a message; raises InvalidFieldError."""
     try:
-        duration = request.duration.ToTimedelta()
+        return getattr(message, name).ToTimedelta()
     except OverflowError as error:
-        raise InvalidFieldError("duration", f"is out of range: {error}") from error
-    return check_duration(duration, *settings.longest_of(holder))
+        raise InvalidFieldError(field or name, f"is out of range: {error}") from error
 
 
 def tunnel_target_from_proto(request: pb.OpenTunnelRequest) -> tuple[str, str]:
@@ -172,7 +173,14 @@ def demands_from_proto(request: pb.ReportDemandRequest, gpu_types: Sequence[str]
 
 def _demand_from_proto(demand: pb.Demand) -> Demand:
     size = check_size(demand.eighths, demand.gpus or 1, "demands.")
-    return Demand(demand.gpu_type, size, demand.jobs, tuple(demand.fallback_gpu_types), demand.own_job_id)
+    return Demand(
+        demand.gpu_type,
+        size,
+        demand.jobs,
+        tuple(demand.fallback_gpu_types),
+        demand.own_job_id,
+        _duration_from_proto(demand, "longest_time", "demands.longest_time"),
+    )
 
 
 def plan_to_proto(starting_machines: int, plan: Plan) -> pb.ReportDemandResponse:
@@ -187,6 +195,10 @@ def plan_to_proto(starting_machines: int, plan: Plan) -> pb.ReportDemandResponse
         + [
             pb.BlockedDemand(gpu_types=demand.gpu_types, gpus=demand.gpus, own_job_id=demand.own_job_id, reason=reason)
             for demand, reason in plan.blocked_own.items()
+        ]
+        + [
+            pb.BlockedDemand(gpu_types=gpu_types, gpus=gpus, longest_time=duration_to_proto(length), reason=reason)
+            for (gpu_types, gpus, length), reason in plan.blocked_reserved.items()
         ],
     )
 

@@ -1,18 +1,24 @@
 from __future__ import annotations
 
+import signal
 import socket
 import subprocess
+import sys
 from typing import TYPE_CHECKING
+
+import pytest
 
 from cli.commands.up import command_for
 from cli.local.data_folder import claimed
+from tests.cli.conftest import Answer
 from tests.cli.invocation import wavepool
 from wavepool_client.http.connection import DEFAULT_DATA_DIR
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
-    import pytest
+    from tests.cli.conftest import ScriptedGateway
 
 
 def test_a_second_up_on_the_same_folder_is_refused(tmp_path: Path) -> None:
@@ -35,6 +41,61 @@ def test_down_says_so_where_nothing_runs(tmp_path: Path) -> None:
     run = wavepool("down", "--data-dir", str(tmp_path))
     assert run.status == 0
     assert "nothing runs" in run.err
+
+
+HOLD = """
+import signal, sys
+from pathlib import Path
+from cli.local.data_folder import claimed
+with claimed(Path(sys.argv[1]), sys.argv[2]):
+    print("held", flush=True)
+    signal.pause()
+"""
+
+
+@pytest.fixture
+def held(tmp_path: Path, gateway: ScriptedGateway) -> Iterator[subprocess.Popen[str]]:
+    """A process that holds the folder as `wavepool up` does, with the gateway as its own."""
+    (tmp_path / "token").write_text("secret\n")
+    command = [sys.executable, "-c", HOLD, str(tmp_path), gateway.endpoint]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "held\n"
+        yield process
+        process.kill()
+
+
+def machines(*providers: str) -> Answer:
+    """A machine of each provider, with a reservation."""
+    found = [{"id": f"mach_{name}", "provider": name, "reservation_ids": [f"res_{name}"]} for name in providers]
+    return Answer({"machines": [*found, {"id": "mach_free", "provider": "local", "reservation_ids": []}]})
+
+
+def test_down_names_the_reservations_that_would_end_and_stops_nothing(
+    tmp_path: Path, gateway: ScriptedGateway, held: subprocess.Popen[str]
+) -> None:
+    gateway.on("GET", "/api/v1/machines", machines("local", "docker"))
+    run = wavepool("down", "--data-dir", str(tmp_path))
+    said = " ".join(run.err.split())
+    assert run.status == 2
+    assert "these reservations end with Wavepool: res_local on mach_local; give --yes to stop it all the same" in said
+    assert held.poll() is None
+    assert gateway.requests[-1].headers["Authorization"] == "Bearer secret"
+    assert wavepool("down", "--yes", "--data-dir", str(tmp_path)).status == 0
+    assert held.wait(30) == -signal.SIGTERM
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [machines("docker", "dstack"), Answer({"title": "Unavailable", "detail": "no pool"}, 503)],
+    ids=["they outlive it", "nobody answers"],
+)
+def test_down_stops_what_ends_no_reservation_or_does_not_answer(
+    tmp_path: Path, gateway: ScriptedGateway, held: subprocess.Popen[str], answer: Answer
+) -> None:
+    gateway.on("GET", "/api/v1/machines", answer)
+    assert wavepool("down", "--data-dir", str(tmp_path)).status == 0
+    assert held.wait(30) == -signal.SIGTERM
 
 
 def test_the_commands_that_up_prints_are_for_its_own_data_folder(tmp_path: Path) -> None:

@@ -261,7 +261,7 @@ async def test_budgets_are_set_listed_and_removed(billing: BillingServiceAsyncSt
         billing.ReserveCredit(pb.ReserveCreditRequest(account_id=account_id, amount_micros=51, idempotency_key="k"))
     )
     assert refused.code is grpc.StatusCode.FAILED_PRECONDITION
-    limit.budget_id = set_again[-1]
+    limit.budget_id, limit.subject_name = set_again[-1], "ada"
     assert list((await billing.ListBudgets(pb.ListBudgetsRequest())).budgets) == [limit]
     await billing.RemoveBudget(pb.RemoveBudgetRequest(budget_id=limit.budget_id))
     gone = await failure(billing.RemoveBudget(pb.RemoveBudgetRequest(budget_id=limit.budget_id)))

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import asyncio
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import grpc
@@ -29,6 +29,8 @@ class ScriptedPool(vmpool_pb2_grpc.VmPoolServiceServicer):
         self.releases: list[vmpool_pb2.ReleaseLeaseRequest] = []
         self.demands: list[dict[str, int]] = []
         self.granted: list[vmpool_pb2.AcquireLeaseRequest] = []
+        self.longest_demands: list[list[timedelta]] = []
+        """For how long each kind of work of each report has its machine."""
         self.own_demands: list[list[str]] = []
         """The jobs of each report that want machines of their own."""
         self.events: list[vmpool_pb2.MachineEvent] = []
@@ -167,12 +169,14 @@ class ScriptedPool(vmpool_pb2_grpc.VmPoolServiceServicer):
                 if not demand.own_job_id
             }
         )
+        self.longest_demands.append([demand.longest_time.ToTimedelta() for demand in request.demands])
         self.own_demands.append([demand.own_job_id for demand in request.demands if demand.own_job_id])
         blocked = [
             vmpool_pb2.BlockedDemand(
                 gpu_types=[demand.gpu_type, *demand.fallback_gpu_types],
                 gpus=demand.gpus,
                 own_job_id=demand.own_job_id,
+                longest_time=demand.longest_time,
                 reason=reason,
             )
             for demand in request.demands

@@ -13,7 +13,7 @@ from wavepool.executor.v1 import session_pb2
 from wavepool.scheduler.v1 import queues_pb2, queues_pb2_grpc, reservations_pb2
 from wavepool.vmpool.v1 import vmpool_pb2
 
-from services.scheduler.jobs.reservation import GRACE, PART
+from services.scheduler.jobs.reservation import GRACE, LONGEST_PREPARING, PART, SILENCE_AFTER_END
 from tests.services.scheduler.cluster import (
     ACCOUNT,
     KEY,
@@ -134,6 +134,22 @@ async def test_a_reservation_has_a_lease_of_its_own_kind_that_outlives_it(cluste
     (granted,) = cluster.pool.granted
     assert granted.holder == vmpool_pb2.LEASE_HOLDER_RESERVATION
     assert granted.duration.ToTimedelta() >= HOUR + GRACE + HOUR, "its preparation may take an hour"
+
+
+async def test_the_pool_hears_for_how_long_a_machine_must_live_and_the_owner_why_there_is_none(
+    stopped_cluster: Cluster,
+) -> None:
+    cluster = stopped_cluster
+    await cluster.pool.tell("machine-1", "STOPPED")
+    cluster.pool.blocked_reason = "no machine may live so long"
+    await cluster.start()
+    reservation = await cluster.reserve()
+    await until(lambda: bool(cluster.pool.longest_demands))
+    assert cluster.pool.longest_demands[0] == [HOUR + GRACE + SILENCE_AFTER_END + LONGEST_PREPARING]
+    request = reservations_pb2.WatchReservationRequest(reservation_id=reservation.reservation_id)
+    async for answer in cluster.reservations.WatchReservation(request, timeout=TIMEOUT_SECONDS):
+        if answer.event.queued.message == "Waiting for a machine: no machine may live so long":
+            break
 
 
 async def test_several_gpus_are_held_and_priced_together(stopped_cluster: Cluster) -> None:

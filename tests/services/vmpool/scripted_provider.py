@@ -32,6 +32,7 @@ class ScriptedProvider:
     name: str = "scripted"
     pool_name: str = "wavepool"
     ends_with_pool: bool = True
+    keeps_reserved: bool = False
     gpu_types: Sequence[str] = ("MI300X", "MI210")
     price_micros_per_hour: int = 3_600_000_000
     machines: dict[str, Order] = field(default_factory=dict[str, "Order"])

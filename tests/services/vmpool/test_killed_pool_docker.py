@@ -63,6 +63,23 @@ def pool(tmp_path: Path, plan: ContainerPlan) -> Iterator[PoolProcess]:
     pool.end(signal.SIGTERM)
 
 
+async def test_a_reserved_container_outlives_a_pool_that_is_stopped_and_keeps_its_lease(
+    pool: PoolProcess, plan: ContainerPlan
+) -> None:
+    async with pool.stub() as stub:
+        lease = await leased(stub, "res_1", holder=pb.LEASE_HOLDER_RESERVATION)
+    (container,) = containers(plan)
+    assert pool.end(signal.SIGTERM) == 0
+    assert containers(plan) == [container]
+    pool.start()
+    async with pool.stub() as stub:
+        (machine,) = await machines(stub)
+        assert (machine.machine_id, list(machine.reservation_ids)) == (lease.machine_id, ["res_1"])
+        await stub.ReleaseLease(pb.ReleaseLeaseRequest(lease_id=lease.lease_id))
+    assert pool.end(signal.SIGTERM) == 0
+    assert containers(plan) == []
+
+
 async def test_a_pool_killed_while_its_container_is_idle_or_at_work_takes_it_on(
     pool: PoolProcess, plan: ContainerPlan
 ) -> None:

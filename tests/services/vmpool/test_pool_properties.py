@@ -26,11 +26,12 @@ from services.vmpool.errors import (
     NotFoundError,
     PoolLimitError,
     ProviderError,
+    ReservedMachineError,
     SlotTakenError,
     StaleMachineError,
 )
 from services.vmpool.machines.lease import Holder, Lease, LeaseState, PlacedRequest, Placement
-from services.vmpool.machines.machine import OVER, Halt
+from services.vmpool.machines.machine import OVER, Halt, MachineState
 from services.vmpool.machines.offer import Offer
 from services.vmpool.machines.usage_fact import next_fact
 from services.vmpool.providers.provider import Observation, ProviderState
@@ -39,8 +40,9 @@ from tests.services.vmpool.scripted_provider import ScriptedProvider
 from vocabulary.slots import Slot, taken
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Awaitable, Sequence
 
+    from services.vmpool.machines.machine import Machine
     from services.vmpool.machines.usage_fact import UsageFact
 
 MAX_MACHINES = 2
@@ -82,8 +84,8 @@ EVENTS: st.SearchStrategy[Event] = st.one_of(
     st.tuples(st.just("heal")),
     st.tuples(st.just("silence"), st.booleans()),
     st.tuples(st.just("end a machine"), st.sampled_from(list(ProviderState))),
-    st.tuples(st.just("drain"), st.integers(0, 3)),
-    st.tuples(st.just("stop"), st.integers(0, 3)),
+    st.tuples(st.just("drain"), st.integers(0, 3), st.booleans()),
+    st.tuples(st.just("stop"), st.integers(0, 3), st.booleans()),
     st.tuples(st.just("request"), st.sampled_from(GPU_TYPES), st.sampled_from([1, 2])),
     st.tuples(st.just("restart")),
 )
@@ -212,15 +214,26 @@ class Life:
         for machine_id in list(self.provider.machines)[:1]:
             self.provider.observations[machine_id] = Observation(state, reason="an event", endpoint="127.0.0.1:1")
 
-    async def _drain(self, bench: Bench, index: int) -> None:
-        machines = await bench.machines.all(include_ended=True)
-        if index < len(machines):
-            await bench.machines.drain(machines[index].machine_id, "an event")
+    async def _drain(self, bench: Bench, index: int, force: bool) -> None:
+        for machine in (await bench.machines.all(include_ended=True))[index : index + 1]:
+            ended = bench.machines.drain(machine.machine_id, "an event", force=force)
+            await self._is_ended_unless_reserved(bench, machine, ended)
 
-    async def _stop(self, bench: Bench, index: int) -> None:
-        machines = await bench.machines.all(include_ended=True)
-        if index < len(machines):
-            await bench.machines.halt(machines[index].machine_id, Halt("an event"))
+    async def _stop(self, bench: Bench, index: int, force: bool) -> None:
+        for machine in (await bench.machines.all(include_ended=True))[index : index + 1]:
+            ended = bench.machines.halt(machine.machine_id, Halt("an event"), force=force)
+            await self._is_ended_unless_reserved(bench, machine, ended)
+            if not force:
+                # Not even a machine that drains already is stopped.
+                now = await bench.machines.get(machine.machine_id)
+                assert now.reservation_ids == machine.reservation_ids
+
+    async def _is_ended_unless_reserved(self, bench: Bench, before: Machine, ended: Awaitable[Machine]) -> None:
+        try:
+            assert (await ended).state in OVER | {MachineState.DRAINING}
+        except ReservedMachineError:
+            assert before.reservation_ids
+            assert await bench.machines.get(before.machine_id) == before
 
     async def _request(self, bench: Bench, gpu_type: str, gpu_count: int) -> None:
         await bench.vmpool.pool.requesting.request(MachineRequest(gpu_type, gpu_count, force_new=True))

@@ -13,9 +13,10 @@ from wavepool.vmpool.v1 import vmpool_pb2 as pb
 
 from services.vmpool.fault import Fault
 from services.vmpool.machines.lease import EXPIRY_GRACE, Holder
-from services.vmpool.machines.machine import MachineState
+from services.vmpool.machines.machine import Inventory, MachineState
+from services.vmpool.machines.offer import Offer
 from services.vmpool.providers.provider import Observation, Order, ProviderState
-from tests.services.vmpool.conftest import a_request
+from tests.services.vmpool.conftest import a_machine, a_request
 from tests.services.vmpool.grpc_failures import failure
 from tests.services.vmpool.store.test_lease_store import add_warm
 from tests.services.vmpool.test_service import acquire
@@ -271,3 +272,72 @@ async def test_an_unfit_machine_drains_though_it_is_reserved_and_its_reservation
     await bench.passes(3)
     machine = await bench.machines.get(lease.machine_id)
     assert (machine.state, machine.reservation_ids) == (MachineState.DRAINING, ("res_1",))
+
+
+async def an_ending_machine(bench: Bench, machine_id: str, life: timedelta) -> None:
+    now = bench.clock.now()
+    machine = a_machine(machine_id=machine_id, provider="dstack", max_duration=life).provision(now)
+    machine = machine.start(now, "127.0.0.1:1").join(now, Inventory(device="cpu"))
+    await bench.machines.add(machine, "test")
+
+
+@pytest.mark.parametrize("named", [True, False])
+async def test_a_machine_that_ends_before_the_reservation_is_refused_with_the_setting(
+    bench: Bench, stub: VmPoolServiceAsyncStub, named: bool
+) -> None:
+    await an_ending_machine(bench, "m1", 12 * HOUR)
+    await reserved(stub, "res_0", 12 * HOUR)
+    await an_ending_machine(bench, "m2", 12 * HOUR)
+    places = [pb.Placement(machine_id="m2", slots=[inventory_pb2.Slot(eighths=8)])]
+    where = {"machine_id": "m2"} if named else {"machine_id": "", "eighths": 0, "placements": places}
+    refused = await failure(stub.AcquireLease(reserve("res_1", 12 * HOUR + HEARTBEAT, **where)))
+    assert (refused.code, refused.violations[0][0]) == (grpc.StatusCode.INVALID_ARGUMENT, "duration")
+    assert "longest life of 43200 s" in refused.message
+    assert "VMPOOL_DSTACK_MAX_DURATION) 2 s before the end of the reservation" in refused.message
+    assert (await bench.machines.get("m2")).reservation_ids == ()
+
+
+async def test_the_pool_picks_a_machine_that_lasts(bench: Bench, stub: VmPoolServiceAsyncStub) -> None:
+    await an_ending_machine(bench, "m2", 48 * HOUR)
+    bench.clock.advance(HEARTBEAT)
+    await an_ending_machine(bench, "m1", 12 * HOUR)
+    assert (await reserved(stub, "res_1", 24 * HOUR, machine_id="")).machine_id == "m2"
+    refused = await failure(stub.AcquireLease(reserve("res_2", 24 * HOUR, machine_id="")))
+    assert refused.code is grpc.StatusCode.RESOURCE_EXHAUSTED
+
+
+async def test_a_reservation_is_not_extended_beyond_the_life_of_its_machine(
+    bench: Bench, stub: VmPoolServiceAsyncStub
+) -> None:
+    await an_ending_machine(bench, "m1", 12 * HOUR)
+    lease = await reserved(stub, "res_1", HOUR)
+    longer = pb.RenewLeaseRequest(lease_id=lease.lease_id, duration=Duration(seconds=43_200))
+    assert (await stub.RenewLease(longer)).expire_time.seconds == int(bench.clock.now().timestamp()) + 43_200
+    bench.clock.advance(HEARTBEAT)
+    refused = await failure(stub.RenewLease(longer))
+    assert (refused.code, refused.violations[0][0]) == (grpc.StatusCode.INVALID_ARGUMENT, "duration")
+    shorter = pb.RenewLeaseRequest(lease_id=lease.lease_id, duration=Duration(seconds=60))
+    assert (await stub.RenewLease(shorter)).expire_time.seconds == int(bench.clock.now().timestamp()) + 43_198
+
+
+async def test_a_machine_is_ordered_with_the_longest_life_of_its_offer(bench: Bench) -> None:
+    bench.provider.offered = [Offer("scripted", "MI300X", 1, 0, longest_life=12 * HOUR, life_setting="A_SETTING")]
+    machine = await bench.warm_machine()
+    assert machine.max_duration == bench.provider.machines[machine.machine_id].max_duration == 12 * HOUR
+
+
+async def test_what_reservations_wait_for_is_reported_with_their_length(
+    bench: Bench, stub: VmPoolServiceAsyncStub
+) -> None:
+    bench.provider.offered = [Offer("scripted", "MI300X", 1, 0, longest_life=12 * HOUR, life_setting="A_SETTING")]
+    day = Duration(seconds=86_400)
+    demand = pb.Demand(gpu_type="MI300X", eighths=8, jobs=1, longest_time=day)
+    answer = await stub.ReportDemand(pb.ReportDemandRequest(demands=[demand]))
+    [blocked] = answer.blocked_demands
+    assert (blocked.longest_time, "at most (A_SETTING)" in blocked.reason) == (day, True)
+    refused = await failure(stub.AcquireLease(reserve(machine_id="")))
+    assert "at most (A_SETTING)" in refused.message
+    assert bench.provider.provisioned == []
+    demand.longest_time.FromSeconds(-1)
+    refused = await failure(stub.ReportDemand(pb.ReportDemandRequest(demands=[demand])))
+    assert refused.violations[0][0] == "demands.longest_time"

@@ -20,7 +20,7 @@ from tests.services.executor.sessions.session_client import Access, Person, Sess
 from tests.services.vmpool.pool_process import PoolProcess, leased
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Iterator
+    from collections.abc import AsyncGenerator, Iterator, Sequence
 
 pytestmark = [pytest.mark.sshd, pytest.mark.bubblewrap, pytest.mark.slow, pytest.mark.timeout(300)]
 
@@ -49,7 +49,7 @@ class TunnelAccess(Access):
         self._words = [sys.executable, PROXY, pool.target, SERVICE_TOKEN.file, lease.lease_id, self.session_id]
         return self
 
-    def proxy(self) -> list[object]:
+    def proxy(self) -> Sequence[object]:
         return self._words
 
 

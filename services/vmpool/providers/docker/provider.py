@@ -56,6 +56,7 @@ class DockerProvider:
     """Runs executors in containers. The engine's client blocks, so each call runs in a thread."""
 
     name = "docker"
+    keeps_reserved = True
 
     def __init__(self, config: DockerConfig, plan: ContainerPlan) -> None:
         self._config = config
@@ -104,7 +105,15 @@ class DockerProvider:
         available = len(await self._containers()) < self._config.max_containers
         price = self._config.price_micros_per_hour
         return [
-            Offer(self.name, gpu_type, self._config.gpu_count, price, available=available)
+            Offer(
+                self.name,
+                gpu_type,
+                self._config.gpu_count,
+                price,
+                available=available,
+                longest_life=self._plan.max_duration,
+                life_setting="VMPOOL_DOCKER_MAX_DURATION",
+            )
             for gpu_type in self._config.gpu_types
         ]
 

@@ -40,6 +40,7 @@ class DstackProvider:
     """Rents machines through dstack's server, and reaches their executors over SSH."""
 
     name = "dstack"
+    keeps_reserved = True
 
     def __init__(self, config: DstackConfig) -> None:
         self._config = config
@@ -95,7 +96,8 @@ class DstackProvider:
         offers = await self._ask_for_offers(True)
         # A restarted server has dropped the backends that its configuration file does not name.
         self._examined = bool(offers)
-        return offers
+        life, setting = self._config.max_duration, "VMPOOL_DSTACK_MAX_DURATION"
+        return [replace(offer, longest_life=life, life_setting=setting) for offer in offers]
 
     def resource_name(self, machine_id: str) -> str:
         """The name of its run."""

@@ -27,14 +27,14 @@ DOLLAR = 1_000_000
 
 def test_each_threshold_of_the_list_is_a_rule_of_its_own_for_accounts_cloud_and_budget() -> None:
     rules = {rule.name: rule for rule in money_rules([0.5, 0.8, 0.95], None, None, 0)}
-    assert len(rules) == 9
+    assert len(rules) == 12
     severities = [rules[f"account-credit-spent-{percent}"].severity for percent in (50, 80, 95)]
     assert severities == [Severity.INFO, Severity.WARNING, Severity.CRITICAL]
 
 
 def test_a_rate_without_a_limit_and_a_forecast_of_no_days_have_no_rule() -> None:
     names = [rule.name for rule in money_rules([0.8], 3.0, None, 7)]
-    assert names[3:] == ["operator-burn-rate", "cloud-credit-ends-soon", "account-credit-ends-soon"]
+    assert names[4:] == ["operator-burn-rate", "cloud-credit-ends-soon", "account-credit-ends-soon"]
 
 
 @pytest.mark.parametrize(

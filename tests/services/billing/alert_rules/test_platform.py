@@ -71,7 +71,7 @@ def test_a_value_that_fires_does_not_clear_the_alert_again(rule: Rule) -> None:
 
 
 def test_no_two_built_in_rules_have_one_name() -> None:
-    assert len({one.name for one in [*money_rules([0.8], 1, 1, 7), *RULES.values()]}) == len(RULES) + 7
+    assert len({one.name for one in [*money_rules([0.8], 1, 1, 7), *RULES.values()]}) == len(RULES) + 8
 
 
 def test_a_busy_processor_is_pending_before_it_fires_and_does_not_tremble() -> None:

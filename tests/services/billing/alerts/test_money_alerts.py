@@ -13,6 +13,7 @@ from wavepool.billing.v1.billing_pb2 import SettleChargeRequest
 
 from services.billing.alert_rules.money import money_rules
 from services.billing.alerts import money_metrics
+from services.billing.ledger.budgets import Period, Scope
 from services.billing.ledger.machine_usage import MachineUsage
 from services.billing.service.billing_service import BillingServicer
 from tests.services.billing.alerts.conftest import INTERVAL, START, Bench
@@ -50,6 +51,30 @@ async def test_a_reservation_is_announced_in_the_minute_in_which_it_crosses_and_
         announced.append(len(bench.told))
     assert announced == [0] * 7 + [1] * 3
     assert bench.told == ["fired account-credit-spent-80"]
+
+
+@pytest.mark.parametrize("hard", [True, False])
+async def test_a_budget_is_announced_at_its_share_and_anew_in_its_next_period(
+    bench: Bench, stores: Stores, hard: bool
+) -> None:
+    account_id = await bench.account(1000)
+    budget = await stores.budgets.set(Scope.ACCOUNT, account_id, Period.DAY, 100, hard=hard)
+    # A hold is not spent.
+    await bench.ledger.hold(account_id, 10, "open", "")
+    for micros in (79, 1, 1):
+        await bench.spend(account_id, micros)
+        await bench.look(INTERVAL)
+    assert bench.told == ["fired budget-spent-80"]
+    [notice] = bench.recorder.notices
+    assert notice.summary == "Of the budget of account ada (for each day), $0.00008 of $0.0001 are charged (80.0%)."
+    assert dict(notice.labels) == {"budget": budget.budget_id, "account": account_id}
+    await bench.look(timedelta(days=1))
+    await bench.spend(account_id, 85)
+    await bench.look(INTERVAL)
+    assert bench.told == ["fired budget-spent-80", "resolved budget-spent-80", "fired budget-spent-80"]
+    await stores.budgets.remove(budget.budget_id)
+    await bench.look(INTERVAL)
+    assert bench.told[-1] == "resolved budget-spent-80"
 
 
 async def test_only_the_accounts_that_moved_are_looked_at_between_two_intervals(bench: Bench) -> None:

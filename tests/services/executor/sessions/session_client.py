@@ -22,7 +22,7 @@ from tests.services.executor.client import ADMIN_TOKEN, LEASE_TOKEN
 
 if TYPE_CHECKING:
     from asyncio.subprocess import Process
-    from collections.abc import AsyncGenerator, AsyncIterator, Iterable
+    from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Sequence
 
     import grpc
 
@@ -143,7 +143,7 @@ class Access:
         self.host_key = ""
         self.known_hosts = folder / f"known_hosts-{request.session_id}"
 
-    def proxy(self) -> list[object]:
+    def proxy(self) -> Sequence[object]:
         """The words of ssh's ProxyCommand."""
         words = [sys.executable, PROXY, self.client.port, self.client.token, self.session_id]
         return [*words, self.request.fencing_token]

@@ -14,6 +14,7 @@ from servicekit.rpc.channels import open_channel
 from services.vmpool.capacity.funding import LIFETIME, BillingFunding
 from services.vmpool.errors import NoCapacityError, ProviderError
 from services.vmpool.fault import Fault
+from services.vmpool.machines.lease import Holder
 from services.vmpool.machines.machine import Inventory, MachineState
 from services.vmpool.policy.machine_budget import Funds
 from services.vmpool.policy.packing import Demand, Pace
@@ -157,6 +158,21 @@ async def test_what_machines_hold_is_taken_from_what_billing_tells(bench: Bench)
         bench.clock.advance(START + 2 * HOUR - bench.clock.now())
         assert await funding.funds() == Funds((60 - 4 - 2) * DOLLAR, 100 * DOLLAR)
     assert billing.asked == [[], ["m1"]]
+
+
+async def test_a_reservation_that_stands_holds_its_machine_until_its_end_and_is_no_job_to_measure(
+    bench: Bench,
+) -> None:
+    machine = await bench.warm_machine()
+    taken = await bench.leases.acquire(a_request("res_1", holder=Holder.RESERVATION, duration=10 * HOUR))
+    assert taken is not None
+    hourly = machine.price_micros_per_hour
+    async with funding_by(Billing(), bench) as funding:
+        assert await funding.funds() == Funds(60 * DOLLAR - 10 * hourly, 100 * DOLLAR)
+        await bench.leases.release(taken[0].lease_id, "done")
+        assert await funding.funds() == Funds(60 * DOLLAR - hourly, 100 * DOLLAR)
+    paces = await PaceStore(bench.database, bench.clock).paces()
+    assert paces["MI300X"].job_time is None
 
 
 async def test_billing_is_not_asked_again_for_seconds(bench: Bench) -> None:

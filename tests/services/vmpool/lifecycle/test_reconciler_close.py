@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from services.vmpool.lifecycle.releaser import ANSWER_TIME
+from services.vmpool.machines.lease import Holder
 from services.vmpool.machines.machine import MachineState
 from tests.services.vmpool.conftest import a_request, bench_on
 
@@ -83,6 +84,40 @@ async def test_an_order_that_never_arrives_is_given_up_in_time(bench: Bench) -> 
             == 0
         )
     bench.provider.slow_order.set()
+
+
+async def test_reserved_machines_that_can_outlive_the_pool_are_taken_on_by_the_next_one_with_their_leases(
+    bench: Bench, caplog: pytest.LogCaptureFixture
+) -> None:
+    bench.provider.keeps_reserved = True
+    reserved, idle = await bench.warm_machine(), await bench.warm_machine("MI210")
+    request = a_request("res_1", holder=Holder.RESERVATION, duration=timedelta(hours=24))
+    taken = await bench.leases.acquire(request)
+    assert taken is not None
+    await bench.reconciler.close()
+    assert set(bench.provider.machines) == {reserved.machine_id}
+    assert await bench.state_of(idle.machine_id) is MachineState.STOPPED
+    said = f"machine {reserved.machine_id} goes on without the pool, and so do its reservations"
+    assert [record.message for record in caplog.records].count(said) == 1
+    bench.clock.advance(timedelta(hours=3))
+    async with bench_on(bench.settings, bench.provider, bench.clock) as later:
+        await later.passes(3)
+        machine = await later.machines.get(reserved.machine_id)
+        assert (machine.state, machine.reservation_ids) == (MachineState.BUSY, ("res_1",))
+        assert await later.leases.acquire(request) == (taken[0], machine)
+        renewed = await later.leases.renew(taken[0].lease_id, timedelta(hours=24))
+        assert renewed.expire_time == bench.clock.now() + timedelta(hours=24)
+
+
+async def test_reserved_machines_that_cannot_outlive_the_pool_end_and_the_log_names_their_reservations(
+    bench: Bench, caplog: pytest.LogCaptureFixture
+) -> None:
+    machine = await bench.warm_machine()
+    await bench.leases.acquire(a_request("res_1", holder=Holder.RESERVATION))
+    await bench.reconciler.close()
+    assert bench.provider.machines == {}
+    said = f"machine {machine.machine_id} ends with the pool, and so do its reservations"
+    assert [record.reservation_ids for record in caplog.records if record.message == said] == [["res_1"]]
 
 
 async def test_stopping_the_pool_leaves_machines_that_outlive_it(bench: Bench) -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from services.vmpool.capacity.sizer import ordered_machine
 from services.vmpool.machines.machine import ON_THE_WAY, READY, Machine, MachineState
-from services.vmpool.machines.offer import Offer
+from services.vmpool.machines.offer import START_MARGIN, Offer
 from services.vmpool.policy.machine_budget import Funds, funds_left
 from services.vmpool.policy.offer_choice import Market, OfferPolicy
 from services.vmpool.policy.packing import Demand, Pace, PackingRules, machines_missing
@@ -28,7 +28,7 @@ LATER = timedelta(days=1)
 SINGLE = [
     Offer("one", "MI300X", 1, 2 * DOLLAR, "a", minimum_billed=HOUR, billing_increment=timedelta(minutes=1)),
     Offer("one", "MI300X", 1, 3 * DOLLAR, "b"),
-    Offer("two", "MI210", 1, DOLLAR),
+    Offer("two", "MI210", 1, DOLLAR, longest_life=12 * HOUR, life_setting="VMPOOL_TWO_MAX_DURATION"),
 ]
 LARGER = [
     Offer("one", "MI300X", 2, 4 * DOLLAR, "a"),
@@ -48,6 +48,7 @@ demands = st.lists(
         st.sampled_from(LEGAL_SIZES),
         st.integers(0, 50),
         st.sampled_from([(), ("MI210",), ("MI300X",)]),
+        longest_time=st.sampled_from([timedelta(0), timedelta(0), HOUR / 2, 24 * HOUR]),
     ),
     max_size=4,
 )
@@ -74,6 +75,7 @@ def machines(draw: st.DrawFn) -> list[Machine]:
                 price_micros_per_hour=draw(st.sampled_from([0, 2 * DOLLAR])),
                 minimum_billed=draw(st.sampled_from([timedelta(0), HOUR])),
                 billing_increment=draw(st.sampled_from([timedelta(seconds=1), HOUR])),
+                max_duration=draw(st.sampled_from([timedelta(0), 12 * HOUR])),
             )
         )
     return made
@@ -135,8 +137,27 @@ def test_work_has_a_machine_that_is_large_enough_or_hears_why_not(
     made = plan_of(demands, pool, limits, Funds(), market)
     there = applied(made, pool, limits).live
     for demand in demands:
-        large_enough = [m for m in there if m.gpu_type in demand.gpu_types and m.gpu_count >= demand.gpus]
-        assert large_enough or not demand.jobs or made.blocked.get((demand.gpu_types, demand.gpus))
+        fitting = [
+            m
+            for m in there
+            if m.gpu_type in demand.gpu_types
+            and m.gpu_count >= demand.gpus
+            and (not demand.longest_time or m.lasts_until(NOW + demand.longest_time))
+        ]
+        work = (demand.gpu_types, demand.gpus)
+        reserved = made.blocked_reserved.get((*work, demand.longest_time))
+        assert fitting or not demand.jobs or (reserved if demand.longest_time else made.blocked.get(work))
+
+
+@given(demands=demands, machines=machines(), limits=limits, market=markets)
+def test_no_machine_is_started_for_reservations_alone_that_it_does_not_outlast(
+    demands: list[Demand], machines: list[Machine], limits: Limits, market: Market
+) -> None:
+    reservations = [demand for demand in demands if demand.longest_time]
+    for start in plan_of(reservations, Pool(machines), limits, Funds(), market).start:
+        life = start.offer.longest_life
+        for_it = [one for one in reservations if one.jobs and start.offer.gpu_type in one.gpu_types]
+        assert not life or any(one.longest_time + START_MARGIN <= life for one in for_it)
 
 
 @given(demands=demands, machines=machines(), limits=limits, market=markets)
