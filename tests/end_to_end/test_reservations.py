@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import psutil
 import pytest
 
+from tests.cli.terminals import Terminal
 from tests.end_to_end.wavepool_processes import ROOT, Wavepool, frames, start, until
 
 if TYPE_CHECKING:
@@ -21,6 +24,8 @@ if TYPE_CHECKING:
 RESERVATIONS = "/api/v1/reservations"
 WITHIN_SECONDS = 10.0
 """The promise is 5 s; the rest is for a busy machine."""
+SUPERVISOR = "supervisor"
+"""In the command of a session's first program, and of the sandbox around it."""
 OVER = {"expired", "cancelled", "failed"}
 
 
@@ -73,18 +78,30 @@ def ended(wavepool: Wavepool, reservation_id: str) -> dict[str, Any]:
     return until(over, f"the end of {reservation_id}", 90)
 
 
-def session_processes() -> set[int]:
-    """sshd and the sandboxes of sessions, of everybody on this machine."""
-    found: set[int] = set()
-    for process in psutil.process_iter(["name", "cmdline"]):
-        words = process.info["cmdline"] or []
-        if process.info["name"] == "sshd" or any("supervisor" in word for word in words):
-            found.add(process.pid)
+def below_executors(wavepool: Wavepool) -> set[psutil.Process]:
+    """All that runs below the executors of this Wavepool; sandboxes and sshd among it."""
+    found: set[psutil.Process] = set()
+    for note in wavepool.data_dir.glob("machines/*/process.json"):
+        with suppress(psutil.NoSuchProcess, FileNotFoundError, ValueError):
+            executor = psutil.Process(json.loads(note.read_text())["executor_pid"])
+            found |= set(executor.children(recursive=True))
     return found
 
 
+def sleepers(seconds: str) -> list[psutil.Process]:
+    """Everybody's processes that sleep for just so long."""
+    return [one for one in psutil.process_iter(["cmdline"]) if one.info["cmdline"] == ["sleep", seconds]]
+
+
+def check_bytes(person: Person, name: str) -> None:
+    """Sends bytes of all values, more than all buffers on the way hold, by the name and as the only one there is."""
+    sent = os.urandom(1 << 20) * 4
+    for words in ((name,), ()):
+        back = person.run("connect", *words, "--", "cat", stdin=sent)
+        assert back.stdout == sent, back.stderr.decode()
+
+
 def test_a_reservation_gives_a_shell_over_ssh_is_charged_and_leaves_nothing(wavepool: Wavepool, person: Person) -> None:
-    before = session_processes()
     made = person.json("reserve", "-h", "0.1", "-n", "training", "--no-connect")
     reservation_id = made["id"]
     assert (made["state"], made["name"], made["login_user"]) == ("active", "training", "dev")
@@ -92,11 +109,15 @@ def test_a_reservation_gives_a_shell_over_ssh_is_charged_and_leaves_nothing(wave
     said = person.run("connect", reservation_id, "--", "echo ok; exit 7")
     assert (said.returncode, said.stdout) == (7, b"ok\n"), said.stderr.decode()
 
-    # Bytes of all values, more than all buffers on the way, through the name and without an id.
-    sent = os.urandom(1 << 20) * 4
-    for words in (("training",), ()):
-        back = person.run("connect", *words, "--", "cat", stdin=sent)
-        assert back.stdout == sent, back.stderr.decode()
+    # What somebody leaves running there, and all else that is there for the session.
+    seconds = f"86399.{secrets.randbelow(10**9)}"
+    left = person.run("connect", reservation_id, "--", f"setsid sleep {seconds} >/dev/null 2>&1 &")
+    assert left.returncode == 0, left.stderr.decode()
+    until(lambda: sleepers(seconds), "the process that was left running")
+    there = {one for one in below_executors(wavepool) if SUPERVISOR in " ".join(one.cmdline())}
+    assert there
+
+    check_bytes(person, "training")
 
     until(lambda: wavepool.http.get(f"{RESERVATIONS}/{reservation_id}").json()["last_login_at"], "a login")
     cancelled = person.json("cancel", reservation_id, "--yes")
@@ -116,7 +137,23 @@ def test_a_reservation_gives_a_shell_over_ssh_is_charged_and_leaves_nothing(wave
 
     refused = person.run("connect", reservation_id, "--", "true")
     assert (refused.returncode, b"nobody can log in" in refused.stderr) == (2, True)
-    until(lambda: not session_processes() - before, "the end of all its processes")
+    assert not sleepers(seconds)
+    until(lambda: not [one for one in there if one.is_running()], "the end of all its processes")
+
+
+def test_reserve_gives_a_shell_on_a_terminal(wavepool: Wavepool, person: Person) -> None:
+    terminal = Terminal(("reserve", "-h", "0.1", "-n", "shell"), {**person.environment, "TERM": "dumb"})
+    try:
+        terminal.see("/h, ")
+        terminal.see("$ ")
+        terminal.type("tty && echo I am $WAVEPOOL_USER; exit 5")
+        assert terminal.ended() == 5
+        assert "/dev/pts/" in terminal.shown
+        assert f"I am {person.json('reservations', 'show', 'shell')['owner']}" in terminal.shown
+    finally:
+        terminal.close()
+    reservation_id = person.json("cancel", "shell", "--yes")["id"]
+    ended(wavepool, reservation_id)
 
 
 def test_a_revoked_token_ends_its_connections(wavepool: Wavepool, person: Person) -> None:
