@@ -27,7 +27,7 @@ from services.billing.ledger.grants import Grant
 from services.billing.ledger.holds import NO_PURPOSE, Hold, HoldState, Purpose
 from services.billing.ledger.wanted_time import WantedTime
 from services.billing.store.account_store import read_account
-from services.billing.store.budget_store import limits_of, spent_micros
+from services.billing.store.budget_store import ChargedSums, limits_of
 from services.billing.store.journal import Entry, TransactionKind
 from services.billing.store.tables import grants, holds, transactions
 from vocabulary.money import MICROSECOND, Tariff
@@ -100,12 +100,14 @@ class LedgerStore:
         clock: Clock,
         new_id: Callable[[str], str],
         free_micros_per_day: int = 0,
+        charged: ChargedSums | None = None,
     ) -> None:
         self._database = database
         self._journal = journal
         self._clock = clock
         self._new_id = new_id
         self._free_micros_per_day = free_micros_per_day
+        self._charged = charged or ChargedSums(database)
 
     async def grant(
         self, account_id: str, amount_micros: int, key: str, description: str, expire_time: datetime | None = None
@@ -323,6 +325,10 @@ class LedgerStore:
             await self._record(connection, account, wanted, books.charge(account.account_id, 0, rest))
             return True
 
+    async def catch_up_budgets(self) -> None:
+        """Adds up what was charged of budgets, so that holds need not wait for it."""
+        await self._charged.catch_up(self._clock.now())
+
     async def expire_grants(self) -> int:
         """Lets expired grants lapse; the number of accounts that lost credit."""
         due = (
@@ -388,7 +394,7 @@ class LedgerStore:
     ) -> None:
         for budget in await limits_of(connection, account_id, purpose):
             if budget.hard:
-                spent = await spent_micros(connection, budget, period_start(budget.period, now))
+                spent = await self._charged.spent_micros(connection, budget, now)
                 budget.check_room(spent, amount_micros)
 
     async def _record(
