@@ -55,7 +55,15 @@ _CHANGE_HOLD = (
     .values(
         {
             name: bindparam(f"new_{name}")
-            for name in ("amount_micros", "charged_micros", "refunded_micros", "state", "expire_time", "billed_us")
+            for name in (
+                "amount_micros",
+                "charged_micros",
+                "refunded_micros",
+                "state",
+                "expire_time",
+                "billed_us",
+                "gpu_type",
+            )
         }
     )
 )
@@ -279,6 +287,8 @@ class LedgerStore:
                     return earlier
             account = await read_account(connection, held.account_id, lock=True)
             after = held.charge(asked, final=final, billable=time)
+            if billable and time and held.tariffs:
+                after = after.used_on(billable[1])
             charged = after.charged_micros - held.charged_micros
             released = held.remaining_micros if final else charged
             await _write_hold(connection, after)
@@ -542,6 +552,7 @@ async def _write_hold(connection: AsyncConnection, hold: Hold) -> None:
         "new_state": hold.state.value,
         "new_expire_time": hold.expire_time,
         "new_billed_us": hold.billed // MICROSECOND,
+        "new_gpu_type": hold.purpose.gpu_type,
     }
     await connection.execute(_CHANGE_HOLD, row)
 
