@@ -1,4 +1,4 @@
-"""The loop that ends holds and grants whose time is over, writes checkpoints, and shows balances to Prometheus."""
+"""The loop that ends holds and grants whose time is over, and adds balances and budgets up."""
 
 from __future__ import annotations
 
@@ -28,4 +28,5 @@ class LedgerKeeper:
         await self._ledger.expire_holds()
         await self._ledger.expire_grants()
         await self._postings.checkpoint()
+        await self._ledger.catch_up_budgets()
         show_books(*await self._postings.books())

@@ -49,7 +49,7 @@ from services.billing.sign_in.membership import MembershipRules
 from services.billing.sign_in.sign_in import SignIn
 from services.billing.store.account_store import AccountStore
 from services.billing.store.alert_store import AlertStore
-from services.billing.store.budget_store import BudgetStore
+from services.billing.store.budget_store import BudgetStore, ChargedSums
 from services.billing.store.delivery_store import DeliveryStore
 from services.billing.store.history_store import HistoryStore
 from services.billing.store.journal import Journal
@@ -133,16 +133,17 @@ def build_stores(db: database.Database, settings: BillingSettings, clock: Clock 
     clock = clock or SystemClock()
     journal = Journal(db, clock)
     free_micros = micros_of(settings.free_daily_credit)
+    charged = ChargedSums(db)
     return Stores(
         accounts=AccountStore(db, clock, new_id),
         users=UserStore(db, clock, new_id),
         teams=TeamStore(db, clock, new_id),
         tokens=TokenStore(db, clock, new_id),
-        ledger=LedgerStore(db, journal, clock, new_id, free_micros),
+        ledger=LedgerStore(db, journal, clock, new_id, free_micros, charged),
         outside_identities=OutsideIdentityStore(db, clock, new_id),
         postings=PostingStore(db),
         usage=MachineUsageStore(db, journal),
-        budgets=BudgetStore(db, clock, new_id),
+        budgets=BudgetStore(db, clock, new_id, charged),
         reports=ReportStore(db),
         prices=PriceStore(db, clock, new_id),
         history=HistoryStore(db),

@@ -79,6 +79,18 @@ class Hold:
         """Credit that it still holds."""
         return self.amount_micros - self.charged_micros if self.state is HoldState.OPEN else 0
 
+    def gpu_type_of(self, gpu_type: str) -> str:
+        """A GPU type as the hold spells it; raises InvalidFieldError if it has no price for it."""
+        known = known_name(gpu_type, list(self.tariffs))
+        if not known:
+            has = ", ".join(self.tariffs) or "none"
+            raise InvalidFieldError("gpu_type", f"the hold has no price for {gpu_type!r}; it has: {has}")
+        return known
+
+    def used_on(self, gpu_type: str) -> Hold:
+        """The hold with the GPU type that the work got, which may be another than it asked for."""
+        return replace(self, purpose=replace(self.purpose, gpu_type=self.gpu_type_of(gpu_type)))
+
     def price_of(self, billable: timedelta, gpu_type: str, gpus: int = 0) -> int:
         """Micro-dollars for `billable` time more on a GPU of this type; raises InvalidFieldError without a price.
 
@@ -86,11 +98,7 @@ class Hold:
         """
         if not billable:
             return 0
-        known = known_name(gpu_type, list(self.tariffs))
-        if not known:
-            has = ", ".join(self.tariffs) or "none"
-            raise InvalidFieldError("gpu_type", f"the hold has no price for {gpu_type!r}; it has: {has}")
-        tariff = self.tariffs[known]
+        tariff = self.tariffs[self.gpu_type_of(gpu_type)]
         if gpus and not 1 <= gpus <= tariff.gpus:
             raise InvalidFieldError("gpu_count", f"is {gpus}; the hold is for {tariff.gpus}, give 1 to as many, or 0")
         tariff = replace(tariff, gpus=gpus or tariff.gpus)

@@ -27,7 +27,7 @@ from services.billing.ledger.grants import Grant
 from services.billing.ledger.holds import NO_PURPOSE, Hold, HoldState, Purpose
 from services.billing.ledger.wanted_time import WantedTime
 from services.billing.store.account_store import read_account
-from services.billing.store.budget_store import limits_of, spent_micros
+from services.billing.store.budget_store import ChargedSums, limits_of
 from services.billing.store.journal import Entry, TransactionKind
 from services.billing.store.tables import grants, holds, transactions
 from vocabulary.money import MICROSECOND, Tariff
@@ -55,7 +55,15 @@ _CHANGE_HOLD = (
     .values(
         {
             name: bindparam(f"new_{name}")
-            for name in ("amount_micros", "charged_micros", "refunded_micros", "state", "expire_time", "billed_us")
+            for name in (
+                "amount_micros",
+                "charged_micros",
+                "refunded_micros",
+                "state",
+                "expire_time",
+                "billed_us",
+                "gpu_type",
+            )
         }
     )
 )
@@ -100,12 +108,14 @@ class LedgerStore:
         clock: Clock,
         new_id: Callable[[str], str],
         free_micros_per_day: int = 0,
+        charged: ChargedSums | None = None,
     ) -> None:
         self._database = database
         self._journal = journal
         self._clock = clock
         self._new_id = new_id
         self._free_micros_per_day = free_micros_per_day
+        self._charged = charged or ChargedSums(database)
 
     async def grant(
         self, account_id: str, amount_micros: int, key: str, description: str, expire_time: datetime | None = None
@@ -277,6 +287,8 @@ class LedgerStore:
                     return earlier
             account = await read_account(connection, held.account_id, lock=True)
             after = held.charge(asked, final=final, billable=time)
+            if billable and time and held.tariffs:
+                after = after.used_on(billable[1])
             charged = after.charged_micros - held.charged_micros
             released = held.remaining_micros if final else charged
             await _write_hold(connection, after)
@@ -322,6 +334,10 @@ class LedgerStore:
             wanted = _Wanted(TransactionKind.HOLD_EXPIRY, account.account_id, rest, key, "the hold expired", hold_id)
             await self._record(connection, account, wanted, books.charge(account.account_id, 0, rest))
             return True
+
+    async def catch_up_budgets(self) -> None:
+        """Adds up what was charged of budgets, so that holds need not wait for it."""
+        await self._charged.catch_up(self._clock.now())
 
     async def expire_grants(self) -> int:
         """Lets expired grants lapse; the number of accounts that lost credit."""
@@ -388,7 +404,7 @@ class LedgerStore:
     ) -> None:
         for budget in await limits_of(connection, account_id, purpose):
             if budget.hard:
-                spent = await spent_micros(connection, budget, period_start(budget.period, now))
+                spent = await self._charged.spent_micros(connection, budget, now)
                 budget.check_room(spent, amount_micros)
 
     async def _record(
@@ -536,6 +552,7 @@ async def _write_hold(connection: AsyncConnection, hold: Hold) -> None:
         "new_state": hold.state.value,
         "new_expire_time": hold.expire_time,
         "new_billed_us": hold.billed // MICROSECOND,
+        "new_gpu_type": hold.purpose.gpu_type,
     }
     await connection.execute(_CHANGE_HOLD, row)
 

@@ -9,8 +9,8 @@ from sqlalchemy import case, func, select
 
 from services.billing.alert_rules.money import AccountSpending, BudgetSpending, Spending
 from services.billing.ledger.books import COST_BOOKS, OPERATOR, Book
-from services.billing.ledger.budgets import Scope, period_start
-from services.billing.store.budget_store import all_budgets, charged_micros
+from services.billing.ledger.budgets import Scope
+from services.billing.store.budget_store import ChargedSums, all_budgets
 from services.billing.store.journal import CHARGED_MICROS, CHARGING, read_sums
 from services.billing.store.tables import accounts, balances, machine_usage, transactions
 
@@ -48,6 +48,7 @@ class MoneyFigures:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._charged = ChargedSums(database)
 
     async def accounts_with(self, account_ids: Collection[str]) -> Sequence[AccountSpending]:
         """The credit of these accounts, without rates."""
@@ -84,15 +85,14 @@ class MoneyFigures:
 
     async def budgets(self, now: datetime) -> Sequence[BudgetSpending]:
         """What was charged of each budget in its present period."""
+        await self._charged.catch_up(now)
         async with self._database.reading() as connection:
             return [
                 BudgetSpending(
                     budget.budget_id,
                     budget.text,
                     budget.subject if budget.scope is Scope.ACCOUNT else "",
-                    Spending(
-                        budget.limit_micros, await charged_micros(connection, budget, period_start(budget.period, now))
-                    ),
+                    Spending(budget.limit_micros, await self._charged.charged_micros(connection, budget, now)),
                 )
                 for budget in await all_budgets(connection)
             ]

@@ -313,6 +313,40 @@ async def test_racing_holds_of_several_accounts_never_exceed_the_budget_of_their
     assert sum(isinstance(outcome, BudgetExceededError) for outcome in outcomes) == 7
 
 
+@pytest.mark.parametrize("scope", [Scope.ACCOUNT, Scope.USER, Scope.QUEUE])
+async def test_sums_that_are_kept_are_moved_on_by_what_is_charged_and_refunded_and_end_with_the_period(
+    db: Database, settings: BillingSettings, scope: Scope
+) -> None:
+    clock = ManualClock(NOW)
+    stores = build_stores(db, settings, clock)
+    account_id = await account_with(stores, 1000)
+    other_id = await account_with(stores, 1000, "bob")
+    subject = {Scope.ACCOUNT: account_id, Scope.USER: "user_1", Scope.QUEUE: "batch"}[scope]
+    await stores.budgets.set(scope, subject, Period.DAY, 500, hard=True)
+    purpose = Purpose(user_id="user_1", queue="batch")
+    found: list[int] = []
+
+    async def note() -> None:
+        await stores.ledger.catch_up_budgets()
+        [(_, spent)] = await stores.budgets.all_with_spent()
+        found.append(spent)
+
+    hold = await stores.ledger.hold(account_id, 100, "job:1", "", purpose=purpose)
+    others = await stores.ledger.hold(other_id, 50, "job:2", "", purpose=Purpose(user_id="user_2", queue="other"))
+    await note()
+    await stores.ledger.settle(hold.hold_id, 30, "part", "", final=False)
+    await stores.ledger.settle(others.hold_id, 50, "other", "")
+    await note()
+    await stores.ledger.settle(hold.hold_id, 10, "end", "")
+    await stores.ledger.refund(hold.hold_id, 5, "refund", "")
+    await note()
+    clock.advance(timedelta(days=1))
+    await note()
+    await stores.ledger.refund(hold.hold_id, 5, "refund:2", "")
+    await note()
+    assert found == [100, 100, 35, 0, -5]
+
+
 async def test_what_is_refunded_is_room_in_the_budget_again(stores: Stores) -> None:
     account_id = await account_with(stores, 1000)
     await stores.budgets.set(Scope.ACCOUNT, account_id, Period.DAY, 100, hard=True)

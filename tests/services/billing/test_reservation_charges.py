@@ -140,6 +140,17 @@ async def test_a_part_that_is_late_lost_or_sent_by_two_schedulers_charges_no_tim
     assert (await stores.postings.prove()).faults == []
 
 
+async def test_the_statement_names_the_gpu_that_was_used_and_not_the_one_that_was_asked_for(stores: Stores) -> None:
+    account_id = await account_with(stores, 10**8)
+    tariffs = {"MI300X": EIGHT, "MI210": EIGHT}
+    held = await stores.ledger.hold(account_id, 10**7, "res_1", "", purpose=PURPOSE, tariffs=tariffs)
+    for final in (False, True):
+        time = MINUTE * (1 + final), "mi210"
+        await stores.ledger.settle(held.hold_id, 0, f"end:{final}", "", billable=time, in_all=True, final=final)
+    statement = await stores.reports.statement(account_id, START, START + DAY)
+    assert list(statement.usage_by(lambda line: line.purpose.gpu_type)) == ["MI210"]
+
+
 async def test_minimum_and_increment_count_once_for_all_parts(stores: Stores) -> None:
     account_id = await account_with(stores, 10**8)
     tariff = Tariff(3_600_000, minimum=10 * MINUTE, increment=MINUTE)
