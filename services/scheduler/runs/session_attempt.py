@@ -39,7 +39,7 @@ from services.scheduler.peers.executors import (
     RunRefusedError,
     RunUnknownError,
 )
-from services.scheduler.peers.pool import LeaseGoneError, PoolError
+from services.scheduler.peers.pool import LeaseGoneError, PoolError, PoolUnreachableError
 from services.scheduler.queue.batching import batches
 from services.scheduler.queue.uncut import uncut
 from services.scheduler.runs.leased_attempt import AttemptLostError, LeasedAttempt, check_contiguous
@@ -100,7 +100,7 @@ class SessionAttempt(LeasedAttempt):
         await self._executors.close_session(self.job, self.lease, timedelta(0))
 
     async def extend(self, extension: Extension) -> Job:
-        """Adds time, and puts the credit for it aside first; a repeated extension changes nothing.
+        """Adds time: first to the lease, then to the hold, then to the session. A repeated extension changes nothing.
 
         Raises WrongReservationStateError, MachineUnreachableError, CreditRefusedError, BillingUnreachableError.
         """
@@ -110,11 +110,12 @@ class SessionAttempt(LeasedAttempt):
                 return self.job
             self._check_open()
             after, hold_micros = reservation.extended(extension), self.job.hold_micros
+            if after.active_time:
+                await self._lengthen_lease(after)
             if self.job.hold_id:
                 hold_micros = await self._billing.extend(self.job, self.job.hold_id, after.total, extension.key)
             if after.active_time:
                 await self._tell_machine(after)
-                await self._renew_for(after)
             event = payloads.extended(after, extension)
             job = self.job.changed(reservation=after, hold_micros=hold_micros)
             return await self._write(job, [event])
@@ -146,6 +147,14 @@ class SessionAttempt(LeasedAttempt):
         state = self.job.reservation_state
         if self._is_cancelled or state not in {ReservationState.PREPARING, ReservationState.ACTIVE}:
             raise WrongReservationStateError(f"The reservation is {state} and cannot be changed. Make another one.")
+
+    async def _lengthen_lease(self, reservation: Reservation) -> None:
+        try:
+            await self._renew_for(reservation)
+        except PoolUnreachableError as error:
+            raise MachineUnreachableError("The pool of machines does not answer. Try again.") from error
+        except PoolError as error:
+            raise WrongReservationStateError(f"Its machine cannot be had for so long: {error}") from error
 
     async def _tell_machine(self, reservation: Reservation) -> None:
         try:

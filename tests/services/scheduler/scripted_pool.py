@@ -41,6 +41,7 @@ class ScriptedPool(vmpool_pb2_grpc.VmPoolServiceServicer):
         self.blocked_by_gpu_type: dict[str, str] = {}
         self.start_kind = vmpool_pb2.START_KIND_WARM_REUSE
         self.acquired = asyncio.Event()
+        self.longest_lease = timedelta(days=7)
         self.release_refusal: grpc.StatusCode | None = None
 
     async def tell(
@@ -145,6 +146,8 @@ class ScriptedPool(vmpool_pb2_grpc.VmPoolServiceServicer):
     async def RenewLease(self, request: vmpool_pb2.RenewLeaseRequest, context: Any) -> vmpool_pb2.RenewLeaseResponse:
         if request.lease_id not in self.live:
             await context.abort(grpc.StatusCode.FAILED_PRECONDITION, "the lease has expired")
+        if request.duration.ToTimedelta() > self.longest_lease:
+            await context.abort(grpc.StatusCode.INVALID_ARGUMENT, "duration: the machine ends before")
         answer = vmpool_pb2.RenewLeaseResponse()
         answer.expire_time.FromDatetime(datetime.now(UTC) + request.duration.ToTimedelta())
         return answer

@@ -341,6 +341,16 @@ async def test_what_cannot_be_paid_for_is_not_added(cluster: Cluster) -> None:
     assert (await cluster.reservation(reservation.reservation_id)).expire_time == reservation.expire_time
 
 
+async def test_time_that_its_machine_does_not_have_is_not_added_and_costs_nothing(cluster: Cluster) -> None:
+    reservation = await active(cluster)
+    cluster.pool.longest_lease = 2 * HOUR
+    error = await refused(extend(cluster, reservation, 2 * HOUR))
+    assert error.code() == grpc.StatusCode.FAILED_PRECONDITION
+    assert "the machine ends before" in (error.details() or "")
+    assert not cluster.billing.extensions
+    assert (await cluster.reservation(reservation.reservation_id)).expire_time == reservation.expire_time
+
+
 async def test_all_time_together_has_a_limit_and_the_refusal_says_what_is_possible(cluster: Cluster) -> None:
     reservation = await active(cluster)
     error = await refused(extend(cluster, reservation, 48 * HOUR))
