@@ -98,6 +98,7 @@ ONLY_THE_LEADER = frozenset(
         "ReservationService/CancelReservation",
         "ReservationService/ExtendReservation",
         "ReservationService/UpdateReservation",
+        "ReservationService/NotifyReservation",
         "ReservationService/GetAvailability",
     )
 )

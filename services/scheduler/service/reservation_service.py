@@ -163,6 +163,14 @@ class ReservationServicer(reservations_pb2_grpc.ReservationServiceServicer):
         job = await self._changes.update(job, request)
         return reservations_pb2.UpdateReservationResponse(reservation=self._proto(job))
 
+    async def NotifyReservation(
+        self, request: reservations_pb2.NotifyReservationRequest, context: object
+    ) -> reservations_pb2.NotifyReservationResponse:
+        """Writes a text to the terminals of a reservation."""
+        del context
+        job = await visible_reservation(self._store, request.account_ids, request.reservation_id)
+        return reservations_pb2.NotifyReservationResponse(terminals=await self._changes.notify(job, request.text))
+
     async def GetTunnelTarget(
         self, request: reservations_pb2.GetTunnelTargetRequest, context: object
     ) -> reservations_pb2.GetTunnelTargetResponse:
