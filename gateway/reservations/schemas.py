@@ -124,6 +124,20 @@ class ExtensionRequest(BaseModel):
     hours: _Hours
 
 
+class NotifyRequest(BaseModel):
+    """A text for everybody who is logged in."""
+
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"text": "Maintenance at noon."}]})
+
+    text: Annotated[str, Field(min_length=1, max_length=2000, description="Line breaks and tabs are taken.")]
+
+
+class Notified(BaseModel):
+    """Who got a text."""
+
+    terminals: Annotated[int, Field(description="Terminals that it was written to.")]
+
+
 class UsersRequest(BaseModel):
     """Who may log in from now on, and who no longer."""
 

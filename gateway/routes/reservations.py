@@ -232,6 +232,18 @@ async def change_users(
     return await _updated(gateway, request)
 
 
+@router.post("/reservations/{reservation_id}/notify", responses=problems(404, 409))
+async def notify(
+    reservation_id: ReservationId, body: schemas.NotifyRequest, caller: TheSubmitter, gateway: TheGateway
+) -> schemas.Notified:
+    """Write a text to every terminal of a reservation's session."""
+    request = pb.NotifyReservationRequest(
+        account_ids=_accounts_of(caller), reservation_id=reservation_id, text=body.text
+    )
+    answer = await gateway.upstreams.reservations.NotifyReservation(request, timeout=CALL_TIMEOUT_SECONDS)
+    return schemas.Notified(terminals=answer.terminals)
+
+
 @router.get("/reservations/{reservation_id}/tunnel", response_class=Response, responses=WEBSOCKET)
 async def describe_tunnel(reservation_id: ReservationId, caller: TheSubmitter) -> Response:
     """Open a WebSocket whose binary messages are the bytes of one SSH connection to the reservation.

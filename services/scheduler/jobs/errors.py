@@ -18,6 +18,7 @@ SchedulerError
 ├── CreditRefusedError
 ├── TooManyJobsError
 ├── TooManySubmissionsError
+├── TooMuchReservedError
 ├── NotComparableError
 ├── BillingUnreachableError
 ├── StoppingError
@@ -191,6 +192,10 @@ class TooManySubmissionsError(SchedulerError):
             "SCHEDULER_MAX_SUBMISSIONS_PER_HOUR."
         )
         self.retry_after = retry_after
+
+
+class TooMuchReservedError(SchedulerError):
+    """The user has reached a limit of reservations; the message says what is possible."""
 
 
 class NotComparableError(SchedulerError):

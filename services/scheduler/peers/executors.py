@@ -139,6 +139,18 @@ class Executors:
                 request, metadata=_authorization(lease), timeout=CALL_SECONDS
             )
 
+    async def notify(self, job: Job, lease: Lease, text: str) -> int:
+        """Writes a text to the session's terminals; gives their number.
+
+        Raises RunUnknownError, RunInterruptedError, RunRefusedError (the text is wrong).
+        """
+        request = session_pb2.NotifyRequest(session_id=job.run_id, fencing_token=lease.fencing_token, text=text)
+        with _translated(RunUnknownError):
+            answer = await (await self._sessions(lease)).Notify(
+                request, metadata=_authorization(lease), timeout=CALL_SECONDS
+            )
+        return answer.terminals
+
     async def close_session(self, job: Job, lease: Lease, grace: timedelta) -> None:
         """Ends the session; raises RunUnknownError, RunInterruptedError, RunRefusedError."""
         request = session_pb2.CloseSessionRequest(

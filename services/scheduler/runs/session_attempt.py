@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from wavepool.executor.v1 import run_event_pb2, session_pb2
 
 from servicekit.logging import get_logger
+from services.scheduler import metrics
 from services.scheduler.jobs.errors import (
     BillingUnreachableError,
     MachineUnreachableError,
@@ -65,6 +66,7 @@ log = get_logger(__name__)
 CLOSE_GRACE = timedelta(seconds=10)
 """Time for the processes of a session that is cancelled, between SIGTERM and SIGKILL."""
 RETRY_BACKOFF = Backoff(first=timedelta(seconds=0.1), longest=timedelta(seconds=5))
+_SILENT = "The machine of the reservation does not answer. Try again."
 _ENDS_FROM_INSIDE = frozenset({session_pb2.SESSION_END_REASON_SANDBOX_ENDED, session_pb2.SESSION_END_REASON_CLOSED})
 
 
@@ -94,6 +96,11 @@ class SessionAttempt(LeasedAttempt):
         if self.job.reservation is None:
             raise TypeError(f"{self.job.job_id} is no reservation")
         return self.job.reservation
+
+    async def run(self, *, resumed: bool) -> Job:
+        """Opens the session, or attaches to it if `resumed`; see LeasedAttempt."""
+        with metrics.sessions_open.track_inprogress():
+            return await super().run(resumed=resumed)
 
     async def end_run(self) -> None:
         """Ends the session at once; raises ExecutorError."""
@@ -148,6 +155,18 @@ class SessionAttempt(LeasedAttempt):
         if self._is_cancelled or state not in {ReservationState.PREPARING, ReservationState.ACTIVE}:
             raise WrongReservationStateError(f"The reservation is {state} and cannot be changed. Make another one.")
 
+    async def notify(self, text: str) -> int:
+        """Writes a text to the session's terminals; gives their number.
+
+        Raises WrongReservationStateError, MachineUnreachableError.
+        """
+        try:
+            return await self._executors.notify(self.job, self.lease, text)
+        except RunInterruptedError as error:
+            raise MachineUnreachableError(_SILENT) from error
+        except ExecutorError as error:
+            raise WrongReservationStateError(f"Its session takes no message: {error}") from error
+
     async def _lengthen_lease(self, reservation: Reservation) -> None:
         try:
             await self._renew_for(reservation)
@@ -160,8 +179,7 @@ class SessionAttempt(LeasedAttempt):
         try:
             await self._executors.update_session(self.job, reservation, self.lease)
         except RunInterruptedError as error:
-            said = "The machine of the reservation does not answer. Try again."
-            raise MachineUnreachableError(said) from error
+            raise MachineUnreachableError(_SILENT) from error
         except ExecutorError as error:
             raise WrongReservationStateError(f"The session cannot be changed any more: {error}") from error
 
@@ -221,6 +239,7 @@ class SessionAttempt(LeasedAttempt):
             before = reservation = self._reservation
             written: list[bytes] = []
             for event in events:
+                _count(event)
                 reservation = reservation.after(event)
                 written.append(payloads.session(event))
                 if event.WhichOneof("event") == "ready":
@@ -261,6 +280,10 @@ class SessionAttempt(LeasedAttempt):
     async def _settle(self, ending: JobState, used: timedelta, message: str = "") -> Job:
         reservation = self._reservation
         message = reservation.end_reason or message or "Cancelled."
+        metrics.reservations_ended.labels(ending, "early" if reservation.end_reason else "").inc()
+        gpus = self.job.spec.resources.gpus
+        gpu_seconds = metrics.reservation_gpu_seconds.labels(self.job.user_id, self.job.machine_gpu_type)
+        gpu_seconds.inc(used.total_seconds() * gpus)
         finished = run_event_pb2.Finished(message=message)
         finished.billable.FromTimedelta(used)
         outcome = Outcome(ending, "", message, finished.SerializeToString(), self.job.charge_for(used))
@@ -365,3 +388,10 @@ class SessionAttempt(LeasedAttempt):
 
     def _seconds_until(self, when: datetime) -> float:
         return max(0.0, (when - self._clock.now()).total_seconds())
+
+
+def _count(event: SessionEvent) -> None:
+    if kind := event.WhichOneof("event"):
+        metrics.session_events.labels(kind).inc()
+    if event.HasField("step"):
+        metrics.reservation_starts.labels(event.step.name).observe(event.step.duration.ToTimedelta().total_seconds())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from wavepool.scheduler.v1 import reservations_pb2, reservations_pb2_grpc
@@ -11,17 +12,17 @@ from services.scheduler import metrics
 from services.scheduler.jobs.errors import InvalidFieldError, WrongReservationStateError
 from services.scheduler.jobs.listing import JobFilter, PageEnd
 from services.scheduler.jobs.reservation import JOB_STATES, Reservation, ReservationState
+from services.scheduler.jobs.reservation_usage import usage_of
 from services.scheduler.jobs.states import OVER_STATES, WAITING_STATES, JobState
 from services.scheduler.service.visible_job import visible_reservation
 from services.scheduler.wire import reservations as wire
 from services.scheduler.wire.page_token import page_end, page_token
-from vocabulary.names import known_name, none_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
+    from servicekit.clock import Clock
     from services.scheduler.jobs.job import Job
-    from services.scheduler.peers.billing import Billing
     from services.scheduler.queue.availability import AvailabilityReader
     from services.scheduler.queue.forecast import Forecast
     from services.scheduler.queue.reservation_admission import ReservationAdmission
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
     from services.scheduler.store.job_store import JobStore
 
 DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE = 50, 200
+LONGEST_PERIOD = timedelta(days=367)
+"""Of a report of use."""
 _OPEN_STATES = frozenset({ReservationState.ACTIVE, ReservationState.EXPIRING})
 
 
@@ -44,24 +47,24 @@ class ReservationServicer(reservations_pb2_grpc.ReservationServiceServicer):
         admission: ReservationAdmission,
         store: JobStore,
         reader: JobReader,
-        billing: Billing,
         waiting: WaitingJobs,
         changes: ReservationChanges,
         canceller: Canceller,
         watcher: Watcher,
         forecast: Forecast,
         availability: AvailabilityReader,
+        clock: Clock,
     ) -> None:
         self._admission = admission
         self._store = store
         self._reader = reader
-        self._billing = billing
         self._waiting = waiting
         self._changes = changes
         self._canceller = canceller
         self._watcher = watcher
         self._forecast = forecast
         self._availability = availability
+        self._clock = clock
 
     async def CreateReservation(
         self, request: reservations_pb2.CreateReservationRequest, context: object
@@ -163,6 +166,14 @@ class ReservationServicer(reservations_pb2_grpc.ReservationServiceServicer):
         job = await self._changes.update(job, request)
         return reservations_pb2.UpdateReservationResponse(reservation=self._proto(job))
 
+    async def NotifyReservation(
+        self, request: reservations_pb2.NotifyReservationRequest, context: object
+    ) -> reservations_pb2.NotifyReservationResponse:
+        """Writes a text to the terminals of a reservation."""
+        del context
+        job = await visible_reservation(self._store, request.account_ids, request.reservation_id)
+        return reservations_pb2.NotifyReservationResponse(terminals=await self._changes.notify(job, request.text))
+
     async def GetTunnelTarget(
         self, request: reservations_pb2.GetTunnelTargetRequest, context: object
     ) -> reservations_pb2.GetTunnelTargetResponse:
@@ -175,20 +186,28 @@ class ReservationServicer(reservations_pb2_grpc.ReservationServiceServicer):
             raise WrongReservationStateError(_why_no_tunnel(job, state))
         return reservations_pb2.GetTunnelTargetResponse(lease_id=job.lease.lease_id, session_id=job.run_id)
 
+    async def GetReservationUsage(
+        self, request: reservations_pb2.GetReservationUsageRequest, context: object
+    ) -> reservations_pb2.GetReservationUsageResponse:
+        """Adds up the GPU time of reservations."""
+        del context
+        begin = wire.instant_from_proto(request.begin_time, "begin_time")
+        end = wire.instant_from_proto(request.end_time, "end_time")
+        if not timedelta(0) < end - begin <= LONGEST_PERIOD:
+            raise InvalidFieldError("end_time", f"must be after begin_time, by {LONGEST_PERIOD.days} days at most")
+        jobs = [job async for job in self._reader.reservations_between(begin, end, request.account_ids)]
+        usage = usage_of(jobs, begin, end, self._clock.now())
+        return reservations_pb2.GetReservationUsageResponse(
+            usage=[wire.usage_to_proto(key, usage[key]) for key in sorted(usage)]
+        )
+
     async def GetAvailability(
         self, request: reservations_pb2.GetAvailabilityRequest, context: object
     ) -> reservations_pb2.GetAvailabilityResponse:
         """Says what could be reserved now."""
         del context
-        prices = await self._billing.prices_micros_per_hour()
-        gpu_types = list(prices)
-        if request.gpu_type:
-            known = known_name(request.gpu_type, gpu_types)
-            if not known:
-                raise InvalidFieldError("gpu_type", none_of(request.gpu_type, gpu_types))
-            gpu_types = [known]
         return reservations_pb2.GetAvailabilityResponse(
-            gpu_types=[wire.availability_to_proto(one) for one in self._availability.of(gpu_types, prices)]
+            gpu_types=[wire.availability_to_proto(one) for one in await self._availability.of(request.gpu_type)]
         )
 
     def _proto(self, job: Job) -> reservations_pb2.Reservation:

@@ -383,6 +383,25 @@ async def test_others_are_let_in_and_out_of_an_active_reservation(cluster: Clust
     assert list(events[-1].users_changed.users) == ["alice", "bob"]
 
 
+async def test_a_text_reaches_the_terminals_of_an_active_reservation_alone(stopped_cluster: Cluster) -> None:
+    cluster = stopped_cluster
+    await cluster.pool.tell("machine-1", "STOPPED")
+    await cluster.start()
+    reservation = await cluster.reserve()
+
+    async def notify(text: str) -> int:
+        request = reservations_pb2.NotifyReservationRequest(reservation_id=reservation.reservation_id, text=text)
+        return (await cluster.reservations.NotifyReservation(request, timeout=TIMEOUT_SECONDS)).terminals
+
+    assert (await refused(notify("hello"))).code() == grpc.StatusCode.FAILED_PRECONDITION
+    await cluster.pool.tell("machine-2", "WARM")
+    await cluster.reservation_events(reservation.reservation_id, "active")
+    assert await notify("Maintenance\nat noon.") == 2
+    assert cluster.sessions.texts == ["Maintenance\nat noon."]
+    for wrong in ("", "x" * 2001, "a\x1b[2Jb"):
+        assert (await refused(notify(wrong))).code() == grpc.StatusCode.INVALID_ARGUMENT
+
+
 async def test_keys_that_change_while_it_waits_count_when_it_starts(stopped_cluster: Cluster) -> None:
     cluster = stopped_cluster
     await cluster.pool.tell("machine-1", "STOPPED")
