@@ -219,7 +219,8 @@ class SessionAttempt(LeasedAttempt):
         if self.job.run_seq and self._reservation.active_time:
             # What somebody changed when we could not reach the machine, or had written before we were killed.
             with suppress(RunRefusedError, RunUnknownError):
-                await self._executors.update_session(self.job, self._reservation, self.lease)
+                async with self._turn:
+                    await self._executors.update_session(self.job, self._reservation, self.lease)
         stream = self._executors.open_session(self.job, self._reservation, self.lease, end_time)
         async with aclosing(batches(stream)) as arriving:
             async for batch in arriving:
@@ -360,12 +361,26 @@ class SessionAttempt(LeasedAttempt):
 
     async def _end_no_show(self) -> Job:
         """Ends a reservation that nobody used."""
+        failures = 0
+        # Somebody may have logged in while we were away, or while the machine was silent.
+        while self._reservation.last_login_time is None and not await self._has_heard_all():
+            failures += 1
+            await asyncio.sleep(RETRY_BACKOFF.pause(failures).total_seconds())
         if self._reservation.last_login_time is None:
             minutes = self._settings.no_show_after / timedelta(minutes=1)
             await self.end_early(
                 f"Nobody logged in for {minutes:g} minutes, so the platform ended it (SCHEDULER_NO_SHOW_AFTER)."
             )
         return await asyncio.Future()
+
+    async def _has_heard_all(self) -> bool:
+        """True if the machine says that we know all that happened in the session."""
+        async with self._turn:
+            try:
+                last_seq = await self._executors.update_session(self.job, self._reservation, self.lease)
+            except ExecutorError:
+                return False
+            return self.job.run_seq >= last_seq
 
     async def _exceed_preparing(self) -> Job:
         if self._reservation.active_time is None:

@@ -105,6 +105,14 @@ async def test_closing_with_a_grace_lets_programs_finish_and_ends_once_all_have(
         await process.communicate()
 
 
+async def test_who_changes_a_session_hears_how_many_events_it_has(machine: Machine, alice: Person) -> None:
+    async with machine.session(alice) as access:
+        machine.pass_time(minutes=56)
+        warning = await access.events.reach("warning")
+
+        assert await machine.client.update(access.session_id) == warning.seq
+
+
 async def test_closing_again_does_not_put_off_the_end_of_what_ignores_the_signals(
     machine: Machine, alice: Person
 ) -> None:

@@ -1,0 +1,73 @@
+"""What must hold of reservations when calls cross, answers are lost, machines are silent, or the scheduler is away."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from wavepool.executor.v1 import session_pb2
+from wavepool.scheduler.v1 import reservations_pb2
+
+from services.scheduler.jobs.reservation import PART
+from tests.services.scheduler.cluster import LaterClock, until
+from tests.services.scheduler.test_reservations import active, charged
+
+if TYPE_CHECKING:
+    from tests.services.scheduler.cluster import Cluster
+    from tests.services.scheduler.scripted_sessions import ScriptedSession
+
+
+def session_of(cluster: Cluster, reservation: reservations_pb2.Reservation) -> ScriptedSession:
+    return cluster.sessions.sessions[f"{reservation.reservation_id}-1"]
+
+
+async def active_for(cluster: Cluster, time: timedelta) -> reservations_pb2.Reservation:
+    """A reservation that has been active for so long, all of which is charged; its scheduler was away meanwhile."""
+    cluster.clock = clock = LaterClock()
+    await cluster.start()
+    reservation = await active(cluster)
+    await cluster.stop()
+    clock.later = time
+    cluster.sessions.clock = session_of(cluster, reservation).clock = clock
+    await cluster.start()
+    await charged(cluster, reservation, time)
+    return reservation
+
+
+async def test_a_reservation_is_no_no_show_if_somebody_logged_in_while_the_scheduler_was_away(
+    stopped_cluster: Cluster,
+) -> None:
+    cluster, clock = stopped_cluster, LaterClock()
+    cluster.clock = clock
+    await cluster.start()
+    reservation = await active(cluster, duration={"seconds": 7200})
+    await cluster.stop()
+    await session_of(cluster, reservation).add(login=session_pb2.SessionLogin(connection=1, user="alice"))
+    clock.later = timedelta(minutes=61)
+
+    await cluster.start()
+
+    await cluster.reservation_events(reservation.reservation_id, "login")
+    await charged(cluster, reservation, 61 * PART)
+    assert (await cluster.reservation(reservation.reservation_id)).state == reservations_pb2.RESERVATION_STATE_ACTIVE
+
+
+async def test_a_no_show_is_not_ended_before_its_silent_machine_says_that_nobody_logged_in(
+    stopped_cluster: Cluster,
+) -> None:
+    cluster, clock = stopped_cluster, LaterClock()
+    cluster.clock = clock
+    await cluster.start()
+    reservation = await active(cluster, duration={"seconds": 7200})
+    await cluster.stop()
+    await cluster.sessions.fall_silent()
+    clock.later = timedelta(minutes=61)
+    await cluster.start()
+    await charged(cluster, reservation, 61 * PART)
+    await session_of(cluster, reservation).add(login=session_pb2.SessionLogin(connection=1, user="alice"))
+
+    cluster.sessions.silent.clear()
+
+    await cluster.reservation_events(reservation.reservation_id, "login")
+    await until(lambda: bool(cluster.sessions.updates))
+    assert (await cluster.reservation(reservation.reservation_id)).state == reservations_pb2.RESERVATION_STATE_ACTIVE
