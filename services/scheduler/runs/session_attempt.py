@@ -310,7 +310,8 @@ class SessionAttempt(LeasedAttempt):
                 # The follower finds out what became of it.
                 await asyncio.sleep(RETRY_BACKOFF.pause(1).total_seconds())
                 continue
-            next_end = self._reservation.next_minute_end()
+            # What is cancelled is charged at its end, and its minutes are over long before.
+            next_end = None if self._is_cancelled else self._reservation.next_minute_end()
             await asyncio.sleep(min(60.0, self._seconds_until(next_end) if next_end else 60.0))
 
     async def _charge_minutes(self) -> None:

@@ -9,10 +9,13 @@ from wavepool.executor.v1 import session_pb2
 from wavepool.scheduler.v1 import reservations_pb2
 
 from services.scheduler.jobs.reservation import PART
+from services.scheduler.runs.session_attempt import SessionAttempt
 from tests.services.scheduler.cluster import LaterClock, until
-from tests.services.scheduler.test_reservations import active, charged
+from tests.services.scheduler.test_reservations import active, cancel, charged
 
 if TYPE_CHECKING:
+    import pytest
+
     from tests.services.scheduler.cluster import Cluster
     from tests.services.scheduler.scripted_sessions import ScriptedSession
 
@@ -71,3 +74,31 @@ async def test_a_no_show_is_not_ended_before_its_silent_machine_says_that_nobody
     await cluster.reservation_events(reservation.reservation_id, "login")
     await until(lambda: bool(cluster.sessions.updates))
     assert (await cluster.reservation(reservation.reservation_id)).state == reservations_pb2.RESERVATION_STATE_ACTIVE
+
+
+async def test_the_scheduler_rests_while_a_silent_machine_does_not_end_a_cancelled_session(
+    stopped_cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cluster = stopped_cluster
+    reservation = await active_for(cluster, 2 * PART)
+    await cluster.sessions.fall_silent()
+    await cancel(cluster, reservation)
+    looks = 0
+    charge_minutes = SessionAttempt._charge_minutes
+
+    async def counted(attempt: SessionAttempt) -> None:
+        nonlocal looks
+        looks += 1
+        await charge_minutes(attempt)
+
+    monkeypatch.setattr(SessionAttempt, "_charge_minutes", counted)
+    await cluster.stop()
+    assert isinstance(cluster.clock, LaterClock)
+    cluster.clock.later = 4 * PART
+    await cluster.start()
+    await until(lambda: looks > 0)
+
+    for _ in range(20):
+        await cluster.reservation(reservation.reservation_id)
+
+    assert looks == 1
