@@ -272,8 +272,7 @@ class SessionAttempt(LeasedAttempt):
             if reservation.active_time and ended.reason in _ENDS_FROM_INSIDE:
                 message = "Its session was ended from inside, or ran out of memory."
                 return await self._settle(JobState.FINISHED, reservation.used(end_time), message)
-        name = session_pb2.SessionEndReason.Name(ended.reason).removeprefix("SESSION_END_REASON_")
-        reason = f"its session ended ({name.lower().replace('_', ' ')}{': ' + ended.details if ended.details else ''})"
+        reason = f"its session ended ({_reason_text(ended.reason)}{': ' + ended.details if ended.details else ''})"
         # An executor that is stopped is no fault of its machine.
         suspect = ended.unkillable or ended.reason == session_pb2.SESSION_END_REASON_FAILED
         raise AttemptLostError(reason, machine_suspect=suspect)
@@ -404,6 +403,12 @@ class SessionAttempt(LeasedAttempt):
 
     def _seconds_until(self, when: datetime) -> float:
         return max(0.0, (when - self._clock.now()).total_seconds())
+
+
+def _reason_text(number: int) -> str:
+    """Why a session ended, for people; newer executors may have reasons that we do not know."""
+    known = session_pb2.SessionEndReason.DESCRIPTOR.values_by_number.get(number)
+    return known.name.removeprefix("SESSION_END_REASON_").lower().replace("_", " ") if known else f"reason {number}"
 
 
 def _count(event: SessionEvent) -> None:

@@ -102,3 +102,13 @@ async def test_the_scheduler_rests_while_a_silent_machine_does_not_end_a_cancell
         await cluster.reservation(reservation.reservation_id)
 
     assert looks == 1
+
+
+async def test_an_end_for_a_reason_that_is_not_known_here_ends_the_reservation(cluster: Cluster) -> None:
+    reservation = await active(cluster)
+
+    await session_of(cluster, reservation).add(ended=session_pb2.SessionEnded(reason=99, details="new"))  # pyright: ignore[reportArgumentType]
+
+    events = await cluster.reservation_events(reservation.reservation_id)
+    assert events[-1].ended.state == reservations_pb2.RESERVATION_STATE_FAILED
+    assert "99" in events[-1].ended.message
