@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import UTC, timedelta
 from typing import TYPE_CHECKING
 
 from wavepool.executor.v1 import session_pb2
@@ -11,7 +11,8 @@ from wavepool.scheduler.v1 import reservations_pb2
 from services.scheduler.jobs.reservation import PART
 from services.scheduler.runs.session_attempt import SessionAttempt
 from tests.services.scheduler.cluster import LaterClock, until
-from tests.services.scheduler.test_reservations import active, cancel, charged
+from tests.services.scheduler.test_reservations import PRICE, active, cancel, charged
+from vocabulary.money import price_of
 
 if TYPE_CHECKING:
     import pytest
@@ -112,3 +113,15 @@ async def test_an_end_for_a_reason_that_is_not_known_here_ends_the_reservation(c
     events = await cluster.reservation_events(reservation.reservation_id)
     assert events[-1].ended.state == reservations_pb2.RESERVATION_STATE_FAILED
     assert "99" in events[-1].ended.message
+
+
+async def test_minutes_that_were_charged_after_the_end_of_a_session_are_given_back(stopped_cluster: Cluster) -> None:
+    reservation = await active_for(stopped_cluster, 30 * PART)
+    begin = reservation.active_time.ToDatetime(UTC)
+
+    await session_of(stopped_cluster, reservation).end("SANDBOX_ENDED", begin + 10 * PART)
+
+    events = await stopped_cluster.reservation_events(reservation.reservation_id)
+    assert events[-1].ended.cost_micros == price_of(10 * PART, PRICE)
+    given_back = [refund.amount_micros for refund in stopped_cluster.billing.refunds.values()]
+    assert given_back == [price_of(30 * PART, PRICE) - price_of(10 * PART, PRICE)]
