@@ -13,7 +13,7 @@ from dataclasses import replace
 from datetime import UTC, timedelta
 from typing import TYPE_CHECKING
 
-from wavepool.executor.v1 import run_event_pb2, session_pb2
+from wavepool.executor.v1 import session_pb2
 
 from servicekit.logging import get_logger
 from services.scheduler import metrics
@@ -23,7 +23,6 @@ from services.scheduler.jobs.errors import (
     StaleJobError,
     WrongReservationStateError,
 )
-from services.scheduler.jobs.job import Outcome
 from services.scheduler.jobs.reservation import (
     GRACE,
     LONGEST_PREPARING,
@@ -284,9 +283,7 @@ class SessionAttempt(LeasedAttempt):
         gpus = self.job.spec.resources.gpus
         gpu_seconds = metrics.reservation_gpu_seconds.labels(self.job.user_id, self.job.machine_gpu_type)
         gpu_seconds.inc(used.total_seconds() * gpus)
-        finished = run_event_pb2.Finished(message=message)
-        finished.billable.FromTimedelta(used)
-        outcome = Outcome(ending, "", message, finished.SerializeToString(), self.job.charge_for(used))
+        outcome = payloads.session_outcome(self.job, ending, used, message)
         settling = self.job.settle(outcome).changed(reservation=replace(reservation, connections=0))
         return await self._write(settling, [])
 

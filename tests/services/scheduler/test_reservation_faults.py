@@ -125,3 +125,22 @@ async def test_minutes_that_were_charged_after_the_end_of_a_session_are_given_ba
     assert events[-1].ended.cost_micros == price_of(10 * PART, PRICE)
     given_back = [refund.amount_micros for refund in stopped_cluster.billing.refunds.values()]
     assert given_back == [price_of(30 * PART, PRICE) - price_of(10 * PART, PRICE)]
+
+
+async def test_a_machine_that_is_lost_after_the_cancellation_changes_nothing_about_what_is_paid(
+    stopped_cluster: Cluster,
+) -> None:
+    cluster = stopped_cluster
+    reservation = await active_for(cluster, 30 * PART)
+    await cluster.sessions.fall_silent()
+    await cancel(cluster, reservation)
+
+    await cluster.pool.tell("machine-1", "LOST", reason="the cloud took it")
+
+    events = await cluster.reservation_events(reservation.reservation_id)
+    assert events[-1].ended.state == reservations_pb2.RESERVATION_STATE_CANCELLED
+    assert events[-1].ended.message == "Cancelled."
+    (settled,) = cluster.billing.settled.values()
+    assert 30 * PART <= settled.total_time.ToTimedelta() < 31 * PART
+    assert events[-1].ended.cost_micros == price_of(settled.total_time.ToTimedelta(), PRICE)
+    assert not cluster.billing.refunds
