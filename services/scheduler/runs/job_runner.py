@@ -188,7 +188,11 @@ class JobRunner:
             async with asyncio.timeout(FAREWELL_SECONDS):
                 await attempt.end_run()
         await self._settler.release(
-            attempt.lease, machine_suspect=lost.machine_suspect, reason=str(lost), unfit_reason=lost.unfit_reason
+            attempt.lease,
+            machine_suspect=lost.machine_suspect,
+            reason=str(lost),
+            unfit_reason=lost.unfit_reason,
+            until_free=attempt.job.reservation is not None,
         )
         job = await self._store.get(attempt.job.job_id) or attempt.job
         if job.state is not JobState.RUNNING or job.attempt != attempt.job.attempt:

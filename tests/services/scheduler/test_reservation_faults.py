@@ -5,10 +5,12 @@ from __future__ import annotations
 from datetime import UTC, timedelta
 from typing import TYPE_CHECKING
 
+import grpc
 from wavepool.executor.v1 import session_pb2
 from wavepool.scheduler.v1 import reservations_pb2
 
 from services.scheduler.jobs.reservation import PART
+from services.scheduler.runs import settler
 from services.scheduler.runs.session_attempt import SessionAttempt
 from tests.services.scheduler.cluster import LaterClock, until
 from tests.services.scheduler.test_reservations import PRICE, active, cancel, charged
@@ -19,6 +21,9 @@ if TYPE_CHECKING:
 
     from tests.services.scheduler.cluster import Cluster
     from tests.services.scheduler.scripted_sessions import ScriptedSession
+
+
+EVERYTHING = reservations_pb2.ListReservationsRequest()
 
 
 def session_of(cluster: Cluster, reservation: reservations_pb2.Reservation) -> ScriptedSession:
@@ -144,3 +149,41 @@ async def test_a_machine_that_is_lost_after_the_cancellation_changes_nothing_abo
     assert 30 * PART <= settled.total_time.ToTimedelta() < 31 * PART
     assert events[-1].ended.cost_micros == price_of(settled.total_time.ToTimedelta(), PRICE)
     assert not cluster.billing.refunds
+
+
+async def test_the_lease_of_a_reservation_that_is_over_is_given_back_though_pool_and_scheduler_die(
+    cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(settler, "RELEASE_SECONDS", 0.0)
+    await active(cluster)
+    (lease_id,) = cluster.pool.live
+    cluster.pool.release_refusal = grpc.StatusCode.UNAVAILABLE
+    await cancel(cluster, (await cluster.reservations.ListReservations(EVERYTHING)).reservations[0])
+    await until(lambda: cluster.pool.releases_refused >= 3)
+    await cluster.stop()
+    cluster.pool.release_refusal = None
+
+    await cluster.start()
+
+    await until(lambda: not cluster.pool.live)
+    assert [release.lease_id for release in cluster.pool.releases] == [lease_id]
+
+
+async def test_the_lease_of_a_lost_attempt_is_given_back_though_pool_and_scheduler_die(
+    stopped_cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(settler, "RELEASE_SECONDS", 0.0)
+    cluster = stopped_cluster
+    cluster.sessions.opens = False
+    await cluster.start()
+    reservation = await cluster.reserve()
+    await cluster.sessions.opened.wait()
+    cluster.pool.release_refusal = grpc.StatusCode.UNAVAILABLE
+    await session_of(cluster, reservation).end("FAILED")
+    await until(lambda: cluster.pool.releases_refused >= 3)
+    await cluster.stop()
+    cluster.pool.release_refusal = None
+
+    await cluster.start()
+
+    await until(lambda: any(release.lease_id == "lease-1" for release in cluster.pool.releases))
