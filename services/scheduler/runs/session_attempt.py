@@ -89,6 +89,8 @@ class SessionAttempt(LeasedAttempt):
         self._clock = clock
         self._settings = settings
         self._turn = asyncio.Lock()
+        self._untold = asyncio.Event()
+        """Set while the machine may have something else than is stored, because it did not answer a change."""
 
     @property
     def _reservation(self) -> Reservation:
@@ -116,8 +118,7 @@ class SessionAttempt(LeasedAttempt):
                 return self.job
             self._check_open()
             after, hold_micros = reservation.extended(extension), self.job.hold_micros
-            if after.active_time:
-                await self._lengthen_lease(after)
+            await self._lengthen_lease(after)
             if self.job.hold_id:
                 hold_micros = await self._billing.extend(self.job, self.job.hold_id, after.total, extension.key)
             if after.active_time:
@@ -178,6 +179,7 @@ class SessionAttempt(LeasedAttempt):
         try:
             await self._executors.update_session(self.job, reservation, self.lease)
         except RunInterruptedError as error:
+            self._untold.set()
             raise MachineUnreachableError(_SILENT) from error
         except ExecutorError as error:
             raise WrongReservationStateError(f"The session cannot be changed any more: {error}") from error
@@ -191,6 +193,7 @@ class SessionAttempt(LeasedAttempt):
         """What is done while people can log in."""
         reservation, no_show = self._reservation, self._settings.no_show_after
         duties: list[tuple[float, Duty]] = [(0.0, self._charge_each_minute), (0.0, self._exceed_time)]
+        duties.append((0.0, self._keep_told))
         duties.append((self._settings.reservation_lease_renewal.total_seconds(), self._keep_lease))
         if no_show and reservation.active_time and reservation.last_login_time is None:
             duties.append((self._seconds_until(reservation.active_time + no_show), self._end_no_show))
@@ -332,6 +335,19 @@ class SessionAttempt(LeasedAttempt):
                 log.info("a lease is not renewed", extra={"job_id": self.job.job_id, "reason": str(error)})
             pause = RETRY_BACKOFF.pause(failures) if failures else self._settings.reservation_lease_renewal
             await asyncio.sleep(pause.total_seconds())
+
+    async def _keep_told(self) -> Job:
+        """Tells the machine again what is stored: it may have taken a change that was not, as its answer was lost."""
+        failures = 0
+        while True:
+            await self._untold.wait()
+            failures += 1
+            await asyncio.sleep(RETRY_BACKOFF.pause(failures).total_seconds())
+            async with self._turn:
+                with suppress(MachineUnreachableError, WrongReservationStateError):
+                    self._untold.clear()
+                    await self._tell_machine(self._reservation)
+                    failures = 0
 
     async def _renew(self) -> None:
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from datetime import UTC, timedelta
 from typing import TYPE_CHECKING
 
@@ -9,11 +10,19 @@ import grpc
 from wavepool.executor.v1 import session_pb2
 from wavepool.scheduler.v1 import reservations_pb2
 
-from services.scheduler.jobs.reservation import PART
+from services.scheduler.jobs.reservation import GRACE, LONGEST_PREPARING, PART, SILENCE_AFTER_END
 from services.scheduler.runs import settler
 from services.scheduler.runs.session_attempt import SessionAttempt
 from tests.services.scheduler.cluster import LaterClock, until
-from tests.services.scheduler.test_reservations import PRICE, active, cancel, charged
+from tests.services.scheduler.test_reservations import (
+    HOUR,
+    PRICE,
+    active,
+    cancel,
+    charged,
+    extend,
+    refused,
+)
 from vocabulary.money import price_of
 
 if TYPE_CHECKING:
@@ -23,11 +32,18 @@ if TYPE_CHECKING:
     from tests.services.scheduler.scripted_sessions import ScriptedSession
 
 
+MI300X = reservations_pb2.GetAvailabilityRequest(gpu_type="MI300X")
 EVERYTHING = reservations_pb2.ListReservationsRequest()
 
 
 def session_of(cluster: Cluster, reservation: reservations_pb2.Reservation) -> ScriptedSession:
     return cluster.sessions.sessions[f"{reservation.reservation_id}-1"]
+
+
+def key_of(number: int) -> str:
+    """Different public keys."""
+    blob = b"".join(len(part).to_bytes(4) + part for part in (b"ssh-ed25519", bytes([number]) * 32))
+    return f"ssh-ed25519 {base64.b64encode(blob).decode()}"
 
 
 async def active_for(cluster: Cluster, time: timedelta) -> reservations_pb2.Reservation:
@@ -187,3 +203,35 @@ async def test_the_lease_of_a_lost_attempt_is_given_back_though_pool_and_schedul
     await cluster.start()
 
     await until(lambda: any(release.lease_id == "lease-1" for release in cluster.pool.releases))
+
+
+async def test_a_machine_that_took_a_change_without_an_answer_hears_again_what_is_stored(cluster: Cluster) -> None:
+    reservation = await active(cluster)
+    await until(lambda: bool(cluster.sessions.updates))
+    cluster.sessions.loses_answers = True
+    error = await refused(extend(cluster, reservation, 10 * HOUR))
+    assert error.code() == grpc.StatusCode.UNAVAILABLE
+    stored = await cluster.reservation(reservation.reservation_id)
+    assert stored.expire_time == reservation.expire_time
+    taken = len(cluster.sessions.updates)
+    cluster.sessions.loses_answers = False
+
+    await until(lambda: len(cluster.sessions.updates) > taken)
+
+    assert cluster.sessions.updates[-1].end_time == reservation.expire_time
+
+
+async def test_time_that_is_added_before_anybody_can_log_in_is_leased_first(stopped_cluster: Cluster) -> None:
+    cluster = stopped_cluster
+    cluster.sessions.opens = False
+    await cluster.start()
+    reservation = await cluster.reserve()
+    await cluster.sessions.opened.wait()
+    cluster.pool.longest_lease = 2 * HOUR + GRACE + SILENCE_AFTER_END + LONGEST_PREPARING
+
+    error = await refused(extend(cluster, reservation, 2 * HOUR, "too long"))
+    assert "the machine ends before" in (error.details() or "")
+    assert not cluster.billing.extensions
+    longer = await extend(cluster, reservation, HOUR)
+
+    assert [one.duration.ToTimedelta() for one in longer.extensions] == [HOUR]
