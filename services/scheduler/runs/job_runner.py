@@ -92,6 +92,11 @@ class JobRunner:
         attempt = self._attempts.get(job_id)
         return attempt if isinstance(attempt, SessionAttempt) else None
 
+    def note(self, job: Job) -> None:
+        """Notes, for what is forecast, that a job that runs has its machine for another time than before."""
+        if job.job_id in self._attempts:
+            self._running.put(job)
+
     def cancel(self, job_id: str) -> None:
         """Passes on that the job's row asks for its end."""
         if attempt := self._attempts.get(job_id):
