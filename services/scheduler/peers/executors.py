@@ -123,8 +123,8 @@ class Executors:
             async for answer in (await self._sessions(lease)).OpenSession(request, metadata=_authorization(lease)):
                 yield answer.event
 
-    async def update_session(self, job: Job, reservation: Reservation, lease: Lease) -> None:
-        """Gives the session the reservation's keys, and its end if it is known.
+    async def update_session(self, job: Job, reservation: Reservation, lease: Lease) -> int:
+        """Gives the session the reservation's keys, and its end if it is known; gives the number of its last event.
 
         Raises RunUnknownError, RunInterruptedError, RunRefusedError (it is about to end).
         """
@@ -135,9 +135,9 @@ class Executors:
             end_time=instant_to_proto(reservation.expire_time),
         )
         with _translated(RunUnknownError):
-            await (await self._sessions(lease)).UpdateSession(
-                request, metadata=_authorization(lease), timeout=CALL_SECONDS
-            )
+            stub = await self._sessions(lease)
+            answer = await stub.UpdateSession(request, metadata=_authorization(lease), timeout=CALL_SECONDS)
+        return answer.last_seq
 
     async def notify(self, job: Job, lease: Lease, text: str) -> int:
         """Writes a text to the session's terminals; gives their number.

@@ -83,7 +83,8 @@ class ScriptedSessions(session_pb2_grpc.SessionServiceServicer):
     ) -> session_pb2.UpdateSessionResponse:
         await self._answer(context)
         self.updates.append(request)
-        return session_pb2.UpdateSessionResponse()
+        session = self.sessions.get(request.session_id)
+        return session_pb2.UpdateSessionResponse(last_seq=len(session.events) if session else 0)
 
     async def Notify(self, request: session_pb2.NotifyRequest, context: Any) -> session_pb2.NotifyResponse:
         await self._answer(context)
