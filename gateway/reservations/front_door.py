@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import os
 from contextlib import asynccontextmanager, suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import asyncssh
 import grpc
@@ -80,8 +80,8 @@ async def front_door(settings: GatewaySettings, upstreams: Upstreams, tunnels: T
 def host_key(path: Path) -> asyncssh.SSHKey:
     """The front door's own key, which is made when it is first needed, and kept."""
     if not path.exists():
-        make: Callable[[str], asyncssh.SSHKey] = asyncssh.generate_private_key
-        made = make("ssh-ed25519")
+        # Its type leaves the options unknown.
+        made: asyncssh.SSHKey = cast("Any", asyncssh).generate_private_key("ssh-ed25519")
         path.parent.mkdir(parents=True, exist_ok=True)
         written = path.with_suffix(".new")
         descriptor = os.open(written, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
