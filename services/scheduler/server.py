@@ -115,6 +115,7 @@ ERROR_MAP: dict[type[Exception], grpc.StatusCode] = {
     errors.JobNotFoundError: grpc.StatusCode.NOT_FOUND,
     errors.NotComparableError: grpc.StatusCode.FAILED_PRECONDITION,
     errors.ReservationNotFoundError: grpc.StatusCode.NOT_FOUND,
+    errors.KeyOpensNothingError: grpc.StatusCode.NOT_FOUND,
     errors.WrongReservationStateError: grpc.StatusCode.FAILED_PRECONDITION,
     errors.MachineUnreachableError: grpc.StatusCode.UNAVAILABLE,
     errors.IdempotencyKeyReusedError: grpc.StatusCode.ALREADY_EXISTS,

@@ -9,14 +9,16 @@ from wavepool.scheduler.v1 import reservations_pb2, reservations_pb2_grpc
 
 from servicekit.rpc.proto_time import duration_to_proto
 from services.scheduler import metrics
-from services.scheduler.jobs.errors import InvalidFieldError, WrongReservationStateError
+from services.scheduler.jobs.errors import InvalidFieldError, KeyOpensNothingError, WrongReservationStateError
 from services.scheduler.jobs.listing import JobFilter, PageEnd
 from services.scheduler.jobs.reservation import JOB_STATES, Reservation, ReservationState
+from services.scheduler.jobs.reservation_checks import is_named
 from services.scheduler.jobs.reservation_usage import usage_of
 from services.scheduler.jobs.states import OVER_STATES, WAITING_STATES, JobState
 from services.scheduler.service.visible_job import visible_reservation
 from services.scheduler.wire import reservations as wire
 from services.scheduler.wire.page_token import page_end, page_token
+from vocabulary.ssh_keys import KeyFault, key_line
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -180,11 +182,41 @@ class ReservationServicer(reservations_pb2_grpc.ReservationServiceServicer):
         """Says where the session of a reservation is."""
         del context
         job = await visible_reservation(self._store, request.account_ids, request.reservation_id)
-        state = job.reservation_state
-        # One that is cancelled is about to be closed.
-        if job.lease is None or job.cancel_time or state not in _OPEN_STATES or job.state is not JobState.RUNNING:
-            raise WrongReservationStateError(_why_no_tunnel(job, state))
+        if job.lease is None or not _is_open(job):
+            raise WrongReservationStateError(_why_no_tunnel(job, job.reservation_state))
         return reservations_pb2.GetTunnelTargetResponse(lease_id=job.lease.lease_id, session_id=job.run_id)
+
+    async def FindTunnelTarget(
+        self, request: reservations_pb2.FindTunnelTargetRequest, context: object
+    ) -> reservations_pb2.FindTunnelTargetResponse:
+        """Says where the session of a reservation is that a key may log in to."""
+        del context
+        try:
+            line = key_line(request.public_key)
+        except KeyFault as fault:
+            raise InvalidFieldError("public_key", str(fault)) from fault
+        opened = [
+            (job, key)
+            for job in await self._reader.running_reservations()
+            if _is_open(job)
+            for key in _reservation_of(job).keys
+            if key.line == line
+        ]
+        named = [
+            (job, key)
+            for job, key in opened
+            if not request.host or is_named(job.job_id, _reservation_of(job).name, request.host)
+        ]
+        if not named:
+            raise KeyOpensNothingError(request.host if opened else "")
+        job, key = named[-1]
+        if request.host and len(named) > 1:
+            ids = ", ".join(one.job_id for one, _ in named)
+            raise WrongReservationStateError(f"Several reservations have this name: {ids}. Give more of an id.")
+        lease_id = job.lease.lease_id if job.lease else ""
+        return reservations_pb2.FindTunnelTargetResponse(
+            reservation_id=job.job_id, user=key.user, lease_id=lease_id, session_id=job.run_id
+        )
 
     async def GetReservationUsage(
         self, request: reservations_pb2.GetReservationUsageRequest, context: object
@@ -216,6 +248,11 @@ class ReservationServicer(reservations_pb2_grpc.ReservationServiceServicer):
             return wire.reservation_to_proto(job, reservation)
         standing = self._forecast.standing(job, is_promise=False)
         return wire.reservation_to_proto(job, reservation, standing.position, standing.wait)
+
+
+def _is_open(job: Job) -> bool:
+    """True if people can log in; one that is cancelled is about to be closed."""
+    return job.state is JobState.RUNNING and not job.cancel_time and job.reservation_state in _OPEN_STATES
 
 
 def _reservation_of(job: Job) -> Reservation:

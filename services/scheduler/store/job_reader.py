@@ -85,6 +85,12 @@ class JobReader:
                 return
             last = found[-1].create_time, found[-1].job_id
 
+    async def running_reservations(self) -> list[Job]:
+        """The reservations that have machines."""
+        query = select(jobs).where(jobs.c.reservation.is_not(None), jobs.c.state == JobState.RUNNING)
+        async with self._database.reading() as connection:
+            return [job_from_row(row) for row in (await connection.execute(query)).mappings()]
+
     async def reservation_names(self, account_id: str, user_id: str) -> frozenset[str]:
         """The names of a user's reservations that are not over."""
         query = select(jobs.c.reservation).where(
