@@ -268,6 +268,19 @@ async def test_the_forecast_knows_of_time_that_is_added(cluster: Cluster) -> Non
     assert found.waits[0].eta_p50.ToTimedelta() > 10 * HOUR
 
 
+async def test_the_forecast_knows_of_time_that_is_added_before_anybody_can_log_in(stopped_cluster: Cluster) -> None:
+    cluster = stopped_cluster
+    cluster.sessions.opens = False
+    await cluster.start()
+    reservation = await cluster.reserve()
+    await cluster.sessions.opened.wait()
+    await extend(cluster, reservation, 10 * HOUR)
+
+    (found,) = (await cluster.reservations.GetAvailability(MI300X, timeout=TIMEOUT_SECONDS)).gpu_types
+
+    assert found.waits[0].eta_p50.ToTimedelta() > 10 * HOUR
+
+
 async def test_a_key_of_an_extension_is_checked_and_may_be_as_long_as_any(cluster: Cluster) -> None:
     reservation = await active(cluster)
     for wrong in ("", "k" * 129):
