@@ -65,7 +65,7 @@ def admit_reservation(
     wrong += wrong_priority(asked.priority) + _wrong_gpus(asked.gpus)
     duration, wrong_duration = _duration_of(asked.duration.seconds, limits.least, limits.most)
     wrong += [("spec.duration", wrong_duration)] if wrong_duration else []
-    name = asked.name or re.sub(r"[^a-z0-9]", "", (wanted or "gpu").lower())
+    name = asked.name or _name_of(wanted or "")
     wrong += [("spec.name", fault)] if (fault := wrong_name(name)) else []
     keys: tuple[Key, ...] = ()
     if asked.keys or needs_keys:
@@ -153,6 +153,12 @@ def changed_keys(reservation: Reservation, added: Sequence[SessionKey], removed:
 def reservation_fingerprint(asked: reservations_pb2.ReservationSpec) -> str:
     """Hash that tells apart two reservations with the same idempotency key."""
     return hashlib.sha256(b"reservation " + asked.SerializeToString(deterministic=True)).hexdigest()
+
+
+def _name_of(gpu_type: str) -> str:
+    """A name for a reservation of the type, whatever the operator calls it."""
+    name = re.sub(r"[^a-z0-9]", "", gpu_type.lower())[:_MOST_NAME]
+    return name if _NAME.fullmatch(name) else f"gpu{name}"[:_MOST_NAME]
 
 
 def _wrong_gpus(gpus: int) -> Violations:

@@ -505,6 +505,12 @@ async def test_a_name_that_is_taken_gets_a_number(cluster: Cluster) -> None:
     assert (await cluster.reserve("unnamed")).spec.name == "mi300x"
 
 
+async def test_a_name_that_is_left_out_is_made_of_any_gpu_type(stopped_cluster: Cluster) -> None:
+    stopped_cluster.billing.gpu_types = ("7900 XTX",)
+    await stopped_cluster.start()
+    assert (await stopped_cluster.reserve()).spec.name == "gpu7900xtx"
+
+
 async def test_credit_that_does_not_do_is_refused_in_the_words_of_billing(cluster: Cluster) -> None:
     cluster.billing.refusals["ReserveCredit"] = grpc.StatusCode.FAILED_PRECONDITION
     error = await refused(cluster.reserve(gpus=8, duration=Duration(seconds=24 * 3600)))
