@@ -430,7 +430,7 @@ class SessionAttempt(LeasedAttempt):
 
 
 def _readable(details: str) -> str:
-    """The last words of a sandbox, some of which its users may have written: a database does not take any character."""
+    """The last words of a sandbox, some of which its users may have written; databases do not take all characters."""
     return "".join(
         one if one.isprintable() else " " if one.isspace() else "" for one in details[-MOST_DETAILS:]
     ).strip()

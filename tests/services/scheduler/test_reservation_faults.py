@@ -8,7 +8,6 @@ from datetime import UTC, timedelta
 from typing import TYPE_CHECKING
 
 import grpc
-import pytest
 from wavepool.executor.v1 import session_pb2
 from wavepool.scheduler.v1 import reservations_pb2
 
@@ -32,6 +31,8 @@ from vocabulary.money import price_of
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    import pytest
 
     from tests.services.scheduler.cluster import Cluster
     from tests.services.scheduler.scripted_sessions import ScriptedSession
