@@ -17,6 +17,7 @@ from wavepool_client.commands import (
     catalogue,
     config,
     connect,
+    keys,
     machines,
     metrics,
     money,
@@ -130,6 +131,7 @@ def _add_commands() -> None:
     app.add_typer(money.budgets, name="budgets")
     for name, module in (("accounts", accounts), ("users", users), ("teams", teams), ("tokens", tokens)):
         app.add_typer(module.app, name=name)
+    app.add_typer(keys.app, name="keys")
     app.add_typer(config.app, name="config")
     app.command(
         epilog=examples(

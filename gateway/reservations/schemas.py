@@ -33,6 +33,16 @@ _Word = Annotated[str, Field(max_length=40)]
 _Person = Annotated[str, Field(max_length=64)]
 
 
+PublicKey = Annotated[
+    str,
+    Field(
+        min_length=1,
+        max_length=MOST_KEY_CHARACTERS,
+        description="One line of OpenSSH, such as `ssh-ed25519 AAAA… alice@laptop`, without options.",
+    ),
+]
+
+
 class State(StrEnum):
     """The state of a reservation."""
 
@@ -53,14 +63,7 @@ class Key(BaseModel):
     user: Annotated[
         _Person, Field(description="1 to 64 letters, digits, or any of `.`, `_`, `@`, `-`; left out: your user's name.")
     ] = ""
-    public_key: Annotated[
-        str,
-        Field(
-            min_length=1,
-            max_length=MOST_KEY_CHARACTERS,
-            description="One line of OpenSSH, such as `ssh-ed25519 AAAA… alice@laptop`, without options.",
-        ),
-    ]
+    public_key: PublicKey
 
 
 class _Wanted(BaseModel):

@@ -15,6 +15,7 @@ BillingError
 │   └── ScopeMissingError
 ├── NotFoundError
 │   ├── AccountNotFoundError
+│   ├── KeyNotFoundError
 │   ├── HoldNotFoundError
 │   ├── TeamNotFoundError
 │   ├── NoPriceError
@@ -23,6 +24,7 @@ BillingError
 │   └── UserNotFoundError
 ├── ConflictError
 │   ├── NameTakenError
+│   ├── KeyTakenError
 │   ├── IdempotencyKeyReusedError
 │   ├── PricePeriodsOverlapError
 │   └── HoldSettledError
@@ -203,6 +205,13 @@ class UserNotFoundError(NotFoundError):
         super().__init__(f"There is no user {user[:80]!r}.")
 
 
+class KeyNotFoundError(NotFoundError):
+    """There is no such key."""
+
+    def __init__(self, key: str) -> None:
+        super().__init__(f"There is no key {key[:80]!r}.")
+
+
 class TokenNotFoundError(NotFoundError):
     """There is no such token."""
 
@@ -233,6 +242,16 @@ class NameTakenError(ConflictError):
 
     def __init__(self, name: str) -> None:
         super().__init__(f"The name {name!r} is taken. Choose another name.")
+
+
+class KeyTakenError(ConflictError):
+    """Another user has the public key."""
+
+    def __init__(self, fingerprint: str) -> None:
+        super().__init__(
+            f"Another user has the key {fingerprint}, and nobody could tell who logs in with it. Make another with "
+            "`ssh-keygen -t ed25519`; if this one is yours, ask an administrator to remove it there."
+        )
 
 
 class IdempotencyKeyReusedError(ConflictError):

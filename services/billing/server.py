@@ -53,6 +53,7 @@ from services.billing.store.budget_store import BudgetStore, ChargedSums
 from services.billing.store.delivery_store import DeliveryStore
 from services.billing.store.history_store import HistoryStore
 from services.billing.store.journal import Journal
+from services.billing.store.key_store import KeyStore
 from services.billing.store.ledger_store import LedgerStore
 from services.billing.store.machine_usage_store import MachineUsageStore
 from services.billing.store.money_figures import MoneyFigures
@@ -139,6 +140,7 @@ def build_stores(db: database.Database, settings: BillingSettings, clock: Clock 
         users=UserStore(db, clock, new_id),
         teams=TeamStore(db, clock, new_id),
         tokens=TokenStore(db, clock, new_id),
+        keys=KeyStore(db, clock, new_id),
         ledger=LedgerStore(db, journal, clock, new_id, free_micros, charged),
         outside_identities=OutsideIdentityStore(db, clock, new_id),
         postings=PostingStore(db),

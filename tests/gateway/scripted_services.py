@@ -61,6 +61,9 @@ ROLE_SCOPES = {
     identity_pb2.ROLE_ADMIN: [*USER_SCOPES, "operate", "admin"],
 }
 TOKEN = identity_pb2.Token(token_id="tok_9", name="laptop", prefix="wp_us", user_id="user_user", account_id="acc_user")
+KEY = identity_pb2.Key(
+    key_id="key_1", user_id="user_user", name="laptop", type="ssh-ed25519", fingerprint="SHA256:ab/cd+ef"
+)
 USER = identity_pb2.User(user_id="user_user", name="ada", role=identity_pb2.ROLE_USER, account_id="acc_user")
 MEMBER = identity_pb2.TeamMember(
     user_id="user_user", user_name="ada", level=identity_pb2.MEMBER_LEVEL_MANAGER, from_sign_in=True
@@ -252,6 +255,18 @@ class ScriptedIdentity(identity_pb2_grpc.IdentityServiceServicer):
     async def RevokeToken(self, request: Any, context: Any) -> identity_pb2.RevokeTokenResponse:
         await self.refusals.meet("RevokeToken", request, context)
         return identity_pb2.RevokeTokenResponse()
+
+    async def AddKey(self, request: Any, context: Any) -> identity_pb2.AddKeyResponse:
+        await self.refusals.meet("AddKey", request, context)
+        return identity_pb2.AddKeyResponse(key=KEY)
+
+    async def ListKeys(self, request: Any, context: Any) -> identity_pb2.ListKeysResponse:
+        await self.refusals.meet("ListKeys", request, context)
+        return identity_pb2.ListKeysResponse(keys=[KEY])
+
+    async def RemoveKey(self, request: Any, context: Any) -> identity_pb2.RemoveKeyResponse:
+        await self.refusals.meet("RemoveKey", request, context)
+        return identity_pb2.RemoveKeyResponse()
 
     async def CreateUser(self, request: Any, context: Any) -> identity_pb2.CreateUserResponse:
         await self.refusals.meet("CreateUser", request, context)

@@ -170,6 +170,36 @@ async def test_a_refusal_of_billing_is_403_with_its_reason(gateway: RunningGatew
     assert (answer.status_code, "Only managers" in answer.json()["detail"]) == (403, True)
 
 
+async def test_keys_are_added_listed_and_removed_by_their_fingerprint(
+    gateway: RunningGateway, services: ScriptedServices
+) -> None:
+    body = {"public_key": "ssh-ed25519 AAAA ada", "name": "laptop"}
+    made = await gateway.http.post("/api/v1/keys", json=body, params={"user": "bob"})
+    listed = await gateway.http.get("/api/v1/keys")
+    removed = await gateway.http.delete("/api/v1/keys/SHA256:ab%2Fcd+ef")
+    assert (made.status_code, made.json()) == (201, listed.json()["keys"][0])
+    assert made.json()["fingerprint"] == "SHA256:ab/cd+ef"
+    assert removed.status_code == 204
+    calls = services.refusals.calls
+    request = calls["AddKey"][-1]
+    assert (request.caller_token_id, request.user, request.public_key, request.name) == (
+        "tok_1",
+        "bob",
+        "ssh-ed25519 AAAA ada",
+        "laptop",
+    )
+    assert calls["RemoveKey"][-1].key == "SHA256:ab/cd+ef"
+
+
+@pytest.mark.parametrize("body", [{}, {"public_key": ""}, {"public_key": "x" * 20_000}, {"public_key": 1}])
+async def test_a_key_that_is_none_reaches_no_service(
+    gateway: RunningGateway, services: ScriptedServices, body: dict[str, Any]
+) -> None:
+    answer = await gateway.http.post("/api/v1/keys", json=body)
+    assert (answer.status_code, [error["field"] for error in answer.json()["errors"]]) == (422, ["public_key"])
+    assert "AddKey" not in services.refusals.calls
+
+
 NEEDS = [
     ("read", "GET", "/api/v1/submissions"),
     ("read", "GET", "/api/v1/rankings"),
@@ -225,6 +255,9 @@ NEEDS = [
     ("read", "GET", "/api/v1/metrics/queues"),
     ("manage", "POST", "/api/v1/tokens"),
     ("manage", "GET", "/api/v1/tokens"),
+    ("manage", "POST", "/api/v1/keys"),
+    ("read", "GET", "/api/v1/keys"),
+    ("manage", "DELETE", "/api/v1/keys/SHA256:ab/cd"),
     ("read", "GET", "/api/v1/accounts"),
     ("read", "GET", "/api/v1/accounts/ada"),
     ("admin", "POST", "/api/v1/accounts"),
@@ -276,6 +309,7 @@ BODIES = {
     "/api/v1/reservations/quote": {"hours": 1},
     "/api/v1/reservations/res_1/extend": {"hours": 1},
     "/api/v1/reservations/res_1/users": {},
+    "/api/v1/keys": {"public_key": "ssh-ed25519 AAAA"},
     "/api/v1/users/ada": {},
     "/api/v1/alerts/test": {},
     "/api/v1/billing/grants": {"account_id": "a", "amount_usd": 1},
@@ -319,7 +353,7 @@ async def test_the_list_of_scopes_has_every_route(gateway: RunningGateway) -> No
     }
 
     def generic(path: str) -> str:
-        words = path.split("/")
+        words = path.replace("SHA256:ab/cd", "{key}").split("/")
         kind = {"accounts": "{account}", "users": "{user}", "teams": "{team}"}
         return "/".join(
             kind[words[place - 1]] if place and words[place - 1] in kind else ids.get(word, word)

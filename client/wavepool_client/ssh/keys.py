@@ -7,6 +7,7 @@ import binascii
 import os
 import shutil
 import subprocess
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -69,9 +70,12 @@ def made_key(*, make: bool = False) -> Path:
 
 
 def lines_of(file: Path) -> list[str]:
-    """The public keys in a file; raises InputError if it has none, or has a private key."""
+    """The public keys in a file, or in the standard input if it is `-`.
+
+    Raises InputError if it has none, or has a private key.
+    """
     try:
-        text = file.expanduser().read_text(encoding="utf-8")
+        text = sys.stdin.read() if str(file) == "-" else file.expanduser().read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{file} cannot be read: {error}") from error
     if "PRIVATE KEY" in text:

@@ -11,6 +11,7 @@ from services.billing.errors import AccountNotFoundError, InvalidFieldError, Tea
 from services.billing.identity import account, api_token
 from services.billing.identity.rights import Role, Scope, scopes_from_words
 from services.billing.identity.user import check_email
+from services.billing.service.key_orders import KeyOrders
 from services.billing.service.token_orders import TokenOrders
 from services.billing.wire import identity as wire
 from services.billing.wire.identity import reference_from_proto as reference
@@ -39,6 +40,7 @@ class IdentityServicer(identity_pb2_grpc.IdentityServiceServicer):
         self._tokens = stores.tokens
         self._ledger = stores.ledger
         self._orders = TokenOrders(stores.accounts, stores.users, stores.tokens)
+        self._keys = KeyOrders(stores.users, stores.keys)
         self._clock = clock
 
     async def AuthenticateToken(
@@ -175,6 +177,24 @@ class IdentityServicer(identity_pb2_grpc.IdentityServiceServicer):
         caller = await self._caller(request.caller_token_id)
         await self._orders.revoke(caller, reference("token_id", request.token_id))
         return pb.RevokeTokenResponse()
+
+    async def AddKey(self, request: pb.AddKeyRequest, context: Context) -> pb.AddKeyResponse:
+        """Adds a public key to a user's."""
+        caller = await self._caller(request.caller_token_id)
+        key = await self._keys.add(caller, reference("user", request.user), request.public_key, request.name)
+        return pb.AddKeyResponse(key=wire.key_to_proto(key))
+
+    async def ListKeys(self, request: pb.ListKeysRequest, context: Context) -> pb.ListKeysResponse:
+        """Lists a user's keys."""
+        caller = await self._caller(request.caller_token_id)
+        found = await self._keys.keys_of(caller, reference("user", request.user))
+        return pb.ListKeysResponse(keys=[wire.key_to_proto(key) for key in found])
+
+    async def RemoveKey(self, request: pb.RemoveKeyRequest, context: Context) -> pb.RemoveKeyResponse:
+        """Removes a key."""
+        caller = await self._caller(request.caller_token_id)
+        await self._keys.remove(caller, reference("key", request.key))
+        return pb.RemoveKeyResponse()
 
     async def _caller(self, token_id: str, scope: Scope | None = None) -> Caller:
         caller = await self._tokens.caller(reference("caller_token_id", token_id))

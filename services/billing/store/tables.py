@@ -81,6 +81,18 @@ tokens = Table(
     Column("revoke_time", Instant),
 )
 
+ssh_keys = Table(
+    "ssh_keys",
+    metadata,
+    Column("key_id", Text, primary_key=True),
+    Column("user_id", Text, ForeignKey("users.user_id"), nullable=False, index=True),
+    Column("name", Text, nullable=False),
+    # Type and bytes, without the comment.
+    Column("line", Text, nullable=False),
+    Column("fingerprint", Text, nullable=False, unique=True),
+    Column("create_time", Instant, nullable=False),
+)
+
 holds = Table(
     "holds",
     metadata,

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from services.billing.identity.account import OwnedAccount
     from services.billing.identity.caller import Caller
+    from services.billing.identity.ssh_key import SshKey
     from services.billing.identity.team import Team
     from services.billing.identity.user import User
     from services.billing.store.token_store import ListedToken
@@ -135,6 +136,18 @@ def account_to_proto(account: OwnedAccount) -> pb.Account:
         owner=_OWNERS[account.owner],
         owner_id=account.owner_id,
         owner_name=account.owner_name,
+    )
+
+
+def key_to_proto(key: SshKey) -> pb.Key:
+    """A public key as a proto."""
+    return pb.Key(
+        key_id=key.key_id,
+        user_id=key.user_id,
+        name=key.name,
+        type=key.type,
+        fingerprint=key.fingerprint,
+        create_time=instant_to_proto(key.create_time),
     )
 
 
