@@ -131,7 +131,6 @@ def _add_commands() -> None:
     app.add_typer(money.budgets, name="budgets")
     for name, module in (("accounts", accounts), ("users", users), ("teams", teams), ("tokens", tokens)):
         app.add_typer(module.app, name=name)
-    app.add_typer(keys.app, name="keys")
     app.add_typer(config.app, name="config")
     app.command(
         epilog=examples(
@@ -171,6 +170,7 @@ def _add_reservation_commands() -> None:
         + f"\n\n{EXPLANATION}",
     )(reserve.reserve)
     app.add_typer(reservations.app, name="reservations")
+    app.add_typer(keys.app, name="keys")
     app.command(epilog=examples("wavepool extend 1.5", "wavepool extend training 0.5"))(reservations.extend)
     app.command(epilog=examples("wavepool avail", "wavepool avail -t MI300X --watch"))(reservations.avail)
     app.command(

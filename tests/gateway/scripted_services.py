@@ -268,6 +268,14 @@ class ScriptedIdentity(identity_pb2_grpc.IdentityServiceServicer):
         await self.refusals.meet("RemoveKey", request, context)
         return identity_pb2.RemoveKeyResponse()
 
+    async def BeginGithubClaim(self, request: Any, context: Any) -> identity_pb2.BeginGithubClaimResponse:
+        await self.refusals.meet("BeginGithubClaim", request, context)
+        return identity_pb2.BeginGithubClaimResponse(challenge="sign this", fingerprints=["SHA256:ab"])
+
+    async def FinishGithubClaim(self, request: Any, context: Any) -> identity_pb2.FinishGithubClaimResponse:
+        await self.refusals.meet("FinishGithubClaim", request, context)
+        return identity_pb2.FinishGithubClaimResponse(user=identity_pb2.User(github_name="alice"))
+
     async def CreateUser(self, request: Any, context: Any) -> identity_pb2.CreateUserResponse:
         await self.refusals.meet("CreateUser", request, context)
         return identity_pb2.CreateUserResponse(user=USER)

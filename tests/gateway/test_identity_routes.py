@@ -133,6 +133,7 @@ async def test_a_change_of_a_user_has_only_what_was_given(gateway: RunningGatewa
     assert not request.HasField("email")
     await gateway.http.patch("/api/v1/users/ada", json={"role": "admin", "email": ""}, headers=ADMIN)
     request = services.refusals.calls["UpdateUser"][-1]
+    assert not request.HasField("github_name")
     assert (request.role, request.HasField("email")) == (identity_pb2.ROLE_ADMIN, True)
     assert not request.HasField("disabled")
 
@@ -189,6 +190,27 @@ async def test_keys_are_added_listed_and_removed_by_their_fingerprint(
         "laptop",
     )
     assert calls["RemoveKey"][-1].key == "SHA256:ab/cd+ef"
+
+
+async def test_a_name_on_github_is_claimed_with_a_signature(
+    gateway: RunningGateway, services: ScriptedServices
+) -> None:
+    begun = await gateway.http.post("/api/v1/keys/claims", json={"github_name": "Alice"})
+    assert (begun.status_code, begun.json()["challenge"], begun.json()["fingerprints"]) == (
+        201,
+        "sign this",
+        ["SHA256:ab"],
+    )
+    signed = {"github_name": "Alice", "challenge": "sign this", "signature": "-----BEGIN"}
+    claimed = await gateway.http.put("/api/v1/keys/claims", json=signed)
+    assert (claimed.status_code, claimed.json()) == (200, {"github_name": "alice"})
+    request = services.refusals.calls["FinishGithubClaim"][-1]
+    assert (request.caller_token_id, request.github_name, request.challenge, request.signature) == (
+        "tok_1",
+        "Alice",
+        "sign this",
+        "-----BEGIN",
+    )
 
 
 @pytest.mark.parametrize("body", [{}, {"public_key": ""}, {"public_key": "x" * 20_000}, {"public_key": 1}])
@@ -258,6 +280,8 @@ NEEDS = [
     ("manage", "POST", "/api/v1/keys"),
     ("read", "GET", "/api/v1/keys"),
     ("manage", "DELETE", "/api/v1/keys/SHA256:ab/cd"),
+    ("manage", "POST", "/api/v1/keys/claims"),
+    ("manage", "PUT", "/api/v1/keys/claims"),
     ("read", "GET", "/api/v1/accounts"),
     ("read", "GET", "/api/v1/accounts/ada"),
     ("admin", "POST", "/api/v1/accounts"),
@@ -310,6 +334,8 @@ BODIES = {
     "/api/v1/reservations/res_1/extend": {"hours": 1},
     "/api/v1/reservations/res_1/users": {},
     "/api/v1/keys": {"public_key": "ssh-ed25519 AAAA"},
+    "POST /api/v1/keys/claims": {"github_name": "alice"},
+    "PUT /api/v1/keys/claims": {"github_name": "alice", "challenge": "x", "signature": "x"},
     "/api/v1/users/ada": {},
     "/api/v1/alerts/test": {},
     "/api/v1/billing/grants": {"account_id": "a", "amount_usd": 1},
@@ -331,7 +357,7 @@ async def test_every_route_refuses_a_token_without_its_scope_and_names_it(
         seed = (
             {"problemSlug": "vector-addition", "code": "x"} if path.startswith("/api/submissions/") else {"name": "x"}
         )
-        body = BODIES.get(path, seed)
+        body = BODIES.get(f"{method} {path}", BODIES.get(path, seed))
     answer = await gateway.http.request(method, path, json=body, headers=ADMIN)
     assert answer.status_code == 403, answer.text
     assert f"scope `{scope}`" in answer.text

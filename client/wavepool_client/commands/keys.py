@@ -12,6 +12,7 @@ from wavepool_client.commands.options import EndpointOption, JsonOption, TokenOp
 from wavepool_client.errors import InputError
 from wavepool_client.identity_client import IdentityClient
 from wavepool_client.ssh.keys import lines_of
+from wavepool_client.ssh.signing import signature_of
 from wavepool_client.terminal.output import print_json, results, say
 from wavepool_client.terminal.result_printing import table_of
 from wavepool_client.text.identity import KEY_COLUMNS, key_row
@@ -26,6 +27,7 @@ app = typer.Typer(
         "wavepool keys add ~/.ssh/id_ed25519.pub",
         "ssh-add -L | wavepool keys add -",
         "wavepool keys remove laptop",
+        "wavepool keys claim alice",
     ),
 )
 
@@ -57,13 +59,16 @@ def list_keys(
 ) -> None:
     """List public keys, oldest first."""
     with IdentityClient(endpoint, token) as identity:
-        found = identity.keys(user)
+        answer = identity.keys(user)
     if as_json:
-        print_json(found)
-    elif found:
-        results.print(table_of(KEY_COLUMNS, map(key_row, found)))
+        print_json(answer)
+        return
+    if answer["keys"]:
+        results.print(table_of(KEY_COLUMNS, map(key_row, answer["keys"])))
     else:
         say("no key; `wavepool keys add FILE` adds one")
+    if answer.get("github_name"):
+        say(f"and all keys of {answer['github_name']} on GitHub")
 
 
 @app.command(
@@ -102,13 +107,37 @@ def remove(
 ) -> None:
     """Remove public keys. Reservations that were made with them keep them."""
     with IdentityClient(endpoint, token) as identity:
-        found = identity.keys(user)
+        found = identity.keys(user)["keys"]
         chosen = [_one(found, word) for word in words]
         for key in chosen:
             identity.remove_key(str(key["id"]))
             say(f"removed {key['fingerprint']} ({key.get('name') or 'no name'})")
     if as_json:
         print_json({"removed": [key["id"] for key in chosen]})
+
+
+@app.command(epilog=examples("wavepool keys claim alice", "wavepool keys claim alice --key ~/.ssh/id_work"))
+def claim(
+    github_name: Annotated[str, typer.Argument(metavar="NAME", help="Your name on GitHub.")],
+    *,
+    key: Annotated[
+        Path | None,
+        typer.Option("--key", metavar="FILE", help="What to sign with; default: a key of ~/.ssh or of the agent."),
+    ] = None,
+    endpoint: EndpointOption = None,
+    token: TokenOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show that a name on GitHub is yours, by a signature; then your reservations take the keys that are there."""
+    with IdentityClient(endpoint, token) as identity:
+        begun = identity.begin_claim(github_name)
+        say(f"signing: {begun['challenge']}")
+        signature = signature_of(str(begun["challenge"]), begun.get("fingerprints") or [], key)
+        claimed = identity.finish_claim(github_name, str(begun["challenge"]), signature)
+    if as_json:
+        print_json(claimed)
+        return
+    say(f"{claimed['github_name']} on GitHub is you; your reservations take all keys that are there")
 
 
 def _one(found: Sequence[dict[str, Any]], word: str) -> dict[str, Any]:

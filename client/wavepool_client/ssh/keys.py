@@ -86,6 +86,14 @@ def lines_of(file: Path) -> list[str]:
     return lines
 
 
+def lines_that_ssh_has() -> list[tuple[str, Path | None]]:
+    """The public keys that ssh would use, and of the pair that was made here, with their private keys' files if any."""
+    publics = [*sorted(_ssh_folder().glob("id_*.pub")), made_key().with_suffix(".pub")]
+    own = [(line, file) for file in publics if file.is_file() for line in _readable_lines(file)]
+    with_files = [(line, _private_of(file)) for line, file in own]
+    return [*with_files, *((line, None) for line in _agent_lines())]
+
+
 def is_usable(line: str) -> bool:
     """False for what no session takes: certificates, DSA, short RSA. Anything else is for the server to judge."""
     kind, _, rest = line.partition(" ")

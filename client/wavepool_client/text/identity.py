@@ -60,6 +60,7 @@ def user_rows(user: Fields) -> Sequence[tuple[str, object]]:
         ("email", user.get("email")),
         ("account", user.get("account_id")),
         ("signs in at", user.get("issuer")),
+        ("on GitHub", user.get("github_name")),
         ("created", day_text(user.get("create_time"))),
     ]
 
