@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Generator
 
+HttpAnswer = tuple[int, dict[str, str], bytes]
+
 
 @dataclass
 class LocalGithub:
@@ -21,7 +23,7 @@ class LocalGithub:
     url: str = ""
     keys: dict[str, str] = field(default_factory=dict[str, str])
     api: dict[str, tuple[int, Any]] = field(default_factory=dict[str, tuple[int, Any]])
-    answer: tuple[int, dict[str, str], bytes] | None = None
+    answer: HttpAnswer | None = None
     is_silent: bool = False
     drips: bool = False
     """Sends one byte of the answer, and then nothing."""
@@ -34,7 +36,7 @@ class LocalGithub:
     def host(self) -> str:
         return self.url.removeprefix("http://")
 
-    def answer_to(self, path: str, etag: str) -> tuple[int, dict[str, str], bytes]:
+    def answer_to(self, path: str, etag: str) -> HttpAnswer:
         if self.answer is not None:
             return self.answer
         if path.startswith("/api/"):
@@ -72,7 +74,7 @@ def local_github() -> Generator[LocalGithub]:
                 return
             self.wfile.write(body)
 
-        def log_message(self, *_: Any) -> None:
+        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - its name there
             pass
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)

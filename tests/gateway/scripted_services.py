@@ -64,6 +64,14 @@ TOKEN = identity_pb2.Token(token_id="tok_9", name="laptop", prefix="wp_us", user
 KEY = identity_pb2.Key(
     key_id="key_1", user_id="user_user", name="laptop", type="ssh-ed25519", fingerprint="SHA256:ab/cd+ef"
 )
+RESOLVED = identity_pb2.ResolveKeysResponse(
+    user="demo",
+    keys=[
+        identity_pb2.ResolvedKey(public_key="ssh-ed25519 AAAA", origin="wavepool"),
+        identity_pb2.ResolvedKey(public_key="ssh-ed25519 CCCC", origin="github.com/demo"),
+    ],
+    notes=["github.com does not answer"],
+)
 USER = identity_pb2.User(user_id="user_user", name="ada", role=identity_pb2.ROLE_USER, account_id="acc_user")
 MEMBER = identity_pb2.TeamMember(
     user_id="user_user", user_name="ada", level=identity_pb2.MEMBER_LEVEL_MANAGER, from_sign_in=True
@@ -220,6 +228,7 @@ class ScriptedIdentity(identity_pb2_grpc.IdentityServiceServicer):
     def forget(self) -> None:
         """Returns to the initial state."""
         self.scopes: dict[str, list[str]] = {}
+        self.resolved: dict[str, identity_pb2.ResolveKeysResponse] = {}
         self.visible: dict[str, list[str]] = {}
 
     async def AuthenticateToken(self, request: Any, context: Any) -> identity_pb2.AuthenticateTokenResponse:
@@ -267,6 +276,10 @@ class ScriptedIdentity(identity_pb2_grpc.IdentityServiceServicer):
     async def RemoveKey(self, request: Any, context: Any) -> identity_pb2.RemoveKeyResponse:
         await self.refusals.meet("RemoveKey", request, context)
         return identity_pb2.RemoveKeyResponse()
+
+    async def ResolveKeys(self, request: Any, context: Any) -> identity_pb2.ResolveKeysResponse:
+        await self.refusals.meet("ResolveKeys", request, context)
+        return self.resolved.get(request.person, RESOLVED)
 
     async def BeginGithubClaim(self, request: Any, context: Any) -> identity_pb2.BeginGithubClaimResponse:
         await self.refusals.meet("BeginGithubClaim", request, context)

@@ -13,7 +13,7 @@ from tests.ssh_keys import new_key
 
 if TYPE_CHECKING:
     from services.billing.service.billing_service import Stores
-    from tests.local_github import LocalGithub
+    from tests.local_github import HttpAnswer, LocalGithub
     from tests.services.billing.keys.conftest import Hands
 
 ONE, TWO = new_key(), new_key()
@@ -90,7 +90,7 @@ async def test_who_is_gone_is_forgotten(source: GithubKeys, github: LocalGithub,
         await source.keys_of_name("alice")
 
 
-AWAY = [
+AWAY: list[tuple[HttpAnswer, str]] = [
     ((500, {}, b""), "it answers 500"),
     ((302, {"Location": "/elsewhere"}, b""), "it answers 302"),
     ((304, {}, b""), "it answers 304"),
@@ -104,7 +104,7 @@ AWAY = [
 
 @pytest.mark.parametrize(("answer", "reason"), AWAY, ids=[reason for _, reason in AWAY])
 async def test_an_answer_that_is_none_says_what_is_wrong(
-    source: GithubKeys, github: LocalGithub, answer: tuple[int, dict[str, str], bytes], reason: str
+    source: GithubKeys, github: LocalGithub, answer: HttpAnswer, reason: str
 ) -> None:
     github.answer = answer
     with pytest.raises(KeySourceAwayError) as refused:
@@ -142,7 +142,7 @@ async def test_a_server_that_asks_us_to_wait_is_left_alone_until_then(
 
 @pytest.mark.parametrize("answer", [answer for answer, _ in AWAY[:2] + AWAY[3:]])
 async def test_the_last_list_serves_for_a_week_and_says_how_old_it_is(
-    source: GithubKeys, github: LocalGithub, clock: Hands, answer: tuple[int, dict[str, str], bytes]
+    source: GithubKeys, github: LocalGithub, clock: Hands, answer: HttpAnswer
 ) -> None:
     github.keys["alice"] = LIST
     await source.keys_of_name("alice")
