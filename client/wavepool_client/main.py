@@ -17,6 +17,7 @@ from wavepool_client.commands import (
     catalogue,
     config,
     connect,
+    keys,
     machines,
     metrics,
     money,
@@ -169,6 +170,7 @@ def _add_reservation_commands() -> None:
         + f"\n\n{EXPLANATION}",
     )(reserve.reserve)
     app.add_typer(reservations.app, name="reservations")
+    app.add_typer(keys.app, name="keys")
     app.command(epilog=examples("wavepool extend 1.5", "wavepool extend training 0.5"))(reservations.extend)
     app.command(epilog=examples("wavepool avail", "wavepool avail -t MI300X --watch"))(reservations.avail)
     app.command(

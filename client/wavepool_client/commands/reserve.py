@@ -23,7 +23,7 @@ from wavepool_client.ssh.access import remember_identity
 from wavepool_client.ssh.keys import keys_for
 from wavepool_client.terminal.output import notes, print_json, results, say
 from wavepool_client.terminal.progress import shown_on
-from wavepool_client.text.reservations import narrate_reservation, quote_text
+from wavepool_client.text.reservations import GIVEN, added_key_text, narrate_reservation, quote_text
 
 if TYPE_CHECKING:
     from wavepool_client.ssh.keys import Keys
@@ -60,7 +60,9 @@ def reserve(  # noqa: PLR0913 - an argument for each option
     key: Annotated[
         list[Path] | None,
         typer.Option(
-            "--key", metavar="FILE", help="A public key that may log in; default: those in ~/.ssh and of the agent."
+            "--key",
+            metavar="FILE",
+            help="A public key that may log in; default: those in ~/.ssh, of the agent, and of your user.",
         ),
     ] = None,
     wait: Annotated[bool, typer.Option("--wait/--no-wait", help="Wait until you can log in, or print the id.")] = True,
@@ -84,7 +86,10 @@ def reserve(  # noqa: PLR0913 - an argument for each option
             _tell_keys(keys)
         named = {"name": name} if name else {}
         lines = [{"public_key": line} for line in keys.lines]
-        made = client.reserve({**wanted, **named, "keys": lines}, idempotency_key)
+        # Keys that were chosen are the only ones.
+        own = {} if key else {"own_keys": True}
+        made = client.reserve({**wanted, **named, "keys": lines, **own}, idempotency_key)
+        _tell_found(made, verbose=verbose)
         reservation_id = str(made["id"])
         if keys.identity is not None:
             remember_identity(reservation_id, keys.identity)
@@ -129,6 +134,15 @@ def _interrupted(client: ReservationClient, reservation_id: str) -> None:
         say(f"it keeps waiting; follow it with: wavepool reservations show {reservation_id} -f")
         say(f"cancel it with: wavepool cancel {reservation_id}")
     raise typer.Exit(ExitCode.INTERRUPTED)
+
+
+def _tell_found(made: dict[str, Any], *, verbose: bool) -> None:
+    """Says what Wavepool has to say about keys that it found."""
+    for note in made.get("notes") or []:
+        say(str(note))
+    for one in (made.get("added_keys") or []) if verbose else []:
+        if one.get("origin") != GIVEN:
+            say(added_key_text(one))
 
 
 def _tell_keys(keys: Keys) -> None:
