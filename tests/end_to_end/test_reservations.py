@@ -142,7 +142,9 @@ def test_a_reservation_gives_a_shell_over_ssh_is_charged_and_leaves_nothing(wave
 
 
 def test_reserve_gives_a_shell_on_a_terminal(wavepool: Wavepool, person: Person) -> None:
-    terminal = Terminal(("reserve", "-h", "0.1", "-n", "shell"), {**person.environment, "TERM": "dumb"})
+    terminal = Terminal(
+        ("reserve", "-h", "0.1", "-n", "shell", "--no-interactive"), {**person.environment, "TERM": "dumb"}
+    )
     try:
         terminal.see("/h, ")
         terminal.see("$ ")

@@ -5,13 +5,14 @@ from __future__ import annotations
 import time
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from wavepool_client.commands.completion import complete_gpu_type, complete_user
 from wavepool_client.commands.options import EndpointOption, JsonOption, TokenOption, examples
-from wavepool_client.commands.reservation_lookup import ReservationArgument, find_reservation
+from wavepool_client.commands.reservation_lookup import ReservationArgument, find_reservation, is_on_terminal
+from wavepool_client.commands.reservation_pickers import ask_change
 from wavepool_client.errors import InputError
 from wavepool_client.identity_client import IdentityClient
 from wavepool_client.reservation_client import ALIVE, OVER, ReservationClient
@@ -150,14 +151,18 @@ def edit(
     token: TokenOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Change a reservation: more time, who may log in, its name."""
-    added = [key for text in add_user or () for key in keys_of(text)]
-    removed = remove_user or []
-    if more is None and not added and not removed and not name:
+    """Change a reservation: more time, who may log in, its name. Without options it asks on a terminal."""
+    wanted: dict[str, Any] = {"more": more, "add_user": add_user, "remove_user": remove_user, "name": name}
+    asks = not any(wanted.values()) and more is None
+    if asks and (as_json or not is_on_terminal()):
         raise InputError("what is to change? Give --extend, --add-user, --remove-user or --name")
     with ReservationClient(endpoint, token) as client:
         found = find_reservation(client, reservation)
         reservation_id = str(found["id"])
+        if asks:
+            wanted |= ask_change(found)
+        more, name, removed = wanted["more"], wanted["name"], wanted["remove_user"] or []
+        added = [key for text in wanted["add_user"] or () for key in keys_of(text)]
         if name:
             found = client.rename(reservation_id, name)
         if added or removed:

@@ -81,6 +81,17 @@ def test_a_refused_quote_makes_no_reservation(gateway: ScriptedGateway) -> None:
     assert gateway.asked("POST", RESERVATIONS) == []
 
 
+def test_a_script_must_say_how_long() -> None:
+    run = wavepool("reserve", "-g", "1")
+    assert (run.status, "--hours is missing" in run.err) == (2, True)
+
+
+def test_answers_may_come_from_a_pipe(gateway: ScriptedGateway) -> None:
+    run = wavepool("reserve", "-g", "1", "-t", "MI300X", "--interactive", "--no-wait", stdin="3\ny\n")
+    assert (run.status, run.out.strip()) == (0, ID)
+    assert gateway.asked("POST", RESERVATIONS)[0].body["hours"] == 1.0
+
+
 def test_a_list_has_mine_that_are_not_over(gateway: ScriptedGateway) -> None:
     listed(gateway, ACTIVE, OTHER)
     out = wavepool("reservations").out
@@ -163,6 +174,23 @@ def test_cancel_tells_reservations_from_submissions(gateway: ScriptedGateway) ->
     missing = wavepool("cancel", "job_1", "nothing", "--yes")
     assert missing.status == 2
     assert len(gateway.asked("POST", "/api/v1/submissions/job_1/cancel")) == 1, "nothing is ended if one is not found"
+
+
+def test_cancel_all_ends_all_of_mine_if_a_script_says_yes(gateway: ScriptedGateway) -> None:
+    listed(gateway, ACTIVE, OTHER)
+    for one in (ID, OTHER_ID):
+        gateway.on("POST", f"{RESERVATIONS}/{one}/cancel", Answer({**ACTIVE, "id": one, "state": "expiring"}, 202))
+    unsure = wavepool("cancel", "--all")
+    assert (unsure.status, ID in unsure.err, OTHER_ID in unsure.err, "--yes" in unsure.err) == (2, True, True, True)
+    assert gateway.asked("POST", f"{ONE}/cancel") == []
+    ended = wavepool("cancel", "--all", "--yes", "--json")
+    assert [one["id"] for one in ended.json] == [ID, OTHER_ID]
+    query = "page_size=200&state=queued&state=preparing&state=active&user_id=user_ada"
+    assert gateway.asked("GET", RESERVATIONS)[-1].path == f"{RESERVATIONS}?{query}"
+    assert wavepool("cancel", "--all", ID).status == 2
+    listed(gateway)
+    nothing = wavepool("cancel", "--all")
+    assert (nothing.status, nothing.err) == (0, "you have no reservation that could end\n")
 
 
 def test_avail_shows_what_is_free_and_the_waits(gateway: ScriptedGateway) -> None:
