@@ -141,6 +141,31 @@ def test_a_reservation_gives_a_shell_over_ssh_is_charged_and_leaves_nothing(wave
     until(lambda: not [one for one in there if one.is_running()], "the end of all its processes")
 
 
+def test_plain_ssh_scp_and_rsync_reach_it_by_its_host_and_its_name(
+    wavepool: Wavepool, person: Person, tmp_path: Path
+) -> None:
+    assert person.run("config", "ssh-include", "enable").returncode == 0
+    made = person.json("reserve", "-h", "0.1", "-n", "by-name", "--no-connect")
+    host = f"wp-{made['id'][-8:].lower()}"
+    # OpenSSH takes the home from the system's users, not from $HOME.
+    config = ("-F", tmp_path / "home" / ".ssh" / "config")
+
+    def done(*command: str | Path) -> bytes:
+        return subprocess.run(command, env=person.environment, check=True, capture_output=True, timeout=60).stdout
+
+    assert done("ssh", *config, host, "hostname") == f"{host}\n".encode()
+    (tmp_path / "sent").mkdir()
+    (tmp_path / "sent" / "bytes").write_bytes(os.urandom(1 << 16))
+    done("scp", *config, tmp_path / "sent" / "bytes", "by-name:copied")
+    done("rsync", "-a", "-e", f"ssh -F {config[1]}", f"{host}:copied", tmp_path / "back")
+    assert (tmp_path / "back").read_bytes() == (tmp_path / "sent" / "bytes").read_bytes()
+
+    person.json("cancel", "by-name", "--yes")
+    ended(wavepool, made["id"])
+    person.run("reservations")
+    assert list((tmp_path / "home" / ".config" / "wavepool" / "ssh").glob("*.conf")) == []
+
+
 def test_reserve_gives_a_shell_on_a_terminal(wavepool: Wavepool, person: Person) -> None:
     terminal = Terminal(
         ("reserve", "-h", "0.1", "-n", "shell", "--no-interactive"), {**person.environment, "TERM": "dumb"}

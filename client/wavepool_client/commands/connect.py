@@ -20,8 +20,10 @@ from wavepool_client.commands.reservation_lookup import ReservationArgument, fin
 from wavepool_client.errors import InputError
 from wavepool_client.reservation_client import ReservationClient
 from wavepool_client.ssh.access import config_text, ssh_command
+from wavepool_client.ssh.config_files import is_included, write_config
 from wavepool_client.ssh.proxy import carry, leave
-from wavepool_client.text.reservations import wait_text
+from wavepool_client.terminal.output import say
+from wavepool_client.text.reservations import host_name, wait_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -66,10 +68,15 @@ def connect(
 def ssh_config(
     reservation: ReservationArgument = "", *, endpoint: EndpointOption = None, token: TokenOption = None
 ) -> None:
-    """Print the lines for ~/.ssh/config with which `ssh`, `scp`, `rsync` and editors reach a reservation."""
+    """Print and store the lines with which `ssh`, `scp`, `rsync` and editors reach a reservation."""
     with ReservationClient(endpoint, token) as client:
         found = find_reservation(client, reservation, ("active",))
         sys.stdout.write(config_text(found, client.connection))
+        file = write_config(found, client.connection)
+    if is_included():
+        say(f"ssh reads {file}: ssh {host_name(str(found['id']))}")
+    else:
+        say(f"stored in {file}; `wavepool config ssh-include enable` makes ssh read it")
 
 
 def ssh_proxy(
@@ -89,6 +96,7 @@ def connect_to(
 ) -> int:
     """Runs ssh, and returns its exit status; `token` is one that only this command was given."""
     command = _command(reservation, connection, words)
+    write_config(reservation, connection)
     if shutil.which(command[0]) is None:
         raise InputError("there is no ssh on this machine; install OpenSSH's client")
     environment = {**os.environ, "WAVEPOOL_TOKEN": token} if token else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,9 +14,10 @@ from wavepool_client.commands.completion import complete_gpu_type, complete_user
 from wavepool_client.commands.options import EndpointOption, JsonOption, TokenOption, examples
 from wavepool_client.commands.reservation_lookup import ReservationArgument, find_reservation, is_on_terminal
 from wavepool_client.commands.reservation_pickers import ask_change
-from wavepool_client.errors import InputError
+from wavepool_client.errors import InputError, WavepoolError
 from wavepool_client.identity_client import IdentityClient
 from wavepool_client.reservation_client import ALIVE, OVER, ReservationClient
+from wavepool_client.ssh.config_files import remove_ended, write_configs
 from wavepool_client.ssh.keys import lines_of
 from wavepool_client.terminal.output import notes, print_json, results, say
 from wavepool_client.terminal.progress import shown_on
@@ -32,7 +34,7 @@ from wavepool_client.text.reservations import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 app = typer.Typer(
     help="Reservations: GPUs by the hour, over SSH.",
@@ -96,6 +98,7 @@ def list_reservations(
 
         def show() -> None:
             found = client.reservations(states, user_id)
+            _renew_ssh_files(client, found, mine=not user)
             if as_json:
                 print_json(found)
             elif found:
@@ -256,6 +259,14 @@ def _user_id(client: ReservationClient, user: str, endpoint: str | None, token: 
         return str(me["user_id"])
     with IdentityClient(endpoint, token) as identity:
         return str(identity.user(user)["id"])
+
+
+def _renew_ssh_files(client: ReservationClient, found: Sequence[dict[str, Any]], *, mine: bool) -> None:
+    """Makes ssh's files fit the list; a list is worth more than they are, so that no failure is one of the list."""
+    with suppress(WavepoolError):
+        if mine:
+            write_configs(found, client.connection)
+        remove_ended(found, client.connection, client.reservation)
 
 
 def _repeat(show: Callable[[], None], seconds: float) -> None:

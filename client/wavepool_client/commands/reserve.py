@@ -21,6 +21,7 @@ from wavepool_client.commands.reservation_start import show_until_active, start,
 from wavepool_client.errors import InputError
 from wavepool_client.exit_codes import ExitCode
 from wavepool_client.reservation_client import ReservationClient
+from wavepool_client.ssh.config_files import write_configs
 from wavepool_client.ssh.keys import keys_for
 from wavepool_client.terminal.output import print_json, results, say
 from wavepool_client.text.reservations import quote_text
@@ -115,6 +116,7 @@ def reserve(  # noqa: PLR0913 - an argument for each option
             return
         _wait_until_active(client, reservation_id)
         active = client.reservation(reservation_id)
+        write_configs([active], client.connection)
         if as_json or no_connect or not (is_on_terminal() and sys.stdout.isatty()):
             _tell(active, as_json=as_json)
             if not as_json:

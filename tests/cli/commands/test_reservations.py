@@ -217,13 +217,13 @@ def test_connect_prints_a_command_that_insists_on_the_host_key(gateway: Scripted
     run = wavepool("connect", ID, "--print", "--", "-L", "8888:localhost:8888", environment={"WAVEPOOL_TOKEN": "wp_1"})
     command = shlex.split(run.out)
     assert command[0] == "ssh"
-    assert command[-3:] == ["wp-01kb9x2f", "-L", "8888:localhost:8888"]
+    assert command[-3:] == ["wp-aaaaaaaa", "-L", "8888:localhost:8888"]
     options = options_of(command)
     known_hosts = tmp_path / "config" / "wavepool" / "ssh" / f"{ID}.known_hosts"
     assert options["StrictHostKeyChecking"] == ["yes"]
-    assert (options["HostKeyAlias"], options["User"]) == (["wp-01kb9x2f"], ["dev"])
+    assert (options["HostKeyAlias"], options["User"]) == (["wp-aaaaaaaa"], ["dev"])
     assert options["UserKnownHostsFile"] == [str(known_hosts)]
-    assert known_hosts.read_text() == f"wp-01kb9x2f {HOST_KEY}\n"
+    assert known_hosts.read_text() == f"wp-aaaaaaaa {HOST_KEY}\n"
     assert options["IdentityFile"] == [str(tmp_path / "home" / ".ssh" / "id_ed25519")]
     (proxy,) = options["ProxyCommand"]
     assert f"WAVEPOOL_ENDPOINT={gateway.endpoint}" in proxy
@@ -264,5 +264,5 @@ def test_nobody_connects_to_one_that_is_not_active(gateway: ScriptedGateway, sta
 def test_ssh_config_has_both_names(gateway: ScriptedGateway) -> None:
     listed(gateway, ACTIVE)
     lines = wavepool("ssh-config", "training").out.splitlines()
-    assert lines[0] == "Host wp-01kb9x2f training"
+    assert lines[0] == "Host wp-aaaaaaaa training"
     assert "    StrictHostKeyChecking yes" in lines
