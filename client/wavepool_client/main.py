@@ -27,6 +27,7 @@ from wavepool_client.commands import (
     reports,
     reservations,
     reserve,
+    run,
     sign_in,
     submissions,
     teams,
@@ -35,6 +36,7 @@ from wavepool_client.commands import (
 )
 from wavepool_client.commands.completion import complete_profile
 from wavepool_client.commands.options import examples
+from wavepool_client.commands.passed_on import PassesOn
 from wavepool_client.errors import WavepoolError
 from wavepool_client.exit_codes import EXPLANATION
 from wavepool_client.terminal.output import say
@@ -168,11 +170,20 @@ def _add_reservation_commands() -> None:
         )
         + f"\n\n{EXPLANATION}",
     )(reserve.reserve)
+    app.command(
+        cls=PassesOn,
+        context_settings={"help_option_names": ["--help"]},
+        epilog=examples(
+            "wavepool run -- rocm-smi",
+            "wavepool run -g 8 -t MI300X -h 4 --dir . -- python train.py --epochs 3",
+            "wavepool run --dir . --keep-alive -- 'make && ./bench | tee result.txt'",
+        ),
+    )(run.run)
     app.add_typer(reservations.app, name="reservations")
     app.command(epilog=examples("wavepool extend 1.5", "wavepool extend training 0.5"))(reservations.extend)
     app.command(epilog=examples("wavepool avail", "wavepool avail -t MI300X --watch"))(reservations.avail)
     app.command(
-        cls=connect.PassesOn,
+        cls=PassesOn,
         epilog=examples(
             "wavepool connect",
             "wavepool connect training -- rocm-smi",

@@ -10,12 +10,12 @@ import sys
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from typer.core import TyperCommand
 
 from wavepool_client.commands.options import (
     EndpointOption,  # noqa: TC001 - typer reads annotations at run time
     TokenOption,  # noqa: TC001
 )
+from wavepool_client.commands.passed_on import PASSED_ON
 from wavepool_client.commands.reservation_lookup import ReservationArgument, find_reservation
 from wavepool_client.errors import InputError
 from wavepool_client.reservation_client import ReservationClient
@@ -29,21 +29,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from wavepool_client.http.connection import Connection
-
-PASSED_ON = "wavepool.passed_on"
-
-
-class PassesOn(TyperCommand):
-    """A command that keeps what comes after `--` for another program."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - typer has its own copy of click
-        """Parses what comes before `--`."""
-        own, passed_on = args, list[str]()
-        if "--" in args:
-            place = args.index("--")
-            own, passed_on = args[:place], args[place + 1 :]
-        ctx.meta[PASSED_ON] = passed_on
-        return super().parse_args(ctx, own)
 
 
 def connect(
