@@ -25,6 +25,7 @@ from wavepool_client.commands import (
     queues,
     rankings,
     reports,
+    reservation_status,
     reservations,
     reserve,
     run,
@@ -182,6 +183,8 @@ def _add_reservation_commands() -> None:
     app.add_typer(reservations.app, name="reservations")
     app.command(epilog=examples("wavepool extend 1.5", "wavepool extend training 0.5"))(reservations.extend)
     app.command(epilog=examples("wavepool avail", "wavepool avail -t MI300X --watch"))(reservations.avail)
+    app.command(epilog=examples("wavepool queue-status -t MI300X"))(reservation_status.queue_status)
+    app.command(epilog=examples("wavepool status --json | jq .free_gpus"))(reservation_status.status)
     app.command(
         cls=PassesOn,
         epilog=examples(

@@ -7,6 +7,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -17,12 +18,14 @@ from wavepool_client.commands.options import (
 )
 from wavepool_client.commands.passed_on import PASSED_ON
 from wavepool_client.commands.reservation_lookup import ReservationArgument, find_reservation
-from wavepool_client.errors import InputError
+from wavepool_client.errors import InputError, WavepoolError
 from wavepool_client.reservation_client import ReservationClient
-from wavepool_client.ssh.access import config_text, ssh_command
+from wavepool_client.ssh.access import config_text, identities, ssh_command
 from wavepool_client.ssh.config_files import is_included, write_config
 from wavepool_client.ssh.proxy import carry, leave
+from wavepool_client.ssh.remote import CONNECTION_FAILED
 from wavepool_client.terminal.output import say
+from wavepool_client.text.reservation_advice import refusal_lines
 from wavepool_client.text.reservations import host_name, wait_text
 
 if TYPE_CHECKING:
@@ -47,7 +50,10 @@ def connect(
     if show:
         sys.stdout.write(shlex.join(_command(found, connection, words)) + "\n")
         return
-    raise typer.Exit(connect_to(found, connection, words, token))
+    status = connect_to(found, connection, words, token)
+    if status == CONNECTION_FAILED:
+        _explain(str(found["id"]), endpoint, token)
+    raise typer.Exit(status)
 
 
 def ssh_config(
@@ -92,6 +98,14 @@ def connect_to(
         except KeyboardInterrupt:
             # The terminal has sent it to ssh, too.
             continue
+
+
+def _explain(reservation_id: str, endpoint: str | None, token: str | None) -> None:
+    """Says why ssh may have failed, as far as the gateway knows; it may be the one that does not answer."""
+    with suppress(WavepoolError), ReservationClient(endpoint, token) as client:
+        now = client.reservation(reservation_id)
+        for line in refusal_lines(now, [str(file) for file in identities(reservation_id)]):
+            say(line)
 
 
 def _command(reservation: dict[str, Any], connection: Connection, words: Sequence[str]) -> list[str]:

@@ -14,6 +14,7 @@ from wavepool_client.commands.completion import complete_gpu_type, complete_user
 from wavepool_client.commands.options import EndpointOption, JsonOption, TokenOption, examples
 from wavepool_client.commands.reservation_lookup import ReservationArgument, find_reservation, is_on_terminal
 from wavepool_client.commands.reservation_pickers import ask_change
+from wavepool_client.commands.reservation_status import debug
 from wavepool_client.errors import InputError, WavepoolError
 from wavepool_client.identity_client import IdentityClient
 from wavepool_client.reservation_client import ALIVE, OVER, ReservationClient
@@ -176,6 +177,11 @@ def edit(
         print_json(found)
         return
     results.print(table_of(("field", "value"), show_rows(found, datetime.now(UTC))))
+
+
+app.command(epilog=examples("wavepool reservations debug", "wavepool reservations debug training --json | jq .events"))(
+    debug
+)
 
 
 def extend(

@@ -46,7 +46,7 @@ def options_for(reservation: dict[str, Any], connection: Connection) -> dict[str
         "StrictHostKeyChecking": ["yes"],
         "UserKnownHostsFile": [quoted(known_hosts)],
         "User": [user],
-        "IdentityFile": [quoted(file) for file in _identities(reservation_id)],
+        "IdentityFile": [quoted(file) for file in identities(reservation_id)],
     }
 
 
@@ -99,7 +99,8 @@ def _own_hosts() -> set[str]:
     return {host.strip('"') for first, *hosts in filter(None, words) if first.casefold() == "host" for host in hosts}
 
 
-def _identities(reservation_id: str) -> list[Path]:
+def identities(reservation_id: str) -> list[Path]:
+    """The private keys that ssh is given for a reservation, beside those of the agent."""
     try:
         noted = [Path(_file(reservation_id, "identity").read_text(encoding="utf-8").strip())]
     except OSError:

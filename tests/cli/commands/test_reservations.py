@@ -266,3 +266,69 @@ def test_ssh_config_has_both_names(gateway: ScriptedGateway) -> None:
     lines = wavepool("ssh-config", "training").out.splitlines()
     assert lines[0] == "Host wp-aaaaaaaa training"
     assert "    StrictHostKeyChecking yes" in lines
+
+
+def test_debug_has_why_events_the_machine_and_what_to_do(gateway: ScriptedGateway) -> None:
+    failed = {**ACTIVE, "state": "failed", "message": "Its machine was lost.", "machine_id": "mach_1"}
+    gateway.only("GET", ONE, Answer(failed))
+    gateway.on("GET", "/api/v1/machines/mach_1", Answer({"id": "mach_1", "state": "LOST", "reason": "No answer."}))
+    run = wavepool("reservations", "debug", ID)
+    assert run.status == 0
+    for text in (
+        "why: Its machine was lost.",
+        "mach_1 is lost: No answer.",
+        "sandbox is ready in 0.5 s",
+        "reserve again",
+    ):
+        assert text in run.out
+    found = wavepool("reservations", "debug", ID, "--json").json
+    assert [event["status"] for event in found["events"]] == ["QUEUED", "STEP", "ACTIVE"]
+    gateway.only("GET", "/api/v1/machines/mach_1", Answer({"title": "Forbidden"}, 403))
+    assert wavepool("reservations", "debug", ID, "--json").json["machine"] is None
+
+
+def test_queue_status_has_the_types_and_where_mine_stand(gateway: ScriptedGateway) -> None:
+    gateway.on("GET", AVAILABILITY, Answer({"gpu_types": [{"gpu_type": "MI300X", "queue_length": 2}]}))
+    second = {**OTHER, "state": "queued", "position": 2, "message": "One is before it."}
+    other_type = {**second, "id": "res_x", "gpu_type": "MI210"}
+    listed(gateway, second, {**QUEUED, "position": 1, "message": "No machine is free."}, other_type)
+    lines = wavepool("queue-status", "-t", "mi300x").out.splitlines()
+    assert lines[1].split()[:6] == ["MI300X", "0", "0", "0", "0", "2"]
+    assert ID in lines[2]
+    assert "position 1, likely in 1 min 30 s" in lines[2]
+    assert lines[3].strip() == "No machine is free."
+    assert OTHER_ID in lines[4]
+    assert len(lines) == 6
+    listed(gateway)
+    assert "none of your reservations waits" in wavepool("queue-status").err
+
+
+def test_status_adds_the_types_up(gateway: ScriptedGateway) -> None:
+    one = {"gpu_type": "MI300X", "total_gpus": 16, "free_gpus": 3, "reserved_gpus": 8, "queue_length": 2}
+    gateway.on("GET", AVAILABILITY, Answer({"gpu_types": [one, {**one, "gpu_type": "MI210"}]}))
+    listed(gateway, ACTIVE)
+    found = wavepool("status", "--json").json
+    assert found == {
+        "total_gpus": 32,
+        "free_gpus": 6,
+        "reserved_gpus": 16,
+        "queue_length": 4,
+        "my_active_reservations": 1,
+    }
+    assert "32" in wavepool("status").out
+
+
+def test_connect_explains_what_ssh_does_not(
+    gateway: ScriptedGateway, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "bin" / "ssh"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\nexit 255\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
+    gateway.only("GET", ONE, Answer({**ACTIVE, "users": ["bob"]}))
+    run = wavepool("connect", ID)
+    assert (run.status, "may log in: bob" in run.err, "id_ed25519" in run.err) == (255, True, True)
+    gateway.only("GET", ONE, Answer(ACTIVE), Answer({**ACTIVE, "state": "expired"}))
+    over = wavepool("connect", ID)
+    assert (over.status, "the reservation is expired" in over.err) == (255, True)
