@@ -16,6 +16,7 @@ from gateway.http.body_limit import BodyLimit
 from gateway.http.request_scope import RequestScope
 from gateway.http.route_docs import describe
 from gateway.machines.open_calls import OpenCalls
+from gateway.reservations.front_door import front_door
 from gateway.reservations.tunnel import Tunnels
 from gateway.routes import (
     account,
@@ -68,7 +69,8 @@ def create_app(settings: GatewaySettings) -> FastAPI:
             limits = AddressLimits.of(settings)
             tunnels = Tunnels(settings.tunnels_per_user)
             app.state.gateway = Gateway(settings, upstreams, hub, OpenCalls(), authenticator, limits, tunnels)
-            yield
+            async with front_door(settings, upstreams, tunnels) as app.state.ssh_port:
+                yield
             app.state.gateway.close()
 
     app = FastAPI(

@@ -46,5 +46,8 @@ class GatewaySettings(ServiceSettings):
     """SSH connections to reservations that one user may have open at this gateway."""
     tunnel_check: Annotated[timedelta, Field(gt=timedelta(0), le=timedelta(seconds=5))] = timedelta(seconds=4)
     """Interval at which each of them is checked: if its token still works, and its reservation can still be used."""
+    ssh_port: Annotated[int, Field(ge=0, le=65535)] = 0
+    """Port of the SSH front door, through which people without a token reach reservations by `ssh -J`; 0 if there is
+    none."""
     stream_window_bytes: int = 1024 * 1024
     """Bytes that a client may fall behind the fastest client of the same job before it is dropped; it then resumes."""

@@ -20,6 +20,7 @@ import pytest
 
 from servicekit.clock import ManualClock
 from services.executor.core.problem_host.interpreter import INSTALLED
+from services.executor.sessions.network import missing_for_network
 from tests.dstack_lab.server_python import server_python
 from tests.freezer import can_freeze
 from tests.identity_provider.running_provider import MODULES, running_provider
@@ -60,6 +61,7 @@ MISSING = {
     "sshd": (lambda: shutil.which("sshd", path=f"{os.environ['PATH']}:/usr/sbin") is not None, "sshd is not installed"),
     "rsync": (lambda: shutil.which("rsync") is not None, "rsync is not installed"),
     "bubblewrap": (lambda: shutil.which("bwrap") is not None, "bwrap is not installed"),
+    "network": (lambda: missing_for_network() == "", "slirp4netns, iproute2 or /dev/net/tun is missing"),
     "browser": (lambda: shutil.which("chromium") is not None, "chromium is not installed"),
     "oidc": (
         lambda: shutil.which("node") is not None and MODULES.is_dir(),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
@@ -122,6 +122,38 @@ class ExtensionRequest(BaseModel):
     model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"hours": 1.5}]})
 
     hours: _Hours
+
+
+class UsageOfDay(BaseModel):
+    """GPU hours of a user on a day."""
+
+    day: Annotated[date, Field(description="A day of UTC.")]
+    account_id: str
+    user_id: str
+    user: Annotated[str, Field(description="The user's name; the id, if it is not known now.")]
+    gpu_type: str
+    gpu_hours: Annotated[float, Field(description="Two GPUs for an hour are two hours.")]
+    reservations: Annotated[int, Field(description="Reservations that had some of them.")]
+
+
+class ReservationUsage(BaseModel):
+    """GPU hours of reservations, the earliest day first."""
+
+    usage: list[UsageOfDay]
+
+
+class NotifyRequest(BaseModel):
+    """A text for everybody who is logged in."""
+
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"text": "Maintenance at noon."}]})
+
+    text: Annotated[str, Field(min_length=1, max_length=2000, description="Line breaks and tabs are taken.")]
+
+
+class Notified(BaseModel):
+    """Who got a text."""
+
+    terminals: Annotated[int, Field(description="Terminals that it was written to.")]
 
 
 class UsersRequest(BaseModel):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from wavepool.scheduler.v1 import reservations_pb2 as pb
@@ -251,3 +252,21 @@ def _hours(duration: Duration) -> float:
 
 def _text(instant: datetime | None) -> str | None:
     return instant.isoformat().replace("+00:00", "Z") if instant else None
+
+
+def usage_of(answer: pb.GetReservationUsageResponse, names: Mapping[str, str]) -> schemas.ReservationUsage:
+    """GPU hours by day and user."""
+    return schemas.ReservationUsage(
+        usage=[
+            schemas.UsageOfDay(
+                day=one.day.ToDatetime().date(),
+                account_id=one.account_id,
+                user_id=one.user_id,
+                user=names.get(one.user_id, one.user_id),
+                gpu_type=one.gpu_type,
+                gpu_hours=round(one.gpu_time.ToTimedelta() / timedelta(hours=1), 4),
+                reservations=one.reservations,
+            )
+            for one in answer.usage
+        ]
+    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Annotated
 
 import grpc
@@ -37,6 +37,7 @@ from gateway.reservations.views import (
     quote_of,
     reservation_of,
     reservation_path,
+    usage_of,
     user_ids_of,
 )
 from gateway.submissions.frames import encode
@@ -133,6 +134,22 @@ async def list_reservations(
         reservations=[reservation_of(await _hidden(visible, one), names, now) for one in page.reservations],
         next_page_token=page.next_page_token,
     )
+
+
+@router.get("/reservations/usage")
+async def get_usage(
+    account: TheAccount,
+    gateway: TheGateway,
+    days: Annotated[int, Query(ge=1, le=366, description="Days of UTC, today among them.")] = 30,
+) -> schemas.ReservationUsage:
+    """Add up the GPU hours of your accounts' reservations, by day and user; operators and administrators see all."""
+    end = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1)
+    request = pb.GetReservationUsageRequest(account_ids=_accounts_of(account))
+    request.begin_time.FromDatetime(end - timedelta(days=days))
+    request.end_time.FromDatetime(end)
+    answer = await gateway.upstreams.reservations.GetReservationUsage(request, timeout=CALL_TIMEOUT_SECONDS)
+    names = await _names_of(gateway, {one.user_id for one in answer.usage})
+    return usage_of(answer, names)
 
 
 @router.get("/reservations/{reservation_id}", responses=problems(404))
@@ -232,6 +249,18 @@ async def change_users(
     return await _updated(gateway, request)
 
 
+@router.post("/reservations/{reservation_id}/notify", responses=problems(404, 409))
+async def notify(
+    reservation_id: ReservationId, body: schemas.NotifyRequest, caller: TheSubmitter, gateway: TheGateway
+) -> schemas.Notified:
+    """Write a text to every terminal of a reservation's session."""
+    request = pb.NotifyReservationRequest(
+        account_ids=_accounts_of(caller), reservation_id=reservation_id, text=body.text
+    )
+    answer = await gateway.upstreams.reservations.NotifyReservation(request, timeout=CALL_TIMEOUT_SECONDS)
+    return schemas.Notified(terminals=answer.terminals)
+
+
 @router.get("/reservations/{reservation_id}/tunnel", response_class=Response, responses=WEBSOCKET)
 async def describe_tunnel(reservation_id: ReservationId, caller: TheSubmitter) -> Response:
     """Open a WebSocket whose binary messages are the bytes of one SSH connection to the reservation.
@@ -312,11 +341,15 @@ async def _shown(gateway: Gateway, reservation: pb.Reservation) -> schemas.Reser
 
 async def _names(gateway: Gateway, reservations: Iterable[pb.Reservation]) -> Mapping[str, str]:
     """Users' names by id; none if billing is away, since a reservation that was made must be answered."""
-    user_ids = sorted({user_id for one in reservations for user_id in user_ids_of(one) if user_id})
-    if not user_ids:
+    return await _names_of(gateway, {user_id for one in reservations for user_id in user_ids_of(one)})
+
+
+async def _names_of(gateway: Gateway, user_ids: set[str]) -> Mapping[str, str]:
+    wanted = sorted(filter(None, user_ids))
+    if not wanted:
         return {}
     try:
-        request = ListNamesRequest(user_ids=user_ids)
+        request = ListNamesRequest(user_ids=wanted)
         return (await gateway.upstreams.identity.ListNames(request, timeout=CALL_TIMEOUT_SECONDS)).names
     except grpc.aio.AioRpcError as error:
         log.warning("users' names are not known now", extra={"code": error.code().name})

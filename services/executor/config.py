@@ -7,13 +7,14 @@ import secrets
 import sys
 import tempfile
 from datetime import timedelta
+from ipaddress import IPv4Network, IPv6Network
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
-from pydantic import Field, field_validator
+from pydantic import BeforeValidator, Field, field_validator
 from pydantic_settings import SettingsConfigDict
 
-from servicekit.settings.config import ServiceSettings
+from servicekit.settings.config import CommaSeparated, ServiceSettings
 from servicekit.settings.sandbox_settings import SandboxSettings
 from services.executor.core.run.installation import default_cache_folder
 from services.executor.devices.plugins import device_names
@@ -22,6 +23,7 @@ from services.executor.leases.fence_file import FenceFile
 from services.executor.machine.kept_secret import kept_secret
 from services.executor.machine.signing import Signer
 from services.executor.runs.admission import Capacity
+from services.executor.sessions.destinations import Destinations, denied_network, reachable_network
 from vocabulary.ports import USUAL_PORTS
 
 if TYPE_CHECKING:
@@ -31,6 +33,8 @@ if TYPE_CHECKING:
 
 _ADMIN_TOKEN_FILE = "executor-admin-token"  # noqa: S105  a file's name
 _SIGNING_KEY_FILE = "executor-signing-key"
+_Reachable = Annotated[IPv4Network, BeforeValidator(reachable_network)]
+_Denied = Annotated[IPv4Network | IPv6Network, BeforeValidator(denied_network)]
 _FENCE_FILE = "executor-fence.json"
 
 
@@ -77,6 +81,12 @@ class ExecutorSettings(SandboxSettings, ServiceSettings):
     kept_finished: Annotated[int, Field(ge=1)] = 64
     homes_dir: Path | None = None
     """Parent of the homes of sessions that are kept after their end; by default `homes` in `data_dir`."""
+    session_network: Literal["outbound", "none"] = "outbound"
+    """Whether sessions have a network; where none can be made they have none, and say so."""
+    session_reaches: CommaSeparated[_Reachable] = ()
+    """Private networks that sessions may reach, such as that of a mirror of packages."""
+    session_denies: CommaSeparated[_Denied] = ()
+    """Networks that sessions may not reach, besides the private ones and this machine."""
     pool_timeout: Annotated[timedelta, Field(ge=timedelta(0))] = timedelta(0)
     """Silence of the pool after which an idle executor ends; with 0 it has no pool, and stays."""
 
@@ -86,6 +96,11 @@ class ExecutorSettings(SandboxSettings, ServiceSettings):
         if value not in device_names():
             raise ValueError(f"must be one of {', '.join(device_names())}; it is {value!r}")
         return value
+
+    @property
+    def destinations(self) -> Destinations | None:
+        """What sessions may reach; None if they are to have no network."""
+        return Destinations(self.session_reaches, self.session_denies) if self.session_network == "outbound" else None
 
     def capacity(self, gpus: Sequence[GpuFacts]) -> Capacity:
         """Return how much runs at once and is kept on a machine with these GPUs; raises CapacityError."""

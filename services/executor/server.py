@@ -265,7 +265,9 @@ async def main() -> None:
         fork_server = JudgeForkServer(settings.fork_server_command(max_runs), settings.judge_environment(max_runs))
         try:
             canary = canary_job(capabilities.device, is_shared=capacity.runs_per_device > 1)
-            sessions = await open_bubblewrap_session(device_named(settings.device), settings.work_dir)
+            sessions = await open_bubblewrap_session(
+                device_named(settings.device), settings.work_dir, settings.destinations
+            )
             await build_server(settings, capabilities, signer, fork_server.start, canary, sessions).serve()
         except PoolGoneError as error:
             log.warning("the executor ends: %s", error)

@@ -66,7 +66,7 @@ class SessionServicer(session_pb2_grpc.SessionServiceServicer):
             self.sessions.move_end(session, instant(request.end_time))
         if keys is not None:
             await session.replace_keys(keys)
-        return session_pb2.UpdateSessionResponse()
+        return session_pb2.UpdateSessionResponse(last_seq=session.events.last_seq)
 
     async def Notify(self, request: session_pb2.NotifyRequest, context: Context) -> session_pb2.NotifyResponse:
         """Write a text to every terminal of a session."""

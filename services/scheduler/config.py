@@ -69,6 +69,10 @@ class SchedulerSettings(ServiceSettings):
     """Time without any login after which a reservation is ended; 0 if it never is."""
     reservation_lease_renewal: Annotated[timedelta, Field(gt=timedelta(0))] = timedelta(minutes=10)
     """Interval between two renewals of a reservation's lease, which is as long as the reservation."""
+    most_reserved_gpus: Annotated[int, Field(ge=0)] = 0
+    """GPUs that a user may have in reservations at a time; 0 for no limit."""
+    most_reserved_gpu_time: Annotated[timedelta, Field(ge=timedelta(0))] = timedelta(0)
+    """GPU time that a user may reserve in any seven days, where two GPUs for an hour are two hours; 0 for no limit."""
     submission_timeout: timedelta = timedelta(seconds=30)
     """Age at which a submission that is not in the queue yet counts as dead."""
     sweep_interval: timedelta = timedelta(seconds=5)

@@ -64,6 +64,15 @@ p90_wait_seconds = gauge(
     "Wait that nine of ten waiting jobs do not exceed.",
     ("queue", "gpu_type"),
 )
+sessions_open = gauge("wavepool_scheduler_reservations_open", "Reservations that have a machine.")
+reservation_starts = histogram(
+    "wavepool_scheduler_reservation_start_seconds", "Steps of the start of sessions.", ("step",), SECONDS_BUCKETS
+)
+reservations_ended = counter("wavepool_scheduler_reservations_ended", "Reservations that are over.", ("state", "why"))
+reservation_gpu_seconds = counter(
+    "wavepool_scheduler_reservation_gpu_seconds", "GPU seconds of reservations that are over.", ("user", "gpu_type")
+)
+session_events = counter("wavepool_scheduler_session_events", "Logins, warnings and the like in sessions.", ("event",))
 
 
 def attempt_ended(attempt: EndedAttempt) -> None:

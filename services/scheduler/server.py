@@ -33,6 +33,7 @@ from services.scheduler.config import SchedulerSettings
 from services.scheduler.jobs import errors
 from services.scheduler.jobs.allowance import SubmissionLimits
 from services.scheduler.jobs.reservation_checks import ReservationLimits
+from services.scheduler.jobs.reservation_usage import UserLimits
 from services.scheduler.jobs.states import JobState
 from services.scheduler.monitoring.pruner import AttemptPruner
 from services.scheduler.monitoring.queue_monitor import QueueMonitor
@@ -98,6 +99,7 @@ ONLY_THE_LEADER = frozenset(
         "ReservationService/CancelReservation",
         "ReservationService/ExtendReservation",
         "ReservationService/UpdateReservation",
+        "ReservationService/NotifyReservation",
         "ReservationService/GetAvailability",
     )
 )
@@ -113,6 +115,7 @@ ERROR_MAP: dict[type[Exception], grpc.StatusCode] = {
     errors.JobNotFoundError: grpc.StatusCode.NOT_FOUND,
     errors.NotComparableError: grpc.StatusCode.FAILED_PRECONDITION,
     errors.ReservationNotFoundError: grpc.StatusCode.NOT_FOUND,
+    errors.KeyOpensNothingError: grpc.StatusCode.NOT_FOUND,
     errors.WrongReservationStateError: grpc.StatusCode.FAILED_PRECONDITION,
     errors.MachineUnreachableError: grpc.StatusCode.UNAVAILABLE,
     errors.IdempotencyKeyReusedError: grpc.StatusCode.ALREADY_EXISTS,
@@ -126,6 +129,7 @@ ERROR_MAP: dict[type[Exception], grpc.StatusCode] = {
     errors.CreditRefusedError: grpc.StatusCode.FAILED_PRECONDITION,
     errors.TooManyJobsError: grpc.StatusCode.RESOURCE_EXHAUSTED,
     errors.TooManySubmissionsError: grpc.StatusCode.RESOURCE_EXHAUSTED,
+    errors.TooMuchReservedError: grpc.StatusCode.RESOURCE_EXHAUSTED,
     errors.BillingUnreachableError: grpc.StatusCode.UNAVAILABLE,
     errors.StoppingError: grpc.StatusCode.UNAVAILABLE,
     LeadershipLostError: grpc.StatusCode.UNAVAILABLE,
@@ -281,17 +285,25 @@ async def build(  # noqa: PLR0915 - one statement for each part
     limits = ReservationLimits(settings.least_reservation, settings.longest_reservation, settings.longest_extended)
     reservations = ReservationServicer(
         ReservationAdmission(
-            admission, reader, billing, book, forecast, clock, limits, settings.longest_reservation_wait
+            admission,
+            reader,
+            billing,
+            book,
+            forecast,
+            clock,
+            limits,
+            settings.longest_reservation_wait,
+            UserLimits(settings.most_reserved_gpus, settings.most_reserved_gpu_time),
         ),
         store,
         reader,
-        billing,
         waiting,
         ReservationChanges(store, reader, waiting, runner, clock, limits),
         canceller,
         watcher,
         forecast,
-        AvailabilityReader(inventory, running, waiting, forecast, clock),
+        AvailabilityReader(billing, inventory, running, waiting, forecast, clock),
+        clock,
     )
     rankings = RankingServicer(store, RankingReader(database), billing, problems)
     attempts = AttemptReader(database)

@@ -163,6 +163,17 @@ class ScriptedReservations(reservations_pb2_grpc.ReservationServiceServicer):
             await context.abort(grpc.StatusCode.NOT_FOUND, f"there is no reservation {request.reservation_id}")
         return self.target
 
+    async def NotifyReservation(self, request: Any, context: Any) -> pb.NotifyReservationResponse:
+        await self.refusals.meet("NotifyReservation", request, context)
+        return pb.NotifyReservationResponse(terminals=2)
+
+    async def GetReservationUsage(self, request: Any, context: Any) -> pb.GetReservationUsageResponse:
+        await self.refusals.meet("GetReservationUsage", request, context)
+        one = pb.ReservationUsage(account_id="acct_1", user_id="user_9", gpu_type="MI300X", reservations=2)
+        one.day.FromSeconds(1_795_651_200)
+        one.gpu_time.FromSeconds(5_400)
+        return pb.GetReservationUsageResponse(usage=[one])
+
     async def GetAvailability(self, request: Any, context: Any) -> pb.GetAvailabilityResponse:
         await self.refusals.meet("GetAvailability", request, context)
         waits = [pb.SizeWait(gpus=1, eta_p50=Duration(), eta_p90=Duration(seconds=5)), pb.SizeWait(gpus=8)]

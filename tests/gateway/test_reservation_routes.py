@@ -301,3 +301,28 @@ async def test_availability_says_what_is_free_and_the_wait_for_each_size(
         {"gpu_count": 1, "eta_p50": 0.0, "eta_p90": 5.0},
         {"gpu_count": 8, "eta_p50": None, "eta_p90": None},
     ]
+
+
+async def test_the_use_has_gpu_hours_by_day_and_user(gateway: RunningGateway, services: ScriptedServices) -> None:
+    answer = await gateway.http.get("/api/v1/reservations/usage", params={"days": 7})
+    assert answer.json()["usage"] == [
+        {
+            "day": "2026-11-26",
+            "account_id": "acct_1",
+            "user_id": "user_9",
+            "user": "user_9",
+            "gpu_type": "MI300X",
+            "gpu_hours": 1.5,
+            "reservations": 2,
+        }
+    ]
+    asked = services.refusals.calls["GetReservationUsage"][-1]
+    assert (asked.end_time.ToDatetime() - asked.begin_time.ToDatetime()).days == 7
+    assert (await gateway.http.get("/api/v1/reservations/usage", params={"days": 0})).status_code == 422
+
+
+async def test_a_text_goes_to_the_terminals_of_a_session(gateway: RunningGateway, services: ScriptedServices) -> None:
+    answer = await gateway.http.post("/api/v1/reservations/res_1/notify", json={"text": "Maintenance at noon."})
+    assert answer.json() == {"terminals": 2}
+    assert services.refusals.calls["NotifyReservation"][-1].text == "Maintenance at noon."
+    assert (await gateway.http.post("/api/v1/reservations/res_1/notify", json={"text": ""})).status_code == 422

@@ -44,6 +44,11 @@ class EventLog(Generic[E]):
         return self._events[-1] if self._events and self._is_last(self._events[-1]) else None
 
     @property
+    def last_seq(self) -> int:
+        """Number of the last event so far; 0 before the first."""
+        return len(self._events)
+
+    @property
     def is_finished(self) -> bool:
         """True once the last event is recorded."""
         return self.last is not None

@@ -1,4 +1,4 @@
-"""Sandboxes for sessions, made by bubblewrap: namespaces, a private root, no network but a loopback of its own.
+"""Sandboxes for sessions, made by bubblewrap: namespaces, a private root, a network of its own.
 
 As root the sandbox runs as a user of its own, else in a user namespace (`sandboxes/bubblewrap/arguments.py`). Nothing
 in it listens for us: the first program inherits one end of a socket, over which it gets orders and connections.
@@ -25,8 +25,10 @@ from services.executor.sandboxes.bubblewrap.arguments import (
     LIFE,
     NAMESPACES,
     bind,
+    bubblewrap_options,
     device,
     parent_folders,
+    resource_limits,
     sandboxed_program,
     system_mounts,
     user_options,
@@ -42,7 +44,8 @@ from services.executor.sandboxes.sandbox import Command, Limits, Mount, SandboxE
 from services.executor.sandboxes.seccomp import seccomp_filter
 from services.executor.sessions.errors import SilentSessionError
 from services.executor.sessions.guardian import Guardian
-from services.executor.sessions.session_files import HOME, IN_SANDBOX, SessionFiles
+from services.executor.sessions.network import missing_for_network, open_network, own_addresses
+from services.executor.sessions.session_files import HOME, IN_SANDBOX, WORKSPACE, SessionFiles
 from services.executor.sessions.session_sandbox import SessionGap
 
 if TYPE_CHECKING:
@@ -51,6 +54,8 @@ if TYPE_CHECKING:
     from services.executor.devices.device import Device
     from services.executor.sandboxes.bubblewrap.tree import BubblewrapTree
     from services.executor.sandboxes.limits.host_resources import Claim
+    from services.executor.sandboxes.output import Capture
+    from services.executor.sessions.destinations import Destinations, NetworkPlan
     from services.executor.sessions.session_sandbox import OnReport, Report, SandboxOrder
     from services.executor.sessions.share import Share
     from vocabulary.ssh_keys import Key
@@ -62,7 +67,10 @@ _MESSAGE_BYTES = 1 << 16
 _PATH = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"
 _LAST_WORDS_BYTES = 4096
 _FOR_EVER = timedelta(days=365)
-_OUR_FILES = ("passwd", "group", "nsswitch.conf", "hosts", "profile")
+_TRIAL = Limits(timedelta(seconds=60), timedelta(seconds=60), 256, 16, 16, _LAST_WORDS_BYTES)
+"""Limits of a sandbox that runs nothing."""
+_NETWORK_ENDED = "The network of this session has ended. Save what you need, and reserve again if you need it."
+_OUR_FILES = ("passwd", "group", "nsswitch.conf", "hosts", "profile", "resolv.conf")
 # What shells, editors and programs expect in /etc, and that says nothing about this machine's people.
 _ETC = (
     *("/etc/ssl/certs", "/etc/bash.bashrc", "/etc/inputrc", "/etc/terminfo", "/etc/localtime"),
@@ -87,28 +95,39 @@ def sshd_program() -> str | None:
     return shutil.which("sshd", path="/usr/sbin:/usr/local/sbin:/usr/bin")
 
 
-async def open_bubblewrap_session(compute: Device, work_dir: Path) -> BubblewrapSession | str:
-    """Return the adapter, or why sessions cannot be held here, with the fix."""
+async def open_bubblewrap_session(
+    compute: Device, work_dir: Path, destinations: Destinations | None = None
+) -> BubblewrapSession | str:
+    """Return the adapter, or why sessions cannot be held here, with the fix.
+
+    With `destinations` the sessions have a network, if a first one can be made here.
+    """
     if missing := missing_programs():
         return missing
     try:
         await choose_sandbox(SandboxSetting.BUBBLEWRAP)
     except SandboxError as error:
         return str(error)
-    return BubblewrapSession(compute, work_dir)
+    fault = await _network_fault(destinations) if destinations else ""
+    return BubblewrapSession(compute, work_dir, None if fault else destinations, fault)
 
 
 class BubblewrapSession:
     """Needs `bwrap`, `sshd` and Python, as root or as an ordinary user with user namespaces.
 
-    Sessions get their GPUs from `compute`, and have their folders in `work_dir`.
+    Sessions get their GPUs from `compute`, have their folders in `work_dir`, and reach `destinations`; with None they
+    have no network, and `network_fault` is why, if nobody wanted that.
     """
 
     name = "bubblewrap"
 
-    def __init__(self, compute: Device, work_dir: Path) -> None:
+    def __init__(
+        self, compute: Device, work_dir: Path, destinations: Destinations | None = None, network_fault: str = ""
+    ) -> None:
         self._compute = compute
         self._work_dir = work_dir
+        self._destinations = destinations
+        self._network_fault = network_fault
         self._host = HostResources()
         self._seccomp = seccomp_filter(internet=True, interactive=True)
 
@@ -120,7 +139,8 @@ class BubblewrapSession:
             SessionGap.CPU: self._host.limits_cpu,
             SessionGap.SYSTEM_CALLS: self._seccomp is not None,
         }
-        return tuple(gap for gap in SessionGap if not closed.get(gap, False))
+        lacks = (f"a session has no network: {self._network_fault}",) if self._network_fault else ()
+        return (*(gap for gap in SessionGap if not closed.get(gap, False)), *lacks)
 
     async def open(self, order: SandboxOrder, on_report: OnReport) -> BubblewrapSandboxOfSession:
         """Make the sandbox; raises SandboxError."""
@@ -137,13 +157,14 @@ class BubblewrapSession:
     ) -> BubblewrapSandboxOfSession:
         scratch = ScratchFolder(self._work_dir)
         cleanup.push_async_callback(asyncio.to_thread, scratch.remove)
-        home = order.home or scratch.path / "home"
-        home.mkdir(mode=0o700, parents=True, exist_ok=True)
+        folders = _folders(order.home or scratch.path / "home", scratch.path / "workspace")
+        plan = self._destinations.plan(own_addresses()) if self._destinations else None
         gpus = await asyncio.to_thread(self._gpu_command, order.devices, scratch.path)
-        mounts = [*gpus.mounts, Mount(home, Path(HOME), writable=True)]
         control, inside = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         cleanup.callback(control.close)
-        program = Command(_supervisor(inside.fileno()), Path("/"), mounts, {"PATH": _PATH}, gpus.devices)
+        program = Command(
+            _supervisor(inside.fileno()), Path("/"), [*gpus.mounts, *folders], {"PATH": _PATH}, gpus.devices
+        )
         with inside:
             # What is pushed first is undone last: the tree ends, then its claim, then the folder goes.
             limits = _limits(order.share)
@@ -151,18 +172,18 @@ class BubblewrapSession:
             guardian = Guardian(scratch.path, claim.cgroup.folders if claim.cgroup else [])
             cleanup.push_async_callback(guardian.dismiss)
             files = SessionFiles(scratch.path / "session")
-            host_key = _write(files, order, gpus, claim.uid)
+            host_key = _write(files, order, gpus, claim.uid, plan)
             if claim.uid is not None and order.home is not None:
-                await asyncio.to_thread(give_tree, home, claim.uid)
+                await asyncio.to_thread(give_tree, order.home, claim.uid)
             tree = self._launch(order, program, claim, files, inside.fileno())
-        cleanup.push_async_callback(tree.destroy)
-        readers = await tree.child.outputs()
-        cleanup.callback(tree.let_go)
-        await tree.make(*readers)
-        captured = capture(readers, limits.output_bytes)
+        captured = await _made(tree, cleanup)
+        network = await open_network(plan, tree.init_pid, claim.procs_files) if plan else None
         watchdog = Watchdog(limits, lambda: tree_pids(tree.child.pid), claim.cgroup, ())
         parts = SandboxParts(tree, watchdog, captured, claim.cgroup, cleanup.pop_all())
         opened = BubblewrapSandboxOfSession(order.session_id, parts, control, files, host_key)
+        if network is not None:
+            parts.cleanup.push_async_callback(network.close)
+            network.watch(opened.tell_that_the_network_ended)
         opened.start(on_report)
         return opened
 
@@ -207,6 +228,11 @@ class BubblewrapSandboxOfSession:
         self._control.setblocking(False)
         asyncio.get_running_loop().add_reader(self._control, self._read, on_report)
         self._parts.tree.release()
+
+    def tell_that_the_network_ended(self) -> None:
+        """Write so to every terminal."""
+        with suppress(SilentSessionError):
+            self.send({"order": "notify", "number": 0, "text": _NETWORK_ENDED})
 
     def write_keys(self, keys: Sequence[Key]) -> None:
         """Replace the keys that open the session."""
@@ -285,12 +311,48 @@ def _supervisor(control: int) -> list[str]:
     ]
 
 
-def _write(files: SessionFiles, order: SandboxOrder, gpus: Command, uid: int | None) -> str:
+async def _network_fault(destinations: Destinations) -> str:
+    """Return why sessions can have no network here, found by making one; empty if they can."""
+    if missing := missing_for_network():
+        return missing
+    true = Command(["/bin/true"], Path("/"))
+    async with AsyncExitStack() as cleanup:
+        try:
+            claim = HostResources().claim(true, _TRIAL, cleanup)
+            chain = sandboxed_program(true, resource_limits(_TRIAL), claim.uid)
+            options = [*user_options(claim.uid), *bubblewrap_options(true, _TRIAL, system_mounts(Path("/")))]
+            tree = start_bubblewrap([cast("str", shutil.which("bwrap")), *options], chain, claim.procs_files, None)
+            await _made(tree, cleanup)
+            await (await open_network(destinations.plan(own_addresses()), tree.init_pid)).close()
+        except (OSError, SandboxError) as error:
+            return str(error)
+    return ""
+
+
+def _folders(home: Path, workspace: Path) -> list[Mount]:
+    """Make the folders that a session can write to, and return their mounts."""
+    for folder in (home, workspace):
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return [Mount(home, Path(HOME), writable=True), Mount(workspace, Path(WORKSPACE), writable=True)]
+
+
+async def _made(tree: BubblewrapTree, cleanup: AsyncExitStack) -> Capture:
+    """Wait until the sandbox is made; raises SandboxError."""
+    cleanup.push_async_callback(tree.destroy)
+    readers = await tree.child.outputs()
+    cleanup.callback(tree.let_go)
+    await tree.make(*readers)
+    return capture(readers, _LAST_WORDS_BYTES)
+
+
+def _write(files: SessionFiles, order: SandboxOrder, gpus: Command, uid: int | None, plan: NetworkPlan | None) -> str:
     """Write the session's files for its user; returns the public host key."""
     programs = [f"{mount.target}/bin" for mount in gpus.mounts if (mount.source / "bin").is_dir()]
     environment = {"PATH": ":".join([*programs, _PATH]), **order.share.environment, **gpus.environment}
     number = _USER_INSIDE if uid is None else uid
-    host_key = files.write(order.keys, {**environment, **order.environment}, number, host_name(order.session_id))
+    nameserver = plan.nameserver if plan else None
+    name = host_name(order.session_id)
+    host_key = files.write(order.keys, {**environment, **order.environment}, number, name, nameserver)
     if uid is not None:
         files.give_host_key_to(uid)
     return host_key

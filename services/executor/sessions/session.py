@@ -127,13 +127,16 @@ class Session:
         self._end(_REASONS.get(reason, session_pb2.SESSION_END_REASON_CLOSED))
 
     def close(self, grace: timedelta, reason: session_pb2.SessionEndReason.ValueType, words: str = "") -> None:
-        """End the session: its processes are asked at once, after the `words`, and killed after `grace`."""
+        """End the session: its processes are asked at once, after the `words`, and killed after `grace`.
+
+        A repeated call may bring their end forward, and never puts it off: who cancels a session asks until it is over.
+        """
         if grace <= timedelta(0) or not self._is_ready:
             self._end(reason)
             return
         self._reason = self._reason or reason
         asked = self._kill_time is not None
-        self._kill_time = min(self._clock.now() + grace, self._timetable.kill_time)
+        self._kill_time = min(self._clock.now() + grace, self._kill_time or self._timetable.kill_time)
         if words:
             self._tell(order="notify", number=0, text=words)
         if not asked:

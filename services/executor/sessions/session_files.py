@@ -15,11 +15,14 @@ from vocabulary.ssh_keys import authorized_keys
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+    from ipaddress import IPv4Address
 
     from vocabulary.ssh_keys import Key
 
 USER = "dev"
 HOME = "/home/dev"
+WORKSPACE = "/workspace"
+"""A folder that is removed at the session's end."""
 IN_SANDBOX = Path("/session")
 """Where the sandbox has the folder, read-only."""
 SUPERVISOR = Path(__file__).with_name("sandboxed") / "supervisor.py"
@@ -61,10 +64,17 @@ class SessionFiles:
 
     folder: Path
 
-    def write(self, keys: Iterable[Key], environment: Mapping[str, str], accounts_id: int, host_name: str) -> str:
+    def write(
+        self,
+        keys: Iterable[Key],
+        environment: Mapping[str, str],
+        accounts_id: int,
+        host_name: str,
+        nameserver: IPv4Address | None = None,
+    ) -> str:
         """Write all files and return the public host key; the private half is in the folder and nowhere else.
 
-        `accounts_id` is the number of the sandbox's user and group, inside.
+        `accounts_id` is the number of the sandbox's user and group, inside. `nameserver` is None without a network.
         """
         self.folder.mkdir(mode=0o755)
         private = Ed25519PrivateKey.generate()
@@ -78,6 +88,7 @@ class SessionFiles:
         # The machine's own would set another PATH for login shells.
         self._text("profile", '[ -n "$BASH_VERSION" ] && [ -r /etc/bash.bashrc ] && . /etc/bash.bashrc\n')
         self._text("nsswitch.conf", "passwd: files\ngroup: files\nhosts: files dns\n")
+        self._text("resolv.conf", f"nameserver {nameserver}\n" if nameserver else "")
         self._text("hosts", f"127.0.0.1 localhost {host_name}\n::1 localhost\n")
         shutil.copyfile(SUPERVISOR, self.folder / "supervisor.py")
         (self.folder / "supervisor.py").chmod(_PUBLIC_FILE)

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     import socket
     from collections.abc import AsyncGenerator, AsyncIterator
 
-_CHUNK_BYTES = 1 << 16
+_CHUNK_BYTES = 1 << 18
 
 
 class Tunnel:

@@ -5,6 +5,7 @@ SchedulerError
 │   └── InvalidFieldError
 ├── JobNotFoundError
 ├── ReservationNotFoundError
+├── KeyOpensNothingError
 ├── WrongReservationStateError
 ├── MachineUnreachableError
 ├── IdempotencyKeyReusedError
@@ -18,6 +19,7 @@ SchedulerError
 ├── CreditRefusedError
 ├── TooManyJobsError
 ├── TooManySubmissionsError
+├── TooMuchReservedError
 ├── NotComparableError
 ├── BillingUnreachableError
 ├── StoppingError
@@ -71,6 +73,17 @@ class ReservationNotFoundError(SchedulerError):
         super().__init__(
             f"There is no reservation {reservation_id[:80]!r} in this account. `wavepool reservations --status all` "
             "shows all that there are."
+        )
+
+
+class KeyOpensNothingError(SchedulerError):
+    """No reservation that people can log in to has the key; or none of this name, if `host` is given."""
+
+    def __init__(self, host: str) -> None:
+        super().__init__(
+            f"No reservation that your key opens is called {host[:80]!r}."
+            if host
+            else "Your key opens no reservation now. Ask its owner to add it: `wavepool reservations edit --add-user`."
         )
 
 
@@ -191,6 +204,10 @@ class TooManySubmissionsError(SchedulerError):
             "SCHEDULER_MAX_SUBMISSIONS_PER_HOUR."
         )
         self.retry_after = retry_after
+
+
+class TooMuchReservedError(SchedulerError):
+    """The user has reached a limit of reservations; the message says what is possible."""
 
 
 class NotComparableError(SchedulerError):

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 _NAME = re.compile(r"[a-z](-?[a-z0-9])*")
 _MOST_NAME = 63
+_HOST_PREFIX, _LEAST_OF_ID = "wp-", 8
 _MINUTE, _HOUR = 60, 3600
 _NAME_RULE = (
     "must have 1 to 63 lower case letters, digits and single hyphens, begin with a letter and not end with a hyphen"
@@ -116,6 +117,16 @@ def extension_of(seconds: int, reservation: Reservation, limits: ReservationLimi
         in_all = f", as {_text(limits.most_in_all)} in all is the most"
         raise InvalidFieldError("duration", fault + (in_all if duration > left else ""))
     return duration
+
+
+def is_named(job_id: str, name: str, host: str) -> bool:
+    """True if a host's name is that of the reservation: its own, its id, or `wp-` and a beginning or end of that."""
+    if host in {name, job_id}:
+        return True
+    wanted = host.lower().removeprefix(_HOST_PREFIX)
+    own = job_id.lower().rpartition("_")[2]
+    is_part = own.startswith(wanted) or own.endswith(wanted)
+    return host.lower().startswith(_HOST_PREFIX) and len(wanted) >= _LEAST_OF_ID and is_part
 
 
 def changed_keys(reservation: Reservation, added: Sequence[SessionKey], removed: Iterable[str]) -> Reservation:

@@ -152,7 +152,7 @@ class Billing:
             gpu_count=gpus_for(job.eighths) if job.spec.resources.is_range else 0,
             reason="" if billable.ToTimedelta() else _why_free(job),
             idempotency_key=f"job:{job.job_id}:{job.attempt}",
-            description=f"{_kind_of(job)} {job.job_id}, attempt {job.attempt}{_in_place(job)}",
+            description=f"{_kind_of(job)} {job.job_id}, {_what_ran(job, billable.ToTimedelta())}{_in_place(job)}",
         )
         return await self._settled(job, request)
 
@@ -213,6 +213,12 @@ class Billing:
 
 def _kind_of(job: Job) -> str:
     return "reservation" if job.reservation else "job"
+
+
+def _what_ran(job: Job, used: timedelta) -> str:
+    if job.reservation is None:
+        return f"attempt {job.attempt}"
+    return f"{job.reservation.name}: {_gpus_of(job)} for {used.total_seconds() / 3600:.4g} h"
 
 
 def _gpus_of(job: Job) -> str:

@@ -123,8 +123,8 @@ class Executors:
             async for answer in (await self._sessions(lease)).OpenSession(request, metadata=_authorization(lease)):
                 yield answer.event
 
-    async def update_session(self, job: Job, reservation: Reservation, lease: Lease) -> None:
-        """Gives the session the reservation's keys, and its end if it is known.
+    async def update_session(self, job: Job, reservation: Reservation, lease: Lease) -> int:
+        """Gives the session the reservation's keys, and its end if it is known; gives the number of its last event.
 
         Raises RunUnknownError, RunInterruptedError, RunRefusedError (it is about to end).
         """
@@ -135,9 +135,21 @@ class Executors:
             end_time=instant_to_proto(reservation.expire_time),
         )
         with _translated(RunUnknownError):
-            await (await self._sessions(lease)).UpdateSession(
+            stub = await self._sessions(lease)
+            answer = await stub.UpdateSession(request, metadata=_authorization(lease), timeout=CALL_SECONDS)
+        return answer.last_seq
+
+    async def notify(self, job: Job, lease: Lease, text: str) -> int:
+        """Writes a text to the session's terminals; gives their number.
+
+        Raises RunUnknownError, RunInterruptedError, RunRefusedError (the text is wrong).
+        """
+        request = session_pb2.NotifyRequest(session_id=job.run_id, fencing_token=lease.fencing_token, text=text)
+        with _translated(RunUnknownError):
+            answer = await (await self._sessions(lease)).Notify(
                 request, metadata=_authorization(lease), timeout=CALL_SECONDS
             )
+        return answer.terminals
 
     async def close_session(self, job: Job, lease: Lease, grace: timedelta) -> None:
         """Ends the session; raises RunUnknownError, RunInterruptedError, RunRefusedError."""

@@ -8,19 +8,20 @@ from typing import TYPE_CHECKING
 from wavepool.submission.v1.submission_pb2 import Submission
 
 from services.scheduler.jobs.availability import Availability
+from services.scheduler.jobs.errors import InvalidFieldError
 from services.scheduler.jobs.job import Job
 from services.scheduler.jobs.reservation import Reservation
 from services.scheduler.jobs.resources import LEGAL_GPUS, Resources
 from services.scheduler.jobs.spec import JobSpec
 from services.scheduler.jobs.states import JobState
 from services.scheduler.queue.placement import MachineStage
+from vocabulary.names import known_name, none_of
 from vocabulary.slots import EIGHTHS_PER_GPU, WHOLE_GPU
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from servicekit.clock import Clock
     from services.scheduler.jobs.estimate import WaitEstimate
+    from services.scheduler.peers.billing import Billing
     from services.scheduler.queue.forecast import Forecast
     from services.scheduler.queue.inventory import Inventory
     from services.scheduler.queue.running import RunningJobs
@@ -33,17 +34,31 @@ class AvailabilityReader:
     """Looks at machines, runs and the queue as this scheduler knows them."""
 
     def __init__(
-        self, inventory: Inventory, running: RunningJobs, waiting: WaitingJobs, forecast: Forecast, clock: Clock
+        self,
+        billing: Billing,
+        inventory: Inventory,
+        running: RunningJobs,
+        waiting: WaitingJobs,
+        forecast: Forecast,
+        clock: Clock,
     ) -> None:
+        self._billing = billing
         self._inventory = inventory
         self._running = running
         self._waiting = waiting
         self._forecast = forecast
         self._clock = clock
 
-    def of(self, gpu_types: Sequence[str], prices_micros_per_hour: Mapping[str, int]) -> list[Availability]:
-        """What there is of each of these types."""
-        return [self._of(gpu_type, prices_micros_per_hour[gpu_type]) for gpu_type in gpu_types]
+    async def of(self, gpu_type: str) -> list[Availability]:
+        """What there is of the type, in any case, or else of all; raises InvalidFieldError, BillingUnreachableError."""
+        prices = await self._billing.prices_micros_per_hour()
+        gpu_types = list(prices)
+        if gpu_type:
+            known = known_name(gpu_type, gpu_types)
+            if not known:
+                raise InvalidFieldError("gpu_type", none_of(gpu_type, gpu_types))
+            gpu_types = [known]
+        return [self._of(one, prices[one]) for one in gpu_types]
 
     def _of(self, gpu_type: str, price_micros_per_hour: int) -> Availability:
         offers = [one for one in self._inventory.offers() if one.gpu_type == gpu_type]

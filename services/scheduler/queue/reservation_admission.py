@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from servicekit.clock import new_id
 from servicekit.request_id import current_request_id
-from services.scheduler.jobs.errors import PriorityNotAllowedError
+from services.scheduler.jobs.errors import PriorityNotAllowedError, TooMuchReservedError
 from services.scheduler.jobs.job import Job
 from services.scheduler.jobs.reservation_checks import (
     admit_reservation,
@@ -16,6 +16,7 @@ from services.scheduler.jobs.reservation_checks import (
     reservation_fingerprint,
     wrong_reserver,
 )
+from services.scheduler.jobs.reservation_usage import WEEK, above_limits
 from services.scheduler.jobs.states import JobState
 from vocabulary.money import price_of
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from servicekit.clock import Clock
     from services.scheduler.jobs.reservation import Reservation
     from services.scheduler.jobs.reservation_checks import ReservationLimits
+    from services.scheduler.jobs.reservation_usage import UserLimits
     from services.scheduler.peers.billing import Billing
     from services.scheduler.queue.admission import Admission
     from services.scheduler.queue.forecast import Forecast, Standing
@@ -57,6 +59,7 @@ class ReservationAdmission:
         clock: Clock,
         limits: ReservationLimits,
         longest_wait: timedelta,
+        user_limits: UserLimits,
     ) -> None:
         self._admission = admission
         self._reader = reader
@@ -66,6 +69,7 @@ class ReservationAdmission:
         self._clock = clock
         self.limits = limits
         self._longest_wait = longest_wait
+        self._user_limits = user_limits
         self._naming = asyncio.Lock()
 
     async def create(self, request: reservations_pb2.CreateReservationRequest) -> Job:
@@ -76,10 +80,24 @@ class ReservationAdmission:
         job, reservation = await self._draft(request, wrong_reserver(request), key=request.idempotency_key)
         # Only the scheduler that leads creates any, so that nobody else takes the name meanwhile.
         async with self._naming:
+            await self._check_limits(job)
             taken = await self._reader.reservation_names(request.account_id, request.user_id)
             named = replace(reservation, name=free_name(reservation.name, taken))
             stored, _ = await self._admission.enter(job.changed(reservation=named))
         return stored
+
+    async def _check_limits(self, job: Job) -> None:
+        limits, now = self._user_limits, job.create_time
+        if not job.user_id or not (limits.gpus or limits.gpu_time_per_week):
+            return
+        others = [
+            one
+            async for one in self._reader.reservations_between(now - WEEK, now, user_id=job.user_id)
+            # A repeated call gets the first reservation, whatever the limits are by then.
+            if one.idempotency_key != job.idempotency_key
+        ]
+        if why := above_limits(job, others, limits, now):
+            raise TooMuchReservedError(f"{why[0].upper()}{why[1:]}.")
 
     async def quote(self, request: reservations_pb2.QuoteReservationRequest) -> Quote:
         """Checks and prices a reservation; raises as `create`, but for keys and limits of numbers."""

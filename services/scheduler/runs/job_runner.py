@@ -211,4 +211,9 @@ class JobRunner:
         if ending is None:
             return await self._store.move(job, job.retry(excused=lost.excused), [payloads.retrying(reason)], now)
         outcome = payloads.outcome(ending, details="" if ending.state is JobState.CANCELLED else reason)
+        if job.reservation and job.cancel_time and job.reservation.active_time:
+            # Its owner had it until then.
+            message = job.reservation.end_reason or "Cancelled."
+            used = job.reservation.used(job.cancel_time)
+            outcome = payloads.session_outcome(job, JobState.CANCELLED, used, message)
         return await self._store.move(job, job.settle(outcome), [], now)

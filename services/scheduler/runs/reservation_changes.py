@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from typing import TYPE_CHECKING
 
 from services.scheduler.jobs.errors import (
@@ -12,7 +13,7 @@ from services.scheduler.jobs.errors import (
 )
 from services.scheduler.jobs.reservation import Extension, Reservation
 from services.scheduler.jobs.reservation_checks import changed_keys, extension_of, free_name, wrong_name
-from services.scheduler.jobs.states import OVER_STATES, WAITING_STATES
+from services.scheduler.jobs.states import OVER_STATES, WAITING_STATES, JobState
 from services.scheduler.wire import payloads
 
 if TYPE_CHECKING:
@@ -28,6 +29,10 @@ if TYPE_CHECKING:
     from services.scheduler.runs.session_attempt import SessionAttempt
     from services.scheduler.store.job_reader import JobReader
     from services.scheduler.store.job_store import JobStore
+
+
+MOST_TEXT = 2000
+"""Characters of a message to the terminals, as executors take them."""
 
 
 class ReservationChanges:
@@ -87,6 +92,15 @@ class ReservationChanges:
             raise WrongReservationStateError(f"The reservation is {job.reservation_state} and cannot be changed.")
         return await self._session(job).change(change)
 
+    async def notify(self, job: Job, text: str) -> int:
+        """Writes a text to the terminals; see `SessionAttempt.notify`. Raises InvalidFieldError, too."""
+        if not 1 <= len(text) <= MOST_TEXT or any(_is_control(character) for character in text):
+            fix = f"give 1 to {MOST_TEXT}, of which only line breaks and tabs may be control characters"
+            raise InvalidFieldError("text", f"has {len(text)} characters; {fix}")
+        if job.state is not JobState.RUNNING:
+            raise WrongReservationStateError(f"The reservation is {job.reservation_state}: nobody is logged in.")
+        return await self._session(job).notify(text)
+
     async def _change_waiting(self, job: Job, before: Reservation, change: Callable[[Reservation], Reservation]) -> Job:
         after = change(before)
         events = [payloads.users_changed(after)] if after.keys != before.keys else []
@@ -100,3 +114,7 @@ class ReservationChanges:
         if session is None:
             raise MachineUnreachableError("The reservation is being taken on, or is ending. Try again in a moment.")
         return session
+
+
+def _is_control(character: str) -> bool:
+    return unicodedata.category(character) == "Cc" and character not in "\n\t"

@@ -13,16 +13,16 @@ from dataclasses import replace
 from datetime import UTC, timedelta
 from typing import TYPE_CHECKING
 
-from wavepool.executor.v1 import run_event_pb2, session_pb2
+from wavepool.executor.v1 import session_pb2
 
 from servicekit.logging import get_logger
+from services.scheduler import metrics
 from services.scheduler.jobs.errors import (
     BillingUnreachableError,
     MachineUnreachableError,
     StaleJobError,
     WrongReservationStateError,
 )
-from services.scheduler.jobs.job import Outcome
 from services.scheduler.jobs.reservation import (
     GRACE,
     LONGEST_PREPARING,
@@ -65,6 +65,7 @@ log = get_logger(__name__)
 CLOSE_GRACE = timedelta(seconds=10)
 """Time for the processes of a session that is cancelled, between SIGTERM and SIGKILL."""
 RETRY_BACKOFF = Backoff(first=timedelta(seconds=0.1), longest=timedelta(seconds=5))
+_SILENT = "The machine of the reservation does not answer. Try again."
 _ENDS_FROM_INSIDE = frozenset({session_pb2.SESSION_END_REASON_SANDBOX_ENDED, session_pb2.SESSION_END_REASON_CLOSED})
 
 
@@ -94,6 +95,11 @@ class SessionAttempt(LeasedAttempt):
         if self.job.reservation is None:
             raise TypeError(f"{self.job.job_id} is no reservation")
         return self.job.reservation
+
+    async def run(self, *, resumed: bool) -> Job:
+        """Opens the session, or attaches to it if `resumed`; see LeasedAttempt."""
+        with metrics.sessions_open.track_inprogress():
+            return await super().run(resumed=resumed)
 
     async def end_run(self) -> None:
         """Ends the session at once; raises ExecutorError."""
@@ -148,6 +154,18 @@ class SessionAttempt(LeasedAttempt):
         if self._is_cancelled or state not in {ReservationState.PREPARING, ReservationState.ACTIVE}:
             raise WrongReservationStateError(f"The reservation is {state} and cannot be changed. Make another one.")
 
+    async def notify(self, text: str) -> int:
+        """Writes a text to the session's terminals; gives their number.
+
+        Raises WrongReservationStateError, MachineUnreachableError.
+        """
+        try:
+            return await self._executors.notify(self.job, self.lease, text)
+        except RunInterruptedError as error:
+            raise MachineUnreachableError(_SILENT) from error
+        except ExecutorError as error:
+            raise WrongReservationStateError(f"Its session takes no message: {error}") from error
+
     async def _lengthen_lease(self, reservation: Reservation) -> None:
         try:
             await self._renew_for(reservation)
@@ -160,8 +178,7 @@ class SessionAttempt(LeasedAttempt):
         try:
             await self._executors.update_session(self.job, reservation, self.lease)
         except RunInterruptedError as error:
-            said = "The machine of the reservation does not answer. Try again."
-            raise MachineUnreachableError(said) from error
+            raise MachineUnreachableError(_SILENT) from error
         except ExecutorError as error:
             raise WrongReservationStateError(f"The session cannot be changed any more: {error}") from error
 
@@ -201,7 +218,8 @@ class SessionAttempt(LeasedAttempt):
         if self.job.run_seq and self._reservation.active_time:
             # What somebody changed when we could not reach the machine, or had written before we were killed.
             with suppress(RunRefusedError, RunUnknownError):
-                await self._executors.update_session(self.job, self._reservation, self.lease)
+                async with self._turn:
+                    await self._executors.update_session(self.job, self._reservation, self.lease)
         stream = self._executors.open_session(self.job, self._reservation, self.lease, end_time)
         async with aclosing(batches(stream)) as arriving:
             async for batch in arriving:
@@ -221,6 +239,7 @@ class SessionAttempt(LeasedAttempt):
             before = reservation = self._reservation
             written: list[bytes] = []
             for event in events:
+                _count(event)
                 reservation = reservation.after(event)
                 written.append(payloads.session(event))
                 if event.WhichOneof("event") == "ready":
@@ -252,8 +271,7 @@ class SessionAttempt(LeasedAttempt):
             if reservation.active_time and ended.reason in _ENDS_FROM_INSIDE:
                 message = "Its session was ended from inside, or ran out of memory."
                 return await self._settle(JobState.FINISHED, reservation.used(end_time), message)
-        name = session_pb2.SessionEndReason.Name(ended.reason).removeprefix("SESSION_END_REASON_")
-        reason = f"its session ended ({name.lower().replace('_', ' ')}{': ' + ended.details if ended.details else ''})"
+        reason = f"its session ended ({_reason_text(ended.reason)}{': ' + ended.details if ended.details else ''})"
         # An executor that is stopped is no fault of its machine.
         suspect = ended.unkillable or ended.reason == session_pb2.SESSION_END_REASON_FAILED
         raise AttemptLostError(reason, machine_suspect=suspect)
@@ -261,9 +279,11 @@ class SessionAttempt(LeasedAttempt):
     async def _settle(self, ending: JobState, used: timedelta, message: str = "") -> Job:
         reservation = self._reservation
         message = reservation.end_reason or message or "Cancelled."
-        finished = run_event_pb2.Finished(message=message)
-        finished.billable.FromTimedelta(used)
-        outcome = Outcome(ending, "", message, finished.SerializeToString(), self.job.charge_for(used))
+        metrics.reservations_ended.labels(ending, "early" if reservation.end_reason else "").inc()
+        gpus = self.job.spec.resources.gpus
+        gpu_seconds = metrics.reservation_gpu_seconds.labels(self.job.user_id, self.job.machine_gpu_type)
+        gpu_seconds.inc(used.total_seconds() * gpus)
+        outcome = payloads.session_outcome(self.job, ending, used, message)
         settling = self.job.settle(outcome).changed(reservation=replace(reservation, connections=0))
         return await self._write(settling, [])
 
@@ -286,7 +306,8 @@ class SessionAttempt(LeasedAttempt):
                 # The follower finds out what became of it.
                 await asyncio.sleep(RETRY_BACKOFF.pause(1).total_seconds())
                 continue
-            next_end = self._reservation.next_minute_end()
+            # What is cancelled is charged at its end, and its minutes are over long before.
+            next_end = None if self._is_cancelled else self._reservation.next_minute_end()
             await asyncio.sleep(min(60.0, self._seconds_until(next_end) if next_end else 60.0))
 
     async def _charge_minutes(self) -> None:
@@ -337,12 +358,26 @@ class SessionAttempt(LeasedAttempt):
 
     async def _end_no_show(self) -> Job:
         """Ends a reservation that nobody used."""
+        failures = 0
+        # Somebody may have logged in while we were away, or while the machine was silent.
+        while self._reservation.last_login_time is None and not await self._has_heard_all():
+            failures += 1
+            await asyncio.sleep(RETRY_BACKOFF.pause(failures).total_seconds())
         if self._reservation.last_login_time is None:
             minutes = self._settings.no_show_after / timedelta(minutes=1)
             await self.end_early(
                 f"Nobody logged in for {minutes:g} minutes, so the platform ended it (SCHEDULER_NO_SHOW_AFTER)."
             )
         return await asyncio.Future()
+
+    async def _has_heard_all(self) -> bool:
+        """True if the machine says that we know all that happened in the session."""
+        async with self._turn:
+            try:
+                last_seq = await self._executors.update_session(self.job, self._reservation, self.lease)
+            except ExecutorError:
+                return False
+            return self.job.run_seq >= last_seq
 
     async def _exceed_preparing(self) -> Job:
         if self._reservation.active_time is None:
@@ -365,3 +400,16 @@ class SessionAttempt(LeasedAttempt):
 
     def _seconds_until(self, when: datetime) -> float:
         return max(0.0, (when - self._clock.now()).total_seconds())
+
+
+def _reason_text(number: int) -> str:
+    """Why a session ended, for people; newer executors may have reasons that we do not know."""
+    known = session_pb2.SessionEndReason.DESCRIPTOR.values_by_number.get(number)
+    return known.name.removeprefix("SESSION_END_REASON_").lower().replace("_", " ") if known else f"reason {number}"
+
+
+def _count(event: SessionEvent) -> None:
+    if kind := event.WhichOneof("event"):
+        metrics.session_events.labels(kind).inc()
+    if event.HasField("step"):
+        metrics.reservation_starts.labels(event.step.name).observe(event.step.duration.ToTimedelta().total_seconds())

@@ -107,11 +107,12 @@ class Settler:
         if hold_id is None:
             return 0
         charged = await _until_reached(lambda: self._billing.settle(job, hold_id), BillingUnreachableError)
-        if charged and job.reservation and job.ending is JobState.FAILED:
-            refund = partial(self._billing.refund, job, hold_id, charged, "it was lost by our fault")
-            await _until_reached(refund, BillingUnreachableError)
-            return 0
-        return charged
+        excess = charged - job.cost_micros
+        if not job.reservation or excess <= 0:
+            return charged
+        why = "it was lost by our fault" if job.ending is JobState.FAILED else "it ended before we heard of it"
+        await _until_reached(partial(self._billing.refund, job, hold_id, excess, why), BillingUnreachableError)
+        return job.cost_micros
 
 
 async def _until_reached(call: Callable[[], Awaitable[T]], unreachable: type[Exception]) -> T:

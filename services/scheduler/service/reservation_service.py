@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from wavepool.scheduler.v1 import reservations_pb2, reservations_pb2_grpc
 
 from servicekit.rpc.proto_time import duration_to_proto
 from services.scheduler import metrics
-from services.scheduler.jobs.errors import InvalidFieldError, WrongReservationStateError
+from services.scheduler.jobs.errors import InvalidFieldError, KeyOpensNothingError, WrongReservationStateError
 from services.scheduler.jobs.listing import JobFilter, PageEnd
 from services.scheduler.jobs.reservation import JOB_STATES, Reservation, ReservationState
+from services.scheduler.jobs.reservation_checks import is_named
+from services.scheduler.jobs.reservation_usage import usage_of
 from services.scheduler.jobs.states import OVER_STATES, WAITING_STATES, JobState
 from services.scheduler.service.visible_job import visible_reservation
 from services.scheduler.wire import reservations as wire
 from services.scheduler.wire.page_token import page_end, page_token
-from vocabulary.names import known_name, none_of
+from vocabulary.ssh_keys import KeyFault, key_line
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
+    from servicekit.clock import Clock
     from services.scheduler.jobs.job import Job
-    from services.scheduler.peers.billing import Billing
     from services.scheduler.queue.availability import AvailabilityReader
     from services.scheduler.queue.forecast import Forecast
     from services.scheduler.queue.reservation_admission import ReservationAdmission
@@ -33,6 +36,8 @@ if TYPE_CHECKING:
     from services.scheduler.store.job_store import JobStore
 
 DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE = 50, 200
+LONGEST_PERIOD = timedelta(days=367)
+"""Of a report of use."""
 _OPEN_STATES = frozenset({ReservationState.ACTIVE, ReservationState.EXPIRING})
 
 
@@ -44,24 +49,24 @@ class ReservationServicer(reservations_pb2_grpc.ReservationServiceServicer):
         admission: ReservationAdmission,
         store: JobStore,
         reader: JobReader,
-        billing: Billing,
         waiting: WaitingJobs,
         changes: ReservationChanges,
         canceller: Canceller,
         watcher: Watcher,
         forecast: Forecast,
         availability: AvailabilityReader,
+        clock: Clock,
     ) -> None:
         self._admission = admission
         self._store = store
         self._reader = reader
-        self._billing = billing
         self._waiting = waiting
         self._changes = changes
         self._canceller = canceller
         self._watcher = watcher
         self._forecast = forecast
         self._availability = availability
+        self._clock = clock
 
     async def CreateReservation(
         self, request: reservations_pb2.CreateReservationRequest, context: object
@@ -163,32 +168,78 @@ class ReservationServicer(reservations_pb2_grpc.ReservationServiceServicer):
         job = await self._changes.update(job, request)
         return reservations_pb2.UpdateReservationResponse(reservation=self._proto(job))
 
+    async def NotifyReservation(
+        self, request: reservations_pb2.NotifyReservationRequest, context: object
+    ) -> reservations_pb2.NotifyReservationResponse:
+        """Writes a text to the terminals of a reservation."""
+        del context
+        job = await visible_reservation(self._store, request.account_ids, request.reservation_id)
+        return reservations_pb2.NotifyReservationResponse(terminals=await self._changes.notify(job, request.text))
+
     async def GetTunnelTarget(
         self, request: reservations_pb2.GetTunnelTargetRequest, context: object
     ) -> reservations_pb2.GetTunnelTargetResponse:
         """Says where the session of a reservation is."""
         del context
         job = await visible_reservation(self._store, request.account_ids, request.reservation_id)
-        state = job.reservation_state
-        # One that is cancelled is about to be closed.
-        if job.lease is None or job.cancel_time or state not in _OPEN_STATES or job.state is not JobState.RUNNING:
-            raise WrongReservationStateError(_why_no_tunnel(job, state))
+        if job.lease is None or not _is_open(job):
+            raise WrongReservationStateError(_why_no_tunnel(job, job.reservation_state))
         return reservations_pb2.GetTunnelTargetResponse(lease_id=job.lease.lease_id, session_id=job.run_id)
+
+    async def FindTunnelTarget(
+        self, request: reservations_pb2.FindTunnelTargetRequest, context: object
+    ) -> reservations_pb2.FindTunnelTargetResponse:
+        """Says where the session of a reservation is that a key may log in to."""
+        del context
+        try:
+            line = key_line(request.public_key)
+        except KeyFault as fault:
+            raise InvalidFieldError("public_key", str(fault)) from fault
+        opened = [
+            (job, key)
+            for job in await self._reader.running_reservations()
+            if _is_open(job)
+            for key in _reservation_of(job).keys
+            if key.line == line
+        ]
+        named = [
+            (job, key)
+            for job, key in opened
+            if not request.host or is_named(job.job_id, _reservation_of(job).name, request.host)
+        ]
+        if not named:
+            raise KeyOpensNothingError(request.host if opened else "")
+        job, key = named[-1]
+        if request.host and len(named) > 1:
+            ids = ", ".join(one.job_id for one, _ in named)
+            raise WrongReservationStateError(f"Several reservations have this name: {ids}. Give more of an id.")
+        lease_id = job.lease.lease_id if job.lease else ""
+        return reservations_pb2.FindTunnelTargetResponse(
+            reservation_id=job.job_id, user=key.user, lease_id=lease_id, session_id=job.run_id
+        )
+
+    async def GetReservationUsage(
+        self, request: reservations_pb2.GetReservationUsageRequest, context: object
+    ) -> reservations_pb2.GetReservationUsageResponse:
+        """Adds up the GPU time of reservations."""
+        del context
+        begin = wire.instant_from_proto(request.begin_time, "begin_time")
+        end = wire.instant_from_proto(request.end_time, "end_time")
+        if not timedelta(0) < end - begin <= LONGEST_PERIOD:
+            raise InvalidFieldError("end_time", f"must be after begin_time, by {LONGEST_PERIOD.days} days at most")
+        jobs = [job async for job in self._reader.reservations_between(begin, end, request.account_ids)]
+        usage = usage_of(jobs, begin, end, self._clock.now())
+        return reservations_pb2.GetReservationUsageResponse(
+            usage=[wire.usage_to_proto(key, usage[key]) for key in sorted(usage)]
+        )
 
     async def GetAvailability(
         self, request: reservations_pb2.GetAvailabilityRequest, context: object
     ) -> reservations_pb2.GetAvailabilityResponse:
         """Says what could be reserved now."""
         del context
-        prices = await self._billing.prices_micros_per_hour()
-        gpu_types = list(prices)
-        if request.gpu_type:
-            known = known_name(request.gpu_type, gpu_types)
-            if not known:
-                raise InvalidFieldError("gpu_type", none_of(request.gpu_type, gpu_types))
-            gpu_types = [known]
         return reservations_pb2.GetAvailabilityResponse(
-            gpu_types=[wire.availability_to_proto(one) for one in self._availability.of(gpu_types, prices)]
+            gpu_types=[wire.availability_to_proto(one) for one in await self._availability.of(request.gpu_type)]
         )
 
     def _proto(self, job: Job) -> reservations_pb2.Reservation:
@@ -197,6 +248,11 @@ class ReservationServicer(reservations_pb2_grpc.ReservationServiceServicer):
             return wire.reservation_to_proto(job, reservation)
         standing = self._forecast.standing(job, is_promise=False)
         return wire.reservation_to_proto(job, reservation, standing.position, standing.wait)
+
+
+def _is_open(job: Job) -> bool:
+    """True if people can log in; one that is cancelled is about to be closed."""
+    return job.state is JobState.RUNNING and not job.cancel_time and job.reservation_state in _OPEN_STATES
 
 
 def _reservation_of(job: Job) -> Reservation:

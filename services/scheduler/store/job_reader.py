@@ -18,7 +18,7 @@ from services.scheduler.store.tables import jobs
 if TYPE_CHECKING:
     import asyncio
     from collections.abc import AsyncGenerator, Callable, Collection, Sequence
-    from datetime import timedelta
+    from datetime import datetime, timedelta
 
     from servicekit.db.database import Database
     from services.scheduler.jobs.job import Job, JobEvent
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 # SQLite takes at most 32,766 parameters in a statement.
 IDS_IN_A_QUERY = 1000
+RESERVATIONS_IN_A_QUERY = 500
 EVENTS_CHANNEL = "job_events"
 """The channel of the trigger that migration 0014 makes."""
 
@@ -52,6 +53,41 @@ class JobReader:
             end = tuple_(literal(after.create_time, Instant), after.job_id)
             query = query.where(tuple_(jobs.c.create_time, jobs.c.job_id) < end)
         query = query.order_by(jobs.c.create_time.desc(), jobs.c.job_id.desc()).limit(size)
+        async with self._database.reading() as connection:
+            return [job_from_row(row) for row in (await connection.execute(query)).mappings()]
+
+    async def reservations_between(
+        self, begin: datetime, end: datetime, account_ids: Collection[str] = (), user_id: str = ""
+    ) -> AsyncGenerator[Job]:
+        """Yields the reservations that were made before `end` and not over by `begin`, oldest first."""
+        last: tuple[datetime, str] | None = None
+        while True:
+            query = select(jobs).where(
+                jobs.c.reservation.is_not(None),
+                jobs.c.state.not_in(UNSEEN_STATES),
+                jobs.c.create_time < end,
+                jobs.c.end_time.is_(None) | (jobs.c.end_time > begin),
+            )
+            if account_ids:
+                query = query.where(jobs.c.account_id.in_(account_ids))
+            if user_id:
+                query = query.where(jobs.c.user_id == user_id)
+            if last:
+                query = query.where(
+                    tuple_(jobs.c.create_time, jobs.c.job_id) > tuple_(literal(last[0], Instant), last[1])
+                )
+            query = query.order_by(jobs.c.create_time, jobs.c.job_id).limit(RESERVATIONS_IN_A_QUERY)
+            async with self._database.reading() as connection:
+                found = [job_from_row(row) for row in (await connection.execute(query)).mappings()]
+            for job in found:
+                yield job
+            if len(found) < RESERVATIONS_IN_A_QUERY:
+                return
+            last = found[-1].create_time, found[-1].job_id
+
+    async def running_reservations(self) -> list[Job]:
+        """The reservations that have machines."""
+        query = select(jobs).where(jobs.c.reservation.is_not(None), jobs.c.state == JobState.RUNNING)
         async with self._database.reading() as connection:
             return [job_from_row(row) for row in (await connection.execute(query)).mappings()]
 

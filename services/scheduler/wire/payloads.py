@@ -16,12 +16,15 @@ from services.scheduler.wire.messages import state_to_proto, verdict_to_proto
 from services.scheduler.wire.reservations import reservation_state_to_proto
 
 if TYPE_CHECKING:
+    from datetime import timedelta
+
     from wavepool.executor.v1 import session_pb2
 
     from services.scheduler.jobs.estimate import WaitEstimate
     from services.scheduler.jobs.job import Job
     from services.scheduler.jobs.outcome import Ending
     from services.scheduler.jobs.reservation import Extension, Reservation
+    from services.scheduler.jobs.states import JobState
 
 
 def queued(position: int, wait: WaitEstimate | None, message: str, remaining_submissions: int | None = None) -> bytes:
@@ -92,6 +95,13 @@ def ended(job: Job) -> bytes:
     )
     event.result.ParseFromString(job.result)
     return scheduler_pb2.JobEvent(ended=event).SerializeToString()
+
+
+def session_outcome(job: Job, ending: JobState, used: timedelta, message: str) -> Outcome:
+    """Outcome of a reservation that was used for so long; its owner reads the message."""
+    finished = run_event_pb2.Finished(message=message)
+    finished.billable.FromTimedelta(used)
+    return Outcome(ending, "", message, finished.SerializeToString(), job.charge_for(used))
 
 
 def outcome(ending: Ending, details: str = "") -> Outcome:

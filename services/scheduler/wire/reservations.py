@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC
 from typing import TYPE_CHECKING
 
 from wavepool.executor.v1 import session_pb2
@@ -12,10 +13,15 @@ from services.scheduler.jobs.errors import InvalidFieldError
 from services.scheduler.jobs.reservation import ReservationState
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
+    from google.protobuf.timestamp_pb2 import Timestamp
+
     from services.scheduler.jobs.availability import Availability
     from services.scheduler.jobs.estimate import WaitEstimate
     from services.scheduler.jobs.job import Job, JobEvent
     from services.scheduler.jobs.reservation import Reservation
+    from services.scheduler.jobs.reservation_usage import Usage, UsageKey
 
 _STATES: dict[ReservationState, reservations_pb2.ReservationState.ValueType] = {
     state: reservations_pb2.ReservationState.Value(f"RESERVATION_STATE_{state.name}") for state in ReservationState
@@ -102,6 +108,26 @@ def availability_to_proto(found: Availability) -> reservations_pb2.GpuAvailabili
             for gpus, wait in found.waits.items()
         ],
     )
+
+
+def usage_to_proto(key: UsageKey, usage: Usage) -> reservations_pb2.ReservationUsage:
+    """The use of a day."""
+    return reservations_pb2.ReservationUsage(
+        day=instant_to_proto(key.day),
+        account_id=key.account_id,
+        user_id=key.user_id,
+        gpu_type=key.gpu_type,
+        gpu_time=duration_to_proto(usage.gpu_time),
+        reservations=usage.reservations,
+    )
+
+
+def instant_from_proto(instant: Timestamp, field: str) -> datetime:
+    """The instant of a request; raises InvalidFieldError."""
+    try:
+        return instant.ToDatetime(UTC)
+    except (ValueError, OverflowError):
+        raise InvalidFieldError(field, f"is {instant.seconds} s since 1970, which is no time of the calendar") from None
 
 
 def reservation_state_to_proto(state: ReservationState) -> reservations_pb2.ReservationState.ValueType:

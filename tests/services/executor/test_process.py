@@ -23,7 +23,7 @@ from tests.services.executor.client import LEASE_TOKEN, Client, name_of, request
 from wavepool_client.verification import check_source, parse, report_of, verify
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Generator, Iterable, Mapping
+    from collections.abc import AsyncGenerator, Generator, Iterable, Mapping, Sequence
 
 REPOSITORY = Path(__file__).parents[3]
 SOLUTION = (REPOSITORY / "problems/catalogue/leaky-relu/solution.hip").read_text()
@@ -50,8 +50,8 @@ template <int K> struct Deep<0, K> {{ enum {{ value = K }}; }};
 class Executor:
     """`python -m services.executor` on free ports."""
 
-    def __init__(self, work_dir: Path, **settings: str) -> None:
-        """`settings` are further variables of the environment."""
+    def __init__(self, work_dir: Path, start: Sequence[str] = (), **settings: str) -> None:
+        """`settings` are further variables of the environment; `start` starts another Python than ours."""
         self.work_dir = work_dir
         environment = {
             **os.environ,
@@ -61,7 +61,7 @@ class Executor:
             "EXECUTOR_DATA_DIR": str(work_dir),
             **settings,
         }
-        command = [sys.executable, "-m", "services.executor"]
+        command = [*(start or [sys.executable]), "-m", "services.executor"]
         self.process = subprocess.Popen(command, cwd=REPOSITORY, env=environment, stdout=subprocess.PIPE)
         self.log: list[dict[str, Any]] = []
         while not self.log or self.log[-1]["message"] != "serving":

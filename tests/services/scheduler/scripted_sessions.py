@@ -47,6 +47,7 @@ class ScriptedSessions(session_pb2_grpc.SessionServiceServicer):
     def __init__(self) -> None:
         self.sessions: dict[str, ScriptedSession] = {}
         self.updates: list[session_pb2.UpdateSessionRequest] = []
+        self.texts: list[str] = []
         self.opens = True
         self.clock: Clock = SystemClock()
         self.refusal: grpc.StatusCode | None = None
@@ -82,7 +83,13 @@ class ScriptedSessions(session_pb2_grpc.SessionServiceServicer):
     ) -> session_pb2.UpdateSessionResponse:
         await self._answer(context)
         self.updates.append(request)
-        return session_pb2.UpdateSessionResponse()
+        session = self.sessions.get(request.session_id)
+        return session_pb2.UpdateSessionResponse(last_seq=len(session.events) if session else 0)
+
+    async def Notify(self, request: session_pb2.NotifyRequest, context: Any) -> session_pb2.NotifyResponse:
+        await self._answer(context)
+        self.texts.append(request.text)
+        return session_pb2.NotifyResponse(terminals=2)
 
     async def CloseSession(
         self, request: session_pb2.CloseSessionRequest, context: Any

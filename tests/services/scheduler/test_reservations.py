@@ -383,6 +383,25 @@ async def test_others_are_let_in_and_out_of_an_active_reservation(cluster: Clust
     assert list(events[-1].users_changed.users) == ["alice", "bob"]
 
 
+async def test_a_text_reaches_the_terminals_of_an_active_reservation_alone(stopped_cluster: Cluster) -> None:
+    cluster = stopped_cluster
+    await cluster.pool.tell("machine-1", "STOPPED")
+    await cluster.start()
+    reservation = await cluster.reserve()
+
+    async def notify(text: str) -> int:
+        request = reservations_pb2.NotifyReservationRequest(reservation_id=reservation.reservation_id, text=text)
+        return (await cluster.reservations.NotifyReservation(request, timeout=TIMEOUT_SECONDS)).terminals
+
+    assert (await refused(notify("hello"))).code() == grpc.StatusCode.FAILED_PRECONDITION
+    await cluster.pool.tell("machine-2", "WARM")
+    await cluster.reservation_events(reservation.reservation_id, "active")
+    assert await notify("Maintenance\nat noon.") == 2
+    assert cluster.sessions.texts == ["Maintenance\nat noon."]
+    for wrong in ("", "x" * 2001, "a\x1b[2Jb"):
+        assert (await refused(notify(wrong))).code() == grpc.StatusCode.INVALID_ARGUMENT
+
+
 async def test_keys_that_change_while_it_waits_count_when_it_starts(stopped_cluster: Cluster) -> None:
     cluster = stopped_cluster
     await cluster.pool.tell("machine-1", "STOPPED")
@@ -415,6 +434,32 @@ async def test_a_tunnel_has_a_target_while_people_can_log_in_and_not_before_or_a
     await cluster.reservation_events(reservation.reservation_id)
     error = await refused(tunnel_target(cluster, reservation))
     assert "is cancelled" in (error.details() or "")
+
+
+async def test_a_key_finds_the_reservations_that_it_opens_by_name_or_part_of_an_id(stopped_cluster: Cluster) -> None:
+    cluster = stopped_cluster
+    await cluster.pool.tell("machine-2", "WARM")
+    await cluster.start()
+
+    async def find(key: str, host: str = "") -> reservations_pb2.FindTunnelTargetResponse:
+        request = reservations_pb2.FindTunnelTargetRequest(public_key=key, host=host)
+        return await cluster.reservations.FindTunnelTarget(request, timeout=TIMEOUT_SECONDS)
+
+    assert (await refused(find(KEY))).code() == grpc.StatusCode.NOT_FOUND
+    first, second = [await active(cluster, name, name=name) for name in ("train", "serve")]
+    assert (await find(f"{KEY} a comment")).user == "alice"
+    tail = f"wp-{first.reservation_id.lower()[-10:]}"
+    for host in ("train", tail, first.reservation_id, tail.upper().replace("WP", "wp")):
+        found = await find(KEY, host)
+        assert (found.reservation_id, found.session_id) == (first.reservation_id, f"{first.reservation_id}-1")
+    for host in ("other", "wp-", "wp-0", f"wp-{first.reservation_id.lower()[-7:]}", "train.example"):
+        error = await refused(find(KEY, host))
+        assert (error.code(), host in (error.details() or "")) == (grpc.StatusCode.NOT_FOUND, True)
+    assert (await refused(find(OTHER_KEY, "train"))).code() == grpc.StatusCode.NOT_FOUND
+    assert (await refused(find("ssh-ed25519 damaged"))).code() == grpc.StatusCode.INVALID_ARGUMENT
+    await cancel(cluster, second)
+    await cluster.reservation_events(second.reservation_id)
+    assert (await refused(find(KEY, "serve"))).code() == grpc.StatusCode.NOT_FOUND
 
 
 async def test_others_do_not_find_it_and_it_is_no_job(cluster: Cluster) -> None:

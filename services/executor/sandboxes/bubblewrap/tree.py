@@ -46,6 +46,11 @@ class BubblewrapTree:
         self._init = ProcessEnd(init_pid)
         self._witness = ExitWitness.of_only_child(init_pid)
 
+    @property
+    def init_pid(self) -> int:
+        """Process id of the namespaces' first process, once the sandbox is made."""
+        return self._reports["child-pid"]
+
     def release(self) -> bool:
         """Let the program begin; returns False if the sandbox has ended meanwhile."""
         return self.child.write_and_close_input(_GO)
@@ -111,6 +116,11 @@ def start_bubblewrap(
         return tree
 
 
+def in_cgroups(command: Sequence[str], procs_files: Sequence[str]) -> list[str]:
+    """Return a command that enters the groups of `procs_files` first."""
+    return ["/bin/sh", "-c", _ENTER_CGROUPS, "sh", *procs_files, "--", *command]
+
+
 def _started(
     bwrap: Sequence[str],
     program: Sequence[str],
@@ -126,8 +136,7 @@ def _started(
             passed.append(_memory_file(seccomp, descriptors))
             options += ["--seccomp", str(passed[-1])]
         passed.append(_memory_file(b"".join(os.fsencode(option) + b"\0" for option in options), descriptors))
-        chain = ["/bin/sh", "-c", _ENTER_CGROUPS, "sh", *procs_files, "--"]
-        command = [*chain, bwrap[0], "--args", str(passed[-1]), "--", *program]
+        command = in_cgroups([bwrap[0], "--args", str(passed[-1]), "--", *program], procs_files)
         return Child(command, passed, has_input=True)
 
 

@@ -16,6 +16,7 @@ from services.executor.devices.cpu.cpu_device import CpuDevice
 from services.executor.devices.device import DeviceDescription
 from services.executor.sandboxes.sandbox import Command, Mount
 from services.executor.sessions.bubblewrap_session import BubblewrapSession, open_bubblewrap_session
+from services.executor.sessions.destinations import Destinations
 from tests.services.executor.sessions.session_client import Access, Person, SessionClient, session_request
 
 if TYPE_CHECKING:
@@ -75,6 +76,14 @@ async def machine(start_executor: StartExecutor, tmp_path: Path, clock: ManualCl
     """A machine with one GPU."""
     sandbox = await open_bubblewrap_session(CpuDevice(), tmp_path)
     server, client = await start_executor(session_sandbox=sandbox, clock=clock)
+    return Machine(server, SessionClient(server.port, client.channel), clock, tmp_path)
+
+
+@pytest.fixture
+async def online_machine(start_executor: StartExecutor, tmp_path: Path, clock: ManualClock) -> Machine:
+    """A machine with two GPUs, as far as leases go, whose sessions have a network."""
+    sandbox = await open_bubblewrap_session(TwoGpus(), tmp_path, Destinations())  # pyright: ignore - as below
+    server, client = await start_executor(session_sandbox=sandbox, clock=clock, gpu_count=2, max_runs=2)
     return Machine(server, SessionClient(server.port, client.channel), clock, tmp_path)
 
 

@@ -113,9 +113,10 @@ class SessionClient:
     def events(self, request: session_pb2.OpenSessionRequest) -> Events:
         return Events(self.stub.OpenSession(request, **self._call))
 
-    async def update(self, session_id: str, **fields: Any) -> None:
+    async def update(self, session_id: str, **fields: Any) -> int:
+        """Changes the session; gives the number of its last event."""
         request = session_pb2.UpdateSessionRequest(session_id=session_id, **{"fencing_token": 7, **fields})
-        await self.stub.UpdateSession(request, **self._call)
+        return (await self.stub.UpdateSession(request, **self._call)).last_seq
 
     async def notify(self, session_id: str, text: str, fencing_token: int = 7) -> int:
         request = session_pb2.NotifyRequest(session_id=session_id, fencing_token=fencing_token, text=text)

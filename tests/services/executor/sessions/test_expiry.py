@@ -105,6 +105,26 @@ async def test_closing_with_a_grace_lets_programs_finish_and_ends_once_all_have(
         await process.communicate()
 
 
+async def test_who_changes_a_session_hears_how_many_events_it_has(machine: Machine, alice: Person) -> None:
+    async with machine.session(alice) as access:
+        machine.pass_time(minutes=56)
+        warning = await access.events.reach("warning")
+
+        assert await machine.client.update(access.session_id) == warning.seq
+
+
+async def test_closing_again_does_not_put_off_the_end_of_what_ignores_the_signals(
+    machine: Machine, alice: Person
+) -> None:
+    async with machine.session(alice) as access:
+        await access.run(alice, "(trap '' HUP TERM; setsid sh -c 'while :; do sleep 4717; done' >/dev/null 2>&1 &)")
+        for _ in range(3):
+            await machine.client.close(access.session_id, seconds=10)
+            machine.pass_time(seconds=5)
+
+        assert (await access.events.reach("ended")).ended.reason == session_pb2.SESSION_END_REASON_CLOSED
+
+
 async def test_an_end_in_the_past_is_refused_and_changes_nothing(machine: Machine, alice: Person, bob: Person) -> None:
     async with machine.session(alice) as access:
         past = instant_to_proto(machine.clock.now() - timedelta(seconds=1))

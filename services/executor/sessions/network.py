@@ -1,0 +1,196 @@
+"""A session's network: slirp4netns outside serves a tap device inside, and makes the session's connections its own.
+
+Nothing listens on the machine, and no privilege is needed in the machine's own network. slirp4netns would connect to
+whatever the machine can reach. So before it starts, and before any program of the session runs, routes in the session's
+network namespace make unreachable what is denied (`destinations.py`). The session's processes cannot change routes:
+they have no capability, and can make no user namespace in which they would.
+
+slirp4netns runs in the session's control group. It ends with the pipe that this process holds, so it outlives neither
+the session nor the executor.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import fcntl
+import os
+import shutil
+from contextlib import AsyncExitStack, ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from servicekit import logging
+from services.executor.sandboxes.bubblewrap.tree import in_cgroups
+from services.executor.sandboxes.child import Child, pipe_reader
+from services.executor.sandboxes.output import capture
+from services.executor.sandboxes.sandbox import SandboxError
+from services.executor.sessions.destinations import own_networks
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from ipaddress import IPv4Network
+
+    from services.executor.sandboxes.output import Capture
+    from services.executor.sessions.destinations import NetworkPlan
+
+log = logging.get_logger(__name__)
+
+_TUN = Path("/dev/net/tun")
+_PROGRAMS = {"slirp4netns": "slirp4netns", "ip": "iproute2", "nsenter": "util-linux"}
+"""Programs, and Debian's packages of them."""
+_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+_NS_GET_USERNS = 0xB701
+"""ioctl of a namespace for the user namespace that owns it: linux/nsfs.h."""
+_READY_SECONDS = 20.0
+_LOOK_SECONDS = 5.0
+_OUTPUT_BYTES = 4096
+_NO_IPV6 = "::/0"
+_DEVICE = "tap0"
+_OPTIONS = (
+    *("--configure", "--mtu=65520", "--disable-host-loopback", "--enable-sandbox", "--enable-seccomp"),
+    "--netns-type=path",
+)
+
+
+def missing_for_network() -> str:
+    """Return what this machine lacks for sessions' networks, with the fix; empty if it has everything."""
+    for program, package in _PROGRAMS.items():
+        if shutil.which(program, path=_PATH) is None:
+            return f"{program} is not installed: run `apt-get install {package}` on this machine"
+    if not os.access(_TUN, os.R_OK | os.W_OK):
+        return f"{_TUN} is missing or closed to the executor's user: give it to the executor's container, or chmod it"
+    return ""
+
+
+def own_addresses() -> list[IPv4Network]:
+    """Return this machine's own IPv4 addresses now."""
+    return own_networks(Path("/proc/net/fib_trie").read_text("ascii"))
+
+
+class SessionNetwork:
+    """The network of one session; made by `open_network`."""
+
+    def __init__(self, way: _WayIn, child: Child, captured: Capture, denied: Iterable[IPv4Network]) -> None:
+        self._way = way
+        self._child = child
+        self._capture = captured
+        self._denied = set(denied)
+        self._watching: list[asyncio.Task[None]] = []
+
+    def watch(self, on_end: Callable[[], None]) -> None:
+        """Deny addresses that the machine gets later, too; `on_end` is called if the network ends by itself."""
+        self._watching = [asyncio.create_task(self._wait(on_end)), asyncio.create_task(self._look())]
+
+    async def deny_new(self) -> None:
+        """Make unreachable what this machine has become since the last time; raises SandboxError."""
+        if new := set(own_addresses()) - self._denied:
+            await self._way.add_routes(map(str, sorted(new)))
+            self._denied |= new
+
+    async def close(self) -> None:
+        """End the network, and wait for its end."""
+        for task in self._watching:
+            task.cancel()
+        self._way.close()
+        self._child.kill()
+        await self._child.wait()
+        await self._capture.done
+
+    async def _wait(self, on_end: Callable[[], None]) -> None:
+        await self._child.wait()
+        said = self._capture.stderr.kept.decode(errors="replace").strip()
+        log.warning("the network of a session has ended", extra={"status": await self._child.wait(), "said": said})
+        on_end()
+
+    async def _look(self) -> None:
+        while True:
+            await asyncio.sleep(_LOOK_SECONDS)
+            try:
+                await self.deny_new()
+            except (OSError, SandboxError):
+                log.exception("a new address of this machine cannot be denied to a session")
+
+
+async def open_network(plan: NetworkPlan, pid: int, procs_files: Sequence[str] = ()) -> SessionNetwork:
+    """Give the namespace of process `pid`, in which nothing runs yet, a network; raises SandboxError, OSError.
+
+    slirp4netns enters the control groups of `procs_files`.
+    """
+    async with AsyncExitStack() as cleanup:
+        way = _WayIn(pid)
+        cleanup.callback(way.close)
+        await way.add_routes([*map(str, plan.unreachable), _NO_IPV6])
+        with ExitStack() as ours:
+            ready, tell_ready = os.pipe()
+            reader = await pipe_reader(os.fdopen(ready, "rb"))
+            ours.callback(os.close, tell_ready)
+            child = way.start_slirp(plan.inside, tell_ready, procs_files)
+        cleanup.push_async_callback(child.wait)
+        cleanup.callback(child.kill)
+        captured = capture(await child.outputs(), _OUTPUT_BYTES)
+        try:
+            async with asyncio.timeout(_READY_SECONDS):
+                is_ready = bool(await reader.read(1))
+        except TimeoutError:
+            is_ready = False
+        if not is_ready:
+            child.kill()
+            await captured.done
+            raise SandboxError(f"slirp4netns makes no network: {captured.stderr.kept.decode(errors='replace').strip()}")
+        cleanup.pop_all()
+        return SessionNetwork(way, child, captured, plan.unreachable)
+    raise AssertionError
+
+
+class _WayIn:
+    """Open namespaces of a session, and the programs that enter them; nobody can do so once it is closed."""
+
+    def __init__(self, pid: int) -> None:
+        with ExitStack() as opened:
+            self._network = os.open(f"/proc/{pid}/ns/net", os.O_RDONLY)
+            opened.callback(os.close, self._network)
+            users = fcntl.ioctl(self._network, _NS_GET_USERNS)
+            opened.callback(os.close, users)
+            self._end, self._hold = os.pipe()
+            for end in (self._end, self._hold):
+                opened.callback(os.close, end)
+            own = Path("/proc/self/ns/user").stat().st_ino
+            # In a user namespace of the sandbox, only who enters that one may change its network. Our user is root in
+            # it, so the programs keep their rights. Nobody enters the namespace that he is in.
+            same = os.fstat(users).st_ino == own
+            self._enter = [] if same else [_program("nsenter"), "--preserve-credentials", f"--user={_path(users)}"]
+            self._passed = [self._network, users]
+            self._opened = opened.pop_all()
+
+    def start_slirp(self, inside: IPv4Network, ready: int, procs_files: Sequence[str]) -> Child:
+        ends = (f"--ready-fd={ready}", f"--exit-fd={self._end}")
+        slirp = [_program("slirp4netns"), *_OPTIONS, f"--cidr={inside}", *ends, _path(self._network), _DEVICE]
+        return Child(in_cgroups([*self._enter, *slirp], procs_files), [*self._passed, ready, self._end])
+
+    async def add_routes(self, unreachable: Iterable[str]) -> None:
+        """Make networks unreachable, all or none of those that were not before; raises SandboxError."""
+        enter = self._enter or [_program("nsenter")]
+        ip = await asyncio.create_subprocess_exec(
+            *(*enter, f"--net={_path(self._network)}", _program("ip"), "-batch", "-"),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.DEVNULL,
+            stderr=asyncio.subprocess.PIPE,
+            pass_fds=self._passed,
+            env={},
+        )
+        lines = "".join(f"route replace unreachable {network}\n" for network in unreachable)
+        _, said = await ip.communicate(lines.encode())
+        if ip.returncode:
+            raise SandboxError(f"what a session may not reach cannot be set: {said.decode(errors='replace').strip()}")
+
+    def close(self) -> None:
+        """Let slirp4netns end."""
+        self._opened.close()
+
+
+def _program(name: str) -> str:
+    return shutil.which(name, path=_PATH) or name
+
+
+def _path(descriptor: int) -> str:
+    return f"/proc/self/fd/{descriptor}"
