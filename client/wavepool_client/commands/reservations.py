@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,10 +12,13 @@ import typer
 
 from wavepool_client.commands.completion import complete_gpu_type, complete_user
 from wavepool_client.commands.options import EndpointOption, JsonOption, TokenOption, examples
-from wavepool_client.commands.reservation_lookup import ReservationArgument, find_reservation
-from wavepool_client.errors import InputError
+from wavepool_client.commands.reservation_lookup import ReservationArgument, find_reservation, is_on_terminal
+from wavepool_client.commands.reservation_pickers import ask_change
+from wavepool_client.commands.reservation_status import debug
+from wavepool_client.errors import InputError, WavepoolError
 from wavepool_client.identity_client import IdentityClient
 from wavepool_client.reservation_client import ALIVE, OVER, ReservationClient
+from wavepool_client.ssh.config_files import remove_ended, write_configs
 from wavepool_client.ssh.keys import lines_of
 from wavepool_client.terminal.output import notes, print_json, results, say
 from wavepool_client.terminal.progress import shown_on
@@ -32,7 +36,7 @@ from wavepool_client.text.reservations import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 app = typer.Typer(
     help="Reservations: GPUs by the hour, over SSH.",
@@ -97,6 +101,7 @@ def list_reservations(
 
         def show() -> None:
             found = client.reservations(states, user_id)
+            _renew_ssh_files(client, found, mine=not user)
             if as_json:
                 print_json(found)
             elif found:
@@ -156,14 +161,18 @@ def edit(
     token: TokenOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Change a reservation: more time, who may log in, its name."""
-    added = [key for text in add_user or () for key in people_of(text)]
-    removed = remove_user or []
-    if more is None and not added and not removed and not name:
+    """Change a reservation: more time, who may log in, its name. Without options it asks on a terminal."""
+    wanted: dict[str, Any] = {"more": more, "add_user": add_user, "remove_user": remove_user, "name": name}
+    asks = not any(wanted.values()) and more is None
+    if asks and (as_json or not is_on_terminal()):
         raise InputError("what is to change? Give --extend, --add-user, --remove-user or --name")
     with ReservationClient(endpoint, token) as client:
         found = find_reservation(client, reservation)
         reservation_id = str(found["id"])
+        if asks:
+            wanted |= ask_change(found)
+        more, name, removed = wanted["more"], wanted["name"], wanted["remove_user"] or []
+        added = [key for text in wanted["add_user"] or () for key in people_of(text)]
         if added or removed:
             found = client.change_users(reservation_id, added, removed)
             _tell_changes(found)
@@ -175,6 +184,11 @@ def edit(
         print_json(found)
         return
     results.print(table_of(("field", "value"), show_rows(found, datetime.now(UTC))))
+
+
+app.command(epilog=examples("wavepool reservations debug", "wavepool reservations debug training --json | jq .events"))(
+    debug
+)
 
 
 def extend(
@@ -272,6 +286,14 @@ def _user_id(client: ReservationClient, user: str, endpoint: str | None, token: 
         return str(me["user_id"])
     with IdentityClient(endpoint, token) as identity:
         return str(identity.user(user)["id"])
+
+
+def _renew_ssh_files(client: ReservationClient, found: Sequence[dict[str, Any]], *, mine: bool) -> None:
+    """Makes ssh's files fit the list; a list is worth more than they are, so that no failure is one of the list."""
+    with suppress(WavepoolError):
+        if mine:
+            write_configs(found, client.connection)
+        remove_ended(found, client.connection, client.reservation)
 
 
 def _repeat(show: Callable[[], None], seconds: float) -> None:

@@ -37,9 +37,13 @@ def short_ids(ids: Sequence[str]) -> dict[str, str]:
     return shortened
 
 
-def short_id(reservation_id: str) -> str:
-    """The first 8 characters without the prefix."""
-    return reservation_id.removeprefix(PREFIX)[:SHORT]
+def host_name(reservation_id: str) -> str:
+    """The host's name for ssh, which no name server knows.
+
+    It has the last characters of the id, which are random: the first ones are the time, and the same for reservations
+    that were made within half a minute. The session calls itself so, too.
+    """
+    return f"wp-{reservation_id.removeprefix(PREFIX)[-SHORT:].lower()}"
 
 
 def time_text(value: object, zone: tzinfo | None = None) -> str:
@@ -172,6 +176,7 @@ def show_rows(one: Fields, now: datetime, zone: tzinfo | None = None) -> list[tu
         ("on hold", usd_text(one.get("hold_usd"))),
         ("cost so far", usd_text(one.get("cost_usd"))),
         ("connect", str(one.get("ssh_command") or "")),
+        ("host for ssh", host_name(str(one.get("id") or "")) if one.get("ssh_command") else ""),
     ]
     return [(name, text) for name, text in rows if text]
 

@@ -286,8 +286,12 @@ class BubblewrapSandboxOfSession:
 
 
 def host_name(session_id: str) -> str:
-    """Return the host name that a session's shells show."""
-    letters = re.sub(r"[^a-z0-9]", "", session_id.lower())
+    """Return the host name that a session's shells show, by which ssh knows its reservation, too.
+
+    The client has the same rule (`host_name` in its `text/reservations.py`). The session of a reservation has its id,
+    `-`, and the number of the attempt.
+    """
+    letters = re.sub(r"-\d+$|[^a-z0-9]", "", session_id.lower())
     return f"wp-{letters[-8:] or 'session'}"
 
 
