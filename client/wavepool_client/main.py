@@ -17,6 +17,7 @@ from wavepool_client.commands import (
     catalogue,
     config,
     connect,
+    keys,
     machines,
     metrics,
     money,
@@ -25,8 +26,10 @@ from wavepool_client.commands import (
     queues,
     rankings,
     reports,
+    reservation_status,
     reservations,
     reserve,
+    run,
     sign_in,
     submissions,
     teams,
@@ -35,6 +38,7 @@ from wavepool_client.commands import (
 )
 from wavepool_client.commands.completion import complete_profile
 from wavepool_client.commands.options import examples
+from wavepool_client.commands.passed_on import PassesOn
 from wavepool_client.errors import WavepoolError
 from wavepool_client.exit_codes import EXPLANATION
 from wavepool_client.terminal.output import say
@@ -168,11 +172,23 @@ def _add_reservation_commands() -> None:
         )
         + f"\n\n{EXPLANATION}",
     )(reserve.reserve)
+    app.command(
+        cls=PassesOn,
+        context_settings={"help_option_names": ["--help"]},
+        epilog=examples(
+            "wavepool run -- rocm-smi",
+            "wavepool run -g 8 -t MI300X -h 4 --dir . -- python train.py --epochs 3",
+            "wavepool run --dir . --keep-alive -- 'make && ./bench | tee result.txt'",
+        ),
+    )(run.run)
     app.add_typer(reservations.app, name="reservations")
+    app.add_typer(keys.app, name="keys")
     app.command(epilog=examples("wavepool extend 1.5", "wavepool extend training 0.5"))(reservations.extend)
     app.command(epilog=examples("wavepool avail", "wavepool avail -t MI300X --watch"))(reservations.avail)
+    app.command(epilog=examples("wavepool queue-status -t MI300X"))(reservation_status.queue_status)
+    app.command(epilog=examples("wavepool status --json | jq .free_gpus"))(reservation_status.status)
     app.command(
-        cls=connect.PassesOn,
+        cls=PassesOn,
         epilog=examples(
             "wavepool connect",
             "wavepool connect training -- rocm-smi",

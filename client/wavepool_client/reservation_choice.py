@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from wavepool_client.errors import InputError, NotFoundError
-from wavepool_client.text.reservations import PREFIX, choice_text
+from wavepool_client.text.reservations import PREFIX, choice_text, host_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,6 +43,7 @@ def chosen(text: str, found: Sequence[Fields]) -> Fields:
     for fitting in (
         [one for one in found if one.get("id") == text],
         [one for one in found if one.get("name") == text],
+        [one for one in found if host_name(str(one.get("id") or "")) == text],
         [one for one in found if _code(one).startswith(code)] if len(code) >= LEAST_CHARACTERS else [],
     ):
         if len(fitting) == 1:

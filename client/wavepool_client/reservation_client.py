@@ -9,6 +9,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 import uuid
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -27,6 +29,8 @@ ALIVE = ("queued", "preparing", "active", "expiring")
 """States of reservations that are not over."""
 OVER = ("expired", "cancelled", "failed")
 MOST_LISTED = 200
+NO_MORE_SECONDS = 1.0
+"""Events that are there come at once."""
 
 
 class ReservationClient(GatewayClient):
@@ -66,15 +70,42 @@ class ReservationClient(GatewayClient):
         query |= {"user_id": user_id} if user_id else {}
         return list(self._transport.call("GET", RESERVATIONS, query=query)["reservations"])
 
-    def events(self, reservation_id: str, after: int = 0, retries: Retries | None = None) -> Iterator[Event]:
-        """Yields the events after number `after`, as they come, until the reservation is over."""
+    def events(
+        self,
+        reservation_id: str,
+        after: int = 0,
+        retries: Retries | None = None,
+        within_seconds: float | None = None,
+    ) -> Iterator[Event]:
+        """Yields the events after number `after`, as they come, until the reservation is over.
+
+        Raises TimeoutError if that takes longer than `within_seconds`, and ten seconds more.
+        """
         path = f"{_path(reservation_id)}/events"
+        end = math.inf if within_seconds is None else time.monotonic() + within_seconds
+
+        def check_time() -> None:
+            if time.monotonic() > end:
+                raise TimeoutError
+
         return follow(
-            lambda seq: self._transport.stream("GET", path, after=seq),
+            lambda seq: self._transport.stream("GET", path, after=seq, on_heartbeat=check_time),
             lambda: self.reservation(reservation_id).get("state") in OVER,
             after,
             retries or Retries(),
         )
+
+    def events_so_far(self, reservation_id: str) -> list[Event]:
+        """The events until now, without waiting for more."""
+        found: list[Event] = []
+        path = f"{_path(reservation_id)}/events"
+        try:
+            found.extend(self._transport.stream("GET", path, silence_seconds=NO_MORE_SECONDS))
+        except UnreachableError:
+            # Silence is the end of those that are there, as it is not of those that will come.
+            if not found:
+                raise
+        return found
 
     def cancel(self, reservation_id: str) -> dict[str, Any]:
         """Ends a reservation in any state; cancelling one that is over changes nothing."""
@@ -92,7 +123,10 @@ class ReservationClient(GatewayClient):
     def change_users(
         self, reservation_id: str, add: Sequence[Mapping[str, str]] = (), remove: Sequence[str] = ()
     ) -> dict[str, Any]:
-        """Says who may log in: `add` has a `user` and a `public_key` each, `remove` the names of users."""
+        """Says who may log in: `add` has a `user`, a `public_key`, or both each, `remove` the names of users.
+
+        Without a key, those of the user are looked up. The answer has the `added_keys` and `notes`.
+        """
         body = {"add": list(add), "remove": list(remove)}
         return self._transport.call("POST", f"{_path(reservation_id)}/users", body=body)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import secrets
+import signal
 import subprocess
 import sys
 import time
@@ -141,8 +142,64 @@ def test_a_reservation_gives_a_shell_over_ssh_is_charged_and_leaves_nothing(wave
     until(lambda: not [one for one in there if one.is_running()], "the end of all its processes")
 
 
+def test_plain_ssh_scp_and_rsync_reach_it_by_its_host_and_its_name(
+    wavepool: Wavepool, person: Person, tmp_path: Path
+) -> None:
+    assert person.run("config", "ssh-include", "enable").returncode == 0
+    made = person.json("reserve", "-h", "0.1", "-n", "by-name", "--no-connect")
+    host = f"wp-{made['id'][-8:].lower()}"
+    # OpenSSH takes the home from the system's users, not from $HOME.
+    config = ("-F", tmp_path / "home" / ".ssh" / "config")
+
+    def done(*command: str | Path) -> bytes:
+        return subprocess.run(command, env=person.environment, check=True, capture_output=True, timeout=60).stdout
+
+    assert done("ssh", *config, host, "hostname") == f"{host}\n".encode()
+    (tmp_path / "sent").mkdir()
+    (tmp_path / "sent" / "bytes").write_bytes(os.urandom(1 << 16))
+    done("scp", *config, tmp_path / "sent" / "bytes", "by-name:copied")
+    done("rsync", "-a", "-e", f"ssh -F {config[1]}", f"{host}:copied", tmp_path / "back")
+    assert (tmp_path / "back").read_bytes() == (tmp_path / "sent" / "bytes").read_bytes()
+
+    person.json("cancel", "by-name", "--yes")
+    ended(wavepool, made["id"])
+    person.run("reservations")
+    assert list((tmp_path / "home" / ".config" / "wavepool" / "ssh").glob("*.conf")) == []
+
+
+def test_run_takes_a_folder_there_and_back_has_the_exit_status_and_gives_the_gpus_back(
+    wavepool: Wavepool, person: Person, tmp_path: Path
+) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    (project / "input").write_text("41")
+    run = person.run("run", "--dir", str(project), "-h", "0.1", "--", "echo $(($(cat input) + 1)) | tee output; exit 7")
+    assert (run.returncode, run.stdout) == (7, b"42\n"), run.stderr.decode()
+    assert (project / "output").read_text() == "42\n"
+    found = person.json("reservations", "--status", "all")
+    assert ended(wavepool, found[0]["id"])["state"] == "cancelled"
+
+
+def test_ctrl_c_ends_a_run_and_its_command(wavepool: Wavepool, person: Person) -> None:
+    seconds = f"86398.{secrets.randbelow(10**9)}"
+    words = [sys.executable, "-m", "wavepool_client.main", "run", "--keep-alive", "-h", "0.1", "--"]
+    with subprocess.Popen(
+        [*words, f"echo in; sleep {seconds}"], cwd=ROOT, env=person.environment, stdout=subprocess.PIPE
+    ) as run:
+        assert run.stdout is not None
+        assert run.stdout.readline() == b"in\n"
+        until(lambda: sleepers(seconds), "the command")
+        run.send_signal(signal.SIGINT)
+        assert run.wait(60) == 130
+    assert not sleepers(seconds)
+    found = person.json("reservations", "--status", "all")
+    assert ended(wavepool, found[0]["id"])["state"] == "cancelled"
+
+
 def test_reserve_gives_a_shell_on_a_terminal(wavepool: Wavepool, person: Person) -> None:
-    terminal = Terminal(("reserve", "-h", "0.1", "-n", "shell"), {**person.environment, "TERM": "dumb"})
+    terminal = Terminal(
+        ("reserve", "-h", "0.1", "-n", "shell", "--no-interactive"), {**person.environment, "TERM": "dumb"}
+    )
     try:
         terminal.see("/h, ")
         terminal.see("$ ")

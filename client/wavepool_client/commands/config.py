@@ -14,6 +14,7 @@ from wavepool_client.errors import InputError, WavepoolError
 from wavepool_client.http.connection import checked_url
 from wavepool_client.identity_client import IdentityClient
 from wavepool_client.profiles import load_profiles, profiles_file, remove_profile, save_profile, shown, use_profile
+from wavepool_client.ssh.config_files import include
 from wavepool_client.terminal.output import print_json, results, say
 from wavepool_client.terminal.result_printing import table_of
 
@@ -119,6 +120,20 @@ def remove(profile: ProfileArgument) -> None:
     """Delete a profile with its token. The token itself goes on working until it is revoked."""
     remove_profile(profile)
     say(f"removed profile {profile}")
+
+
+@app.command("ssh-include", epilog=examples("wavepool config ssh-include enable", "ssh wp-4k7q2f9x nproc"))
+def ssh_include(
+    change: Annotated[str, typer.Argument(metavar="enable|disable", help="Add the line, or remove it.")],
+) -> None:
+    """Let ssh, scp, rsync and editors reach your reservations by name: one Include line at the top of ~/.ssh/config."""
+    if change not in {"enable", "disable"}:
+        raise InputError(f"ssh-include: is {change!r}; say enable or disable")
+    changed = include(enable=change == "enable")
+    for file in changed:
+        say(f"{'added the Include line to' if change == 'enable' else 'removed the Include line from'} {file}")
+    if not changed:
+        say(f"nothing to do: it is {change}d")
 
 
 @app.command()

@@ -7,41 +7,31 @@ import shlex
 import shutil
 import subprocess
 import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from typer.core import TyperCommand
 
 from wavepool_client.commands.options import (
     EndpointOption,  # noqa: TC001 - typer reads annotations at run time
     TokenOption,  # noqa: TC001
 )
+from wavepool_client.commands.passed_on import PASSED_ON
 from wavepool_client.commands.reservation_lookup import ReservationArgument, find_reservation
-from wavepool_client.errors import InputError
+from wavepool_client.errors import InputError, WavepoolError
 from wavepool_client.reservation_client import ReservationClient
-from wavepool_client.ssh.access import config_text, ssh_command
+from wavepool_client.ssh.access import config_text, identities, ssh_command
+from wavepool_client.ssh.config_files import is_included, write_config
 from wavepool_client.ssh.proxy import carry, leave
-from wavepool_client.text.reservations import wait_text
+from wavepool_client.ssh.remote import CONNECTION_FAILED
+from wavepool_client.terminal.output import say
+from wavepool_client.text.reservation_advice import refusal_lines
+from wavepool_client.text.reservations import host_name, wait_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from wavepool_client.http.connection import Connection
-
-PASSED_ON = "wavepool.passed_on"
-
-
-class PassesOn(TyperCommand):
-    """A command that keeps what comes after `--` for another program."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - typer has its own copy of click
-        """Parses what comes before `--`."""
-        own, passed_on = args, list[str]()
-        if "--" in args:
-            place = args.index("--")
-            own, passed_on = args[:place], args[place + 1 :]
-        ctx.meta[PASSED_ON] = passed_on
-        return super().parse_args(ctx, own)
 
 
 def connect(
@@ -60,16 +50,24 @@ def connect(
     if show:
         sys.stdout.write(shlex.join(_command(found, connection, words)) + "\n")
         return
-    raise typer.Exit(connect_to(found, connection, words, token))
+    status = connect_to(found, connection, words, token)
+    if status == CONNECTION_FAILED:
+        _explain(str(found["id"]), endpoint, token)
+    raise typer.Exit(status)
 
 
 def ssh_config(
     reservation: ReservationArgument = "", *, endpoint: EndpointOption = None, token: TokenOption = None
 ) -> None:
-    """Print the lines for ~/.ssh/config with which `ssh`, `scp`, `rsync` and editors reach a reservation."""
+    """Print and store the lines with which `ssh`, `scp`, `rsync` and editors reach a reservation."""
     with ReservationClient(endpoint, token) as client:
         found = find_reservation(client, reservation, ("active",))
         sys.stdout.write(config_text(found, client.connection))
+        file = write_config(found, client.connection)
+    if is_included():
+        say(f"ssh reads {file}: ssh {host_name(str(found['id']))}")
+    else:
+        say(f"stored in {file}; `wavepool config ssh-include enable` makes ssh read it")
 
 
 def ssh_proxy(
@@ -89,6 +87,7 @@ def connect_to(
 ) -> int:
     """Runs ssh, and returns its exit status; `token` is one that only this command was given."""
     command = _command(reservation, connection, words)
+    write_config(reservation, connection)
     if shutil.which(command[0]) is None:
         raise InputError("there is no ssh on this machine; install OpenSSH's client")
     environment = {**os.environ, "WAVEPOOL_TOKEN": token} if token else None
@@ -99,6 +98,14 @@ def connect_to(
         except KeyboardInterrupt:
             # The terminal has sent it to ssh, too.
             continue
+
+
+def _explain(reservation_id: str, endpoint: str | None, token: str | None) -> None:
+    """Says why ssh may have failed, as far as the gateway knows; it may be the one that does not answer."""
+    with suppress(WavepoolError), ReservationClient(endpoint, token) as client:
+        now = client.reservation(reservation_id)
+        for line in refusal_lines(now, [str(file) for file in identities(reservation_id)]):
+            say(line)
 
 
 def _command(reservation: dict[str, Any], connection: Connection, words: Sequence[str]) -> list[str]:

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from wavepool_client.commands.completion import complete_reservation
-from wavepool_client.errors import InputError, NotFoundError
+from wavepool_client.errors import NotFoundError
 from wavepool_client.reservation_choice import SeveralError, chosen, is_whole_id, only_one
 from wavepool_client.reservation_client import ALIVE
-from wavepool_client.terminal.output import notes, say
+from wavepool_client.terminal.choices import pick
+from wavepool_client.terminal.output import notes
 from wavepool_client.text.reservations import choice_text
 
 if TYPE_CHECKING:
@@ -56,9 +57,4 @@ def find_reservation(client: ReservationClient, text: str, states: Sequence[str]
 
 
 def _picked(choices: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    for number, one in enumerate(choices, 1):
-        say(f"{number}  {choice_text(one)}")
-    number = int(typer.prompt("Which one", type=int, err=True))
-    if not 1 <= number <= len(choices):
-        raise InputError(f"{number} is none of 1 to {len(choices)}")
-    return choices[number - 1]
+    return choices[pick("Which one", [choice_text(one) for one in choices])]

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from wavepool_client.commands.completion import complete_gpu_type, complete_user
 from wavepool_client.commands.options import EndpointOption, JsonOption, TokenOption, examples
-from wavepool_client.commands.reservation_lookup import ReservationArgument, find_reservation
-from wavepool_client.errors import InputError
+from wavepool_client.commands.reservation_lookup import ReservationArgument, find_reservation, is_on_terminal
+from wavepool_client.commands.reservation_pickers import ask_change
+from wavepool_client.commands.reservation_status import debug
+from wavepool_client.errors import InputError, WavepoolError
 from wavepool_client.identity_client import IdentityClient
 from wavepool_client.reservation_client import ALIVE, OVER, ReservationClient
+from wavepool_client.ssh.config_files import remove_ended, write_configs
 from wavepool_client.ssh.keys import lines_of
 from wavepool_client.terminal.output import notes, print_json, results, say
 from wavepool_client.terminal.progress import shown_on
@@ -22,6 +26,7 @@ from wavepool_client.terminal.result_printing import table_of
 from wavepool_client.text.reservations import (
     AVAILABILITY_COLUMNS,
     LIST_COLUMNS,
+    added_key_text,
     availability_row,
     end_text,
     hours_text,
@@ -31,7 +36,7 @@ from wavepool_client.text.reservations import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 app = typer.Typer(
     help="Reservations: GPUs by the hour, over SSH.",
@@ -44,6 +49,7 @@ app = typer.Typer(
 )
 
 STATES = (*ALIVE, *OVER)
+GITHUB = "github:"
 LIST_SECONDS, AVAILABILITY_SECONDS = 2.0, 5.0
 StatusOption = Annotated[
     str,
@@ -95,6 +101,7 @@ def list_reservations(
 
         def show() -> None:
             found = client.reservations(states, user_id)
+            _renew_ssh_files(client, found, mine=not user)
             if as_json:
                 print_json(found)
             elif found:
@@ -131,7 +138,7 @@ def show_reservation(
 @app.command(
     epilog=examples(
         "wavepool reservations edit --extend 2",
-        "wavepool reservations edit training --add-user bob=bob.pub --remove-user eve",
+        "wavepool reservations edit training --add-user bob --add-user github:alice --remove-user eve",
     )
 )
 def edit(
@@ -140,7 +147,11 @@ def edit(
     more: Annotated[float | None, typer.Option("--extend", metavar="HOURS", help="Add so many hours.")] = None,
     add_user: Annotated[
         list[str] | None,
-        typer.Option("--add-user", metavar="NAME=FILE", help="Somebody who may log in, and their public keys."),
+        typer.Option(
+            "--add-user",
+            metavar="NAME[=FILE]",
+            help="Somebody who may log in: a user of this Wavepool, github:NAME, or a name with a file of public keys.",
+        ),
     ] = None,
     remove_user: Annotated[
         list[str] | None, typer.Option("--remove-user", metavar="NAME", help="Somebody who is logged out for good.")
@@ -150,24 +161,34 @@ def edit(
     token: TokenOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Change a reservation: more time, who may log in, its name."""
-    added = [key for text in add_user or () for key in keys_of(text)]
-    removed = remove_user or []
-    if more is None and not added and not removed and not name:
+    """Change a reservation: more time, who may log in, its name. Without options it asks on a terminal."""
+    wanted: dict[str, Any] = {"more": more, "add_user": add_user, "remove_user": remove_user, "name": name}
+    asks = not any(wanted.values()) and more is None
+    if asks and (as_json or not is_on_terminal()):
         raise InputError("what is to change? Give --extend, --add-user, --remove-user or --name")
     with ReservationClient(endpoint, token) as client:
         found = find_reservation(client, reservation)
         reservation_id = str(found["id"])
-        if name:
-            found = client.rename(reservation_id, name)
+        if asks:
+            wanted |= ask_change(found)
+        more, name, removed = wanted["more"], wanted["name"], wanted["remove_user"] or []
+        added = [key for text in wanted["add_user"] or () for key in people_of(text)]
         if added or removed:
             found = client.change_users(reservation_id, added, removed)
+            _tell_changes(found)
+        if name:
+            found = client.rename(reservation_id, name)
         if more is not None:
             found = client.extend(reservation_id, more)
     if as_json:
         print_json(found)
         return
     results.print(table_of(("field", "value"), show_rows(found, datetime.now(UTC))))
+
+
+app.command(epilog=examples("wavepool reservations debug", "wavepool reservations debug training --json | jq .events"))(
+    debug
+)
 
 
 def extend(
@@ -234,12 +255,26 @@ def states_of(status: str) -> tuple[str, ...]:
     return tuple(words)
 
 
-def keys_of(text: str) -> list[dict[str, str]]:
-    """The keys in `NAME=FILE`, as the gateway takes them; raises InputError."""
+def people_of(text: str) -> list[dict[str, str]]:
+    """The keys in `NAME=FILE`, or somebody whose keys are to be looked up, as the gateway takes them.
+
+    Raises InputError.
+    """
     name, separator, file = text.partition("=")
-    if not separator or not name or not file:
-        raise InputError(f"--add-user: is {text!r}; give a name and a file with public keys, such as bob=bob.pub")
+    if not name or name == GITHUB or (separator and not file):
+        raise InputError(f"--add-user: is {text!r}; give a name such as bob or github:bob, or a file too: bob=bob.pub")
+    if not separator:
+        return [{"user": name}]
+    if name.startswith(GITHUB):
+        raise InputError(f"--add-user: is {text!r}; leave the file out, or give a name without {GITHUB}")
     return [{"user": name, "public_key": line} for line in lines_of(Path(file))]
+
+
+def _tell_changes(changed: dict[str, Any]) -> None:
+    for key in changed.get("added_keys") or []:
+        say(added_key_text(key))
+    for note in changed.get("notes") or []:
+        say(str(note))
 
 
 def _user_id(client: ReservationClient, user: str, endpoint: str | None, token: str | None) -> str:
@@ -251,6 +286,14 @@ def _user_id(client: ReservationClient, user: str, endpoint: str | None, token: 
         return str(me["user_id"])
     with IdentityClient(endpoint, token) as identity:
         return str(identity.user(user)["id"])
+
+
+def _renew_ssh_files(client: ReservationClient, found: Sequence[dict[str, Any]], *, mine: bool) -> None:
+    """Makes ssh's files fit the list; a list is worth more than they are, so that no failure is one of the list."""
+    with suppress(WavepoolError):
+        if mine:
+            write_configs(found, client.connection)
+        remove_ended(found, client.connection, client.reservation)
 
 
 def _repeat(show: Callable[[], None], seconds: float) -> None:

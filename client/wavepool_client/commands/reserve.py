@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path  # noqa: TC003 - typer resolves the annotation at run time
-from typing import TYPE_CHECKING, Annotated, Any
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 
@@ -16,19 +16,16 @@ from wavepool_client.commands.options import (
     TokenOption,  # noqa: TC001
 )
 from wavepool_client.commands.reservation_lookup import is_on_terminal
-from wavepool_client.errors import InputError, UnreachableError
+from wavepool_client.commands.reservation_pickers import agree, ask_what_to_reserve
+from wavepool_client.commands.reservation_start import show_until_active, start, tell_keys, wanted_fields
+from wavepool_client.errors import InputError
 from wavepool_client.exit_codes import ExitCode
 from wavepool_client.reservation_client import ReservationClient
-from wavepool_client.ssh.access import remember_identity
+from wavepool_client.ssh.config_files import write_configs
 from wavepool_client.ssh.keys import keys_for
-from wavepool_client.terminal.output import notes, print_json, results, say
-from wavepool_client.terminal.progress import shown_on
-from wavepool_client.text.reservations import narrate_reservation, quote_text
+from wavepool_client.terminal.output import print_json, results, say
+from wavepool_client.text.reservations import quote_text
 
-if TYPE_CHECKING:
-    from wavepool_client.ssh.keys import Keys
-
-ENDS = {"EXPIRED": ExitCode.NOT_ACCEPTED, "CANCELLED": ExitCode.NOT_ACCEPTED, "FAILED": ExitCode.UNAVAILABLE}
 FallbackOption = Annotated[
     list[str] | None,
     typer.Option(
@@ -40,27 +37,53 @@ FallbackOption = Annotated[
 ]
 
 
+GpusOption = Annotated[
+    int | None,
+    typer.Option("--gpus", "-g", metavar="1|2|4|8", help="GPUs of one machine; asked for on a terminal, else 1."),
+]
+GpuTypeOption = Annotated[
+    str,
+    typer.Option(
+        "--gpu-type",
+        "-t",
+        metavar="TYPE",
+        autocompletion=complete_gpu_type,
+        help="In any case; asked for on a terminal, else the operator's default.",
+    ),
+]
+NameOption = Annotated[
+    str, typer.Option("--name", "-n", help="Lower case letters, digits and hyphens; default: one is made.")
+]
+QueueOption = Annotated[
+    str, typer.Option("--queue", autocompletion=complete_queue, help="The queue to wait in; default: `default`.")
+]
+KeyOption = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--key",
+        metavar="FILE",
+        help="A public key that may log in; default: those in ~/.ssh, of the agent, and of your user.",
+    ),
+]
+
+
 def reserve(  # noqa: PLR0913 - an argument for each option
     *,
-    hours: Annotated[float, typer.Option("--hours", "-h", help="Decimals are taken: 0.5 is half an hour.")],
-    gpus: Annotated[int, typer.Option("--gpus", "-g", metavar="1|2|4|8", help="GPUs of one machine.")] = 1,
-    gpu_type: Annotated[
-        str,
-        typer.Option(
-            "--gpu-type", "-t", metavar="TYPE", autocompletion=complete_gpu_type, help="Default: the operator's."
-        ),
-    ] = "",
-    name: Annotated[
-        str, typer.Option("--name", "-n", help="Lower case letters, digits and hyphens; default: one is made.")
-    ] = "",
-    queue: Annotated[
-        str, typer.Option("--queue", autocompletion=complete_queue, help="The queue to wait in; default: `default`.")
-    ] = "",
+    hours: Annotated[
+        float | None,
+        typer.Option("--hours", "-h", help="Decimals are taken: 0.5 is half an hour. Asked for on a terminal."),
+    ] = None,
+    gpus: GpusOption = None,
+    gpu_type: GpuTypeOption = "",
+    name: NameOption = "",
+    queue: QueueOption = "",
     fallback_gpu: FallbackOption = None,
-    key: Annotated[
-        list[Path] | None,
+    key: KeyOption = None,
+    interactive: Annotated[
+        bool | None,
         typer.Option(
-            "--key", metavar="FILE", help="A public key that may log in; default: those in ~/.ssh and of the agent."
+            "--interactive/--no-interactive",
+            help="Ask for GPU type, number and hours that are not given; default: on a terminal, without --json.",
         ),
     ] = None,
     wait: Annotated[bool, typer.Option("--wait/--no-wait", help="Wait until you can log in, or print the id.")] = True,
@@ -74,66 +97,50 @@ def reserve(  # noqa: PLR0913 - an argument for each option
     as_json: JsonOption = False,
 ) -> None:
     """Reserve GPUs for some hours, wait for them, and connect by SSH."""
-    wanted: dict[str, Any] = {"hours": hours, "gpu_count": gpus}
-    optional = {"gpu_type": gpu_type, "queue": queue, "fallback_gpu_types": fallback_gpu}
-    wanted |= {field: value for field, value in optional.items() if value}
+    asks = (is_on_terminal() and not as_json) if interactive is None else interactive
+    asks = asks and (hours is None or gpus is None or not gpu_type)
     keys = keys_for(key or ())
     with ReservationClient(endpoint, token) as client:
+        if asks:
+            gpu_type, gpus, hours = ask_what_to_reserve(client, gpu_type, gpus, hours)
+        if hours is None:
+            raise InputError("--hours is missing: say how long, such as --hours 0.5")
+        wanted = wanted_fields(hours, gpus, gpu_type, queue, fallback_gpu)
         say(quote_text(client.quote(wanted)))
+        if asks:
+            agree()
         if verbose:
-            _tell_keys(keys)
-        named = {"name": name} if name else {}
-        lines = [{"public_key": line} for line in keys.lines]
-        made = client.reserve({**wanted, **named, "keys": lines}, idempotency_key)
+            tell_keys(keys)
+        made = start(client, wanted, name, keys, idempotency_key, only_these_keys=bool(key), verbose=verbose)
         reservation_id = str(made["id"])
-        if keys.identity is not None:
-            remember_identity(reservation_id, keys.identity)
-        say(f"{reservation_id} ({made.get('name')}) is {made.get('state')}")
         if not wait:
-            print_json(made) if as_json else results.print(reservation_id)
+            _tell(made, as_json=as_json)
             return
         _wait_until_active(client, reservation_id)
         active = client.reservation(reservation_id)
-        if as_json:
-            print_json(active)
-            return
-        if no_connect or not (is_on_terminal() and sys.stdout.isatty()):
-            results.print(reservation_id)
-            say(f"connect with: wavepool connect {reservation_id}")
+        write_configs([active], client.connection)
+        if as_json or no_connect or not (is_on_terminal() and sys.stdout.isatty()):
+            _tell(active, as_json=as_json)
+            if not as_json:
+                say(f"connect with: wavepool connect {reservation_id}")
             return
         connection = client.connection
     raise typer.Exit(connect_to(active, connection, token=token))
 
 
+def _tell(reservation: dict[str, Any], *, as_json: bool) -> None:
+    print_json(reservation) if as_json else results.print(str(reservation["id"]))
+
+
 def _wait_until_active(client: ReservationClient, reservation_id: str) -> None:
-    """Shows the steps until people can log in; leaves the command if it ends before, or if somebody presses Ctrl-C."""
+    """Waits; if somebody presses Ctrl-C, cancels the reservation if they want it, else leaves it waiting."""
     try:
-        with shown_on(notes, "Waiting for GPUs", narrate_reservation) as show_event:
-            for event in client.events(reservation_id):
-                show_event(event)
-                if event.status == "ACTIVE":
-                    return
-                if event.status in ENDS:
-                    raise typer.Exit(ENDS[event.status])
+        show_until_active(client, reservation_id)
     except KeyboardInterrupt:
-        _interrupted(client, reservation_id)
-    raise UnreachableError(f"the events of {reservation_id} ended before it was active")
-
-
-def _interrupted(client: ReservationClient, reservation_id: str) -> None:
-    """Cancels the reservation if the person wants it, else leaves it waiting; does not return."""
-    if is_on_terminal() and typer.confirm("\nCancel the reservation? Otherwise it keeps waiting.", err=True):
-        client.cancel(reservation_id)
-        say(f"cancelled {reservation_id}")
-    else:
-        say(f"it keeps waiting; follow it with: wavepool reservations show {reservation_id} -f")
-        say(f"cancel it with: wavepool cancel {reservation_id}")
-    raise typer.Exit(ExitCode.INTERRUPTED)
-
-
-def _tell_keys(keys: Keys) -> None:
-    if not keys.lines:
-        raise InputError("no key may log in; give --key")
-    for line in keys.lines:
-        kind, _, rest = line.partition(" ")
-        say(f"key from {keys.source}: {kind} {rest.partition(' ')[2] or '(no comment)'}")
+        if is_on_terminal() and typer.confirm("\nCancel the reservation? Otherwise it keeps waiting.", err=True):
+            client.cancel(reservation_id)
+            say(f"cancelled {reservation_id}")
+        else:
+            say(f"it keeps waiting; follow it with: wavepool reservations show {reservation_id} -f")
+            say(f"cancel it with: wavepool cancel {reservation_id}")
+        raise typer.Exit(ExitCode.INTERRUPTED) from None

@@ -13,7 +13,7 @@ from wavepool_client.http.event_stream import event_from_frame
 from wavepool_client.http.failures import failure_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from wavepool_client.http.connection import Connection
     from wavepool_client.http.event_stream import Event
@@ -66,11 +66,21 @@ class Transport:
             raise self._unreachable(error) from error
 
     def stream(
-        self, method: str, path: str, *, body: Mapping[str, Any] | None = None, after: int = 0
+        self,
+        method: str,
+        path: str,
+        *,
+        body: Mapping[str, Any] | None = None,
+        after: int = 0,
+        silence_seconds: float = SILENCE_SECONDS,
+        on_heartbeat: Callable[[], None] | None = None,
     ) -> Iterator[Event]:
-        """Yields the events of one stream, as long as its connection holds. Raises WavepoolError."""
+        """Yields the events of one stream, as long as its connection holds. Raises WavepoolError.
+
+        `on_heartbeat` is called whenever something came that is no event; what it raises ends the stream.
+        """
         headers = {"Last-Event-ID": str(after)} if after else {}
-        timeout = httpx.Timeout(SILENCE_SECONDS, connect=CONNECT_TIMEOUT_SECONDS)
+        timeout = httpx.Timeout(silence_seconds, connect=CONNECT_TIMEOUT_SECONDS)
         try:
             with httpx_sse.connect_sse(self._http, method, path, json=body, headers=headers, timeout=timeout) as source:
                 if source.response.is_error:
@@ -79,6 +89,8 @@ class Transport:
                 for frame in source.iter_sse():
                     if (event := event_from_frame(frame)) is not None:
                         yield event
+                    elif on_heartbeat is not None:
+                        on_heartbeat()
         except httpx_sse.SSEError as error:
             raise ServerError(f"{self._endpoint}{path} did not answer with an event stream: {error}") from error
         except httpx.TransportError as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import sys
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from wavepool_client.errors import InputError
 from wavepool_client.http.connection import DEFAULT_DATA_DIR
 from wavepool_client.ssh.keys import folder, own_identities
-from wavepool_client.text.reservations import short_id
+from wavepool_client.text.reservations import host_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,11 +20,8 @@ if TYPE_CHECKING:
     from wavepool_client.http.connection import Connection
 
 PROXY_MODULE = "wavepool_client.ssh.proxy"
-
-
-def host_of(reservation_id: str) -> str:
-    """The host's name for ssh, which no name server knows."""
-    return f"wp-{short_id(reservation_id).lower()}"
+_ID = re.compile(r"\w+", re.ASCII)
+_WORD = re.compile(r"[a-z0-9_][a-z0-9_-]*")
 
 
 def remember_identity(reservation_id: str, identity: Path) -> None:
@@ -33,18 +31,22 @@ def remember_identity(reservation_id: str, identity: Path) -> None:
 
 def options_for(reservation: dict[str, Any], connection: Connection) -> dict[str, list[str]]:
     """Ssh's options for an active reservation; writes the file with its host key. Raises InputError."""
-    reservation_id, host_key = str(reservation["id"]), reservation.get("host_key")
+    reservation_id, host_key = str(reservation["id"]), str(reservation.get("host_key") or "")
     if not host_key:
         raise InputError(f"{reservation_id} has no host key yet; it is {reservation.get('state')}")
-    known_hosts = _file(reservation_id, "known_hosts")
-    _write(known_hosts, f"{host_of(reservation_id)} {host_key}")
+    user = str(reservation.get("login_user") or "dev")
+    if not (_ID.fullmatch(reservation_id) and _WORD.fullmatch(user) and host_key.isprintable()):
+        # A line break in one of them would be a setting of ssh, such as a command to run here.
+        raise InputError(f"the gateway describes {reservation_id!r} in a way that ssh must not see")
+    host, known_hosts = host_name(reservation_id), _file(reservation_id, "known_hosts")
+    _write(known_hosts, f"{host} {host_key}")
     return {
         "ProxyCommand": [proxy_command(reservation_id, connection)],
-        "HostKeyAlias": [host_of(reservation_id)],
+        "HostKeyAlias": [host],
         "StrictHostKeyChecking": ["yes"],
         "UserKnownHostsFile": [quoted(known_hosts)],
-        "User": [str(reservation.get("login_user") or "dev")],
-        "IdentityFile": [quoted(file) for file in _identities(reservation_id)],
+        "User": [user],
+        "IdentityFile": [quoted(file) for file in identities(reservation_id)],
     }
 
 
@@ -53,14 +55,16 @@ def ssh_command(reservation: dict[str, Any], connection: Connection, words: Sequ
     options = options_for(reservation, connection)
     settings = [f"{name}={value}" for name, values in options.items() for value in values]
     with_flags = (word for setting in settings for word in ("-o", setting))
-    return ["ssh", *with_flags, host_of(str(reservation["id"])), *words]
+    return ["ssh", *with_flags, host_name(str(reservation["id"])), *words]
 
 
 def config_text(reservation: dict[str, Any], connection: Connection) -> str:
     """The lines for ~/.ssh/config. Raises InputError."""
     options = options_for(reservation, connection)
-    names = dict.fromkeys([host_of(str(reservation["id"])), str(reservation.get("name") or "")])
-    lines = [f"Host {' '.join(name for name in names if name)}"]
+    names, name = [host_name(str(reservation["id"]))], str(reservation.get("name") or "")
+    if _WORD.fullmatch(name) and name not in _own_hosts():
+        names.append(name)
+    lines = [f"Host {' '.join(names)}"]
     lines += [f"    {name} {value}" for name, values in options.items() for value in values]
     return "\n".join(lines) + "\n"
 
@@ -85,7 +89,18 @@ def quoted(file: Path) -> str:
     return f'"{text}"' if " " in text else text
 
 
-def _identities(reservation_id: str) -> list[Path]:
+def _own_hosts() -> set[str]:
+    """The hosts that people have in their own ~/.ssh/config, whose names no reservation may take."""
+    try:
+        lines = (Path.home() / ".ssh" / "config").read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return set()
+    words = (line.replace("=", " ").split() for line in lines)
+    return {host.strip('"') for first, *hosts in filter(None, words) if first.casefold() == "host" for host in hosts}
+
+
+def identities(reservation_id: str) -> list[Path]:
+    """The private keys that ssh is given for a reservation, beside those of the agent."""
     try:
         noted = [Path(_file(reservation_id, "identity").read_text(encoding="utf-8").strip())]
     except OSError:

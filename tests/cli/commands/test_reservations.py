@@ -47,7 +47,7 @@ def test_reserve_prints_the_quote_then_steps_until_it_is_active(gateway: Scripte
     [asked] = gateway.asked("POST", RESERVATIONS)
     key = (tmp_path / "home" / ".ssh" / "id_ed25519.pub").read_text().strip()
     wanted = {"hours": 0.5, "gpu_count": 1, "gpu_type": "mi300x", "fallback_gpu_types": ["MI210"]}
-    assert asked.body == wanted | {"name": "training", "keys": [{"public_key": key}]}
+    assert asked.body == wanted | {"name": "training", "keys": [{"public_key": key}], "own_keys": True}
     [quoted] = gateway.asked("POST", f"{RESERVATIONS}/quote")
     assert quoted.body == wanted
 
@@ -79,6 +79,17 @@ def test_a_refused_quote_makes_no_reservation(gateway: ScriptedGateway) -> None:
     run = wavepool("reserve", "-h", "0.01")
     assert (run.status, "hours: the least is 5 minutes" in run.err) == (2, True)
     assert gateway.asked("POST", RESERVATIONS) == []
+
+
+def test_a_script_must_say_how_long() -> None:
+    run = wavepool("reserve", "-g", "1")
+    assert (run.status, "--hours is missing" in run.err) == (2, True)
+
+
+def test_answers_may_come_from_a_pipe(gateway: ScriptedGateway) -> None:
+    run = wavepool("reserve", "-g", "1", "-t", "MI300X", "--interactive", "--no-wait", stdin="3\ny\n")
+    assert (run.status, run.out.strip()) == (0, ID)
+    assert gateway.asked("POST", RESERVATIONS)[0].body["hours"] == 1.0
 
 
 def test_a_list_has_mine_that_are_not_over(gateway: ScriptedGateway) -> None:
@@ -141,7 +152,46 @@ def test_edit_renames_changes_users_and_extends(gateway: ScriptedGateway, tmp_pa
     assert gateway.asked("POST", f"{ONE}/users")[0].body == {"add": keys, "remove": ["eve"]}
     assert gateway.asked("POST", f"{ONE}/extend")[0].body == {"hours": 1.5}
     assert wavepool("reservations", "edit", ID).status == 2
-    assert wavepool("reservations", "edit", ID, "--add-user", "bob").status == 2
+
+
+def test_people_are_added_by_name_and_it_is_said_with_which_keys(gateway: ScriptedGateway) -> None:
+    key = {"user": "bob@github", "type": "ssh-ed25519", "fingerprint": "SHA256:ab", "origin": "github.com/bob"}
+    gateway.on("POST", f"{ONE}/users", Answer({**ACTIVE, "added_keys": [key], "notes": ["one is left out"]}))
+    run = wavepool("reservations", "edit", ID, "--add-user", "carl", "--add-user", "github:bob")
+    assert (run.status, run.err.splitlines()) == (
+        0,
+        ["bob@github may log in with ssh-ed25519 SHA256:ab (github.com/bob)", "one is left out"],
+    )
+    assert gateway.asked("POST", f"{ONE}/users")[0].body == {
+        "add": [{"user": "carl"}, {"user": "github:bob"}],
+        "remove": [],
+    }
+
+
+@pytest.mark.parametrize("text", ["", "=bob.pub", "bob=", "github:", "github:bob=bob.pub"])
+def test_somebody_without_a_name_is_not_added(gateway: ScriptedGateway, text: str) -> None:
+    run = wavepool("reservations", "edit", ID, "--add-user", text)
+    assert (run.status, f"--add-user: is {text!r}" in run.err) == (2, True)
+    assert gateway.asked("POST", f"{ONE}/users") == []
+
+
+def test_a_refused_user_leaves_the_reservation_as_it_is(gateway: ScriptedGateway) -> None:
+    gateway.on("POST", f"{ONE}/users", Answer({"title": "Forbidden", "detail": "bob is not in lab/gpu"}, 403))
+    run = wavepool("reservations", "edit", ID, "--add-user", "bob", "--name", "other", "--extend", "1")
+    assert run.status != 0
+    assert "bob is not in lab/gpu" in run.err
+    assert gateway.asked("PATCH", ONE) == gateway.asked("POST", f"{ONE}/extend") == []
+
+
+def test_chosen_keys_are_the_only_ones_and_found_ones_are_said(gateway: ScriptedGateway, tmp_path: Path) -> None:
+    found = {"user": "ada", "type": "ssh-rsa", "fingerprint": "SHA256:cd", "origin": "wavepool"}
+    made = {**QUEUED, "added_keys": [{**found, "origin": "given"}, found], "notes": ["github.com does not answer"]}
+    gateway.only("POST", RESERVATIONS, Answer(made, 202))
+    run = wavepool("reserve", "-h", "0.5", "--no-wait", "-v")
+    said = [line for line in run.err.splitlines() if "may log in" in line or "does not answer" in line]
+    assert said == ["github.com does not answer", "ada may log in with ssh-rsa SHA256:cd (wavepool)"]
+    wavepool("reserve", "-h", "0.5", "--no-wait", "--key", str(tmp_path / "home" / ".ssh" / "id_ed25519.pub"))
+    assert "own_keys" not in gateway.asked("POST", RESERVATIONS)[-1].body
 
 
 def test_extend_takes_hours_and_says_the_new_end(gateway: ScriptedGateway) -> None:
@@ -163,6 +213,23 @@ def test_cancel_tells_reservations_from_submissions(gateway: ScriptedGateway) ->
     missing = wavepool("cancel", "job_1", "nothing", "--yes")
     assert missing.status == 2
     assert len(gateway.asked("POST", "/api/v1/submissions/job_1/cancel")) == 1, "nothing is ended if one is not found"
+
+
+def test_cancel_all_ends_all_of_mine_if_a_script_says_yes(gateway: ScriptedGateway) -> None:
+    listed(gateway, ACTIVE, OTHER)
+    for one in (ID, OTHER_ID):
+        gateway.on("POST", f"{RESERVATIONS}/{one}/cancel", Answer({**ACTIVE, "id": one, "state": "expiring"}, 202))
+    unsure = wavepool("cancel", "--all")
+    assert (unsure.status, ID in unsure.err, OTHER_ID in unsure.err, "--yes" in unsure.err) == (2, True, True, True)
+    assert gateway.asked("POST", f"{ONE}/cancel") == []
+    ended = wavepool("cancel", "--all", "--yes", "--json")
+    assert [one["id"] for one in ended.json] == [ID, OTHER_ID]
+    query = "page_size=200&state=queued&state=preparing&state=active&user_id=user_ada"
+    assert gateway.asked("GET", RESERVATIONS)[-1].path == f"{RESERVATIONS}?{query}"
+    assert wavepool("cancel", "--all", ID).status == 2
+    listed(gateway)
+    nothing = wavepool("cancel", "--all")
+    assert (nothing.status, nothing.err) == (0, "you have no reservation that could end\n")
 
 
 def test_avail_shows_what_is_free_and_the_waits(gateway: ScriptedGateway) -> None:
@@ -189,13 +256,13 @@ def test_connect_prints_a_command_that_insists_on_the_host_key(gateway: Scripted
     run = wavepool("connect", ID, "--print", "--", "-L", "8888:localhost:8888", environment={"WAVEPOOL_TOKEN": "wp_1"})
     command = shlex.split(run.out)
     assert command[0] == "ssh"
-    assert command[-3:] == ["wp-01kb9x2f", "-L", "8888:localhost:8888"]
+    assert command[-3:] == ["wp-aaaaaaaa", "-L", "8888:localhost:8888"]
     options = options_of(command)
     known_hosts = tmp_path / "config" / "wavepool" / "ssh" / f"{ID}.known_hosts"
     assert options["StrictHostKeyChecking"] == ["yes"]
-    assert (options["HostKeyAlias"], options["User"]) == (["wp-01kb9x2f"], ["dev"])
+    assert (options["HostKeyAlias"], options["User"]) == (["wp-aaaaaaaa"], ["dev"])
     assert options["UserKnownHostsFile"] == [str(known_hosts)]
-    assert known_hosts.read_text() == f"wp-01kb9x2f {HOST_KEY}\n"
+    assert known_hosts.read_text() == f"wp-aaaaaaaa {HOST_KEY}\n"
     assert options["IdentityFile"] == [str(tmp_path / "home" / ".ssh" / "id_ed25519")]
     (proxy,) = options["ProxyCommand"]
     assert f"WAVEPOOL_ENDPOINT={gateway.endpoint}" in proxy
@@ -236,5 +303,71 @@ def test_nobody_connects_to_one_that_is_not_active(gateway: ScriptedGateway, sta
 def test_ssh_config_has_both_names(gateway: ScriptedGateway) -> None:
     listed(gateway, ACTIVE)
     lines = wavepool("ssh-config", "training").out.splitlines()
-    assert lines[0] == "Host wp-01kb9x2f training"
+    assert lines[0] == "Host wp-aaaaaaaa training"
     assert "    StrictHostKeyChecking yes" in lines
+
+
+def test_debug_has_why_events_the_machine_and_what_to_do(gateway: ScriptedGateway) -> None:
+    failed = {**ACTIVE, "state": "failed", "message": "Its machine was lost.", "machine_id": "mach_1"}
+    gateway.only("GET", ONE, Answer(failed))
+    gateway.on("GET", "/api/v1/machines/mach_1", Answer({"id": "mach_1", "state": "LOST", "reason": "No answer."}))
+    run = wavepool("reservations", "debug", ID)
+    assert run.status == 0
+    for text in (
+        "why: Its machine was lost.",
+        "mach_1 is lost: No answer.",
+        "sandbox is ready in 0.5 s",
+        "reserve again",
+    ):
+        assert text in run.out
+    found = wavepool("reservations", "debug", ID, "--json").json
+    assert [event["status"] for event in found["events"]] == ["QUEUED", "STEP", "ACTIVE"]
+    gateway.only("GET", "/api/v1/machines/mach_1", Answer({"title": "Forbidden"}, 403))
+    assert wavepool("reservations", "debug", ID, "--json").json["machine"] is None
+
+
+def test_queue_status_has_the_types_and_where_mine_stand(gateway: ScriptedGateway) -> None:
+    gateway.on("GET", AVAILABILITY, Answer({"gpu_types": [{"gpu_type": "MI300X", "queue_length": 2}]}))
+    second = {**OTHER, "state": "queued", "position": 2, "message": "One is before it."}
+    other_type = {**second, "id": "res_x", "gpu_type": "MI210"}
+    listed(gateway, second, {**QUEUED, "position": 1, "message": "No machine is free."}, other_type)
+    lines = wavepool("queue-status", "-t", "mi300x").out.splitlines()
+    assert lines[1].split()[:6] == ["MI300X", "0", "0", "0", "0", "2"]
+    assert ID in lines[2]
+    assert "position 1, likely in 1 min 30 s" in lines[2]
+    assert lines[3].strip() == "No machine is free."
+    assert OTHER_ID in lines[4]
+    assert len(lines) == 6
+    listed(gateway)
+    assert "none of your reservations waits" in wavepool("queue-status").err
+
+
+def test_status_adds_the_types_up(gateway: ScriptedGateway) -> None:
+    one = {"gpu_type": "MI300X", "total_gpus": 16, "free_gpus": 3, "reserved_gpus": 8, "queue_length": 2}
+    gateway.on("GET", AVAILABILITY, Answer({"gpu_types": [one, {**one, "gpu_type": "MI210"}]}))
+    listed(gateway, ACTIVE)
+    found = wavepool("status", "--json").json
+    assert found == {
+        "total_gpus": 32,
+        "free_gpus": 6,
+        "reserved_gpus": 16,
+        "queue_length": 4,
+        "my_active_reservations": 1,
+    }
+    assert "32" in wavepool("status").out
+
+
+def test_connect_explains_what_ssh_does_not(
+    gateway: ScriptedGateway, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "bin" / "ssh"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\nexit 255\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
+    gateway.only("GET", ONE, Answer({**ACTIVE, "users": ["bob"]}))
+    run = wavepool("connect", ID)
+    assert (run.status, "may log in: bob" in run.err, "id_ed25519" in run.err) == (255, True, True)
+    gateway.only("GET", ONE, Answer(ACTIVE), Answer({**ACTIVE, "state": "expired"}))
+    over = wavepool("connect", ID)
+    assert (over.status, "the reservation is expired" in over.err) == (255, True)

@@ -10,6 +10,7 @@ import pytest
 from tests.cli.conftest import Answer, Stream
 from tests.cli.reservation_scenes import (
     ACTIVE,
+    AVAILABILITY,
     ID,
     ONE,
     OTHER,
@@ -27,6 +28,14 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.cli.conftest import ScriptedGateway
+
+
+RESERVE = ("reserve", "-h", "0.5", "-g", "1", "-t", "MI300X")
+WAITS = [{"gpu_count": 1, "eta_p50": 0.0}, {"gpu_count": 8, "eta_p50": 60.0}]
+TYPES = [
+    {"gpu_type": "MI210", "free_gpus": 0, "price_per_gpu_hour": 0.5, "waits": WAITS},
+    {"gpu_type": "MI300X", "free_gpus": 5, "price_per_gpu_hour": 1.99, "waits": WAITS},
+]
 
 
 @pytest.fixture
@@ -55,14 +64,14 @@ def person(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, gateway: ScriptedGat
 
 
 def test_reserve_connects_once_it_is_active(terminal: Callable[..., Terminal]) -> None:
-    run = terminal("reserve", "-h", "0.5")
+    run = terminal(*RESERVE)
     assert run.ended() == 7
-    assert "ssh to wp-01kb9x2f" in run.shown
+    assert "ssh to wp-aaaaaaaa" in run.shown
 
 
 def test_reserve_does_not_connect_if_it_is_not_to(terminal: Callable[..., Terminal]) -> None:
     for option in ("--no-connect", "--json"):
-        run = terminal("reserve", "-h", "0.5", option)
+        run = terminal(*RESERVE, option)
         assert run.ended() == 0
         assert "ssh to" not in run.shown
 
@@ -74,7 +83,7 @@ def test_ctrl_c_asks_if_it_is_to_be_cancelled(
     gateway.only("GET", ONE, Answer(QUEUED))
     gateway.only("GET", f"{ONE}/events", Stream(STORY[:1]))
     gateway.on("POST", f"{ONE}/cancel", Answer({**QUEUED, "state": "cancelled"}, 202))
-    run = terminal("reserve", "-h", "0.5")
+    run = terminal(*RESERVE)
     run.see("Waiting for a machine.")
     run.interrupt()
     run.see("Cancel the reservation?")
@@ -92,7 +101,7 @@ def test_several_that_fit_are_picked_from(terminal: Callable[..., Terminal], gat
     run.type("2")
     assert run.ended() == 7
     assert f"2  {OTHER_ID}" in run.shown
-    assert "ssh to wp-01kb9x2f" in run.shown
+    assert "ssh to wp-bbbbbbbb" in run.shown
 
 
 @pytest.mark.parametrize(("answer", "cancels"), [("y", 1), ("n", 0)])
@@ -106,3 +115,87 @@ def test_cancel_asks_first(
     assert run.ended() == 1 - cancels
     assert len(gateway.asked("POST", f"{ONE}/cancel")) == cancels
     assert len(gateway.asked("POST", RESERVATIONS)) == 0
+
+
+def answer(run: Terminal, *answers: tuple[str, str]) -> None:
+    """Answers questions in their order."""
+    for question, text in answers:
+        run.see(question)
+        run.shown = run.shown[run.shown.index(question) + len(question) :]
+        run.type(text)
+
+
+def test_reserve_asks_for_type_number_and_hours_and_shows_the_price_before_it_reserves(
+    terminal: Callable[..., Terminal], gateway: ScriptedGateway
+) -> None:
+    gateway.on("GET", AVAILABILITY, Answer({"gpu_types": TYPES}))
+    run = terminal("reserve", "--no-connect")
+    run.see("2  MI300X  5")
+    answer(run, ("Which GPU [2]", "9"), ("Which GPU [2]", "mi210"), ("How many GPUs [1]", "3"), ("How many GPUs", "8"))
+    run.see("6  8 h (default)")
+    answer(run, ("How long [6]", "9"), ("Hours, such as 1.5", "soon"), ("Hours", "1.5"))
+    run.see("$0.99 on hold")
+    assert gateway.asked("POST", RESERVATIONS) == []
+    answer(run, ("Reserve this?", "y"))
+    assert run.ended() == 0
+    [asked] = gateway.asked("POST", RESERVATIONS)
+    assert {name: asked.body[name] for name in ("gpu_type", "gpu_count", "hours")} == {
+        "gpu_type": "MI210",
+        "gpu_count": 8,
+        "hours": 1.5,
+    }
+
+
+def test_enter_takes_what_is_free_one_gpu_and_eight_hours(
+    terminal: Callable[..., Terminal], gateway: ScriptedGateway
+) -> None:
+    gateway.on("GET", AVAILABILITY, Answer({"gpu_types": TYPES}))
+    run = terminal("reserve", "--no-connect")
+    answer(run, ("Which GPU", ""), ("How many", ""), ("How long", ""), ("Reserve this?", ""))
+    assert run.ended() == 0
+    [asked] = gateway.asked("POST", RESERVATIONS)
+    assert (asked.body["gpu_type"], asked.body["gpu_count"], asked.body["hours"]) == ("MI300X", 1, 8.0)
+
+
+def test_whoever_does_not_agree_reserves_nothing(terminal: Callable[..., Terminal], gateway: ScriptedGateway) -> None:
+    gateway.on("GET", AVAILABILITY, Answer({"gpu_types": TYPES[1:]}))
+    run = terminal("reserve", "-h", "1", "--name", "training")
+    run.see("the GPUs are MI300X")
+    answer(run, ("How many GPUs", "2"), ("Reserve this?", "n"))
+    assert run.ended() == 1
+    assert gateway.asked("POST", RESERVATIONS) == []
+
+
+def test_nothing_is_asked_with_no_interactive(terminal: Callable[..., Terminal], gateway: ScriptedGateway) -> None:
+    assert terminal("reserve", "--no-interactive").ended() == 2
+    assert terminal("reserve", "--no-interactive", "-h", "1").ended() == 7
+    assert gateway.asked("GET", AVAILABILITY) == []
+
+
+def test_edit_asks_which_one_and_what_is_to_change(terminal: Callable[..., Terminal], gateway: ScriptedGateway) -> None:
+    listed(gateway, OTHER, {**ACTIVE, "users": ["ada", "bob"]})
+    gateway.on("POST", f"{ONE}/extend", Answer(ACTIVE))
+    gateway.on("POST", f"{ONE}/users", Answer(ACTIVE))
+    run = terminal("reservations", "edit")
+    answer(run, ("Which one", "2"))
+    run.see("1  more time")
+    answer(run, ("What is to change of training", "1"))
+    run.see("3  4 h")
+    answer(run, ("How much more", "3"))
+    assert run.ended() == 0
+    assert gateway.asked("POST", f"{ONE}/extend")[0].body == {"hours": 4.0}
+    run = terminal("reservations", "edit", "training")
+    answer(run, ("What is to change", "3"))
+    run.see("2  bob")
+    answer(run, ("Who", "2"))
+    assert run.ended() == 0
+    assert gateway.asked("POST", f"{ONE}/users")[0].body == {"add": [], "remove": ["bob"]}
+
+
+def test_cancel_all_shows_what_would_end(terminal: Callable[..., Terminal], gateway: ScriptedGateway) -> None:
+    listed(gateway, ACTIVE, OTHER)
+    run = terminal("cancel", "--all")
+    run.see(OTHER_ID)
+    answer(run, ("End these?", "n"))
+    assert run.ended() == 1
+    assert [request.method for request in gateway.requests] == ["GET", "GET"]

@@ -1,0 +1,104 @@
+"""What people are asked on a terminal: the GPUs and hours of a reservation, and how one is to change."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from wavepool_client.errors import InputError
+from wavepool_client.terminal.choices import ask, pick
+from wavepool_client.terminal.output import notes, say
+from wavepool_client.terminal.result_printing import table_of
+from wavepool_client.text.reservations import AVAILABILITY_COLUMNS, SIZES, availability_row, hours_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from wavepool_client.reservation_client import ReservationClient
+
+Fields = dict[str, Any]
+
+HOURS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 12.0, 24.0)
+DEFAULT_HOURS = 8.0
+EXTENSIONS = (1.0, 2.0, 4.0, 8.0, 12.0, 24.0)
+EXTEND, ADD_USER, REMOVE_USER, RENAME = "more time", "let somebody log in", "log somebody out", "another name"
+ACTIONS = (EXTEND, ADD_USER, REMOVE_USER, RENAME)
+
+
+def ask_what_to_reserve(
+    client: ReservationClient, gpu_type: str, gpus: int | None, hours: float | None
+) -> tuple[str, int, float]:
+    """Asks for whatever of the GPU type, their number and the hours is not given, beside what is free now."""
+    if not gpu_type or gpus is None:
+        found = client.availability(gpu_type)
+        if not gpu_type:
+            gpu_type = _asked_type(found)
+        if gpus is None:
+            gpus = _asked_count(next((one for one in found if one.get("gpu_type") == gpu_type), {}))
+    return gpu_type, gpus, hours if hours is not None else asked_hours("How long", HOURS, DEFAULT_HOURS)
+
+
+def agree() -> None:
+    """Asks if what was just shown is to be reserved; leaves the command if it is not."""
+    typer.confirm("Reserve this?", default=True, abort=True, err=True)
+
+
+def asked_hours(question: str, presets: Sequence[float], default: float) -> float:
+    """Asks for a number of hours: one of the presets, or another."""
+    texts = [f"{hours_text(hours)}{' (default)' if hours == default else ''}" for hours in presets]
+    place = pick(question, [*texts, "another time"], presets.index(default))
+    if place < len(presets):
+        return presets[place]
+    return ask("Hours, such as 1.5", _hours, "is no number of hours; 5 minutes are 0.0833")
+
+
+def ask_change(reservation: Fields) -> dict[str, Any]:
+    """Asks how a reservation is to change; returns the options of `reservations edit` that do it."""
+    action = ACTIONS[pick(f"What is to change of {reservation.get('name') or reservation.get('id')}", ACTIONS)]
+    if action == EXTEND:
+        return {"more": asked_hours("How much more", EXTENSIONS, EXTENSIONS[0])}
+    if action == ADD_USER:
+        return {"add_user": [str(typer.prompt("Who, and their public keys (NAME=FILE)", err=True))]}
+    if action == REMOVE_USER:
+        users = [str(user) for user in reservation.get("users") or []]
+        if not users:
+            raise InputError("nobody may log in, so nobody can be logged out")
+        return {"remove_user": [users[pick("Who", users)]]}
+    return {"name": str(typer.prompt("The new name", err=True))}
+
+
+def _asked_type(found: Sequence[Fields]) -> str:
+    """Shows the types with numbers, and asks for one by its number or name."""
+    names = [str(one.get("gpu_type")) for one in found]
+    if not names:
+        raise InputError("the pool has no GPU type that could be reserved; `wavepool avail` lists them")
+    if len(names) == 1:
+        say(f"the GPUs are {names[0]}")
+        return names[0]
+    rows = [(str(number), *availability_row(one)) for number, one in enumerate(found, 1)]
+    notes.print(table_of(("", *AVAILABILITY_COLUMNS), rows))
+    by_name = {name.casefold(): name for name in names}
+    by_number = {str(number): name for number, name in enumerate(names, 1)}
+    # What is free now comes first to mind.
+    free = next((place for place, one in enumerate(found, 1) if one.get("free_gpus")), 1)
+    known = by_name | by_number
+    rule = f"is none of {', '.join(names)}, and no number from 1 to {len(names)}"
+    return ask("Which GPU", lambda text: known.get(text.casefold()), rule, str(free))
+
+
+def _asked_count(one: Fields) -> int:
+    waits = dict(zip(SIZES, availability_row(one)[-len(SIZES) :], strict=True))
+    for size, wait in waits.items():
+        say(f"{size} GPU{'s' if size > 1 else ''}{f'  wait: {wait}' if wait else ''}")
+    sizes = {str(size): size for size in SIZES}
+    return ask("How many GPUs", sizes.get, f"is none of {', '.join(sizes)}", "1")
+
+
+def _hours(text: str) -> float | None:
+    try:
+        hours = float(text)
+    except ValueError:
+        return None
+    return hours if math.isfinite(hours) and hours > 0 else None

@@ -1,0 +1,163 @@
+"""`gpu-dev`: the names and options that scripts for gpu-dev have, translated to those of `wavepool`, which then runs.
+
+The tables below are all there is: commands, options with another name, options that have nothing to do here, and those
+whose subject does not exist here. What is in none of them reaches `wavepool` as it is, which explains what it does not
+know.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from wavepool_client.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+COMMANDS: dict[str, tuple[str, ...]] = {
+    "reserve": ("reserve",),
+    "list": ("reservations", "list"),
+    "show": ("reservations", "show"),
+    "connect": ("connect",),
+    "cancel": ("cancel",),
+    "edit": ("reservations", "edit"),
+    "avail": ("avail",),
+    "availability": ("avail",),
+    "status": ("status",),
+    "queue-status": ("queue-status",),
+    "submit": ("run",),
+    "login": ("login",),
+    "help": ("--help",),
+}
+RENAMED = {"submit": {"--runtime": "--dir"}}
+"""Options with another name, by command."""
+UNNEEDED = frozenset(
+    {"--no-persist", "--no-persistent-disk", "--ignore-no-persist", "--recreate-env", "--details", "--no-build"}
+)
+"""Flags that ask for what is so anyway: no home is kept, every home is new, and lists have all columns."""
+_IMAGES = "there are no images of your own yet"
+_ONE_MACHINE = "a reservation is on one machine: 1, 2, 4 or 8 GPUs"
+_LABELS = "machines have no labels for reservations; `wavepool avail` lists GPU types"
+_JUPYTER = (
+    "there is no Jupyter yet: start it in the session, and reach it with "
+    "`wavepool connect ID -- -L 8888:localhost:8888 -N`"
+)
+MISSING = {
+    "--jupyter": _JUPYTER,
+    "--enable-jupyter": _JUPYTER,
+    "--disable-jupyter": "there is no Jupyter yet",
+    "--dockerfile": _IMAGES,
+    "--dockerimage": _IMAGES,
+    "--preserve-entrypoint": _IMAGES,
+    "--distributed": _ONE_MACHINE,
+    "-d": _ONE_MACHINE,
+    "--node-label": _LABELS,
+    "-l": _LABELS,
+    "--disk": "there are no disks yet: homes are removed at the end; say `--disk none`, or leave it out",
+    "--ref": "nothing is checked out for you: copy your tree with `wavepool run --dir DIR -- COMMAND`",
+    "--spot": "whether machines are spot is the operator's choice",
+}
+MISSING_COMMANDS = {
+    "disk": "there are no disks yet: homes are removed at the end; copy what you need with `scp` or `rsync`",
+    "setup": "name the gateway with `wavepool config set NAME --url URL --use`, then `wavepool login`",
+    "repro": "nothing is checked out for you: use `wavepool run --dir DIR -- COMMAND`",
+}
+STATES = {"pending": "queued"}
+DEFAULT_HOURS = "8"
+"""What gpu-dev takes if a script does not say how long."""
+CONFIG_HELP = (
+    "`wavepool config get` shows the gateway and user; `wavepool config ssh-include enable|disable` is as in gpu-dev"
+)
+
+
+def translated(words: Sequence[str], *, on_terminal: bool) -> list[str]:
+    """The words for `wavepool` that do what these do for `gpu-dev`; raises InputError for what does not exist here."""
+    if not words or words[0] in {"--help", "-h"}:
+        return ["--help"]
+    if words[0] == "--version":
+        return ["--version"]
+    command, *rest = words
+    if command in MISSING_COMMANDS:
+        raise InputError(f"gpu-dev {command}: {MISSING_COMMANDS[command]}")
+    if command == "config":
+        return _config(rest)
+    if command not in COMMANDS:
+        raise InputError(f"gpu-dev {command}: there is no such command; it has {', '.join(sorted(COMMANDS))}, config")
+    place = rest.index("--") if "--" in rest else len(rest)
+    own, passed_on = rest[:place], rest[place:]
+    options = _options(command, own)
+    if command in {"reserve", "submit"} and "--help" not in own:
+        options += _default_hours(command, own, on_terminal=on_terminal)
+    return [*COMMANDS[command], *options, *passed_on]
+
+
+def main() -> None:
+    """Runs the `wavepool` command for these words, and exits with its status."""
+    from wavepool_client.main import main as wavepool  # noqa: PLC0415 - nothing is imported for a word that is wrong
+
+    try:
+        words = translated(sys.argv[1:], on_terminal=sys.stdin.isatty() and sys.stderr.isatty())
+    except InputError as error:
+        sys.stderr.write(f"{error}\n")
+        sys.exit(error.exit_code)
+    sys.argv = ["wavepool", *words]
+    wavepool()
+
+
+def _options(command: str, words: Sequence[str]) -> list[str]:
+    """The words of a command, with its options by our names."""
+    found: list[str] = []
+    left = list(words)
+    while left:
+        word = left.pop(0)
+        name, equals, value = word.partition("=") if word.startswith("--") else (word, "", "")
+        if name in UNNEEDED:
+            continue
+        if name == "--disk" and (value or (left[0] if left else "")).casefold() == "none":
+            del left[: 0 if equals else 1]
+            continue
+        if name in MISSING and not _is_ours(command, name):
+            raise InputError(f"gpu-dev {command} {name}: {MISSING[name]}")
+        if name in {"--status", "-s"} and command == "list":
+            value = value or (left.pop(0) if left else "")
+            found += [name, ",".join(dict.fromkeys(STATES.get(state, state) for state in value.split(",")))]
+            continue
+        if name == "--add-user":
+            value = value or (left.pop(0) if left else "")
+            # Its names are those of GitHub; ours may also be a user here, with `=` or `:`.
+            found += [name, value if not value or set(value) & set("=:") else f"github:{value}"]
+            continue
+        if name == "--all" and command == "list":
+            found += ["--status", "all"]
+            continue
+        found.append(f"{RENAMED.get(command, {}).get(name, name)}{equals}{value}")
+    return found
+
+
+def _is_ours(command: str, name: str) -> bool:
+    """True for short options that mean something else in some commands."""
+    return name in {"-d", "-l"} and command not in {"reserve", "submit"}
+
+
+def _default_hours(command: str, words: Sequence[str], *, on_terminal: bool) -> list[str]:
+    """On a terminal `reserve` asks; elsewhere it is what gpu-dev takes."""
+    is_given = any(word in {"--hours", "-h"} or word.startswith(("--hours=", "-h")) for word in words)
+    asks = command == "reserve" and on_terminal and "--no-interactive" not in words
+    return [] if is_given or asks else ["--hours", DEFAULT_HOURS]
+
+
+def _config(words: Sequence[str]) -> list[str]:
+    match list(words):
+        case ["show"] | []:
+            return ["config", "get"]
+        case ["ssh-include", *rest]:
+            return ["config", "ssh-include", *rest]
+        case ["set", "github_user", name]:
+            return ["keys", "claim", name]
+        case _:
+            raise InputError(f"gpu-dev config {' '.join(words)}: {CONFIG_HELP}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,87 @@
+"""Explains a reservation: why it is as it is, what came last, and what to do; pure, and tolerant of missing fields."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from wavepool_client.text.reservations import gpus_text, host_name, narrate_reservation, show_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime, tzinfo
+
+    from wavepool_client.http.event_stream import Event
+
+Fields = dict[str, Any]
+
+LAST_EVENTS = 20
+_ASKED_FOR = ("why", "place", "until", "ended", "steps", "users", "last login", "out of memory", "not held back")
+
+
+def explanation(
+    one: Fields, events: Sequence[Event], machine: Fields, now: datetime, zone: tzinfo | None = None
+) -> list[str]:
+    """The lines about one reservation; `machine` is empty if it has none, or if you may not see it."""
+    rows = dict(show_rows(one, now, zone))
+    lines = [f"{one.get('id')} ({one.get('name')}) is {one.get('state')}: {gpus_text(one)}"]
+    lines += [f"  {name}: {rows[name]}" for name in _ASKED_FOR if name in rows]
+    if machine:
+        why = str(machine.get("reason") or "")
+        lines.append(
+            f"  machine: {machine.get('id')} is {str(machine.get('state')).lower()}{f': {why}' if why else ''}"
+        )
+    lines += [
+        "last events:",
+        *(f"  {event.status:<16} {narrate_reservation(event)}" for event in events[-LAST_EVENTS:]),
+    ]
+    return [*lines, "what to do:", *(f"  {text}" for text in advice(one))]
+
+
+def advice(one: Fields) -> list[str]:
+    """What its owner can do now, the best first."""
+    state, reservation_id = str(one.get("state")), one.get("id")
+    said = {
+        "queued": [
+            "wait: wavepool reservations show ID -f",
+            "see what is free now: wavepool avail; fewer GPUs, or --fallback-gpu TYPE, may start at once",
+            "give it up: wavepool cancel ID",
+        ],
+        "preparing": [
+            "wait: wavepool reservations show ID -f; nothing is charged before it is active",
+            "more time can be added already: wavepool extend ID HOURS",
+        ],
+        "active": _active_advice(one),
+        "expiring": ["copy what you need now: its session lives for two more minutes, and no time can be added"],
+        "expired": ["reserve again: wavepool reserve; its home is removed"],
+        "cancelled": ["reserve again: wavepool reserve; its home is removed"],
+        "failed": [
+            "reserve again: wavepool reserve; it was our fault, and what was charged is given back",
+            "if it fails again, tell the operator the id and the reason above",
+        ],
+    }.get(state, [f"wavepool reservations show ID; this version knows no state {state!r}"])
+    return [text.replace("ID", str(reservation_id), 1) for text in said]
+
+
+def refusal_lines(one: Fields, offered: Sequence[str]) -> list[str]:
+    """Why ssh may have ended with 255; `offered` are the private keys that it was given."""
+    state = str(one.get("state"))
+    if state != "active":
+        why = f" ({one['message']})" if one.get("message") else ""
+        return [f"the reservation is {state}{why}, so nobody can log in: {advice(one)[0]}"]
+    users = ", ".join(map(str, one.get("users") or [])) or "nobody"
+    keys = ", ".join(offered) or "none"
+    return [
+        "ssh ended with 255: it could not log in, its connection broke, or the command itself ended so",
+        f"  if it said `Permission denied`: keys of these may log in: {users}; yours were {keys} and the agent's",
+        f"  add yours with: wavepool reservations edit {one.get('id')} --add-user NAME=FILE.pub",
+        f"  if the connection broke, connect again: wavepool connect {host_name(str(one.get('id')))}",
+    ]
+
+
+def _active_advice(one: Fields) -> list[str]:
+    found = ["connect: wavepool connect ID"]
+    if not one.get("last_login_at"):
+        found.append("log in soon: a reservation that nobody uses is ended after an hour, or the operator's time")
+    if one.get("oom_count"):
+        found.append("use less memory, or more GPUs: a session's memory is its share of the machine")
+    return [*found, "more time: wavepool extend ID HOURS"]

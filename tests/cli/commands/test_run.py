@@ -1,0 +1,152 @@
+"""`wavepool run` with an ssh that runs commands on this machine, and the real rsync."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import signal
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import psutil
+import pytest
+
+from tests.cli.conftest import Answer, Stream
+from tests.cli.invocation import wavepool
+from tests.cli.reservation_scenes import ACTIVE, ID, ONE, QUEUED, RESERVATIONS, STORY, introduce
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.cli.conftest import ScriptedGateway
+
+SSH = """#!/bin/sh
+while :; do case $1 in -F) shift 2;; -T) shift;; *) break;; esac; done
+shift
+export HOME={home} SHELL=/bin/sh
+cd "$HOME"
+exec setsid -w sh -c "$*"
+"""
+
+
+@pytest.fixture(autouse=True)
+def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, gateway: ScriptedGateway) -> Path:
+    """The home in the session."""
+    introduce(tmp_path, monkeypatch, gateway)
+    gateway.on("POST", f"{ONE}/cancel", Answer({**ACTIVE, "state": "expiring"}, 202))
+    home = tmp_path / "session"
+    home.mkdir()
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    (programs / "ssh").write_text(SSH.format(home=shlex.quote(str(home))))
+    (programs / "ssh").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
+    return home
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    folder = tmp_path / "my project"
+    folder.mkdir()
+    (folder / "input").write_text("41\n")
+    return folder
+
+
+def process(*words: str) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-m", "wavepool_client.main", "run", *words]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+def cancels(gateway: ScriptedGateway) -> int:
+    return len(gateway.asked("POST", f"{ONE}/cancel"))
+
+
+def test_the_exit_status_is_the_commands_and_the_reservation_is_given_back(gateway: ScriptedGateway) -> None:
+    with process("-g", "2", "--", "echo out; echo err >&2; exit 7") as run:
+        out, err = run.communicate(timeout=60)
+    assert (run.returncode, out) == (7, b"out\n")
+    assert b"err\n" in err
+    assert cancels(gateway) == 1
+    [asked] = gateway.asked("POST", RESERVATIONS)
+    assert (asked.body["hours"], asked.body["gpu_count"]) == (1.0, 2)
+
+
+def test_several_words_are_a_program_with_its_arguments() -> None:
+    with process("--", "printf", "%s|", "a b", "$HOME", "it's") as run:
+        assert run.communicate(timeout=60)[0] == b"a b|$HOME|it's|"
+
+
+def test_a_folder_goes_there_and_its_results_come_back(project: Path, session: Path) -> None:
+    (project / "newer").write_text("before")
+    line = "cat input; echo 42 > output; echo there > newer; touch -d 2001-01-01 newer"
+    run = wavepool("run", "--dir", str(project), "--", line)
+    assert run.status == 0
+    assert (session / "submit-aaaaaaaa" / "output").read_text() == "42\n"
+    assert (project / "output").read_text() == "42\n"
+    assert (project / "newer").read_text() == "before", "what is newer here is kept"
+
+
+def test_a_failed_command_has_results_too_and_no_pull_leaves_them(project: Path) -> None:
+    for words, came in ((("--no-pull",), False), ((), True)):
+        run = wavepool("run", "--dir", str(project), *words, "--", "echo 1 > output; exit 3")
+        assert (run.status, (project / "output").exists()) == (3, came)
+
+
+def test_a_copy_in_part_starts_no_command(project: Path, session: Path, gateway: ScriptedGateway) -> None:
+    (session / "submit-aaaaaaaa").mkdir()
+    (session / "submit-aaaaaaaa" / "input").mkdir()
+    (session / "submit-aaaaaaaa" / "input" / "in the way").touch()
+    run = wavepool("run", "--dir", str(project), "--", f"touch {session}/started")
+    assert (run.status, "only in part" in run.err) == (3, True)
+    assert not (session / "started").exists()
+    assert cancels(gateway) == 1
+
+
+def test_results_in_part_are_said_and_are_no_success(project: Path, gateway: ScriptedGateway) -> None:
+    (project / "results").mkdir()
+    (project / "results" / "in the way").touch()
+    run = wavepool("run", "--dir", str(project), "--", "rm -r results; touch results")
+    assert (run.status, "copied back only in part" in run.err) == (3, True)
+    assert cancels(gateway) == 1
+
+
+def test_keep_alive_keeps_it_and_says_how_to_go_on(gateway: ScriptedGateway) -> None:
+    run = wavepool("run", "--keep-alive", "--", "true")
+    assert (run.status, cancels(gateway)) == (0, 0)
+    assert f"wavepool cancel {ID}" in run.err
+
+
+def test_one_that_is_not_active_in_time_is_cancelled(gateway: ScriptedGateway) -> None:
+    gateway.only("GET", ONE, Answer(QUEUED))
+    gateway.only("GET", f"{ONE}/events", Stream(STORY[:2]))
+    run = wavepool("run", "--timeout", "0", "--", "true")
+    assert (run.status, "is not active after 0 minutes" in run.err) == (3, True)
+    assert cancels(gateway) == 1
+
+
+def test_one_that_ends_under_the_command_is_said(gateway: ScriptedGateway) -> None:
+    over = {**ACTIVE, "state": "expired", "message": "Its time is up."}
+    gateway.only("GET", ONE, Answer(ACTIVE), Answer(over))
+    run = wavepool("run", "--", "exit 255")
+    assert run.status == 3
+    assert "ended under the command: it is expired (Its time is up.)" in run.err
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_ctrl_c_ends_the_command_then_cancels(gateway: ScriptedGateway, session: Path, number: signal.Signals) -> None:
+    with process("--", "trap 'echo ended > ended; exit' INT; echo $$; while :; do sleep 1; done") as run:
+        assert run.stdout is not None
+        there = psutil.Process(int(run.stdout.readline()))
+        run.send_signal(number)
+        run.communicate(timeout=60)
+    assert run.returncode == 130
+    assert (session / "ended").read_text() == "ended\n"
+    assert not there.is_running()
+    assert cancels(gateway) == 1
+
+
+@pytest.mark.parametrize("words", [(), ("--",), ("--dir", "/nowhere", "--", "true")])
+def test_wrong_words_reserve_nothing(gateway: ScriptedGateway, words: tuple[str, ...]) -> None:
+    assert wavepool("run", *words).status == 2
+    assert gateway.requests == []

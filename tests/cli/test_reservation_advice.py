@@ -1,0 +1,50 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from wavepool_client.http.event_stream import Event
+from wavepool_client.reservation_client import ALIVE, OVER
+from wavepool_client.text.reservation_advice import LAST_EVENTS, advice, explanation, refusal_lines
+
+NOW = datetime(2026, 11, 26, 20, 0, tzinfo=UTC)
+ID = "res_01KB9X2F00AAAAAAAAAAAAAAAA"
+ONE: dict[str, Any] = {"id": ID, "name": "training", "gpu_count": 8, "gpu_type": "MI300X", "users": ["ada", "bob"]}
+
+
+@pytest.mark.parametrize("state", [*ALIVE, *OVER, "of a newer version"])
+def test_every_state_has_advice_that_names_the_reservation_or_a_command(state: str) -> None:
+    said = advice({**ONE, "state": state})
+    assert said
+    assert all("ID" not in text for text in said)
+    assert any("wavepool" in text or "copy" in text for text in said)
+
+
+def test_an_explanation_says_why_where_it_stands_and_what_its_machine_had() -> None:
+    waits = {**ONE, "state": "queued", "message": "8 GPUs are reserved.", "position": 2, "eta_p50": 90.0}
+    lines = explanation(waits, [Event(1, "QUEUED", {"message": "Waiting."})], {}, NOW)
+    assert lines[:3] == [
+        f"{ID} (training) is queued: 8 x MI300X",
+        "  why: 8 GPUs are reserved.",
+        "  place: position 2, likely in 1 min 30 s",
+    ]
+    assert "  QUEUED           Waiting." in lines
+    machine = {"id": "mach_1", "state": "LOST", "reason": "Its provider took it back."}
+    failed = explanation({**ONE, "state": "failed"}, [], machine, NOW)
+    assert "  machine: mach_1 is lost: Its provider took it back." in failed
+
+
+def test_only_the_last_events_are_shown() -> None:
+    events = [Event(seq, "STEP", {"name": f"step-{seq}"}) for seq in range(1, 31)]
+    lines = "\n".join(explanation({**ONE, "state": "active"}, events, {}, NOW))
+    assert ("step-10 " in lines, "step-11 " in lines, lines.count("STEP")) == (False, True, LAST_EVENTS)
+
+
+def test_a_login_that_failed_names_who_may_and_which_keys_were_tried() -> None:
+    said = "\n".join(refusal_lines({**ONE, "state": "active"}, ["/home/ada/.ssh/id_rsa"]))
+    assert "may log in: ada, bob; yours were /home/ada/.ssh/id_rsa" in said
+    assert "--add-user" in said
+    [over] = refusal_lines({**ONE, "state": "expired", "message": "Its time was up."}, [])
+    assert over.startswith("the reservation is expired (Its time was up.), so nobody can log in: reserve again")
