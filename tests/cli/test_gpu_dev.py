@@ -76,9 +76,7 @@ def test_an_option_for_what_does_not_exist_says_so(option: str) -> None:
         translated(["reserve", option, "x"], on_terminal=False)
 
 
-@pytest.mark.parametrize(
-    "words", [*([name] for name in MISSING_COMMANDS), ["nap"], ["config", "set", "github_user"]]
-)
+@pytest.mark.parametrize("words", [*([name] for name in MISSING_COMMANDS), ["nap"], ["config", "set", "github_user"]])
 def test_a_command_that_does_not_exist_says_what_to_use(words: list[str]) -> None:
     with pytest.raises(InputError, match=f"gpu-dev {words[0]}.*: "):
         translated(words, on_terminal=False)

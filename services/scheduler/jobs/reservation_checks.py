@@ -119,9 +119,12 @@ def extension_of(seconds: int, reservation: Reservation, limits: ReservationLimi
     return duration
 
 
-def is_named(job_id: str, name: str, host: str) -> bool:
-    """True if a host's name is that of the reservation: its own, its id, or `wp-` and a beginning or end of that."""
-    if host in {name, job_id}:
+def is_named(job_id: str, host: str) -> bool:
+    """True if a host's name is that of the reservation: its id, or `wp-` and a beginning or end of that.
+
+    Not its name: another person could give that to a reservation with your key, and have you log in there.
+    """
+    if host == job_id:
         return True
     wanted = host.lower().removeprefix(_HOST_PREFIX)
     own = job_id.lower().rpartition("_")[2]

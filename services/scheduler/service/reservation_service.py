@@ -207,11 +207,7 @@ class ReservationServicer(reservations_pb2_grpc.ReservationServiceServicer):
             for key in _reservation_of(job).keys
             if key.line == line
         ]
-        named = [
-            (job, key)
-            for job, key in opened
-            if not request.host or is_named(job.job_id, _reservation_of(job).name, request.host)
-        ]
+        named = [(job, key) for job, key in opened if not request.host or is_named(job.job_id, request.host)]
         if not named:
             raise KeyOpensNothingError(request.host if opened else "")
         job, key = named[-1]
