@@ -23,7 +23,7 @@ from wavepool_client.ssh.access import remember_identity
 from wavepool_client.ssh.keys import keys_for
 from wavepool_client.terminal.output import notes, print_json, results, say
 from wavepool_client.terminal.progress import shown_on
-from wavepool_client.text.reservations import GIVEN, added_key_text, narrate_reservation, quote_text
+from wavepool_client.text.reservations import added_key_texts, narrate_reservation, note_texts, quote_text
 
 if TYPE_CHECKING:
     from wavepool_client.ssh.keys import Keys
@@ -138,11 +138,8 @@ def _interrupted(client: ReservationClient, reservation_id: str) -> None:
 
 def _tell_found(made: dict[str, Any], *, verbose: bool) -> None:
     """Says what Wavepool has to say about keys that it found."""
-    for note in made.get("notes") or []:
-        say(str(note))
-    for one in (made.get("added_keys") or []) if verbose else []:
-        if one.get("origin") != GIVEN:
-            say(added_key_text(one))
+    for text in [*note_texts(made), *(added_key_texts(made, given=False) if verbose else ())]:
+        say(text)
 
 
 def _tell_keys(keys: Keys) -> None:

@@ -63,17 +63,17 @@ async def test_who_belongs_passes(
     assert (github.asked, github.authorizations) == ([(path, answer[0])], ["Bearer ghp_secret"])
 
 
-@pytest.mark.parametrize(
-    ("team", "repository", "path", "answer", "named"),
-    [
-        ("lab/gpu", "", MEMBERSHIP, (404, {}), "be a member of lab/gpu"),
-        ("lab/gpu", "", MEMBERSHIP, (200, {"state": "pending"}), "be a member of lab/gpu"),
-        ("lab/gpu", "", MEMBERSHIP, (200, {}), "be a member of lab/gpu"),
-        ("lab", "", MEMBER, (404, {}), "be a member of lab"),
-        ("", "lab/kernels", PERMISSION, (200, {"permission": "read"}), "have write access to lab/kernels"),
-        ("", "lab/kernels", PERMISSION, (200, {"permission": "none"}), "have write access to lab/kernels"),
-    ],
-)
+OUTSIDERS: list[tuple[str, str, str, tuple[int, dict[str, str]], str]] = [
+    ("lab/gpu", "", MEMBERSHIP, (404, {}), "be a member of lab/gpu"),
+    ("lab/gpu", "", MEMBERSHIP, (200, {"state": "pending"}), "be a member of lab/gpu"),
+    ("lab/gpu", "", MEMBERSHIP, (200, {}), "be a member of lab/gpu"),
+    ("lab", "", MEMBER, (404, {}), "be a member of lab"),
+    ("", "lab/kernels", PERMISSION, (200, {"permission": "read"}), "have write access to lab/kernels"),
+    ("", "lab/kernels", PERMISSION, (200, {"permission": "none"}), "have write access to lab/kernels"),
+]
+
+
+@pytest.mark.parametrize(("team", "repository", "path", "answer", "named"), OUTSIDERS)
 async def test_who_does_not_belong_is_refused_with_the_name_of_the_team(
     github: LocalGithub,
     token_file: Path,
