@@ -11,7 +11,7 @@ from wavepool_client.exit_codes import ExitCode
 from wavepool_client.ssh.access import remember_identity
 from wavepool_client.terminal.output import notes, say
 from wavepool_client.terminal.progress import shown_on
-from wavepool_client.text.reservations import GIVEN, added_key_text, narrate_reservation
+from wavepool_client.text.reservations import added_key_texts, narrate_reservation, note_texts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -56,11 +56,8 @@ def start(
 
 def _tell_found(made: dict[str, Any], *, verbose: bool) -> None:
     """Says what Wavepool has to say about keys that it found."""
-    for note in made.get("notes") or []:
-        say(str(note))
-    for one in (made.get("added_keys") or []) if verbose else []:
-        if one.get("origin") != GIVEN:
-            say(added_key_text(one))
+    for text in [*note_texts(made), *(added_key_texts(made, given=False) if verbose else ())]:
+        say(text)
 
 
 def show_until_active(client: ReservationClient, reservation_id: str, within_seconds: float | None = None) -> None:
