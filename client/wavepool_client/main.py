@@ -30,9 +30,9 @@ class _Commands(TyperGroup):
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ANN401, ARG002 - typer has its own copy of click
         """The subcommand with this name; None if there is none."""
-        for names, add in _PARTS:
+        for names, add in PARTS:
             if cmd_name in names and cmd_name not in self.commands:
-                self.commands.update(_made(add))
+                self.commands.update(commands_of(add))
         if cmd_name not in self.commands:
             self._add_all()
         return self.commands.get(cmd_name)
@@ -44,8 +44,8 @@ class _Commands(TyperGroup):
 
     def _add_all(self) -> None:
         found: dict[str, Any] = {}
-        for add in (*(add for _, add in _PARTS), _plug_ins):
-            found |= _made(add)
+        for add in (*(add for _, add in PARTS), _plug_ins):
+            found |= commands_of(add)
         # In the order of the table, whichever was used first.
         self.commands = found
 
@@ -279,14 +279,14 @@ def _plug_ins(app: typer.Typer) -> None:
         installed.load()(app)
 
 
-def _made(add: Callable[[typer.Typer], None]) -> dict[str, Any]:
+def commands_of(add: Callable[[typer.Typer], None]) -> dict[str, Any]:
     """The subcommands that `add` adds, by name."""
     some = typer.Typer(rich_markup_mode="rich", pretty_exceptions_enable=False)
     add(some)
     return dict(typer.main.get_group(some).commands)
 
 
-_PARTS: tuple[tuple[tuple[str, ...], Callable[[typer.Typer], None]], ...] = (
+PARTS: tuple[tuple[tuple[str, ...], Callable[[typer.Typer], None]], ...] = (
     (
         (
             "submit",

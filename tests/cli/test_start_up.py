@@ -31,13 +31,13 @@ def test_reservations_need_nothing_of_submissions_machines_or_services(words: tu
 
 
 def test_the_table_has_just_the_commands_that_are_added() -> None:
-    for names, add in main._PARTS:
-        assert sorted(main._made(add)) == sorted(names)
+    for names, add in main.PARTS:
+        assert sorted(main.commands_of(add)) == sorted(names)
 
 
 def test_every_command_is_listed_and_a_wrong_one_is_corrected() -> None:
     listed = wavepool("--help").out
-    for names, _ in main._PARTS:
+    for names, _ in main.PARTS:
         assert all(f" {name} " in listed for name in names if name != "ssh-proxy")
     assert all(f" {name} " in listed for name in ("up", "doctor", "core"))
     wrong = wavepool("conect")

@@ -165,7 +165,8 @@ def edit(
         reservation_id = str(found["id"])
         if asks:
             wanted |= ask_change(found)
-        more, name, removed = wanted["more"], wanted["name"], wanted["remove_user"] or []
+        more, name = wanted["more"], wanted["name"]
+        removed: list[str] = wanted["remove_user"] or []
         added = [key for text in wanted["add_user"] or () for key in keys_of(text)]
         if name:
             found = client.rename(reservation_id, name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import shlex
 import signal
 import subprocess
@@ -129,7 +130,7 @@ def _make_folder(remote: Remote) -> str:
 
 def _watch(remote: Remote, line: str, folder: str) -> int:
     """Runs a line there with its output here, and returns its exit status; Ctrl-C ends it."""
-    pid_file = f"/tmp/{remote.host}.pid"  # noqa: S108 - the session's own
+    pid_file = f"/tmp/wavepool-run-{secrets.token_hex(8)}"  # noqa: S108 - the session's own
     there = [
         f"cd {shlex.quote(folder)}" if folder else "cd",
         # Programs that write to no terminal hold their output back.
