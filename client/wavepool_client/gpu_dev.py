@@ -123,6 +123,11 @@ def _options(command: str, words: Sequence[str]) -> list[str]:
             value = value or (left.pop(0) if left else "")
             found += [name, ",".join(dict.fromkeys(STATES.get(state, state) for state in value.split(",")))]
             continue
+        if name == "--add-user":
+            value = value or (left.pop(0) if left else "")
+            # Its names are those of GitHub; ours may also be a user here, with `=` or `:`.
+            found += [name, value if not value or set(value) & set("=:") else f"github:{value}"]
+            continue
         if name == "--all" and command == "list":
             found += ["--status", "all"]
             continue
@@ -148,10 +153,8 @@ def _config(words: Sequence[str]) -> list[str]:
             return ["config", "get"]
         case ["ssh-include", *rest]:
             return ["config", "ssh-include", *rest]
-        case ["set", "github_user", *_]:
-            raise InputError(
-                "gpu-dev config set github_user: keys are those of ~/.ssh and the agent, or those of --key"
-            )
+        case ["set", "github_user", name]:
+            return ["keys", "claim", name]
         case _:
             raise InputError(f"gpu-dev config {' '.join(words)}: {CONFIG_HELP}")
 

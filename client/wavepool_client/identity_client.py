@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 API = "/api/v1"
+KEYS = f"{API}/keys"
 
 
 class IdentityClient(GatewayClient):
@@ -90,6 +91,32 @@ class IdentityClient(GatewayClient):
     def revoke_token(self, token_id: str) -> None:
         """Revokes a token for good."""
         self._transport.call("DELETE", f"{API}/tokens/{_quoted(token_id)}")
+
+    def keys(self, user: str = "") -> dict[str, Any]:
+        """Your public SSH keys, or a user's, and the name on GitHub whose keys serve as well."""
+        return self._transport.call("GET", KEYS, query=_of(user))
+
+    def add_key(self, public_key: str, name: str = "", user: str = "") -> dict[str, Any]:
+        """Adds a public SSH key, a line of OpenSSH; without a name, its comment is its name."""
+        body = {"public_key": public_key} | ({"name": name} if name else {})
+        return self._transport.call("POST", KEYS, body=body, query=_of(user))
+
+    def remove_key(self, key: str) -> None:
+        """Forgets a public SSH key; its id or its fingerprint."""
+        self._transport.call("DELETE", f"{KEYS}/{_quoted(key)}")
+
+    def begin_claim(self, github_name: str) -> dict[str, Any]:
+        """A `challenge` to sign with one of the keys of this name on GitHub, and the `fingerprints` of these keys."""
+        return self._transport.call("POST", f"{KEYS}/claims", body={"github_name": github_name})
+
+    def finish_claim(self, github_name: str, challenge: str, signature: str) -> dict[str, Any]:
+        """Makes the name on GitHub yours."""
+        body = {"github_name": github_name, "challenge": challenge, "signature": signature}
+        return self._transport.call("PUT", f"{KEYS}/claims", body=body)
+
+
+def _of(user: str) -> dict[str, str] | None:
+    return {"user": user} if user else None
 
 
 def _quoted(word: str) -> str:

@@ -365,6 +365,7 @@ PARTS: tuple[tuple[tuple[str, ...], Callable[[typer.Typer], None]], ...] = (
     (("users",), _group("users", "users")),
     (("teams",), _group("teams", "teams")),
     (("tokens",), _group("tokens", "tokens")),
+    (("keys",), _group("keys", "keys")),
     (("config",), _group("config", "config")),
     (
         (

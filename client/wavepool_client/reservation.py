@@ -64,15 +64,16 @@ class Reservation:
     ) -> Self:
         """Reserves `gpus` (1, 2, 4 or 8) of one machine for `hours` from the moment when people can log in.
 
-        `keys` are files of public keys; without any, those that `wavepool reserve` takes. Endpoint and token are found
-        as for `wavepool_client.Client`.
+        `keys` are files of public keys, and no others may log in; without any, those that `wavepool reserve` takes.
+        Endpoint and token are found as for `wavepool_client.Client`.
         """
         found = keys_for([Path(key) for key in keys])
         optional = {"gpu_type": gpu_type, "name": name, "queue": queue, "fallback_gpu_types": list(fallback_gpu_types)}
         wanted = {"hours": hours, "gpu_count": gpus, **{field: value for field, value in optional.items() if value}}
         client = ReservationClient(endpoint, token)
         try:
-            made = client.reserve({**wanted, "keys": [{"public_key": line} for line in found.lines]})
+            own = {} if keys else {"own_keys": True}
+            made = client.reserve({**wanted, **own, "keys": [{"public_key": line} for line in found.lines]})
         except BaseException:
             client.close()
             raise
@@ -151,9 +152,13 @@ class Reservation:
         """Adds time to it, once it is prepared or active."""
         self.fields = self._client.extend(self.id, hours)
 
-    def add_user(self, name: str, keys: Path | str) -> None:
-        """Lets somebody log in: `keys` is a file of public keys."""
-        lines = [{"user": name, "public_key": line} for line in lines_of(Path(keys))]
+    def add_user(self, name: str, keys: Path | str | None = None) -> None:
+        """Lets somebody log in, with the public keys in the file `keys`, or with those that Wavepool finds of them.
+
+        Without a file, `name` is a user of this Wavepool, or `github:` and a name on GitHub.
+        """
+        found = [] if keys is None else [{"user": name, "public_key": line} for line in lines_of(Path(keys))]
+        lines = found or [{"user": name}]
         self.fields = self._client.change_users(self.id, lines)
 
     def remove_user(self, name: str) -> None:

@@ -123,7 +123,10 @@ class ReservationClient(GatewayClient):
     def change_users(
         self, reservation_id: str, add: Sequence[Mapping[str, str]] = (), remove: Sequence[str] = ()
     ) -> dict[str, Any]:
-        """Says who may log in: `add` has a `user` and a `public_key` each, `remove` the names of users."""
+        """Says who may log in: `add` has a `user`, a `public_key`, or both each, `remove` the names of users.
+
+        Without a key, those of the user are looked up. The answer has the `added_keys` and `notes`.
+        """
         body = {"add": list(add), "remove": list(remove)}
         return self._transport.call("POST", f"{_path(reservation_id)}/users", body=body)
 

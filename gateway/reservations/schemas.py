@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from datetime import date, datetime, timedelta
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 from wavepool.executor.v1.session_pb2 import SessionKey
 from wavepool.scheduler.v1.reservations_pb2 import ReservationSpec
 
@@ -33,6 +33,16 @@ _Word = Annotated[str, Field(max_length=40)]
 _Person = Annotated[str, Field(max_length=64)]
 
 
+PublicKey = Annotated[
+    str,
+    Field(
+        min_length=1,
+        max_length=MOST_KEY_CHARACTERS,
+        description="One line of OpenSSH, such as `ssh-ed25519 AAAA… alice@laptop`, without options.",
+    ),
+]
+
+
 class State(StrEnum):
     """The state of a reservation."""
 
@@ -53,14 +63,7 @@ class Key(BaseModel):
     user: Annotated[
         _Person, Field(description="1 to 64 letters, digits, or any of `.`, `_`, `@`, `-`; left out: your user's name.")
     ] = ""
-    public_key: Annotated[
-        str,
-        Field(
-            min_length=1,
-            max_length=MOST_KEY_CHARACTERS,
-            description="One line of OpenSSH, such as `ssh-ed25519 AAAA… alice@laptop`, without options.",
-        ),
-    ]
+    public_key: PublicKey
 
 
 class _Wanted(BaseModel):
@@ -107,7 +110,20 @@ class ReservationRequest(_Wanted):
     name: Annotated[
         str, Field(max_length=63, description="1 to 63 lower case letters, digits and hyphens; left out: one is made.")
     ] = ""
-    keys: Annotated[list[Key], Field(min_length=1, max_length=MOST_KEYS)]
+    keys: Annotated[list[Key], Field(max_length=MOST_KEYS, description="Who may log in, with which keys.")] = []
+    own_keys: Annotated[
+        bool | None,
+        Field(
+            strict=True,
+            description="Take all keys that Wavepool finds of you, beside `keys`. Left out: if `keys` is empty.",
+        ),
+    ] = None
+
+    @model_validator(mode="after")
+    def _some_keys(self) -> Self:
+        if self.own_keys is False and not self.keys:
+            raise ValueError("give `keys`, or leave own_keys out: nobody could log in")
+        return self
 
 
 class QuoteRequest(_Wanted):
@@ -156,12 +172,33 @@ class Notified(BaseModel):
     terminals: Annotated[int, Field(description="Terminals that it was written to.")]
 
 
+class AddedUser(BaseModel):
+    """Somebody who may log in: with a key, or with those that Wavepool finds of them."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    user: Annotated[
+        _Person,
+        Field(
+            description="With a key: the name of its user, or yours if left out. Without: the id or name of a user, or "
+            "`github:` and a name on GitHub."
+        ),
+    ] = ""
+    public_key: Annotated[PublicKey | None, Field(description="Left out: the user's keys are looked up.")] = None
+
+    @model_validator(mode="after")
+    def _somebody(self) -> Self:
+        if not self.user and self.public_key is None:
+            raise ValueError("give a user, a public_key, or both")
+        return self
+
+
 class UsersRequest(BaseModel):
     """Who may log in from now on, and who no longer."""
 
     model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"remove": ["bob"]}]})
 
-    add: Annotated[list[Key], Field(max_length=MOST_KEYS, description="Beside the keys that are there.")] = []
+    add: Annotated[list[AddedUser], Field(max_length=MOST_KEYS, description="Beside the keys that are there.")] = []
     remove: Annotated[
         list[_Person], Field(max_length=MOST_KEYS, description="Names; all their keys go, and they are logged out.")
     ] = []
@@ -188,6 +225,20 @@ class Extension(BaseModel):
     hours: float
     at: datetime | None
     by: Annotated[str, Field(description="A user's name.")]
+
+
+class UserKey(BaseModel):
+    """A key that may log in, without the key itself."""
+
+    user: str
+    type: Annotated[str, Field(description="Such as `ssh-ed25519`.")]
+    fingerprint: Annotated[str, Field(description="As OpenSSH shows it, such as `SHA256:…`.")]
+
+
+class AddedKey(UserKey):
+    """A key that may log in now, and where it is from."""
+
+    origin: Annotated[str, Field(description="`given`, `wavepool`, a file, or such as `github.com/alice`.")]
 
 
 class Reservation(BaseModel):
@@ -227,6 +278,7 @@ class Reservation(BaseModel):
     login_user: str | None
     ssh_command: Annotated[str | None, Field(description="What opens a shell there; null unless it is active.")]
     users: Annotated[list[str], Field(description="Who may log in.")]
+    keys: Annotated[list[UserKey], Field(description="With which keys.")]
     oom_count: Annotated[int, Field(description="Processes killed because memory ran out.")]
     last_login_at: datetime | None
     connections: Annotated[int, Field(description="That are open.")]
@@ -234,6 +286,15 @@ class Reservation(BaseModel):
     hold_usd: Annotated[float, Field(description="Credit on hold for it.")]
     cost_usd: Annotated[float, Field(description="Charged so far.")]
     events_url: str
+
+
+class ChangedReservation(Reservation):
+    """A reservation that was made, or whose users were changed."""
+
+    added_keys: Annotated[list[AddedKey], Field(description="The keys of the request.")]
+    notes: Annotated[
+        list[str], Field(description="What is not as it should be, such as a key that is left out and why.")
+    ]
 
 
 class ReservationPage(BaseModel):

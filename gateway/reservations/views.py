@@ -13,12 +13,14 @@ from gateway.words.enum_names import reservation_state_name, start_kind_name
 from gateway.words.machine_figures import machine_figures
 from gateway.words.proto_time import instant_of, milliseconds_of, seconds_of
 from vocabulary.money import dollars_of
+from vocabulary.ssh_keys import Key
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from datetime import datetime
 
     from google.protobuf.duration_pb2 import Duration
+    from wavepool.executor.v1.session_pb2 import SessionKey
 
 RESERVATIONS = "/api/v1/reservations"
 SECONDS_PER_HOUR = 3600
@@ -79,6 +81,10 @@ def reservation_of(reservation: pb.Reservation, names: Mapping[str, str], now: d
         login_user=reservation.login_user or None,
         ssh_command=_command(reservation.reservation_id) if is_active else None,
         users=list(dict.fromkeys(key.user for key in spec.keys)),
+        keys=[
+            schemas.UserKey(user=key.user, type=key.public_key.split(" ")[0], fingerprint=fingerprint_of(key))
+            for key in spec.keys
+        ],
         oom_count=reservation.out_of_memory_kills,
         last_login_at=instant_of(reservation.last_login_time),
         connections=reservation.connections,
@@ -87,6 +93,14 @@ def reservation_of(reservation: pb.Reservation, names: Mapping[str, str], now: d
         cost_usd=dollars_of(reservation.cost_micros),
         events_url=f"{reservation_path(reservation.reservation_id)}/events",
     )
+
+
+def fingerprint_of(key: SessionKey) -> str:
+    """The fingerprint of a key as OpenSSH shows it; empty if it is no key."""
+    try:
+        return Key(key.user, key.public_key).fingerprint
+    except (IndexError, ValueError):
+        return ""
 
 
 def quote_of(quote: pb.QuoteReservationResponse) -> schemas.ReservationQuote:

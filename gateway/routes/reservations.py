@@ -30,6 +30,7 @@ from gateway.http.route_docs import NO_MORE_RESERVATION, RESERVATION_STREAM, WEB
 from gateway.http.rpc_status import problem_of_rpc
 from gateway.http.sse import EventStream, resume_point
 from gateway.reservations import schemas, tunnel
+from gateway.reservations.people_keys import KeyLookup, PeopleKeys, given_keys
 from gateway.reservations.views import (
     OVER,
     availability_of,
@@ -76,13 +77,16 @@ async def reserve(
     sender: TheSender,
     gateway: TheGateway,
     idempotency_key: IdempotencyKey = "",
-) -> schemas.Reservation:
+) -> schemas.ChangedReservation:
     """Put a reservation in the queue. Follow it at its `events_url`. Its time begins once it is active."""
     _check_priority(sender, body.priority)
+    given = schemas.session_keys(body.keys, sender.user_name)
+    takes_own = not given if body.own_keys is None else body.own_keys
+    found = await _lookup(gateway, sender).own(given) if takes_own else given_keys(given)
     request = pb.CreateReservationRequest(
         account_id=sender.account_id,
         user_id=sender.user_id,
-        spec=body.spec(body.name, schemas.session_keys(body.keys, sender.user_name)),
+        spec=body.spec(body.name, found.keys),
         idempotency_key=idempotency_key or str(uuid.uuid4()),
     )
     try:
@@ -90,7 +94,7 @@ async def reserve(
     except grpc.aio.AioRpcError as error:
         raise _refused(error) from error
     response.headers["Location"] = reservation_path(answer.reservation.reservation_id)
-    return await _shown(gateway, answer.reservation)
+    return _changed(await _shown(gateway, answer.reservation), found)
 
 
 @router.post("/reservations/quote", responses=problems(402, 403, 404, 409))
@@ -235,18 +239,22 @@ async def extend(
     return await _shown(gateway, answer.reservation)
 
 
-@router.post("/reservations/{reservation_id}/users", responses=problems(404, 409))
+@router.post("/reservations/{reservation_id}/users", responses=problems(403, 404, 409))
 async def change_users(
     reservation_id: ReservationId, body: schemas.UsersRequest, caller: TheSubmitter, gateway: TheGateway
-) -> schemas.Reservation:
-    """Say who may log in. Whoever may not any more is logged out."""
+) -> schemas.ChangedReservation:
+    """Say who may log in. Whoever may not any more is logged out.
+
+    The keys of people who are named without any are found and checked before anything is changed.
+    """
+    found = await _lookup(gateway, caller).of(body.add, caller.user_name)
     request = pb.UpdateReservationRequest(
         account_ids=_accounts_of(caller),
         reservation_id=reservation_id,
-        add_keys=schemas.session_keys(body.add, caller.user_name),
+        add_keys=found.keys,
         remove_users=body.remove,
     )
-    return await _updated(gateway, request)
+    return _changed(await _updated(gateway, request), found)
 
 
 @router.post("/reservations/{reservation_id}/notify", responses=problems(404, 409))
@@ -320,6 +328,14 @@ def _refused(error: grpc.aio.AioRpcError) -> ProblemError:
     if error.code() is grpc.StatusCode.RESOURCE_EXHAUSTED:
         problem = replace(problem, code=RATE_LIMIT_EXCEEDED)
     return ProblemError(problem)
+
+
+def _lookup(gateway: Gateway, caller: Caller) -> KeyLookup:
+    return KeyLookup(gateway.upstreams.identity, caller.token_id)
+
+
+def _changed(shown: schemas.Reservation, found: PeopleKeys) -> schemas.ChangedReservation:
+    return schemas.ChangedReservation(**shown.model_dump(), added_keys=found.added(), notes=list(found.notes))
 
 
 async def _updated(gateway: Gateway, request: pb.UpdateReservationRequest) -> schemas.Reservation:

@@ -62,6 +62,9 @@ class UserChange(BaseModel):
 
     role: RoleName | None = None
     email: Email | None = None
+    github_name: Annotated[
+        str | None, Field(max_length=39, description="Whose keys there serve for reservations; empty: none.")
+    ] = None
     disabled: Annotated[
         bool | None, Field(strict=True, description="While it is true, none of the user's tokens works.")
     ] = None
@@ -78,6 +81,7 @@ class User(BaseModel):
     create_time: datetime | None
     disable_time: Annotated[datetime | None, Field(description="Set while the user is disabled.")]
     issuer: Annotated[str, Field(description="The identity provider that the user signs in at; empty: none.")]
+    github_name: Annotated[str, Field(description="The user's name on GitHub; empty: not known.")]
 
 
 class UserList(BaseModel):
@@ -116,13 +120,14 @@ async def get_user(user: Reference, caller: TheAccount, gateway: TheGateway) -> 
 
 @router.patch("/{user}", responses=problems(403, 404, 409))
 async def update_user(user: Reference, body: UserChange, admin: TheAdmin, gateway: TheGateway) -> User:
-    """Change a user's role or email, and disable or enable a user; it takes effect within 5 s."""
+    """Change a user's role, email or name on GitHub, and disable or enable a user; it takes effect within 5 s."""
     request = UpdateUserRequest(
         caller_token_id=admin.token_id,
         user=user,
         role=role_number(body.role),
         disabled=body.disabled,
         email=body.email,
+        github_name=body.github_name,
     )
     return user_of((await call(gateway.upstreams.identity.UpdateUser, request)).user)
 
@@ -143,4 +148,5 @@ def user_of(user: identity_pb2.User) -> User:
         create_time=instant_of(user.create_time),
         disable_time=instant_of(user.disable_time),
         issuer=user.issuer,
+        github_name=user.github_name,
     )

@@ -127,6 +127,18 @@ class BillingSettings(ServiceSettings):
     oidc_token_lifetime: Annotated[timedelta, Field(gt=timedelta(0))] = timedelta(hours=12)
     """Time for which the API token of a sign-in works."""
 
+    keys_dir: Path | None = None
+    """Folder with a file `<user>.keys` for each user whose public SSH keys the operator keeps; unset: none."""
+    github_url: str = ""
+    """Where people's public SSH keys are, as `<url>/<name>.keys`, such as https://github.com; empty: off."""
+
+    @field_validator("github_url")
+    @classmethod
+    def _protected_github(cls, value: str) -> str:
+        if value and not is_protected_url(value):
+            raise ValueError("must be an https URL, such as https://github.com; http is for this machine alone")
+        return value
+
     @model_validator(mode="after")
     def _whole_identity_provider(self) -> Self:
         if not self.oidc_issuer:

@@ -11,10 +11,14 @@ BillingError
 ├── HoldExpiredError
 ├── LastAdministratorError
 ├── UserDisabledError
+├── NoKeysError
+├── GithubOffError
+├── KeySourceAwayError
 ├── NotAllowedError
 │   └── ScopeMissingError
 ├── NotFoundError
 │   ├── AccountNotFoundError
+│   ├── KeyNotFoundError
 │   ├── HoldNotFoundError
 │   ├── TeamNotFoundError
 │   ├── NoPriceError
@@ -23,6 +27,8 @@ BillingError
 │   └── UserNotFoundError
 ├── ConflictError
 │   ├── NameTakenError
+│   ├── KeyTakenError
+│   ├── GithubNameTakenError
 │   ├── IdempotencyKeyReusedError
 │   ├── PricePeriodsOverlapError
 │   └── HoldSettledError
@@ -159,6 +165,29 @@ class UserDisabledError(BillingError):
         super().__init__(f"User {name!r} is disabled. An administrator can enable the user again.")
 
 
+class NoKeysError(BillingError):
+    """Somebody has no SSH key in a place; the message says where to add one."""
+
+
+class GithubOffError(BillingError):
+    """Keys from GitHub are off."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "Keys from GitHub are off here. Use `wavepool keys add`; an operator turns them on with BILLING_GITHUB_URL."
+        )
+
+
+class KeySourceAwayError(BillingError):
+    """A place with keys does not answer as it should, and nothing is known from before."""
+
+    def __init__(self, place: str, reason: str, retry_after: timedelta = timedelta(seconds=5)) -> None:
+        super().__init__(
+            f"The keys of {place} cannot be read now: {reason}. Try again later, or use `wavepool keys add` or --key."
+        )
+        self.retry_after = retry_after
+
+
 class NotAllowedError(BillingError):
     """The caller may not do this; the message says who may."""
 
@@ -203,6 +232,13 @@ class UserNotFoundError(NotFoundError):
         super().__init__(f"There is no user {user[:80]!r}.")
 
 
+class KeyNotFoundError(NotFoundError):
+    """There is no such key."""
+
+    def __init__(self, key: str) -> None:
+        super().__init__(f"There is no key {key[:80]!r}.")
+
+
 class TokenNotFoundError(NotFoundError):
     """There is no such token."""
 
@@ -233,6 +269,25 @@ class NameTakenError(ConflictError):
 
     def __init__(self, name: str) -> None:
         super().__init__(f"The name {name!r} is taken. Choose another name.")
+
+
+class KeyTakenError(ConflictError):
+    """Another user has the public key."""
+
+    def __init__(self, fingerprint: str) -> None:
+        super().__init__(
+            f"Another user has the key {fingerprint}, and nobody could tell who logs in with it. Make another with "
+            "`ssh-keygen -t ed25519`; if this one is yours, ask an administrator to remove it there."
+        )
+
+
+class GithubNameTakenError(ConflictError):
+    """Another user has the name on GitHub."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"The GitHub name {name!r} is another user's here. If it is yours, ask an administrator to take it away."
+        )
 
 
 class IdempotencyKeyReusedError(ConflictError):

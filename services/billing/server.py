@@ -36,6 +36,11 @@ from services.billing.alerts.evaluator import Evaluator
 from services.billing.alerts.money_source import MoneySource
 from services.billing.bootstrap import Bootstrap
 from services.billing.config import BillingSettings
+from services.billing.keys.account_keys import AccountKeys
+from services.billing.keys.github_claims import GithubClaims
+from services.billing.keys.github_keys import GithubKeys
+from services.billing.keys.key_files import KeyFiles
+from services.billing.keys.key_resolver import KeyResolver
 from services.billing.ledger_keeper import KEEPING_INTERVAL, LedgerKeeper
 from services.billing.service.alert_service import AlertServicer
 from services.billing.service.billing_service import BillingServicer, Stores
@@ -51,8 +56,10 @@ from services.billing.store.account_store import AccountStore
 from services.billing.store.alert_store import AlertStore
 from services.billing.store.budget_store import BudgetStore, ChargedSums
 from services.billing.store.delivery_store import DeliveryStore
+from services.billing.store.github_store import GithubStore
 from services.billing.store.history_store import HistoryStore
 from services.billing.store.journal import Journal
+from services.billing.store.key_store import KeyStore
 from services.billing.store.ledger_store import LedgerStore
 from services.billing.store.machine_usage_store import MachineUsageStore
 from services.billing.store.money_figures import MoneyFigures
@@ -73,6 +80,7 @@ if TYPE_CHECKING:
     from servicekit.rpc.errors import ErrorMap
     from servicekit.settings.plugins import PluginLives
     from services.billing.identity.caller import Caller
+    from services.billing.keys.key_source import KeySource
 
 log = logging.get_logger(__name__)
 
@@ -84,6 +92,9 @@ ERROR_MAP: ErrorMap = {
     errors.HoldExpiredError: grpc.StatusCode.FAILED_PRECONDITION,
     errors.LastAdministratorError: grpc.StatusCode.FAILED_PRECONDITION,
     errors.UserDisabledError: grpc.StatusCode.FAILED_PRECONDITION,
+    errors.NoKeysError: grpc.StatusCode.FAILED_PRECONDITION,
+    errors.GithubOffError: grpc.StatusCode.FAILED_PRECONDITION,
+    errors.KeySourceAwayError: grpc.StatusCode.UNAVAILABLE,
     errors.NotAllowedError: grpc.StatusCode.PERMISSION_DENIED,
     errors.NotFoundError: grpc.StatusCode.NOT_FOUND,
     errors.ConflictError: grpc.StatusCode.ALREADY_EXISTS,
@@ -139,6 +150,8 @@ def build_stores(db: database.Database, settings: BillingSettings, clock: Clock 
         users=UserStore(db, clock, new_id),
         teams=TeamStore(db, clock, new_id),
         tokens=TokenStore(db, clock, new_id),
+        keys=KeyStore(db, clock, new_id),
+        github=GithubStore(db),
         ledger=LedgerStore(db, journal, clock, new_id, free_micros, charged),
         outside_identities=OutsideIdentityStore(db, clock, new_id),
         postings=PostingStore(db),
@@ -205,7 +218,8 @@ def build_server(settings: BillingSettings, stores: Stores, alerting: Alerting) 
     reports_pb2_grpc.add_ReportServiceServicer_to_server(reporter, server.grpc)
     server.expose("wavepool.billing.v1.BillingService")
     server.expose("wavepool.billing.v1.ReportService")
-    identity_pb2_grpc.add_IdentityServiceServicer_to_server(IdentityServicer(stores, clock), server.grpc)
+    identity = IdentityServicer(stores, clock, *build_keys(settings, stores, clock))
+    identity_pb2_grpc.add_IdentityServiceServicer_to_server(identity, server.grpc)
     server.expose("wavepool.billing.v1.IdentityService")
     prices_pb2_grpc.add_PriceServiceServicer_to_server(prices, server.grpc)
     server.expose("wavepool.billing.v1.PriceService")
@@ -223,6 +237,18 @@ async def _owner(tokens: TokenStore, secret: str) -> Caller | None:
         return await tokens.authenticate(secret)
     except errors.InvalidTokenError:
         return None
+
+
+def build_keys(settings: BillingSettings, stores: Stores, clock: Clock) -> tuple[KeyResolver, GithubClaims | None]:
+    """Builds what finds people's SSH keys, and what finds out whose a name on GitHub is; None if GitHub is off."""
+    sources: list[KeySource] = [AccountKeys(stores.keys)]
+    if settings.keys_dir is not None:
+        sources.append(KeyFiles(settings.keys_dir))
+    if not settings.github_url:
+        return KeyResolver(stores.users, stores.keys, sources, None), None
+    github = GithubKeys(settings.github_url, stores.github, clock)
+    resolver = KeyResolver(stores.users, stores.keys, [*sources, github], github)
+    return resolver, GithubClaims(github, stores.users, stores.github, clock)
 
 
 def build_sign_in(settings: BillingSettings, stores: Stores) -> SignIn | None:

@@ -171,7 +171,13 @@ def build_server(
     tokens = settings.tokens()
     homes = settings.homes_dir or settings.data_dir / "homes"
     sessions = Sessions(
-        session_sandbox, homes, lambda: inventory.current.host, health_check, capabilities.clock, admission
+        session_sandbox,
+        homes,
+        lambda: inventory.current.host,
+        lambda: inventory.current.device,
+        health_check,
+        capabilities.clock,
+        admission,
     )
     server = ExecutorServer(settings, partial(_identified, tokens), admission, runs, sessions, inventory, pool_watch)
     size_set = SizeSet.GPU if capabilities.device.has_own_memory else SizeSet.CPU

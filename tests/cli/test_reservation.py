@@ -76,11 +76,13 @@ def test_users_and_time_change(gateway: ScriptedGateway, tmp_path: Path) -> None
     reservation.extend(1.5)
     reservation.add_user("bob", tmp_path / "bob.pub")
     assert reservation.fields["users"] == ["ada", "bob"]
+    reservation.add_user("github:eve")
     reservation.remove_user("bob")
     reservation.close()
     assert gateway.asked("POST", f"{ONE}/extend")[0].body == {"hours": 1.5}
-    added, removed = (one.body for one in gateway.asked("POST", f"{ONE}/users"))
+    added, looked_up, removed = (one.body for one in gateway.asked("POST", f"{ONE}/users"))
     assert added["add"][0]["user"] == "bob"
+    assert looked_up["add"] == [{"user": "github:eve"}]
     assert removed == {"add": [], "remove": ["bob"]}
     assert gateway.asked("POST", f"{ONE}/cancel") == []
 

@@ -53,6 +53,17 @@ def test_a_queue_may_be_said_to_lend_more_than_the_machines_have_now() -> None:
     assert dict(decided.starts) == {"red-0": "m1"}
 
 
+@BOTH
+def test_where_one_run_may_not_be_stopped_another_gives_way_in_its_place(policy: FairnessPolicy) -> None:
+    older = running(7, "red", timedelta(hours=2))
+    kept = Running("reservation", "red", "m1", NOW - timedelta(hours=1), keeps=True)
+    situation = Situation(GPU_TYPE, two_teams(policy), NOW, [Machine("m1", 8)], [*older, kept], waiting(1, "blue"))
+
+    (stop,) = plan(situation).stops
+
+    assert stop.job_id.startswith("red-running-")
+
+
 def emptiest(rooms: Sequence[tuple[Machine, int]]) -> list[float]:
     return [float(free) for _, free in rooms]
 

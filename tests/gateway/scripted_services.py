@@ -61,6 +61,17 @@ ROLE_SCOPES = {
     identity_pb2.ROLE_ADMIN: [*USER_SCOPES, "operate", "admin"],
 }
 TOKEN = identity_pb2.Token(token_id="tok_9", name="laptop", prefix="wp_us", user_id="user_user", account_id="acc_user")
+KEY = identity_pb2.Key(
+    key_id="key_1", user_id="user_user", name="laptop", type="ssh-ed25519", fingerprint="SHA256:ab/cd+ef"
+)
+RESOLVED = identity_pb2.ResolveKeysResponse(
+    user="demo",
+    keys=[
+        identity_pb2.ResolvedKey(public_key="ssh-ed25519 AAAA", origin="wavepool"),
+        identity_pb2.ResolvedKey(public_key="ssh-ed25519 CCCC", origin="github.com/demo"),
+    ],
+    notes=["github.com does not answer"],
+)
 USER = identity_pb2.User(user_id="user_user", name="ada", role=identity_pb2.ROLE_USER, account_id="acc_user")
 MEMBER = identity_pb2.TeamMember(
     user_id="user_user", user_name="ada", level=identity_pb2.MEMBER_LEVEL_MANAGER, from_sign_in=True
@@ -217,6 +228,7 @@ class ScriptedIdentity(identity_pb2_grpc.IdentityServiceServicer):
     def forget(self) -> None:
         """Returns to the initial state."""
         self.scopes: dict[str, list[str]] = {}
+        self.resolved: dict[str, identity_pb2.ResolveKeysResponse] = {}
         self.visible: dict[str, list[str]] = {}
 
     async def AuthenticateToken(self, request: Any, context: Any) -> identity_pb2.AuthenticateTokenResponse:
@@ -252,6 +264,30 @@ class ScriptedIdentity(identity_pb2_grpc.IdentityServiceServicer):
     async def RevokeToken(self, request: Any, context: Any) -> identity_pb2.RevokeTokenResponse:
         await self.refusals.meet("RevokeToken", request, context)
         return identity_pb2.RevokeTokenResponse()
+
+    async def AddKey(self, request: Any, context: Any) -> identity_pb2.AddKeyResponse:
+        await self.refusals.meet("AddKey", request, context)
+        return identity_pb2.AddKeyResponse(key=KEY)
+
+    async def ListKeys(self, request: Any, context: Any) -> identity_pb2.ListKeysResponse:
+        await self.refusals.meet("ListKeys", request, context)
+        return identity_pb2.ListKeysResponse(keys=[KEY])
+
+    async def RemoveKey(self, request: Any, context: Any) -> identity_pb2.RemoveKeyResponse:
+        await self.refusals.meet("RemoveKey", request, context)
+        return identity_pb2.RemoveKeyResponse()
+
+    async def ResolveKeys(self, request: Any, context: Any) -> identity_pb2.ResolveKeysResponse:
+        await self.refusals.meet("ResolveKeys", request, context)
+        return self.resolved.get(request.person, RESOLVED)
+
+    async def BeginGithubClaim(self, request: Any, context: Any) -> identity_pb2.BeginGithubClaimResponse:
+        await self.refusals.meet("BeginGithubClaim", request, context)
+        return identity_pb2.BeginGithubClaimResponse(challenge="sign this", fingerprints=["SHA256:ab"])
+
+    async def FinishGithubClaim(self, request: Any, context: Any) -> identity_pb2.FinishGithubClaimResponse:
+        await self.refusals.meet("FinishGithubClaim", request, context)
+        return identity_pb2.FinishGithubClaimResponse(user=identity_pb2.User(github_name="alice"))
 
     async def CreateUser(self, request: Any, context: Any) -> identity_pb2.CreateUserResponse:
         await self.refusals.meet("CreateUser", request, context)

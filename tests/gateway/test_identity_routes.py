@@ -133,6 +133,7 @@ async def test_a_change_of_a_user_has_only_what_was_given(gateway: RunningGatewa
     assert not request.HasField("email")
     await gateway.http.patch("/api/v1/users/ada", json={"role": "admin", "email": ""}, headers=ADMIN)
     request = services.refusals.calls["UpdateUser"][-1]
+    assert not request.HasField("github_name")
     assert (request.role, request.HasField("email")) == (identity_pb2.ROLE_ADMIN, True)
     assert not request.HasField("disabled")
 
@@ -168,6 +169,57 @@ async def test_a_refusal_of_billing_is_403_with_its_reason(gateway: RunningGatew
     )
     answer = await gateway.http.put("/api/v1/teams/compilers/members/bob", json={})
     assert (answer.status_code, "Only managers" in answer.json()["detail"]) == (403, True)
+
+
+async def test_keys_are_added_listed_and_removed_by_their_fingerprint(
+    gateway: RunningGateway, services: ScriptedServices
+) -> None:
+    body = {"public_key": "ssh-ed25519 AAAA ada", "name": "laptop"}
+    made = await gateway.http.post("/api/v1/keys", json=body, params={"user": "bob"})
+    listed = await gateway.http.get("/api/v1/keys")
+    removed = await gateway.http.delete("/api/v1/keys/SHA256:ab%2Fcd+ef")
+    assert (made.status_code, made.json()) == (201, listed.json()["keys"][0])
+    assert made.json()["fingerprint"] == "SHA256:ab/cd+ef"
+    assert removed.status_code == 204
+    calls = services.refusals.calls
+    request = calls["AddKey"][-1]
+    assert (request.caller_token_id, request.user, request.public_key, request.name) == (
+        "tok_1",
+        "bob",
+        "ssh-ed25519 AAAA ada",
+        "laptop",
+    )
+    assert calls["RemoveKey"][-1].key == "SHA256:ab/cd+ef"
+
+
+async def test_a_name_on_github_is_claimed_with_a_signature(
+    gateway: RunningGateway, services: ScriptedServices
+) -> None:
+    begun = await gateway.http.post("/api/v1/keys/claims", json={"github_name": "Alice"})
+    assert (begun.status_code, begun.json()["challenge"], begun.json()["fingerprints"]) == (
+        201,
+        "sign this",
+        ["SHA256:ab"],
+    )
+    signed = {"github_name": "Alice", "challenge": "sign this", "signature": "-----BEGIN"}
+    claimed = await gateway.http.put("/api/v1/keys/claims", json=signed)
+    assert (claimed.status_code, claimed.json()) == (200, {"github_name": "alice"})
+    request = services.refusals.calls["FinishGithubClaim"][-1]
+    assert (request.caller_token_id, request.github_name, request.challenge, request.signature) == (
+        "tok_1",
+        "Alice",
+        "sign this",
+        "-----BEGIN",
+    )
+
+
+@pytest.mark.parametrize("body", [{}, {"public_key": ""}, {"public_key": "x" * 20_000}, {"public_key": 1}])
+async def test_a_key_that_is_none_reaches_no_service(
+    gateway: RunningGateway, services: ScriptedServices, body: dict[str, Any]
+) -> None:
+    answer = await gateway.http.post("/api/v1/keys", json=body)
+    assert (answer.status_code, [error["field"] for error in answer.json()["errors"]]) == (422, ["public_key"])
+    assert "AddKey" not in services.refusals.calls
 
 
 NEEDS = [
@@ -227,6 +279,11 @@ NEEDS = [
     ("read", "GET", "/api/v1/metrics/queues"),
     ("manage", "POST", "/api/v1/tokens"),
     ("manage", "GET", "/api/v1/tokens"),
+    ("manage", "POST", "/api/v1/keys"),
+    ("read", "GET", "/api/v1/keys"),
+    ("manage", "DELETE", "/api/v1/keys/SHA256:ab/cd"),
+    ("manage", "POST", "/api/v1/keys/claims"),
+    ("manage", "PUT", "/api/v1/keys/claims"),
     ("read", "GET", "/api/v1/accounts"),
     ("read", "GET", "/api/v1/accounts/ada"),
     ("admin", "POST", "/api/v1/accounts"),
@@ -279,6 +336,9 @@ BODIES = {
     "/api/v1/reservations/res_1/extend": {"hours": 1},
     "/api/v1/reservations/res_1/users": {},
     "/api/v1/reservations/res_1/notify": {"text": "hello"},
+    "/api/v1/keys": {"public_key": "ssh-ed25519 AAAA"},
+    "POST /api/v1/keys/claims": {"github_name": "alice"},
+    "PUT /api/v1/keys/claims": {"github_name": "alice", "challenge": "x", "signature": "x"},
     "/api/v1/users/ada": {},
     "/api/v1/alerts/test": {},
     "/api/v1/billing/grants": {"account_id": "a", "amount_usd": 1},
@@ -300,7 +360,7 @@ async def test_every_route_refuses_a_token_without_its_scope_and_names_it(
         seed = (
             {"problemSlug": "vector-addition", "code": "x"} if path.startswith("/api/submissions/") else {"name": "x"}
         )
-        body = BODIES.get(path, seed)
+        body = BODIES.get(f"{method} {path}", BODIES.get(path, seed))
     answer = await gateway.http.request(method, path, json=body, headers=ADMIN)
     assert answer.status_code == 403, answer.text
     assert f"scope `{scope}`" in answer.text
@@ -322,7 +382,7 @@ async def test_the_list_of_scopes_has_every_route(gateway: RunningGateway) -> No
     }
 
     def generic(path: str) -> str:
-        words = path.split("/")
+        words = path.replace("SHA256:ab/cd", "{key}").split("/")
         kind = {"accounts": "{account}", "users": "{user}", "teams": "{team}"}
         return "/".join(
             kind[words[place - 1]] if place and words[place - 1] in kind else ids.get(word, word)

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import grpc
 import pytest
+from wavepool.billing.v1 import identity_pb2
 from wavepool.scheduler.v1 import reservations_pb2 as pb
 
 from tests.gateway.refusals import refusal
 from tests.gateway.scripted_reservations import HOST_KEY, reservation
 from tests.gateway.scripted_services import ADMIN_TOKEN, OPERATOR_TOKEN, OTHER_TOKEN, USER_TOKEN
+from vocabulary.ssh_keys import Key
 
 if TYPE_CHECKING:
     from tests.gateway.running_gateway import RunningGateway
@@ -28,11 +31,13 @@ BODY: dict[str, Any] = {
     "name": "training",
     "keys": [{"public_key": "ssh-ed25519 AAAA"}, {"user": "bob", "public_key": "ssh-ed25519 BBBB"}],
 }
+FINGERPRINT = Key("", "ssh-ed25519 AAAA").fingerprint
 WRONG_BODIES: list[tuple[dict[str, Any], str]] = [
     ({"hours": 0}, "hours"),
     ({"hours": "1"}, "hours"),
     ({"gpu_count": 0}, "gpu_count"),
-    ({"keys": []}, "keys"),
+    ({"keys": [], "own_keys": False}, "body"),
+    ({"own_keys": 1}, "own_keys"),
     ({"keys": [{"user": "bob"}]}, "keys.0.public_key"),
     ({"priority": 101}, "priority"),
     ({"minutes": 5}, "minutes"),
@@ -57,6 +62,130 @@ async def test_a_reservation_is_made_for_its_user_and_charged_to_the_account_of_
         ("demo", "ssh-ed25519 AAAA"),
         ("bob", "ssh-ed25519 BBBB"),
     ]
+
+
+def pairs(keys: Any) -> list[tuple[str, str]]:
+    return [(key.user, key.public_key) for key in keys]
+
+
+async def test_without_keys_a_reservation_takes_all_that_billing_finds_of_its_user(
+    gateway: RunningGateway, services: ScriptedServices
+) -> None:
+    answer = await gateway.http.post(RESERVATIONS, json={"hours": 1})
+
+    calls = services.refusals.calls
+    assert (calls["ResolveKeys"][-1].caller_token_id, calls["ResolveKeys"][-1].person) == ("tok_1", "")
+    assert pairs(calls["CreateReservation"][-1].spec.keys) == [
+        ("demo", "ssh-ed25519 AAAA"),
+        ("demo", "ssh-ed25519 CCCC"),
+    ]
+    added = [(key["user"], key["fingerprint"], key["origin"]) for key in answer.json()["added_keys"]]
+    assert added[0] == ("demo", FINGERPRINT, "wavepool")
+    assert answer.json()["notes"] == ["github.com does not answer"]
+
+
+async def test_given_keys_are_joined_with_found_ones_only_if_that_is_asked_for_and_each_is_one(
+    gateway: RunningGateway, services: ScriptedServices
+) -> None:
+    given = {"hours": 1, "keys": [{"public_key": "ssh-ed25519 AAAA demo@laptop"}, {"public_key": "ssh-ed25519 BBBB"}]}
+    await gateway.http.post(RESERVATIONS, json=given)
+    assert "ResolveKeys" not in services.refusals.calls
+    answer = await gateway.http.post(RESERVATIONS, json={**given, "own_keys": True})
+    assert pairs(services.refusals.calls["CreateReservation"][-1].spec.keys) == [
+        ("demo", "ssh-ed25519 AAAA demo@laptop"),
+        ("demo", "ssh-ed25519 BBBB"),
+        ("demo", "ssh-ed25519 CCCC"),
+    ]
+    assert [key["origin"] for key in answer.json()["added_keys"]] == ["given", "given", "github.com/demo"]
+
+
+@pytest.mark.parametrize(
+    ("code", "status", "field"),
+    [
+        (grpc.StatusCode.FAILED_PRECONDITION, 422, "keys"),
+        (grpc.StatusCode.UNAVAILABLE, 503, None),
+        (grpc.StatusCode.PERMISSION_DENIED, 403, None),
+    ],
+)
+async def test_who_has_no_key_makes_no_reservation_and_hears_why(
+    gateway: RunningGateway, services: ScriptedServices, code: grpc.StatusCode, status: int, field: str | None
+) -> None:
+    said = "github.com/alice.keys is empty: add a key at …, or `wavepool keys add`"
+    services.refusals.by_method["ResolveKeys"] = refusal(code, said, (), timedelta(seconds=5))
+    answer = await gateway.http.post(RESERVATIONS, json={"hours": 1})
+    assert (answer.status_code, said in answer.json()["detail"]) == (status, True)
+    assert [error["field"] for error in answer.json()["errors"]] == ([field] if field else [])
+    assert "CreateReservation" not in services.refusals.calls
+
+
+@pytest.mark.parametrize(
+    ("code", "status", "notes"),
+    [
+        (grpc.StatusCode.FAILED_PRECONDITION, 202, []),
+        (grpc.StatusCode.UNAVAILABLE, 202, ["why"]),
+        (grpc.StatusCode.PERMISSION_DENIED, 403, None),
+    ],
+)
+async def test_with_a_key_at_hand_only_a_refused_team_keeps_somebody_out(
+    gateway: RunningGateway, services: ScriptedServices, code: grpc.StatusCode, status: int, notes: Any
+) -> None:
+    services.refusals.by_method["ResolveKeys"] = refusal(code, "why", (), timedelta(seconds=5))
+    body = {"hours": 1, "keys": [{"public_key": "ssh-ed25519 BBBB"}], "own_keys": True}
+    answer = await gateway.http.post(RESERVATIONS, json=body)
+    assert (answer.status_code, answer.json().get("notes")) == (status, notes)
+
+
+async def test_people_are_added_by_name_after_their_keys_are_found(
+    gateway: RunningGateway, services: ScriptedServices
+) -> None:
+    found = identity_pb2.ResolveKeysResponse(
+        user="alice@github", keys=[identity_pb2.ResolvedKey(public_key="ssh-ed25519 AAAA", origin="github.com/alice")]
+    )
+    services.identity.resolved["github:alice"] = found
+    add = [{"user": "github:alice"}, {"user": "bob", "public_key": "ssh-ed25519 BBBB"}, {"user": "github:alice"}]
+    answer = await gateway.http.post(f"{ONE}/users", json={"add": add})
+
+    calls = services.refusals.calls
+    assert [call.person for call in calls["ResolveKeys"]] == ["github:alice"]
+    added = pairs(calls["UpdateReservation"][-1].add_keys)
+    assert added == [("bob", "ssh-ed25519 BBBB"), ("alice@github", "ssh-ed25519 AAAA")]
+    assert answer.json()["added_keys"][1] == {
+        "user": "alice@github",
+        "type": "ssh-ed25519",
+        "fingerprint": FINGERPRINT,
+        "origin": "github.com/alice",
+    }
+
+
+@pytest.mark.parametrize(
+    ("code", "status"),
+    [
+        (grpc.StatusCode.NOT_FOUND, 422),
+        (grpc.StatusCode.FAILED_PRECONDITION, 422),
+        (grpc.StatusCode.INVALID_ARGUMENT, 422),
+        (grpc.StatusCode.PERMISSION_DENIED, 403),
+        (grpc.StatusCode.UNAVAILABLE, 503),
+    ],
+)
+async def test_nobody_is_added_if_somebodys_keys_are_not_found(
+    gateway: RunningGateway, services: ScriptedServices, code: grpc.StatusCode, status: int
+) -> None:
+    wrong = (("person", "why"),) if code is grpc.StatusCode.INVALID_ARGUMENT else ()
+    services.refusals.by_method["ResolveKeys"] = refusal(code, "why", wrong, timedelta(seconds=5))
+    body = {"add": [{"user": "eve"}, {"user": "bob", "public_key": "ssh-ed25519 BBBB"}], "remove": ["carl"]}
+    answer = await gateway.http.post(f"{ONE}/users", json=body)
+    assert (answer.status_code, "why" in answer.json()["detail"]) == (status, True)
+    assert [error["field"] for error in answer.json()["errors"]] == (["add"] if status == 422 else [])
+    assert "UpdateReservation" not in services.refusals.calls
+
+
+@pytest.mark.parametrize(("add", "field"), [([{}], "add.0"), ([{"user": f"u{number}"} for number in range(17)], "add")])
+async def test_nobody_and_too_many_people_are_not_looked_up(
+    gateway: RunningGateway, services: ScriptedServices, add: Any, field: str
+) -> None:
+    answer = await gateway.http.post(f"{ONE}/users", json={"add": add})
+    assert (answer.status_code, [error["field"] for error in answer.json()["errors"]]) == (422, [field])
+    assert "ResolveKeys" not in services.refusals.calls
 
 
 async def test_a_reservation_is_shown_with_the_names_that_gpu_dev_uses(gateway: RunningGateway) -> None:
@@ -96,6 +225,7 @@ async def test_a_reservation_is_shown_with_the_names_that_gpu_dev_uses(gateway: 
         "login_user": "dev",
         "ssh_command": "wavepool connect res_01J",
         "users": ["ada"],
+        "keys": [{"user": "ada", "type": "ssh-ed25519", "fingerprint": FINGERPRINT}],
         "oom_count": 1,
         "last_login_at": None,
         "connections": 2,

@@ -61,7 +61,9 @@ def ask_change(reservation: Fields) -> dict[str, Any]:
     if action == EXTEND:
         return {"more": asked_hours("How much more", EXTENSIONS, EXTENSIONS[0])}
     if action == ADD_USER:
-        return {"add_user": [str(typer.prompt("Who, and their public keys (NAME=FILE)", err=True))]}
+        return {
+            "add_user": [str(typer.prompt("Who (NAME, github:NAME, or NAME=FILE with their public keys)", err=True))]
+        }
     if action == REMOVE_USER:
         users = list(map(str, cast("list[object]", reservation.get("users") or [])))
         if not users:

@@ -26,6 +26,7 @@ from wavepool_client.terminal.result_printing import table_of
 from wavepool_client.text.reservations import (
     AVAILABILITY_COLUMNS,
     LIST_COLUMNS,
+    added_key_text,
     availability_row,
     end_text,
     hours_text,
@@ -48,6 +49,7 @@ app = typer.Typer(
 )
 
 STATES = (*ALIVE, *OVER)
+GITHUB = "github:"
 LIST_SECONDS, AVAILABILITY_SECONDS = 2.0, 5.0
 StatusOption = Annotated[
     str,
@@ -136,7 +138,7 @@ def show_reservation(
 @app.command(
     epilog=examples(
         "wavepool reservations edit --extend 2",
-        "wavepool reservations edit training --add-user bob=bob.pub --remove-user eve",
+        "wavepool reservations edit training --add-user bob --add-user github:alice --remove-user eve",
     )
 )
 def edit(
@@ -145,7 +147,11 @@ def edit(
     more: Annotated[float | None, typer.Option("--extend", metavar="HOURS", help="Add so many hours.")] = None,
     add_user: Annotated[
         list[str] | None,
-        typer.Option("--add-user", metavar="NAME=FILE", help="Somebody who may log in, and their public keys."),
+        typer.Option(
+            "--add-user",
+            metavar="NAME[=FILE]",
+            help="Somebody who may log in: a user of this Wavepool, github:NAME, or a name with a file of public keys.",
+        ),
     ] = None,
     remove_user: Annotated[
         list[str] | None, typer.Option("--remove-user", metavar="NAME", help="Somebody who is logged out for good.")
@@ -167,11 +173,12 @@ def edit(
             wanted |= ask_change(found)
         more, name = wanted["more"], wanted["name"]
         removed: list[str] = wanted["remove_user"] or []
-        added = [key for text in wanted["add_user"] or () for key in keys_of(text)]
-        if name:
-            found = client.rename(reservation_id, name)
+        added = [key for text in wanted["add_user"] or () for key in people_of(text)]
         if added or removed:
             found = client.change_users(reservation_id, added, removed)
+            _tell_changes(found)
+        if name:
+            found = client.rename(reservation_id, name)
         if more is not None:
             found = client.extend(reservation_id, more)
     if as_json:
@@ -249,12 +256,26 @@ def states_of(status: str) -> tuple[str, ...]:
     return tuple(words)
 
 
-def keys_of(text: str) -> list[dict[str, str]]:
-    """The keys in `NAME=FILE`, as the gateway takes them; raises InputError."""
+def people_of(text: str) -> list[dict[str, str]]:
+    """The keys in `NAME=FILE`, or somebody whose keys are to be looked up, as the gateway takes them.
+
+    Raises InputError.
+    """
     name, separator, file = text.partition("=")
-    if not separator or not name or not file:
-        raise InputError(f"--add-user: is {text!r}; give a name and a file with public keys, such as bob=bob.pub")
+    if not name or name == GITHUB or (separator and not file):
+        raise InputError(f"--add-user: is {text!r}; give a name such as bob or github:bob, or a file too: bob=bob.pub")
+    if not separator:
+        return [{"user": name}]
+    if name.startswith(GITHUB):
+        raise InputError(f"--add-user: is {text!r}; leave the file out, or give a name without {GITHUB}")
     return [{"user": name, "public_key": line} for line in lines_of(Path(file))]
+
+
+def _tell_changes(changed: dict[str, Any]) -> None:
+    for key in changed.get("added_keys") or []:
+        say(added_key_text(key))
+    for note in changed.get("notes") or []:
+        say(str(note))
 
 
 def _user_id(client: ReservationClient, user: str, endpoint: str | None, token: str | None) -> str:

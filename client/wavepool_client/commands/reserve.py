@@ -60,7 +60,9 @@ QueueOption = Annotated[
 KeyOption = Annotated[
     list[Path] | None,
     typer.Option(
-        "--key", metavar="FILE", help="A public key that may log in; default: those in ~/.ssh and of the agent."
+        "--key",
+        metavar="FILE",
+        help="A public key that may log in; default: those in ~/.ssh, of the agent, and of your user.",
     ),
 ]
 
@@ -109,7 +111,7 @@ def reserve(  # noqa: PLR0913 - an argument for each option
             agree()
         if verbose:
             tell_keys(keys)
-        made = start(client, wanted, name, keys, idempotency_key)
+        made = start(client, wanted, name, keys, idempotency_key, only_these_keys=bool(key), verbose=verbose)
         reservation_id = str(made["id"])
         if not wait:
             _tell(made, as_json=as_json)

@@ -85,7 +85,7 @@ def run(  # noqa: PLR0913 - an argument for each option
         say(quote_text(client.quote(wanted)))
         if verbose:
             tell_keys(keys)
-        reservation_id = str(start(client, wanted, name, keys)["id"])
+        reservation_id = str(start(client, wanted, name, keys, only_these_keys=bool(key), verbose=verbose)["id"])
         with _given_back(client, reservation_id, keep_alive=keep_alive):
             try:
                 show_until_active(client, reservation_id, timeout * 60)

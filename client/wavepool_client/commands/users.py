@@ -105,18 +105,23 @@ def change(
     *,
     role: Annotated[Role | None, typer.Option(case_sensitive=False, help="The new role.")] = None,
     email: Annotated[str | None, typer.Option(help="The new address; empty: none.")] = None,
+    github_name: Annotated[
+        str | None, typer.Option(help="The name on GitHub whose keys serve for reservations; empty: none.")
+    ] = None,
     endpoint: EndpointOption = None,
     token: TokenOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Change a user's role or email; a role takes effect within 5 s."""
+    """Change a user's role, email or name on GitHub; a role takes effect within 5 s."""
     fields: dict[str, Any] = {}
     if role is not None:
         fields["role"] = role.value
     if email is not None:
         fields["email"] = email
+    if github_name is not None:
+        fields["github_name"] = github_name
     if not fields:
-        raise InputError("nothing to change: give --role or --email")
+        raise InputError("nothing to change: give --role, --email or --github-name")
     with IdentityClient(endpoint, token) as identity:
         tell_user(identity.change_user(user, fields), as_json=as_json)
 

@@ -7,6 +7,7 @@ import binascii
 import os
 import shutil
 import subprocess
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -69,9 +70,12 @@ def made_key(*, make: bool = False) -> Path:
 
 
 def lines_of(file: Path) -> list[str]:
-    """The public keys in a file; raises InputError if it has none, or has a private key."""
+    """The public keys in a file, or in the standard input if it is `-`.
+
+    Raises InputError if it has none, or has a private key.
+    """
     try:
-        text = file.expanduser().read_text(encoding="utf-8")
+        text = sys.stdin.read() if str(file) == "-" else file.expanduser().read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{file} cannot be read: {error}") from error
     if "PRIVATE KEY" in text:
@@ -80,6 +84,14 @@ def lines_of(file: Path) -> list[str]:
     if not lines:
         raise InputError(f"{file} has no public key; it needs a line such as `ssh-ed25519 AAAA… ada@laptop`")
     return lines
+
+
+def lines_that_ssh_has() -> list[tuple[str, Path | None]]:
+    """The public keys that ssh would use, and of the pair that was made here, with their private keys' files if any."""
+    publics = [*sorted(_ssh_folder().glob("id_*.pub")), made_key().with_suffix(".pub")]
+    own = [(line, file) for file in publics if file.is_file() for line in _readable_lines(file)]
+    with_files = [(line, _private_of(file)) for line, file in own]
+    return [*with_files, *((line, None) for line in _agent_lines())]
 
 
 def is_usable(line: str) -> bool:

@@ -16,6 +16,7 @@ ACCOUNT_COLUMNS = ("name", "id", "owner", "created")
 USER_COLUMNS = ("name", "id", "role", "email", "state", "created")
 TEAM_COLUMNS = ("name", "id", "account", "created")
 MEMBER_COLUMNS = ("member", "level", "from")
+KEY_COLUMNS = ("name", "type", "fingerprint", "id", "added")
 TOKEN_COLUMNS = ("id", "name", "secret", "user", "charges", "scopes", "state", "created")
 
 CREDIT = {"granted": "granted_usd", "spent": "charged_usd", "held": "held_usd", "available": "available_usd"}
@@ -59,6 +60,7 @@ def user_rows(user: Fields) -> Sequence[tuple[str, object]]:
         ("email", user.get("email")),
         ("account", user.get("account_id")),
         ("signs in at", user.get("issuer")),
+        ("on GitHub", user.get("github_name")),
         ("created", day_text(user.get("create_time"))),
     ]
 
@@ -88,6 +90,12 @@ def token_row(token: Fields, now: datetime) -> Sequence[object]:
         token_state(token, now),
         day_text(token.get("create_time")),
     )
+
+
+def key_row(key: Fields) -> Sequence[object]:
+    """One line of the list of SSH keys."""
+    created = day_text(key.get("create_time"))
+    return (key.get("name"), key.get("type"), key.get("fingerprint"), key.get("id"), created)
 
 
 def token_state(token: Fields, now: datetime) -> str:

@@ -20,6 +20,8 @@ SHORT = 8
 LIST_COLUMNS = ("id", "name", "owner", "GPUs", "state", "place or time", "machine", "cost", "created")
 AVAILABILITY_COLUMNS = ("GPU", "free", "largest", "total", "reserved", "waiting", "$/h", "wait for 1", "2", "4", "8")
 SIZES = (1, 2, 4, 8)
+GIVEN = "given"
+"""Where a key is from that came with a request."""
 
 
 def short_ids(ids: Sequence[str]) -> dict[str, str]:
@@ -133,11 +135,17 @@ def list_rows(found: Sequence[Fields], now: datetime, zone: tzinfo | None = None
     ]
 
 
+def added_key_text(key: Fields) -> str:
+    """A key that may log in now, and where it is from."""
+    return f"{key.get('user')} may log in with {key.get('type')} {key.get('fingerprint')} ({key.get('origin')})"
+
+
 def show_rows(one: Fields, now: datetime, zone: tzinfo | None = None) -> list[tuple[str, str]]:
     """All that is known of one reservation, without what is empty."""
     steps = cast("list[Fields]", one.get("steps") or [])
     extensions = cast("list[Fields]", one.get("extensions") or [])
     gpus = cast("list[int]", one.get("machine_gpus") or [])
+    keys = cast("list[Fields]", one.get("keys") or [])
     rows = [
         ("id", str(one.get("id") or "")),
         ("name", str(one.get("name") or "")),
@@ -158,6 +166,7 @@ def show_rows(one: Fields, now: datetime, zone: tzinfo | None = None) -> list[tu
         ("steps", ", ".join(f"{step.get('name')} {_short_time(step.get('seconds'))}" for step in steps)),
         ("extensions", "; ".join(_extension_text(one, zone) for one in extensions)),
         ("users", ", ".join(map(str, one.get("users") or []))),
+        ("keys", "; ".join(f"{key.get('user')} {key.get('fingerprint')}" for key in keys)),
         ("last login", time_text(one.get("last_login_at"), zone)),
         ("connections", str(one.get("connections") or "")),
         ("out of memory", f"{one['oom_count']} processes killed" if one.get("oom_count") else ""),

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 _MAX_EMAIL_CHARACTERS = 254
 """The longest address that SMTP can deliver to."""
+_GITHUB_NAME = re.compile(r"(?=.{1,39}\Z)[A-Za-z0-9](?:[A-Za-z0-9_]|-(?=[A-Za-z0-9]))*")
+"""The names of people whom an enterprise manages end in `_` and its short name."""
 _EMAIL = re.compile(r"[^@\s]+@[^@\s]+")
 
 
@@ -33,6 +35,16 @@ class User:
     subject: str = ""
     """The user's id there."""
     disable_time: datetime | None = None
+    github_name: str = ""
+    """In lower case, which is all the same to GitHub; empty: not known."""
+
+
+def check_github_name(name: str, field: str = "github_name") -> str:
+    """Gives a name on GitHub back, in lower case; an empty one is none. Raises InvalidFieldError."""
+    if name and not _GITHUB_NAME.fullmatch(name):
+        rule = 'must be 1 to 39 letters, digits, "_" and single "-"'
+        raise InvalidFieldError(field, f"{rule}, as on GitHub; it is {name[:80]!r}")
+    return name.lower()
 
 
 def check_email(email: str) -> str:

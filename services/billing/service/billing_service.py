@@ -30,7 +30,9 @@ if TYPE_CHECKING:
     from services.billing.alerts.money_source import MoneySource
     from services.billing.store.account_store import AccountStore
     from services.billing.store.budget_store import BudgetStore
+    from services.billing.store.github_store import GithubStore
     from services.billing.store.history_store import HistoryStore
+    from services.billing.store.key_store import KeyStore
     from services.billing.store.ledger_store import LedgerStore, Receipt
     from services.billing.store.machine_usage_store import MachineUsageStore
     from services.billing.store.outside_identity_store import OutsideIdentityStore
@@ -57,6 +59,8 @@ class Stores:
     users: UserStore
     teams: TeamStore
     tokens: TokenStore
+    keys: KeyStore
+    github: GithubStore
     outside_identities: OutsideIdentityStore
     ledger: LedgerStore
     postings: PostingStore

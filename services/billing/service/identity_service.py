@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 from wavepool.billing.v1 import identity_pb2 as pb
 from wavepool.billing.v1 import identity_pb2_grpc
 
+from servicekit.rpc.proto_time import instant_to_proto
 from services.billing.errors import AccountNotFoundError, InvalidFieldError, TeamNotFoundError, UserNotFoundError
 from services.billing.identity import account, api_token
 from services.billing.identity.rights import Role, Scope, scopes_from_words
-from services.billing.identity.user import check_email
+from services.billing.identity.user import check_email, check_github_name
+from services.billing.service.key_orders import KeyOrders
 from services.billing.service.token_orders import TokenOrders
 from services.billing.wire import identity as wire
 from services.billing.wire.identity import reference_from_proto as reference
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
     from servicekit.clock import Clock
     from services.billing.identity.caller import Caller
     from services.billing.identity.team import Team
+    from services.billing.keys.github_claims import GithubClaims
+    from services.billing.keys.key_resolver import KeyResolver
     from services.billing.service.billing_service import Stores
 
     Context = grpc.aio.ServicerContext[object, object]
@@ -32,13 +36,15 @@ MAX_NAMES = 200
 class IdentityServicer(identity_pb2_grpc.IdentityServiceServicer):
     """The RPCs of the service; `identity.proto` documents them."""
 
-    def __init__(self, stores: Stores, clock: Clock) -> None:
+    def __init__(self, stores: Stores, clock: Clock, resolver: KeyResolver, claims: GithubClaims | None) -> None:
         self._accounts = stores.accounts
         self._users = stores.users
         self._teams = stores.teams
         self._tokens = stores.tokens
         self._ledger = stores.ledger
         self._orders = TokenOrders(stores.accounts, stores.users, stores.tokens)
+        self._keys = KeyOrders(stores.users, stores.keys, claims)
+        self._resolver = resolver
         self._clock = clock
 
     async def AuthenticateToken(
@@ -90,6 +96,7 @@ class IdentityServicer(identity_pb2_grpc.IdentityServiceServicer):
             role=wire.role_from_proto(request.role),
             email=check_email(request.email) if request.HasField("email") else None,
             disabled=request.disabled if request.HasField("disabled") else None,
+            github_name=check_github_name(request.github_name) if request.HasField("github_name") else None,
         )
         return pb.UpdateUserResponse(user=wire.user_to_proto(user))
 
@@ -175,6 +182,48 @@ class IdentityServicer(identity_pb2_grpc.IdentityServiceServicer):
         caller = await self._caller(request.caller_token_id)
         await self._orders.revoke(caller, reference("token_id", request.token_id))
         return pb.RevokeTokenResponse()
+
+    async def AddKey(self, request: pb.AddKeyRequest, context: Context) -> pb.AddKeyResponse:
+        """Adds a public key to a user's."""
+        caller = await self._caller(request.caller_token_id)
+        key = await self._keys.add(caller, reference("user", request.user), request.public_key, request.name)
+        return pb.AddKeyResponse(key=wire.key_to_proto(key))
+
+    async def ListKeys(self, request: pb.ListKeysRequest, context: Context) -> pb.ListKeysResponse:
+        """Lists a user's keys."""
+        caller = await self._caller(request.caller_token_id)
+        owner, found = await self._keys.keys_of(caller, reference("user", request.user))
+        return pb.ListKeysResponse(keys=[wire.key_to_proto(key) for key in found], github_name=owner.github_name)
+
+    async def RemoveKey(self, request: pb.RemoveKeyRequest, context: Context) -> pb.RemoveKeyResponse:
+        """Removes a key."""
+        caller = await self._caller(request.caller_token_id)
+        await self._keys.remove(caller, reference("key", request.key))
+        return pb.RemoveKeyResponse()
+
+    async def ResolveKeys(self, request: pb.ResolveKeysRequest, context: Context) -> pb.ResolveKeysResponse:
+        """Finds a person's keys in all places."""
+        caller = await self._caller(request.caller_token_id, Scope.SUBMIT)
+        return wire.resolved_to_proto(await self._resolver.resolve(caller.user, reference("person", request.person)))
+
+    async def BeginGithubClaim(
+        self, request: pb.BeginGithubClaimRequest, context: Context
+    ) -> pb.BeginGithubClaimResponse:
+        """Gives a text to sign."""
+        caller = await self._caller(request.caller_token_id)
+        made = await self._keys.begin_claim(caller, reference("github_name", request.github_name))
+        return pb.BeginGithubClaimResponse(
+            challenge=made.text, expire_time=instant_to_proto(made.expire_time), fingerprints=made.fingerprints
+        )
+
+    async def FinishGithubClaim(
+        self, request: pb.FinishGithubClaimRequest, context: Context
+    ) -> pb.FinishGithubClaimResponse:
+        """Takes a signature."""
+        caller = await self._caller(request.caller_token_id)
+        name = reference("github_name", request.github_name)
+        user = await self._keys.finish_claim(caller, name, request.challenge, request.signature)
+        return pb.FinishGithubClaimResponse(user=wire.user_to_proto(user))
 
     async def _caller(self, token_id: str, scope: Scope | None = None) -> Caller:
         caller = await self._tokens.caller(reference("caller_token_id", token_id))

@@ -43,7 +43,10 @@ users = Table(
     Column("subject", Text),
     Column("create_time", Instant, nullable=False),
     Column("disable_time", Instant),
+    # In lower case; null: not known.
+    Column("github_name", Text),
     UniqueConstraint("issuer", "subject", name="users_outside_identity"),
+    Index("users_github_name", "github_name", unique=True),
 )
 
 teams = Table(
@@ -79,6 +82,39 @@ tokens = Table(
     Column("create_time", Instant, nullable=False),
     Column("expire_time", Instant),
     Column("revoke_time", Instant),
+)
+
+ssh_keys = Table(
+    "ssh_keys",
+    metadata,
+    Column("key_id", Text, primary_key=True),
+    Column("user_id", Text, ForeignKey("users.user_id"), nullable=False, index=True),
+    Column("name", Text, nullable=False),
+    # Type and bytes, without the comment.
+    Column("line", Text, nullable=False),
+    Column("fingerprint", Text, nullable=False, unique=True),
+    Column("create_time", Instant, nullable=False),
+)
+
+github_keys = Table(
+    "github_keys",
+    metadata,
+    Column("github_name", Text, primary_key=True),
+    # As it was read.
+    Column("body", Text, nullable=False),
+    Column("etag", Text, nullable=False),
+    # When GitHub last said that this is so.
+    Column("check_time", Instant, nullable=False, index=True),
+)
+
+github_claims = Table(
+    "github_claims",
+    metadata,
+    # SHA-256 of the text that is to be signed, in hexadecimal.
+    Column("challenge_hash", Text, primary_key=True),
+    Column("user_id", Text, ForeignKey("users.user_id"), nullable=False),
+    Column("github_name", Text, nullable=False),
+    Column("expire_time", Instant, nullable=False, index=True),
 )
 
 holds = Table(

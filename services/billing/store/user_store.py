@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import insert, or_, select, update
 
-from services.billing.errors import NameTakenError, UserNotFoundError
+from services.billing.errors import GithubNameTakenError, NameTakenError, UserNotFoundError
 from services.billing.identity.rights import Role
 from services.billing.identity.user import User
 from services.billing.store.account_store import open_account
@@ -63,12 +63,25 @@ class UserStore:
         async with self._database.reading() as connection:
             return [user_from_row(row) for row in await connection.execute(select(users).order_by(users.c.name))]
 
-    async def update(
-        self, user: str, *, role: Role | None = None, email: str | None = None, disabled: bool | None = None
-    ) -> User:
-        """Changes what is given; the time of the first disabling stays.
+    async def find_by_github_name(self, name: str) -> User | None:
+        """The user with this name on GitHub, in lower case; None if there is none."""
+        async with self._database.reading() as connection:
+            row = (await connection.execute(select(users).where(users.c.github_name == name))).one_or_none()
+        return None if row is None else user_from_row(row)
 
-        Raises UserNotFoundError, and LastAdministratorError if no administrator with a working token would be left.
+    async def update(
+        self,
+        user: str,
+        *,
+        role: Role | None = None,
+        email: str | None = None,
+        disabled: bool | None = None,
+        github_name: str | None = None,
+    ) -> User:
+        """Changes what is given; the time of the first disabling stays. An empty `github_name` takes it away.
+
+        Raises UserNotFoundError, GithubNameTakenError if another user has the name, and LastAdministratorError if no
+        administrator with a working token would be left.
         """
         now = self._clock.now()
         async with self._database.transaction() as connection, administrator_kept(connection, now):
@@ -78,9 +91,17 @@ class UserStore:
                 "role": found.role if role is None else role,
                 "email": found.email if email is None else email,
                 "disable_time": disable_time,
+                "github_name": (found.github_name if github_name is None else github_name) or None,
             }
+            await _check_free(connection, found, changes["github_name"])
             await connection.execute(update(users).where(users.c.user_id == found.user_id).values(changes))
             return await read_user(connection, found.user_id)
+
+
+async def _check_free(connection: AsyncConnection, user: User, github_name: Any) -> None:  # noqa: ANN401 - of a row
+    others = select(users.c.user_id).where(users.c.github_name == github_name, users.c.user_id != user.user_id)
+    if github_name and (await connection.execute(others)).first() is not None:
+        raise GithubNameTakenError(github_name)
 
 
 async def insert_user(connection: AsyncConnection, user: User) -> None:
@@ -121,4 +142,5 @@ def user_from_row(row: Row[Any]) -> User:
         issuer=row.issuer or "",
         subject=row.subject or "",
         disable_time=row.disable_time,
+        github_name=row.github_name or "",
     )

@@ -11,6 +11,7 @@ from servicekit.rpc.proto_time import instant_to_proto
 from services.billing.errors import InvalidFieldError
 from services.billing.identity.account import OwnerKind
 from services.billing.identity.rights import Role, Scope
+from services.billing.identity.ssh_key import fingerprint_of
 from services.billing.identity.team import MemberLevel, Origin
 
 if TYPE_CHECKING:
@@ -18,8 +19,10 @@ if TYPE_CHECKING:
 
     from services.billing.identity.account import OwnedAccount
     from services.billing.identity.caller import Caller
+    from services.billing.identity.ssh_key import SshKey
     from services.billing.identity.team import Team
     from services.billing.identity.user import User
+    from services.billing.keys.key_resolver import Resolved
     from services.billing.store.token_store import ListedToken
 
 MAX_REFERENCE_CHARACTERS = 100
@@ -103,6 +106,7 @@ def user_to_proto(user: User) -> pb.User:
         disable_time=instant_to_proto(user.disable_time),
         issuer=user.issuer,
         subject=user.subject,
+        github_name=user.github_name,
     )
 
 
@@ -136,6 +140,27 @@ def account_to_proto(account: OwnedAccount) -> pb.Account:
         owner_id=account.owner_id,
         owner_name=account.owner_name,
     )
+
+
+def key_to_proto(key: SshKey) -> pb.Key:
+    """A public key as a proto."""
+    return pb.Key(
+        key_id=key.key_id,
+        user_id=key.user_id,
+        name=key.name,
+        type=key.type,
+        fingerprint=key.fingerprint,
+        create_time=instant_to_proto(key.create_time),
+    )
+
+
+def resolved_to_proto(resolved: Resolved) -> pb.ResolveKeysResponse:
+    """A person's keys as a proto."""
+    keys = [
+        pb.ResolvedKey(public_key=key.line, fingerprint=fingerprint_of(key.line), origin=key.origin)
+        for key in resolved.keys
+    ]
+    return pb.ResolveKeysResponse(user=resolved.name, keys=keys, notes=resolved.notes)
 
 
 def token_to_proto(listed: ListedToken) -> pb.Token:

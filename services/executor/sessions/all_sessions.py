@@ -20,6 +20,7 @@ from services.executor.sessions.errors import (
 from services.executor.sessions.session import Session
 from services.executor.sessions.session_sandbox import SandboxOrder
 from services.executor.sessions.share import Share
+from services.executor.sessions.welcome import Welcome
 from vocabulary.slots import EIGHTHS_PER_GPU
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from servicekit.clock import Clock
+    from services.executor.devices.inventory import DeviceFacts
     from services.executor.machine.host_facts import HostFacts
     from services.executor.runs.admission import Admission
     from services.executor.runs.health_check import HealthCheck
@@ -42,8 +44,8 @@ _TICK_SECONDS = 1.0
 class Sessions:
     """All sessions. They live on one event loop.
 
-    `sandbox` is the adapter, or why this machine has none. `homes` is the folder of homes that are kept, `host` tells
-    what machine the sessions share.
+    `sandbox` is the adapter, or why this machine has none. `homes` is the folder of homes that are kept; `host` and
+    `device` tell what machine the sessions share.
     """
 
     def __init__(
@@ -51,6 +53,7 @@ class Sessions:
         sandbox: SessionSandbox | str,
         homes: Path,
         host: Callable[[], HostFacts],
+        device: Callable[[], DeviceFacts],
         health_check: HealthCheck,
         clock: Clock,
         admission: Admission,
@@ -58,6 +61,7 @@ class Sessions:
         self._sandbox = sandbox
         self._homes = homes
         self._host = host
+        self._device = device
         self._health_check = health_check
         self._clock = clock
         self._admission = admission
@@ -147,11 +151,22 @@ class Sessions:
         user = next((s.spec.session_id for s in self.in_flight if spec.home and s.spec.home == spec.home), None)
         if user is not None:
             raise HomeInUseError(spec.home, user)
+        share = self._share(spec)
+        welcome = Welcome(
+            share=share,
+            device=self._device(),
+            gpus=sorted({eighth // EIGHTHS_PER_GPU for slot in spec.lease.slots for eighth in slot.range}),
+            keeps_home=bool(spec.home),
+            has_network=self._sandbox.has_network,
+            gaps=self._sandbox.gaps,
+        )
         order = SandboxOrder(
             session_id=spec.session_id,
             keys=spec.keys,
             environment=spec.environment,
-            share=self._share(spec),
+            share=share,
+            welcome=welcome.text,
+            end_time=spec.end_time,
             devices=place.devices,
             home=self._homes / spec.home if spec.home else None,
         )

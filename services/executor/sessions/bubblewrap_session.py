@@ -50,6 +50,7 @@ from services.executor.sessions.session_sandbox import SessionGap
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from datetime import datetime
 
     from services.executor.devices.device import Device
     from services.executor.sandboxes.bubblewrap.tree import BubblewrapTree
@@ -65,6 +66,14 @@ _USER_INSIDE = 1000
 """The user's number in a user namespace; as root it is the number outside, too."""
 _MESSAGE_BYTES = 1 << 16
 _PATH = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"
+_CACHES = {
+    "XDG_CACHE_HOME": f"{WORKSPACE}/.cache",
+    "HF_HOME": f"{WORKSPACE}/.cache/huggingface",
+    "CCACHE_DIR": f"{WORKSPACE}/.cache/ccache",
+    "PIP_CACHE_DIR": f"{WORKSPACE}/.cache/pip",
+    "UV_CACHE_DIR": f"{WORKSPACE}/.cache/uv",
+}
+"""Caches grow to gigabytes, and do not belong in a home that is kept."""
 _LAST_WORDS_BYTES = 4096
 _FOR_EVER = timedelta(days=365)
 _TRIAL = Limits(timedelta(seconds=60), timedelta(seconds=60), 256, 16, 16, _LAST_WORDS_BYTES)
@@ -130,6 +139,11 @@ class BubblewrapSession:
         self._network_fault = network_fault
         self._host = HostResources()
         self._seccomp = seccomp_filter(internet=True, interactive=True)
+
+    @property
+    def has_network(self) -> bool:
+        """True if sessions reach the internet."""
+        return self._destinations is not None
 
     @property
     def gaps(self) -> tuple[str, ...]:
@@ -237,6 +251,10 @@ class BubblewrapSandboxOfSession:
     def write_keys(self, keys: Sequence[Key]) -> None:
         """Replace the keys that open the session."""
         self._files.write_keys(keys)
+
+    def write_end(self, end_time: datetime) -> None:
+        """Replace the end of the session, as it is shown at a login."""
+        self._files.write_end(end_time)
 
     def send(self, order: Report, descriptor: int | None = None) -> None:
         """Give an order, with an open file; raises SilentSessionError."""
@@ -348,11 +366,14 @@ async def _made(tree: BubblewrapTree, cleanup: AsyncExitStack) -> Capture:
 def _write(files: SessionFiles, order: SandboxOrder, gpus: Command, uid: int | None, plan: NetworkPlan | None) -> str:
     """Write the session's files for its user; returns the public host key."""
     programs = [f"{mount.target}/bin" for mount in gpus.mounts if (mount.source / "bin").is_dir()]
-    environment = {"PATH": ":".join([*programs, _PATH]), **order.share.environment, **gpus.environment}
+    path = {"PATH": ":".join([*programs, _PATH])}
+    environment = {**path, **_CACHES, **order.share.environment, **gpus.environment}
     number = _USER_INSIDE if uid is None else uid
     nameserver = plan.nameserver if plan else None
     name = host_name(order.session_id)
     host_key = files.write(order.keys, {**environment, **order.environment}, number, name, nameserver)
+    files.write_welcome(order.welcome)
+    files.write_end(order.end_time)
     if uid is not None:
         files.give_host_key_to(uid)
     return host_key

@@ -190,6 +190,8 @@ class Session:
         if end_time == self._timetable.end_time:
             return
         self._timetable = Timetable.of(end_time, self._timetable.grace, self._clock.now())
+        if self._sandbox is not None:
+            self._sandbox.write_end(end_time)
         self._tell(order="unwarn")
 
     async def replace_keys(self, keys: Sequence[Key]) -> None:
@@ -242,6 +244,7 @@ class Session:
         self._step("sandbox")
         if self._keys is not self.spec.keys:
             self._sandbox.write_keys(self._keys)
+        self._sandbox.write_end(self._timetable.end_time)
         ended = asyncio.create_task(self._sandbox.wait())
         killed = asyncio.create_task(self._killed.wait())
         started = asyncio.create_task(self._started.wait())

@@ -15,6 +15,7 @@ from vocabulary.ssh_keys import authorized_keys
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+    from datetime import datetime
     from ipaddress import IPv4Address
 
     from vocabulary.ssh_keys import Key
@@ -54,6 +55,37 @@ PrintLastLog no
 UseDNS no
 Subsystem sftp internal-sftp
 """
+# Read by login shells, so by people at a terminal: neither by `ssh HOST COMMAND` nor by sftp.
+_PROFILE = """\
+export LANG="${LANG:-C.UTF-8}"
+# A terminal that this machine does not know would leave programs without cursor and colours.
+case "$TERM" in
+'' | dumb) ;;
+*)
+    _found=
+    for _folder in ~/.terminfo /etc/terminfo /lib/terminfo /usr/share/terminfo; do
+        [ -e "$_folder/${TERM%"${TERM#?}"}/$TERM" ] && _found=yes
+    done
+    [ "$_found" ] || export TERM=xterm-256color
+    unset _found _folder
+    ;;
+esac
+if [ -n "$BASH_VERSION" ]; then
+    PS1='\\u@\\h:\\w\\$ '
+    [ -r /etc/bash.bashrc ] && . /etc/bash.bashrc
+fi
+if [ -t 1 ]; then
+    cat /session/welcome
+    _minutes=$((($(cat /session/end) - $(date +%s)) / 60))
+    printf '  ends       %s, in %d h %02d min; for more time: wavepool extend HOURS, where you reserved\\n\\n' \\
+        "$(date -d "@$(cat /session/end)" '+%F %H:%M %Z')" $((_minutes / 60)) $((_minutes % 60))
+    unset _minutes
+fi
+# People expect it to be read; bash itself reads it only if the shell is no login shell.
+if [ -n "$BASH_VERSION" ] && ! [ -e ~/.bash_profile ] && ! [ -e ~/.bash_login ] && ! [ -e ~/.profile ]; then
+    [ -r ~/.bashrc ] && . ~/.bashrc
+fi
+"""
 _PRIVATE_FILE = 0o600
 _PUBLIC_FILE = 0o644
 
@@ -86,7 +118,7 @@ class SessionFiles:
         # With a group `tty`, an sshd that is not root cannot make terminals.
         self._text("group", f"{USER}:x:{accounts_id}:\n")
         # The machine's own would set another PATH for login shells.
-        self._text("profile", '[ -n "$BASH_VERSION" ] && [ -r /etc/bash.bashrc ] && . /etc/bash.bashrc\n')
+        self._text("profile", _PROFILE)
         self._text("nsswitch.conf", "passwd: files\ngroup: files\nhosts: files dns\n")
         self._text("resolv.conf", f"nameserver {nameserver}\n" if nameserver else "")
         self._text("hosts", f"127.0.0.1 localhost {host_name}\n::1 localhost\n")
@@ -97,6 +129,14 @@ class SessionFiles:
     def write_keys(self, keys: Iterable[Key]) -> None:
         """Replace the people's keys at once; sshd reads them for each connection."""
         self._text("authorized_keys", authorized_keys(keys))
+
+    def write_welcome(self, text: str) -> None:
+        """Write what people read at their login."""
+        self._text("welcome", text)
+
+    def write_end(self, end_time: datetime) -> None:
+        """Replace the end of the session, as login shells show it."""
+        self._text("end", f"{end_time.timestamp():.0f}\n")
 
     def give_host_key_to(self, uid: int) -> None:
         """Let the sandbox's user read the host key, as sshd insists on an owner that is alone."""

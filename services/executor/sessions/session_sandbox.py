@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from datetime import datetime
     from pathlib import Path
 
     from services.executor.sessions.share import Share
@@ -30,14 +31,16 @@ class SessionGap(StrEnum):
 class SandboxOrder:
     """What a session's sandbox is made from.
 
-    `home` is the host's folder that becomes the home; None for an empty one that is removed at the end. `devices` are
-    numbers of the machine's devices.
+    `home` is the host's folder that becomes the home; None for an empty one that is removed at the end. `welcome` is
+    what people read at their login. `devices` are numbers of the machine's devices.
     """
 
     session_id: str
     keys: Sequence[Key]
     environment: Mapping[str, str]
     share: Share
+    welcome: str
+    end_time: datetime
     devices: Sequence[int] = ()
     home: Path | None = None
 
@@ -59,6 +62,10 @@ class OpenSandbox(Protocol):
         """Replace the keys that open the session, at once."""
         ...
 
+    def write_end(self, end_time: datetime) -> None:
+        """Replace the end of the session, as it is shown at a login."""
+        ...
+
     def send(self, order: Report, descriptor: int | None = None) -> None:
         """Give an order, with an open file; raises SilentSessionError."""
         ...
@@ -78,6 +85,11 @@ class SessionSandbox(Protocol):
     @property
     def name(self) -> str:
         """The adapter's name, such as `bubblewrap`."""
+        ...
+
+    @property
+    def has_network(self) -> bool:
+        """True if sessions reach the internet."""
         ...
 
     @property

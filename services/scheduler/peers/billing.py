@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -179,7 +180,8 @@ class Billing:
         request = billing_pb2.ExtendHoldRequest(
             hold_id=hold_id,
             longest_time=duration_to_proto(total),
-            idempotency_key=f"job:{job.job_id}:extend:{key}",
+            # The caller's key may have any characters, and as many as billing takes.
+            idempotency_key=f"job:{job.job_id}:extend:{hashlib.sha256(key.encode()).hexdigest()}",
             description=f"reservation {job.job_id}, extended",
         )
         with _translated("duration"):

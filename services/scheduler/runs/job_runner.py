@@ -92,6 +92,11 @@ class JobRunner:
         attempt = self._attempts.get(job_id)
         return attempt if isinstance(attempt, SessionAttempt) else None
 
+    def note(self, job: Job) -> None:
+        """Notes, for what is forecast, that a job that runs has its machine for another time than before."""
+        if job.job_id in self._attempts:
+            self._running.put(job)
+
     def cancel(self, job_id: str) -> None:
         """Passes on that the job's row asks for its end."""
         if attempt := self._attempts.get(job_id):
@@ -188,7 +193,11 @@ class JobRunner:
             async with asyncio.timeout(FAREWELL_SECONDS):
                 await attempt.end_run()
         await self._settler.release(
-            attempt.lease, machine_suspect=lost.machine_suspect, reason=str(lost), unfit_reason=lost.unfit_reason
+            attempt.lease,
+            machine_suspect=lost.machine_suspect,
+            reason=str(lost),
+            unfit_reason=lost.unfit_reason,
+            until_free=attempt.job.reservation is not None,
         )
         job = await self._store.get(attempt.job.job_id) or attempt.job
         if job.state is not JobState.RUNNING or job.attempt != attempt.job.attempt:

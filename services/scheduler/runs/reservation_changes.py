@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import unicodedata
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from services.scheduler.jobs.errors import (
@@ -14,10 +16,11 @@ from services.scheduler.jobs.errors import (
 from services.scheduler.jobs.reservation import Extension, Reservation
 from services.scheduler.jobs.reservation_checks import changed_keys, extension_of, free_name, wrong_name
 from services.scheduler.jobs.states import OVER_STATES, WAITING_STATES, JobState
+from services.scheduler.jobs.submission_checks import MAX_KEY_CHARACTERS
 from services.scheduler.wire import payloads
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Generator
 
     from wavepool.scheduler.v1 import reservations_pb2
 
@@ -53,24 +56,34 @@ class ReservationChanges:
         self._runner = runner
         self._clock = clock
         self._limits = limits
+        self._turn = asyncio.Lock()
+        """For changes of reservations that wait: each begins with what the one before it has stored."""
 
     async def extend(
         self, job: Job, reservation: Reservation, request: reservations_pb2.ExtendReservationRequest
     ) -> Job:
         """Adds time once for each key; see `SessionAttempt.extend`. Raises InvalidFieldError, too."""
         key = request.idempotency_key
-        if not key:
-            raise InvalidFieldError("idempotency_key", "is empty; give a text that is unique for each extension")
+        if not 0 < len(key) <= MAX_KEY_CHARACTERS:
+            fix = f"give 1 to {MAX_KEY_CHARACTERS}, unique for each extension"
+            raise InvalidFieldError("idempotency_key", f"has {len(key)} characters; {fix}")
         if earlier := reservation.extension(key):
-            if earlier.duration != request.duration.ToTimedelta():
+            if int(earlier.duration.total_seconds()) != request.duration.seconds:
                 raise InvalidFieldError("idempotency_key", "was used for another time; give a new one")
             return job
         if job.state in OVER_STATES | WAITING_STATES:
             state = job.reservation_state
             said = f"The reservation is {state}; only one that is prepared or active can be extended."
             raise WrongReservationStateError(said)
-        duration = extension_of(request.duration.seconds, reservation, self._limits)
-        return await self._session(job).extend(Extension(duration, self._clock.now(), request.user_id, key))
+
+        def extension(now: Reservation) -> Extension:
+            duration = extension_of(request.duration.seconds, now, self._limits)
+            return Extension(duration, self._clock.now(), request.user_id, key)
+
+        with _not_stale():
+            job = await self._session(job).extend(key, extension)
+        self._runner.note(job)
+        return job
 
     async def update(self, job: Job, request: reservations_pb2.UpdateReservationRequest) -> Job:
         """Changes the name, or who may log in; see `SessionAttempt.change`. Raises InvalidRequestError, too."""
@@ -83,14 +96,17 @@ class ReservationChanges:
             is_same = request.name in {"", reservation.name}
             return changed if is_same else changed.named(free_name(request.name, taken))
 
-        while job.reservation and job.state in WAITING_STATES:
-            try:
-                return await self._change_waiting(job, job.reservation, change)
-            except StaleJobError:
-                job = await self._store.get(job.job_id) or job
+        async with self._turn:
+            job = await self._store.get(job.job_id) or job
+            while job.reservation and job.state in WAITING_STATES:
+                try:
+                    return await self._change_waiting(job, job.reservation, change)
+                except StaleJobError:
+                    job = await self._store.get(job.job_id) or job
         if job.state in OVER_STATES:
             raise WrongReservationStateError(f"The reservation is {job.reservation_state} and cannot be changed.")
-        return await self._session(job).change(change)
+        with _not_stale():
+            return await self._session(job).change(change)
 
     async def notify(self, job: Job, text: str) -> int:
         """Writes a text to the terminals; see `SessionAttempt.notify`. Raises InvalidFieldError, too."""
@@ -114,6 +130,15 @@ class ReservationChanges:
         if session is None:
             raise MachineUnreachableError("The reservation is being taken on, or is ending. Try again in a moment.")
         return session
+
+
+@contextmanager
+def _not_stale() -> Generator[None]:
+    try:
+        yield
+    except StaleJobError as error:
+        said = "The reservation has just ended, or has lost its machine. Look at it again."
+        raise WrongReservationStateError(said) from error
 
 
 def _is_control(character: str) -> bool:

@@ -89,6 +89,8 @@ class SessionAttempt(LeasedAttempt):
         self._clock = clock
         self._settings = settings
         self._turn = asyncio.Lock()
+        self._untold = asyncio.Event()
+        """Set while the machine may have something else than is stored, because it did not answer a change."""
 
     @property
     def _reservation(self) -> Reservation:
@@ -105,21 +107,22 @@ class SessionAttempt(LeasedAttempt):
         """Ends the session at once; raises ExecutorError."""
         await self._executors.close_session(self.job, self.lease, timedelta(0))
 
-    async def extend(self, extension: Extension) -> Job:
-        """Adds time: first to the lease, then to the hold, then to the session. A repeated extension changes nothing.
+    async def extend(self, key: str, extension_of: Callable[[Reservation], Extension]) -> Job:
+        """Adds time: first to the lease, then to the hold, then to the session. A repeated key changes nothing.
 
-        Raises WrongReservationStateError, MachineUnreachableError, CreditRefusedError, BillingUnreachableError.
+        Raises what `extension_of` raises, WrongReservationStateError, MachineUnreachableError, CreditRefusedError,
+        BillingUnreachableError.
         """
         async with self._turn:
             reservation = self._reservation
-            if reservation.extension(extension.key):
+            if reservation.extension(key):
                 return self.job
             self._check_open()
+            extension = extension_of(reservation)
             after, hold_micros = reservation.extended(extension), self.job.hold_micros
-            if after.active_time:
-                await self._lengthen_lease(after)
+            await self._lengthen_lease(after)
             if self.job.hold_id:
-                hold_micros = await self._billing.extend(self.job, self.job.hold_id, after.total, extension.key)
+                hold_micros = await self._billing.extend(self.job, self.job.hold_id, after.total, key)
             if after.active_time:
                 await self._tell_machine(after)
             event = payloads.extended(after, extension)
@@ -129,7 +132,8 @@ class SessionAttempt(LeasedAttempt):
     async def end_early(self, reason: str) -> Job:
         """Ends the session before its time, for a reason that its owner reads; changes nothing if it is ending."""
         async with self._turn:
-            if not (self._is_cancelled or self.job.cancel_time):
+            is_ending = self._is_cancelled or self.job.cancel_time or self.job.state is not JobState.RUNNING
+            if not is_ending:
                 cancelled = self.job.request_cancel(self._clock.now())
                 await self._write(cancelled.changed(reservation=replace(self._reservation, end_reason=reason)), [])
                 self.cancel()
@@ -151,6 +155,8 @@ class SessionAttempt(LeasedAttempt):
 
     def _check_open(self) -> None:
         state = self.job.reservation_state
+        if self._end and self._end.done():
+            raise WrongReservationStateError("The reservation has lost its machine, or is ending. Look at it again.")
         if self._is_cancelled or state not in {ReservationState.PREPARING, ReservationState.ACTIVE}:
             raise WrongReservationStateError(f"The reservation is {state} and cannot be changed. Make another one.")
 
@@ -178,6 +184,7 @@ class SessionAttempt(LeasedAttempt):
         try:
             await self._executors.update_session(self.job, reservation, self.lease)
         except RunInterruptedError as error:
+            self._untold.set()
             raise MachineUnreachableError(_SILENT) from error
         except ExecutorError as error:
             raise WrongReservationStateError(f"The session cannot be changed any more: {error}") from error
@@ -191,6 +198,7 @@ class SessionAttempt(LeasedAttempt):
         """What is done while people can log in."""
         reservation, no_show = self._reservation, self._settings.no_show_after
         duties: list[tuple[float, Duty]] = [(0.0, self._charge_each_minute), (0.0, self._exceed_time)]
+        duties.append((0.0, self._keep_told))
         duties.append((self._settings.reservation_lease_renewal.total_seconds(), self._keep_lease))
         if no_show and reservation.active_time and reservation.last_login_time is None:
             duties.append((self._seconds_until(reservation.active_time + no_show), self._end_no_show))
@@ -289,6 +297,9 @@ class SessionAttempt(LeasedAttempt):
 
     async def _write(self, after: Job, events: list[bytes]) -> Job:
         self.job = await uncut(self._store.move(self.job, after, events, self._clock.now()))
+        if self.job.cancel_time and self.job.state is JobState.RUNNING:
+            # Perhaps nobody could tell us, as we were being taken on just then.
+            self.cancel()
         return self.job
 
     async def _charge_each_minute(self) -> Job:
@@ -332,6 +343,19 @@ class SessionAttempt(LeasedAttempt):
                 log.info("a lease is not renewed", extra={"job_id": self.job.job_id, "reason": str(error)})
             pause = RETRY_BACKOFF.pause(failures) if failures else self._settings.reservation_lease_renewal
             await asyncio.sleep(pause.total_seconds())
+
+    async def _keep_told(self) -> Job:
+        """Tells the machine again what is stored: it may have taken a change that was not, as its answer was lost."""
+        failures = 0
+        while True:
+            await self._untold.wait()
+            failures += 1
+            await asyncio.sleep(RETRY_BACKOFF.pause(failures).total_seconds())
+            async with self._turn:
+                with suppress(MachineUnreachableError, WrongReservationStateError):
+                    self._untold.clear()
+                    await self._tell_machine(self._reservation)
+                    failures = 0
 
     async def _renew(self) -> None:
         try:

@@ -53,7 +53,8 @@ class Settler:
 
     async def settle(self, job: Job) -> Job:
         """Settles charge and lease, and ends the job; retries until billing answers."""
-        charged_micros, _ = await asyncio.gather(self._charge(job), self.release(job.lease))
+        release = self.release(job.lease, until_free=job.reservation is not None)
+        charged_micros, _ = await asyncio.gather(self._charge(job), release)
         over = job.finish(charged_micros, self._clock.now())
         over = await self._store.move(job, over, [payloads.ended(over)], self._clock.now())
         metrics.jobs_ended.labels(over.state, over.verdict).inc()
@@ -64,11 +65,19 @@ class Settler:
         return over
 
     async def release(
-        self, lease: Lease | None, *, machine_suspect: bool = False, reason: str = "", unfit_reason: str = ""
+        self,
+        lease: Lease | None,
+        *,
+        machine_suspect: bool = False,
+        reason: str = "",
+        unfit_reason: str = "",
+        until_free: bool = False,
     ) -> None:
         """Gives a lease back; returns after RELEASE_SECONDS at most, but retries until vmpool answers.
 
         Without the retries, a machine whose job ended while vmpool was down would stand idle until the lease expires.
+        That of a reservation lasts for days: `until_free` returns only when it is given back, so that the row names the
+        lease until then, for the next process if we are killed.
         """
         if lease is None:
             return
@@ -77,7 +86,7 @@ class Settler:
         )
         self._releases.add(release)
         release.add_done_callback(self._releases.discard)
-        await asyncio.wait({release}, timeout=RELEASE_SECONDS)
+        await asyncio.wait({release}, timeout=None if until_free else RELEASE_SECONDS)
 
     async def stop(self) -> None:
         """Gives up the releases that are still in progress; those leases expire."""

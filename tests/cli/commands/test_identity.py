@@ -80,12 +80,19 @@ def test_users_are_added_changed_disabled_and_enabled(gateway: ScriptedGateway) 
     for words in (
         ("change", "ada", "--role", "admin"),
         ("change", "ada", "--email", ""),
+        ("change", "ada", "--github-name", "ada-l"),
         ("disable", "ada"),
         ("enable", "ada"),
     ):
         assert at(gateway, "users", *words).status == 0
         changes.append(sent(gateway, "PATCH", "/api/v1/users/ada"))
-    assert changes == [{"role": "admin"}, {"email": ""}, {"disabled": True}, {"disabled": False}]
+    assert changes == [
+        {"role": "admin"},
+        {"email": ""},
+        {"github_name": "ada-l"},
+        {"disabled": True},
+        {"disabled": False},
+    ]
     assert at(gateway, "users", "change", "ada").status == 2
 
 

@@ -47,7 +47,7 @@ def test_reserve_prints_the_quote_then_steps_until_it_is_active(gateway: Scripte
     [asked] = gateway.asked("POST", RESERVATIONS)
     key = (tmp_path / "home" / ".ssh" / "id_ed25519.pub").read_text().strip()
     wanted = {"hours": 0.5, "gpu_count": 1, "gpu_type": "mi300x", "fallback_gpu_types": ["MI210"]}
-    assert asked.body == wanted | {"name": "training", "keys": [{"public_key": key}]}
+    assert asked.body == wanted | {"name": "training", "keys": [{"public_key": key}], "own_keys": True}
     [quoted] = gateway.asked("POST", f"{RESERVATIONS}/quote")
     assert quoted.body == wanted
 
@@ -152,7 +152,46 @@ def test_edit_renames_changes_users_and_extends(gateway: ScriptedGateway, tmp_pa
     assert gateway.asked("POST", f"{ONE}/users")[0].body == {"add": keys, "remove": ["eve"]}
     assert gateway.asked("POST", f"{ONE}/extend")[0].body == {"hours": 1.5}
     assert wavepool("reservations", "edit", ID).status == 2
-    assert wavepool("reservations", "edit", ID, "--add-user", "bob").status == 2
+
+
+def test_people_are_added_by_name_and_it_is_said_with_which_keys(gateway: ScriptedGateway) -> None:
+    key = {"user": "bob@github", "type": "ssh-ed25519", "fingerprint": "SHA256:ab", "origin": "github.com/bob"}
+    gateway.on("POST", f"{ONE}/users", Answer({**ACTIVE, "added_keys": [key], "notes": ["one is left out"]}))
+    run = wavepool("reservations", "edit", ID, "--add-user", "carl", "--add-user", "github:bob")
+    assert (run.status, run.err.splitlines()) == (
+        0,
+        ["bob@github may log in with ssh-ed25519 SHA256:ab (github.com/bob)", "one is left out"],
+    )
+    assert gateway.asked("POST", f"{ONE}/users")[0].body == {
+        "add": [{"user": "carl"}, {"user": "github:bob"}],
+        "remove": [],
+    }
+
+
+@pytest.mark.parametrize("text", ["", "=bob.pub", "bob=", "github:", "github:bob=bob.pub"])
+def test_somebody_without_a_name_is_not_added(gateway: ScriptedGateway, text: str) -> None:
+    run = wavepool("reservations", "edit", ID, "--add-user", text)
+    assert (run.status, f"--add-user: is {text!r}" in run.err) == (2, True)
+    assert gateway.asked("POST", f"{ONE}/users") == []
+
+
+def test_a_refused_user_leaves_the_reservation_as_it_is(gateway: ScriptedGateway) -> None:
+    gateway.on("POST", f"{ONE}/users", Answer({"title": "Forbidden", "detail": "bob is not in lab/gpu"}, 403))
+    run = wavepool("reservations", "edit", ID, "--add-user", "bob", "--name", "other", "--extend", "1")
+    assert run.status != 0
+    assert "bob is not in lab/gpu" in run.err
+    assert gateway.asked("PATCH", ONE) == gateway.asked("POST", f"{ONE}/extend") == []
+
+
+def test_chosen_keys_are_the_only_ones_and_found_ones_are_said(gateway: ScriptedGateway, tmp_path: Path) -> None:
+    found = {"user": "ada", "type": "ssh-rsa", "fingerprint": "SHA256:cd", "origin": "wavepool"}
+    made = {**QUEUED, "added_keys": [{**found, "origin": "given"}, found], "notes": ["github.com does not answer"]}
+    gateway.only("POST", RESERVATIONS, Answer(made, 202))
+    run = wavepool("reserve", "-h", "0.5", "--no-wait", "-v")
+    said = [line for line in run.err.splitlines() if "may log in" in line or "does not answer" in line]
+    assert said == ["github.com does not answer", "ada may log in with ssh-rsa SHA256:cd (wavepool)"]
+    wavepool("reserve", "-h", "0.5", "--no-wait", "--key", str(tmp_path / "home" / ".ssh" / "id_ed25519.pub"))
+    assert "own_keys" not in gateway.asked("POST", RESERVATIONS)[-1].body
 
 
 def test_extend_takes_hours_and_says_the_new_end(gateway: ScriptedGateway) -> None:

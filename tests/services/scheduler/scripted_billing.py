@@ -88,6 +88,8 @@ class ScriptedBilling(billing_pb2_grpc.BillingServiceServicer, prices_pb2_grpc.P
     async def ExtendHold(self, request: billing_pb2.ExtendHoldRequest, context: Any) -> billing_pb2.ExtendHoldResponse:
         await self.maybe_refuse("ExtendHold", context)
         self.extensions[request.idempotency_key] = request
+        if "ExtendHold" in self.meanwhile:
+            await self.meanwhile["ExtendHold"]()
         held = self.holds[request.hold_id]
         held.longest_time.CopyFrom(request.longest_time)
         return billing_pb2.ExtendHoldResponse(hold_micros=self.amount(held))

@@ -43,6 +43,7 @@ class ScriptedPool(vmpool_pb2_grpc.VmPoolServiceServicer):
         self.acquired = asyncio.Event()
         self.longest_lease = timedelta(days=7)
         self.release_refusal: grpc.StatusCode | None = None
+        self.releases_refused = 0
 
     async def tell(
         self,
@@ -156,6 +157,7 @@ class ScriptedPool(vmpool_pb2_grpc.VmPoolServiceServicer):
         self, request: vmpool_pb2.ReleaseLeaseRequest, context: Any
     ) -> vmpool_pb2.ReleaseLeaseResponse:
         if self.release_refusal:
+            self.releases_refused += 1
             await context.abort(self.release_refusal, "scripted refusal")
         self.releases.append(request)
         self.live.discard(request.lease_id)

@@ -54,6 +54,7 @@ class ScriptedSessions(session_pb2_grpc.SessionServiceServicer):
         self.silent = asyncio.Event()
         """While it is set, every call fails as if the machine were gone."""
         self.opened = asyncio.Event()
+        self.loses_answers = False
 
     async def OpenSession(
         self, request: session_pb2.OpenSessionRequest, context: Any
@@ -83,6 +84,8 @@ class ScriptedSessions(session_pb2_grpc.SessionServiceServicer):
     ) -> session_pb2.UpdateSessionResponse:
         await self._answer(context)
         self.updates.append(request)
+        if self.loses_answers:
+            await context.abort(grpc.StatusCode.UNAVAILABLE, "the answer is lost")
         session = self.sessions.get(request.session_id)
         return session_pb2.UpdateSessionResponse(last_seq=len(session.events) if session else 0)
 

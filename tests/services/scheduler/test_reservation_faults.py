@@ -2,16 +2,31 @@
 
 from __future__ import annotations
 
+import asyncio
+import base64
 from datetime import UTC, timedelta
 from typing import TYPE_CHECKING
 
+import grpc
 from wavepool.executor.v1 import session_pb2
 from wavepool.scheduler.v1 import reservations_pb2
 
-from services.scheduler.jobs.reservation import PART
+from services.scheduler.jobs.reservation import GRACE, LONGEST_PREPARING, PART, SILENCE_AFTER_END
+from services.scheduler.jobs.states import JobState
+from services.scheduler.runs import settler
 from services.scheduler.runs.session_attempt import SessionAttempt
-from tests.services.scheduler.cluster import LaterClock, until
-from tests.services.scheduler.test_reservations import PRICE, active, cancel, charged
+from services.scheduler.store.job_store import JobStore
+from tests.services.scheduler.cluster import TIMEOUT_SECONDS, LaterClock, until
+from tests.services.scheduler.test_reservations import (
+    HOUR,
+    PRICE,
+    active,
+    cancel,
+    charged,
+    extend,
+    refused,
+    update,
+)
 from vocabulary.money import price_of
 
 if TYPE_CHECKING:
@@ -21,8 +36,18 @@ if TYPE_CHECKING:
     from tests.services.scheduler.scripted_sessions import ScriptedSession
 
 
+MI300X = reservations_pb2.GetAvailabilityRequest(gpu_type="MI300X")
+EVERYTHING = reservations_pb2.ListReservationsRequest()
+
+
 def session_of(cluster: Cluster, reservation: reservations_pb2.Reservation) -> ScriptedSession:
     return cluster.sessions.sessions[f"{reservation.reservation_id}-1"]
+
+
+def key_of(number: int) -> str:
+    """Different public keys."""
+    blob = b"".join(len(part).to_bytes(4) + part for part in (b"ssh-ed25519", bytes([number]) * 32))
+    return f"ssh-ed25519 {base64.b64encode(blob).decode()}"
 
 
 async def active_for(cluster: Cluster, time: timedelta) -> reservations_pb2.Reservation:
@@ -144,3 +169,189 @@ async def test_a_machine_that_is_lost_after_the_cancellation_changes_nothing_abo
     assert 30 * PART <= settled.total_time.ToTimedelta() < 31 * PART
     assert events[-1].ended.cost_micros == price_of(settled.total_time.ToTimedelta(), PRICE)
     assert not cluster.billing.refunds
+
+
+async def test_the_lease_of_a_reservation_that_is_over_is_given_back_though_pool_and_scheduler_die(
+    cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(settler, "RELEASE_SECONDS", 0.0)
+    await active(cluster)
+    (lease_id,) = cluster.pool.live
+    cluster.pool.release_refusal = grpc.StatusCode.UNAVAILABLE
+    await cancel(cluster, (await cluster.reservations.ListReservations(EVERYTHING)).reservations[0])
+    await until(lambda: cluster.pool.releases_refused >= 3)
+    await cluster.stop()
+    cluster.pool.release_refusal = None
+
+    await cluster.start()
+
+    await until(lambda: not cluster.pool.live)
+    assert [release.lease_id for release in cluster.pool.releases] == [lease_id]
+
+
+async def test_the_lease_of_a_lost_attempt_is_given_back_though_pool_and_scheduler_die(
+    stopped_cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(settler, "RELEASE_SECONDS", 0.0)
+    cluster = stopped_cluster
+    cluster.sessions.opens = False
+    await cluster.start()
+    reservation = await cluster.reserve()
+    await cluster.sessions.opened.wait()
+    cluster.pool.release_refusal = grpc.StatusCode.UNAVAILABLE
+    await session_of(cluster, reservation).end("FAILED")
+    await until(lambda: cluster.pool.releases_refused >= 3)
+    await cluster.stop()
+    cluster.pool.release_refusal = None
+
+    await cluster.start()
+
+    await until(lambda: any(release.lease_id == "lease-1" for release in cluster.pool.releases))
+
+
+async def test_a_machine_that_took_a_change_without_an_answer_hears_again_what_is_stored(cluster: Cluster) -> None:
+    reservation = await active(cluster)
+    await until(lambda: bool(cluster.sessions.updates))
+    cluster.sessions.loses_answers = True
+    error = await refused(extend(cluster, reservation, 10 * HOUR))
+    assert error.code() == grpc.StatusCode.UNAVAILABLE
+    stored = await cluster.reservation(reservation.reservation_id)
+    assert stored.expire_time == reservation.expire_time
+    taken = len(cluster.sessions.updates)
+    cluster.sessions.loses_answers = False
+
+    await until(lambda: len(cluster.sessions.updates) > taken)
+
+    assert cluster.sessions.updates[-1].end_time == reservation.expire_time
+
+
+async def test_time_that_is_added_before_anybody_can_log_in_is_leased_first(stopped_cluster: Cluster) -> None:
+    cluster = stopped_cluster
+    cluster.sessions.opens = False
+    await cluster.start()
+    reservation = await cluster.reserve()
+    await cluster.sessions.opened.wait()
+    cluster.pool.longest_lease = 2 * HOUR + GRACE + SILENCE_AFTER_END + LONGEST_PREPARING
+
+    error = await refused(extend(cluster, reservation, 2 * HOUR, "too long"))
+    assert "the machine ends before" in (error.details() or "")
+    assert not cluster.billing.extensions
+    longer = await extend(cluster, reservation, HOUR)
+
+    assert [one.duration.ToTimedelta() for one in longer.extensions] == [HOUR]
+
+
+async def test_users_that_are_let_in_at_the_same_time_while_it_waits_all_get_in(stopped_cluster: Cluster) -> None:
+    cluster = stopped_cluster
+    await cluster.pool.tell("machine-1", "STOPPED")
+    await cluster.start()
+    reservation = await cluster.reserve()
+    people = [f"user{number}" for number in range(10)]
+
+    await asyncio.gather(
+        *(
+            update(cluster, reservation, add_keys=[session_pb2.SessionKey(user=user, public_key=key_of(number))])
+            for number, user in enumerate(people)
+        )
+    )
+
+    users = [key.user for key in (await cluster.reservation(reservation.reservation_id)).spec.keys]
+    assert sorted(users) == sorted(["alice", *people])
+
+
+async def test_the_forecast_knows_of_time_that_is_added(cluster: Cluster) -> None:
+    reservation = await active(cluster)
+    await extend(cluster, reservation, 10 * HOUR)
+
+    (found,) = (await cluster.reservations.GetAvailability(MI300X, timeout=TIMEOUT_SECONDS)).gpu_types
+
+    assert found.waits[0].eta_p50.ToTimedelta() > 10 * HOUR
+
+
+async def test_a_key_of_an_extension_is_checked_and_may_be_as_long_as_any(cluster: Cluster) -> None:
+    reservation = await active(cluster)
+    for wrong in ("", "k" * 129):
+        error = await refused(extend(cluster, reservation, HOUR, wrong))
+        assert (error.code(), "idempotency_key" in (error.details() or "")) == (grpc.StatusCode.INVALID_ARGUMENT, True)
+
+    longer = await extend(cluster, reservation, HOUR, "k" * 127 + "\0")
+
+    assert len(longer.extensions) == 1
+    (key,) = cluster.billing.extensions
+    assert len(key) <= 200
+    assert key.isprintable()
+
+
+async def test_a_cancellation_that_an_attempt_did_not_hear_of_is_found_in_the_row(cluster: Cluster) -> None:
+    reservation = await active(cluster)
+    assert cluster.database
+    store = JobStore(cluster.database, lambda _: None)
+    row = await store.get(reservation.reservation_id)
+    assert row
+    await store.move(row, row.request_cancel(cluster.clock.now()), [], cluster.clock.now())
+
+    await session_of(cluster, reservation).add(login=session_pb2.SessionLogin(connection=1, user="alice"))
+
+    events = await cluster.reservation_events(reservation.reservation_id)
+    assert events[-1].ended.state == reservations_pb2.RESERVATION_STATE_CANCELLED
+
+
+async def test_a_reservation_that_is_lost_while_it_is_extended_refuses_the_extension(cluster: Cluster) -> None:
+    reservation = await active(cluster)
+
+    async def lose() -> None:
+        await cluster.pool.tell("machine-1", "LOST")
+        await cluster.reservation_events(reservation.reservation_id)
+
+    cluster.billing.meanwhile["ExtendHold"] = lose
+    error = await refused(extend(cluster, reservation, HOUR))
+
+    assert error.code() == grpc.StatusCode.FAILED_PRECONDITION
+    assert not (await cluster.reservation(reservation.reservation_id)).extensions
+
+
+async def test_who_ends_a_reservation_that_has_just_ended_changes_nothing(cluster: Cluster) -> None:
+    reservation = await active(cluster)
+    assert cluster.scheduler
+    attempt = cluster.scheduler.runner.session(reservation.reservation_id)
+    assert attempt
+    await session_of(cluster, reservation).end("SANDBOX_ENDED")
+    events = await cluster.reservation_events(reservation.reservation_id)
+
+    ended = await attempt.end_early("The room is too hot.")
+
+    assert ended.state is JobState.SETTLING
+    assert events[-1].ended.state == reservations_pb2.RESERVATION_STATE_EXPIRED
+
+
+async def test_extensions_at_the_same_time_keep_to_the_limit_of_all_time_together(cluster: Cluster) -> None:
+    reservation = await active(cluster)
+
+    calls = [extend(cluster, reservation, 24 * HOUR, str(number)) for number in range(3)]
+    answers = await asyncio.gather(*calls, return_exceptions=True)
+
+    assert sum(isinstance(answer, BaseException) for answer in answers) == 2
+    longer = await cluster.reservation(reservation.reservation_id)
+    assert longer.expire_time.ToDatetime() - longer.active_time.ToDatetime() == 25 * HOUR
+
+
+async def test_a_reservation_that_is_being_given_up_is_not_extended(cluster: Cluster) -> None:
+    reservation = await active(cluster)
+    cluster.pool.release_refusal = grpc.StatusCode.UNAVAILABLE
+    await session_of(cluster, reservation).end("FAILED")
+    await until(lambda: cluster.pool.releases_refused >= 1)
+
+    error = await refused(extend(cluster, reservation, HOUR))
+
+    assert error.code() == grpc.StatusCode.FAILED_PRECONDITION
+    assert not cluster.billing.extensions
+
+
+async def test_an_extension_with_a_part_of_a_second_is_repeated_with_its_key(cluster: Cluster) -> None:
+    reservation = await active(cluster)
+    more = HOUR + timedelta(seconds=0.5)
+
+    first = await extend(cluster, reservation, more)
+    again = await extend(cluster, reservation, more)
+
+    assert again.expire_time == first.expire_time

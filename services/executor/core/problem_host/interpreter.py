@@ -53,7 +53,8 @@ def torch_python(setting: Path | None) -> TorchPython:
 
     Raises TorchMissingError.
     """
-    program = setting or (INSTALLED if INSTALLED.is_file() else Path(sys.executable))
+    # Not `is_file`: a Python of another user, which we may not reach, is as good as none.
+    program = setting or (INSTALLED if os.access(INSTALLED, os.X_OK) else Path(sys.executable))
     found = _asked(program)
     if found is None:
         raise TorchMissingError(f"{program} has no torch: {_INSTALL}")

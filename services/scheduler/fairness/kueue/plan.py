@@ -275,15 +275,13 @@ def _workload(situation: Situation, one: Candidate) -> Workload:
 def _admitted(situation: Situation, one: Running) -> Admitted:
     amounts = one.eighths * EIGHTH_MILLI
     workload = Workload(one.job_id, situation.queue_of(one), 0, {_GPU: amounts}, one.start_time)
-    return Admitted(workload, {_resource(situation): amounts}, one.start_time, is_evicting=one.stopping)
+    usage = {_resource(situation): amounts}
+    return Admitted(workload, usage, one.start_time, is_evicting=one.stopping, keeps=one.keeps and not one.stopping)
 
 
 def _protected(situation: Situation, winner: Candidate, victims: list[str]) -> str:
     """Which victim has not run long enough to give way; empty if all have, or the winner need not wait for that."""
     queues = situation.queues
-    keeping = next((one.job_id for one in situation.running if one.keeps and one.job_id in victims), "")
-    if keeping:
-        return f"{keeping} would give way, and has done so too often"
     if queues.reclaim_strategy(situation.queue_of(winner)) is ReclaimStrategy.AGGRESSIVE:
         return ""
     for one in situation.running:

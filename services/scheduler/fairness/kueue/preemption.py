@@ -113,7 +113,9 @@ def _eligible(
     return (
         one
         for one in ranked
-        if _may_preempt(preemptor.workload, one.workload, policy) and not preemptor.contested.isdisjoint(one.usage)
+        if not one.keeps
+        and _may_preempt(preemptor.workload, one.workload, policy)
+        and not preemptor.contested.isdisjoint(one.usage)
     )
 
 

@@ -46,6 +46,8 @@ class Admitted:
     admit_time: datetime
     is_evicting: bool = False
     """True if it was preempted before, and still holds its quota until it has stopped."""
+    keeps: bool = False
+    """True if it is never preempted; others are, in its place."""
 
     @property
     def victim_order(self) -> tuple[int, timedelta, str]:

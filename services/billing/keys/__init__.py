@@ -1,0 +1,1 @@
+"""Where the public SSH keys of people come from."""

@@ -1,0 +1,67 @@
+"""What people read when they log in to a session; pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from services.executor.sessions.session_files import HOME, WORKSPACE
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from services.executor.devices.inventory import DeviceFacts
+    from services.executor.sessions.share import Share
+
+_MIB_PER_GIB = 1024
+
+
+@dataclass(frozen=True)
+class Welcome:
+    """The facts of one session. `gpus` are numbers of the machine's GPUs; `gaps` is what holds less than it should."""
+
+    share: Share
+    device: DeviceFacts
+    gpus: Sequence[int]
+    keeps_home: bool
+    has_network: bool
+    gaps: Sequence[str]
+
+    @property
+    def text(self) -> str:
+        """All lines but those that change with time."""
+        rows = {
+            "GPUs": self._gpus,
+            "software": self._software,
+            "share": (
+                f"{self.share.cores:g} processors, {_gib(self.share.memory_mib)} of memory, "
+                f"/dev/shm {_gib(self.share.shared_memory_mib)}"  # noqa: S108  the sandbox's own
+            ),
+            HOME: "is kept after the end" if self.keeps_home else "is removed at the end: copy out what you need",
+            WORKSPACE: "is removed at the end; caches of downloads are in it",
+            "network": "the internet, by IPv4" if self.has_network else "none",
+        }
+        lines = [f"  {name:<10} {words}" for name, words in rows.items() if words]
+        return "\n".join(["Welcome to Wavepool.", *lines, *(f"  note: {gap}" for gap in self.gaps)]) + "\n"
+
+    @property
+    def _gpus(self) -> str:
+        known = {gpu.index: gpu for gpu in self.device.gpus}
+        kinds = Counter((known[n].title or "GPU", known[n].memory_mib) for n in self.gpus if n in known)
+        return ", ".join(
+            f"{n} x {title}, {_gib(mib)}" if mib else f"{n} x {title}" for (title, mib), n in kinds.items()
+        )
+
+    @property
+    def _software(self) -> str:
+        versions = {
+            "driver": self.device.driver_version,
+            "ROCm": self.device.rocm_version,
+            "CUDA": self.device.cuda_version,
+        }
+        return ", ".join(f"{name} {version}" for name, version in versions.items() if version)
+
+
+def _gib(mib: int) -> str:
+    return f"{mib / _MIB_PER_GIB:.3g} GiB"
