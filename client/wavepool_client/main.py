@@ -1,41 +1,19 @@
-"""The `wavepool` command: adds its subcommands, and sets its exit status."""
+"""The `wavepool` command: adds its subcommands, and sets its exit status.
+
+A subcommand is imported when it is used, or when all are listed, so that `connect` is quick whatever the others need.
+"""
 
 from __future__ import annotations
 
+import importlib
 import os
 import sys
 from importlib.metadata import entry_points, version
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
-from wavepool_client.commands import (
-    account,
-    accounts,
-    alerts,
-    cancel,
-    catalogue,
-    config,
-    connect,
-    keys,
-    machines,
-    metrics,
-    money,
-    prices,
-    projections,
-    queues,
-    rankings,
-    reports,
-    reservation_status,
-    reservations,
-    reserve,
-    run,
-    sign_in,
-    submissions,
-    teams,
-    tokens,
-    users,
-)
 from wavepool_client.commands.completion import complete_profile
 from wavepool_client.commands.options import examples
 from wavepool_client.commands.passed_on import PassesOn
@@ -43,8 +21,38 @@ from wavepool_client.errors import WavepoolError
 from wavepool_client.exit_codes import EXPLANATION
 from wavepool_client.terminal.output import say
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+class _Commands(TyperGroup):
+    """All subcommands, of which only those are imported that are asked for."""
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ANN401, ARG002 - typer has its own copy of click
+        """The subcommand with this name; None if there is none."""
+        for names, add in PARTS:
+            if cmd_name in names and cmd_name not in self.commands:
+                self.commands.update(commands_of(add))
+        if cmd_name not in self.commands:
+            self._add_all()
+        return self.commands.get(cmd_name)
+
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ANN401, ARG002 - as above
+        """The names of all subcommands."""
+        self._add_all()
+        return list(self.commands)
+
+    def _add_all(self) -> None:
+        found: dict[str, Any] = {}
+        for add in (*(add for _, add in PARTS), _plug_ins):
+            found |= commands_of(add)
+        # In the order of the table, whichever was used first.
+        self.commands = found
+
+
 app = typer.Typer(
     name="wavepool",
+    cls=_Commands,
     help="Compile, check and benchmark AMD HIP kernels on pooled MI300X machines.",
     epilog=f"{examples('wavepool submit relu.hip --problem relu')}\n\n{EXPLANATION}",
     no_args_is_help=True,
@@ -85,7 +93,9 @@ def _options(
             os.environ.pop(name, None)
 
 
-def _add_commands() -> None:
+def _submissions(app: typer.Typer) -> None:
+    from wavepool_client.commands import submissions
+
     app.command(
         epilog=examples(
             "wavepool submit relu.hip --problem relu",
@@ -99,70 +109,21 @@ def _add_commands() -> None:
     app.command(epilog=examples("wavepool watch job_01J…", "wavepool watch job_01J… --json --after 4"))(
         submissions.watch
     )
+    app.command()(submissions.show)
+    app.command()(submissions.jobs)
+
+
+def _cancel(app: typer.Typer) -> None:
+    from wavepool_client.commands import cancel
+
     app.command(epilog=examples("wavepool cancel job_01J…", "wavepool cancel res_01J…", "wavepool cancel --yes"))(
         cancel.cancel
     )
-    app.command()(submissions.show)
-    app.command()(submissions.jobs)
-    _add_reservation_commands()
-    app.command(epilog=examples("wavepool isa job_01J…", "wavepool isa job_01J… --json | jq -r .listing"))(reports.isa)
-    app.command(epilog=examples("wavepool report job_01J… -o result.json"))(reports.report)
-    app.command(
-        name="verify",
-        epilog=examples("wavepool verify result.json", "wavepool verify result.json --key HEX --source relu.hip"),
-    )(reports.verify_report)
-    app.command(
-        epilog=examples("wavepool costs", "wavepool costs --report --from 2026-11-01", "wavepool costs --verify --json")
-    )(account.costs)
-    app.command(epilog=examples("wavepool limits", "wavepool limits --json | jq .remaining_submissions"))(
-        account.limits
-    )
-    app.command(
-        epilog=examples("wavepool statement", "wavepool statement --month 2026-11 --format html -o november.html")
-    )(money.statement)
-    app.command(
-        epilog=examples("wavepool leaderboard relu", "wavepool leaderboard relu --gpu MI300X --timing hot --json")
-    )(rankings.leaderboard)
-    app.command(epilog=examples("wavepool compare job_01J… job_01K…", "wavepool compare job_01J… job_01K… --json"))(
-        rankings.compare
-    )
-    app.add_typer(metrics.app, name="metrics")
-    app.command(epilog=examples("wavepool why job_01J…", "wavepool why job_01J… --json | jq .reason"))(queues.why)
-    app.add_typer(queues.app, name="queues")
-    app.add_typer(alerts.app, name="alerts")
-    app.add_typer(money.grants, name="grants")
-    app.add_typer(money.budgets, name="budgets")
-    for name, module in (("accounts", accounts), ("users", users), ("teams", teams), ("tokens", tokens)):
-        app.add_typer(module.app, name=name)
-    app.add_typer(config.app, name="config")
-    app.command(
-        epilog=examples(
-            "wavepool quote",
-            "wavepool quote --gpu MI300X --fallback-gpu MI210",
-            "wavepool quote --seconds 426.83 --json",
-        )
-    )(prices.quote)
-    app.command(
-        epilog=examples(
-            "wavepool projections",
-            "wavepool projections --tasks 30 --idle-timeout 600 --warm-share 0.8",
-            "wavepool projections --operator --json",
-        )
-    )(projections.projections)
-    app.command(
-        epilog=examples("wavepool login --url https://wavepool.example", "wavepool login --no-browser")
-        + f"\n\n{EXPLANATION}"
-    )(sign_in.login)
-    app.command(epilog=examples("wavepool logout --url https://wavepool.example"))(sign_in.logout)
-    app.add_typer(machines.app, name="machines")
-    app.add_typer(prices.app, name="prices")
-    app.add_typer(catalogue.app, name="problems")
-    for installed in entry_points(group="wavepool.commands"):
-        installed.load()(app)
 
 
-def _add_reservation_commands() -> None:
-    # -h is for hours, as gpu-dev has it.
+def _reserve(app: typer.Typer) -> None:
+    from wavepool_client.commands import reserve
+
     app.command(
         context_settings={"help_option_names": ["--help"]},
         epilog=examples(
@@ -172,6 +133,11 @@ def _add_reservation_commands() -> None:
         )
         + f"\n\n{EXPLANATION}",
     )(reserve.reserve)
+
+
+def _run(app: typer.Typer) -> None:
+    from wavepool_client.commands import run
+
     app.command(
         cls=PassesOn,
         context_settings={"help_option_names": ["--help"]},
@@ -181,12 +147,26 @@ def _add_reservation_commands() -> None:
             "wavepool run --dir . --keep-alive -- 'make && ./bench | tee result.txt'",
         ),
     )(run.run)
+
+
+def _reservations(app: typer.Typer) -> None:
+    from wavepool_client.commands import reservations
+
     app.add_typer(reservations.app, name="reservations")
-    app.add_typer(keys.app, name="keys")
     app.command(epilog=examples("wavepool extend 1.5", "wavepool extend training 0.5"))(reservations.extend)
     app.command(epilog=examples("wavepool avail", "wavepool avail -t MI300X --watch"))(reservations.avail)
+
+
+def _status(app: typer.Typer) -> None:
+    from wavepool_client.commands import reservation_status
+
     app.command(epilog=examples("wavepool queue-status -t MI300X"))(reservation_status.queue_status)
     app.command(epilog=examples("wavepool status --json | jq .free_gpus"))(reservation_status.status)
+
+
+def _connect(app: typer.Typer) -> None:
+    from wavepool_client.commands import connect
+
     app.command(
         cls=PassesOn,
         epilog=examples(
@@ -200,7 +180,212 @@ def _add_reservation_commands() -> None:
     app.command(hidden=True)(connect.ssh_proxy)
 
 
-_add_commands()
+def _reports(app: typer.Typer) -> None:
+    from wavepool_client.commands import reports
+
+    app.command(epilog=examples("wavepool isa job_01J…", "wavepool isa job_01J… --json | jq -r .listing"))(reports.isa)
+    app.command(epilog=examples("wavepool report job_01J… -o result.json"))(reports.report)
+    app.command(
+        name="verify",
+        epilog=examples("wavepool verify result.json", "wavepool verify result.json --key HEX --source relu.hip"),
+    )(reports.verify_report)
+
+
+def _account(app: typer.Typer) -> None:
+    from wavepool_client.commands import account
+
+    app.command(
+        epilog=examples("wavepool costs", "wavepool costs --report --from 2026-11-01", "wavepool costs --verify --json")
+    )(account.costs)
+    app.command(epilog=examples("wavepool limits", "wavepool limits --json | jq .remaining_submissions"))(
+        account.limits
+    )
+
+
+def _money(app: typer.Typer) -> None:
+    from wavepool_client.commands import money
+
+    app.command(
+        epilog=examples("wavepool statement", "wavepool statement --month 2026-11 --format html -o november.html")
+    )(money.statement)
+    app.add_typer(money.grants, name="grants")
+    app.add_typer(money.budgets, name="budgets")
+
+
+def _rankings(app: typer.Typer) -> None:
+    from wavepool_client.commands import rankings
+
+    app.command(
+        epilog=examples("wavepool leaderboard relu", "wavepool leaderboard relu --gpu MI300X --timing hot --json")
+    )(rankings.leaderboard)
+    app.command(epilog=examples("wavepool compare job_01J… job_01K…", "wavepool compare job_01J… job_01K… --json"))(
+        rankings.compare
+    )
+
+
+def _queues(app: typer.Typer) -> None:
+    from wavepool_client.commands import queues
+
+    app.command(epilog=examples("wavepool why job_01J…", "wavepool why job_01J… --json | jq .reason"))(queues.why)
+    app.add_typer(queues.app, name="queues")
+
+
+def _prices(app: typer.Typer) -> None:
+    from wavepool_client.commands import prices
+
+    app.command(
+        epilog=examples(
+            "wavepool quote",
+            "wavepool quote --gpu MI300X --fallback-gpu MI210",
+            "wavepool quote --seconds 426.83 --json",
+        )
+    )(prices.quote)
+    app.add_typer(prices.app, name="prices")
+
+
+def _projections(app: typer.Typer) -> None:
+    from wavepool_client.commands import projections
+
+    app.command(
+        epilog=examples(
+            "wavepool projections",
+            "wavepool projections --tasks 30 --idle-timeout 600 --warm-share 0.8",
+            "wavepool projections --operator --json",
+        )
+    )(projections.projections)
+
+
+def _sign_in(app: typer.Typer) -> None:
+    from wavepool_client.commands import sign_in
+
+    app.command(
+        epilog=examples("wavepool login --url https://wavepool.example", "wavepool login --no-browser")
+        + f"\n\n{EXPLANATION}"
+    )(sign_in.login)
+    app.command(epilog=examples("wavepool logout --url https://wavepool.example"))(sign_in.logout)
+
+
+def _group(name: str, module: str) -> Callable[[typer.Typer], None]:
+    """What adds a module's `app` as the group `name`."""
+
+    def add(app: typer.Typer) -> None:
+        app.add_typer(importlib.import_module(f"wavepool_client.commands.{module}").app, name=name)
+
+    return add
+
+
+def _plug_ins(app: typer.Typer) -> None:
+    for installed in entry_points(group="wavepool.commands"):
+        installed.load()(app)
+
+
+def commands_of(add: Callable[[typer.Typer], None]) -> dict[str, Any]:
+    """The subcommands that `add` adds, by name."""
+    some = typer.Typer(rich_markup_mode="rich", pretty_exceptions_enable=False)
+    add(some)
+    return dict(typer.main.get_group(some).commands)
+
+
+PARTS: tuple[tuple[tuple[str, ...], Callable[[typer.Typer], None]], ...] = (
+    (
+        (
+            "submit",
+            "watch",
+            "show",
+            "jobs",
+        ),
+        _submissions,
+    ),
+    (("cancel",), _cancel),
+    (("reserve",), _reserve),
+    (("run",), _run),
+    (
+        (
+            "reservations",
+            "extend",
+            "avail",
+        ),
+        _reservations,
+    ),
+    (
+        (
+            "queue-status",
+            "status",
+        ),
+        _status,
+    ),
+    (
+        (
+            "connect",
+            "ssh-config",
+            "ssh-proxy",
+        ),
+        _connect,
+    ),
+    (
+        (
+            "isa",
+            "report",
+            "verify",
+        ),
+        _reports,
+    ),
+    (
+        (
+            "costs",
+            "limits",
+        ),
+        _account,
+    ),
+    (
+        (
+            "statement",
+            "grants",
+            "budgets",
+        ),
+        _money,
+    ),
+    (
+        (
+            "leaderboard",
+            "compare",
+        ),
+        _rankings,
+    ),
+    (("metrics",), _group("metrics", "metrics")),
+    (
+        (
+            "why",
+            "queues",
+        ),
+        _queues,
+    ),
+    (("alerts",), _group("alerts", "alerts")),
+    (("accounts",), _group("accounts", "accounts")),
+    (("users",), _group("users", "users")),
+    (("teams",), _group("teams", "teams")),
+    (("tokens",), _group("tokens", "tokens")),
+    (("keys",), _group("keys", "keys")),
+    (("config",), _group("config", "config")),
+    (
+        (
+            "quote",
+            "prices",
+        ),
+        _prices,
+    ),
+    (("projections",), _projections),
+    (
+        (
+            "login",
+            "logout",
+        ),
+        _sign_in,
+    ),
+    (("machines",), _group("machines", "machines")),
+    (("problems",), _group("problems", "catalogue")),
+)
+"""Commands by name, and what adds them."""
 
 
 def main() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import subprocess
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,13 @@ if TYPE_CHECKING:
 
     from tests.cli.conftest import ScriptedGateway
 
+LOCAL_SSH = """#!/bin/sh
+while :; do case $1 in -F) shift 2;; -T) shift;; *) break;; esac; done
+shift
+export HOME={home} SHELL=/bin/sh
+cd "$HOME"
+exec setsid -w sh -c "$*"
+"""
 RESERVATIONS, AVAILABILITY = "/api/v1/reservations", "/api/v1/availability"
 ID, OTHER_ID = "res_01KB9X2F00AAAAAAAAAAAAAAAA", "res_01KB9X2F11BBBBBBBBBBBBBBBB"
 ONE = f"{RESERVATIONS}/{ID}"
@@ -58,6 +66,17 @@ def introduce(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, gateway: Scripted
     gateway.on("POST", RESERVATIONS, Answer(QUEUED, 202))
     gateway.on("GET", ONE, Answer(ACTIVE))
     gateway.on("GET", f"{ONE}/events", Stream(STORY))
+
+
+def session_on_this_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An `ssh` that runs commands here, each as the leader of a process group; returns the home that they have."""
+    home, programs = tmp_path / "session", tmp_path / "bin"
+    home.mkdir()
+    programs.mkdir()
+    (programs / "ssh").write_text(LOCAL_SSH.format(home=shlex.quote(str(home))))
+    (programs / "ssh").chmod(0o755)
+    monkeypatch.setenv("PATH", str(programs), prepend=":")
+    return home
 
 
 def listed(gateway: ScriptedGateway, *found: dict[str, Any]) -> None:

@@ -127,6 +127,11 @@ def complete_scope(incomplete: str) -> list[str]:
     return [scope for scope in SCOPES if scope.startswith(incomplete)]
 
 
+def complete_switch(incomplete: str) -> list[str]:
+    """What turns something on and off."""
+    return [word for word in ("enable", "disable") if word.startswith(incomplete)]
+
+
 def complete_profile(incomplete: str) -> list[tuple[str, str]]:
     """The names of profiles, with their gateways."""
     try:

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from wavepool_client.commands.completion import complete_profile
+from wavepool_client.commands.completion import complete_profile, complete_switch
 from wavepool_client.commands.options import EndpointOption, JsonOption, TokenOption, examples
 from wavepool_client.errors import InputError, WavepoolError
 from wavepool_client.http.connection import checked_url
@@ -124,7 +124,10 @@ def remove(profile: ProfileArgument) -> None:
 
 @app.command("ssh-include", epilog=examples("wavepool config ssh-include enable", "ssh wp-4k7q2f9x nproc"))
 def ssh_include(
-    change: Annotated[str, typer.Argument(metavar="enable|disable", help="Add the line, or remove it.")],
+    change: Annotated[
+        str,
+        typer.Argument(metavar="enable|disable", help="Add the line, or remove it.", autocompletion=complete_switch),
+    ],
 ) -> None:
     """Let ssh, scp, rsync and editors reach your reservations by name: one Include line at the top of ~/.ssh/config."""
     if change not in {"enable", "disable"}:

@@ -22,7 +22,6 @@ from wavepool_client.errors import InputError, WavepoolError
 from wavepool_client.reservation_client import ReservationClient
 from wavepool_client.ssh.access import config_text, identities, ssh_command
 from wavepool_client.ssh.config_files import is_included, write_config
-from wavepool_client.ssh.proxy import carry, leave
 from wavepool_client.ssh.remote import CONNECTION_FAILED
 from wavepool_client.terminal.output import say
 from wavepool_client.text.reservation_advice import refusal_lines
@@ -77,6 +76,8 @@ def ssh_proxy(
     token: TokenOption = None,
 ) -> None:
     """Carry ssh's bytes to a reservation: for ssh's option ProxyCommand."""
+    from wavepool_client.ssh.proxy import carry, leave  # noqa: PLC0415 - WebSockets are for this command alone
+
     with ReservationClient(endpoint, token) as client:
         connection = client.connection
     leave(carry(connection, reservation_id))

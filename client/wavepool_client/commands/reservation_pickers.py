@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import typer
 
@@ -36,7 +36,8 @@ def ask_what_to_reserve(
         if not gpu_type:
             gpu_type = _asked_type(found)
         if gpus is None:
-            gpus = _asked_count(next((one for one in found if one.get("gpu_type") == gpu_type), {}))
+            named = (one for one in found if str(one.get("gpu_type")).casefold() == gpu_type.casefold())
+            gpus = _asked_count(next(named, dict[str, Any]()))
     return gpu_type, gpus, hours if hours is not None else asked_hours("How long", HOURS, DEFAULT_HOURS)
 
 
@@ -60,9 +61,11 @@ def ask_change(reservation: Fields) -> dict[str, Any]:
     if action == EXTEND:
         return {"more": asked_hours("How much more", EXTENSIONS, EXTENSIONS[0])}
     if action == ADD_USER:
-        return {"add_user": [str(typer.prompt("Who, and their public keys (NAME=FILE)", err=True))]}
+        return {
+            "add_user": [str(typer.prompt("Who (NAME, github:NAME, or NAME=FILE with their public keys)", err=True))]
+        }
     if action == REMOVE_USER:
-        users = [str(user) for user in reservation.get("users") or []]
+        users = list(map(str, cast("list[object]", reservation.get("users") or [])))
         if not users:
             raise InputError("nobody may log in, so nobody can be logged out")
         return {"remove_user": [users[pick("Who", users)]]}

@@ -172,7 +172,8 @@ def edit(
         reservation_id = str(found["id"])
         if asks:
             wanted |= ask_change(found)
-        more, name, removed = wanted["more"], wanted["name"], wanted["remove_user"] or []
+        more, name = wanted["more"], wanted["name"]
+        removed: list[str] = wanted["remove_user"] or []
         added = [key for text in wanted["add_user"] or () for key in people_of(text)]
         if added or removed:
             found = client.change_users(reservation_id, added, removed)

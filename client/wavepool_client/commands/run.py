@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import shlex
 import signal
 import subprocess
@@ -84,7 +85,7 @@ def run(  # noqa: PLR0913 - an argument for each option
         say(quote_text(client.quote(wanted)))
         if verbose:
             tell_keys(keys)
-        reservation_id = str(start(client, wanted, name, keys)["id"])
+        reservation_id = str(start(client, wanted, name, keys, only_these_keys=bool(key), verbose=verbose)["id"])
         with _given_back(client, reservation_id, keep_alive=keep_alive):
             try:
                 show_until_active(client, reservation_id, timeout * 60)
@@ -129,7 +130,7 @@ def _make_folder(remote: Remote) -> str:
 
 def _watch(remote: Remote, line: str, folder: str) -> int:
     """Runs a line there with its output here, and returns its exit status; Ctrl-C ends it."""
-    pid_file = f"/tmp/{remote.host}.pid"  # noqa: S108 - the session's own
+    pid_file = f"/tmp/wavepool-run-{secrets.token_hex(8)}"  # noqa: S108 - the session's own
     there = [
         f"cd {shlex.quote(folder)}" if folder else "cd",
         # Programs that write to no terminal hold their output back.

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shlex
 import signal
 import subprocess
 import sys
@@ -14,20 +12,21 @@ import pytest
 
 from tests.cli.conftest import Answer, Stream
 from tests.cli.invocation import wavepool
-from tests.cli.reservation_scenes import ACTIVE, ID, ONE, QUEUED, RESERVATIONS, STORY, introduce
+from tests.cli.reservation_scenes import (
+    ACTIVE,
+    ID,
+    ONE,
+    QUEUED,
+    RESERVATIONS,
+    STORY,
+    introduce,
+    session_on_this_machine,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.cli.conftest import ScriptedGateway
-
-SSH = """#!/bin/sh
-while :; do case $1 in -F) shift 2;; -T) shift;; *) break;; esac; done
-shift
-export HOME={home} SHELL=/bin/sh
-cd "$HOME"
-exec setsid -w sh -c "$*"
-"""
 
 
 @pytest.fixture(autouse=True)
@@ -35,14 +34,7 @@ def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, gateway: ScriptedGa
     """The home in the session."""
     introduce(tmp_path, monkeypatch, gateway)
     gateway.on("POST", f"{ONE}/cancel", Answer({**ACTIVE, "state": "expiring"}, 202))
-    home = tmp_path / "session"
-    home.mkdir()
-    programs = tmp_path / "bin"
-    programs.mkdir()
-    (programs / "ssh").write_text(SSH.format(home=shlex.quote(str(home))))
-    (programs / "ssh").chmod(0o755)
-    monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
-    return home
+    return session_on_this_machine(tmp_path, monkeypatch)
 
 
 @pytest.fixture

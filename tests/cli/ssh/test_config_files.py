@@ -33,7 +33,7 @@ def resolved(config: Path, host: str) -> dict[str, str]:
     """The settings that the real ssh takes from a file."""
     done = subprocess.run(["ssh", "-G", "-F", config, host], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    return dict(line.partition(" ")[::2] for line in done.stdout.splitlines())
+    return {name: value for name, _, value in (line.partition(" ") for line in done.stdout.splitlines())}
 
 
 def test_two_reservations_of_one_second_have_different_hosts_and_files(gateway: ScriptedGateway, home: Path) -> None:
