@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -107,6 +108,25 @@ class TestLogin:
             shell = await access.start(alice, "-tt", "dev@session", stdin=-1)
             output, _ = await shell.communicate(b"exit\n")
         assert b"from bashrc" in output
+
+    @pytest.mark.parametrize(
+        "command",
+        [
+            "git init -q . && git -c user.name=a -c user.email=a@b commit -q --allow-empty -m x && git log | cat",
+            "tmux new-session -d 'read x' && tmux list-sessions && tmux kill-server",
+            "zsh -ic 'echo $WAVEPOOL_USER'",
+            "vim.tiny -es -c 'wq! written' /etc/hosts && cat written",
+        ],
+    )
+    async def test_the_usual_programs_of_the_machine_work(self, machine: Machine, alice: Person, command: str) -> None:
+        program = command.split(maxsplit=1)[0]
+        if shutil.which(program) is None:
+            pytest.skip(f"{program} is not installed")
+        async with machine.session(alice) as access:
+            status, said = await access.run(alice, f"export TERM=xterm; {command}")
+
+        assert status == 0, said
+        assert said
 
     @pytest.mark.parametrize(("sent", "got"), [("xterm-unheard-of", "xterm-256color"), ("xterm", "xterm")])
     async def test_a_terminal_that_is_not_known_becomes_one_that_is(
