@@ -271,7 +271,7 @@ def _commands(way: Way, rounds: int) -> list[float]:
 def _process(data_dir: Path, name: str) -> psutil.Process:
     """The process of a service of the Wavepool with this data folder."""
     for process in psutil.process_iter(["cmdline", "environ"]):
-        environment = process.info["environ"] or {}
+        environment: dict[str, str] = process.info["environ"] or {}
         if name in " ".join(process.info["cmdline"] or ()) and str(data_dir) in environment.values():
             return process
     raise SystemExit(f"no process of {name} is found below {ROOT}")

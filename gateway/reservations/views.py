@@ -236,6 +236,8 @@ def _session_frame(event: pb.ReservationEvent) -> Frame | None:
             )
         case "out_of_memory":
             return Frame("OOM", {"oom_count": session.out_of_memory.killed})
+        case "disk":
+            return Frame("DISK", {"used_bytes": session.disk.used_bytes, "share_bytes": session.disk.share_bytes})
         case "warning":
             minutes = session.warning.minutes_left
             return Frame("WARNING", {"minutes_left": minutes}) if minutes else Frame("EXPIRING", {})

@@ -272,9 +272,14 @@ _NARRATORS: dict[str, Callable[[Fields], str]] = {
     "ACTIVE": _active,
     "LOGIN": lambda fields: f"{fields.get('user')} logged in with {fields.get('fingerprint')}",
     "LOGOUT": lambda fields: f"{fields.get('user')} is gone",
+    "DISK": lambda fields: f"The disk: {_gib(fields.get('used_bytes'))} of {_gib(fields.get('share_bytes'))} are used",
     "OOM": lambda fields: f"Memory ran out: {fields.get('oom_count')} processes were killed so far",
     "WARNING": lambda fields: f"Ends in {fields.get('minutes_left')} minutes",
     "EXPIRING": lambda _: "Its time is up",
     "EXTENDED": lambda fields: f"{hours_text(fields.get('hours'))} more, until {time_text(fields.get('expires_at'))}",
     "USERS_CHANGED": lambda fields: f"May log in now: {', '.join(map(str, fields.get('users') or []))}",
 }
+
+
+def _gib(number: object) -> str:
+    return f"{number / (1 << 30):.1f} GiB" if isinstance(number, int) else "?"

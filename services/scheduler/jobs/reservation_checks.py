@@ -155,7 +155,11 @@ def changed_keys(reservation: Reservation, added: Sequence[SessionKey], removed:
 
 def reservation_fingerprint(asked: reservations_pb2.ReservationSpec) -> str:
     """Hash that tells apart two reservations with the same idempotency key."""
-    return hashlib.sha256(b"reservation " + asked.SerializeToString(deterministic=True)).hexdigest()
+    # Not the keys: those that were looked up may be others in a repeated call.
+    counted = type(asked)()
+    counted.CopyFrom(asked)
+    counted.ClearField("keys")
+    return hashlib.sha256(b"reservation " + counted.SerializeToString(deterministic=True)).hexdigest()
 
 
 def _name_of(gpu_type: str) -> str:

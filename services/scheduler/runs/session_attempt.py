@@ -68,7 +68,13 @@ RETRY_BACKOFF = Backoff(first=timedelta(seconds=0.1), longest=timedelta(seconds=
 _SILENT = "The machine of the reservation does not answer. Try again."
 MOST_DETAILS = 500
 """Characters that are kept of what an executor says of a session's end."""
-_ENDS_FROM_INSIDE = frozenset({session_pb2.SESSION_END_REASON_SANDBOX_ENDED, session_pb2.SESSION_END_REASON_CLOSED})
+_ENDS_FROM_INSIDE = {
+    session_pb2.SESSION_END_REASON_SANDBOX_ENDED: "Its session was ended from inside, or ran out of memory.",
+    session_pb2.SESSION_END_REASON_CLOSED: "Its session was closed on the machine.",
+    session_pb2.SESSION_END_REASON_DISK_FULL: (
+        "The machine's disk was nearly full, and this session had used the most beyond its share."
+    ),
+}
 
 
 class SessionAttempt(LeasedAttempt):
@@ -278,8 +284,7 @@ class SessionAttempt(LeasedAttempt):
                 return await self._settle(JobState.CANCELLED, reservation.used(min(end_time, cancel_time)))
             if reservation.active_time and ended.reason == session_pb2.SESSION_END_REASON_EXPIRED:
                 return await self._settle(JobState.FINISHED, reservation.used(end_time), "Its time was up.")
-            if reservation.active_time and ended.reason in _ENDS_FROM_INSIDE:
-                message = "Its session was ended from inside, or ran out of memory."
+            if reservation.active_time and (message := _ENDS_FROM_INSIDE.get(ended.reason)):
                 return await self._settle(JobState.FINISHED, reservation.used(end_time), message)
         details = _readable(ended.details)
         reason = f"its session ended ({_reason_text(ended.reason)}{': ' + details if details else ''})"

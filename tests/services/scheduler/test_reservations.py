@@ -310,6 +310,16 @@ async def test_a_session_that_its_users_end_from_inside_is_charged_until_then(cl
     assert "from inside" in events[-1].ended.message
 
 
+async def test_a_session_that_fills_the_disk_is_charged_and_its_owner_reads_why(cluster: Cluster) -> None:
+    reservation = await active(cluster)
+    session = cluster.sessions.sessions[f"{reservation.reservation_id}-1"]
+    await session.end("DISK_FULL", reservation.active_time.ToDatetime(UTC) + timedelta(seconds=36))
+    events = await cluster.reservation_events(reservation.reservation_id)
+    assert events[-1].ended.state == reservations_pb2.RESERVATION_STATE_EXPIRED
+    assert events[-1].ended.cost_micros == PRICE // 100
+    assert "beyond its share" in events[-1].ended.message
+
+
 async def test_an_executor_that_is_stopped_is_our_fault(cluster: Cluster) -> None:
     reservation = await active(cluster)
     await cluster.sessions.sessions[f"{reservation.reservation_id}-1"].end("EXECUTOR_STOPPED")
@@ -496,6 +506,9 @@ async def test_a_repeated_key_gives_the_first_reservation_and_another_content_is
     first = await cluster.reserve("same", name="train")
     again = await cluster.reserve("same", name="train")
     assert (again.reservation_id, again.spec.name) == (first.reservation_id, "train")
+    bob = session_pb2.SessionKey(user="bob", public_key=OTHER_KEY)
+    with_other_keys = await cluster.reserve("same", name="train", keys=[bob])
+    assert with_other_keys.reservation_id == first.reservation_id, "keys are looked up, and may differ in a repeat"
     error = await refused(cluster.reserve("same", name="other"))
     assert error.code() == grpc.StatusCode.ALREADY_EXISTS
 
