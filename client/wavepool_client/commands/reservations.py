@@ -26,9 +26,9 @@ from wavepool_client.terminal.result_printing import table_of
 from wavepool_client.text.reservations import (
     AVAILABILITY_COLUMNS,
     LIST_COLUMNS,
-    added_key_text,
     availability_row,
     end_text,
+    found_keys,
     hours_text,
     list_rows,
     narrate_reservation,
@@ -272,10 +272,8 @@ def people_of(text: str) -> list[dict[str, str]]:
 
 
 def _tell_changes(changed: dict[str, Any]) -> None:
-    for key in changed.get("added_keys") or []:
-        say(added_key_text(key))
-    for note in changed.get("notes") or []:
-        say(str(note))
+    for line in found_keys(changed, with_given=True):
+        say(line)
 
 
 def _user_id(client: ReservationClient, user: str, endpoint: str | None, token: str | None) -> str:

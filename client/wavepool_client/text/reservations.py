@@ -140,6 +140,13 @@ def added_key_text(key: Fields) -> str:
     return f"{key.get('user')} may log in with {key.get('type')} {key.get('fingerprint')} ({key.get('origin')})"
 
 
+def found_keys(changed: Fields, *, with_given: bool) -> list[str]:
+    """What Wavepool says about the keys that it found for a request; with those of the request itself, or without."""
+    notes = [str(note) for note in cast("list[object]", changed.get("notes") or [])]
+    keys = cast("list[Fields]", changed.get("added_keys") or [])
+    return [*(added_key_text(key) for key in keys if with_given or key.get("origin") != GIVEN), *notes]
+
+
 def show_rows(one: Fields, now: datetime, zone: tzinfo | None = None) -> list[tuple[str, str]]:
     """All that is known of one reservation, without what is empty."""
     steps = cast("list[Fields]", one.get("steps") or [])
