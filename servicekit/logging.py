@@ -53,6 +53,8 @@ def configure(service: str, level: str) -> None:
     for handler in (to_stdout, to_stderr):
         handler.setFormatter(formatter)
     logging.basicConfig(level=level.upper(), handlers=[to_stdout, to_stderr], force=True)
+    # At DEBUG it writes every statement with its values, among them people's keys.
+    logging.getLogger("aiosqlite").setLevel(max(logging.INFO, logging.getLogger().level))
 
 
 def get_logger(name: str) -> logging.Logger:

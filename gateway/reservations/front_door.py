@@ -1,7 +1,7 @@
 """An SSH server that leads to the sessions of reservations, for people who have a key and no token: `ssh -J`.
 
 It takes public keys only, those of reservations that people can log in to now, and does one thing: it opens connections
-to port 22 of such a reservation, by its name or `wp-` and a part of its id. There is no shell, no command, no other
+to port 22 of such a reservation, by `wp-` and a part of its id. There is no shell, no command, no other
 host, no other kind of forwarding. The connection within is that of the person's own ssh with the session's sshd, which
 checks the key again.
 """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -14,6 +15,7 @@ from pydantic import (
     SecretStr,
     TypeAdapter,
     ValidationError,
+    ValidationInfo,
     field_validator,
     model_validator,
 )
@@ -132,7 +134,40 @@ class BillingSettings(ServiceSettings):
     github_url: str = ""
     """Where people's public SSH keys are, as `<url>/<name>.keys`, such as https://github.com; empty: off."""
 
-    @field_validator("github_url")
+    github_api_url: str = ""
+    """GitHub's API; empty: https://api.github.com for https://github.com, and `<url>/api/v3` for any other."""
+    github_token_file: Path | None = None
+    """File with the token for the API, which must be allowed to read members and the repository."""
+    required_team: str = ""
+    """The organisation, or `organisation/team`, that people whose keys come from GitHub must belong to; empty: none."""
+    required_repository: str = ""
+    """The `owner/repository` that they must have write access to; empty: none."""
+
+    @field_validator("required_team", "required_repository")
+    @classmethod
+    def _plain_path(cls, value: str, info: ValidationInfo) -> str:
+        wanted = r"\w[\w.-]*/\w[\w.-]*" if info.field_name == "required_repository" else r"\w[\w.-]*(/\w[\w.-]*)?"
+        if value and not re.fullmatch(wanted, value, re.ASCII):
+            example = "lab/kernels" if info.field_name == "required_repository" else "lab, or lab/gpu-users"
+            raise ValueError(f"must be as in GitHub's addresses, such as {example}; it is {value!r}")
+        return value
+
+    @model_validator(mode="after")
+    def _whole_team_check(self) -> Self:
+        for name in ("required_team", "required_repository"):
+            if getattr(self, name) and not self.github_url:
+                raise ValueError(f"{name}: needs BILLING_GITHUB_URL, such as https://github.com")
+            if getattr(self, name) and self.github_token_file is None:
+                raise ValueError(f"{name}: needs BILLING_GITHUB_TOKEN_FILE; GitHub tells nobody else who belongs")
+        return self
+
+    def api_url(self) -> str:
+        """The address of GitHub's API."""
+        base = self.github_url.rstrip("/")
+        usual = "https://api.github.com" if base == "https://github.com" else f"{base}/api/v3"
+        return self.github_api_url or usual
+
+    @field_validator("github_url", "github_api_url")
     @classmethod
     def _protected_github(cls, value: str) -> str:
         if value and not is_protected_url(value):

@@ -15,6 +15,7 @@ BillingError
 ├── GithubOffError
 ├── KeySourceAwayError
 ├── NotAllowedError
+│   ├── NotInTeamError
 │   └── ScopeMissingError
 ├── NotFoundError
 │   ├── AccountNotFoundError
@@ -190,6 +191,10 @@ class KeySourceAwayError(BillingError):
 
 class NotAllowedError(BillingError):
     """The caller may not do this; the message says who may."""
+
+
+class NotInTeamError(NotAllowedError):
+    """Somebody on GitHub is not where the operator demands, or this cannot be found out; the message names it."""
 
 
 class ScopeMissingError(NotAllowedError):

@@ -39,8 +39,10 @@ from services.billing.config import BillingSettings
 from services.billing.keys.account_keys import AccountKeys
 from services.billing.keys.github_claims import GithubClaims
 from services.billing.keys.github_keys import GithubKeys
+from services.billing.keys.github_teams import GithubTeams, rules_of
 from services.billing.keys.key_files import KeyFiles
 from services.billing.keys.key_resolver import KeyResolver
+from services.billing.keys.team_check import GuardedGithubKeys
 from services.billing.ledger_keeper import KEEPING_INTERVAL, LedgerKeeper
 from services.billing.service.alert_service import AlertServicer
 from services.billing.service.billing_service import BillingServicer, Stores
@@ -247,7 +249,12 @@ def build_keys(settings: BillingSettings, stores: Stores, clock: Clock) -> tuple
     if not settings.github_url:
         return KeyResolver(stores.users, stores.keys, sources, None), None
     github = GithubKeys(settings.github_url, stores.github, clock)
-    resolver = KeyResolver(stores.users, stores.keys, [*sources, github], github)
+    rules = rules_of(settings.required_team, settings.required_repository)
+    guarded = github
+    if rules and settings.github_token_file is not None:
+        teams = GithubTeams(settings.api_url(), rules, settings.github_token_file, clock)
+        guarded = GuardedGithubKeys(github, teams)
+    resolver = KeyResolver(stores.users, stores.keys, [*sources, guarded], guarded)
     return resolver, GithubClaims(github, stores.users, stores.github, clock)
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import BeforeValidator, Field, field_validator
 from pydantic_settings import SettingsConfigDict
 
+from servicekit.settings.amounts import mib_of
 from servicekit.settings.config import CommaSeparated, ServiceSettings
 from servicekit.settings.sandbox_settings import SandboxSettings
 from services.executor.core.run.installation import default_cache_folder
@@ -24,6 +25,7 @@ from services.executor.machine.kept_secret import kept_secret
 from services.executor.machine.signing import Signer
 from services.executor.runs.admission import Capacity
 from services.executor.sessions.destinations import Destinations, denied_network, reachable_network
+from services.executor.sessions.disk import DiskRules
 from vocabulary.ports import USUAL_PORTS
 
 if TYPE_CHECKING:
@@ -36,6 +38,10 @@ _SIGNING_KEY_FILE = "executor-signing-key"
 _Reachable = Annotated[IPv4Network, BeforeValidator(reachable_network)]
 _Denied = Annotated[IPv4Network | IPv6Network, BeforeValidator(denied_network)]
 _FENCE_FILE = "executor-fence.json"
+
+
+def _mib(value: object) -> int:
+    return value if isinstance(value, int) else mib_of(str(value))
 
 
 class CapacityError(ValueError):
@@ -87,6 +93,10 @@ class ExecutorSettings(SandboxSettings, ServiceSettings):
     """Private networks that sessions may reach, such as that of a mirror of packages."""
     session_denies: CommaSeparated[_Denied] = ()
     """Networks that sessions may not reach, besides the private ones and this machine."""
+    session_disk: Annotated[int, BeforeValidator(_mib)] = 100 << 10
+    """MiB of the disk that a session may use for each of its GPUs, given with a unit: `100g`."""
+    session_disk_reserve: Annotated[int, BeforeValidator(_mib)] = 5 << 10
+    """MiB of the disk that stay free: a session that takes of them is ended."""
     pool_timeout: Annotated[timedelta, Field(ge=timedelta(0))] = timedelta(0)
     """Silence of the pool after which an idle executor ends; with 0 it has no pool, and stays."""
 
@@ -101,6 +111,11 @@ class ExecutorSettings(SandboxSettings, ServiceSettings):
     def destinations(self) -> Destinations | None:
         """What sessions may reach; None if they are to have no network."""
         return Destinations(self.session_reaches, self.session_denies) if self.session_network == "outbound" else None
+
+    @property
+    def session_disk_rules(self) -> DiskRules:
+        """How much of the disk sessions may use."""
+        return DiskRules(self.session_disk << 20, self.session_disk_reserve << 20)
 
     def capacity(self, gpus: Sequence[GpuFacts]) -> Capacity:
         """Return how much runs at once and is kept on a machine with these GPUs; raises CapacityError."""

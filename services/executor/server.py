@@ -49,6 +49,7 @@ from services.executor.session_service import SessionServicer
 from services.executor.sessions import errors as session_errors
 from services.executor.sessions.all_sessions import Sessions
 from services.executor.sessions.bubblewrap_session import open_bubblewrap_session
+from services.executor.sessions.disk_watch import DiskWatch
 from services.executor.wire.capabilities import Capabilities
 from services.executor.wire.requests import RunDecoder
 from services.executor.wire.sessions import SessionDecoder
@@ -175,6 +176,7 @@ def build_server(
         homes,
         lambda: inventory.current.host,
         lambda: inventory.current.device,
+        DiskWatch(settings.session_disk_rules, [homes, settings.work_dir]),
         health_check,
         capabilities.clock,
         admission,

@@ -22,7 +22,7 @@ Host pool
   HostName 127.0.0.1
   Port {port}
   User anybody
-Host wp-* train
+Host wp-*
   User dev
   ProxyJump pool
 Host *
@@ -43,7 +43,8 @@ class Visitor:
         self.key = folder / "id_ed25519"
         subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", self.key], check=True)
         known, self.host = folder / "known_hosts", f"wp-{reservation['id'].lower()[-8:]}"
-        known.write_text(f"[127.0.0.1]:{port} {pool_key}\n{self.host},train {reservation['host_key']}\n")
+        self.long_host = f"wp-{reservation['id'].lower().removeprefix('res_')}"
+        known.write_text(f"[127.0.0.1]:{port} {pool_key}\n{self.host},{self.long_host} {reservation['host_key']}\n")
         self.config = folder / "config"
         self.config.write_text(CONFIG.format(port=port, key=self.key, known=known))
 
@@ -86,7 +87,7 @@ def test_a_key_in_the_reservation_leads_through_the_front_door_and_nowhere_else(
 
     added = owner.run("reservations", "edit", "train", "--add-user", f"colleague={colleague.key}.pub")
     assert added.returncode == 0, added.stderr.decode()
-    for host in (colleague.host, "train"):
+    for host in (colleague.host, colleague.long_host):
         said = colleague.ssh(host, "echo $WAVEPOOL_USER; exit 7")
         assert (said.returncode, said.stdout) == (7, "colleague\n"), said.stderr
 

@@ -179,7 +179,13 @@ async def test_nobody_is_added_if_somebodys_keys_are_not_found(
     assert "UpdateReservation" not in services.refusals.calls
 
 
-@pytest.mark.parametrize(("add", "field"), [([{}], "add.0"), ([{"user": f"u{number}"} for number in range(17)], "add")])
+NOT_ADDED: list[tuple[list[dict[str, str]], str]] = [
+    ([{}], "add.0"),
+    ([{"user": f"u{number}"} for number in range(17)], "add"),
+]
+
+
+@pytest.mark.parametrize(("add", "field"), NOT_ADDED)
 async def test_nobody_and_too_many_people_are_not_looked_up(
     gateway: RunningGateway, services: ScriptedServices, add: Any, field: str
 ) -> None:

@@ -35,3 +35,15 @@ def test_info_goes_to_stdout_and_errors_to_stderr_as_json_lines() -> None:
     assert stdout[0]["job_id"] == "job_1"
     assert stdout[0]["request_id"] == "r1"
     assert "ZeroDivisionError" in stderr[0]["traceback"]
+
+
+def test_no_level_shows_the_values_of_sql_statements() -> None:
+    program = """
+import logging as python
+from servicekit import logging
+logging.configure("demo", "DEBUG")
+python.getLogger("aiosqlite").debug("executing INSERT INTO ssh_keys ... ssh-ed25519")
+logging.get_logger("here").debug("shown")
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+    assert [orjson.loads(line)["message"] for line in done.stdout.splitlines()] == ["shown"]

@@ -11,7 +11,7 @@ from wavepool_client.exit_codes import ExitCode
 from wavepool_client.ssh.access import remember_identity
 from wavepool_client.terminal.output import notes, say
 from wavepool_client.terminal.progress import shown_on
-from wavepool_client.text.reservations import found_keys, narrate_reservation
+from wavepool_client.text.reservations import added_key_texts, narrate_reservation, note_texts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -46,13 +46,18 @@ def start(
     lines = [{"public_key": line} for line in keys.lines]
     own = {} if only_these_keys else {"own_keys": True}
     made = client.reserve({**wanted, **named, "keys": lines, **own}, idempotency_key)
-    for line in found_keys(made if verbose else {**made, "added_keys": []}, with_given=False):
-        say(line)
+    _tell_found(made, verbose=verbose)
     reservation_id = str(made["id"])
     if keys.identity is not None:
         remember_identity(reservation_id, keys.identity)
     say(f"{reservation_id} ({made.get('name')}) is {made.get('state')}")
     return made
+
+
+def _tell_found(made: dict[str, Any], *, verbose: bool) -> None:
+    """Says what Wavepool has to say about keys that it found."""
+    for text in [*note_texts(made), *(added_key_texts(made, given=False) if verbose else ())]:
+        say(text)
 
 
 def show_until_active(client: ReservationClient, reservation_id: str, within_seconds: float | None = None) -> None:

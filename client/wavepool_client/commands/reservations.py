@@ -26,12 +26,13 @@ from wavepool_client.terminal.result_printing import table_of
 from wavepool_client.text.reservations import (
     AVAILABILITY_COLUMNS,
     LIST_COLUMNS,
+    added_key_texts,
     availability_row,
     end_text,
-    found_keys,
     hours_text,
     list_rows,
     narrate_reservation,
+    note_texts,
     show_rows,
 )
 
@@ -272,8 +273,8 @@ def people_of(text: str) -> list[dict[str, str]]:
 
 
 def _tell_changes(changed: dict[str, Any]) -> None:
-    for line in found_keys(changed, with_given=True):
-        say(line)
+    for text in [*added_key_texts(changed, given=True), *note_texts(changed)]:
+        say(text)
 
 
 def _user_id(client: ReservationClient, user: str, endpoint: str | None, token: str | None) -> str:

@@ -135,16 +135,19 @@ def list_rows(found: Sequence[Fields], now: datetime, zone: tzinfo | None = None
     ]
 
 
-def added_key_text(key: Fields) -> str:
-    """A key that may log in now, and where it is from."""
-    return f"{key.get('user')} may log in with {key.get('type')} {key.get('fingerprint')} ({key.get('origin')})"
+def note_texts(changed: Fields) -> list[str]:
+    """What is not as it should be with the keys of a reservation that was made or changed."""
+    return [str(note) for note in cast("list[object]", changed.get("notes") or [])]
 
 
-def found_keys(changed: Fields, *, with_given: bool) -> list[str]:
-    """What Wavepool says about the keys that it found for a request; with those of the request itself, or without."""
-    notes = [str(note) for note in cast("list[object]", changed.get("notes") or [])]
+def added_key_texts(changed: Fields, *, given: bool) -> list[str]:
+    """The keys that may log in now, and where they are from; with `given`, also those that came with the request."""
     keys = cast("list[Fields]", changed.get("added_keys") or [])
-    return [*(added_key_text(key) for key in keys if with_given or key.get("origin") != GIVEN), *notes]
+    return [
+        f"{key.get('user')} may log in with {key.get('type')} {key.get('fingerprint')} ({key.get('origin')})"
+        for key in keys
+        if given or key.get("origin") != GIVEN
+    ]
 
 
 def show_rows(one: Fields, now: datetime, zone: tzinfo | None = None) -> list[tuple[str, str]]:

@@ -10,7 +10,7 @@ from wavepool.executor.v1 import session_pb2
 from servicekit import logging
 from servicekit.request_id import set_request_id
 from services.executor import metrics
-from services.executor.leases.errors import InvalidFieldError
+from services.executor.leases.errors import InvalidFieldError, NoRoomError
 from services.executor.sessions.errors import (
     HomeInUseError,
     NoSessionsError,
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from services.executor.machine.host_facts import HostFacts
     from services.executor.runs.admission import Admission
     from services.executor.runs.health_check import HealthCheck
+    from services.executor.sessions.disk_watch import DiskWatch
     from services.executor.sessions.session import SessionSpec
     from services.executor.sessions.session_sandbox import SessionSandbox
 
@@ -45,7 +46,7 @@ class Sessions:
     """All sessions. They live on one event loop.
 
     `sandbox` is the adapter, or why this machine has none. `homes` is the folder of homes that are kept; `host` and
-    `device` tell what machine the sessions share.
+    `device` tell what machine the sessions share; `disk` watches what they write.
     """
 
     def __init__(
@@ -54,6 +55,7 @@ class Sessions:
         homes: Path,
         host: Callable[[], HostFacts],
         device: Callable[[], DeviceFacts],
+        disk: DiskWatch,
         health_check: HealthCheck,
         clock: Clock,
         admission: Admission,
@@ -62,6 +64,7 @@ class Sessions:
         self._homes = homes
         self._host = host
         self._device = device
+        self._disk = disk
         self._health_check = health_check
         self._clock = clock
         self._admission = admission
@@ -129,10 +132,12 @@ class Sessions:
             session.close(grace, session_pb2.SESSION_END_REASON_EXECUTOR_STOPPED, words)
 
     async def run(self) -> None:
-        """Look at the time for ever."""
-        while True:
-            self.run_once()
-            await asyncio.sleep(_TICK_SECONDS)
+        """Look at the time and at the disk for ever."""
+        async with asyncio.TaskGroup() as loops:
+            loops.create_task(self._disk.run(lambda: self.in_flight))
+            while True:
+                self.run_once()
+                await asyncio.sleep(_TICK_SECONDS)
 
     def run_once(self) -> None:
         """Let each session do what its time asks for."""
@@ -151,11 +156,16 @@ class Sessions:
         user = next((s.spec.session_id for s in self.in_flight if spec.home and s.spec.home == spec.home), None)
         if user is not None:
             raise HomeInUseError(spec.home, user)
+        free_bytes = self._disk.free_bytes()
+        if free_bytes < self._disk.rules.reserve_bytes:
+            raise NoRoomError
         share = self._share(spec)
+        gpus = sorted({eighth // EIGHTHS_PER_GPU for slot in spec.lease.slots for eighth in slot.range})
         welcome = Welcome(
             share=share,
             device=self._device(),
-            gpus=sorted({eighth // EIGHTHS_PER_GPU for slot in spec.lease.slots for eighth in slot.range}),
+            gpus=gpus,
+            disk_bytes=self._disk.rules.share(len(gpus), free_bytes),
             keeps_home=bool(spec.home),
             has_network=self._sandbox.has_network,
             gaps=self._sandbox.gaps,
@@ -167,6 +177,7 @@ class Sessions:
             share=share,
             welcome=welcome.text,
             end_time=spec.end_time,
+            disk_bytes=welcome.disk_bytes,
             devices=place.devices,
             home=self._homes / spec.home if spec.home else None,
         )

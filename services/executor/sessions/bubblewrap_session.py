@@ -35,6 +35,7 @@ from services.executor.sandboxes.bubblewrap.arguments import (
 )
 from services.executor.sandboxes.bubblewrap.tree import start_bubblewrap
 from services.executor.sandboxes.choice import SandboxSetting, choose_sandbox
+from services.executor.sandboxes.limits.file_tree import allocated_bytes, removed_bytes
 from services.executor.sandboxes.limits.host_resources import HostResources, device_groups
 from services.executor.sandboxes.limits.watchdog import Watchdog
 from services.executor.sandboxes.output import capture
@@ -194,7 +195,9 @@ class BubblewrapSession:
         network = await open_network(plan, tree.init_pid, claim.procs_files) if plan else None
         watchdog = Watchdog(limits, lambda: tree_pids(tree.child.pid), claim.cgroup, ())
         parts = SandboxParts(tree, watchdog, captured, claim.cgroup, cleanup.pop_all())
-        opened = BubblewrapSandboxOfSession(order.session_id, parts, control, files, host_key)
+        opened = BubblewrapSandboxOfSession(
+            order.session_id, parts, control, files, [folder.source for folder in folders], host_key
+        )
         if network is not None:
             parts.cleanup.push_async_callback(network.close)
             network.watch(opened.tell_that_the_network_ended)
@@ -222,9 +225,16 @@ class BubblewrapSandboxOfSession:
     """Implements OpenSandbox."""
 
     def __init__(
-        self, session_id: str, parts: SandboxParts, control: socket.socket, files: SessionFiles, host_key: str
+        self,
+        session_id: str,
+        parts: SandboxParts,
+        control: socket.socket,
+        files: SessionFiles,
+        folders: Sequence[Path],
+        host_key: str,
     ) -> None:
         self.host_key = host_key
+        self._folders = folders
         self._session_id = session_id
         self._parts = parts
         self._control = control
@@ -255,6 +265,11 @@ class BubblewrapSandboxOfSession:
     def write_end(self, end_time: datetime) -> None:
         """Replace the end of the session, as it is shown at a login."""
         self._files.write_end(end_time)
+
+    def used_bytes(self) -> int:
+        """Count what is in the session's folders, and what its processes have open there but have removed."""
+        devices = {folder.stat().st_dev for folder in self._folders}
+        return allocated_bytes(self._folders) + removed_bytes(self._parts.watchdog.pids(), devices)
 
     def send(self, order: Report, descriptor: int | None = None) -> None:
         """Give an order, with an open file; raises SilentSessionError."""

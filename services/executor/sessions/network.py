@@ -45,6 +45,8 @@ _READY_SECONDS = 20.0
 _LOOK_SECONDS = 5.0
 _OUTPUT_BYTES = 4096
 _NO_IPV6 = "::/0"
+# Where /proc/sys is read-only, as in many containers, the device keeps an address that only it itself answers to.
+_BATCH = 'echo 1 2>/dev/null >/proc/sys/net/ipv6/conf/default/disable_ipv6; exec "$0" -batch -'
 _DEVICE = "tap0"
 _OPTIONS = (
     *("--configure", "--mtu=65520", "--disable-host-loopback", "--enable-sandbox", "--enable-seccomp"),
@@ -171,7 +173,7 @@ class _WayIn:
         """Make networks unreachable, all or none of those that were not before; raises SandboxError."""
         enter = self._enter or [_program("nsenter")]
         ip = await asyncio.create_subprocess_exec(
-            *(*enter, f"--net={_path(self._network)}", _program("ip"), "-batch", "-"),
+            *(*enter, f"--net={_path(self._network)}", "/bin/sh", "-c", _BATCH, _program("ip")),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.DEVNULL,
             stderr=asyncio.subprocess.PIPE,

@@ -20,6 +20,7 @@ from services.executor import metrics
 from services.executor.runs.admission import EndReason
 from services.executor.runs.event_log import EventLog
 from services.executor.sandboxes.sandbox import SandboxError
+from services.executor.sessions.disk import DiskUse
 from services.executor.sessions.errors import (
     SessionNotReadyError,
     SilentSessionError,
@@ -50,6 +51,12 @@ MOST_FAULTS = 20
 START_SECONDS = 60.0
 """Longest start of the first program; it takes a tenth of a second, and longer on a busy machine."""
 ANSWER_SECONDS = 10.0
+_LAST_WORDS = timedelta(seconds=2)
+"""Time for people to read why the session ends, in which its programs have been asked to end."""
+_WHOLE = 100
+_KILLED_FOR_MEMORY = "The kernel has killed a program of this session, which used more than its memory:"
+_MIB_PER_GIB = 1024
+_GIB = 1 << 30
 _ACCEPTED = re.compile(rf"Accepted publickey for {USER} from \S+ port \d+ ssh2: \S+ (SHA256:\S+)")
 _REASONS = {
     EndReason.LEASE_PASSED_ON: session_pb2.SESSION_END_REASON_LEASE_PASSED_ON,
@@ -91,6 +98,8 @@ class Session:
         self.events = EventLog[SessionEvent](clock, lambda event: event.HasField("ended"))
         self.leaves_processes = False
         """True if something of the session cannot be killed; known once it has been carried out."""
+        self.disk_use: DiskUse | None = None
+        """What the session has written, as far as it was counted."""
         self._adapter = sandbox
         self._order = order
         self._clock = clock
@@ -112,11 +121,17 @@ class Session:
         self._questions: dict[int, asyncio.Future[int]] = {}
         self._question_count = 0
         self._killed_for_memory = 0
+        self._told_of_disk = 0
 
     @property
     def is_over(self) -> bool:
         """True once the session's last event is recorded."""
         return self.events.is_finished
+
+    @property
+    def is_ending(self) -> bool:
+        """True once the session's processes were asked to end, or killed."""
+        return self._kill_time is not None or self._killed.is_set()
 
     async def wait(self) -> None:
         """Wait for the session's last event."""
@@ -193,6 +208,32 @@ class Session:
         if self._sandbox is not None:
             self._sandbox.write_end(end_time)
         self._tell(order="unwarn")
+
+    async def count_disk(self) -> None:
+        """Count what the session has written, and tell its users when that nears its share and when it exceeds it."""
+        if self._sandbox is None or not self._is_ready:
+            return
+        used_bytes = await asyncio.to_thread(self._sandbox.used_bytes)
+        self.disk_use = use = DiskUse(used_bytes, self._order.disk_bytes)
+        step, told = use.step_after(self._told_of_disk), self._told_of_disk
+        self._told_of_disk = step
+        if step > told and self._is_ready:
+            consequence = (
+                "It will be ended if the machine's disk runs short: remove files now."
+                if step >= _WHOLE
+                else "Remove files before that is full."
+            )
+            self._tell(order="notify", number=0, text=f"This session has {use.words}. {consequence}")
+            disk = session_pb2.SessionDisk(used_bytes=use.used_bytes, share_bytes=use.share_bytes)
+            self.events.record(SessionEvent(disk=disk))
+
+    def end_for_room(self, free_bytes: int, reserve_bytes: int) -> None:
+        """End the session because the machine's disk runs short."""
+        used = self.disk_use.words if self.disk_use else "an unknown part of the disk"
+        kept = f"{free_bytes / _GIB:.3g} GiB are free, and {reserve_bytes / _GIB:.3g} GiB must be"
+        self._details = f"the machine's disk ran short ({kept}); the session had {used}"
+        words = f"The machine's disk runs short, and this session has {used}: it ends now."
+        self.close(_LAST_WORDS, session_pb2.SESSION_END_REASON_DISK_FULL, words)
 
     async def replace_keys(self, keys: Sequence[Key]) -> None:
         """Let in these keys and no others, and end connections of keys and processes of users that are gone.
@@ -303,6 +344,8 @@ class Session:
         killed = self._sandbox.killed_for_memory if self._sandbox else 0
         if killed > self._killed_for_memory:
             self._killed_for_memory = killed
+            most = f"{self._order.share.memory_mib / _MIB_PER_GIB:.3g} GiB"
+            self._tell(order="notify", number=0, text=f"{_KILLED_FOR_MEMORY} {most}, /dev/shm and /tmp with it.")
             self.events.record(SessionEvent(out_of_memory=session_pb2.SessionOutOfMemory(killed=killed)))
 
     def _give(self, descriptor: int | None, **order: object) -> None:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class SessionGap(StrEnum):
     """Something that a session's sandbox does not hold back, as a sentence for people."""
 
-    DISK = "a session can fill the disk that its home is on: nothing limits it to a share"
+    DISK = "a session can use more of the disk than its share: it is told, and ended if the machine's disk runs short"
     MEMORY = "a session can use all memory of this machine: the kernel does not limit it to its share"
     CPU = "a session can fill all processors of this machine: the kernel does not limit it to its share"
     SYSTEM_CALLS = "system calls of a session are not filtered"
@@ -32,7 +32,8 @@ class SandboxOrder:
     """What a session's sandbox is made from.
 
     `home` is the host's folder that becomes the home; None for an empty one that is removed at the end. `welcome` is
-    what people read at their login. `devices` are numbers of the machine's devices.
+    what people read at their login, `disk_bytes` the session's share of the disk. `devices` are numbers of the
+    machine's devices.
     """
 
     session_id: str
@@ -41,6 +42,7 @@ class SandboxOrder:
     share: Share
     welcome: str
     end_time: datetime
+    disk_bytes: int
     devices: Sequence[int] = ()
     home: Path | None = None
 
@@ -64,6 +66,10 @@ class OpenSandbox(Protocol):
 
     def write_end(self, end_time: datetime) -> None:
         """Replace the end of the session, as it is shown at a login."""
+        ...
+
+    def used_bytes(self) -> int:
+        """Count what the session has written to the disk; takes as long as its files are many."""
         ...
 
     def send(self, order: Report, descriptor: int | None = None) -> None:

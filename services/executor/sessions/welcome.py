@@ -26,6 +26,7 @@ class Welcome:
     gpus: Sequence[int]
     keeps_home: bool
     has_network: bool
+    disk_bytes: int
     gaps: Sequence[str]
 
     @property
@@ -36,7 +37,7 @@ class Welcome:
             "software": self._software,
             "share": (
                 f"{self.share.cores:g} processors, {_gib(self.share.memory_mib)} of memory, "
-                f"/dev/shm {_gib(self.share.shared_memory_mib)}"  # noqa: S108  the sandbox's own
+                f"/dev/shm {_gib(self.share.shared_memory_mib)}, disk {_gib(self.disk_bytes >> 20)}"  # noqa: S108  the sandbox's own
             ),
             HOME: "is kept after the end" if self.keeps_home else "is removed at the end: copy out what you need",
             WORKSPACE: "is removed at the end; caches of downloads are in it",

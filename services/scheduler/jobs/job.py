@@ -120,8 +120,10 @@ class Job:
 
     def longest_run(self, operators_limit: timedelta) -> timedelta:
         """The longest time for which the present attempt, or the next one, has its machine."""
-        if self.reservation is None or self.reservation.expire_time is None:
+        if self.reservation is None:
             return self.spec.longest_run(operators_limit)
+        if self.reservation.expire_time is None:
+            return self.reservation.total + GRACE
         return self.reservation.expire_time + GRACE - (self.start_time or self.create_time)
 
     def charge_for(self, billable: timedelta) -> int:

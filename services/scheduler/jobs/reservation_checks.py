@@ -65,7 +65,7 @@ def admit_reservation(
     wrong += wrong_priority(asked.priority) + _wrong_gpus(asked.gpus)
     duration, wrong_duration = _duration_of(asked.duration.seconds, limits.least, limits.most)
     wrong += [("spec.duration", wrong_duration)] if wrong_duration else []
-    name = asked.name or re.sub(r"[^a-z0-9]", "", (wanted or "gpu").lower())
+    name = asked.name or _name_of(wanted or "")
     wrong += [("spec.name", fault)] if (fault := wrong_name(name)) else []
     keys: tuple[Key, ...] = ()
     if asked.keys or needs_keys:
@@ -119,9 +119,12 @@ def extension_of(seconds: int, reservation: Reservation, limits: ReservationLimi
     return duration
 
 
-def is_named(job_id: str, name: str, host: str) -> bool:
-    """True if a host's name is that of the reservation: its own, its id, or `wp-` and a beginning or end of that."""
-    if host in {name, job_id}:
+def is_named(job_id: str, host: str) -> bool:
+    """True if a host's name is that of the reservation: its id, or `wp-` and a beginning or end of that.
+
+    Not its name: another person could give that to a reservation with your key, and have you log in there.
+    """
+    if host == job_id:
         return True
     wanted = host.lower().removeprefix(_HOST_PREFIX)
     own = job_id.lower().rpartition("_")[2]
@@ -153,6 +156,12 @@ def changed_keys(reservation: Reservation, added: Sequence[SessionKey], removed:
 def reservation_fingerprint(asked: reservations_pb2.ReservationSpec) -> str:
     """Hash that tells apart two reservations with the same idempotency key."""
     return hashlib.sha256(b"reservation " + asked.SerializeToString(deterministic=True)).hexdigest()
+
+
+def _name_of(gpu_type: str) -> str:
+    """A name for a reservation of the type, whatever the operator calls it."""
+    name = re.sub(r"[^a-z0-9]", "", gpu_type.lower())[:_MOST_NAME]
+    return name if _NAME.fullmatch(name) else f"gpu{name}"[:_MOST_NAME]
 
 
 def _wrong_gpus(gpus: int) -> Violations:

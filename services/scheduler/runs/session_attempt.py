@@ -66,6 +66,8 @@ CLOSE_GRACE = timedelta(seconds=10)
 """Time for the processes of a session that is cancelled, between SIGTERM and SIGKILL."""
 RETRY_BACKOFF = Backoff(first=timedelta(seconds=0.1), longest=timedelta(seconds=5))
 _SILENT = "The machine of the reservation does not answer. Try again."
+MOST_DETAILS = 500
+"""Characters that are kept of what an executor says of a session's end."""
 _ENDS_FROM_INSIDE = frozenset({session_pb2.SESSION_END_REASON_SANDBOX_ENDED, session_pb2.SESSION_END_REASON_CLOSED})
 
 
@@ -279,7 +281,8 @@ class SessionAttempt(LeasedAttempt):
             if reservation.active_time and ended.reason in _ENDS_FROM_INSIDE:
                 message = "Its session was ended from inside, or ran out of memory."
                 return await self._settle(JobState.FINISHED, reservation.used(end_time), message)
-        reason = f"its session ended ({_reason_text(ended.reason)}{': ' + ended.details if ended.details else ''})"
+        details = _readable(ended.details)
+        reason = f"its session ended ({_reason_text(ended.reason)}{': ' + details if details else ''})"
         # An executor that is stopped is no fault of its machine.
         suspect = ended.unkillable or ended.reason == session_pb2.SESSION_END_REASON_FAILED
         raise AttemptLostError(reason, machine_suspect=suspect)
@@ -424,6 +427,13 @@ class SessionAttempt(LeasedAttempt):
 
     def _seconds_until(self, when: datetime) -> float:
         return max(0.0, (when - self._clock.now()).total_seconds())
+
+
+def _readable(details: str) -> str:
+    """The last words of a sandbox, some of which its users may have written; databases do not take all characters."""
+    return "".join(
+        one if one.isprintable() else " " if one.isspace() else "" for one in details[-MOST_DETAILS:]
+    ).strip()
 
 
 def _reason_text(number: int) -> str:

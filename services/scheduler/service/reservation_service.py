@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from services.scheduler.store.job_store import JobStore
 
 DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE = 50, 200
+MOST_REASON = 500
+"""Characters of the reason for which somebody ends a reservation."""
 LONGEST_PERIOD = timedelta(days=367)
 """Of a report of use."""
 _OPEN_STATES = frozenset({ReservationState.ACTIVE, ReservationState.EXPIRING})
@@ -146,6 +148,9 @@ class ReservationServicer(reservations_pb2_grpc.ReservationServiceServicer):
     ) -> reservations_pb2.CancelReservationResponse:
         """Ends a reservation."""
         del context
+        if len(request.reason) > MOST_REASON or "\0" in request.reason:
+            fix = f"give at most {MOST_REASON}, without NUL characters"
+            raise InvalidFieldError("reason", f"has {len(request.reason)} characters; {fix}")
         job = await visible_reservation(self._store, request.account_ids, request.reservation_id)
         job = await self._canceller.cancel(job, request.reason)
         return reservations_pb2.CancelReservationResponse(reservation=self._proto(job))
@@ -202,11 +207,7 @@ class ReservationServicer(reservations_pb2_grpc.ReservationServiceServicer):
             for key in _reservation_of(job).keys
             if key.line == line
         ]
-        named = [
-            (job, key)
-            for job, key in opened
-            if not request.host or is_named(job.job_id, _reservation_of(job).name, request.host)
-        ]
+        named = [(job, key) for job, key in opened if not request.host or is_named(job.job_id, request.host)]
         if not named:
             raise KeyOpensNothingError(request.host if opened else "")
         job, key = named[-1]

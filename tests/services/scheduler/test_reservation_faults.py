@@ -16,7 +16,7 @@ from services.scheduler.jobs.states import JobState
 from services.scheduler.runs import settler
 from services.scheduler.runs.session_attempt import SessionAttempt
 from services.scheduler.store.job_store import JobStore
-from tests.services.scheduler.cluster import TIMEOUT_SECONDS, LaterClock, until
+from tests.services.scheduler.cluster import TIMEOUT_SECONDS, LaterClock, scripted_cluster, until
 from tests.services.scheduler.test_reservations import (
     HOUR,
     PRICE,
@@ -30,6 +30,8 @@ from tests.services.scheduler.test_reservations import (
 from vocabulary.money import price_of
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import pytest
 
     from tests.services.scheduler.cluster import Cluster
@@ -268,6 +270,19 @@ async def test_the_forecast_knows_of_time_that_is_added(cluster: Cluster) -> Non
     assert found.waits[0].eta_p50.ToTimedelta() > 10 * HOUR
 
 
+async def test_the_forecast_knows_of_time_that_is_added_before_anybody_can_log_in(stopped_cluster: Cluster) -> None:
+    cluster = stopped_cluster
+    cluster.sessions.opens = False
+    await cluster.start()
+    reservation = await cluster.reserve()
+    await cluster.sessions.opened.wait()
+    await extend(cluster, reservation, 10 * HOUR)
+
+    (found,) = (await cluster.reservations.GetAvailability(MI300X, timeout=TIMEOUT_SECONDS)).gpu_types
+
+    assert found.waits[0].eta_p50.ToTimedelta() > 10 * HOUR
+
+
 async def test_a_key_of_an_extension_is_checked_and_may_be_as_long_as_any(cluster: Cluster) -> None:
     reservation = await active(cluster)
     for wrong in ("", "k" * 129):
@@ -355,3 +370,23 @@ async def test_an_extension_with_a_part_of_a_second_is_repeated_with_its_key(clu
     again = await extend(cluster, reservation, more)
 
     assert again.expire_time == first.expire_time
+
+
+async def test_characters_that_a_database_does_not_take_end_no_reservation_late(
+    tmp_path: Path, database_url: str
+) -> None:
+    async with scripted_cluster(tmp_path, database_url=database_url) as cluster:
+        await cluster.pool.tell("machine-1", "WARM")
+        await cluster.start()
+        reservation = await active(cluster)
+        error = await refused(cancel(cluster, reservation, "too\0hot"))
+        assert (error.code(), "reason" in (error.details() or "")) == (grpc.StatusCode.INVALID_ARGUMENT, True)
+        stopped = session_pb2.SESSION_END_REASON_EXECUTOR_STOPPED
+
+        await session_of(cluster, reservation).add(ended=session_pb2.SessionEnded(reason=stopped, details="a\0b" * 999))
+
+        events = await cluster.reservation_events(reservation.reservation_id)
+        assert events[-1].ended.state == reservations_pb2.RESERVATION_STATE_FAILED
+        assert "abab" in events[-1].ended.message
+        assert len(events[-1].ended.message) < 1000
+        assert all("\0" not in release.reason for release in cluster.pool.releases)

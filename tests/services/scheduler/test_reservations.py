@@ -436,7 +436,7 @@ async def test_a_tunnel_has_a_target_while_people_can_log_in_and_not_before_or_a
     assert "is cancelled" in (error.details() or "")
 
 
-async def test_a_key_finds_the_reservations_that_it_opens_by_name_or_part_of_an_id(stopped_cluster: Cluster) -> None:
+async def test_a_key_finds_the_reservations_that_it_opens_by_an_id_or_a_part_of_it(stopped_cluster: Cluster) -> None:
     cluster = stopped_cluster
     await cluster.pool.tell("machine-2", "WARM")
     await cluster.start()
@@ -449,17 +449,18 @@ async def test_a_key_finds_the_reservations_that_it_opens_by_name_or_part_of_an_
     first, second = [await active(cluster, name, name=name) for name in ("train", "serve")]
     assert (await find(f"{KEY} a comment")).user == "alice"
     tail = f"wp-{first.reservation_id.lower()[-10:]}"
-    for host in ("train", tail, first.reservation_id, tail.upper().replace("WP", "wp")):
+    for host in (tail, first.reservation_id, tail.upper().replace("WP", "wp")):
         found = await find(KEY, host)
         assert (found.reservation_id, found.session_id) == (first.reservation_id, f"{first.reservation_id}-1")
-    for host in ("other", "wp-", "wp-0", f"wp-{first.reservation_id.lower()[-7:]}", "train.example"):
+    # Anybody can give their reservation a name, and another person's public key.
+    for host in ("train", "other", "wp-", "wp-0", f"wp-{first.reservation_id.lower()[-7:]}", "train.example"):
         error = await refused(find(KEY, host))
         assert (error.code(), host in (error.details() or "")) == (grpc.StatusCode.NOT_FOUND, True)
-    assert (await refused(find(OTHER_KEY, "train"))).code() == grpc.StatusCode.NOT_FOUND
+    assert (await refused(find(OTHER_KEY, tail))).code() == grpc.StatusCode.NOT_FOUND
     assert (await refused(find("ssh-ed25519 damaged"))).code() == grpc.StatusCode.INVALID_ARGUMENT
     await cancel(cluster, second)
     await cluster.reservation_events(second.reservation_id)
-    assert (await refused(find(KEY, "serve"))).code() == grpc.StatusCode.NOT_FOUND
+    assert (await refused(find(KEY, second.reservation_id))).code() == grpc.StatusCode.NOT_FOUND
 
 
 async def test_others_do_not_find_it_and_it_is_no_job(cluster: Cluster) -> None:
@@ -503,6 +504,12 @@ async def test_a_name_that_is_taken_gets_a_number(cluster: Cluster) -> None:
     names = [(await cluster.reserve(str(number), name="train")).spec.name for number in range(3)]
     assert names == ["train", "train-2", "train-3"]
     assert (await cluster.reserve("unnamed")).spec.name == "mi300x"
+
+
+async def test_a_name_that_is_left_out_is_made_of_any_gpu_type(stopped_cluster: Cluster) -> None:
+    stopped_cluster.billing.gpu_types = ("7900 XTX",)
+    await stopped_cluster.start()
+    assert (await stopped_cluster.reserve()).spec.name == "gpu7900xtx"
 
 
 async def test_credit_that_does_not_do_is_refused_in_the_words_of_billing(cluster: Cluster) -> None:

@@ -10,7 +10,7 @@ import stat
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
 # More than any build or run needs; with more entries we stop and call the folder too large.
@@ -19,6 +19,7 @@ _MOST_ENTRIES = 20_000
 _MOST_LEVELS = 100
 _FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _BLOCK_BYTES = 512
+_MORE_THAN_ANY_DISK_BYTES = 1 << 60
 
 
 def folder_exceeds(folder: Path, limit_bytes: int) -> bool:
@@ -34,6 +35,36 @@ def folder_exceeds(folder: Path, limit_bytes: int) -> bool:
     except OSError:
         return False
     return False
+
+
+def allocated_bytes(folders: Iterable[Path]) -> int:
+    """Return what the files below `folders` take of the disk; they may be changing. Links to one file count once.
+
+    Folders that are nested too deeply count as more than any disk has.
+    """
+    links = set[tuple[int, int]]()
+    total_bytes = 0
+    for folder in folders:
+        try:
+            total_bytes += sum(_sizes(os.open(folder, _FOLDER_FLAGS), _MOST_LEVELS, links))
+        except _TooDeepError:
+            return _MORE_THAN_ANY_DISK_BYTES
+        except OSError:
+            continue
+    return total_bytes
+
+
+def removed_bytes(pids: Iterable[int], devices: Iterable[int]) -> int:
+    """Return what files on these devices take that were removed while these processes still have them open."""
+    found: dict[tuple[int, int], int] = {}
+    for pid in pids:
+        with contextlib.suppress(OSError):
+            for opened in os.scandir(f"/proc/{pid}/fd"):
+                with contextlib.suppress(OSError):
+                    status = opened.stat()
+                    if status.st_nlink == 0 and status.st_dev in devices:
+                        found[status.st_dev, status.st_ino] = status.st_blocks * _BLOCK_BYTES
+    return sum(found.values())
 
 
 def remove_tree(folder: Path) -> None:
@@ -55,17 +86,21 @@ class _TooDeepError(Exception):
     """The folders are nested too deeply."""
 
 
-def _sizes(folder: int, levels: int) -> Iterator[int]:
-    """Yield the allocated bytes of each entry below the open `folder`; closes it."""
+def _sizes(folder: int, levels: int, links: set[tuple[int, int]] | None = None) -> Iterator[int]:
+    """Yield the allocated bytes of each entry below the open `folder`; closes it. Files in `links` were counted."""
     try:
         for name in os.listdir(folder):
             with contextlib.suppress(OSError):
                 status = os.stat(name, dir_fd=folder, follow_symlinks=False)
-                yield status.st_blocks * _BLOCK_BYTES
+                is_link = links is not None and status.st_nlink > 1 and not stat.S_ISDIR(status.st_mode)
+                if links is None or not is_link or (status.st_dev, status.st_ino) not in links:
+                    yield status.st_blocks * _BLOCK_BYTES
+                if links is not None and is_link:
+                    links.add((status.st_dev, status.st_ino))
                 if stat.S_ISDIR(status.st_mode):
                     if not levels:
                         raise _TooDeepError
-                    yield from _sizes(os.open(name, _FOLDER_FLAGS, dir_fd=folder), levels - 1)
+                    yield from _sizes(os.open(name, _FOLDER_FLAGS, dir_fd=folder), levels - 1, links)
     finally:
         os.close(folder)
 

@@ -45,7 +45,8 @@ class Watchdog:
         self, limits: Limits, pids: Callable[[], list[int]], cgroup: CgroupCounters | None, folders: Sequence[Path]
     ) -> None:
         self._limits = limits
-        self._pids = cgroup.pids if cgroup else pids
+        self.pids = cgroup.pids if cgroup else pids
+        """Lists the live processes of the sandbox."""
         self._cpu_time = cgroup.cpu_time if cgroup else lambda: cpu_time_of(pids())
         self._cgroup = cgroup
         self._folders = folders
@@ -80,7 +81,7 @@ class Watchdog:
         """
         last: timedelta | None = None
         deadline = time.monotonic() + _LONGEST_TICK.total_seconds()
-        while is_any_running(self._pids()) and time.monotonic() < deadline:
+        while is_any_running(self.pids()) and time.monotonic() < deadline:
             used = self._cpu_time()
             if last not in {None, used}:
                 return used
@@ -101,7 +102,7 @@ class Watchdog:
     def _is_out_of_memory(self) -> bool:
         if self._cgroup:
             return self._cgroup.ran_out_of_memory
-        used_kib = memory_kib(self._pids())
+        used_kib = memory_kib(self.pids())
         self._peak_memory_kib = max(self._peak_memory_kib, used_kib)
         return used_kib > self._limits.memory_mib << 10
 

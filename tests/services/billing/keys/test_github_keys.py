@@ -9,6 +9,7 @@ import pytest
 from services.billing.errors import KeySourceAwayError, NoKeysError
 from services.billing.identity.key_list import MOST_BYTES
 from services.billing.keys.github_keys import FRESH, KEPT, GithubKeys
+from tests.services.billing.keys.conftest import LONG_SECONDS
 from tests.ssh_keys import new_key
 
 if TYPE_CHECKING:
@@ -114,7 +115,8 @@ async def test_an_answer_that_is_none_says_what_is_wrong(
 
 
 @pytest.mark.parametrize("how", ["is_silent", "drips"])
-async def test_a_slow_server_is_not_waited_for(source: GithubKeys, github: LocalGithub, how: str) -> None:
+async def test_a_slow_server_is_not_waited_for(stores: Stores, github: LocalGithub, clock: Hands, how: str) -> None:
+    source = GithubKeys(github.url, stores.github, clock, 0.2)
     github.keys["alice"] = LIST
     setattr(github, how, True)
     with pytest.raises(KeySourceAwayError, match=r"no answer within 0\.2 s"):
@@ -163,6 +165,6 @@ async def test_lists_outlive_the_process(source: GithubKeys, github: LocalGithub
     await source.keys_of_name("alice")
     clock.move(hours=1)
     await source.keys_of_name("alice")
-    another = GithubKeys(github.url, stores.github, clock)
+    another = GithubKeys(github.url, stores.github, clock, LONG_SECONDS)
     assert (await another.keys_of_name("alice")).lines == (ONE.plain, TWO.plain)
     assert [status for _, status in github.asked] == [200, 304]

@@ -156,12 +156,13 @@ async def test_what_takes_too_much_memory_is_killed_and_counted_and_the_session_
 ) -> None:
     small = HostFacts("", "", "", cpu_count=2, memory_mib=256)
     monkeypatch.setattr(machine.server.sessions, "_host", lambda: small)
-    async with machine.session(alice) as access:
+    async with machine.session(alice) as access, access.terminal(alice) as terminal:
         status, _ = await access.run(alice, "tail /dev/zero")
         assert status != 0
         machine.pass_time(seconds=1)
 
         assert (await access.events.reach("out_of_memory")).out_of_memory.killed == 1
+        await terminal.see("which used more than its memory: 0.237 GiB")
         assert await access.run(alice, "echo still here") == (0, "still here\n")
 
 

@@ -56,7 +56,7 @@ async def test_a_session_reports_its_steps_and_what_ssh_needs(machine: Machine, 
     assert [event.step.name for event in seen[:2]] == ["sandbox", "sshd"]
     assert seen[2].ready.host_key.startswith("ssh-ed25519 ")
     assert seen[2].ready.user == "dev"
-    assert any("fill the disk" in gap for gap in seen[2].ready.gaps)
+    assert any("more of the disk than its share" in gap for gap in seen[2].ready.gaps)
     assert seen[3].ended.reason == session_pb2.SESSION_END_REASON_CLOSED
 
 

@@ -22,7 +22,7 @@ SHARE = Share(cores=12.5, memory_mib=262_144, shared_memory_mib=131_072, process
 
 def welcome(**facts: object) -> str:
     device = DeviceFacts(GPUS, rocm_version="6.4.1", driver_version="6.12.12")
-    usual = {"gpus": [0, 1], "keeps_home": False, "has_network": True, "gaps": ()}
+    usual = {"disk_bytes": 200 << 30, "gpus": [0, 1], "keeps_home": False, "has_network": True, "gaps": ()}
     return Welcome(SHARE, **{"device": device, **usual, **facts}).text  # pyright: ignore - any of them
 
 
@@ -31,7 +31,7 @@ def test_people_read_what_they_have() -> None:
         "Welcome to Wavepool.\n"
         "  GPUs       2 x AMD Instinct MI300X, 192 GiB\n"
         "  software   driver 6.12.12, ROCm 6.4.1\n"
-        "  share      12.5 processors, 256 GiB of memory, /dev/shm 128 GiB\n"
+        "  share      12.5 processors, 256 GiB of memory, /dev/shm 128 GiB, disk 200 GiB\n"
         "  /home/dev  is removed at the end: copy out what you need\n"
         "  /workspace is removed at the end; caches of downloads are in it\n"
         "  network    the internet, by IPv4\n"
