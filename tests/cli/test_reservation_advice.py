@@ -44,7 +44,10 @@ def test_only_the_last_events_are_shown() -> None:
 
 def test_a_login_that_failed_names_who_may_and_which_keys_were_tried() -> None:
     said = "\n".join(refusal_lines({**ONE, "state": "active"}, ["/home/ada/.ssh/id_rsa"]))
-    assert "may log in: ada, bob; yours were /home/ada/.ssh/id_rsa" in said
+    assert "may log in: ada, bob; your keys were /home/ada/.ssh/id_rsa" in said
+    keys = [{"user": "bob", "type": "ssh-ed25519", "fingerprint": "SHA256:x"}]
+    said_with_keys = "\n".join(refusal_lines({**ONE, "state": "active", "keys": keys}, []))
+    assert "may log in: bob with ssh-ed25519 SHA256:x; your keys were none" in said_with_keys
     assert "--add-user" in said
     [over] = refusal_lines({**ONE, "state": "expired", "message": "Its time was up."}, [])
     assert over.startswith("the reservation is expired (Its time was up.), so nobody can log in: reserve again")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from wavepool_client.text.reservations import gpus_text, host_name, narrate_reservation, show_rows
 
@@ -68,11 +68,13 @@ def refusal_lines(one: Fields, offered: Sequence[str]) -> list[str]:
     if state != "active":
         why = f" ({one['message']})" if one.get("message") else ""
         return [f"the reservation is {state}{why}, so nobody can log in: {advice(one)[0]}"]
-    users = ", ".join(map(str, one.get("users") or [])) or "nobody"
+    allowed = cast("list[Fields]", one.get("keys") or [])
+    users = ", ".join(f"{key.get('user')} with {key.get('type')} {key.get('fingerprint')}" for key in allowed)
+    users = users or ", ".join(map(str, cast("list[object]", one.get("users") or []))) or "nobody"
     keys = ", ".join(offered) or "none"
     return [
         "ssh ended with 255: it could not log in, its connection broke, or the command itself ended so",
-        f"  if it said `Permission denied`: keys of these may log in: {users}; yours were {keys} and the agent's",
+        f"  if it said `Permission denied`: these may log in: {users}; your keys were {keys} and the agent's",
         f"  add yours with: wavepool reservations edit {one.get('id')} --add-user NAME=FILE.pub",
         f"  if the connection broke, connect again: wavepool connect {host_name(str(one.get('id')))}",
     ]
