@@ -130,6 +130,14 @@ class ReservationClient(GatewayClient):
         body = {"add": list(add), "remove": list(remove)}
         return self._transport.call("POST", f"{_path(reservation_id)}/users", body=body)
 
+    def notify(self, reservation_id: str, text: str) -> int:
+        """Writes a text to every terminal of a reservation's session; gives their number."""
+        return int(self._transport.call("POST", f"{_path(reservation_id)}/notify", body={"text": text})["terminals"])
+
+    def usage(self, days: int = 30) -> list[dict[str, Any]]:
+        """The GPU hours of the reservations that you see, by day of UTC, user and GPU type."""
+        return list(self._transport.call("GET", f"{RESERVATIONS}/usage", query={"days": days})["usage"])
+
     def availability(self, gpu_type: str = "") -> list[dict[str, Any]]:
         """What could be reserved now, by GPU type."""
         query = {"gpu_type": gpu_type} if gpu_type else None

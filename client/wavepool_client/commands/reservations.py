@@ -218,6 +218,41 @@ def extend(
     say(f"{extended['id']} has {hours_text(hours)} more" + (f", until {until}" if until else ""))
 
 
+@app.command("notify", epilog=examples('wavepool reservations notify 01KB9X2F "Maintenance at noon."'))
+def notify(
+    reservation: ReservationArgument,
+    text: Annotated[str, typer.Argument(help="1 to 2000 characters.")],
+    *,
+    endpoint: EndpointOption = None,
+    token: TokenOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Write a text to every terminal of a reservation."""
+    with ReservationClient(endpoint, token) as client:
+        terminals = client.notify(str(find_reservation(client, reservation)["id"]), text)
+    print_json({"terminals": terminals}) if as_json else say(f"{terminals} terminals show it")
+
+
+@app.command("usage", epilog=examples("wavepool reservations usage --days 7"))
+def usage(
+    *,
+    days: Annotated[int, typer.Option("--days", min=1, max=366, help="Days of UTC, today among them.")] = 30,
+    endpoint: EndpointOption = None,
+    token: TokenOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show GPU hours by day, user and GPU type: yours and your teams'; operators see everybody's."""
+    with ReservationClient(endpoint, token) as client:
+        found = client.usage(days)
+    if as_json:
+        print_json(found)
+        return
+    rows = [
+        (one["day"], one["user"], one["gpu_type"], f"{one['gpu_hours']:.2f}", str(one["reservations"])) for one in found
+    ]
+    results.print(table_of(("day", "user", "GPU type", "GPU hours", "reservations"), rows))
+
+
 def avail(
     *,
     gpu_type: Annotated[

@@ -371,3 +371,19 @@ def test_connect_explains_what_ssh_does_not(
     gateway.only("GET", ONE, Answer(ACTIVE), Answer({**ACTIVE, "state": "expired"}))
     over = wavepool("connect", ID)
     assert (over.status, "the reservation is expired" in over.err) == (255, True)
+
+
+def test_a_text_is_written_to_the_terminals_of_a_reservation(gateway: ScriptedGateway) -> None:
+    gateway.on("POST", f"{ONE}/notify", Answer({"terminals": 2}))
+    run = wavepool("reservations", "notify", ID, "Maintenance at noon.")
+    assert (run.status, run.err.strip()) == (0, "2 terminals show it")
+    assert gateway.asked("POST", f"{ONE}/notify")[0].body == {"text": "Maintenance at noon."}
+
+
+def test_the_use_is_a_table_of_gpu_hours(gateway: ScriptedGateway) -> None:
+    row = {"day": "2026-11-26", "user": "ada", "gpu_type": "MI300X", "gpu_hours": 1.5, "reservations": 2}
+    gateway.on("GET", "/api/v1/reservations/usage", Answer({"usage": [row]}))
+    run = wavepool("reservations", "usage", "--days", "7")
+    assert run.status == 0, run.err
+    assert run.out.split()[-5:] == ["2026-11-26", "ada", "MI300X", "1.50", "2"]
+    assert wavepool("reservations", "usage", "--days", "0").status == 2
