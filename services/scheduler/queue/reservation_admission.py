@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from servicekit.clock import new_id
@@ -16,25 +17,28 @@ from services.scheduler.jobs.reservation_checks import (
     reservation_fingerprint,
     wrong_reserver,
 )
-from services.scheduler.jobs.reservation_usage import WEEK, above_limits
+from services.scheduler.jobs.reservation_usage import WEEK, UserLimits, above_limits
 from services.scheduler.jobs.states import JobState
 from vocabulary.money import price_of
 
 if TYPE_CHECKING:
-    from datetime import timedelta
+    from datetime import datetime
 
     from wavepool.scheduler.v1 import reservations_pb2
 
     from servicekit.clock import Clock
     from services.scheduler.jobs.reservation import Reservation
     from services.scheduler.jobs.reservation_checks import ReservationLimits
-    from services.scheduler.jobs.reservation_usage import UserLimits
     from services.scheduler.peers.billing import Billing
     from services.scheduler.queue.admission import Admission
     from services.scheduler.queue.forecast import Forecast, Standing
     from services.scheduler.queue.queue_book import QueueBook
     from services.scheduler.store.job_reader import JobReader
     from submissions.checks import Violations
+
+
+MOST_SECONDS = 366 * 24 * 3600
+"""More than any reservation may have, so that whoever checks that names its own limit."""
 
 
 @dataclass(frozen=True)
@@ -80,21 +84,26 @@ class ReservationAdmission:
         job, reservation = await self._draft(request, wrong_reserver(request), key=request.idempotency_key)
         # Only the scheduler that leads creates any, so that nobody else takes the name meanwhile.
         async with self._naming:
-            await self._check_limits(job)
+            await self._check_limits(job, self._user_limits, job.create_time, request.idempotency_key)
             taken = await self._reader.reservation_names(request.account_id, request.user_id)
             named = replace(reservation, name=free_name(reservation.name, taken))
             stored, _ = await self._admission.enter(job.changed(reservation=named))
         return stored
 
-    async def _check_limits(self, job: Job) -> None:
-        limits, now = self._user_limits, job.create_time
+    async def check_extension(self, job: Job, reservation: Reservation, seconds: int) -> None:
+        """Raises TooMuchReservedError if so much more is above what the reservation's user may have in a week."""
+        more = replace(reservation, duration=timedelta(seconds=max(0, min(seconds, MOST_SECONDS))), extensions=())
+        limits = UserLimits(0, self._user_limits.gpu_time_per_week)
+        await self._check_limits(job.changed(reservation=more), limits, self._clock.now())
+
+    async def _check_limits(self, job: Job, limits: UserLimits, now: datetime, repeated_key: str | None = None) -> None:
         if not job.user_id or not (limits.gpus or limits.gpu_time_per_week):
             return
         others = [
             one
             async for one in self._reader.reservations_between(now - WEEK, now, user_id=job.user_id)
             # A repeated call gets the first reservation, whatever the limits are by then.
-            if one.idempotency_key != job.idempotency_key
+            if repeated_key is None or one.idempotency_key != repeated_key
         ]
         if why := above_limits(job, others, limits, now):
             raise TooMuchReservedError(f"{why[0].upper()}{why[1:]}.")

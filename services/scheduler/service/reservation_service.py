@@ -161,7 +161,10 @@ class ReservationServicer(reservations_pb2_grpc.ReservationServiceServicer):
         """Adds time to a reservation."""
         del context
         job = await visible_reservation(self._store, request.account_ids, request.reservation_id)
-        job = await self._changes.extend(job, _reservation_of(job), request)
+        reservation = _reservation_of(job)
+        if not reservation.extension(request.idempotency_key):
+            await self._admission.check_extension(job, reservation, request.duration.seconds)
+        job = await self._changes.extend(job, reservation, request)
         return reservations_pb2.ExtendReservationResponse(reservation=self._proto(job))
 
     async def UpdateReservation(

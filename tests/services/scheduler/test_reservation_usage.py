@@ -118,3 +118,25 @@ async def test_a_user_who_has_all_that_one_may_have_is_refused_and_the_use_can_b
         with pytest.raises(grpc.aio.AioRpcError) as caught:
             await cluster.reservations.GetReservationUsage(wrong, timeout=TIMEOUT_SECONDS)
         assert caught.value.code() == grpc.StatusCode.INVALID_ARGUMENT
+
+
+async def test_more_time_counts_as_well(tmp_path: Path) -> None:
+    async with scripted_cluster(tmp_path, most_reserved_gpu_time=timedelta(minutes=90)) as cluster:
+        await cluster.pool.tell("machine-1", "WARM")
+        await cluster.start()
+        reservation = await cluster.reserve()
+        await cluster.reservation_events(reservation.reservation_id, "active")
+
+        async def extend(minutes: int, key: str) -> reservations_pb2.Reservation:
+            request = reservations_pb2.ExtendReservationRequest(
+                reservation_id=reservation.reservation_id, idempotency_key=key
+            )
+            request.duration.FromTimedelta(timedelta(minutes=minutes))
+            return (await cluster.reservations.ExtendReservation(request, timeout=TIMEOUT_SECONDS)).reservation
+
+        await extend(30, "half an hour")
+        assert len((await extend(30, "half an hour")).extensions) == 1, "a repeated call is none"
+        with pytest.raises(grpc.aio.AioRpcError) as caught:
+            await extend(1, "a minute")
+        assert caught.value.code() == grpc.StatusCode.RESOURCE_EXHAUSTED
+        assert "of the 1.5 that each user may have in a week" in (caught.value.details() or "")
