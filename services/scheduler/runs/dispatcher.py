@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -219,8 +218,7 @@ class Dispatcher:
         row = await self._look_again(job)
         # The pool gives one lease to one attempt: if the row has it already, it is in use.
         if row is None or row.lease is None or row.lease.lease_id != placed.lease.lease_id:
-            with suppress(PoolError):
-                await self._pool.release(placed.lease.lease_id, reason="the job did not wait for it")
+            await self._runner.give_back(placed.lease, "the job did not wait for it")
 
     async def _look_again(self, job: Job) -> Job | None:
         row = await self._store.get(job.job_id)

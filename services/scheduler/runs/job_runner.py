@@ -102,6 +102,10 @@ class JobRunner:
         if attempt := self._attempts.get(job_id):
             attempt.cancel()
 
+    async def give_back(self, lease: Lease, reason: str) -> None:
+        """Gives a lease back that no job has; goes on trying until vmpool answers, as one may last for days."""
+        await self._settler.release(lease, reason=reason)
+
     def machine_gone(self, machine_id: str, reason: str, *, stopped: bool) -> None:
         """Ends every run on a machine that vmpool has given up or `stopped`."""
         for attempt in self._attempts.values():
