@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 from wavepool.scheduler.v1 import reservations_pb2 as pb
 
 from gateway.reservations import schemas
+from gateway.submissions.frames import provisioning_fields
 from gateway.submissions.run_frames import Frame
-from gateway.words.enum_names import reservation_state_name, start_kind_name
-from gateway.words.machine_figures import machine_figures
+from gateway.words.enum_names import reservation_state_name
 from gateway.words.proto_time import instant_of, milliseconds_of, seconds_of
 from vocabulary.money import dollars_of
 from vocabulary.ssh_keys import Key
@@ -210,17 +210,7 @@ def _ended(event: pb.ReservationEvent) -> Frame:
 
 
 def _preparing(event: pb.ReservationEvent) -> Frame:
-    step = event.provisioning
-    fields: dict[str, Any] = {
-        "vm_state": start_kind_name(step.start_kind) if step.start_kind else None,
-        "stage": step.stage,
-        "machine": machine_figures(step.machine) if step.HasField("machine") else None,
-        "elapsed_seconds": seconds_of(step.elapsed),
-        "estimate_seconds": seconds_of(step.estimate) if step.HasField("estimate") else None,
-        "estimate_p90_seconds": seconds_of(step.estimate_p90) if step.HasField("estimate_p90") else None,
-        "message": step.message,
-    }
-    return Frame("PREPARING", fields)
+    return Frame("PREPARING", provisioning_fields(event.provisioning))
 
 
 def _session_frame(event: pb.ReservationEvent) -> Frame | None:

@@ -13,7 +13,7 @@ from gateway.words.proto_time import milliseconds_of, seconds_of
 from vocabulary.money import dollars_of
 
 if TYPE_CHECKING:
-    from wavepool.scheduler.v1.scheduler_pb2 import JobEvent
+    from wavepool.scheduler.v1.scheduler_pb2 import JobEvent, Provisioning
 
 
 def frame_of(event: JobEvent, setting: Setting) -> Frame | None:
@@ -81,8 +81,12 @@ def _queued(event: JobEvent) -> Frame:
 
 
 def _provisioning(event: JobEvent) -> Frame:
-    step = event.provisioning
-    fields: dict[str, Any] = {
+    return Frame("PROVISIONING", provisioning_fields(event.provisioning))
+
+
+def provisioning_fields(step: Provisioning) -> dict[str, Any]:
+    """The way to a machine, of a submission or a reservation."""
+    return {
         "vm_state": start_kind_name(step.start_kind) if step.start_kind else None,
         "stage": step.stage,
         "machine": machine_figures(step.machine) if step.HasField("machine") else None,
@@ -91,4 +95,3 @@ def _provisioning(event: JobEvent) -> Frame:
         "estimate_p90_seconds": seconds_of(step.estimate_p90) if step.HasField("estimate_p90") else None,
         "message": step.message,
     }
-    return Frame("PROVISIONING", fields)

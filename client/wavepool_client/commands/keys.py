@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from wavepool_client.commands.completion import complete_user
-from wavepool_client.commands.options import EndpointOption, JsonOption, TokenOption, examples
+from wavepool_client.commands.options import EndpointOption, JsonOption, TokenOption, UserOption, examples
 from wavepool_client.errors import InputError
 from wavepool_client.identity_client import IdentityClient
 from wavepool_client.ssh.keys import lines_of
@@ -30,10 +29,6 @@ app = typer.Typer(
         "wavepool keys claim alice",
     ),
 )
-
-UserOption = Annotated[
-    str, typer.Option("--user", help="A user's name or id; default: you.", autocompletion=complete_user)
-]
 
 
 @app.callback(invoke_without_command=True)

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from wavepool_client.client import Client
-from wavepool_client.commands.completion import complete_submission
+from wavepool_client.commands.completion import complete_submission, complete_user
 
 EndpointOption = Annotated[
     str | None,
@@ -31,6 +31,11 @@ IdArgument = Annotated[
     typer.Argument(
         metavar="ID", autocompletion=complete_submission, help="A submission's id, as `wavepool jobs` lists them."
     ),
+]
+
+
+UserOption = Annotated[
+    str, typer.Option("--user", help="A user's name or id; default: you.", autocompletion=complete_user)
 ]
 
 

@@ -12,9 +12,8 @@ from wavepool_client.commands.completion import (
     complete_profile,
     complete_scope,
     complete_token,
-    complete_user,
 )
-from wavepool_client.commands.options import EndpointOption, JsonOption, TokenOption, examples
+from wavepool_client.commands.options import EndpointOption, JsonOption, TokenOption, UserOption, examples
 from wavepool_client.identity_client import IdentityClient
 from wavepool_client.profiles import save_profile
 from wavepool_client.terminal.output import print_json, results, say
@@ -32,10 +31,6 @@ app = typer.Typer(
         "wavepool tokens revoke tok_01J…",
     ),
 )
-
-UserOption = Annotated[
-    str, typer.Option("--user", help="A user's name or id; default: you.", autocompletion=complete_user)
-]
 
 
 @app.callback(invoke_without_command=True)
