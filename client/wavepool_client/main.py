@@ -25,11 +25,17 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
+EXTENDED = ("problems",)
+"""The subcommands that have subcommands of plug-ins."""
+
+
 class _Commands(TyperGroup):
     """All subcommands, of which only those are imported that are asked for."""
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ANN401, ARG002 - typer has its own copy of click
         """The subcommand with this name; None if there is none."""
+        if cmd_name in EXTENDED and cmd_name not in self.commands:
+            self._add_all()
         for names, add in PARTS:
             if cmd_name in names and cmd_name not in self.commands:
                 self.commands.update(commands_of(add))
@@ -43,11 +49,13 @@ class _Commands(TyperGroup):
         return list(self.commands)
 
     def _add_all(self) -> None:
+        # Before the others: they add to some of them.
+        added = commands_of(_plug_ins)
         found: dict[str, Any] = {}
-        for add in (*(add for _, add in PARTS), _plug_ins):
+        for _, add in PARTS:
             found |= commands_of(add)
         # In the order of the table, whichever was used first.
-        self.commands = found
+        self.commands = found | added
 
 
 app = typer.Typer(
