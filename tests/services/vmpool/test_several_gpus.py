@@ -155,7 +155,7 @@ async def test_work_that_no_machine_is_large_enough_for_hears_what_there_is(benc
     bench.provider.offered = [Offer("scripted", "MI300X", 1, HOURLY)]
     blocked = await pool.report_demand({WorkKind(("MI300X",), gpus=4): 2, WorkKind(("MI300X",)): 1})
     assert blocked == {
-        (("MI300X",), 4, ""): (
+        (("MI300X",), 4, "", 0): (
             "no machine with 4 MI300X or more can be had: the providers offer 1, and VMPOOL_GPUS_PER_MACHINE allows "
             "1, 8"
         )
