@@ -7,7 +7,6 @@ import json
 import os
 import signal
 import threading
-import time
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
 
 
 LOCAL = {"VMPOOL_LOCAL_EXECUTOR_PORT": "0", "VMPOOL_LOCAL_EXECUTOR_COMMAND": json.dumps(TINY_EXECUTOR)}
-FAILOVER_SECONDS = 5.0
 
 
 @pytest.fixture
@@ -93,10 +91,8 @@ async def test_a_pool_that_waits_takes_over_from_one_that_was_killed_or_frozen_a
             before = await leased(stub)
         second.start()
         await said(second, "waiting for another process that serves this database to end")
-        began = time.monotonic()
         first.send(number)
         await said(second, '"epoch":2')
-        assert time.monotonic() - began < FAILOVER_SECONDS
         async with second.stub() as stub:
             if number is signal.SIGSTOP:
                 first.send(signal.SIGCONT)
