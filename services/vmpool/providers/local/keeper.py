@@ -6,7 +6,7 @@ no executor is left over if there is none. So each executor has a keeper that is
 - The keeper holds a lock on its machine's folder, and so does the executor, which inherits it. So the machine exists
   exactly as long as the lock is held, whichever process was killed. A second keeper for the same folder ends at once.
 - The keeper ends the executor on SIGTERM, and if nobody has touched the folder's `observed` file for the orphan
-  timeout. The pool touches it whenever it looks at the machine.
+  timeout, unless it has sessions. The pool touches it whenever it looks at the machine.
 - The executor dies with its keeper, by the kernel's parent-death signal.
 - `process.json` has the endpoint and the process ids; `exit.json` says how the executor ended.
 
@@ -104,9 +104,13 @@ class Keeper:
                 return "it was released"
             if (touched := _touched_ns(observed)) != seen:
                 seen, seen_at = touched, time.monotonic()
-            elif time.monotonic() - seen_at > orphan_timeout_seconds:
+            elif time.monotonic() - seen_at > orphan_timeout_seconds and not self._has_sessions():
                 return f"no pool looked at it for {orphan_timeout_seconds:g} s"
         return "it ended by itself"
+
+    def _has_sessions(self) -> bool:
+        """True while people have a session there: it ends by its own time, and its folders go with it."""
+        return any(self._folder.glob("work/*/workspace"))
 
 
 def take_lock(folder: Path) -> int | None:

@@ -8,6 +8,8 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+import pytest
+
 from services.vmpool.lifecycle.executor_client import ExecutorClient, ExecutorUnreachableError, Health
 from services.vmpool.providers.local import keeper as local_keeper
 from services.vmpool.providers.local.provider import LocalProvider
@@ -82,6 +84,22 @@ async def test_an_executor_that_no_pool_looks_at_is_ended(tmp_path: Path) -> Non
         await ended(executor)
         await ended(keeper)
         assert "no pool looked at it" in (await observed(provider, ProviderState.ENDED)).reason
+
+
+async def test_an_executor_with_a_session_goes_on_without_a_pool_until_that_is_over(tmp_path: Path) -> None:
+    async with local_machines(local_config(tmp_path, orphan_timeout=timedelta(seconds=0.5))) as provider:
+        await provider.provision(order())
+        await observed(provider, ProviderState.RUNNING)
+        (folder,) = tmp_path.glob("machines/*")
+        session = folder / "work" / "scratch" / "workspace"
+        session.mkdir(parents=True)
+        _, executor = process_ids(tmp_path)
+        with pytest.raises(TimeoutError):
+            # Three times the orphan timeout.
+            async with asyncio.timeout(1.5):
+                await ended(executor)
+        session.rmdir()
+        await ended(executor)
 
 
 async def test_an_executor_that_ends_by_itself_tells_its_status_and_last_words(tmp_path: Path) -> None:
