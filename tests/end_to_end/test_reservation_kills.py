@@ -21,7 +21,10 @@ if TYPE_CHECKING:
     from tests.end_to_end.wavepool_processes import Wavepool
 
 KILLED = ("scheduler", "vmpool", "gateway")
-KILLS = [6, pytest.param(200, marks=pytest.mark.soak)]
+KILLS = [
+    pytest.param(6, marks=pytest.mark.timeout(400)),
+    pytest.param(200, marks=[pytest.mark.soak, pytest.mark.timeout(3600)]),
+]
 PRICE = 1_990_000
 
 
@@ -74,6 +77,7 @@ def test_a_session_outlives_everybody_who_brought_it_about_and_is_charged_once(k
 
 
 @pytest.mark.soak
+@pytest.mark.timeout(400)
 def test_a_session_ends_on_time_while_nobody_who_brought_it_about_can_move(tmp_path: Path) -> None:
     wavepool = start(tmp_path / "data", SCHEDULER_LEAST_RESERVATION="1")
     try:
