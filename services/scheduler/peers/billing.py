@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 log = get_logger(__name__)
 
 CALL_SECONDS = 5.0
+_MINUTE, _HOUR = 60, 3600
 _calls = ServiceCalls()
 PRICE_LIFETIME = timedelta(minutes=1)
 """A new price is known after this time. A job keeps the price that its hold was made at."""
@@ -220,7 +221,10 @@ def _kind_of(job: Job) -> str:
 def _what_ran(job: Job, used: timedelta) -> str:
     if job.reservation is None:
         return f"attempt {job.attempt}"
-    return f"{job.reservation.name}: {_gpus_of(job)} for {used.total_seconds() / 3600:.4g} h"
+    seconds = used.total_seconds()
+    lasted = f"{seconds:.1f} s" if seconds < _MINUTE else f"{seconds / _MINUTE:.1f} min"
+    lasted = lasted if seconds < _HOUR else f"{seconds / _HOUR:.2f} h"
+    return f"{job.reservation.name}: {_gpus_of(job)} for {lasted}"
 
 
 def _gpus_of(job: Job) -> str:
