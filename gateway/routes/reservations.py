@@ -41,6 +41,7 @@ from gateway.reservations.views import (
     usage_of,
     user_ids_of,
 )
+from gateway.routes.identity_calls import call
 from gateway.submissions.frames import encode
 from gateway.upstreams import CALL_TIMEOUT_SECONDS
 from servicekit.logging import get_logger
@@ -128,10 +129,7 @@ async def list_reservations(
         states=[pb.ReservationState.Value(f"RESERVATION_STATE_{one.name}") for one in state or ()],
         user_id=user_id,
     )
-    try:
-        page = await gateway.upstreams.reservations.ListReservations(request, timeout=CALL_TIMEOUT_SECONDS)
-    except grpc.aio.AioRpcError as error:
-        raise ProblemError(problem_of_rpc(error, FIELD_NAMES)) from error
+    page = await call(gateway.upstreams.reservations.ListReservations, request, FIELD_NAMES)
     names = await _names(gateway, page.reservations)
     now = datetime.now(UTC)
     return schemas.ReservationPage(
@@ -232,10 +230,7 @@ async def extend(
         user_id=caller.user_id,
         idempotency_key=idempotency_key or str(uuid.uuid4()),
     )
-    try:
-        answer = await gateway.upstreams.reservations.ExtendReservation(request, timeout=CALL_TIMEOUT_SECONDS)
-    except grpc.aio.AioRpcError as error:
-        raise ProblemError(problem_of_rpc(error, FIELD_NAMES)) from error
+    answer = await call(gateway.upstreams.reservations.ExtendReservation, request, FIELD_NAMES)
     return await _shown(gateway, answer.reservation)
 
 
@@ -339,10 +334,7 @@ def _changed(shown: schemas.Reservation, found: PeopleKeys) -> schemas.ChangedRe
 
 
 async def _updated(gateway: Gateway, request: pb.UpdateReservationRequest) -> schemas.Reservation:
-    try:
-        answer = await gateway.upstreams.reservations.UpdateReservation(request, timeout=CALL_TIMEOUT_SECONDS)
-    except grpc.aio.AioRpcError as error:
-        raise ProblemError(problem_of_rpc(error, FIELD_NAMES)) from error
+    answer = await call(gateway.upstreams.reservations.UpdateReservation, request, FIELD_NAMES)
     return await _shown(gateway, answer.reservation)
 
 

@@ -112,11 +112,16 @@ class Job:
         return self.got_eighths or self.spec.resources.eighths
 
     @property
-    def reservation_state(self) -> ReservationState:
-        """The state of a reservation; raises TypeError for a submission."""
+    def reserved(self) -> Reservation:
+        """What people reserved; raises TypeError for a submission."""
         if self.reservation is None:
             raise TypeError(f"{self.job_id} is no reservation")
-        return state_of(self.state, self.reservation, is_cancelled=self.cancel_time is not None)
+        return self.reservation
+
+    @property
+    def reservation_state(self) -> ReservationState:
+        """The state of a reservation; raises TypeError for a submission."""
+        return state_of(self.state, self.reserved, is_cancelled=self.cancel_time is not None)
 
     def longest_run(self, operators_limit: timedelta) -> timedelta:
         """The longest time for which the present attempt, or the next one, has its machine."""

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import timedelta
 
+    from wavepool.scheduler.v1.reservations_pb2 import CreateReservationRequest, QuoteReservationRequest
     from wavepool.scheduler.v1.scheduler_pb2 import SubmitJobRequest
 
     from problems.kit.definition import Problem
@@ -53,6 +54,8 @@ if TYPE_CHECKING:
     from services.scheduler.queue.queue_book import QueueBook
     from services.scheduler.queue.waiting import WaitingJobs
     from services.scheduler.store.job_store import JobStore
+
+    Request = SubmitJobRequest | CreateReservationRequest | QuoteReservationRequest
 
 
 @dataclass(frozen=True)
@@ -121,11 +124,9 @@ class Admission:
             placement=self._placement(request),
             deadline=deadline_of(request),
         )
-        most, said_by = self._book.queues.max_priority(queue, request.account_id)
         if job_class.administrators_only and not await self._is_administrator(request):
             raise ClassNotAllowedError(request.spec.job_class)
-        if spec.priority > most and not await self._is_administrator(request):
-            raise PriorityNotAllowedError(spec.priority, most, queue, said_by)
+        await self.check_priority(spec.priority, queue, request)
         now = self._clock.now()
         fault = wrong_deadline(spec, now, self._policy.longest_run)
         # A repeat gets the first job, however late it comes.
@@ -152,7 +153,13 @@ class Admission:
             request_id=current_request_id(),
         )
 
-    async def _is_administrator(self, request: SubmitJobRequest) -> bool:
+    async def check_priority(self, priority: int, queue: str, request: Request) -> None:
+        """Raises PriorityNotAllowedError if the priority is above what the caller may have in the queue."""
+        most, said_by = self._book.queues.max_priority(queue, request.account_id)
+        if priority > most and not await self._is_administrator(request):
+            raise PriorityNotAllowedError(priority, most, queue, said_by)
+
+    async def _is_administrator(self, request: Request) -> bool:
         # Billing knows the users. A right that callers could claim themselves would be everybody's.
         return await self._billing.is_administrator(request.user_id)
 

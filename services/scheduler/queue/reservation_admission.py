@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from servicekit.clock import new_id
 from servicekit.request_id import current_request_id
-from services.scheduler.jobs.errors import PriorityNotAllowedError, TooMuchReservedError
+from services.scheduler.jobs.errors import TooMuchReservedError
 from services.scheduler.jobs.job import Job
 from services.scheduler.jobs.reservation_checks import (
     admit_reservation,
@@ -19,7 +19,6 @@ from services.scheduler.jobs.reservation_checks import (
 )
 from services.scheduler.jobs.reservation_usage import WEEK, UserLimits, above_limits
 from services.scheduler.jobs.states import JobState
-from vocabulary.money import price_of
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -35,7 +34,6 @@ if TYPE_CHECKING:
     from services.scheduler.queue.queue_book import QueueBook
     from services.scheduler.store.job_reader import JobReader
     from submissions.checks import Violations
-
 
 MOST_SECONDS = 366 * 24 * 3600
 """More than any reservation may have, so that whoever checks that names its own limit."""
@@ -127,14 +125,10 @@ class ReservationAdmission:
         prices = await self._billing.prices_micros_per_hour()
         spec, reservation = admit_reservation(asked, list(prices), self.limits, wrong, needs_keys=needs_keys)
         queue = self._book.taking_jobs(asked.queue)
-        most, said_by = self._book.queues.max_priority(queue, request.account_id)
-        if spec.priority > most and not await self._billing.is_administrator(request.user_id):
-            raise PriorityNotAllowedError(spec.priority, most, queue, said_by)
+        await self._admission.check_priority(spec.priority, queue, request)
         # It waits for so long at most: what can no longer end before its deadline is cancelled.
         longest = spec.longest_run(reservation.duration)
         spec = replace(spec, queue=queue, deadline=now + self._longest_wait + longest)
-        price, *fallback_prices = [prices[gpu_type] for gpu_type in spec.gpu_types]
-        fields: dict[str, Any] = {"reservation": reservation, "request_id": current_request_id()}
         job = Job(
             job_id=new_id("res"),
             account_id=request.account_id,
@@ -144,9 +138,10 @@ class ReservationAdmission:
             spec=spec,
             state=JobState.RESERVING,
             create_time=now,
-            price_micros_per_hour=price,
-            fallback_prices_micros_per_hour=tuple(fallback_prices),
-            hold_micros=price_of(reservation.duration, max((price, *fallback_prices)), gpus=spec.resources.gpus),
-            **fields,
+            price_micros_per_hour=0,
+            hold_micros=0,
+            request_id=current_request_id(),
+            reservation=reservation,
         )
-        return job, reservation
+        # Billing says the price with the hold.
+        return job.priced(0, prices), reservation

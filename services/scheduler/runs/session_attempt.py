@@ -102,9 +102,7 @@ class SessionAttempt(LeasedAttempt):
 
     @property
     def _reservation(self) -> Reservation:
-        if self.job.reservation is None:
-            raise TypeError(f"{self.job.job_id} is no reservation")
-        return self.job.reservation
+        return self.job.reserved
 
     async def run(self, *, resumed: bool) -> Job:
         """Opens the session, or attaches to it if `resumed`; see LeasedAttempt."""
@@ -341,14 +339,7 @@ class SessionAttempt(LeasedAttempt):
     async def _keep_lease(self) -> Job:
         failures = 0
         while True:
-            try:
-                await self._renew_for(self._reservation)
-                failures = 0
-            except LeaseGoneError as error:
-                raise AttemptLostError(f"its lease is gone ({error})") from error
-            except PoolError as error:
-                failures += 1
-                log.info("a lease is not renewed", extra={"job_id": self.job.job_id, "reason": str(error)})
+            failures = 0 if await self._is_renewed() else failures + 1
             pause = RETRY_BACKOFF.pause(failures) if failures else self._settings.reservation_lease_renewal
             await asyncio.sleep(pause.total_seconds())
 
@@ -366,13 +357,19 @@ class SessionAttempt(LeasedAttempt):
                     failures = 0
 
     async def _renew(self) -> None:
+        # If the pool does not answer, the lease is as long as it is.
+        await self._is_renewed()
+
+    async def _is_renewed(self) -> bool:
+        """Renews the lease; False if the pool does not do it now. Raises AttemptLostError if the lease is gone."""
         try:
             await self._renew_for(self._reservation)
         except LeaseGoneError as error:
             raise AttemptLostError(f"its lease is gone ({error})") from error
         except PoolError as error:
-            # Its lease is as long as it is.
             log.info("a lease is not renewed", extra={"job_id": self.job.job_id, "reason": str(error)})
+            return False
+        return True
 
     async def _renew_for(self, reservation: Reservation) -> None:
         if term := reservation.lease_left(self._clock.now()):

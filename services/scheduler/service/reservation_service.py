@@ -11,7 +11,7 @@ from servicekit.rpc.proto_time import duration_to_proto
 from services.scheduler import metrics
 from services.scheduler.jobs.errors import InvalidFieldError, KeyOpensNothingError, WrongReservationStateError
 from services.scheduler.jobs.listing import JobFilter, PageEnd
-from services.scheduler.jobs.reservation import JOB_STATES, Reservation, ReservationState
+from services.scheduler.jobs.reservation import JOB_STATES, ReservationState
 from services.scheduler.jobs.reservation_checks import is_named
 from services.scheduler.jobs.reservation_usage import usage_of
 from services.scheduler.jobs.states import OVER_STATES, WAITING_STATES, JobState
@@ -161,7 +161,7 @@ class ReservationServicer(reservations_pb2_grpc.ReservationServiceServicer):
         """Adds time to a reservation."""
         del context
         job = await visible_reservation(self._store, request.account_ids, request.reservation_id)
-        reservation = _reservation_of(job)
+        reservation = job.reserved
         if not reservation.extension(request.idempotency_key):
             await self._admission.check_extension(job, reservation, request.duration.seconds)
         job = await self._changes.extend(job, reservation, request)
@@ -207,7 +207,7 @@ class ReservationServicer(reservations_pb2_grpc.ReservationServiceServicer):
             (job, key)
             for job in await self._reader.running_reservations()
             if _is_open(job)
-            for key in _reservation_of(job).keys
+            for key in job.reserved.keys
             if key.line == line
         ]
         named = [(job, key) for job, key in opened if not request.host or is_named(job.job_id, request.host)]
@@ -247,7 +247,7 @@ class ReservationServicer(reservations_pb2_grpc.ReservationServiceServicer):
         )
 
     def _proto(self, job: Job) -> reservations_pb2.Reservation:
-        reservation = _reservation_of(job)
+        reservation = job.reserved
         if job.state not in WAITING_STATES or job.job_id not in self._waiting:
             return wire.reservation_to_proto(job, reservation)
         standing = self._forecast.standing(job, is_promise=False)
@@ -257,12 +257,6 @@ class ReservationServicer(reservations_pb2_grpc.ReservationServiceServicer):
 def _is_open(job: Job) -> bool:
     """True if people can log in; one that is cancelled is about to be closed."""
     return job.state is JobState.RUNNING and not job.cancel_time and job.reservation_state in _OPEN_STATES
-
-
-def _reservation_of(job: Job) -> Reservation:
-    if job.reservation is None:
-        raise TypeError(f"{job.job_id} is no reservation")
-    return job.reservation
 
 
 def _why_no_tunnel(job: Job, state: ReservationState) -> str:
