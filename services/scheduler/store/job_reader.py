@@ -85,9 +85,11 @@ class JobReader:
                 return
             last = found[-1].create_time, found[-1].job_id
 
-    async def running_reservations(self) -> list[Job]:
-        """The reservations that have machines."""
+    async def running_reservations(self, job_id: str = "") -> list[Job]:
+        """The reservations that have machines; with a `job_id` that one alone, if it does."""
         query = select(jobs).where(jobs.c.reservation.is_not(None), jobs.c.state == JobState.RUNNING)
+        if job_id:
+            query = query.where(jobs.c.job_id == job_id)
         async with self._database.reading() as connection:
             return [job_from_row(row) for row in (await connection.execute(query)).mappings()]
 
