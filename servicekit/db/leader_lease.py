@@ -7,8 +7,9 @@ database's own clock, takes it with the next epoch, in one compare-and-set.
 A holder that was stopped, or that nobody could reach, does not know that another has taken over. So every writing
 transaction first checks that the row still has the holder's epoch (`check`, the fence of `Database.transaction`). On
 PostgreSQL the check also locks the row against take-overs, though not against renewals, until the transaction ends;
-otherwise a process could be stopped between its check and its commit. The server ends a transaction that was left
-idle for a term, so a stopped process delays a take-over by no more than that.
+otherwise a process could be stopped between its check and its commit. Who takes an expired lease and has to wait for
+such a transaction ends its connection. The server's own limits do not do: none of PostgreSQL before 17 ends a
+transaction whose client was stopped in the middle of a statement.
 
 On SQLite all processes are on one host, and the kernel knows who lives: the holder also has a lock on a file beside
 the database. The lock is free as soon as its process has ended, so a restart waits for no term and nothing is renewed
@@ -37,11 +38,11 @@ from sqlalchemy import (
     Text,
     UniqueConstraint,
     bindparam,
-    func,
     literal,
     literal_column,
     null,
     select,
+    text,
     update,
 )
 from sqlalchemy.exc import DBAPIError
@@ -61,6 +62,8 @@ if TYPE_CHECKING:
 log = get_logger(__name__)
 
 POLL_SECONDS = 0.2
+BLOCKED_SECONDS = 0.5
+"""How long a take-over waits for transactions of the process whose lease has expired; most end in milliseconds."""
 RENEWALS_IN_A_TERM = 3
 _MICROSECOND = timedelta(microseconds=1)
 
@@ -79,6 +82,7 @@ leader_leases = Table(
     UniqueConstraint("role", "epoch", name="leader_leases_epoch"),
 )
 
+_END_BLOCKERS = text("SELECT pg_terminate_backend(pid) FROM unnest(pg_blocking_pids(:blocked)) AS pid")
 _CLOCK = literal_column("(extract(epoch FROM clock_timestamp()) * 1000000)::bigint", BigInteger)
 
 
@@ -106,13 +110,8 @@ class _Statements:
             expire_time = _CLOCK + literal(term // _MICROSECOND, BigInteger)
             self.take = take.where(is_free).values(expire_time=expire_time)
             self.renew = update(leader_leases).where(*of_epoch).values(expire_time=expire_time).returning(row.epoch)
-            limit = func.set_config("idle_in_transaction_session_timeout", _milliseconds(term), literal_column("true"))
-            self.check = select(limit).where(*of_epoch).with_for_update(read=True, key_share=True)
+            self.check = select(row.epoch).where(*of_epoch).with_for_update(read=True, key_share=True)
         self.look = select(row.holder, row.address, row.epoch, is_free.label("is_free")).where(of_role)
-
-
-def _milliseconds(term: timedelta) -> str:
-    return str(term // timedelta(milliseconds=1))
 
 
 class DatabaseTakenError(Exception):
@@ -317,12 +316,33 @@ class LeaderLease:
                 await self._look()
             return False
         asked = _now()
-        row = await self._execute(self._statements.take, at_address=self.address)
+        row = await self._taken_row()
         if row is None:
             return False
         self._epoch, self._sure_until, self._leader = row.epoch, asked + self._term.total_seconds(), None
         log.info("this process leads", extra={"role": self._role, "epoch": row.epoch})
         return True
+
+    async def _taken_row(self) -> Row[Any] | None:
+        """Executes the take-over, and ends the connections of those that hold it up on PostgreSQL."""
+        taking = asyncio.ensure_future(self._execute(self._statements.take, at_address=self.address))
+        try:
+            while not self._lock and not (await asyncio.wait((taking,), timeout=BLOCKED_SECONDS))[0]:
+                await self._end_blockers()
+            return await taking
+        finally:
+            taking.cancel()
+            await asyncio.gather(taking, return_exceptions=True)
+
+    async def _end_blockers(self) -> None:
+        if self._connection is None:
+            return
+        driver: Any = (await self._connection.get_raw_connection()).driver_connection
+        async with self._database.unfenced() as connection:
+            ended = await connection.execute(_END_BLOCKERS, {"blocked": driver.get_server_pid()})
+            count = len(ended.all())
+        if count:
+            log.warning("ended connections that held up the take-over of an expired lease", extra={"count": count})
 
     async def _look(self) -> bool:
         """Notes who leads; True if the lease is free."""

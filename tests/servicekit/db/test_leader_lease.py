@@ -8,7 +8,7 @@ import sys
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import time_machine
@@ -16,8 +16,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import MetaData, Table, UniqueConstraint, insert, select, text
 from sqlalchemy.engine import make_url
+from sqlalchemy.exc import DBAPIError
 
 from servicekit.clock import new_id
+from servicekit.db import leader_lease
 from servicekit.db.database import migrate
 from servicekit.db.group_commit import GroupCommit
 from servicekit.db.leader_lease import (
@@ -45,6 +47,8 @@ SHORT = timedelta(seconds=3)
 ON_POSTGRES = pytest.mark.parametrize(
     "database_url", [pytest.param("postgresql", marks=pytest.mark.postgres)], indirect=True
 )
+# PostgreSQL's message Parse, without the Sync that has to follow: so the server waits in the middle of a statement.
+PARSE_AND_NO_SYNC = b"P\0\0\0\x10\0SELECT 1\0\0\0"
 WAITERS = text("SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()")
 END_LEASES_CONNECTIONS = text(
     "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() "
@@ -271,7 +275,10 @@ async def test_the_term_is_measured_by_the_databases_clock_alone(url: str) -> No
 
 
 @ON_POSTGRES
-async def test_a_take_over_waits_for_the_old_leaders_transaction_and_a_renewal_does_not(url: str) -> None:
+async def test_a_take_over_waits_for_the_old_leaders_transaction_and_a_renewal_does_not(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(leader_lease, "BLOCKED_SECONDS", LONG.total_seconds())
     async with leading(url) as (old, database), candidate(url) as (new, _):
         async with database.transaction() as connection:
             await connection.execute(text("INSERT INTO notes VALUES (1)"))
@@ -282,6 +289,19 @@ async def test_a_take_over_waits_for_the_old_leaders_transaction_and_a_renewal_d
             assert not taking.done()
         await taking
         assert (await noted(url), new.epoch) == ([1], 2)
+
+
+@ON_POSTGRES
+async def test_a_take_over_ends_a_transaction_whose_process_was_stopped_in_the_middle_of_a_statement(url: str) -> None:
+    async with leading(url) as (_, database), candidate(url) as (new, _):
+        with pytest.raises(DBAPIError):
+            async with database.transaction() as connection:
+                await connection.execute(text("INSERT INTO notes VALUES (1)"))
+                driver: Any = (await connection.get_raw_connection()).driver_connection
+                driver._transport.write(PARSE_AND_NO_SYNC)
+                await expire(url)
+                await new.take(LONG)
+        assert (await noted(url), new.epoch) == ([], 2)
 
 
 async def someone_waits(url: str) -> None:

@@ -245,8 +245,9 @@ class SchedulerProcess:
     def __init__(self, process: Process) -> None:
         self.process = process
         self.lines: list[dict[str, Any]] = []
-        self._reading = asyncio.create_task(self._read())
         self._grown = asyncio.Event()
+        self._reading = asyncio.create_task(self._read())
+        self._reading.add_done_callback(lambda _: self._grown.set())
 
     async def _read(self) -> None:
         assert self.process.stdout
@@ -255,13 +256,17 @@ class SchedulerProcess:
             self._grown.set()
 
     async def said(self, message: str) -> dict[str, Any]:
-        async with asyncio.timeout(60):
-            while True:
-                self._grown.clear()
-                for line in self.lines:
-                    if message in str(line["message"]):
-                        return line
-                await self._grown.wait()
+        try:
+            async with asyncio.timeout(60):
+                while True:
+                    self._grown.clear()
+                    for line in self.lines:
+                        if message in str(line["message"]):
+                            return line
+                    assert not self._reading.done(), "the process has ended"
+                    await self._grown.wait()
+        except (TimeoutError, AssertionError) as error:
+            raise AssertionError(f"it did not say {message!r}: {error!r}; it said {self.lines}") from error
 
     async def end(self) -> int:
         async with asyncio.timeout(60):
