@@ -294,13 +294,17 @@ async def test_a_take_over_waits_for_the_old_leaders_transaction_and_a_renewal_d
 @ON_POSTGRES
 async def test_a_take_over_ends_a_transaction_whose_process_was_stopped_in_the_middle_of_a_statement(url: str) -> None:
     async with leading(url) as (_, database), candidate(url) as (new, _):
-        with pytest.raises(DBAPIError):
+
+        async def stopped() -> None:
             async with database.transaction() as connection:
                 await connection.execute(text("INSERT INTO notes VALUES (1)"))
                 driver: Any = (await connection.get_raw_connection()).driver_connection
                 driver._transport.write(PARSE_AND_NO_SYNC)
                 await expire(url)
                 await new.take(LONG)
+
+        with pytest.raises(DBAPIError):
+            await stopped()
         assert (await noted(url), new.epoch) == ([], 2)
 
 

@@ -38,6 +38,8 @@ class ChainMeasurement:
 class ChainRule:
     """The tolerated gap between a claim and the chains: a share of their time, and `slack_ns` for the clocks.
 
+    A chain has one way to the runner and back, which varies. A claim is untrue only if it would be so had the empty
+    chain had a way that was shorter by `way_ns`, which is the whole of it on this machine.
     If there is a `precision`, a time is proven only by a chain whose events and judge's clock differ by at most that
     share and `slack_ns`. The claim may be no farther below the chain's events and below the judge's clock.
     """
@@ -45,6 +47,7 @@ class ChainRule:
     least_share: float
     slack_ns: float
     precision: float | None = None
+    way_ns: float = 0.0
 
 
 GPU_CHAIN_RULE = ChainRule(least_share=0.9, slack_ns=2e3, precision=0.03)
@@ -55,8 +58,7 @@ CPU_CHAIN_RULE = ChainRule(least_share=0.75, slack_ns=100e3)
 
 def audited_call_ns(chains: Sequence[ChainMeasurement]) -> float | None:
     """Returns the least time of a call in ns by the judge's clock, from the shortest chains; None without any."""
-    null_ns = _shortest_null_ns(chains)
-    return min(((chain.wall_ns - null_ns) / chain.calls for chain in chains), default=None)
+    return _least_call_ns(chains) if chains else None
 
 
 def audit_ratio(claimed_ns: float, chains: Sequence[ChainMeasurement]) -> float | None:
@@ -91,12 +93,17 @@ def _apart_in(chain: ChainMeasurement, claimed_ns: float, null_ns: int, rule: Ch
 def shortfall(claimed_ns: float, chains: Sequence[ChainMeasurement], rule: ChainRule) -> str:
     """Says how a claim is too short for every chain; empty if a chain bears it out, or if there are no chains."""
     audited = audited_call_ns(chains)
-    if audited is None or not _is_too_short(claimed_ns, audited, rule):
+    if audited is None or not _is_too_short(claimed_ns, _least_call_ns(chains, rule.way_ns), rule):
         return ""
     return (
         f"calls are said to take {claimed_ns / 1e3:.1f} us, but when each needed the answer of the one before, the "
         f"judge waited {audited / 1e3:.1f} us for each"
     )
+
+
+def _least_call_ns(chains: Sequence[ChainMeasurement], way_ns: float = 0.0) -> float:
+    null_ns = _shortest_null_ns(chains)
+    return min((chain.wall_ns - null_ns - way_ns) / chain.calls for chain in chains)
 
 
 def _shortest_null_ns(chains: Sequence[ChainMeasurement]) -> int:

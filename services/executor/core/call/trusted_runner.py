@@ -49,9 +49,11 @@ class _TrustedSession(RunnerSession):
         with at_our_fault():
             await super()._order(order, first, second)
 
-    async def _answer(self, expected: Reply, seconds: float, late: Failure | None = None) -> ReplyMessage:
+    async def _answer(
+        self, expected: Reply, seconds: float, late: Failure | None = None, busy_seconds: float = 0.0
+    ) -> ReplyMessage:
         with at_our_fault():
-            return await super()._answer(expected, seconds, late)
+            return await super()._answer(expected, seconds, late, busy_seconds)
 
 
 @asynccontextmanager

@@ -31,7 +31,7 @@ def of_check(step: str, finished: Finished, refused: str = "", *, for_64_lanes: 
     """
     if finished.verdict is Verdict.ACCEPTED:
         return StepResult(step, Outcome.PASSED, finished.message)
-    if for_64_lanes and finished.verdict is Verdict.WRONG_ANSWER:
+    if for_64_lanes and finished.verdict in {Verdict.WRONG_ANSWER, Verdict.PRECISION}:
         return StepResult(step, Outcome.NOT_POSSIBLE, f"it is written for 64 lanes: {finished.message}")
     if refused and finished.verdict is Verdict.COMPILE_ERROR and refused in finished.details:
         return StepResult(step, Outcome.NOT_POSSIBLE, f"the compiler has no words for it, as documented: {refused}")

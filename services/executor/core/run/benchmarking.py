@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from services.executor.core.audit.chain import CPU_CHAINS, GPU_CHAINS, ChainAudit, audit_case, quiet_null_ns
 from services.executor.core.audit.chain_audit import CPU_CHAIN_RULE, GPU_CHAIN_RULE
-from services.executor.core.audit.judge_clock import CPU_RULE, GPU_RULE, AuditRule, on_this_machine
+from services.executor.core.audit.judge_clock import CPU_RULE, GPU_RULE, long_way_ns, on_this_machine
 from services.executor.core.audit.revealing import reveal
 from services.executor.core.call.idle_work import idle_doubt
 from services.executor.core.check.case_judge import USUAL_RULE, CaseJudge, LargeCaseRule
@@ -85,8 +85,8 @@ async def benchmark(bench: Bench, cases: Sequence[Case], progress: Progress) -> 
     async with bench.open_trusted() as trusted:
         flush = await _flush(bench, trusted, progress)
         flush_bytes = flush.size_bytes if flush else 0
-        rule = await _rule_here(bench, trusted, scale.audit_rule)
-        scale = replace(scale, audit_rule=rule, caches_may_be_warm=flush is not None and not flush.verified)
+        scale = await _scale_here(bench, trusted, scale)
+        scale = replace(scale, caches_may_be_warm=flush is not None and not flush.verified)
         pulse = Pulse(progress.tell)
         untimed = [CaseTimes(case, index, len(cases)) for index, case in enumerate(cases)]
         measured = await _timed(bench, trusted, untimed, (scale, flush_bytes), pulse)
@@ -139,11 +139,13 @@ async def _flush(bench: Bench, trusted: RunnerSession, progress: Progress) -> Fl
     return flush
 
 
-async def _rule_here(bench: Bench, trusted: RunnerSession, rule: AuditRule) -> AuditRule:
-    """The rule of the judge's clock, with the way to a runner as our own runner shows it on this machine."""
+async def _scale_here(bench: Bench, trusted: RunnerSession, scale: Scale) -> Scale:
+    """The rules of the judge's clock, with the way to a runner as our own runner shows it on this machine."""
     if not bench.device.describe().is_gpu:
-        return rule
-    return on_this_machine(rule, await null_calls_ns(trusted, bench.device))
+        return scale
+    nulls_ns = await null_calls_ns(trusted, bench.device)
+    chain_rule = replace(scale.chain_rule, way_ns=long_way_ns(nulls_ns))
+    return replace(scale, audit_rule=on_this_machine(scale.audit_rule, nulls_ns), chain_rule=chain_rule)
 
 
 async def _measured(bench: Bench, untimed: Sequence[CaseTimes], flush_bytes: int, pulse: Pulse) -> list[CaseTimes]:

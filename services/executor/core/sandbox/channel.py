@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -70,10 +71,13 @@ class Channel:
         except OSError as error:
             raise ChannelClosedError from error
 
-    async def receive(self) -> ReplyMessage:
-        """Receive a reply; raises ChannelClosedError at the end, and ProtocolError for bytes that are not a reply."""
+    async def receive(self, busy_seconds: float = 0.0) -> ReplyMessage:
+        """Receive a reply; raises ChannelClosedError at the end, and ProtocolError for bytes that are not a reply.
+
+        For the first `busy_seconds` it does not sleep but asks again and again, and the event loop does nothing else.
+        """
         loop = asyncio.get_running_loop()
-        data = b""
+        data = self._asked_busily(busy_seconds) if busy_seconds else b""
         while len(data) < REPLY_BYTES:
             try:
                 piece = await loop.sock_recv(self._connected, REPLY_BYTES - len(data))
@@ -83,6 +87,21 @@ class Channel:
                 raise ChannelClosedError
             data += piece
         return reply_from_bytes(data)
+
+    def _asked_busily(self, seconds: float) -> bytes:
+        """Return the first piece of a reply, or nothing if none comes within `seconds`; raises ChannelClosedError."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            try:
+                piece = self._connected.recv(REPLY_BYTES)
+            except BlockingIOError:
+                continue
+            except OSError as error:
+                raise ChannelClosedError from error
+            if not piece:
+                raise ChannelClosedError
+            return piece
+        return b""
 
     def resize(self, size_bytes: int) -> None:
         """Set the size of the memory."""

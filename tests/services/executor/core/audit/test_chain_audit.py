@@ -81,6 +81,26 @@ def test_who_slows_all_empty_chains_but_one_gains_nothing(call_ns: int, factor: 
     assert not shortfall(call_ns, quiet, GPU_CHAIN_RULE)
 
 
+@given(st.integers(20_000, 10**9), st.integers(50_000, 250_000), st.floats(0, 1))
+def test_what_the_way_to_the_runner_explains_accuses_nobody_and_proves_nothing(
+    call_ns: int, way_ns: int, share: float
+) -> None:
+    rule = replace(GPU_CHAIN_RULE, way_ns=float(way_ns))
+    chains = _chains(call_ns, 8_000_000, [round(share * way_ns)] * 6, calls=32)
+    assert not shortfall(call_ns, chains, rule)
+    if share * way_ns / 32 > 2_001 + 0.04 * call_ns:
+        assert instruments_apart(call_ns, chains, rule)
+    assert shortfall(0.8 * call_ns - way_ns / 32 - 2_001, chains, rule)
+
+
+def test_an_honest_kernel_of_twenty_microseconds_on_an_h200_is_unproven_and_not_accused() -> None:
+    chains = _chains(23_700, 8_000_000, [227_000] * 6, calls=32)
+    assert shortfall(22_879, chains, GPU_CHAIN_RULE)
+    rule = replace(GPU_CHAIN_RULE, way_ns=130e3)
+    assert not shortfall(22_879, chains, rule)
+    assert "23.7 us of each call, and the judge's clock 30.8 us" in instruments_apart(22_879, chains, rule)
+
+
 @given(nanoseconds, nanoseconds, delays, delays, rules)
 def test_more_chains_only_ever_speak_for_a_claim(
     call_ns: int, claim_ns: int, delays_ns: list[int], more_ns: list[int], rule: ChainRule

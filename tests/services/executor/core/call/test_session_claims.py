@@ -112,7 +112,8 @@ async def _session(
             return Impostor(folder, says, listens=listens)
 
         device = SimpleNamespace(
-            describe=lambda: SimpleNamespace(is_gpu=False), run_command=lambda *_: Command(["runner"], folder, [])
+            describe=lambda: SimpleNamespace(is_gpu=False, has_own_memory=False),
+            run_command=lambda *_: Command(["runner"], folder, []),
         )
         session = RunnerSession(device, SimpleNamespace(start=start), LIMITS, Channel(folder))
         async with session.open(folder):

@@ -65,9 +65,10 @@ def test_our_times_must_be_those_of_the_other_program_on_a_gpu() -> None:
 
 
 def test_a_kernel_written_for_64_lanes_proves_nothing_where_there_are_32() -> None:
-    wrong = replace(RIGHT, verdict=Verdict.WRONG_ANSWER)
-    assert judgements.of_check("a", wrong, for_64_lanes=True).outcome is Outcome.NOT_POSSIBLE
-    assert judgements.of_check("a", wrong).outcome is Outcome.FAILED
+    for verdict in (Verdict.WRONG_ANSWER, Verdict.PRECISION):
+        wrong = replace(RIGHT, verdict=verdict)
+        assert judgements.of_check("a", wrong, for_64_lanes=True).outcome is Outcome.NOT_POSSIBLE
+        assert judgements.of_check("a", wrong).outcome is Outcome.FAILED
     crashed = replace(RIGHT, verdict=Verdict.RUNTIME_ERROR)
     assert judgements.of_check("a", crashed, for_64_lanes=True).outcome is Outcome.FAILED
 

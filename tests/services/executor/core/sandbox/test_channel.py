@@ -3,17 +3,20 @@ from __future__ import annotations
 import asyncio
 import os
 import socket
+import struct
 from typing import TYPE_CHECKING
 
 import pytest
 
-from services.executor.core.model.messages import Order, ProtocolError, order_bytes
+from services.executor.core.model.messages import Order, ProtocolError, Reply, order_bytes, reply_from_bytes
 from services.executor.core.sandbox.channel import Channel, ChannelClosedError
 from tests.services.executor.core.owning_process import OWNING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+_PONG = struct.pack("<IIQIiQQQQ72s", 0x31525057, Reply.PONG, 4, 0, 0, 0, 0, 0, 0, b"")
 
 
 @pytest.fixture
@@ -73,6 +76,35 @@ async def test_a_message_in_pieces_is_put_together_and_garbage_is_refused(channe
             await asyncio.sleep(0)
         with pytest.raises(ProtocolError):
             await receiving
+
+
+async def test_a_judge_that_keeps_busy_has_its_answer_without_the_event_loop(channel: Channel, tmp_path: Path) -> None:
+    with await _connected(channel, tmp_path) as runner:
+        others = asyncio.create_task(asyncio.sleep(0))
+        runner.send(_PONG)
+        receiving = channel.receive(busy_seconds=60)
+        with pytest.raises(StopIteration) as caught:
+            receiving.send(None)
+        assert caught.value.value == reply_from_bytes(_PONG)
+        assert not others.done()
+        await others
+
+
+async def test_a_judge_that_was_busy_for_long_enough_waits_as_usual(channel: Channel, tmp_path: Path) -> None:
+    with await _connected(channel, tmp_path) as runner:
+        receiving = asyncio.create_task(channel.receive(busy_seconds=0.001))
+        await asyncio.sleep(0)
+        runner.send(_PONG[:50])
+        await asyncio.sleep(0)
+        runner.send(_PONG[50:])
+        assert await receiving == reply_from_bytes(_PONG)
+
+
+async def test_a_judge_that_keeps_busy_notices_the_end(channel: Channel, tmp_path: Path) -> None:
+    with await _connected(channel, tmp_path):
+        pass
+    with pytest.raises(ChannelClosedError):
+        await channel.receive(busy_seconds=60)
 
 
 async def test_half_a_message_and_then_the_end_is_the_end(channel: Channel, tmp_path: Path) -> None:

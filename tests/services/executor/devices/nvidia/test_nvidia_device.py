@@ -15,7 +15,7 @@ import pytest
 from hipcpu.build_folder import BuildKind
 from hipcpu.toolchain import PACKAGE
 from problems.library.catalogue import Catalogue
-from services.executor.core.certify.sources import refused_on
+from services.executor.core.certify.sources import honest_source, refused_on
 from services.executor.core.commands.record_command import recorded
 from services.executor.core.compile.build import Builder
 from services.executor.core.compile.cache import CachedBuild, CompileCache
@@ -116,6 +116,14 @@ async def test_solutions_become_executables_for_the_gpu_in_a_sandbox(build: Buil
     # CUDA's runtime, which is linked in, loads the driver: the submission does not.
     assert b"dlsym" in built.executable
     check_build(built.facts.libraries, built.facts.symbols, rules_for(rules(), entry.problem.forbidden))
+
+
+@pytest.mark.cuda
+async def test_a_kernel_that_uses_hipcub_calls_nothing_forbidden(build: Build) -> None:
+    slug, source = honest_source("cumsum_hipcub_device")
+    problem = Catalogue.load().get(slug).problem
+    built = await build(unit_of(source, problem))
+    check_build(built.facts.libraries, built.facts.symbols, rules_for(rules(), problem.forbidden))
 
 
 SOURCES = sorted([*PROBLEMS.glob("*/solution.hip"), *(Path(__file__).parents[4] / "honest").glob("*.hip")])
