@@ -110,10 +110,10 @@ class Reservation:
         """For how long its machine is leased: nobody who is silent for an hour ends it early."""
         return self.total + GRACE + SILENCE_AFTER_END + LONGEST_PREPARING
 
-    def lease_left(self, now: datetime) -> timedelta:
-        """For how long it needs its lease from now on; 0 if no more."""
+    def lease_left(self, start_time: datetime, now: datetime) -> timedelta:
+        """For how long it needs the lease that it got at `start_time` from now on; 0 if no more."""
         if self.expire_time is None:
-            return self.longest_lease
+            return max(_NOTHING, start_time + self.longest_lease - now)
         return max(_NOTHING, self.expire_time + GRACE + SILENCE_AFTER_END - now)
 
     @property

@@ -180,9 +180,8 @@ class Dispatcher:
         return True
 
     async def _lease(self, job: Job, placement: Placement | None) -> Placed:
+        # A reservation's too: it makes its lease longer once its row has it. One that no row has, nobody gives back.
         term = self._settings.lease_duration
-        if job.reservation:
-            term = job.reservation.longest_lease
         if placement is None:
             return await self._pool.acquire(job, term)
         (placed,) = await self._pool.place(job, [placement], term)

@@ -107,6 +107,8 @@ class SessionAttempt(LeasedAttempt):
     async def run(self, *, resumed: bool) -> Job:
         """Opens the session, or attaches to it if `resumed`; see LeasedAttempt."""
         with metrics.sessions_open.track_inprogress():
+            if not resumed:
+                await self._renew()
             return await super().run(resumed=resumed)
 
     async def end_run(self) -> None:
@@ -357,8 +359,11 @@ class SessionAttempt(LeasedAttempt):
                     failures = 0
 
     async def _renew(self) -> None:
-        # If the pool does not answer, the lease is as long as it is.
-        await self._is_renewed()
+        # Once there is a session, the lease is as long as it is. Before that it lasts no longer than a job's.
+        failures = 0
+        while not await self._is_renewed() and not (self.job.run_seq or self._is_cancelled or self._stopped):
+            failures += 1
+            await asyncio.sleep(RETRY_BACKOFF.pause(failures).total_seconds())
 
     async def _is_renewed(self) -> bool:
         """Renews the lease; False if the pool does not do it now. Raises AttemptLostError if the lease is gone."""
@@ -372,7 +377,7 @@ class SessionAttempt(LeasedAttempt):
         return True
 
     async def _renew_for(self, reservation: Reservation) -> None:
-        if term := reservation.lease_left(self._clock.now()):
+        if term := reservation.lease_left(self._started, self._clock.now()):
             await self._pool.renew(self.lease.lease_id, term)
 
     async def _pass_cancellation_on(self) -> Job:

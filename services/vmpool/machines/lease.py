@@ -166,6 +166,8 @@ class LeaseRequest:
     idle_time: timedelta | None = None
     """How long the machine is to be kept idle afterwards; None for the pool's setting."""
     holder: Holder = Holder.JOB
+    longest_time: timedelta = timedelta(0)
+    """How long the machine must last, if that is longer than the lease; only reservations say it."""
 
     @property
     def gpu_types(self) -> tuple[str, ...]:
@@ -200,6 +202,8 @@ class PlacedRequest:
     idle_time: timedelta | None = None
     """As in `LeaseRequest`."""
     holder: Holder = Holder.JOB
+    longest_time: timedelta = timedelta(0)
+    """As in `LeaseRequest`."""
 
     @property
     def gpu_types(self) -> tuple[str, ...]:
@@ -264,15 +268,20 @@ def start_kind(machine: Machine, now: datetime) -> StartKind:
     return StartKind.COLD_START if fresh else StartKind.WARM_REUSE
 
 
-def check_duration(duration: timedelta, longest: timedelta, setting: str) -> timedelta:
+def check_duration(duration: timedelta, longest: timedelta, setting: str, field: str = "duration") -> timedelta:
     """The duration, if a lease may be that long; InvalidFieldError gives the limits, and the setting that they are."""
     if not timedelta(0) < duration <= longest:
         raise InvalidFieldError(
-            "duration",
+            field,
             f"must be more than 0 and at most {longest.total_seconds():g} s ({setting}); "
             f"it is {duration.total_seconds():g} s",
         )
     return duration
+
+
+def time_needed(request: LeaseRequest | PlacedRequest) -> timedelta:
+    """How long the machine of a reservation must last."""
+    return max(request.duration, request.longest_time)
 
 
 def check_whole_gpus(request: LeaseRequest | PlacedRequest) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from services.vmpool.machines.lease import Holder
+from services.vmpool.machines.lease import Holder, time_needed
 from services.vmpool.policy.packing import Demand
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ class DemandBoard:
 
 def _kinds(request: LeaseRequest | PlacedRequest) -> list[Kind]:
     """The kind of each lease of a request; a gang is reported as so many jobs."""
-    length = request.duration if request.holder is Holder.RESERVATION else timedelta(0)
+    length = time_needed(request) if request.holder is Holder.RESERVATION else timedelta(0)
     return [(request.gpu_type, size, request.fallback_gpu_types, length) for size in request.sizes]
 
 

@@ -26,6 +26,7 @@ from services.vmpool.machines.lease import (
     check_lasts,
     check_placement_on,
     start_kind,
+    time_needed,
 )
 from services.vmpool.machines.machine import READY, Machine
 from services.vmpool.policy.machine_choice import in_order_of_choice
@@ -127,7 +128,7 @@ class LeaseStore:
             if machine.state not in READY:
                 raise MachineNotReadyError(machine.machine_id, machine.state)
             if request.holder is Holder.RESERVATION:
-                check_lasts(machine, self._clock.now() + request.duration)
+                check_lasts(machine, self._clock.now() + time_needed(request))
             if (slot := overlap(machine.occupied, placement.slots)) is not None:
                 raise SlotTakenError(machine.machine_id, str(slot))
         gang_id = self._new_id("gang") if len(request.placements) > 1 else ""
@@ -272,7 +273,7 @@ async def _candidates(connection: AsyncConnection, request: LeaseRequest, now: d
     if request.machine_id is not None:
         machine = await locked_machine(connection, request.machine_id)
         if is_reservation:
-            check_lasts(machine, now + request.duration)
+            check_lasts(machine, now + time_needed(request))
         return [machine] if machine.state in READY and machine.gpu_type in request.gpu_types else []
     query = (
         select(machines)
@@ -286,7 +287,7 @@ async def _candidates(connection: AsyncConnection, request: LeaseRequest, now: d
         one
         for one in locked
         if (one.own_job_id in {"", request.job_id} or not one.is_unused)
-        and (not is_reservation or one.lasts_until(now + request.duration))
+        and (not is_reservation or one.lasts_until(now + time_needed(request)))
     )
     return in_order_of_choice(fitting, request.gpu_types)
 

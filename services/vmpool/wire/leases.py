@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from wavepool.executor.v1 import inventory_pb2
@@ -31,7 +32,7 @@ from vocabulary.slots import Slot
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
-    from datetime import datetime, timedelta
+    from datetime import datetime
 
     from services.vmpool.config import VmPoolSettings
     from services.vmpool.machines.lease import Lease
@@ -91,6 +92,7 @@ def lease_request_from_proto(request: pb.AcquireLeaseRequest, settings: VmPoolSe
         "fallback_gpu_types": check_fallback_gpu_types(request.fallback_gpu_types, gpu_type, settings.gpu_types),
         "idle_time": _idle_time_from_proto(request),
         "holder": holder,
+        "longest_time": _longest_time_from_proto(request, holder, settings),
     }
     wanted: LeaseRequest | PlacedRequest
     if request.placements:
@@ -108,6 +110,13 @@ def _holder_from_proto(request: pb.AcquireLeaseRequest) -> Holder:
         known = ", ".join(pb.LeaseHolder.Name(number) for number in _HOLDER_NUMBERS.values())
         raise InvalidFieldError("holder", f"must be one of {known}; it is number {request.holder}")
     return holder
+
+
+def _longest_time_from_proto(request: pb.AcquireLeaseRequest, holder: Holder, settings: VmPoolSettings) -> timedelta:
+    if not request.HasField("longest_time"):
+        return timedelta(0)
+    longest_time = _duration_from_proto(request, "longest_time")
+    return check_duration(longest_time, *settings.longest_of(holder), field="longest_time")
 
 
 def _idle_time_from_proto(request: pb.AcquireLeaseRequest) -> timedelta | None:

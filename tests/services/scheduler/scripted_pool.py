@@ -29,6 +29,8 @@ class ScriptedPool(vmpool_pb2_grpc.VmPoolServiceServicer):
         self.releases: list[vmpool_pb2.ReleaseLeaseRequest] = []
         self.demands: list[dict[str, int]] = []
         self.granted: list[vmpool_pb2.AcquireLeaseRequest] = []
+        self.renewals: list[timedelta] = []
+        self.renewal_refusal: grpc.StatusCode | None = None
         self.longest_demands: list[list[timedelta]] = []
         """For how long each kind of work of each report has its machine."""
         self.own_demands: list[list[str]] = []
@@ -145,6 +147,9 @@ class ScriptedPool(vmpool_pb2_grpc.VmPoolServiceServicer):
         return () if overlap(occupied, slots) else slots
 
     async def RenewLease(self, request: vmpool_pb2.RenewLeaseRequest, context: Any) -> vmpool_pb2.RenewLeaseResponse:
+        self.renewals.append(request.duration.ToTimedelta())
+        if self.renewal_refusal:
+            await context.abort(self.renewal_refusal, "scripted refusal")
         if request.lease_id not in self.live:
             await context.abort(grpc.StatusCode.FAILED_PRECONDITION, "the lease has expired")
         if request.duration.ToTimedelta() > self.longest_lease:

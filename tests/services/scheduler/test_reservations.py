@@ -133,7 +133,35 @@ async def test_a_reservation_has_a_lease_of_its_own_kind_that_outlives_it(cluste
     await active(cluster, gpus=1)
     (granted,) = cluster.pool.granted
     assert granted.holder == vmpool_pb2.LEASE_HOLDER_RESERVATION
-    assert granted.duration.ToTimedelta() >= HOUR + GRACE + HOUR, "its preparation may take an hour"
+    assert granted.longest_time.ToTimedelta() >= HOUR + GRACE + HOUR, "its preparation may take an hour"
+    assert granted.duration.ToTimedelta() == cluster.settings.lease_duration, "nobody may know of it"
+    assert granted.longest_time.ToTimedelta() - timedelta(minutes=1) <= cluster.pool.renewals[0]
+    assert cluster.pool.renewals[0] <= granted.longest_time.ToTimedelta(), "its machine lasts no longer"
+
+
+async def test_nothing_is_opened_on_a_machine_before_its_lease_is_as_long_as_the_reservation(
+    stopped_cluster: Cluster,
+) -> None:
+    cluster = stopped_cluster
+    cluster.pool.renewal_refusal = grpc.StatusCode.UNAVAILABLE
+    await cluster.start()
+    reservation = await cluster.reserve()
+    await until(lambda: len(cluster.pool.renewals) > 2)
+    assert not cluster.sessions.sessions
+    cluster.pool.renewal_refusal = None
+    await cluster.reservation_events(reservation.reservation_id, "active")
+    assert len(cluster.pool.granted) == 1
+
+
+async def test_a_lease_that_expired_before_it_was_made_longer_is_given_up_for_another(stopped_cluster: Cluster) -> None:
+    cluster = stopped_cluster
+    cluster.pool.renewal_refusal = grpc.StatusCode.FAILED_PRECONDITION
+    await cluster.start()
+    reservation = await cluster.reserve()
+    await until(lambda: bool(cluster.pool.renewals))
+    cluster.pool.renewal_refusal = None
+    await cluster.reservation_events(reservation.reservation_id, "active")
+    assert [granted.attempt for granted in cluster.pool.granted] == [1, 2]
 
 
 async def test_the_pool_hears_for_how_long_a_machine_must_live_and_the_owner_why_there_is_none(

@@ -63,6 +63,18 @@ async def test_a_reservation_has_its_gpus_for_longer_than_a_job_may(bench: Bench
     assert again == grant.lease
 
 
+async def test_a_reservation_whose_lease_is_short_at_first_has_a_machine_that_lasts_as_long_as_it(
+    bench: Bench, stub: VmPoolServiceAsyncStub
+) -> None:
+    await an_ending_machine(bench, "m1", 10 * HOUR)
+    short = reserve(duration=HOUR, longest_time=Duration(seconds=11 * 3600))
+    assert (await failure(stub.AcquireLease(short))).code is grpc.StatusCode.INVALID_ARGUMENT
+    lease = await reserved(stub, duration=HOUR, longest_time=Duration(seconds=9 * 3600))
+    assert lease.expire_time.ToDatetime(bench.clock.now().tzinfo) == bench.clock.now() + HOUR
+    renewed = await stub.RenewLease(pb.RenewLeaseRequest(lease_id=lease.lease_id, duration=Duration(seconds=9 * 3600)))
+    assert renewed.expire_time.ToDatetime(bench.clock.now().tzinfo) == bench.clock.now() + 9 * HOUR
+
+
 async def test_a_machine_lists_its_reservations_in_the_order_of_their_leases_and_jobs_not_at_all(
     bench: Bench, stub: VmPoolServiceAsyncStub
 ) -> None:
@@ -84,10 +96,11 @@ async def test_a_machine_lists_its_reservations_in_the_order_of_their_leases_and
         ({"eighths": 4}, "eighths"),
         ({"machine_id": "", "eighths": 0, "placements": [PART]}, "placements.slots.eighths"),
         ({"duration": 51 * HOUR}, "duration"),
+        ({"longest_time": Duration(seconds=51 * 3600)}, "longest_time"),
         ({"holder": pb.LEASE_HOLDER_JOB}, "duration"),
         ({"holder": 7}, "holder"),
     ],
-    ids=["a part", "a part that is named", "too long", "too long for a job", "an unknown holder"],
+    ids=["a part", "a part that is named", "too long", "too long later", "too long for a job", "an unknown holder"],
 )
 async def test_what_no_reservation_may_have_is_refused_with_the_field(
     bench: Bench, stub: VmPoolServiceAsyncStub, changes: dict[str, Any], field: str
