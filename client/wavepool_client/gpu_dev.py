@@ -39,14 +39,11 @@ UNNEEDED = frozenset(
 _IMAGES = "there are no images of your own yet"
 _ONE_MACHINE = "a reservation is on one machine: 1, 2, 4 or 8 GPUs"
 _LABELS = "machines have no labels for reservations; `wavepool avail` lists GPU types"
-_JUPYTER = (
-    "there is no Jupyter yet: start it in the session, and reach it with "
-    "`wavepool connect ID -- -L 8888:localhost:8888 -N`"
-)
+_JUPYTER = "nothing of Jupyter is part of a reservation: run `wavepool jupyter ID`, and end it with Ctrl-C"
 MISSING = {
     "--jupyter": _JUPYTER,
     "--enable-jupyter": _JUPYTER,
-    "--disable-jupyter": "there is no Jupyter yet",
+    "--disable-jupyter": _JUPYTER,
     "--dockerfile": _IMAGES,
     "--dockerimage": _IMAGES,
     "--preserve-entrypoint": _IMAGES,

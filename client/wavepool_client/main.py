@@ -188,6 +188,20 @@ def _connect(app: typer.Typer) -> None:
     app.command(hidden=True)(connect.ssh_proxy)
 
 
+def _web_programs(app: typer.Typer) -> None:
+    from wavepool_client.commands import web_programs
+
+    app.command(epilog=examples("wavepool forward 8000", "wavepool forward 8000 training --port 9000 --browser"))(
+        web_programs.forward
+    )
+    app.command(epilog=examples("wavepool jupyter --install", "wavepool jupyter training --folder /workspace"))(
+        web_programs.jupyter
+    )
+    app.command(epilog=examples("wavepool tensorboard --logdir runs", "wavepool tensorboard training --no-browser"))(
+        web_programs.tensorboard
+    )
+
+
 def _reports(app: typer.Typer) -> None:
     from wavepool_client.commands import reports
 
@@ -329,6 +343,14 @@ PARTS: tuple[tuple[tuple[str, ...], Callable[[typer.Typer], None]], ...] = (
             "ssh-proxy",
         ),
         _connect,
+    ),
+    (
+        (
+            "forward",
+            "jupyter",
+            "tensorboard",
+        ),
+        _web_programs,
     ),
     (
         (

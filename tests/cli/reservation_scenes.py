@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tests.cli.conftest import ScriptedGateway
 
 LOCAL_SSH = """#!/bin/sh
-while :; do case $1 in -F) shift 2;; -T) shift;; *) break;; esac; done
+while :; do case $1 in -F | -o | -L) shift 2;; -T | -N) shift;; *) break;; esac; done
 shift
 export HOME={home} SHELL=/bin/sh
 cd "$HOME"

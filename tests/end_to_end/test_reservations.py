@@ -9,9 +9,10 @@ import signal
 import subprocess
 import sys
 import time
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
+import httpx
 import psutil
 import pytest
 
@@ -194,6 +195,38 @@ def test_ctrl_c_ends_a_run_and_its_command(wavepool: Wavepool, person: Person) -
     assert not sleepers(seconds)
     found = person.json("reservations", "--status", "all")
     assert ended(wavepool, found[0]["id"])["state"] == "cancelled"
+
+
+@contextmanager
+def shown(person: Person, *words: str) -> Iterator[str]:
+    """A command that shows a web program of the session, and where it does; Ctrl-C ends it well."""
+    command = [sys.executable, "-m", "wavepool_client.main", *words, "--port", "0", "--json"]
+    with subprocess.Popen(command, cwd=ROOT, env=person.environment, stdout=subprocess.PIPE) as showing:
+        assert showing.stdout is not None
+        yield json.loads(showing.stdout.readline())["url"]
+        showing.send_signal(signal.SIGINT)
+        assert showing.wait(60) == 0
+
+
+def test_web_programs_of_a_session_are_seen_here_alone_and_end_with_their_command(
+    wavepool: Wavepool, person: Person
+) -> None:
+    made = person.json("reserve", "-h", "0.2", "--no-connect")
+    serve = "echo hello >index.html; setsid python3 -m http.server 8000 --bind 127.0.0.1 >/dev/null 2>&1 &"
+    assert person.run("connect", "--", serve).returncode == 0
+    with shown(person, "forward", "8000") as url:
+        until(lambda: httpx.get(url).text == "hello\n", "the page")
+    # From PyPI, as a person does.
+    with shown(person, "jupyter", "--install") as url:
+        address, token = url.split("/lab?token=")
+        assert httpx.get(f"{address}/api/contents").status_code == 403
+        listed = httpx.get(f"{address}/api/contents", params={"token": token}).json()
+        assert "index.html" in [one["name"] for one in listed["content"]]
+        assert person.run("connect", "--", "pgrep -f [j]upyter-lab").returncode == 0
+    assert person.run("connect", "--", "pgrep -f [j]upyter-lab").returncode == 1
+    assert person.run("tensorboard").returncode == 2
+    person.json("cancel", made["id"], "--yes")
+    ended(wavepool, made["id"])
 
 
 def test_reserve_gives_a_shell_on_a_terminal(wavepool: Wavepool, person: Person) -> None:

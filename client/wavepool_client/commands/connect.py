@@ -17,7 +17,7 @@ from wavepool_client.commands.options import (
     TokenOption,  # noqa: TC001
 )
 from wavepool_client.commands.passed_on import PASSED_ON
-from wavepool_client.commands.reservation_lookup import ReservationArgument, find_reservation
+from wavepool_client.commands.reservation_lookup import ReservationArgument, check_active, find_reservation
 from wavepool_client.errors import InputError, WavepoolError
 from wavepool_client.reservation_client import ReservationClient
 from wavepool_client.ssh.access import config_text, identities, ssh_command
@@ -25,7 +25,7 @@ from wavepool_client.ssh.config_files import is_included, write_config
 from wavepool_client.ssh.remote import CONNECTION_FAILED
 from wavepool_client.terminal.output import say
 from wavepool_client.text.reservation_advice import refusal_lines
-from wavepool_client.text.reservations import host_name, wait_text
+from wavepool_client.text.reservations import host_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -111,13 +111,5 @@ def _explain(reservation_id: str, endpoint: str | None, token: str | None) -> No
 
 def _command(reservation: dict[str, Any], connection: Connection, words: Sequence[str]) -> list[str]:
     """The command that connects; raises InputError if nobody can log in now."""
-    state = reservation.get("state")
-    if state != "active":
-        reservation_id = reservation.get("id")
-        wait = wait_text(reservation)
-        fix = {
-            "queued": f"it starts {wait or 'later'}; follow it with `wavepool reservations show {reservation_id} -f`",
-            "preparing": f"it starts soon; follow it with `wavepool reservations show {reservation_id} -f`",
-        }.get(str(state), "make another with `wavepool reserve`")
-        raise InputError(f"{reservation_id} is {state}, so nobody can log in: {fix}")
+    check_active(reservation)
     return ssh_command(reservation, connection, words)

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from wavepool_client.commands.completion import complete_reservation
-from wavepool_client.errors import NotFoundError
+from wavepool_client.errors import InputError, NotFoundError
 from wavepool_client.reservation_choice import SeveralError, chosen, is_whole_id, only_one
 from wavepool_client.reservation_client import ALIVE
 from wavepool_client.terminal.choices import pick
 from wavepool_client.terminal.output import notes
-from wavepool_client.text.reservations import choice_text
+from wavepool_client.text.reservations import choice_text, wait_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,6 +54,20 @@ def find_reservation(client: ReservationClient, text: str, states: Sequence[str]
         if not is_on_terminal():
             raise
         return _picked(several.choices)
+
+
+def check_active(reservation: dict[str, Any]) -> None:
+    """Raises InputError with what to do if nobody can log in now."""
+    state = reservation.get("state")
+    if state == "active":
+        return
+    reservation_id = reservation.get("id")
+    wait = wait_text(reservation)
+    fix = {
+        "queued": f"it starts {wait or 'later'}; follow it with `wavepool reservations show {reservation_id} -f`",
+        "preparing": f"it starts soon; follow it with `wavepool reservations show {reservation_id} -f`",
+    }.get(str(state), "make another with `wavepool reserve`")
+    raise InputError(f"{reservation_id} is {state}, so nobody can log in: {fix}")
 
 
 def _picked(choices: Sequence[dict[str, Any]]) -> dict[str, Any]:

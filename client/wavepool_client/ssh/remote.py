@@ -34,9 +34,9 @@ class Remote:
     host: str
     environment: dict[str, str] | None = None
 
-    def command(self, line: str) -> list[str]:
-        """The words that run a shell's line there, without a terminal."""
-        return [_program("ssh"), "-F", str(self.config), "-T", self.host, line]
+    def command(self, line: str, options: Sequence[str] = ()) -> list[str]:
+        """The words that run a shell's line there, without a terminal; `options` are ssh's."""
+        return [_program("ssh"), "-F", str(self.config), "-T", *options, self.host, *([line] if line else [])]
 
     def output(self, line: str) -> subprocess.CompletedProcess[str]:
         """Runs a shell's line there, and waits for its end."""
