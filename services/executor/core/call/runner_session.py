@@ -248,6 +248,9 @@ class RunnerSession:
         self._asked_seconds += time.monotonic() - begin
         if self._idle:
             await self._idle.order_ended()
+        if self._busy_seconds:
+            # Many orders in a row may never have waited: a cancellation, among others, needs its turn.
+            await asyncio.sleep(0)
 
     def _wall_ns(self, begin_ns: int, answer: ReplyMessage) -> int:
         """Returns the ns since `begin_ns` by the judge's own clock, or by the clock of a simulated device."""

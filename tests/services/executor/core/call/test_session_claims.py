@@ -85,6 +85,22 @@ class Impostor:
         self._ended.set()
 
 
+class Runner(Impostor):
+    """One that answers from a thread, and so also while the judge keeps busy."""
+
+    async def _speak(self) -> None:
+        await asyncio.to_thread(self._answer)
+        self._ended.set()
+
+    def _answer(self) -> None:
+        order = b"\0" * 32
+        with self._connected, suppress(OSError):
+            self._connected.setblocking(True)
+            while order:
+                self._connected.sendall(self._says(order))
+                order = self._connected.recv(32)
+
+
 ANSWERS = {1: (Reply.LOADED,), 2: (Reply.DONE, Reply.STORED), 3: (Reply.PONG,), 5: (Reply.PREPARED,)}
 ANSWERS |= {6: (Reply.DONE,), 7: (Reply.STORED,), 8: (Reply.FLUSHED,), 9: (Reply.DONE,)}
 ANSWERS |= {11: (Reply.LOADED,), 12: (Reply.STORED,), 13: (Reply.DIGESTED,), 14: (Reply.EXCERPTED,)}
@@ -104,15 +120,15 @@ def _obedient(order: bytes) -> bytes:
 
 @asynccontextmanager
 async def _session(
-    parent: Path, says: Callable[[bytes], bytes], *, listens: bool = True
+    parent: Path, says: Callable[[bytes], bytes], *, listens: bool = True, on_a_gpu: bool = False
 ) -> AsyncGenerator[RunnerSession]:
     with ScratchFolder(parent) as folder:
 
         async def start(*_: object) -> Impostor:
-            return Impostor(folder, says, listens=listens)
+            return (Runner if on_a_gpu else Impostor)(folder, says, listens=listens)
 
         device = SimpleNamespace(
-            describe=lambda: SimpleNamespace(is_gpu=False, has_own_memory=False),
+            describe=lambda: SimpleNamespace(is_gpu=on_a_gpu, has_own_memory=on_a_gpu),
             run_command=lambda *_: Command(["runner"], folder, []),
         )
         session = RunnerSession(device, SimpleNamespace(start=start), LIMITS, Channel(folder))
@@ -200,3 +216,19 @@ def test_any_memory_is_no_more_than_a_wrong_answer(shared_tmp: Path) -> None:
         assert _run(shared_tmp, says) in {Verdict.WRONG_ANSWER, Verdict.RUNTIME_ERROR, Verdict.OUT_OF_BOUNDS}
 
     scribble()
+
+
+async def test_others_have_their_turn_between_calls_for_which_the_judge_keeps_busy(tmp_path: Path) -> None:
+    turns = count()
+
+    async def others() -> None:
+        while True:
+            next(turns)
+            await asyncio.sleep(0)
+
+    async with _session(tmp_path, _obedient, on_a_gpu=True) as session:
+        beside = asyncio.create_task(others())
+        for _ in range(20):
+            await session.null_call_ns()
+        beside.cancel()
+    assert next(turns) >= 20
