@@ -45,7 +45,7 @@ from sqlalchemy import (
     text,
     update,
 )
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from servicekit.clock import new_id
 from servicekit.logging import get_logger
@@ -64,6 +64,7 @@ log = get_logger(__name__)
 POLL_SECONDS = 0.2
 BLOCKED_SECONDS = 0.5
 """How long a take-over waits for transactions of the process whose lease has expired; most end in milliseconds."""
+_NEXT_SECONDS = 0.02
 RENEWALS_IN_A_TERM = 3
 _MICROSECOND = timedelta(microseconds=1)
 
@@ -82,7 +83,19 @@ leader_leases = Table(
     UniqueConstraint("role", "epoch", name="leader_leases_epoch"),
 )
 
-_END_BLOCKERS = text("SELECT pg_terminate_backend(pid) FROM unnest(pg_blocking_pids(:blocked)) AS pid")
+# Of those who wait for each other, only the first ones: rivals who want the lease as well wait too. Nobody, if the
+# lease was renewed meanwhile.
+_END_BLOCKERS = text("""
+    WITH RECURSIVE blockers (pid) AS (
+        SELECT unnest(pg_blocking_pids(:blocked))
+        UNION SELECT unnest(pg_blocking_pids(pid)) FROM blockers
+    )
+    SELECT pg_terminate_backend(pid) FROM blockers
+    WHERE cardinality(pg_blocking_pids(pid)) = 0 AND EXISTS (
+        SELECT FROM leader_leases
+        WHERE role = :role AND expire_time <= (extract(epoch FROM clock_timestamp()) * 1000000)::bigint
+    )
+""")
 _CLOCK = literal_column("(extract(epoch FROM clock_timestamp()) * 1000000)::bigint", BigInteger)
 
 
@@ -326,23 +339,31 @@ class LeaderLease:
     async def _taken_row(self) -> Row[Any] | None:
         """Executes the take-over, and ends the connections of those that hold it up on PostgreSQL."""
         taking = asyncio.ensure_future(self._execute(self._statements.take, at_address=self.address))
+        pause = BLOCKED_SECONDS
         try:
-            while not self._lock and not (await asyncio.wait((taking,), timeout=BLOCKED_SECONDS))[0]:
-                await self._end_blockers()
+            while not self._lock and not (await asyncio.wait((taking,), timeout=pause))[0]:
+                # The next transaction of the same process shows only when this one has ended.
+                pause = _NEXT_SECONDS if await self._end_blockers() else BLOCKED_SECONDS
             return await taking
         finally:
             taking.cancel()
             await asyncio.gather(taking, return_exceptions=True)
 
-    async def _end_blockers(self) -> None:
+    async def _end_blockers(self) -> bool:
+        """Ends who holds up the take-over; True if there was somebody."""
         if self._connection is None:
-            return
-        driver: Any = (await self._connection.get_raw_connection()).driver_connection
-        async with self._database.unfenced() as connection:
-            ended = await connection.execute(_END_BLOCKERS, {"blocked": driver.get_server_pid()})
-            count = len(ended.all())
+            return False
+        try:
+            driver: Any = (await self._connection.get_raw_connection()).driver_connection
+            async with self._database.unfenced() as connection:
+                parameters = {"blocked": driver.get_server_pid(), "role": self._role}
+                count = len((await connection.execute(_END_BLOCKERS, parameters)).all())
+        except (SQLAlchemyError, OSError) as error:
+            log.warning("connections that hold up a take-over cannot be ended", extra={"error": str(error)})
+            return False
         if count:
             log.warning("ended connections that held up the take-over of an expired lease", extra={"count": count})
+        return count > 0
 
     async def _look(self) -> bool:
         """Notes who leads; True if the lease is free."""

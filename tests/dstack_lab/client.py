@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any
 
+from dstack._internal.core.errors import ServerClientError
 from dstack._internal.core.models.fleets import ApplyFleetPlanInput, FleetConfiguration, FleetNodesSpec, FleetSpec
 from dstack._internal.core.models.profiles import Profile
 from dstack._internal.core.models.resources import ResourcesSpec
@@ -132,9 +133,19 @@ class LabClient:
         for fleet in self.api.client.fleets.list(self._project):
             self.release(fleet.name)
 
+    def _is_deleted(self, fleet: str) -> bool:
+        """Asks the server to delete a fleet; False while it is at work on it, when it refuses that."""
+        try:
+            self.api.client.fleets.delete(self._project, [fleet])
+        except ServerClientError as error:
+            if "being processed" not in str(error):
+                raise
+            return False
+        return True
+
     def release(self, fleet: str) -> None:
         """Ends the fleet and its machines; waits until the server has forgotten it."""
-        self.api.client.fleets.delete(self._project, [fleet])
+        until(lambda: self._is_deleted(fleet))
         until(lambda: fleet not in [each.name for each in self.api.client.fleets.list(self._project)])
 
 

@@ -64,7 +64,7 @@ class _Program:
         return f"the session has no {self.title}: add --install, or install `{self.package}` there"
 
 
-_JUPYTER = _Program("jupyter", "jupyterlab", "JupyterLab", "/api")
+_JUPYTER = _Program("jupyter-lab", "jupyterlab", "JupyterLab", "/api")
 _TENSORBOARD = _Program("tensorboard", "tensorboard", "TensorBoard", "/")
 
 
@@ -101,8 +101,8 @@ def jupyter(
 ) -> None:
     """Run JupyterLab in a reservation, and show it in the browser of this machine, until Ctrl-C."""
     there, secret = secrets.choice(_PORTS), secrets.token_urlsafe(24)
-    words = f"lab --no-browser --ip=127.0.0.1 --port={there} --ServerApp.port_retries=0"
-    # The token is no argument and in no file, which others in the session could read later.
+    words = f"--no-browser --ip=127.0.0.1 --port={there} --ServerApp.port_retries=0"
+    # The token is no argument, which everybody on the session's machine could read.
     line = "read -r JUPYTER_TOKEN; export JUPYTER_TOKEN; " + _in_folder(folder)
     line += _JUPYTER.line(words, install=install)
     with forwarding(_remote(reservation, endpoint, token), free_port(here), there, line, f"{secret}\n") as forwarded:

@@ -79,8 +79,17 @@ def forwarding(remote: Remote, here: int, there: int, line: str = "", told: str 
 
     The line's program has to end when its input does: that is how it hears that we are gone.
     """
-    options = ["-o", "ExitOnForwardFailure=yes", "-L", f"{_LOOPBACK}:{here}:{_LOOPBACK}:{there}"]
-    command = remote.command(line, options if line else [*options, "-N"])
+    # Without LogLevel, each look at a program that is not up yet would leave a line.
+    options = [
+        "-o",
+        "ExitOnForwardFailure=yes",
+        "-o",
+        "LogLevel=ERROR",
+        "-L",
+        f"{_LOOPBACK}:{here}:{_LOOPBACK}:{there}",
+    ]
+    # ssh's -N would not care about the end of its input, and so outlive us if we were killed.
+    command = remote.command(line or "cat >/dev/null", options)
     with tempfile.TemporaryFile() as log:
         process = subprocess.Popen(  # noqa: S603 - OpenSSH's own
             command,
@@ -101,16 +110,16 @@ def forwarding(remote: Remote, here: int, there: int, line: str = "", told: str 
                     process.stdin.flush()
             yield Forwarded(process, here, said)
         finally:
-            _end(process, _END_SECONDS if line else 0.0)
+            _end(process)
 
 
-def _end(process: subprocess.Popen[bytes], seconds: float) -> None:
-    """Ends ssh: first by the end of its input, which ends the program there, and after `seconds` by force."""
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """Ends ssh: first by the end of its input, which ends the program there, and then by force."""
     with contextlib.suppress(BrokenPipeError, KeyboardInterrupt):
         if process.stdin:
             process.stdin.close()
         with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(seconds)
+            process.wait(_END_SECONDS)
     if process.poll() is None:
         process.send_signal(signal.SIGTERM)
         process.wait()

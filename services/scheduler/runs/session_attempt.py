@@ -364,6 +364,8 @@ class SessionAttempt(LeasedAttempt):
         while not await self._is_renewed() and not (self.job.run_seq or self._is_cancelled or self._stopped):
             failures += 1
             await asyncio.sleep(RETRY_BACKOFF.pause(failures).total_seconds())
+        if self._is_cancelled and not self.job.run_seq:
+            raise AttemptLostError("it was cancelled before there was a session", excused=True)
 
     async def _is_renewed(self) -> bool:
         """Renews the lease; False if the pool does not do it now. Raises AttemptLostError if the lease is gone."""

@@ -309,20 +309,25 @@ def check_job(job_id: str, attempt: int) -> None:
         raise InvalidFieldError("attempt", f"must not be negative; it is {attempt}")
 
 
+_SHORTEST_OF_SESSIONS = timedelta(minutes=10)
+"""A reservation is for 5 minutes at least, and its lease for over an hour more once a session may be opened."""
+
+
 def expired_run_is_gone(lease: Lease, runs_in_flight: int, active_leases: int, now: datetime) -> bool:
     """True if the slots of an expired lease may be given out again, judged by its executor's report.
 
     Runs cannot be told apart from here. If none is in flight, all are gone. Once the executor has had its time to kill,
     it is enough that no more runs are in flight than leases are active. It is not for a reservation: its session counts
-    as a run, and another lease may stand without one. Until its time of expiry, the executor would still begin a run
-    under the lease: it does not know what became of the rest of a gang.
+    as a run, and another lease may stand without one. But no session is opened before its lease is long. Until its time
+    of expiry, the executor would still begin a run under the lease: it does not know what became of the rest of a gang.
     """
     if now < lease.expire_time:
         return False
     if runs_in_flight == 0:
         return True
     surely_few = now - lease.expire_time >= EXPIRY_GRACE and runs_in_flight <= active_leases
-    return surely_few and lease.holder is Holder.JOB
+    was_never_long = lease.expire_time - lease.create_time < _SHORTEST_OF_SESSIONS
+    return surely_few and (lease.holder is Holder.JOB or was_never_long)
 
 
 def run_outlives(lease: Lease, runs_in_flight: int, active_leases: int, now: datetime) -> bool:

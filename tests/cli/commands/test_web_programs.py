@@ -52,14 +52,14 @@ def test_a_program_that_ends_at_once_is_told_with_its_last_words(session: Path) 
 
 
 def test_a_folder_that_is_not_there_is_told(session: Path) -> None:
-    has(session, "jupyter", "exec cat")
+    has(session, "jupyter-lab", "exec cat")
     result = wavepool("jupyter", ID, "--no-browser", "--port", "0", "--folder", "no such")
     assert result.status == 3
     assert "no such" in result.err
 
 
 def test_the_token_is_given_as_input_and_is_no_argument(session: Path) -> None:
-    has(session, "jupyter", 'echo "$JUPYTER_TOKEN" >token; echo "$@" >words; exit 1')
+    has(session, "jupyter-lab", 'echo "$JUPYTER_TOKEN" >token; echo "$@" >words; exit 1')
     (session / "a b").mkdir()
     assert wavepool("jupyter", ID, "--no-browser", "--port", "0", "--folder", "~/a b").status == 3
     token, words = ((session / "a b" / name).read_text().strip() for name in ("token", "words"))

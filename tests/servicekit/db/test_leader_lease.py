@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import signal
 import sys
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -306,6 +306,37 @@ async def test_a_take_over_ends_a_transaction_whose_process_was_stopped_in_the_m
         with pytest.raises(DBAPIError):
             await stopped()
         assert (await noted(url), new.epoch) == ([], 2)
+
+
+@ON_POSTGRES
+async def test_a_take_over_ends_all_transactions_of_a_stopped_process_at_once(url: str) -> None:
+    async with leading(url) as (_, database), candidate(url, SHORT) as (new, _), AsyncExitStack() as stack:
+        for _ in range(8):
+            stack.push_async_exit(suppressing_breaks)
+            await stack.enter_async_context(database.transaction())
+        await expire(url)
+        await new.take(LONG)
+        assert new.is_sure
+        await stack.aclose()
+
+
+async def suppressing_breaks(kind: type[BaseException] | None, *_: object) -> bool:
+    return kind is not None and issubclass(kind, DBAPIError)
+
+
+@ON_POSTGRES
+async def test_a_leader_that_renewed_meanwhile_keeps_its_transaction(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with leading(url) as (old, database), candidate(url) as (new, _):
+        async with database.transaction() as connection:
+            await connection.execute(text("INSERT INTO notes VALUES (1)"))
+            await expire(url)
+            monkeypatch.setattr(leader_lease, "BLOCKED_SECONDS", LONG.total_seconds())
+            taking = asyncio.create_task(new.try_take())
+            await someone_waits(url)
+            await old.renew()
+            assert not await new._end_blockers()
+        assert not await taking
+        assert (await noted(url), old.epoch) == ([1], 1)
 
 
 async def someone_waits(url: str) -> None:

@@ -67,8 +67,17 @@ def test_an_expired_slot_is_free_once_its_run_is_surely_gone(
 
 @given(st.integers(0, 8), st.integers(0, 8), st.timedeltas(timedelta(0), 24 * MINUTE))
 def test_a_reserved_slot_is_free_only_once_nothing_is_in_flight(runs: int, active: int, late: timedelta) -> None:
-    expired = replace(LEASE, holder=Holder.RESERVATION).expire()
-    assert expired_run_is_gone(expired, runs, active, START + MINUTE + late) is (runs == 0)
+    long = replace(LEASE, holder=Holder.RESERVATION, expire_time=START + 60 * MINUTE).expire()
+    assert expired_run_is_gone(long, runs, active, START + 60 * MINUTE + late) is (runs == 0)
+
+
+@given(st.integers(0, 8), st.integers(0, 8), st.timedeltas(timedelta(0), 24 * MINUTE))
+def test_a_reserved_slot_whose_lease_was_never_long_is_free_as_a_jobs_is(
+    runs: int, active: int, late: timedelta
+) -> None:
+    at = START + MINUTE + late
+    of_a_job, short = LEASE.expire(), replace(LEASE, holder=Holder.RESERVATION).expire()
+    assert expired_run_is_gone(short, runs, active, at) is expired_run_is_gone(of_a_job, runs, active, at)
 
 
 @given(st.sampled_from(Holder), st.integers(0, 8), st.integers(0, 8), st.timedeltas(timedelta(0), 24 * MINUTE))
