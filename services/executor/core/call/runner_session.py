@@ -46,9 +46,8 @@ if TYPE_CHECKING:
     from services.executor.sandboxes.sandbox import Exit, Sandbox, SandboxedProcess
 
 _GOODBYE_SECONDS = 2.0
-# A sleeping judge wakes late, and the later the longer it slept: in a virtual machine with an H200, the judge's clock
-# had 70 us more than the events of a chain of 3 ms, and 490 us more of one of 32 ms (docs/measurements.md). A
-# longer wait need not be as exact.
+# A sleeping judge wakes late: in a virtual machine with an H200, its clock had 24 us more than the events of a call of
+# 1 ms when it slept, and at most 5 us when it kept busy (docs/measurements.md). A longer wait need not be as exact.
 _BUSY_SECONDS = 0.05
 
 
