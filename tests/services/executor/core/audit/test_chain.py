@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -14,6 +14,7 @@ from problems.library.catalogue import load_problem
 from services.executor.core.audit.chain import CPU_CHAINS, ChainProfile, audit_case, quiet_null_ns
 from services.executor.core.audit.chain_audit import CPU_CHAIN_RULE, audited_call_ns, shortfall
 from services.executor.core.call.layout import read_records
+from services.executor.core.call.runner_session import RunnerSession
 from services.executor.core.call.trusted_runner import trusted_runner
 from services.executor.core.check.case_judge import CaseJudge
 from services.executor.core.model.failure import Failure
@@ -146,6 +147,32 @@ async def test_empty_chains_are_made_before_the_submission_has_a_process(context
         assert quiet_ns is not None
         assert quiet_ns > 0
         assert await quiet_null_ns(trusted, judge, CPU_CHAINS) is None
+
+
+async def test_a_chain_comes_right_after_its_preparation_and_not_after_work_of_another_process(
+    context: RunContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A GPU that turns to another process takes as long as many a kernel."""
+    problem = load_problem(PROBLEMS / "vector-addition").problem
+    source = (SUBMISSIONS / "slow_addition.hip").read_text()
+    orders: list[tuple[str, str]] = []
+    async with runner_pair(context, problem, source) as (checker, trusted):
+        names = {id(trusted): "ours", id(checker.session): "the submission's"}
+        for name in ("prepare_chain", "run_chain"):
+            original = getattr(RunnerSession, name)
+
+            async def noted(session: RunnerSession, *arguments: Any, do: Any = original, name: str = name) -> Any:
+                orders.append((names[id(session)], name))
+                return await do(session, *arguments)
+
+            monkeypatch.setattr(RunnerSession, name, noted)
+        await audit_case(checker, trusted, checker.judge(problem.sizes.cpu[0], 0), 1e9, (LONG, CPU_CHAIN_RULE))
+    assert orders == [
+        ("ours", "prepare_chain"),
+        ("ours", "run_chain"),
+        ("the submission's", "prepare_chain"),
+        ("the submission's", "run_chain"),
+    ]
 
 
 async def test_chains_know_the_empty_one_from_before(context: RunContext) -> None:
