@@ -126,14 +126,13 @@ def down(
 ) -> None:
     """Stop the Wavepool that `wavepool up` runs on a data folder, and wait until it is gone.
 
-    Reservations of local machines end with it.
+    Reservations of local machines end with it; rented machines with reservations go on.
     """
     process_id = holder(data_dir)
     if process_id is None:
         say(f"nothing runs on {data_dir}")
         return
-    if not yes:
-        _confirm_ends(data_dir)
+    _tell_what_becomes_of_reservations(data_dir, ask=not yes)
     os.kill(process_id, signal.SIGTERM)
     deadline = time.monotonic() + 4 * GRACE_SECONDS
     while holder(data_dir) is not None:
@@ -144,8 +143,11 @@ def down(
     say("stopped")
 
 
-def _confirm_ends(data_dir: Path) -> None:
-    """Asks if reservations would end; raises InputError if there is nobody to ask."""
+def _tell_what_becomes_of_reservations(data_dir: Path, *, ask: bool) -> None:
+    """Says which reservations go on and which end.
+
+    With `ask` it asks before any ends, and raises InputError if there is nobody to ask.
+    """
     try:
         endpoint, token = connection(data_dir)
         with PoolClient(endpoint, token) as pool:
@@ -154,15 +156,19 @@ def _confirm_ends(data_dir: Path) -> None:
         # A Wavepool that does not answer must still be stoppable.
         say(f"cannot ask for the reservations: {error}")
         return
-    ending = [
-        f"{reservation_id} on {machine['id']}"
-        for machine in machines
-        if machine["provider"] not in KEEP_RESERVED
-        for reservation_id in machine.get("reservation_ids", ())
-    ]
+    ending, staying = list[str](), list[str]()
+    for machine in machines:
+        fate = staying if machine["provider"] in KEEP_RESERVED else ending
+        fate += [f"{reservation_id} on {machine['id']}" for reservation_id in machine.get("reservation_ids", ())]
+    if staying:
+        say(f"these reservations go on, and so does the rent of their machines: {', '.join(staying)}")
+        say("the next `wavepool up` on this data folder takes them on; until then, nobody releases the machines")
     if not ending:
         return
     said = f"these reservations end with Wavepool: {', '.join(ending)}"
+    if not ask:
+        say(said)
+        return
     if not sys.stdin.isatty():
         raise InputError(f"{said}; give --yes to stop it all the same")
     say(said)
