@@ -74,7 +74,8 @@ def test_no_code_has_a_word_that_was_replaced() -> None:
         for path in _python(FOLDERS)
         if path != Path(__file__)
         for number, line in enumerate([path.stem, *path.read_text("utf-8").splitlines()])
-        if (match := WORD.search(KEPT.sub("", line)))
+        # Most lines have none of the letters: the patterns would take half a minute for all of them.
+        if any(word in line.lower() for word in REPLACED) and (match := WORD.search(KEPT.sub("", line)))
     ]
     assert not found, "\n".join(found)
 
