@@ -26,6 +26,8 @@ LONGEST_PREPARING = timedelta(hours=1)
 """Longest time between its GPUs and the first moment in which people can log in."""
 PART = timedelta(minutes=1)
 """The time between two charges while a reservation goes on."""
+_LATENCY = timedelta(minutes=1)
+"""Less than this passes between the pool's look for a machine that lasts, and the attempt that renews its lease."""
 _NOTHING = timedelta(0)
 
 
@@ -113,7 +115,7 @@ class Reservation:
     def lease_left(self, start_time: datetime, now: datetime) -> timedelta:
         """For how long it needs the lease that it got at `start_time` from now on; 0 if no more."""
         if self.expire_time is None:
-            return max(_NOTHING, start_time + self.longest_lease - now)
+            return max(_NOTHING, start_time + self.longest_lease - _LATENCY - now)
         return max(_NOTHING, self.expire_time + GRACE + SILENCE_AFTER_END - now)
 
     @property

@@ -135,8 +135,9 @@ async def test_a_reservation_has_a_lease_of_its_own_kind_that_outlives_it(cluste
     assert granted.holder == vmpool_pb2.LEASE_HOLDER_RESERVATION
     assert granted.longest_time.ToTimedelta() >= HOUR + GRACE + HOUR, "its preparation may take an hour"
     assert granted.duration.ToTimedelta() == cluster.settings.lease_duration, "nobody may know of it"
-    assert granted.longest_time.ToTimedelta() - timedelta(minutes=1) <= cluster.pool.renewals[0]
-    assert cluster.pool.renewals[0] <= granted.longest_time.ToTimedelta(), "its machine lasts no longer"
+    assert granted.longest_time.ToTimedelta() - timedelta(minutes=2) <= cluster.pool.renewals[0]
+    # A machine that lasts just long enough for the request must do for the renewal, too, which comes a moment later.
+    assert cluster.pool.renewals[0] <= granted.longest_time.ToTimedelta() - timedelta(seconds=30)
 
 
 async def test_nothing_is_opened_on_a_machine_before_its_lease_is_as_long_as_the_reservation(
