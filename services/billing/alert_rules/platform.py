@@ -16,8 +16,8 @@ _AT_ONCE = timedelta(0)
 
 
 def platform_rules() -> list[Rule]:
-    """The built-in rules about machines, jobs and queues."""
-    return [*_machine_rules(), *_pool_rules(), *_job_rules(), *_queue_rules()]
+    """The built-in rules about machines, jobs, queues and reservations."""
+    return [*_machine_rules(), *_pool_rules(), *_job_rules(), *_queue_rules(), *_reservation_rules()]
 
 
 def _machine_rules() -> list[Rule]:
@@ -176,5 +176,20 @@ def _queue_rules() -> list[Rule]:
             1,
             5 * _MINUTE,
             "{value} jobs of the queue {queue} wait for {gpu_type}, and nothing can start: {reason}",
+        ),
+    ]
+
+
+def _reservation_rules() -> list[Rule]:
+    return [
+        Rule(
+            "reservation-ends-soon",
+            Severity.INFO,
+            readings.RESERVATION_LEFT,
+            Comparison.AT_MOST,
+            30,
+            30,
+            _AT_ONCE,
+            "The reservation {name} ({reservation}) ends in {minutes} minutes: save your work, or extend it.",
         ),
     ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
 from vocabulary import readings
@@ -13,8 +14,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from datetime import datetime
 
+    from services.scheduler.jobs.job import Job
+
 LEAST_ENDED = 5
 """Shares of fewer jobs are taken as shares of this number: one failed job of one is no failure of everything."""
+
+_SOON = timedelta(hours=1)
 
 Place = tuple[str, str]
 """A queue and a GPU type."""
@@ -97,6 +102,20 @@ def queue_readings(states: Iterable[QueueState], slowdowns: Mapping[str, float])
             found.append(Reading(name, float(value), labels, details))
     for gpu_type, factor in sorted(slowdowns.items()):
         found.append(Reading(readings.RUN_SLOWDOWN, factor, {"gpu_type": gpu_type}, {"times": f"{factor:.1f}"}))
+    return found
+
+
+def reservation_readings(jobs: Iterable[Job], now: datetime) -> list[Reading]:
+    """The time that is left to each reservation that ends within the hour; of those that are not active yet, none."""
+    found: list[Reading] = []
+    for job in jobs:
+        end = job.reservation.expire_time if job.reservation and not job.reservation.is_expiring else None
+        if end is None or end - now > _SOON:
+            continue
+        minutes = max(0.0, (end - now) / timedelta(minutes=1))
+        labels = {"account": job.account_id, "reservation": job.job_id}
+        details = {"name": job.reserved.name, "minutes": f"{minutes:.0f}"}
+        found.append(Reading(readings.RESERVATION_LEFT, minutes, labels, details))
     return found
 
 

@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING
 
 from services.scheduler import metrics
 from services.scheduler.jobs.problem_runs import slowdowns
-from services.scheduler.jobs.queue_state import QueueState, Waiters, queue_readings, queue_states
+from services.scheduler.jobs.queue_state import (
+    QueueState,
+    Waiters,
+    queue_readings,
+    queue_states,
+    reservation_readings,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -59,7 +65,7 @@ class QueueMonitor:
         runs = await self._attempts.runs_by_problem(now - COMPARED, now - self.window)
         states = self.states()
         metrics.show_queues(states)
-        return queue_readings(states, slowdowns(runs))
+        return [*queue_readings(states, slowdowns(runs)), *reservation_readings(self._running.jobs(), now)]
 
     def _waiters(self) -> dict[Place, Waiters]:
         reasons: dict[Lane, str] = {}

@@ -1,14 +1,28 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from services.scheduler.jobs.estimate import percentile
-from services.scheduler.jobs.queue_state import EndCounts, Place, QueueState, Waiters, queue_readings, queue_states
+from services.scheduler.jobs.queue_state import (
+    EndCounts,
+    Place,
+    QueueState,
+    Waiters,
+    queue_readings,
+    queue_states,
+    reservation_readings,
+)
+from services.scheduler.jobs.reservation import Reservation
+from tests.services.scheduler.jobs import a_job
 from vocabulary import readings
+
+if TYPE_CHECKING:
+    from services.scheduler.jobs.job import Job
 
 PLACE, OTHER = ("default", "MI300X"), ("urgent", "MI210")
 PLACES = st.sampled_from([PLACE, OTHER, ("default", "MI210")])
@@ -61,6 +75,22 @@ def test_each_queue_and_gpu_type_has_its_own_figures() -> None:
 def test_one_failed_job_of_one_is_a_small_share() -> None:
     [state] = queue_states({}, [], [EndCounts(PLACE, 1, 1, 1)], NOW)
     assert state.failed_share == 0.2
+
+
+def test_reservations_that_end_within_the_hour_are_told_with_their_account_until_they_expire() -> None:
+    def ending(minutes: float, **more: Any) -> Job:
+        reserved = Reservation("train", (), timedelta(minutes=minutes), active_time=NOW, **more)
+        return a_job(job_id=f"res_{minutes:g}").changed(reservation=reserved)
+
+    waiting = a_job().changed(reservation=Reservation("later", (), timedelta(minutes=5)))
+    jobs = [a_job(), waiting, ending(60.5), ending(60), ending(29), ending(0), ending(5, is_expiring=True)]
+    found = reservation_readings(jobs, NOW)
+    assert [(one.labels["reservation"], one.value, one.details["minutes"]) for one in found] == [
+        ("res_60", 60.0, "60"),
+        ("res_29", 29.0, "29"),
+        ("res_0", 0.0, "0"),
+    ]
+    assert {one.labels["account"] for one in found} == {a_job().account_id}
 
 
 def test_a_slowdown_is_of_a_gpu_type() -> None:

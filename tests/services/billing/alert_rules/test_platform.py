@@ -12,7 +12,14 @@ from services.billing.alert_rules.engine import AlertState, Phase, Transition
 from services.billing.alert_rules.money import money_rules
 from services.billing.alert_rules.platform import platform_rules
 from services.billing.alert_rules.rule import Reading, check_reading, summary_of
-from services.scheduler.jobs.queue_state import EndCounts, Waiters, queue_readings, queue_states
+from services.scheduler.jobs.queue_state import (
+    EndCounts,
+    Waiters,
+    queue_readings,
+    queue_states,
+    reservation_readings,
+)
+from services.scheduler.jobs.reservation import Reservation
 from services.vmpool.fault import Fault
 from services.vmpool.machines.load import MeanLoad
 from services.vmpool.machines.machine import MachineState
@@ -23,6 +30,7 @@ from services.vmpool.machines.pool_readings import (
     machine_readings,
     stopped_reading,
 )
+from tests.services.scheduler.jobs import a_job
 from tests.services.vmpool.conftest import START, a_machine
 from vocabulary import readings
 
@@ -43,6 +51,9 @@ def reported() -> list[Reading]:
     failed = [a_machine(fault=Fault.UNFIT, reason="no GPU", end_time=START)] * 5
     sent = [
         *queue_readings(states, {"MI300X": 3.0}),
+        *reservation_readings(
+            [a_job().changed(reservation=Reservation("train", (), hour, active_time=NOW))], NOW + hour
+        ),
         *machine_readings([machine], {"m1": MeanLoad(0.99, 0.99, 0.0, 0.0)}, hour, START + hour),
         *failure_readings([], failed),
         *demand_readings([UnmetDemand("MI300X", 3, "the limit of 1 machines is reached")]),
