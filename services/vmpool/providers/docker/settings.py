@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from datetime import timedelta
 from decimal import Decimal
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field, SecretStr, field_validator, model_validator
@@ -19,6 +19,7 @@ from vocabulary.money import micros_of
 from vocabulary.ports import USUAL_PORTS
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Self
 
     from services.vmpool.providers.plugins import PoolContext
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 Positive = Annotated[timedelta, Field(gt=timedelta(0))]
 NotNegative = Annotated[timedelta, Field(ge=timedelta(0))]
 
+TUN = Path("/dev/net/tun")
 _HOST = re.compile(r"unix:///\S+|(?:tcp|https?)://[^\s/:]+:\d{1,5}(?:/\S*)?|ssh://(?:[^\s/@]+@)?[^\s/:@]+(?::\d{1,5})?")
 
 
@@ -48,7 +50,8 @@ class DockerSettings(Settings):
     reach_address: str = ""
     """Address by which we reach the published port; empty: the same."""
     devices: CommaSeparated[str] = ()
-    """Device nodes of the host that a container gets: `/dev/kfd,/dev/dri` for AMD GPUs."""
+    """Device nodes of the host that a container gets: `/dev/kfd,/dev/dri` for AMD GPUs. If the engine is on this host,
+    a container that makes real sandboxes also gets `/dev/net/tun`, for the network of sessions."""
     groups: CommaSeparated[str] = ()
     """Groups that may use the devices, such as `video,render`; numbers are safest."""
     environment: ExecutorEnvironment = Field(default_factory=dict[str, SecretStr])
@@ -110,6 +113,11 @@ class DockerSettings(Settings):
         """The price of a container, in micro-dollars per hour."""
         return micros_of(self.hourly_rate)
 
+    def _network_devices(self) -> Sequence[str]:
+        # An engine refuses a container with a device that its host does not have, and of other hosts we do not know.
+        here = self.host.startswith("unix://") and TUN.exists()
+        return [str(TUN)] if here and self.privileged_boxes and str(TUN) not in self.devices else []
+
     def plan(self, pool_name: str) -> ContainerPlan:
         """The plan for making containers."""
         return ContainerPlan(
@@ -118,7 +126,7 @@ class DockerSettings(Settings):
             command=self.command,
             executor_port=self.executor_port,
             publish_address=self.publish_address,
-            devices=self.devices,
+            devices=(*self.devices, *self._network_devices()),
             groups=self.groups,
             environment=executor_environment(self.environment),
             volumes=self.volumes,

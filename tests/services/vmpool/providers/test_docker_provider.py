@@ -20,6 +20,7 @@ from pydantic import ValidationError
 from services.vmpool.errors import ProviderError
 from services.vmpool.fault import Fault
 from services.vmpool.lifecycle.executor_client import ExecutorClient, ExecutorUnreachableError
+from services.vmpool.providers.docker import settings
 from services.vmpool.providers.docker.containers import COMMAND_NOT_RUN, TIMED_OUT, ContainerPlan, observed
 from services.vmpool.providers.docker.provider import DockerProvider
 from services.vmpool.providers.docker.settings import DockerSettings
@@ -250,6 +251,7 @@ def test_the_operator_s_environment_cannot_change_whose_executor_it_is() -> None
 
 
 def test_settings_are_read_by_name_with_commas_between(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(settings, "TUN", Path("/nowhere"))
     monkeypatch.setenv("VMPOOL_DOCKER_DEVICES", "/dev/kfd, /dev/dri")
     monkeypatch.setenv("VMPOOL_DOCKER_ENVIRONMENT", '{"EXECUTOR_DEVICE": "rocm"}')
     monkeypatch.setenv("VMPOOL_DOCKER_VOLUMES", "/srv/builds:/builds:rw")

@@ -1,11 +1,17 @@
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import pytest
 from pydantic import ValidationError
 
 from servicekit.settings.config import settings_faults
+from services.vmpool.providers.docker import settings
 from services.vmpool.providers.docker.settings import DockerSettings
 from services.vmpool.providers.provider import Order
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 ORDER = Order("mach_1", "MI300X", 1, "a-token")
 HOSTS = ["unix:///var/run/docker.sock", "tcp://10.0.0.7:2375", "ssh://root@gpu-host", "ssh://gpu-host:22"]
@@ -29,6 +35,24 @@ def test_executors_are_to_make_real_sandboxes_unless_told_otherwise() -> None:
     assert arguments["environment"]["EXECUTOR_SANDBOX"] == "required"
     assert {"SYS_ADMIN", "NET_ADMIN"} < set(arguments["cap_add"])
     assert "no-new-privileges:true" in arguments["security_opt"]
+
+
+def test_a_container_gets_the_network_device_of_sessions_if_the_engine_is_here_and_has_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    tun = tmp_path / "tun"
+    monkeypatch.setattr(settings, "TUN", tun)
+
+    def devices(**changes: Any) -> list[str]:
+        return DockerSettings(**changes).plan("pool").arguments(ORDER)["devices"]
+
+    given = f"{tun}:{tun}:rwm"
+    assert devices() == []
+    tun.touch()
+    assert devices() == [given]
+    assert devices(devices=f"/dev/kfd,{tun}") == ["/dev/kfd:/dev/kfd:rwm", given]
+    assert devices(host="ssh://gpu-host") == []
+    assert devices(privileged_boxes=False, environment={"EXECUTOR_SANDBOX": "process"}) == []
 
 
 def test_a_container_without_privileges_takes_a_weaker_sandbox_in_so_many_words() -> None:
