@@ -59,8 +59,8 @@ def executor() -> Iterator[str]:
 def test_on_the_processor_it_answers_health_and_runs_the_canary(executor: str) -> None:
     deadline = time.monotonic() + READY_SECONDS
     health = ("docker", "exec", executor, "python", "-m", "cli.local.health", "127.0.0.1:50063")
-    while run(*health).returncode:
-        assert time.monotonic() < deadline, run("docker", "logs", executor)
+    while (asked := run(*health)).returncode:
+        assert time.monotonic() < deadline, (asked, run("docker", "logs", executor))
     proved = run("docker", "exec", executor, "sh", "-c", CANARY)
     result = json.loads(proved.stdout.splitlines()[-1])
     assert (proved.returncode, result["verdict"]) == (0, "ACCEPTED"), proved.stderr
