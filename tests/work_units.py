@@ -57,6 +57,7 @@ NEVER_SIDE_BY_SIDE = (
     "tests/gateway/browser/",
     "tests/services/vmpool/providers/test_docker_provider.py",
     "tests/services/vmpool/providers/test_provider_contract.py",
+    "tests/services/vmpool/test_docker_reservation.py",
     "tests/services/vmpool/test_killed_pool_docker.py",
 )
 # One running Wavepool serves them all. It takes five seconds of processor time to start, and a little while it runs.

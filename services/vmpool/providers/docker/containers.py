@@ -29,6 +29,8 @@ _SANDBOX_MAKER = (
     *("SYS_ADMIN", "NET_ADMIN"),
     # A user for each sandbox, the ownership of its files, and the end of its processes.
     *("SETUID", "SETGID", "SETPCAP", "CHOWN", "FOWNER", "DAC_OVERRIDE", "KILL"),
+    # slirp4netns keeps it in its own sandbox, and makes no network for a session without it.
+    "NET_BIND_SERVICE",
 )
 """Capabilities that making sandboxes needs. Without root's in its user namespace, a sandbox cannot mount /proc."""
 

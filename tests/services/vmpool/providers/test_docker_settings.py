@@ -33,7 +33,7 @@ def test_what_is_no_address_of_an_engine_is_refused(host: str) -> None:
 def test_executors_are_to_make_real_sandboxes_unless_told_otherwise() -> None:
     arguments = DockerSettings().plan("pool").arguments(ORDER)
     assert arguments["environment"]["EXECUTOR_SANDBOX"] == "required"
-    assert {"SYS_ADMIN", "NET_ADMIN"} < set(arguments["cap_add"])
+    assert {"SYS_ADMIN", "NET_ADMIN", "NET_BIND_SERVICE"} < set(arguments["cap_add"])
     assert "no-new-privileges:true" in arguments["security_opt"]
 
 
