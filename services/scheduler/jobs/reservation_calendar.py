@@ -194,9 +194,12 @@ def _by_begin(one: Booking) -> tuple[datetime, int, str]:
 def _linked(asked: Booking, bookings: Iterable[Booking]) -> list[Booking]:
     """Those that overlap it, or one that does, and so on: where the others go has no say in where it may."""
     found: list[Booking] = []
-    left = list(bookings)
+    left: list[Booking] = list(bookings)
     begin, end = asked.begin, asked.end
-    while near := [one for one in left if one.overlaps(begin, end)]:
+    while True:
+        near: list[Booking] = [one for one in left if one.overlaps(begin, end)]
+        if not near:
+            return found
         found += near
         left = [one for one in left if one not in near]
         begin, end = min(begin, *(one.begin for one in near)), max(end, *(one.end for one in near))
