@@ -88,6 +88,9 @@ class Calendar:
     bookings: Sequence[Booking] = ()
     most_gpus: int | None = None
     """All bookings together have so many GPUs at most, at any instant; None for no such limit."""
+    soon: datetime | None = None
+    """Those that begin later go to machines that the pool has yet to start, if they can: what is there is free for
+    others until then. None: all go to those that are there, if they can."""
 
     def fits(self, asked: Booking) -> bool:
         """True if all can be honoured with this one."""
@@ -134,7 +137,7 @@ class Calendar:
 
         Those that cannot be honoured, because machines were lost, have the first GPUs that are free after the others.
         """
-        chosen = _placed(self.machines, self.bookings, preferred or {})
+        chosen = self._placed(self.bookings, preferred or {})
         bookings = list(self.bookings)
         if chosen is None:
             bookings, chosen = self._as_possible(preferred or {})
@@ -152,7 +155,7 @@ class Calendar:
         chosen: dict[str, str] = {}
         late: list[Booking] = []
         for one in sorted(self.bookings, key=_by_begin):
-            found = _placed(self.machines, [*kept, one], {**preferred, **chosen})
+            found = self._placed([*kept, one], {**preferred, **chosen})
             if found is None:
                 late.append(one)
             else:
@@ -164,8 +167,11 @@ class Calendar:
             begin = there.nearest_start(one, latest)
             if begin is not None:
                 kept.append(one.moved_to(begin))
-                chosen = _placed(self.machines, kept, {**preferred, **chosen}) or chosen
+                chosen = self._placed(kept, {**preferred, **chosen}) or chosen
         return kept, chosen
+
+    def _placed(self, bookings: Iterable[Booking], preferred: Mapping[str, str]) -> dict[str, str] | None:
+        return _placed(self.machines, bookings, preferred, self.soon)
 
     def _ends(self) -> list[datetime]:
         return [use.end for machine in self.machines for use in machine.uses]
@@ -212,19 +218,27 @@ def _prolonged(machine: CalendarMachine, user_id: str, end: datetime) -> Calenda
 
 
 def _placed(
-    machines: Sequence[CalendarMachine], bookings: Iterable[Booking], preferred: Mapping[str, str] | None = None
+    machines: Sequence[CalendarMachine],
+    bookings: Iterable[Booking],
+    preferred: Mapping[str, str] | None = None,
+    soon: datetime | None = None,
 ) -> dict[str, str] | None:
     """A machine for each booking so that all fit; None if none was found."""
-    return _Search(machines, sorted(bookings, key=_by_begin), preferred or {}).run()
+    return _Search(machines, sorted(bookings, key=_by_begin), preferred or {}, soon).run()
 
 
 class _Search:
     """Tries the machines for one booking after the other, and goes back to another one if a later booking has none."""
 
     def __init__(
-        self, machines: Sequence[CalendarMachine], in_order: Sequence[Booking], preferred: Mapping[str, str]
+        self,
+        machines: Sequence[CalendarMachine],
+        in_order: Sequence[Booking],
+        preferred: Mapping[str, str],
+        soon: datetime | None,
     ) -> None:
         self._machines = machines
+        self._soon = soon
         self._in_order = in_order
         self._preferred = preferred
         self._on: dict[str, list[Booking]] = {machine.machine_id: [] for machine in machines}
@@ -249,7 +263,8 @@ class _Search:
         """The machines with room, one of those that do not differ, in the order in which they are tried."""
         found: dict[object, CalendarMachine] = {}
         wanted = self._preferred.get(booking.booking_id)
-        for machine in sorted(self._machines, key=lambda machine: machine.machine_id != wanted):
+        is_far = self._soon is not None and booking.begin > self._soon
+        for machine in sorted(self._machines, key=lambda one: (one.machine_id != wanted, one.is_known == is_far)):
             later = sorted((one.end, one.gpus) for one in self._on[machine.machine_id] if one.end > booking.begin)
             in_use = sorted(until for until in machine.busy_until.values() if until > booking.begin)
             if machine.gpus - len(in_use) - sum(gpus for _, gpus in later) >= booking.gpus:

@@ -34,7 +34,8 @@ if TYPE_CHECKING:
 
 USUAL_PREPARING = timedelta(minutes=1)
 """Time between the GPUs of a reservation and the begin of its own time, as far as others count on its end."""
-_NEW_MACHINE = "new machine"
+SOON = timedelta(minutes=30)
+"""Those that begin later count on machines that the pool has yet to start, rather than keep one that is there."""
 
 
 @dataclass(frozen=True)
@@ -121,12 +122,13 @@ class DatedBook:
         finally:
             del self._prolonged[job_id]
 
-    def calendar(self, gpu_type: str, but: str = "") -> Calendar:
-        """The calendar of a GPU type, without one reservation."""
+    def calendar(self, gpu_type: str) -> Calendar:
+        """The calendar of a GPU type."""
         machines = self._calendar_machines(gpu_type)
         gpus = sum(machine.gpus for machine in machines)
-        bookings = [self.booking(job) for job in self.jobs() if job.spec.gpu_type == gpu_type and job.job_id != but]
-        return Calendar(machines, [one for one in bookings if one.begin < one.end], math.ceil(self._share * gpus))
+        bookings = [self.booking(job) for job in self.jobs() if job.spec.gpu_type == gpu_type]
+        soon = self._clock.now() + SOON
+        return Calendar(machines, [one for one in bookings if one.begin < one.end], math.ceil(self._share * gpus), soon)
 
     def booking(self, job: Job) -> Booking:
         """The time of a dated reservation that has no machine yet; one that is late takes what is left of its time."""
@@ -140,10 +142,14 @@ class DatedBook:
         if not any(job.spec.gpu_type == gpu_type for job in self.jobs()):
             return []
         seats = self.calendar(gpu_type).seats(self._machines)
-        self._machines |= {seat.booking_id: seat.machine_id for seat in seats}
-        present = {job.job_id for job in self.jobs()}
-        self._machines = {job_id: name for job_id, name in self._machines.items() if job_id in present}
+        present = {job.job_id for job in self.jobs() if job.spec.gpu_type != gpu_type}
+        others = {job_id: name for job_id, name in self._machines.items() if job_id in present}
+        self._machines = others | {one.booking_id: one.machine_id for one in seats if self._is_known(one)}
         return seats
+
+    def _is_known(self, seat: Seat) -> bool:
+        """True if the machine is there, and not one that the pool has yet to start."""
+        return any(offer.machine_id == seat.machine_id for offer in self._inventory.offers())
 
     def kept(self, gpu_type: str) -> list[Dated]:
         """What is kept of machines that are there, each GPU for the first reservation that is to have it."""
@@ -153,7 +159,7 @@ class DatedBook:
         for seat in self.seats(gpu_type):
             own = {(seat.machine_id, gpu) for gpu in seat.gpus} - first
             first |= own
-            if own and not seat.machine_id.startswith(_NEW_MACHINE):
+            if own and self._is_known(seat):
                 slots = tuple(Slot(gpu, 0, EIGHTHS_PER_GPU) for _, gpu in sorted(own))
                 found.append(Dated(seat.booking_id, queues[seat.booking_id], Hold(seat.machine_id, seat.begin, slots)))
         return found
@@ -230,7 +236,7 @@ class DatedBook:
             if job.spec.gpu_type != gpu_type or not job.hold_id:
                 continue
             begin, seat = job.reserved.start_time or job.create_time, seats.get(job.job_id)
-            known = seat.machine_id if seat and not seat.machine_id.startswith(_NEW_MACHINE) else ""
+            known = seat.machine_id if seat and self._is_known(seat) else ""
             is_late = seat is None or seat.begin > max(begin, self._clock.now())
             having.append(Entry(job, begin, begin + job.reserved.total, known, is_late=is_late))
         return having
@@ -258,7 +264,8 @@ class DatedBook:
             if offer.gpu_type == gpu_type and offer.stage is not MachineStage.CLOSED and offer.is_for("", self._waiting)
         ]
         more = max(0, self.limits.machines - len(offers))
-        return [*found, *(CalendarMachine(f"{_NEW_MACHINE} {number}", self.limits.gpus) for number in range(more))]
+        new = (CalendarMachine(f"new machine {number}", self.limits.gpus, is_known=False) for number in range(more))
+        return [*found, *new]
 
     def _end_of(self, job: Job) -> datetime:
         """The end of what runs, as others count on it: a dated one ends on time, and its grace is not its own."""

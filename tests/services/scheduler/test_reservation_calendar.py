@@ -144,6 +144,18 @@ def test_seats_keep_their_machines_while_they_can() -> None:
     assert [seat.machine_id for seat in calendar.seats({"a": "gone"})] == ["m"]
 
 
+def test_one_that_begins_late_counts_on_a_machine_that_is_yet_to_be_started() -> None:
+    there = [machine("m", 1), CalendarMachine("new", 1, is_known=False)]
+    bookings = [booking("a", 1, 5, 50), booking("b", 1, 30, 40)]
+    assert {seat.booking_id: seat.machine_id for seat in Calendar(there, bookings, soon=at(9)).seats()} == {
+        "a": "m",
+        "b": "new",
+    }
+    assert [seat.machine_id for seat in Calendar(there, bookings[1:], soon=at(9)).seats()] == ["new"]
+    assert [seat.machine_id for seat in Calendar(there, bookings[1:]).seats()] == ["m"]
+    assert [seat.machine_id for seat in Calendar(there[:1], bookings[1:], soon=at(9)).seats()] == ["m"]
+
+
 @settings(max_examples=300)
 @given(machines(), requests())
 def test_never_more_is_admitted_than_there_is_at_any_instant(
