@@ -84,9 +84,10 @@ def _soon() -> Callable[[], bool]:
 
 
 async def test_a_dated_one_waits_for_its_start_with_its_credit_on_hold(cluster: Cluster, clock: LaterClock) -> None:
-    made = await dated(cluster, 3 * HOUR)
+    start = start_in(clock, 3 * HOUR)
+    made = await cluster.reserve("dated", start_time=start)
     assert made.state == reservations_pb2.RESERVATION_STATE_PENDING
-    assert made.spec.start_time == start_in(clock, 3 * HOUR)
+    assert made.spec.start_time == start
     assert made.hold_micros == PRICE
     assert len(cluster.billing.open_holds()) == 1
     events = await cluster.reservation_events(made.reservation_id, "pending")
