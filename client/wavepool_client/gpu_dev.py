@@ -60,7 +60,8 @@ MISSING_COMMANDS = {
     "setup": "name the gateway with `wavepool config set NAME --url URL --use`, then `wavepool login`",
     "repro": "nothing is checked out for you: use `wavepool run --dir DIR -- COMMAND`",
 }
-STATES = {"pending": "queued"}
+STATES = {"pending": "pending,queued"}
+"""There, one that waits for GPUs is pending; here, one that starts later."""
 DEFAULT_HOURS = "8"
 """What gpu-dev takes if a script does not say how long."""
 CONFIG_HELP = (
@@ -118,7 +119,8 @@ def _options(command: str, words: Sequence[str]) -> list[str]:
             raise InputError(f"gpu-dev {command} {name}: {MISSING[name]}")
         if name in {"--status", "-s"} and command == "list":
             value = value or (left.pop(0) if left else "")
-            found += [name, ",".join(dict.fromkeys(STATES.get(state, state) for state in value.split(",")))]
+            states = ",".join(STATES.get(state, state) for state in value.split(","))
+            found += [name, ",".join(dict.fromkeys(states.split(",")))]
             continue
         if name == "--add-user":
             value = value or (left.pop(0) if left else "")

@@ -12,6 +12,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -20,6 +21,7 @@ from wavepool_client.reservation_client import OVER, ReservationClient
 from wavepool_client.ssh.access import remember_identity
 from wavepool_client.ssh.keys import keys_for, lines_of
 from wavepool_client.ssh.remote import CONNECTION_FAILED, Remote, copied, remote_of
+from wavepool_client.text.start_times import start_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -58,6 +60,7 @@ class Reservation:
         name: str = "",
         queue: str = "",
         fallback_gpu_types: Sequence[str] = (),
+        start: datetime | str | None = None,
         keys: Sequence[Path | str] = (),
         endpoint: str | None = None,
         token: str | None = None,
@@ -65,11 +68,15 @@ class Reservation:
         """Reserves `gpus` (1, 2, 4 or 8) of one machine for `hours` from the moment when people can log in.
 
         `keys` are files of public keys, and no others may log in; without any, those that `wavepool reserve` takes.
-        Endpoint and token are found as for `wavepool_client.Client`.
+        With `start`, a datetime or what `wavepool reserve --start` takes, it begins later; without a zone it is local
+        time. Endpoint and token are found as for `wavepool_client.Client`.
         """
         found = keys_for([Path(key) for key in keys])
         optional = {"gpu_type": gpu_type, "name": name, "queue": queue, "fallback_gpu_types": list(fallback_gpu_types)}
         wanted = {"hours": hours, "gpu_count": gpus, **{field: value for field, value in optional.items() if value}}
+        if start is not None:
+            instant = start_of(start, datetime.now(UTC)) if isinstance(start, str) else start.astimezone(UTC)
+            wanted["start_time"] = instant.isoformat()
         client = ReservationClient(endpoint, token)
         try:
             own = {} if keys else {"own_keys": True}
@@ -107,7 +114,7 @@ class Reservation:
 
     @property
     def state(self) -> str:
-        """Its state as of the last call: `queued`, `preparing`, `active`, `expiring`, or one of those that are over."""
+        """Its state as of the last call, such as `pending`, `queued`, `preparing`, `active` or `expired`."""
         return str(self.fields.get("state"))
 
     def refresh(self) -> dict[str, Any]:

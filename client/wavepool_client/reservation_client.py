@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 RESERVATIONS = "/api/v1/reservations"
 RESERVE_GIVE_UP_SECONDS = 10.0
-ALIVE = ("queued", "preparing", "active", "expiring")
+ALIVE = ("pending", "queued", "preparing", "active", "expiring")
 """States of reservations that are not over."""
 OVER = ("expired", "cancelled", "failed")
 MOST_LISTED = 200
@@ -137,6 +137,11 @@ class ReservationClient(GatewayClient):
     def usage(self, days: int = 30) -> list[dict[str, Any]]:
         """The GPU hours of the reservations that you see, by day of UTC, user and GPU type."""
         return list(self._transport.call("GET", f"{RESERVATIONS}/usage", query={"days": days})["usage"])
+
+    def calendar(self, gpu_type: str = "") -> list[dict[str, Any]]:
+        """Which GPUs reservations have, and are to have, the earliest start first; without names of other accounts."""
+        query = {"gpu_type": gpu_type} if gpu_type else None
+        return list(self._transport.call("GET", f"{RESERVATIONS}/calendar", query=query)["entries"])
 
     def availability(self, gpu_type: str = "") -> list[dict[str, Any]]:
         """What could be reserved now, by GPU type."""

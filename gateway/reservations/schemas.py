@@ -6,12 +6,12 @@ from datetime import date, datetime, timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, model_validator
 from wavepool.executor.v1.session_pb2 import SessionKey
 from wavepool.scheduler.v1.reservations_pb2 import ReservationSpec
 
 from gateway.words.gpu_type_field import GpuType
-from servicekit.rpc.proto_time import duration_to_proto
+from servicekit.rpc.proto_time import duration_to_proto, instant_to_proto
 from vocabulary.limits import MAX_PRIORITY, MIN_PRIORITY
 
 if TYPE_CHECKING:
@@ -46,6 +46,7 @@ PublicKey = Annotated[
 class State(StrEnum):
     """The state of a reservation."""
 
+    PENDING = "pending"
     QUEUED = "queued"
     PREPARING = "preparing"
     ACTIVE = "active"
@@ -74,6 +75,10 @@ class _Wanted(BaseModel):
         int, Field(strict=True, ge=1, le=MOST_GPUS, description="GPUs of one machine: 1, 2, 4 or 8.")
     ] = 1
     hours: _Hours
+    start_time: Annotated[
+        AwareDatetime | None,
+        Field(description="When its time begins, with a zone, such as `2026-11-28T09:00:00Z`; left out: at once."),
+    ] = None
     queue: Annotated[str, Field(max_length=63, description="Left out: `default`.")] = ""
     priority: Annotated[int, Field(strict=True, ge=MIN_PRIORITY, le=MAX_PRIORITY)] = 0
     fallback_gpu_types: Annotated[
@@ -92,6 +97,7 @@ class _Wanted(BaseModel):
             queue=self.queue,
             priority=self.priority,
             fallback_gpu_types=self.fallback_gpu_types,
+            start_time=instant_to_proto(self.start_time),
         )
 
 
@@ -250,7 +256,10 @@ class Reservation(BaseModel):
     owner_id: str
     account_id: str
     state: Annotated[
-        str, Field(description="`queued`, `preparing`, `active`, `expiring`, `expired`, `cancelled` or `failed`.")
+        str,
+        Field(
+            description="`pending`, `queued`, `preparing`, `active`, `expiring`, `expired`, `cancelled` or `failed`."
+        ),
     ]
     message: Annotated[str, Field(description="Why it is in its state.")]
     gpu_type: str
@@ -263,6 +272,7 @@ class Reservation(BaseModel):
     priority: int
     fallback_gpu_types: list[str]
     create_time: datetime | None
+    start_time: Annotated[datetime | None, Field(description="When it is to start; null: as soon as it has GPUs.")]
     launched_at: Annotated[datetime | None, Field(description="It got its GPUs.")]
     active_at: Annotated[datetime | None, Field(description="People could log in; its time began.")]
     expires_at: datetime | None
@@ -314,6 +324,30 @@ class ReservationQuote(BaseModel):
     hold_usd: Annotated[float, Field(description="For the whole time, on the dearest of its GPU types.")]
     eta_p50: Annotated[float | None, Field(description="Seconds until it would likely start; null: not known.")]
     eta_p90: float | None
+    start_time: Annotated[datetime | None, Field(description="When it is to start, if it starts later.")]
+
+
+class CalendarEntry(BaseModel):
+    """A reservation that has GPUs, or is to have them: from `start_time` until just before `end_time`."""
+
+    gpu_type: str
+    gpu_count: int
+    start_time: datetime | None
+    end_time: datetime | None
+    state: str
+    machine_id: Annotated[str | None, Field(description="That it has, or is likely to get; null: not started yet.")]
+    late: Annotated[bool, Field(description="There will be no GPUs for it at its start, as far as is known now.")]
+    reservation_id: Annotated[
+        str | None, Field(description="Null, as are name and owner, if you may not see whose it is.")
+    ]
+    name: str | None
+    owner: Annotated[str | None, Field(description="A user's name.")]
+
+
+class ReservationCalendar(BaseModel):
+    """Which GPUs reservations have, and are to have, the earliest start first."""
+
+    entries: list[CalendarEntry]
 
 
 class SizeWait(BaseModel):
@@ -335,6 +369,8 @@ class GpuAvailability(BaseModel):
     queue_length: Annotated[int, Field(description="Submissions and reservations that wait.")]
     price_per_gpu_hour: Annotated[float, Field(description="Dollars.")]
     waits: list[SizeWait]
+    next_dated_time: Annotated[datetime | None, Field(description="The next start of a reservation that starts later.")]
+    next_dated_gpus: Annotated[int, Field(description="GPUs that are kept for those that start then.")]
 
 
 class Availability(BaseModel):

@@ -16,7 +16,7 @@ from vocabulary.money import dollars_of
 from vocabulary.ssh_keys import Key
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Container, Mapping
     from datetime import datetime
 
     from google.protobuf.duration_pb2 import Duration
@@ -61,6 +61,7 @@ def reservation_of(reservation: pb.Reservation, names: Mapping[str, str], now: d
         priority=spec.priority,
         fallback_gpu_types=list(spec.fallback_gpu_types),
         create_time=instant_of(reservation.create_time),
+        start_time=instant_of(spec.start_time),
         launched_at=instant_of(reservation.launch_time),
         active_at=instant_of(reservation.active_time),
         expires_at=expires_at,
@@ -113,6 +114,32 @@ def quote_of(quote: pb.QuoteReservationResponse) -> schemas.ReservationQuote:
         hold_usd=dollars_of(quote.hold_micros),
         eta_p50=seconds_of(quote.eta_p50) if quote.HasField("eta_p50") else None,
         eta_p90=seconds_of(quote.eta_p90) if quote.HasField("eta_p90") else None,
+        start_time=instant_of(quote.start_time),
+    )
+
+
+def calendar_of(
+    found: pb.GetCalendarResponse, names: Mapping[str, str], account_ids: Container[str]
+) -> schemas.ReservationCalendar:
+    """Which GPUs are taken when; those of other accounts than these are nobody's by name."""
+    return schemas.ReservationCalendar(entries=[_calendar_entry(one, names, account_ids) for one in found.entries])
+
+
+def _calendar_entry(
+    one: pb.CalendarEntry, names: Mapping[str, str], account_ids: Container[str]
+) -> schemas.CalendarEntry:
+    is_visible = one.account_id in account_ids
+    return schemas.CalendarEntry(
+        gpu_type=one.gpu_type,
+        gpu_count=one.gpus,
+        start_time=instant_of(one.begin_time),
+        end_time=instant_of(one.end_time),
+        state=reservation_state_name(one.state).lower(),
+        machine_id=one.machine_id or None,
+        late=one.late,
+        reservation_id=one.reservation_id if is_visible else None,
+        name=one.name if is_visible else None,
+        owner=names.get(one.user_id, one.user_id) if is_visible else None,
     )
 
 
@@ -136,6 +163,8 @@ def availability_of(found: pb.GetAvailabilityResponse) -> schemas.Availability:
                     )
                     for wait in one.waits
                 ],
+                next_dated_time=instant_of(one.next_dated_time),
+                next_dated_gpus=one.next_dated_gpus,
             )
             for one in found.gpu_types
         ]
@@ -169,6 +198,14 @@ def _queued(event: pb.ReservationEvent) -> Frame:
         "message": queued.message,
     }
     return Frame("QUEUED", fields)
+
+
+def _pending(event: pb.ReservationEvent) -> Frame:
+    return Frame("PENDING", {"start_time": _text(instant_of(event.pending.start_time))})
+
+
+def _no_show(event: pb.ReservationEvent) -> Frame:
+    return Frame("NO_SHOW", {"ends_at": _text(instant_of(event.no_show.end_time))})
 
 
 def _retrying(event: pb.ReservationEvent) -> Frame:
@@ -237,6 +274,8 @@ def _session_frame(event: pb.ReservationEvent) -> Frame | None:
 
 
 _FRAMES: Mapping[str, Callable[[pb.ReservationEvent], Frame | None]] = {
+    "pending": _pending,
+    "no_show": _no_show,
     "queued": _queued,
     "provisioning": _preparing,
     "session": _session_frame,

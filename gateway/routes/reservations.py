@@ -34,6 +34,7 @@ from gateway.reservations.people_keys import KeyLookup, PeopleKeys, given_keys
 from gateway.reservations.views import (
     OVER,
     availability_of,
+    calendar_of,
     frame_of,
     quote_of,
     reservation_of,
@@ -152,6 +153,23 @@ async def get_usage(
     answer = await gateway.upstreams.reservations.GetReservationUsage(request, timeout=CALL_TIMEOUT_SECONDS)
     names = await _names_of(gateway, {one.user_id for one in answer.usage})
     return usage_of(answer, names)
+
+
+@router.get("/reservations/calendar")
+async def get_calendar(
+    account: TheAccount,
+    gateway: TheGateway,
+    gpu_type: Annotated[str, Query(max_length=40, description="Left out: all types.")] = "",
+) -> schemas.ReservationCalendar:
+    """Say which GPUs reservations have, and which those that start later are to have.
+
+    Whose they are is said of your accounts' alone; operators and administrators see all.
+    """
+    request = pb.GetCalendarRequest(gpu_type=gpu_type)
+    found = await call(gateway.upstreams.reservations.GetCalendar, request, FIELD_NAMES)
+    account_ids = {one.account_id for one in found.entries} if account.oversees else account.visible_account_ids
+    user_ids = {one.user_id for one in found.entries if one.account_id in account_ids}
+    return calendar_of(found, await _names_of(gateway, user_ids), account_ids)
 
 
 @router.get("/reservations/{reservation_id}", responses=problems(404))

@@ -10,6 +10,7 @@ from pydantic import Field
 from pydantic_settings import SettingsConfigDict
 
 from servicekit.settings.config import LEADER_TERM, LeaderTerm, ServiceSettings
+from services.scheduler.jobs.reservation import LONGEST_PREPARING
 from vocabulary.limits import LONGEST_RUN
 from vocabulary.ports import USUAL_PORTS, usual_target
 
@@ -67,6 +68,23 @@ class SchedulerSettings(ServiceSettings):
     """Longest time that a reservation waits for its GPUs before it is cancelled."""
     no_show_after: Annotated[timedelta, Field(ge=timedelta(0))] = timedelta(hours=1)
     """Time without any login after which a reservation is ended; 0 if it never is."""
+    dated_no_show_after: Annotated[timedelta, Field(ge=timedelta(0))] = timedelta(minutes=30)
+    """The same for a reservation with a start of its own, from its start on."""
+    dated_lead: Annotated[timedelta, Field(ge=timedelta(0), le=LONGEST_PREPARING)] = timedelta(minutes=5)
+    """Time before the start of a dated reservation at which its GPUs are asked for, and its session is prepared."""
+    dated_start_within: Annotated[timedelta, Field(ge=timedelta(0))] = timedelta(minutes=30)
+    """Time after its start, and at most its own length, after which a dated reservation without GPUs fails."""
+    dated_most_ahead: Annotated[timedelta, Field(ge=timedelta(minutes=1), le=timedelta(days=366))] = timedelta(days=14)
+    """How far ahead a start may be."""
+    most_dated_of_user: Annotated[int, Field(ge=0)] = 5
+    """Reservations that start later that a user may have at a time; 0 for no limit."""
+    most_dated_gpus_of_user: Annotated[int, Field(ge=0)] = 16
+    """GPUs of all of these; 0 for no limit."""
+    dated_share: Annotated[float, Field(ge=0, le=1)] = 1.0
+    """Share of the GPUs of a type that reservations that start later may have at a time, rounded up; 0: there are none.
+
+    A pool of one machine of eight GPUs could promise nobody all eight with less than 1.
+    """
     reservation_lease_renewal: Annotated[timedelta, Field(gt=timedelta(0))] = timedelta(minutes=10)
     """Interval between two renewals of a reservation's lease, which is as long as the reservation."""
     most_reserved_gpus: Annotated[int, Field(ge=0)] = 0

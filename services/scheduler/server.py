@@ -32,6 +32,7 @@ from servicekit.settings.setting_names import warn_of_settings
 from services.scheduler.config import SchedulerSettings
 from services.scheduler.jobs import errors
 from services.scheduler.jobs.allowance import SubmissionLimits
+from services.scheduler.jobs.dated_limits import DatedLimits
 from services.scheduler.jobs.reservation_checks import ReservationLimits
 from services.scheduler.jobs.reservation_usage import UserLimits
 from services.scheduler.jobs.states import JobState
@@ -43,6 +44,8 @@ from services.scheduler.peers.peers import Peers
 from services.scheduler.peers.pool import Pool
 from services.scheduler.queue.admission import Admission, AdmissionPolicy
 from services.scheduler.queue.availability import AvailabilityReader
+from services.scheduler.queue.dated_admission import DatedAdmission
+from services.scheduler.queue.dated_book import DatedBook
 from services.scheduler.queue.demand import DemandReporter
 from services.scheduler.queue.event_hub import EventHub
 from services.scheduler.queue.explanation import Explainer
@@ -58,6 +61,7 @@ from services.scheduler.queue.situations import Situations
 from services.scheduler.queue.usage_book import UsageBook
 from services.scheduler.queue.waiting import WaitingJobs
 from services.scheduler.runs.canceller import Canceller
+from services.scheduler.runs.dated_starter import DatedStarter
 from services.scheduler.runs.dispatcher import Dispatcher
 from services.scheduler.runs.job_runner import JobRunner
 from services.scheduler.runs.machine_follower import MachineFollower
@@ -101,6 +105,7 @@ ONLY_THE_LEADER = frozenset(
         "ReservationService/UpdateReservation",
         "ReservationService/NotifyReservation",
         "ReservationService/GetAvailability",
+        "ReservationService/GetCalendar",
     )
 )
 """The methods that write, and those that need the queue in memory."""
@@ -130,6 +135,8 @@ ERROR_MAP: dict[type[Exception], grpc.StatusCode] = {
     errors.TooManyJobsError: grpc.StatusCode.RESOURCE_EXHAUSTED,
     errors.TooManySubmissionsError: grpc.StatusCode.RESOURCE_EXHAUSTED,
     errors.TooMuchReservedError: grpc.StatusCode.RESOURCE_EXHAUSTED,
+    errors.CalendarConflictError: grpc.StatusCode.FAILED_PRECONDITION,
+    errors.CalendarUnreadyError: grpc.StatusCode.UNAVAILABLE,
     errors.BillingUnreachableError: grpc.StatusCode.UNAVAILABLE,
     errors.StoppingError: grpc.StatusCode.UNAVAILABLE,
     LeadershipLostError: grpc.StatusCode.UNAVAILABLE,
@@ -192,6 +199,7 @@ class Scheduler:
     lease: LeaderLease
     server: ServiceServer
     waiting: WaitingJobs
+    dated: DatedBook
     forecast: Forecast
     reader: JobReader
     runner: JobRunner
@@ -264,7 +272,8 @@ async def build(  # noqa: PLR0915 - one statement for each part
     )
     demand = DemandReporter(pool, waiting, inventory)
     provisioning = ProvisioningReporter(store, waiting, inventory, demand, forecast, clock)
-    situations = Situations(book, usage, waiting, running, inventory, clock, settings.longest_run, placements)
+    dated = DatedBook(waiting, running, inventory, clock, settings.longest_run, settings.dated_share)
+    situations = Situations(book, usage, waiting, running, inventory, clock, settings.longest_run, placements, dated)
     dispatcher = Dispatcher(
         store,
         pool,
@@ -277,12 +286,22 @@ async def build(  # noqa: PLR0915 - one statement for each part
         clock,
         settings,
     )
-    rescuer = Rescuer(store, billing, runner, waiting, clock, settings.submission_timeout)
-    admission = Admission(store, billing, waiting, book, forecast, clock, _policy(settings, problems), placements)
-    canceller = Canceller(store, waiting, runner, clock, settings.longest_run)
+    rescuer = Rescuer(store, billing, runner, waiting, dated, clock, settings.submission_timeout)
+    admission = Admission(
+        store, billing, waiting, dated, book, forecast, clock, _policy(settings, problems), placements
+    )
+    canceller = Canceller(store, waiting, dated, runner, clock, settings.longest_run)
     watcher = Watcher(reader, hub)
     servicer = SchedulerServicer(store, reader, admission, canceller, watcher, problems)
     limits = ReservationLimits(settings.least_reservation, settings.longest_reservation, settings.longest_extended)
+    dated_limits = DatedLimits(
+        settings.dated_most_ahead,
+        settings.most_dated_of_user,
+        settings.most_dated_gpus_of_user,
+        settings.dated_start_within,
+    )
+    changes = ReservationChanges(store, reader, waiting, dated, runner, clock, limits)
+    starter = DatedStarter(dated, waiting, changes, clock, settings.dated_lead, settings.longest_run)
     reservations = ReservationServicer(
         ReservationAdmission(
             admission,
@@ -294,15 +313,16 @@ async def build(  # noqa: PLR0915 - one statement for each part
             limits,
             settings.longest_reservation_wait,
             UserLimits(settings.most_reserved_gpus, settings.most_reserved_gpu_time),
+            DatedAdmission(pool, dated, dated_limits),
         ),
         store,
         reader,
         waiting,
-        ReservationChanges(store, reader, waiting, runner, clock, limits),
+        changes,
         canceller,
         watcher,
         forecast,
-        AvailabilityReader(billing, inventory, running, waiting, forecast, clock),
+        AvailabilityReader(billing, inventory, running, waiting, dated, forecast, clock),
         clock,
     )
     rankings = RankingServicer(store, RankingReader(database), billing, problems)
@@ -332,6 +352,7 @@ async def build(  # noqa: PLR0915 - one statement for each part
         (rescuer, settings.sweep_interval, None),
         (MachineFollower(pool, inventory, waiting, runner), REFOLLOW_INTERVAL, None),
         (canceller, settings.poll_interval, None),
+        (starter, settings.poll_interval, None),
         (dispatcher, settings.poll_interval, waiting.changed),
         (ReadingReporter(monitor.readings, report), settings.metrics_interval, None),
         (AttemptPruner(attempts, settings.metrics_retention, clock), PRUNE_INTERVAL, None),
@@ -345,7 +366,19 @@ async def build(  # noqa: PLR0915 - one statement for each part
         listening.append((NotifiedEvents(reader, hub, lease), REFOLLOW_INTERVAL))
     channels = [vmpool_channel, billing_channel]
     return Scheduler(
-        settings, lease, server, waiting, forecast, reader, runner, duties, listening, executors, channels, plugins
+        settings,
+        lease,
+        server,
+        waiting,
+        dated,
+        forecast,
+        reader,
+        runner,
+        duties,
+        listening,
+        executors,
+        channels,
+        plugins,
     )
 
 

@@ -201,4 +201,4 @@ class VmPoolServicer(vmpool_pb2_grpc.VmPoolServiceServicer):
         """Add up the pool's figures."""
         machines = await self._pool.machines.all(include_ended=True)
         leases, forgotten = await self._pool.leases.counts(), await self._pool.history.totals()
-        return pool_metrics_to_proto(machines, leases, forgotten, self._pool.clock.now())
+        return pool_metrics_to_proto(machines, leases, forgotten, self._pool.clock.now(), self._pool.settings)

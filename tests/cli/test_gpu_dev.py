@@ -34,7 +34,7 @@ def gpu_dev(*words: str) -> subprocess.CompletedProcess[str]:
         ("reserve --gpus 1 --disk none", "reserve --gpus 1 --hours 8"),
         ("reserve --gpus 1 --disk=None -h1", "reserve --gpus 1 -h1"),
         ("list", "reservations list"),
-        ("list -u all -s pending,queued,active --details", "reservations list -u all -s queued,active"),
+        ("list -u all -s pending,queued,active --details", "reservations list -u all -s pending,queued,active"),
         ("list --all", "reservations list --status all"),
         ("list --watch", "reservations list --watch"),
         ("show 01KB9X2F", "reservations show 01KB9X2F"),

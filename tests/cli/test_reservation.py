@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import pytest
@@ -109,3 +110,12 @@ def test_a_lost_connection_and_a_copy_in_part_are_errors(tmp_path: Path) -> None
     with pytest.raises(UnreachableError, match="nothing was copied to res_"):
         reservation.upload("nothing")
     reservation.close()
+
+
+@pytest.mark.parametrize(
+    "start", [datetime(2096, 11, 26, 8, tzinfo=UTC), "2096-11-26T09:00+01:00", "2096-11-26T08:00:00Z"]
+)
+def test_a_later_start_is_an_instant(gateway: ScriptedGateway, start: datetime | str) -> None:
+    Reservation.make(hours=1, start=start).close()
+    [asked] = gateway.asked("POST", RESERVATIONS)
+    assert asked.body["start_time"] == "2096-11-26T08:00:00+00:00"

@@ -110,7 +110,9 @@ def test_availability_shows_the_wait_for_each_size() -> None:
     waits = [{"gpu_count": 1, "eta_p50": 0.0, "eta_p90": 0.0}, {"gpu_count": 8, "eta_p50": 60.0, "eta_p90": 90.0}]
     one = {"gpu_type": "MI300X", "free_gpus": 5, "largest_free": 4, "total_gpus": 16, "waits": waits}
     row = availability_row(one | {"price_per_gpu_hour": 1.99})
-    assert row == ("MI300X", "5", "4", "16", "0", "0", "$1.99", "now", "", "", "1 min (9 of 10: 1 min 30 s)")
+    assert row == ("MI300X", "5", "4", "16", "0", "0", "$1.99", "now", "", "", "1 min (9 of 10: 1 min 30 s)", "")
+    dated = availability_row(one | {"next_dated_time": "2096-11-26T08:00:00Z", "next_dated_gpus": 4})
+    assert str(dated[-1]).startswith("4 GPUs at 2096-11-26 ")
 
 
 @pytest.mark.parametrize(

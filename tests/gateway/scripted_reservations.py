@@ -124,6 +124,7 @@ class ScriptedReservations(reservations_pb2_grpc.ReservationServiceServicer):
             price_micros_per_hour=1_990_000,
             hold_micros=3_980_000,
             eta_p50=Duration(seconds=90),
+            start_time=request.spec.start_time if request.spec.HasField("start_time") else None,
         )
 
     async def GetReservation(self, request: Any, context: Any) -> pb.GetReservationResponse:
@@ -174,6 +175,34 @@ class ScriptedReservations(reservations_pb2_grpc.ReservationServiceServicer):
         one.gpu_time.FromSeconds(5_400)
         return pb.GetReservationUsageResponse(usage=[one])
 
+    async def GetCalendar(self, request: Any, context: Any) -> pb.GetCalendarResponse:
+        await self.refusals.meet("GetCalendar", request, context)
+        own = pb.CalendarEntry(
+            reservation_id="res_01J",
+            account_id="acc_user",
+            user_id="user_ada",
+            name="training",
+            gpu_type="MI300X",
+            gpus=2,
+            begin_time=ACTIVE_AT,
+            end_time=EXPIRES_AT,
+            state=pb.RESERVATION_STATE_ACTIVE,
+            machine_id="m_1",
+        )
+        other = pb.CalendarEntry(
+            reservation_id="res_02J",
+            account_id="acc_other",
+            user_id="user_eve",
+            name="secret",
+            gpu_type="MI300X",
+            gpus=4,
+            begin_time=EXPIRES_AT,
+            end_time=Timestamp(seconds=EXPIRES_AT.seconds + 3600),
+            state=pb.RESERVATION_STATE_PENDING,
+            late=True,
+        )
+        return pb.GetCalendarResponse(entries=[own, other])
+
     async def GetAvailability(self, request: Any, context: Any) -> pb.GetAvailabilityResponse:
         await self.refusals.meet("GetAvailability", request, context)
         waits = [pb.SizeWait(gpus=1, eta_p50=Duration(), eta_p90=Duration(seconds=5)), pb.SizeWait(gpus=8)]
@@ -186,6 +215,8 @@ class ScriptedReservations(reservations_pb2_grpc.ReservationServiceServicer):
             queue_length=3,
             price_micros_per_hour=1_990_000,
             waits=waits,
+            next_dated_time=EXPIRES_AT,
+            next_dated_gpus=4,
         )
         return pb.GetAvailabilityResponse(gpu_types=[one])
 

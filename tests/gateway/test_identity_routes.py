@@ -235,6 +235,7 @@ NEEDS = [
     ("submit", "POST", "/api/v1/reservations/quote"),
     ("read", "GET", "/api/v1/reservations"),
     ("read", "GET", "/api/v1/reservations/usage"),
+    ("read", "GET", "/api/v1/reservations/calendar"),
     ("read", "GET", "/api/v1/reservations/res_1"),
     ("submit", "PATCH", "/api/v1/reservations/res_1"),
     ("read", "GET", "/api/v1/reservations/res_1/events"),

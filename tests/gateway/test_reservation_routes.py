@@ -12,7 +12,7 @@ from wavepool.billing.v1 import identity_pb2
 from wavepool.scheduler.v1 import reservations_pb2 as pb
 
 from tests.gateway.refusals import refusal
-from tests.gateway.scripted_reservations import HOST_KEY, reservation
+from tests.gateway.scripted_reservations import EXPIRES_AT, HOST_KEY, reservation
 from tests.gateway.scripted_services import ADMIN_TOKEN, OPERATOR_TOKEN, OTHER_TOKEN, USER_TOKEN
 from vocabulary.ssh_keys import Key
 
@@ -217,6 +217,7 @@ async def test_a_reservation_is_shown_with_the_names_that_gpu_dev_uses(gateway: 
         "priority": 0,
         "fallback_gpu_types": [],
         "create_time": "2027-01-15T07:43:20Z",
+        "start_time": None,
         "launched_at": None,
         "active_at": "2027-01-15T08:00:00Z",
         "expires_at": "2096-10-02T07:06:40Z",
@@ -273,6 +274,7 @@ async def test_a_wrong_field_is_named_and_reaches_no_scheduler(
     [
         (refusal(grpc.StatusCode.FAILED_PRECONDITION, "8 GPUs x 24 h hold $382.08; you have $40.00"), 402, None),
         (refusal(grpc.StatusCode.FAILED_PRECONDITION, "", (("spec.queue", "is closed"),)), 409, "queue"),
+        (refusal(grpc.StatusCode.FAILED_PRECONDITION, "", (("spec.start_time", "is taken"),)), 409, "start_time"),
         (refusal(grpc.StatusCode.INVALID_ARGUMENT, "", (("spec.gpus", "is 3"),)), 422, "gpu_count"),
         (refusal(grpc.StatusCode.INVALID_ARGUMENT, "", (("spec.duration", "the least is 5 minutes"),)), 422, "hours"),
         (refusal(grpc.StatusCode.INVALID_ARGUMENT, "", (("spec.keys[0].public_key", "x"),)), 422, "keys[0].public_key"),
@@ -432,6 +434,8 @@ async def test_availability_says_what_is_free_and_the_wait_for_each_size(
         "reserved_gpus": 8,
         "queue_length": 3,
         "price_per_gpu_hour": 1.99,
+        "next_dated_time": "2096-10-02T07:06:40Z",
+        "next_dated_gpus": 4,
     }
     assert waits == [
         {"gpu_count": 1, "eta_p50": 0.0, "eta_p90": 5.0},
@@ -462,3 +466,40 @@ async def test_a_text_goes_to_the_terminals_of_a_session(gateway: RunningGateway
     assert answer.json() == {"terminals": 2}
     assert services.refusals.calls["NotifyReservation"][-1].text == "Maintenance at noon."
     assert (await gateway.http.post("/api/v1/reservations/res_1/notify", json={"text": ""})).status_code == 422
+
+
+async def test_a_later_start_goes_on_as_an_instant_with_its_zone(
+    gateway: RunningGateway, services: ScriptedServices
+) -> None:
+    wanted = {"hours": 1, "start_time": "2096-10-02T09:06:40+02:00"}
+    quoted = (await gateway.http.post("/api/v1/reservations/quote", json=wanted)).json()
+    assert quoted["start_time"] == "2096-10-02T07:06:40Z"
+    assert services.refusals.calls["QuoteReservation"][-1].spec.start_time == EXPIRES_AT
+    refused = await gateway.http.post("/api/v1/reservations/quote", json={**wanted, "start_time": "2096-10-02T09:06"})
+    assert refused.status_code == 422
+    assert "start_time" in refused.text
+
+
+async def test_the_calendar_has_no_names_of_other_accounts(gateway: RunningGateway, services: ScriptedServices) -> None:
+    own, other = (await gateway.http.get("/api/v1/reservations/calendar", params={"gpu_type": "mi300x"})).json()[
+        "entries"
+    ]
+    assert services.refusals.calls["GetCalendar"][-1].gpu_type == "mi300x"
+    assert (own["reservation_id"], own["name"], own["owner"], own["machine_id"]) == (
+        "res_01J",
+        "training",
+        "ada",
+        "m_1",
+    )
+    assert other == {
+        "gpu_type": "MI300X",
+        "gpu_count": 4,
+        "start_time": "2096-10-02T07:06:40Z",
+        "end_time": "2096-10-02T08:06:40Z",
+        "state": "pending",
+        "machine_id": None,
+        "late": True,
+        "reservation_id": None,
+        "name": None,
+        "owner": None,
+    }

@@ -15,7 +15,7 @@ from wavepool_client.terminal.output import print_json, say
 from wavepool_client.text.reservations import choice_text
 
 JOB_PREFIX = "job_"
-MAY_END = ("queued", "preparing", "active")
+MAY_END = ("pending", "queued", "preparing", "active")
 
 
 def cancel(

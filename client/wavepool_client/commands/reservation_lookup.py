@@ -13,7 +13,7 @@ from wavepool_client.reservation_choice import SeveralError, chosen, is_whole_id
 from wavepool_client.reservation_client import ALIVE
 from wavepool_client.terminal.choices import pick
 from wavepool_client.terminal.output import notes
-from wavepool_client.text.reservations import choice_text, wait_text
+from wavepool_client.text.reservations import choice_text, start_text, wait_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -64,6 +64,7 @@ def check_active(reservation: dict[str, Any]) -> None:
     reservation_id = reservation.get("id")
     wait = wait_text(reservation)
     fix = {
+        "pending": f"it starts at {start_text(reservation)}",
         "queued": f"it starts {wait or 'later'}; follow it with `wavepool reservations show {reservation_id} -f`",
         "preparing": f"it starts soon; follow it with `wavepool reservations show {reservation_id} -f`",
     }.get(str(state), "make another with `wavepool reserve`")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -12,6 +13,7 @@ from wavepool_client.ssh.access import remember_identity
 from wavepool_client.terminal.output import notes, say
 from wavepool_client.terminal.progress import shown_on
 from wavepool_client.text.reservations import added_key_texts, narrate_reservation, note_texts
+from wavepool_client.text.start_times import start_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -23,10 +25,16 @@ ENDS = {"EXPIRED": ExitCode.NOT_ACCEPTED, "CANCELLED": ExitCode.NOT_ACCEPTED, "F
 
 
 def wanted_fields(
-    hours: float, gpus: int | None, gpu_type: str, queue: str, fallback_gpu: Sequence[str] | None
+    hours: float,
+    gpus: int | None,
+    gpu_type: str,
+    queue: str,
+    fallback_gpu: Sequence[str] | None,
+    start_at: str = "",
 ) -> dict[str, Any]:
-    """The fields of a reservation that its quote has too."""
-    optional = {"gpu_type": gpu_type, "queue": queue, "fallback_gpu_types": fallback_gpu}
+    """The fields of a reservation that its quote has too; `start_at` is as people write it. Raises InputError."""
+    start_time = start_of(start_at, datetime.now(UTC)).isoformat() if start_at else ""
+    optional = {"gpu_type": gpu_type, "queue": queue, "fallback_gpu_types": fallback_gpu, "start_time": start_time}
     given = {field: value for field, value in optional.items() if value}
     return {"hours": hours, "gpu_count": gpus or 1, **given}
 

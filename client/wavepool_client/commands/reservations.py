@@ -25,9 +25,11 @@ from wavepool_client.terminal.progress import shown_on
 from wavepool_client.terminal.result_printing import table_of
 from wavepool_client.text.reservations import (
     AVAILABILITY_COLUMNS,
+    CALENDAR_COLUMNS,
     LIST_COLUMNS,
     added_key_texts,
     availability_row,
+    calendar_row,
     end_text,
     hours_text,
     list_rows,
@@ -251,6 +253,27 @@ def usage(
         (one["day"], one["user"], one["gpu_type"], f"{one['gpu_hours']:.2f}", str(one["reservations"])) for one in found
     ]
     results.print(table_of(("day", "user", "GPU type", "GPU hours", "reservations"), rows))
+
+
+@app.command("calendar", epilog=examples("wavepool reservations calendar -t MI300X"))
+def calendar(
+    *,
+    gpu_type: Annotated[
+        str, typer.Option("--gpu-type", "-t", metavar="TYPE", autocompletion=complete_gpu_type, help="Only this type.")
+    ] = "",
+    endpoint: EndpointOption = None,
+    token: TokenOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show which GPUs are reserved when: now, and for later starts. Whose they are is shown of your accounts alone."""
+    with ReservationClient(endpoint, token) as client:
+        found = client.calendar(gpu_type)
+    if as_json:
+        print_json(found)
+    elif found:
+        results.print(table_of(CALENDAR_COLUMNS, map(calendar_row, found)))
+    else:
+        say("nothing is reserved, now or later")
 
 
 def avail(

@@ -24,7 +24,7 @@ from wavepool_client.reservation_client import ReservationClient
 from wavepool_client.ssh.config_files import write_configs
 from wavepool_client.ssh.keys import keys_for
 from wavepool_client.terminal.output import print_json, results, say
-from wavepool_client.text.reservations import quote_text
+from wavepool_client.text.reservations import quote_text, start_text
 
 FallbackOption = Annotated[
     list[str] | None,
@@ -75,6 +75,14 @@ def reserve(  # noqa: PLR0913 - an argument for each option
     ] = None,
     gpus: GpusOption = None,
     gpu_type: GpuTypeOption = "",
+    start_at: Annotated[
+        str,
+        typer.Option(
+            "--start",
+            metavar="TIME",
+            help="Later: 09:30 (the next), 'tomorrow 09:30', +2h, '2026-11-28 09:30', or with a zone; else local time.",
+        ),
+    ] = "",
     name: NameOption = "",
     queue: QueueOption = "",
     fallback_gpu: FallbackOption = None,
@@ -86,7 +94,10 @@ def reserve(  # noqa: PLR0913 - an argument for each option
             help="Ask for GPU type, number and hours that are not given; default: on a terminal, without --json.",
         ),
     ] = None,
-    wait: Annotated[bool, typer.Option("--wait/--no-wait", help="Wait until you can log in, or print the id.")] = True,
+    wait: Annotated[
+        bool | None,
+        typer.Option("--wait/--no-wait", help="Wait until you can log in, or print the id; default: not with --start."),
+    ] = None,
     no_connect: Annotated[bool, typer.Option("--no-connect", help="Do not connect once it is active.")] = False,
     idempotency_key: Annotated[
         str, typer.Option("--idempotency-key", help="A repeated key gives the same reservation.")
@@ -105,7 +116,7 @@ def reserve(  # noqa: PLR0913 - an argument for each option
             gpu_type, gpus, hours = ask_what_to_reserve(client, gpu_type, gpus, hours)
         if hours is None:
             raise InputError("--hours is missing: say how long, such as --hours 0.5")
-        wanted = wanted_fields(hours, gpus, gpu_type, queue, fallback_gpu)
+        wanted = wanted_fields(hours, gpus, gpu_type, queue, fallback_gpu, start_at)
         say(quote_text(client.quote(wanted)))
         if asks:
             agree()
@@ -113,7 +124,7 @@ def reserve(  # noqa: PLR0913 - an argument for each option
             tell_keys(keys)
         made = start(client, wanted, name, keys, idempotency_key, only_these_keys=bool(key), verbose=verbose)
         reservation_id = str(made["id"])
-        if not wait:
+        if not (not start_at if wait is None else wait):
             _tell(made, as_json=as_json)
             return
         _wait_until_active(client, reservation_id)
@@ -130,6 +141,8 @@ def reserve(  # noqa: PLR0913 - an argument for each option
 
 def _tell(reservation: dict[str, Any], *, as_json: bool) -> None:
     print_json(reservation) if as_json else results.print(str(reservation["id"]))
+    if start := start_text(reservation):
+        say(f"it starts at {start}; follow it with: wavepool reservations show {reservation['id']} -f")
 
 
 def _wait_until_active(client: ReservationClient, reservation_id: str) -> None:

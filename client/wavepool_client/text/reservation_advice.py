@@ -41,6 +41,12 @@ def advice(one: Fields) -> list[str]:
     """What its owner can do now, the best first."""
     state, reservation_id = str(one.get("state")), one.get("id")
     said = {
+        "pending": [
+            "nothing: it starts by itself; wavepool reservations show ID -f follows it",
+            "log in soon after its start: one that nobody uses is ended, and its GPUs go to others",
+            "see what is taken when: wavepool reservations calendar",
+            "give it up: wavepool cancel ID",
+        ],
         "queued": [
             "wait: wavepool reservations show ID -f",
             "see what is free now: wavepool avail; fewer GPUs, or --fallback-gpu TYPE, may start at once",

@@ -5,7 +5,9 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, cast
 
-from wavepool_client.text.machines import seconds_text, start_text
+from wavepool_client.text.machines import seconds_text
+from wavepool_client.text.machines import start_text as machine_start_text
+from wavepool_client.text.start_times import zone_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -18,7 +20,11 @@ Fields = dict[str, Any]
 PREFIX = "res_"
 SHORT = 8
 LIST_COLUMNS = ("id", "name", "owner", "GPUs", "state", "place or time", "machine", "cost", "created")
-AVAILABILITY_COLUMNS = ("GPU", "free", "largest", "total", "reserved", "waiting", "$/h", "wait for 1", "2", "4", "8")
+AVAILABILITY_COLUMNS = (
+    *("GPU", "free", "largest", "total", "reserved", "waiting", "$/h", "wait for 1", "2", "4", "8"),
+    "next dated start",
+)
+CALENDAR_COLUMNS = ("GPU", "GPUs", "from", "until", "state", "whose", "machine")
 SIZES = (1, 2, 4, 8)
 GIVEN = "given"
 """Where a key is from that came with a request."""
@@ -103,11 +109,21 @@ def quote_text(quote: Fields) -> str:
     rate = usd_text(price * count) if isinstance(price, int | float) else "-"
     what = f"{count} x {quote.get('gpu_type')} for {hours_text(quote.get('hours'))}"
     wait = wait_text(quote)
-    return f"{what}: {rate}/h, {usd_text(quote.get('hold_usd'))} on hold" + (f"; starts {wait}" if wait else "")
+    start = start_text(quote)
+    when = f"; starts at {start}" if start else f"; starts {wait}" if wait else ""
+    return f"{what}: {rate}/h, {usd_text(quote.get('hold_usd'))} on hold{when}"
+
+
+def start_text(fields: Fields, zone: tzinfo | None = None) -> str:
+    """When it is to start, with the zone; empty if it starts as soon as it has GPUs."""
+    instant = _instant(fields.get("start_time"))
+    return zone_text(instant, zone) if instant else ""
 
 
 def place_text(fields: Fields, now: datetime, zone: tzinfo | None = None) -> str:
-    """Where it stands: its place in the queue, or its end."""
+    """Where it stands: its start, its place in the queue, or its end."""
+    if fields.get("state") == "pending":
+        return f"starts {time_text(fields.get('start_time'), zone)}"
     if fields.get("state") == "queued":
         position = fields.get("position")
         return ", ".join(part for part in (f"position {position}" if position else "", wait_text(fields)) if part)
@@ -167,6 +183,7 @@ def show_rows(one: Fields, now: datetime, zone: tzinfo | None = None) -> list[tu
         ("queue", str(one.get("queue") or "")),
         ("place", place_text(one, now, zone) if one.get("state") == "queued" else ""),
         ("created", time_text(one.get("create_time"), zone)),
+        ("starts", start_text(one, zone)),
         ("got its GPUs", time_text(one.get("launched_at"), zone)),
         ("active from", time_text(one.get("active_at"), zone)),
         ("until", end_text(one, now, zone) if one.get("state") == "active" else time_text(one.get("expires_at"), zone)),
@@ -205,7 +222,16 @@ def availability_row(one: Fields) -> Sequence[object]:
         *(str(number or 0) for number in numbers),
         usd_text(one.get("price_per_gpu_hour")),
         *(_size_text(waits.get(size, {})) for size in SIZES),
+        _next_text(one),
     )
+
+
+def calendar_row(one: Fields, zone: tzinfo | None = None) -> Sequence[object]:
+    """The line of a reservation in the calendar."""
+    whose = f"{one.get('owner')}: {one.get('name')}" if one.get("name") else "somebody else's"
+    state = f"{one.get('state')}, late" if one.get("late") else one.get("state")
+    times = (time_text(one.get(name), zone) for name in ("start_time", "end_time"))
+    return (one.get("gpu_type"), str(one.get("gpu_count") or 0), *times, state, whose, one.get("machine_id") or "")
 
 
 def narrate_reservation(event: Event) -> str:
@@ -228,6 +254,11 @@ def _size_text(wait: Fields) -> str:
     return f"{usual} (9 of 10: {seconds_text(p90)})" if isinstance(p90, int | float) and p90 >= 1 else usual
 
 
+def _next_text(one: Fields) -> str:
+    start = time_text(one.get("next_dated_time"))
+    return f"{one.get('next_dated_gpus')} GPUs at {start}" if start else ""
+
+
 def _extension_text(one: Fields, zone: tzinfo | None) -> str:
     return f"{hours_text(one.get('hours'))} by {one.get('by')} at {time_text(one.get('at'), zone)}"
 
@@ -239,7 +270,7 @@ def _queued(fields: Fields) -> str:
 
 
 def _preparing(fields: Fields) -> str:
-    times = start_text(
+    times = machine_start_text(
         fields.get("elapsed_seconds"), fields.get("estimate_seconds"), fields.get("estimate_p90_seconds")
     )
     said = str(fields.get("message") or fields.get("stage") or "")
@@ -266,6 +297,8 @@ def _instant(value: object) -> datetime | None:
 
 
 _NARRATORS: dict[str, Callable[[Fields], str]] = {
+    "PENDING": lambda fields: f"It starts at {start_text(fields)}",
+    "NO_SHOW": lambda fields: f"Nobody has logged in: it is ended at {time_text(fields.get('ends_at'))} unless you do",
     "QUEUED": _queued,
     "PREPARING": _preparing,
     "STEP": _step,

@@ -49,7 +49,7 @@ def with_holds(situation: Situation, decide: Callable[[Situation], Plan]) -> Pla
             hold, busy[hold.machine_id], free = found
             holds[head.job_id] = hold
             holders += [
-                _stand_in(f"hold on GPU {slots[0].gpu}", head, hold.machine_id, slots, situation.now) for slots in free
+                stand_in(f"hold on GPU {slots[0].gpu}", head, hold.machine_id, slots, situation.now) for slots in free
             ]
     if not holds:
         return decided
@@ -104,7 +104,7 @@ def _places(situation: Situation, decided: Plan) -> list[Running]:
         slots = tuple(Slot(gpu, 0, EIGHTHS_PER_GPU) for gpu in free[: one.eighths // EIGHTHS_PER_GPU])
         if slots:
             taken[one.promised] = covered(taken[one.promised], slots)
-            found.append(_stand_in("place", one, one.promised, slots, situation.now))
+            found.append(stand_in("place", one, one.promised, slots, situation.now))
     return found
 
 
@@ -200,7 +200,7 @@ def _free_of(slot: Slot, occupied: Sequence[int]) -> tuple[Slot, ...]:
     return tuple(one for one in eighths if not occupied[one.gpu] & one.mask)
 
 
-def _stand_in(name: str, one: Candidate, machine_id: str, slots: tuple[Slot, ...], now: datetime) -> Running:
+def stand_in(name: str, one: Candidate, machine_id: str, slots: tuple[Slot, ...], now: datetime) -> Running:
     """Stands on free slots in place of the job, so that a plan gives them to nobody."""
     eighths = sum(slot.eighths for slot in slots)
     return Running(f"{name} of {one.job_id}", one.queue, machine_id, now, eighths, slots, keeps=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from services.scheduler.fairness.backfill import with_holds
+from services.scheduler.fairness.dated import behind_dated, with_dated
 from services.scheduler.fairness.growth import grown
 from services.scheduler.fairness.kai.plan import kai_plan
 from services.scheduler.fairness.kueue.plan import kueue_plan
@@ -17,4 +18,5 @@ if TYPE_CHECKING:
 def plan(situation: Situation) -> Plan:
     """What the tree's policy decides. The same situation always gives the same plan."""
     decide = kueue_plan if situation.queues.policy is FairnessPolicy.KUEUE else kai_plan
-    return grown(situation, with_holds(situation, decide))
+    decided = with_dated(situation, lambda one: with_holds(one, decide))
+    return grown(behind_dated(situation), decided)

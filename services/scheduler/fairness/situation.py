@@ -104,6 +104,8 @@ class Situation:
     """False if jobs take free GPUs only."""
     usage_ppm: Mapping[str, int] = field(default_factory=dict[str, int])
     """What queues used lately, decayed, as millionths of all GPUs of the type."""
+    dated: Sequence[Dated] = ()
+    """What is kept for reservations that start later, none of which is in `waiting`."""
 
     @property
     def own_milli(self) -> int:
@@ -150,6 +152,14 @@ class Hold(NamedTuple):
         """Text for people."""
         size = size_text(sum(slot.eighths for slot in self.slots))
         return f"{size} of {self.machine_id} are kept for it, from {self.time:%H:%M:%S} UTC on at the latest"
+
+
+class Dated(NamedTuple):
+    """What is kept for a reservation that starts later: `hold` begins then."""
+
+    job_id: str
+    queue: str
+    hold: Hold
 
 
 class QueueState(NamedTuple):

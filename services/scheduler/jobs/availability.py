@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from datetime import datetime
 
     from services.scheduler.jobs.estimate import WaitEstimate
 
@@ -23,3 +24,7 @@ class Availability:
     queue_length: int
     price_micros_per_hour: int
     waits: Mapping[int, WaitEstimate | None]
+    next_dated_time: datetime | None = None
+    """When the next reservation that starts later starts."""
+    next_dated_gpus: int = 0
+    """GPUs of those that start then."""

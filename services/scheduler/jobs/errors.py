@@ -20,6 +20,8 @@ SchedulerError
 ├── TooManyJobsError
 ├── TooManySubmissionsError
 ├── TooMuchReservedError
+├── CalendarConflictError
+├── CalendarUnreadyError
 ├── NotComparableError
 ├── BillingUnreachableError
 ├── StoppingError
@@ -208,6 +210,21 @@ class TooManySubmissionsError(SchedulerError):
 
 class TooMuchReservedError(SchedulerError):
     """The user has reached a limit of reservations; the message says what is possible."""
+
+
+class CalendarConflictError(SchedulerError):
+    """The GPUs are not free at that time; `violations` as in InvalidRequestError, with what is possible."""
+
+    def __init__(self, field: str, description: str) -> None:
+        super().__init__(f"{field}: {description}.")
+        self.violations = ((field, description),)
+
+
+class CalendarUnreadyError(SchedulerError):
+    """Not all that runs and starts later has been read yet."""
+
+    def __init__(self) -> None:
+        super().__init__("The scheduler has just begun to lead, and reads what is reserved. Try again in a moment.")
 
 
 class NotComparableError(SchedulerError):

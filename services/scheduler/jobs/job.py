@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from services.scheduler.jobs.errors import IllegalMoveError
 from services.scheduler.jobs.reservation import GRACE, ReservationState, state_of
 from services.scheduler.jobs.resources import Reuse
-from services.scheduler.jobs.states import LEGAL_MOVES, JobState
+from services.scheduler.jobs.states import LEGAL_MOVES, WAITING_STATES, JobState
 from vocabulary.money import price_of
 
 if TYPE_CHECKING:
@@ -112,6 +112,16 @@ class Job:
         return self.got_eighths or self.spec.resources.eighths
 
     @property
+    def is_dated(self) -> bool:
+        """True for a reservation with a start of its own."""
+        return self.reservation is not None and self.reservation.start_time is not None
+
+    @property
+    def is_pending(self) -> bool:
+        """True for a dated reservation whose start is far off: nothing is to be done for it yet."""
+        return self.reservation is not None and self.reservation.is_pending and self.state in WAITING_STATES
+
+    @property
     def reserved(self) -> Reservation:
         """What people reserved; raises TypeError for a submission."""
         if self.reservation is None:
@@ -127,9 +137,10 @@ class Job:
         """The longest time for which the present attempt, or the next one, has its machine."""
         if self.reservation is None:
             return self.spec.longest_run(operators_limit)
-        if self.reservation.expire_time is None:
+        if self.reservation.expire_time is None and self.reservation.start_time is None:
             return self.reservation.total + GRACE
-        return self.reservation.expire_time + GRACE - (self.start_time or self.create_time)
+        begin = self.start_time or self.create_time
+        return max(self.reservation.end_if_opened(begin) + GRACE - begin, GRACE)
 
     def charge_for(self, billable: timedelta) -> int:
         """Charge for the billable time of the present attempt, in micro-dollars; at most the job's hold."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from services.scheduler.jobs.states import JobState
-from vocabulary.verdicts import CANCELLED, is_about_the_submission
+from vocabulary.verdicts import CANCELLED, INFRA_ERROR, is_about_the_submission
 
 if TYPE_CHECKING:
     from datetime import timedelta
@@ -50,6 +50,13 @@ def too_late(job: Job, operators_limit: timedelta, why: str = "") -> Ending:
     if job.reservation is None:
         return deadline_missed(job.spec, operators_limit, why)
     latest = job.spec.latest_start(operators_limit)
+    if job.is_dated:
+        message = (
+            f"It was to start at {job.reservation.start_time:%Y-%m-%d %H:%M:%S} UTC, and had no GPUs by "
+            f"{latest:%Y-%m-%d %H:%M:%S} UTC (SCHEDULER_DATED_START_WITHIN).{why} Nothing is charged. Reserve again; "
+            "`wavepool reservations calendar` shows what is free when."
+        )
+        return Ending(JobState.FAILED, INFRA_ERROR, message, DEADLINE)
     message = (
         f"Cancelled by the platform: it had no GPUs by {latest:%Y-%m-%d %H:%M:%S} UTC "
         f"(SCHEDULER_LONGEST_RESERVATION_WAIT).{why} Nothing is charged. "

@@ -34,6 +34,7 @@ _NOTHING = timedelta(0)
 class ReservationState(StrEnum):
     """The state of a reservation, as its users see it."""
 
+    PENDING = "pending"
     QUEUED = "queued"
     PREPARING = "preparing"
     ACTIVE = "active"
@@ -44,6 +45,7 @@ class ReservationState(StrEnum):
 
 
 JOB_STATES: dict[ReservationState, frozenset[JobState]] = {
+    ReservationState.PENDING: frozenset({JobState.QUEUED}),
     ReservationState.QUEUED: frozenset({JobState.QUEUED, JobState.PROVISIONING}),
     ReservationState.PREPARING: frozenset({JobState.RUNNING}),
     ReservationState.ACTIVE: frozenset({JobState.RUNNING}),
@@ -96,6 +98,19 @@ class Reservation:
     minutes_charged: int = 0
     end_reason: str = ""
     """Why it is ended before its time, in words for its owner; empty if its owner ends it, or nobody."""
+    start_time: datetime | None = None
+    """When its time begins, if it is dated; None if it begins as soon as there are GPUs. It ends at its start and its
+    whole time, however late people can log in: others count on that."""
+    is_due: bool = False
+    """True once a dated one waits in the queue, as its start is near."""
+    is_late: bool = False
+    """True once its owner has heard that there were no GPUs for it at its start."""
+    no_show_warned: bool = False
+
+    @property
+    def is_pending(self) -> bool:
+        """True if it starts later, and does not wait in the queue yet."""
+        return self.start_time is not None and not self.is_due
 
     @property
     def total(self) -> timedelta:
@@ -105,7 +120,7 @@ class Reservation:
     @property
     def expire_time(self) -> datetime | None:
         """When its time is up; None before it is active."""
-        return self.active_time + self.total if self.active_time else None
+        return (self.start_time or self.active_time) + self.total if self.active_time else None
 
     @property
     def longest_lease(self) -> timedelta:
@@ -125,7 +140,7 @@ class Reservation:
 
     def end_if_opened(self, now: datetime) -> datetime:
         """The end of a session that is opened now."""
-        return self.expire_time or now + self.total
+        return self.expire_time or (self.start_time or now) + self.total
 
     def used(self, until: datetime) -> timedelta:
         """The time to pay for, if it ends then: the grace is free, and so is the time before it was active."""
@@ -169,7 +184,28 @@ class Reservation:
 
     def afresh(self) -> Reservation:
         """Forgets the session of an attempt that was lost before anybody could log in."""
-        return Reservation(self.name, self.keys, self.duration, self.extensions, end_reason=self.end_reason)
+        return Reservation(
+            self.name,
+            self.keys,
+            self.duration,
+            self.extensions,
+            end_reason=self.end_reason,
+            start_time=self.start_time,
+            is_due=self.is_due,
+            is_late=self.is_late,
+        )
+
+    def come_due(self) -> Reservation:
+        """Notes that its start is near."""
+        return replace(self, is_due=True)
+
+    def told_late(self) -> Reservation:
+        """Notes that its owner has heard that there were no GPUs for it at its start."""
+        return replace(self, is_late=True)
+
+    def warned_of_no_show(self) -> Reservation:
+        """Notes that its owner has heard that it is ended soon, as nobody has logged in."""
+        return replace(self, no_show_warned=True)
 
     def after(self, event: SessionEvent) -> Reservation:
         """What it is after an event of its session; events that are unknown to us change nothing."""
@@ -183,7 +219,9 @@ class Reservation:
             case "ready":
                 ready = event.ready
                 changes = {"host_key": ready.host_key, "login_user": ready.user, "gaps": tuple(ready.gaps)}
-                changes["active_time"] = event.time.ToDatetime(UTC)
+                # People may come earlier than a dated one starts, and pay from then on.
+                ready_time = event.time.ToDatetime(UTC)
+                changes["active_time"] = max(ready_time, self.start_time or ready_time)
             case "login":
                 changes = {"connections": self.connections + 1, "last_login_time": event.time.ToDatetime(UTC)}
             case "logout":
@@ -200,7 +238,8 @@ class Reservation:
 def state_of(state: JobState, reservation: Reservation, *, is_cancelled: bool) -> ReservationState:
     """The state of a reservation whose job is in `state`; `is_cancelled` if somebody asked for its end."""
     if state is not JobState.RUNNING:
-        return _STATES.get(state, ReservationState.QUEUED)
+        waits = ReservationState.PENDING if reservation.is_pending else ReservationState.QUEUED
+        return _STATES.get(state, waits)
     if is_cancelled or reservation.is_expiring:
         return ReservationState.EXPIRING
     return ReservationState.ACTIVE if reservation.active_time else ReservationState.PREPARING

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import grpc
 from google.protobuf.duration_pb2 import Duration
@@ -79,6 +79,13 @@ class Placed:
     machine: vmpool_pb2.Machine
     start_kind: vmpool_pb2.StartKind.ValueType
     gang_id: str = ""
+
+
+class PoolLimits(NamedTuple):
+    """The machines that the pool may have at a time, and the most GPUs of one that it starts."""
+
+    machines: int = 0
+    gpus: int = 1
 
 
 class Pool:
@@ -160,6 +167,12 @@ class Pool:
             (tuple(one.gpu_types), one.gpus, one.own_job_id, one.longest_time.seconds): one.reason
             for one in answer.blocked_demands
         }
+
+    async def limits(self) -> PoolLimits:
+        """How many machines there may be at a time, and the most GPUs of one; raises PoolUnreachableError."""
+        with _translated({}):
+            answer = await self._stub.GetPoolMetrics(vmpool_pb2.GetPoolMetricsRequest(), timeout=CALL_SECONDS)
+        return PoolLimits(answer.max_machines, max(answer.gpus_per_machine, default=1))
 
     async def watch_machines(self) -> AsyncIterator[vmpool_pb2.MachineEvent]:
         """Streams the present machines, then every transition; raises PoolUnreachableError if the stream breaks."""

@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from servicekit.clock import Clock
     from services.scheduler.jobs.allowance import Allowance, SubmissionLimits
     from services.scheduler.peers.billing import Billing
+    from services.scheduler.queue.dated_book import DatedBook
     from services.scheduler.queue.forecast import Forecast
     from services.scheduler.queue.plugins import Placements
     from services.scheduler.queue.queue_book import QueueBook
@@ -78,6 +79,7 @@ class Admission:
         store: JobStore,
         billing: Billing,
         waiting: WaitingJobs,
+        dated: DatedBook,
         book: QueueBook,
         forecast: Forecast,
         clock: Clock,
@@ -87,6 +89,7 @@ class Admission:
         self._store = store
         self._billing = billing
         self._waiting = waiting
+        self._dated = dated
         self._book = book
         self._forecast = forecast
         self._clock = clock
@@ -105,6 +108,10 @@ class Admission:
     async def enter(self, draft: Job) -> tuple[Job, Allowance]:
         """A draft's job in the queue, or the earlier job with the same key; see `submit`."""
         return await uncut(self._submit(draft))
+
+    async def is_repeated(self, account_id: str, key: str) -> bool:
+        """True if the account has used the key before."""
+        return bool(key) and await self._store.has_key(account_id, key)
 
     async def allowance(self, account_id: str) -> Allowance:
         """What the account may submit now."""
@@ -170,9 +177,21 @@ class Admission:
         return asked
 
     async def _submit(self, draft: Job) -> tuple[Job, Allowance]:
+        try:
+            return await self._entered(draft)
+        except BillingUnreachableError:
+            # The row stays for the caller's next try, and with it what is kept for it.
+            raise
+        except SchedulerError:
+            self._dated.remove(draft.job_id)
+            raise
+
+    async def _entered(self, draft: Job) -> tuple[Job, Allowance]:
         job, allowance = await self._store.insert(draft, self._policy.limits, self._book.most_of_user(draft.spec.queue))
         if job is None:
             raise self._refusal(draft, allowance)
+        if job.job_id != draft.job_id:
+            self._dated.remove(draft.job_id)
         if job.fingerprint != draft.fingerprint:
             raise IdempotencyKeyReusedError(job.idempotency_key or "")
         if job.state is not JobState.RESERVING:
@@ -194,16 +213,23 @@ class Admission:
             await self._store.delete(job)
             raise
         job_with_hold = job.priced(hold.amount_micros, hold.prices_micros_per_hour).enqueue(hold.hold_id)
-        standing = self._forecast.standing(job)
-        message = f"In the queue at position {standing.position}"
-        event = payloads.queued(standing.position, standing.wait, message, remaining)
         try:
-            job = await self._store.move(job, job_with_hold, [event], self._clock.now())
+            job = await self._store.move(job, job_with_hold, [self._first_event(job, remaining)], self._clock.now())
         except StaleJobError:
             return await self._enqueued_by_another(job, hold.hold_id)
-        self._waiting.put(job)
+        if job.is_pending:
+            self._dated.put(job)
+        else:
+            self._waiting.put(job)
         metrics.jobs_submitted.inc()
         return job
+
+    def _first_event(self, job: Job, remaining: int) -> bytes:
+        if job.is_dated:
+            return payloads.pending(job.reserved)
+        standing = self._forecast.standing(job)
+        message = f"In the queue at position {standing.position}"
+        return payloads.queued(standing.position, standing.wait, message, remaining)
 
     async def _enqueued_by_another(self, job: Job, hold_id: str) -> Job:
         row = await self._store.get(job.job_id)

@@ -13,7 +13,7 @@ from services.scheduler.jobs.job import Job
 from services.scheduler.jobs.reservation import Reservation
 from services.scheduler.jobs.resources import LEGAL_GPUS, Resources
 from services.scheduler.jobs.spec import JobSpec
-from services.scheduler.jobs.states import JobState
+from services.scheduler.jobs.states import WAITING_STATES, JobState
 from services.scheduler.queue.placement import MachineStage
 from vocabulary.names import known_name, none_of
 from vocabulary.slots import EIGHTHS_PER_GPU, WHOLE_GPU
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from servicekit.clock import Clock
     from services.scheduler.jobs.estimate import WaitEstimate
     from services.scheduler.peers.billing import Billing
+    from services.scheduler.queue.dated_book import DatedBook, Entry
     from services.scheduler.queue.forecast import Forecast
     from services.scheduler.queue.inventory import Inventory
     from services.scheduler.queue.running import RunningJobs
@@ -39,6 +40,7 @@ class AvailabilityReader:
         inventory: Inventory,
         running: RunningJobs,
         waiting: WaitingJobs,
+        dated: DatedBook,
         forecast: Forecast,
         clock: Clock,
     ) -> None:
@@ -46,19 +48,30 @@ class AvailabilityReader:
         self._inventory = inventory
         self._running = running
         self._waiting = waiting
+        self._dated = dated
         self._forecast = forecast
         self._clock = clock
 
     async def of(self, gpu_type: str) -> list[Availability]:
         """What there is of the type, in any case, or else of all; raises InvalidFieldError, BillingUnreachableError."""
         prices = await self._billing.prices_micros_per_hour()
-        gpu_types = list(prices)
-        if gpu_type:
-            known = known_name(gpu_type, gpu_types)
-            if not known:
-                raise InvalidFieldError("gpu_type", none_of(gpu_type, gpu_types))
-            gpu_types = [known]
-        return [self._of(one, prices[one]) for one in gpu_types]
+        return [self._of(one, prices[one]) for one in await self._known_types(gpu_type)]
+
+    async def calendar(self, gpu_type: str) -> list[Entry]:
+        """The reservations that have GPUs, or are to have them, the earliest begin first; raises as `of` does."""
+        gpu_types = await self._known_types(gpu_type)
+        entries = [entry for one in gpu_types for entry in self._dated.entries(one)]
+        return sorted(entries, key=lambda entry: (entry.begin, entry.end, entry.job.job_id))
+
+    async def _known_types(self, gpu_type: str) -> list[str]:
+        """The type, in its own spelling, or else all; raises InvalidFieldError, BillingUnreachableError."""
+        gpu_types = list(await self._billing.prices_micros_per_hour())
+        if not gpu_type:
+            return gpu_types
+        known = known_name(gpu_type, gpu_types)
+        if not known:
+            raise InvalidFieldError("gpu_type", none_of(gpu_type, gpu_types))
+        return [known]
 
     def _of(self, gpu_type: str, price_micros_per_hour: int) -> Availability:
         offers = [one for one in self._inventory.offers() if one.gpu_type == gpu_type]
@@ -67,6 +80,8 @@ class AvailabilityReader:
         reserved = [
             job for job in self._running.jobs() if job.reservation and job.lease and job.machine_gpu_type == gpu_type
         ]
+        ahead = self._dated.entries(gpu_type)
+        starts = [one.begin for one in ahead if one.job.state in WAITING_STATES]
         largest = max((self._inventory.gpus(one.machine_id) for one in offers), default=0)
         return Availability(
             gpu_type=gpu_type,
@@ -76,6 +91,12 @@ class AvailabilityReader:
             reserved_gpus=sum(len({slot.gpu for slot in job.lease.slots}) for job in reserved if job.lease),
             queue_length=sum(jobs for lane, jobs in self._waiting.lanes().items() if lane.gpu_types[0] == gpu_type),
             price_micros_per_hour=price_micros_per_hour,
+            next_dated_time=min(starts, default=None),
+            next_dated_gpus=sum(
+                one.job.spec.resources.gpus
+                for one in ahead
+                if one.job.state in WAITING_STATES and one.begin == min(starts)
+            ),
             waits={gpus: self._wait(gpu_type, gpus) for gpus in LEGAL_GPUS if gpus <= max(1, largest)},
         )
 

@@ -76,6 +76,8 @@ class Explainer:
             return Explanation(f"It is over: {job.message or job.verdict or job.state}")
         if job.state not in WAITING_STATES:
             return Explanation(_NOW[job.state].format(machine=job.machine_id or "a machine"))
+        if job.is_pending:
+            return Explanation(f"It starts at {job.reserved.start_time:%Y-%m-%d %H:%M:%S} UTC.", "Nothing until then.")
         ahead = self._waiting.ahead(job)
         offers = [offer for offer in self._inventory.offers() if offer.gpu_type in job.spec.gpu_types]
         usable = [offer for offer in offers if offer.is_for(job.own_job_id, self._waiting)]

@@ -95,6 +95,12 @@ class Refusals:
             whom = ", ".join(sorted(job_id for job_id, _ in kept))
             by = max(hold.time for _, hold in kept)
             return f"what is free of it is kept for {whom}, until {by:%H:%M:%S} UTC at the latest"
+        dated = self._situations.in_front(job, offer)
+        later = [slot for one in dated for slot in one.hold.slots]
+        if not offer.slots_for(resources, [*held, *(slot for _, hold in kept for slot in hold.slots), *later]):
+            whom = ", ".join(sorted(one.job_id for one in dated))
+            begin = min(one.hold.time for one in dated)
+            return f"what is free of it is kept for {whom} from {begin:%Y-%m-%d %H:%M} UTC on, and this might end later"
         return ""
 
     def _in_use(self, job: Job, offer: MachineOffer) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from servicekit.clock import new_id
 from servicekit.request_id import current_request_id
+from services.scheduler.jobs.dated_limits import latest_start, start_of, wrong_start
 from services.scheduler.jobs.errors import TooMuchReservedError
 from services.scheduler.jobs.job import Job
 from services.scheduler.jobs.reservation_checks import (
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from services.scheduler.jobs.reservation_checks import ReservationLimits
     from services.scheduler.peers.billing import Billing
     from services.scheduler.queue.admission import Admission
+    from services.scheduler.queue.dated_admission import DatedAdmission
     from services.scheduler.queue.forecast import Forecast, Standing
     from services.scheduler.queue.queue_book import QueueBook
     from services.scheduler.store.job_reader import JobReader
@@ -62,6 +64,7 @@ class ReservationAdmission:
         limits: ReservationLimits,
         longest_wait: timedelta,
         user_limits: UserLimits,
+        dated: DatedAdmission,
     ) -> None:
         self._admission = admission
         self._reader = reader
@@ -72,6 +75,7 @@ class ReservationAdmission:
         self.limits = limits
         self._longest_wait = longest_wait
         self._user_limits = user_limits
+        self._dated = dated
         self._naming = asyncio.Lock()
 
     async def create(self, request: reservations_pb2.CreateReservationRequest) -> Job:
@@ -84,13 +88,21 @@ class ReservationAdmission:
         async with self._naming:
             await self._check_limits(job, self._user_limits, job.create_time, request.idempotency_key)
             taken = await self._reader.reservation_names(request.account_id, request.user_id)
-            named = replace(reservation, name=free_name(reservation.name, taken))
-            stored, _ = await self._admission.enter(job.changed(reservation=named))
+            named = job.changed(reservation=replace(reservation, name=free_name(reservation.name, taken)))
+            if job.is_dated and not await self._admission.is_repeated(job.account_id, request.idempotency_key):
+                await self._dated.admit(named)
+            stored, _ = await self._admission.enter(named)
         return stored
 
     async def check_extension(self, job: Job, reservation: Reservation, seconds: int) -> None:
-        """Raises TooMuchReservedError if so much more is above what the reservation's user may have in a week."""
-        more = replace(reservation, duration=timedelta(seconds=max(0, min(seconds, MOST_SECONDS))), extensions=())
+        """Raises TooMuchReservedError if so much more is above what the reservation's user may have in a week.
+
+        Raises CalendarConflictError if somebody is to have the GPUs by then.
+        """
+        wanted = timedelta(seconds=max(0, min(seconds, MOST_SECONDS)))
+        if reservation.total + wanted <= self.limits.most_in_all:
+            self._dated.check_extension(job, wanted)
+        more = replace(reservation, duration=wanted, extensions=())
         limits = UserLimits(0, self._user_limits.gpu_time_per_week)
         await self._check_limits(job.changed(reservation=more), limits, self._clock.now())
 
@@ -109,6 +121,8 @@ class ReservationAdmission:
     async def quote(self, request: reservations_pb2.QuoteReservationRequest) -> Quote:
         """Checks and prices a reservation; raises as `create`, but for keys and limits of numbers."""
         job, reservation = await self._draft(request, [], needs_keys=False)
+        if job.is_dated:
+            await self._dated.check(job)
         held = await self._billing.quote(job)
         priced = job.priced(held.amount_micros, held.prices_micros_per_hour)
         return Quote(priced, reservation, self._forecast.standing(job, is_promise=False))
@@ -123,12 +137,17 @@ class ReservationAdmission:
     ) -> tuple[Job, Reservation]:
         asked, now = request.spec, self._clock.now()
         prices = await self._billing.prices_micros_per_hour()
+        start = start_of(asked)
+        if not await self._admission.is_repeated(request.account_id, key):
+            wrong = [*wrong, *wrong_start(start, asked, self._dated.limits, now)]
         spec, reservation = admit_reservation(asked, list(prices), self.limits, wrong, needs_keys=needs_keys)
+        reservation = replace(reservation, start_time=start)
         queue = self._book.taking_jobs(asked.queue)
         await self._admission.check_priority(spec.priority, queue, request)
         # It waits for so long at most: what can no longer end before its deadline is cancelled.
         longest = spec.longest_run(reservation.duration)
-        spec = replace(spec, queue=queue, deadline=now + self._longest_wait + longest)
+        latest = latest_start(start, reservation, self._dated.limits) if start else now + self._longest_wait
+        spec = replace(spec, queue=queue, deadline=latest + longest)
         job = Job(
             job_id=new_id("res"),
             account_id=request.account_id,

@@ -13,6 +13,7 @@ from services.scheduler.fairness.settings import FairnessPolicy
 from services.scheduler.fairness.situation import Candidate, Machine, Running, Situation
 from services.scheduler.jobs.resources import Reuse
 from services.scheduler.jobs.spec import Placement
+from services.scheduler.queue.dated_book import DatedBook
 from services.scheduler.queue.placement import MachineStage, machine_with_torch
 from services.scheduler.queue.running import slots_by_machine
 from services.scheduler.queue.waiting import lane_of
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from servicekit.clock import Clock
-    from services.scheduler.fairness.situation import Hold, Plan, Stop
+    from services.scheduler.fairness.situation import Dated, Hold, Plan, Stop
     from services.scheduler.jobs.job import Job
     from services.scheduler.jobs.resources import Resources
     from services.scheduler.queue.inventory import Inventory
@@ -59,7 +60,7 @@ class _Return(NamedTuple):
 
 
 class Situations:
-    """Makes the situations of a pass. Without `placements`, the fullest machine is taken."""
+    """Makes the situations of a pass. Without `placements`, the fullest machine is taken; without `dated`, any time."""
 
     def __init__(
         self,
@@ -71,6 +72,7 @@ class Situations:
         clock: Clock,
         longest_run: timedelta,
         placements: Placements | None = None,
+        dated: DatedBook | None = None,
     ) -> None:
         self._book = book
         self._usage = usage
@@ -80,6 +82,7 @@ class Situations:
         self._clock = clock
         self._longest_run = longest_run
         self._placements = placements
+        self.dated = dated or DatedBook(waiting, running, inventory, clock, longest_run)
         self.promises: dict[str, str] = {}
         """Machines on which others give way, by the job that gets them."""
         self.holds: Mapping[str, Hold] = {}
@@ -153,7 +156,8 @@ class Situations:
         for lane, (waiting, listed) in lanes.items():
             further[self._book.queues.known(lane.queue)] += max(0, waiting - listed) * lane.resources.eighths
         first = (job for lane, (_, listed) in lanes.items() for job in self._waiting.first(lane, listed))
-        jobs = sorted(first, key=self._waiting.rank)
+        # Those whose start has come get the GPUs that are kept for them, whatever the policy says.
+        jobs = sorted((job for job in first if not job.is_dated), key=self._waiting.rank)
         for job in jobs:
             # What a range could have beyond the least is asked for, too.
             if job.spec.resources.is_range:
@@ -169,8 +173,13 @@ class Situations:
             [self._candidate(job, gpu_type, suitable[lane_of(job)]) for job in jobs],
             further_eighths=further,
             may_stop=not fallback,
+            dated=self.kept(gpu_type),
         )
         return situation if fallback else replace(situation, usage_ppm=self._usage.used_ppm(situation))
+
+    def kept(self, gpu_type: str) -> Sequence[Dated]:
+        """What is kept of a GPU type for reservations that start later."""
+        return self.dated.kept(gpu_type)
 
     def keep_promises(self, promises: Mapping[str, str]) -> None:
         """Keeps those of a plan for which others give way, until their jobs start; forgets who did not come back."""
@@ -225,6 +234,9 @@ class Situations:
             and job.spec.reuse is Reuse.REUSE_OR_CREATE
             and (job.spec.resources.gpus > 1 or large.isdisjoint(job.spec.gpu_types))
             and machine_with_torch(job, offers) is None
+            # The pool does not know what is kept for later.
+            and not job.is_dated
+            and self.dated.may_take_any(job)
             and self._full_queue(job, used[job.spec.gpu_type]) is None
         ]
 
@@ -266,6 +278,7 @@ class Situations:
         kept: defaultdict[str, list[Slot]] = defaultdict(list)
         for hold in decided.holds.values():
             kept[hold.machine_id] += hold.slots
+        dated = {gpu_type: self.kept(gpu_type) for gpu_type in {offer.gpu_type for offer in offers.values()}}
         placed: dict[str, Placement] = {}
         for job_id, machine_id in decided.starts.items():
             job, chosen = self._waiting.get(job_id), offers.get(machine_id)
@@ -280,7 +293,7 @@ class Situations:
                 # It ends before the hold of the machine that was chosen, and perhaps not before that of another one.
                 ends_in_time = offer is chosen and job_id in decided.backfilled
                 away = [] if ends_in_time else kept[offer.machine_id]
-                taken = [*held[offer.machine_id], *away]
+                taken = [*held[offer.machine_id], *away, *_slots(self._in_front(job, offer, dated[offer.gpu_type]))]
                 sizes = _sizes(lane.resources, decided.sizes.get(job_id, 0))
                 slots = next(filter(None, (offer.slots_for(size, taken) for size in sizes)), ())
                 if slots:
@@ -288,6 +301,14 @@ class Situations:
                     placed[job_id] = Placement(offer.machine_id, slots)
                     break
         return placed
+
+    def in_front(self, job: Job, offer: MachineOffer) -> list[Dated]:
+        """What is kept of a machine for reservations that begin before the job might end, if it started now."""
+        return self._in_front(job, offer, self.kept(offer.gpu_type))
+
+    def _in_front(self, job: Job, offer: MachineOffer, kept: Iterable[Dated]) -> list[Dated]:
+        end = self._clock.now() + self.dated.longest_use(job)
+        return [one for one in kept if one.hold.machine_id == offer.machine_id and one.hold.time < end]
 
     def _places_kept(self, gpu_type: str) -> list[Running]:
         """Stand for jobs that are to start again, until they wait and take their places themselves."""
@@ -364,7 +385,7 @@ class Situations:
         back = self._returns.get(job.job_id)
         if back and back.gpu_type == gpu_type:
             promised, most = promised or back.stop.machine_id, min(most, back.stop.eighths)
-        limit = job.spec.longest_run(self._longest_run)
+        limit = self.dated.longest_use(job)
         scores = self._placements.scores(job, gpu_type) if self._placements else None
         return Candidate(
             job.job_id,
@@ -377,6 +398,10 @@ class Situations:
             scores,
             most_eighths=most,
         )
+
+
+def _slots(kept: Iterable[Dated]) -> list[Slot]:
+    return [slot for one in kept for slot in one.hold.slots]
 
 
 def _suitable(lane: Lane, offers: Sequence[MachineOffer], waiting: Container[str]) -> frozenset[str] | None:

@@ -83,6 +83,8 @@ class WaitingJobs:
         self._since: defaultdict[Place, list[datetime]] = defaultdict(list)
         self.claims: Mapping[str, Mapping[str, Claim]] = {}
         """What each queue has and may have, by GPU type and queue, as the last pass found it."""
+        self.dated: dict[str, Job] = {}
+        """Those that have a start of their own, and whose start is near."""
         self.changed = asyncio.Event()
 
     def put(self, job: Job) -> None:
@@ -94,12 +96,15 @@ class WaitingJobs:
                 insort(self._lanes[lane], rank)
                 insort(self._since[lane.place], job.create_time)
             self._jobs[job.job_id] = job
+            if job.is_dated:
+                self.dated[job.job_id] = job
             self.changed.set()
         metrics.jobs_waiting.set(len(self._jobs))
 
     def remove(self, job_id: str) -> None:
         """Removes a job that waits no longer."""
         job = self._jobs.pop(job_id, None)
+        self.dated.pop(job_id, None)
         if job is not None:
             lane = lane_of(job)
             ranks = self._lanes[lane]

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from servicekit.clock import Clock
     from services.scheduler.jobs.job import Job
+    from services.scheduler.queue.dated_book import DatedBook
     from services.scheduler.queue.waiting import WaitingJobs
     from services.scheduler.runs.job_runner import JobRunner
     from services.scheduler.store.job_store import JobStore
@@ -33,10 +34,17 @@ class Canceller:
     name = "canceller"
 
     def __init__(
-        self, store: JobStore, waiting: WaitingJobs, runner: JobRunner, clock: Clock, longest_run: timedelta
+        self,
+        store: JobStore,
+        waiting: WaitingJobs,
+        dated: DatedBook,
+        runner: JobRunner,
+        clock: Clock,
+        longest_run: timedelta,
     ) -> None:
         self._store = store
         self._waiting = waiting
+        self._dated = dated
         self._runner = runner
         self._clock = clock
         self._longest_run = longest_run
@@ -76,5 +84,6 @@ class Canceller:
         """Ends a waiting job; raises StaleJobError if it waits no longer, or not as it did."""
         settling = await self._store.move(job, job.settle(payloads.outcome(ending)), [], now)
         self._waiting.remove(job.job_id)
+        self._dated.remove(job.job_id)
         self._runner.run(settling)
         return settling

@@ -77,6 +77,7 @@ class Dispatcher:
         self._runner = runner
         self._demand = demand
         self._provisioning = provisioning
+        self._dated = situations.dated
         self._clock = clock
         self._settings = settings
         self.reasons: Mapping[str, str] = {}
@@ -86,12 +87,22 @@ class Dispatcher:
 
     async def run_once(self) -> None:
         """Places the jobs that can be placed, reports the rest to the pool, and tells those who wait for a machine."""
+        if not self._dated.is_loaded:
+            return
         try:
+            await self._place_dated()
             await self._place_all()
             await self._demand.report()
         except PoolError as error:
             log.warning("vmpool does not answer as it should", extra={"reason": str(error)})
         await self._provisioning.report()
+
+    async def _place_dated(self) -> None:
+        """Starts the reservations whose start has come, where their GPUs are free."""
+        for job in sorted(self._waiting.dated.values(), key=lambda job: (job.reserved.start_time, job.job_id)):
+            placement = self._dated.placement(job)
+            if placement:
+                await self._place(job, placement)
 
     async def _place_all(self) -> None:
         reasons: dict[str, str] = {}
@@ -166,7 +177,9 @@ class Dispatcher:
             return True
         set_request_id(job.request_id)
         try:
-            placed = await self._lease(job, placement)
+            with self._dated.starting(job, placement):
+                placed = await self._lease(job, placement)
+                return await self._started(job, placed)
         except PoolBusyError:
             return False
         except JobHasLeaseError:
@@ -176,6 +189,8 @@ class Dispatcher:
         except PoolRefusalError as error:
             await self._refuse(job, str(error))
             return True
+
+    async def _started(self, job: Job, placed: Placed) -> bool:
         await self._start(job, placed)
         return True
 
@@ -198,7 +213,7 @@ class Dispatcher:
         self._waiting.remove(job.job_id)
         self._situations.is_back(job.job_id)
         self._runner.run(started)
-        if job.attempt == 1:
+        if job.attempt == 1 and not job.is_dated:
             start = start_kind_name(placed.start_kind)
             metrics.queue_seconds.labels(start).observe((now - job.create_time).total_seconds())
 

@@ -94,7 +94,7 @@ class JobRunner:
 
     def note(self, job: Job) -> None:
         """Notes, for what is forecast, that a job that runs has its machine for another time than before."""
-        if job.job_id in self._attempts:
+        if job.job_id in self._attempts and job.state is JobState.RUNNING:
             self._running.put(job)
 
     def cancel(self, job_id: str) -> None:
@@ -185,8 +185,9 @@ class JobRunner:
             del self._attempts[job.job_id]
 
     def _attempt(self, job: Job, lease: Lease) -> LeasedAttempt:
-        kind = SessionAttempt if job.reservation else Attempt
-        return kind(job, lease, self._store, self._peers, self._clock, self._settings)
+        if job.reservation:
+            return SessionAttempt(job, lease, self._store, self._peers, self._clock, self._settings, self.note)
+        return Attempt(job, lease, self._store, self._peers, self._clock, self._settings)
 
     async def _lose(self, attempt: LeasedAttempt, lost: AttemptLostError) -> Job:
         metrics.attempts_lost.inc()

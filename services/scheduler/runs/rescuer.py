@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from servicekit.clock import Clock
     from services.scheduler.jobs.job import Job
     from services.scheduler.peers.billing import Billing
+    from services.scheduler.queue.dated_book import DatedBook
     from services.scheduler.queue.waiting import WaitingJobs
     from services.scheduler.runs.job_runner import JobRunner
     from services.scheduler.store.job_store import JobStore
@@ -34,6 +35,7 @@ class Rescuer:
         billing: Billing,
         runner: JobRunner,
         waiting: WaitingJobs,
+        dated: DatedBook,
         clock: Clock,
         submission_timeout: timedelta,
     ) -> None:
@@ -41,24 +43,41 @@ class Rescuer:
         self._billing = billing
         self._runner = runner
         self._waiting = waiting
+        self._dated = dated
         self._clock = clock
         self._submission_timeout = submission_timeout
 
     async def run_once(self) -> None:
         """Takes on every job that has no task and is not in the queue."""
+        known = {job.job_id for job in self._dated.pending()}
         states = await self._store.ids_in_states(UNFINISHED_STATES)
         async for job in self._store.by_ids([job_id for job_id in states if not self._in_hand(job_id)]):
             if self._in_hand(job.job_id):
                 continue
-            if job.state in STARTED_STATES:
-                self._runner.run(job, resumed=True)
-            elif job.state in WAITING_STATES:
-                self._waiting.put(job)
-            elif job.state in UNSEEN_STATES:
-                await self._give_back(job)
+            await self._take_on(job)
+        # Without a row, nothing is kept for it.
+        for job_id in known.difference(states):
+            self._dated.remove(job_id)
+        if not self._dated.is_loaded:
+            self._dated.is_loaded = True
+            self._waiting.changed.set()
+
+    async def _take_on(self, job: Job) -> None:
+        if job.state in STARTED_STATES:
+            self._runner.run(job, resumed=True)
+        elif job.is_pending:
+            self._dated.put(job)
+        elif job.state in WAITING_STATES:
+            self._waiting.put(job)
+        elif job.state in UNSEEN_STATES:
+            if job.is_dated and job.state is JobState.RESERVING:
+                # The caller's next try goes on with it, and finds its GPUs kept.
+                self._dated.put(job)
+            await self._give_back(job)
 
     def _in_hand(self, job_id: str) -> bool:
-        return job_id in self._waiting or self._runner.has(job_id)
+        pending = self._dated.get(job_id)
+        return job_id in self._waiting or self._runner.has(job_id) or (pending is not None and pending.is_pending)
 
     async def _give_back(self, job: Job) -> None:
         if self._clock.now() - job.create_time < self._submission_timeout:

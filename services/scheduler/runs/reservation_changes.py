@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import unicodedata
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from services.scheduler.jobs.errors import (
@@ -17,6 +18,7 @@ from services.scheduler.jobs.reservation import Extension, Reservation
 from services.scheduler.jobs.reservation_checks import changed_keys, extension_of, free_name, wrong_name
 from services.scheduler.jobs.states import OVER_STATES, WAITING_STATES, JobState
 from services.scheduler.jobs.submission_checks import MAX_KEY_CHARACTERS
+from services.scheduler.queue.reservation_admission import MOST_SECONDS
 from services.scheduler.wire import payloads
 
 if TYPE_CHECKING:
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from servicekit.clock import Clock
     from services.scheduler.jobs.job import Job
     from services.scheduler.jobs.reservation_checks import ReservationLimits
+    from services.scheduler.queue.dated_book import DatedBook
     from services.scheduler.queue.waiting import WaitingJobs
     from services.scheduler.runs.job_runner import JobRunner
     from services.scheduler.runs.session_attempt import SessionAttempt
@@ -46,6 +49,7 @@ class ReservationChanges:
         store: JobStore,
         reader: JobReader,
         waiting: WaitingJobs,
+        dated: DatedBook,
         runner: JobRunner,
         clock: Clock,
         limits: ReservationLimits,
@@ -53,6 +57,7 @@ class ReservationChanges:
         self._store = store
         self._reader = reader
         self._waiting = waiting
+        self._dated = dated
         self._runner = runner
         self._clock = clock
         self._limits = limits
@@ -80,7 +85,8 @@ class ReservationChanges:
             duration = extension_of(request.duration.seconds, now, self._limits)
             return Extension(duration, self._clock.now(), request.user_id, key)
 
-        with _not_stale():
+        more = timedelta(seconds=max(0, min(request.duration.seconds, MOST_SECONDS)))
+        with _not_stale(), self._dated.prolonging(job.job_id, more):
             job = await self._session(job).extend(key, extension)
         self._runner.note(job)
         return job
@@ -108,6 +114,27 @@ class ReservationChanges:
         with _not_stale():
             return await self._session(job).change(change)
 
+    async def come_due(self, job: Job, event: bytes) -> None:
+        """Puts a dated reservation in the queue, as its start is near; changes nothing if it is over."""
+        async with self._turn:
+            row = await self._store.get(job.job_id)
+            if row is None or not row.is_pending:
+                self._dated.remove(job.job_id)
+                return
+            with suppress(StaleJobError):
+                due = row.changed(reservation=row.reserved.come_due())
+                self._waiting.put(await self._store.move(row, due, [event], self._clock.now()))
+                self._dated.remove(job.job_id)
+
+    async def tell_late(self, job: Job, event: bytes) -> None:
+        """Tells the owner of a dated reservation, once, that there are no GPUs for it at its start."""
+        async with self._turn:
+            row = await self._store.get(job.job_id)
+            if row and row.state in WAITING_STATES and not row.reserved.is_late and row.job_id in self._waiting:
+                late = row.changed(reservation=row.reserved.told_late())
+                with suppress(StaleJobError):
+                    self._waiting.put(await self._store.move(row, late, [event], self._clock.now()))
+
     async def notify(self, job: Job, text: str) -> int:
         """Writes a text to the terminals; see `SessionAttempt.notify`. Raises InvalidFieldError, too."""
         if not 1 <= len(text) <= MOST_TEXT or any(_is_control(character) for character in text):
@@ -123,6 +150,8 @@ class ReservationChanges:
         changed = await self._store.move(job, job.changed(reservation=after), events, self._clock.now())
         if changed.job_id in self._waiting:
             self._waiting.put(changed)
+        elif changed.is_pending and self._dated.get(changed.job_id):
+            self._dated.put(changed)
         return changed
 
     def _session(self, job: Job) -> SessionAttempt:

@@ -64,6 +64,8 @@ log = get_logger(__name__)
 
 CLOSE_GRACE = timedelta(seconds=10)
 """Time for the processes of a session that is cancelled, between SIGTERM and SIGKILL."""
+NO_SHOW_WARNING = timedelta(minutes=10)
+"""A reservation that nobody has logged in to is warned so long before it is ended."""
 RETRY_BACKOFF = Backoff(first=timedelta(seconds=0.1), longest=timedelta(seconds=5))
 _SILENT = "The machine of the reservation does not answer. Try again."
 MOST_DETAILS = 500
@@ -88,8 +90,10 @@ class SessionAttempt(LeasedAttempt):
         peers: Peers,
         clock: Clock,
         settings: SchedulerSettings,
+        note: Callable[[Job], None],
     ) -> None:
         super().__init__(job, lease)
+        self._tell = note
         self._store = store
         self._pool = peers.pool
         self._executors = peers.executors
@@ -204,12 +208,14 @@ class SessionAttempt(LeasedAttempt):
 
     def _active_duties(self) -> list[tuple[float, Duty]]:
         """What is done while people can log in."""
-        reservation, no_show = self._reservation, self._settings.no_show_after
+        reservation, no_show = self._reservation, self._no_show_after
         duties: list[tuple[float, Duty]] = [(0.0, self._charge_each_minute), (0.0, self._exceed_time)]
         duties.append((0.0, self._keep_told))
         duties.append((self._settings.reservation_lease_renewal.total_seconds(), self._keep_lease))
         if no_show and reservation.active_time and reservation.last_login_time is None:
-            duties.append((self._seconds_until(reservation.active_time + no_show), self._end_no_show))
+            end = reservation.active_time + no_show
+            duties.append((self._seconds_until(end - min(NO_SHOW_WARNING, no_show / 2)), self._warn_of_no_show))
+            duties.append((self._seconds_until(end), self._end_no_show))
         return duties
 
     async def _follow(self) -> Job:
@@ -305,6 +311,7 @@ class SessionAttempt(LeasedAttempt):
 
     async def _write(self, after: Job, events: list[bytes]) -> Job:
         self.job = await uncut(self._store.move(self.job, after, events, self._clock.now()))
+        self._tell(self.job)
         if self.job.cancel_time and self.job.state is JobState.RUNNING:
             # Perhaps nobody could tell us, as we were being taken on just then.
             self.cancel()
@@ -392,6 +399,23 @@ class SessionAttempt(LeasedAttempt):
                 await self._executors.close_session(self.job, self.lease, CLOSE_GRACE)
             await asyncio.sleep(RETRY_BACKOFF.pause(failures).total_seconds())
 
+    @property
+    def _no_show_after(self) -> timedelta:
+        """Time without any login after which it is ended; 0 for never."""
+        return self._settings.dated_no_show_after if self.job.is_dated else self._settings.no_show_after
+
+    async def _warn_of_no_show(self) -> Job:
+        """Says once that it is ended soon."""
+        async with self._turn:
+            reservation = self._reservation
+            is_open = self.job.state is JobState.RUNNING and not (self._is_cancelled or self.job.cancel_time)
+            is_told = reservation.no_show_warned or reservation.last_login_time
+            if is_open and reservation.active_time and not is_told:
+                warned = self.job.changed(reservation=reservation.warned_of_no_show())
+                with suppress(StaleJobError):
+                    await self._write(warned, [payloads.no_show(reservation.active_time + self._no_show_after)])
+        return await asyncio.Future()
+
     async def _end_no_show(self) -> Job:
         """Ends a reservation that nobody used."""
         failures = 0
@@ -400,10 +424,9 @@ class SessionAttempt(LeasedAttempt):
             failures += 1
             await asyncio.sleep(RETRY_BACKOFF.pause(failures).total_seconds())
         if self._reservation.last_login_time is None:
-            minutes = self._settings.no_show_after / timedelta(minutes=1)
-            await self.end_early(
-                f"Nobody logged in for {minutes:g} minutes, so the platform ended it (SCHEDULER_NO_SHOW_AFTER)."
-            )
+            minutes = self._no_show_after / timedelta(minutes=1)
+            name = "SCHEDULER_DATED_NO_SHOW_AFTER" if self.job.is_dated else "SCHEDULER_NO_SHOW_AFTER"
+            await self.end_early(f"Nobody logged in for {minutes:g} minutes, so the platform ended it ({name}).")
         return await asyncio.Future()
 
     async def _has_heard_all(self) -> bool:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from wavepool.scheduler.v1 import reservations_pb2, reservations_pb2_grpc
 
-from servicekit.rpc.proto_time import duration_to_proto
+from servicekit.rpc.proto_time import duration_to_proto, instant_to_proto
 from services.scheduler import metrics
 from services.scheduler.jobs.errors import InvalidFieldError, KeyOpensNothingError, WrongReservationStateError
 from services.scheduler.jobs.listing import JobFilter, PageEnd
@@ -85,7 +85,7 @@ class ReservationServicer(reservations_pb2_grpc.ReservationServiceServicer):
         """Prices a reservation."""
         del context
         quote = await self._admission.quote(request)
-        wait = quote.standing.wait
+        wait = None if quote.job.is_dated else quote.standing.wait
         return reservations_pb2.QuoteReservationResponse(
             gpu_type=quote.job.spec.gpu_type,
             gpus=quote.job.spec.resources.gpus,
@@ -94,6 +94,7 @@ class ReservationServicer(reservations_pb2_grpc.ReservationServiceServicer):
             hold_micros=quote.job.hold_micros,
             eta_p50=duration_to_proto(wait.p50) if wait else None,
             eta_p90=duration_to_proto(wait.p90) if wait else None,
+            start_time=instant_to_proto(quote.reservation.start_time),
         )
 
     async def GetReservation(
@@ -240,6 +241,14 @@ class ReservationServicer(reservations_pb2_grpc.ReservationServiceServicer):
             usage=[wire.usage_to_proto(key, usage[key]) for key in sorted(usage)]
         )
 
+    async def GetCalendar(
+        self, request: reservations_pb2.GetCalendarRequest, context: object
+    ) -> reservations_pb2.GetCalendarResponse:
+        """Says what reservations have, and are to have."""
+        del context
+        entries = await self._availability.calendar(request.gpu_type)
+        return reservations_pb2.GetCalendarResponse(entries=[wire.calendar_entry_to_proto(one) for one in entries])
+
     async def GetAvailability(
         self, request: reservations_pb2.GetAvailabilityRequest, context: object
     ) -> reservations_pb2.GetAvailabilityResponse:
@@ -253,6 +262,8 @@ class ReservationServicer(reservations_pb2_grpc.ReservationServiceServicer):
         reservation = job.reserved
         if job.state not in WAITING_STATES or job.job_id not in self._waiting:
             return wire.reservation_to_proto(job, reservation)
+        if job.is_dated:
+            return wire.reservation_to_proto(job, reservation, position=1)
         standing = self._forecast.standing(job, is_promise=False)
         return wire.reservation_to_proto(job, reservation, standing.position, standing.wait)
 
@@ -263,6 +274,8 @@ def _is_open(job: Job) -> bool:
 
 
 def _why_no_tunnel(job: Job, state: ReservationState) -> str:
+    if state is ReservationState.PENDING:
+        return f"The reservation starts at {job.reserved.start_time:%Y-%m-%d %H:%M:%S} UTC. Connect then."
     if state is ReservationState.QUEUED:
         return "The reservation waits for its GPUs. Connect when it is active: `wavepool reservations show` says when."
     if state is ReservationState.PREPARING:

@@ -16,7 +16,7 @@ from services.scheduler.wire.messages import state_to_proto, verdict_to_proto
 from services.scheduler.wire.reservations import reservation_state_to_proto
 
 if TYPE_CHECKING:
-    from datetime import timedelta
+    from datetime import datetime, timedelta
 
     from wavepool.executor.v1 import session_pb2
 
@@ -54,6 +54,18 @@ def retrying(reason: str) -> bytes:
 def session(event: session_pb2.SessionEvent) -> bytes:
     """Event: something happened to a reservation's session."""
     return reservations_pb2.ReservationEvent(session=event).SerializeToString()
+
+
+def pending(reservation: Reservation) -> bytes:
+    """Event: a reservation waits for its start."""
+    event = reservations_pb2.ReservationPending(start_time=instant_to_proto(reservation.start_time))
+    return reservations_pb2.ReservationEvent(pending=event).SerializeToString()
+
+
+def no_show(end_time: datetime) -> bytes:
+    """Event: nobody has logged in to a reservation, and it is ended then for that."""
+    event = reservations_pb2.ReservationNoShow(end_time=instant_to_proto(end_time))
+    return reservations_pb2.ReservationEvent(no_show=event).SerializeToString()
 
 
 def active(reservation: Reservation) -> bytes:

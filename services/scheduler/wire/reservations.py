@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from services.scheduler.jobs.job import Job, JobEvent
     from services.scheduler.jobs.reservation import Reservation
     from services.scheduler.jobs.reservation_usage import Usage, UsageKey
+    from services.scheduler.queue.dated_book import Entry
 
 _STATES: dict[ReservationState, reservations_pb2.ReservationState.ValueType] = {
     state: reservations_pb2.ReservationState.Value(f"RESERVATION_STATE_{state.name}") for state in ReservationState
@@ -37,7 +38,7 @@ def reservation_to_proto(
         reservations_pb2.ReservationStep(name=step.name, duration=duration_to_proto(step.duration))
         for step in reservation.steps
     ]
-    if job.start_time:
+    if job.start_time and not job.is_dated:
         queued = duration_to_proto(job.start_time - job.create_time)
         steps.insert(0, reservations_pb2.ReservationStep(name="queue", duration=queued))
     return reservations_pb2.Reservation(
@@ -107,6 +108,26 @@ def availability_to_proto(found: Availability) -> reservations_pb2.GpuAvailabili
             )
             for gpus, wait in found.waits.items()
         ],
+        next_dated_time=instant_to_proto(found.next_dated_time),
+        next_dated_gpus=found.next_dated_gpus,
+    )
+
+
+def calendar_entry_to_proto(entry: Entry) -> reservations_pb2.CalendarEntry:
+    """A reservation in the calendar."""
+    job = entry.job
+    return reservations_pb2.CalendarEntry(
+        reservation_id=job.job_id,
+        account_id=job.account_id,
+        user_id=job.user_id,
+        name=job.reserved.name,
+        gpu_type=job.machine_gpu_type or job.spec.gpu_type,
+        gpus=job.spec.resources.gpus,
+        begin_time=instant_to_proto(entry.begin),
+        end_time=instant_to_proto(entry.end),
+        state=reservation_state_to_proto(job.reservation_state),
+        machine_id=entry.machine_id,
+        late=entry.is_late,
     )
 
 
@@ -153,4 +174,5 @@ def _spec_to_proto(job: Job, reservation: Reservation) -> reservations_pb2.Reser
         queue=job.spec.queue,
         priority=job.spec.priority,
         fallback_gpu_types=job.spec.fallback_gpu_types,
+        start_time=instant_to_proto(reservation.start_time),
     )

@@ -213,9 +213,13 @@ def plan_to_proto(starting_machines: int, plan: Plan) -> pb.ReportDemandResponse
 
 
 def pool_metrics_to_proto(
-    machines: Sequence[Machine], leases: Mapping[StartKind, int], forgotten: PoolTotals, now: datetime
+    machines: Sequence[Machine],
+    leases: Mapping[StartKind, int],
+    forgotten: PoolTotals,
+    now: datetime,
+    settings: VmPoolSettings,
 ) -> pb.GetPoolMetricsResponse:
-    """The pool's figures, over remembered and forgotten machines and leases."""
+    """The pool's figures, over remembered and forgotten machines and leases, and its limits."""
     idle = sum((machine.idle_until(now) for machine in machines), forgotten.idle)
     return pb.GetPoolMetricsResponse(
         total_machines=forgotten.machines + len(machines),
@@ -225,4 +229,6 @@ def pool_metrics_to_proto(
         warm_reuses=forgotten.warm_reuses + leases[StartKind.WARM_REUSE],
         idle_seconds=idle.total_seconds(),
         cost_micros=forgotten.cost_micros + sum(machine.cost_until(now) for machine in machines),
+        max_machines=settings.most_machines(),
+        gpus_per_machine=settings.gpus_per_machine,
     )

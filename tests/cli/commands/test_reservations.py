@@ -18,6 +18,7 @@ from tests.cli.reservation_scenes import (
     OTHER,
     OTHER_ID,
     QUEUED,
+    QUOTE,
     RESERVATIONS,
     STORY,
     introduce,
@@ -92,6 +93,42 @@ def test_answers_may_come_from_a_pipe(gateway: ScriptedGateway) -> None:
     assert gateway.asked("POST", RESERVATIONS)[0].body["hours"] == 1.0
 
 
+def test_a_later_start_is_sent_with_its_zone_shown_and_not_waited_for(gateway: ScriptedGateway) -> None:
+    start = {"start_time": "2096-11-26T08:00:00Z", "state": "pending"}
+    gateway.only("POST", f"{RESERVATIONS}/quote", Answer({**QUOTE, **start}))
+    gateway.only("POST", RESERVATIONS, Answer({**QUEUED, **start}, 202))
+    run = wavepool("reserve", "-h", "0.5", "--start", "2096-11-26T09:00+01:00")
+    assert (run.status, run.out.strip()) == (0, ID)
+    quote, made, said = run.err.splitlines()
+    assert quote.startswith("1 x MI300X for 30 min: $1.99/h, $0.99 on hold; starts at 2096-11-26 ")
+    assert "(UTC" in quote
+    assert made == f"{ID} (training) is pending"
+    assert said.endswith(f"wavepool reservations show {ID} -f")
+    [asked] = gateway.asked("POST", RESERVATIONS)
+    assert asked.body["start_time"] == "2096-11-26T08:00:00+00:00"
+    assert gateway.asked("GET", f"{ONE}/events") == []
+
+
+def test_a_start_that_is_no_time_reaches_no_gateway(gateway: ScriptedGateway) -> None:
+    run = wavepool("reserve", "-h", "1", "--start", "soon")
+    assert run.status == 2
+    assert "--start: is 'soon'; give `09:30`" in run.err
+    assert gateway.asked("POST", f"{RESERVATIONS}/quote") == []
+
+
+def test_the_calendar_shows_what_is_taken_when_and_no_names_of_others(gateway: ScriptedGateway) -> None:
+    times = {"start_time": "2096-11-26T08:00:00Z", "end_time": "2096-11-26T09:00:00Z"}
+    own = {"gpu_type": "MI300X", "gpu_count": 2, "state": "pending", "name": "training", "owner": "ada", **times}
+    other = {**own, "name": None, "owner": None, "late": True, "gpu_count": 4}
+    gateway.on("GET", f"{RESERVATIONS}/calendar", Answer({"entries": [own, other]}))
+    lines = wavepool("reservations", "calendar", "-t", "mi300x").out.splitlines()
+    assert "ada: training" in lines[1]
+    assert "somebody else's" in lines[2]
+    assert "pending, late" in lines[2]
+    assert gateway.asked("GET", f"{RESERVATIONS}/calendar")[0].path.endswith("?gpu_type=mi300x")
+    assert wavepool("reservations", "calendar", "--json").json == [own, other]
+
+
 def test_a_list_has_mine_that_are_not_over(gateway: ScriptedGateway) -> None:
     listed(gateway, ACTIVE, OTHER)
     out = wavepool("reservations").out
@@ -100,7 +137,7 @@ def test_a_list_has_mine_that_are_not_over(gateway: ScriptedGateway) -> None:
         ["01KB9X2F1", "tests", "ada"],
     ]
     [asked] = gateway.asked("GET", RESERVATIONS)
-    query = "page_size=200&state=queued&state=preparing&state=active&state=expiring&user_id=user_ada"
+    query = "page_size=200&state=pending&state=queued&state=preparing&state=active&state=expiring&user_id=user_ada"
     assert asked.path == f"{RESERVATIONS}?{query}"
     assert wavepool("reservations", "list", "--json").json == [ACTIVE, OTHER]
 
@@ -112,8 +149,8 @@ def test_a_list_can_have_other_states_and_other_users(gateway: ScriptedGateway) 
     wavepool("reservations", "--status", "Expired,failed", "--user", "bob")
     queries = [asked.path.partition("?")[2] for asked in gateway.asked("GET", RESERVATIONS)]
     assert queries == ["page_size=200", "page_size=200&state=expired&state=failed&user_id=user_bob"]
-    refused = wavepool("reservations", "--status", "pending")
-    assert (refused.status, "'pending' is none of queued, " in refused.err) == (2, True)
+    refused = wavepool("reservations", "--status", "soon")
+    assert (refused.status, "'soon' is none of pending, queued, " in refused.err) == (2, True)
 
 
 @pytest.mark.parametrize("text", [ID, "training", "01KB9X2F0", "res_01kb9x2f0", ""])
@@ -224,7 +261,7 @@ def test_cancel_all_ends_all_of_mine_if_a_script_says_yes(gateway: ScriptedGatew
     assert gateway.asked("POST", f"{ONE}/cancel") == []
     ended = wavepool("cancel", "--all", "--yes", "--json")
     assert [one["id"] for one in ended.json] == [ID, OTHER_ID]
-    query = "page_size=200&state=queued&state=preparing&state=active&user_id=user_ada"
+    query = "page_size=200&state=pending&state=queued&state=preparing&state=active&user_id=user_ada"
     assert gateway.asked("GET", RESERVATIONS)[-1].path == f"{RESERVATIONS}?{query}"
     assert wavepool("cancel", "--all", ID).status == 2
     listed(gateway)
@@ -237,7 +274,7 @@ def test_avail_shows_what_is_free_and_the_waits(gateway: ScriptedGateway) -> Non
     found = [{"gpu_type": "MI300X", "free_gpus": 5, "waits": waits, "price_per_gpu_hour": 1.99}]
     gateway.on("GET", AVAILABILITY, Answer({"gpu_types": found}))
     cells = wavepool("avail", "-t", "mi300x").out.splitlines()[1].split()
-    assert cells == ["MI300X", "5", "0", "0", "0", "0", "$1.99", "now", "-", "-", "1", "min"]
+    assert cells == ["MI300X", "5", "0", "0", "0", "0", "$1.99", "now", "-", "-", "1", "min", "-"]
     assert gateway.asked("GET", AVAILABILITY)[0].path.endswith("?gpu_type=mi300x")
     assert wavepool("avail", "--json").json == found
 
@@ -292,10 +329,15 @@ def test_connect_has_the_exit_status_of_ssh_and_passes_a_command_on(
 
 
 @pytest.mark.parametrize(
-    ("state", "words"), [("queued", "it starts likely in 1 min 30 s"), ("expired", "another with")]
+    ("state", "words"),
+    [
+        ("queued", "it starts likely in 1 min 30 s"),
+        ("pending", "it starts at 2096-11-26"),
+        ("expired", "another with"),
+    ],
 )
 def test_nobody_connects_to_one_that_is_not_active(gateway: ScriptedGateway, state: str, words: str) -> None:
-    gateway.only("GET", ONE, Answer({**QUEUED, "state": state}))
+    gateway.only("GET", ONE, Answer({**QUEUED, "state": state, "start_time": "2096-11-26T12:00:00Z"}))
     run = wavepool("connect", ID)
     assert (run.status, words in run.err) == (2, True)
 

@@ -44,6 +44,8 @@ class ScriptedPool(vmpool_pb2_grpc.VmPoolServiceServicer):
         self.start_kind = vmpool_pb2.START_KIND_WARM_REUSE
         self.acquired = asyncio.Event()
         self.longest_lease = timedelta(days=7)
+        self.max_machines = 0
+        self.gpus_per_machine = 1
         self.release_refusal: grpc.StatusCode | None = None
         self.releases_refused = 0
 
@@ -193,6 +195,14 @@ class ScriptedPool(vmpool_pb2_grpc.VmPoolServiceServicer):
             if (reason := self.blocked_by_gpu_type.get(demand.gpu_type, self.blocked_reason))
         ]
         return vmpool_pb2.ReportDemandResponse(blocked_reason=self.blocked_reason, blocked_demands=blocked)
+
+    async def GetPoolMetrics(
+        self, request: vmpool_pb2.GetPoolMetricsRequest, context: Any
+    ) -> vmpool_pb2.GetPoolMetricsResponse:
+        del request, context
+        return vmpool_pb2.GetPoolMetricsResponse(
+            max_machines=self.max_machines, gpus_per_machine=[self.gpus_per_machine]
+        )
 
     async def WatchMachines(
         self, request: vmpool_pb2.WatchMachinesRequest, context: Any

@@ -7,14 +7,14 @@ import os
 import signal
 import sys
 from contextlib import asynccontextmanager
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 import grpc
 import orjson
 import pytest
 from sqlalchemy import text, update
-from wavepool.scheduler.v1 import scheduler_pb2, scheduler_pb2_grpc
+from wavepool.scheduler.v1 import reservations_pb2, scheduler_pb2, scheduler_pb2_grpc
 
 from servicekit.db.database import Database, migrate
 from servicekit.db.leader_lease import LeaderLease, LeadershipLostError, leader_leases
@@ -153,6 +153,26 @@ async def test_a_leader_that_stops_hands_its_runs_over_at_once(first: Cluster) -
 
 
 @ON_POSTGRES
+async def test_a_reservation_that_starts_later_is_kept_by_the_next_leader_and_starts_once(first: Cluster) -> None:
+    await first.start()
+    lead = timedelta(seconds=1)
+    async with another(first, dated_lead=lead) as follower:
+        start = datetime.now(UTC).replace(microsecond=0) + timedelta(hours=1)
+        later = datetime.now(UTC).replace(microsecond=0) + timedelta(seconds=4)
+        made = await follower.reserve("later", start_time=start)
+        soon = await follower.reserve("soon", start_time=later, duration={"seconds": 600})
+        assert made.state == soon.state == reservations_pb2.RESERVATION_STATE_PENDING
+        await first.stop()
+        assert follower.scheduler
+        dated = follower.scheduler.dated
+        await until(lambda: dated.is_loaded)
+        with pytest.raises(grpc.aio.AioRpcError, match="nearest start"):
+            await follower.reserve("overlap", start_time=start + timedelta(minutes=5))
+        await follower.reservation_events(soon.reservation_id, "active")
+        assert (await follower.reservation(soon.reservation_id)).active_time.ToDatetime(UTC) >= later
+        assert len(follower.pool.granted) == 1
+
+
 async def test_a_follower_gets_the_leaders_events_at_once_without_polling(first: Cluster) -> None:
     gate = asyncio.Event()
     first.executor.script = (compiling(), gate, *PASSING[1:])

@@ -264,7 +264,14 @@ async def test_metrics_sum_the_pool_up(bench: Bench, stub: VmPoolServiceAsyncStu
     await stub.AcquireLease(acquire(attempt=7))
     metrics = await stub.GetPoolMetrics(pb.GetPoolMetricsRequest())
     assert metrics == pb.GetPoolMetricsResponse(
-        total_machines=1, active_machines=1, busy_machines=1, warm_reuses=3, idle_seconds=30, cost_micros=50_000_000
+        total_machines=1,
+        active_machines=1,
+        busy_machines=1,
+        warm_reuses=3,
+        idle_seconds=30,
+        cost_micros=50_000_000,
+        max_machines=bench.settings.most_machines(),
+        gpus_per_machine=bench.settings.gpus_per_machine,
     )
     assert (await stub.GetMachine(pb.GetMachineRequest(machine_id=machine.machine_id))).machine.jobs_run == 2
 

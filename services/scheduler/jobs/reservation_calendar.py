@@ -1,0 +1,285 @@
+"""Whether reservations that start later fit on the machines, beside each other and what runs; pure.
+
+A reservation takes a number of GPUs of one machine for a half-open time [begin, end): one may begin at the instant at
+which another one ends. Reservations that wait have no machine yet, so all that overlap are given machines together: a
+new one fits if there is any way to place it and the others. Looked at in the order in which they begin, they fit on a
+machine as long as enough of its GPUs are free at each begin, and which of the free ones does not matter.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from datetime import datetime
+
+MOST_TRIES = 5_000
+"""Placements that are tried before a reservation counts as one that does not fit; few are needed in practice."""
+
+
+class Booking(NamedTuple):
+    """GPUs of one machine, for the time from `begin` until just before `end`."""
+
+    booking_id: str
+    gpus: int
+    begin: datetime
+    end: datetime
+
+    def overlaps(self, begin: datetime, end: datetime) -> bool:
+        """True if it has an instant of [begin, end)."""
+        return self.begin < end and begin < self.end
+
+    def moved_to(self, begin: datetime) -> Booking:
+        """The same time from another instant on."""
+        return self._replace(begin=begin, end=begin + (self.end - self.begin))
+
+
+class Use(NamedTuple):
+    """A GPU that is in use now, and until when at the latest."""
+
+    user_id: str
+    """The job or reservation that uses it."""
+    gpu: int
+    end: datetime
+
+
+@dataclass(frozen=True)
+class CalendarMachine:
+    """A machine that is there, or that the pool can start, and what runs there."""
+
+    machine_id: str
+    gpus: int
+    uses: tuple[Use, ...] = ()
+    is_known: bool = True
+    """False for one that the pool has yet to start."""
+
+    @cached_property
+    def busy_until(self) -> Mapping[int, datetime]:
+        """When each GPU that is in use is free at the latest."""
+        found: dict[int, datetime] = {}
+        for use in self.uses:
+            found[use.gpu] = max(use.end, found.get(use.gpu, use.end))
+        return found
+
+    def busy_at(self, instant: datetime) -> int:
+        """How many of its GPUs are still in use then, as far as is known now."""
+        return sum(until > instant for until in self.busy_until.values())
+
+
+class Seat(NamedTuple):
+    """The GPUs that a booking is to get, and from when on at the latest."""
+
+    booking_id: str
+    machine_id: str
+    gpus: tuple[int, ...]
+    begin: datetime
+    """The begin of the booking; later if there is no room for it by then."""
+
+
+@dataclass(frozen=True)
+class Calendar:
+    """The machines of one GPU type, and the reservations of it that have yet to start, the first to be made first."""
+
+    machines: Sequence[CalendarMachine]
+    bookings: Sequence[Booking] = ()
+    most_gpus: int | None = None
+    """All bookings together have so many GPUs at most, at any instant; None for no such limit."""
+    soon: datetime | None = None
+    """Those that begin later go to machines that the pool has yet to start, if they can: what is there is free for
+    others until then. None: all go to those that are there, if they can."""
+
+    def fits(self, asked: Booking) -> bool:
+        """True if all can be honoured with this one."""
+        others = _linked(asked, self.bookings)
+        return self._is_within_most(asked) and _placed(self.machines, [*others, asked]) is not None
+
+    def nearest_start(self, asked: Booking, latest: datetime) -> datetime | None:
+        """The first instant from its begin to `latest` at which it fits; None if there is none."""
+        # What keeps it out can only go away at the end of something.
+        ends = {one.end for one in self.bookings} | {use.end for machine in self.machines for use in machine.uses}
+        tried = [asked.begin, *sorted(end for end in ends if asked.begin < end)]
+        return next((begin for begin in tried if begin <= latest and self.fits(asked.moved_to(begin))), None)
+
+    def in_the_way(self, asked: Booking) -> list[str]:
+        """The bookings and the users of GPUs that overlap it, the first to begin first."""
+        using = {use.user_id: None for machine in self.machines for use in machine.uses if use.end > asked.begin}
+        booked = sorted((one for one in self.bookings if one.overlaps(asked.begin, asked.end)), key=_by_begin)
+        return [*using, *(one.booking_id for one in booked)]
+
+    def free_gpus(self, asked: Booking) -> int:
+        """GPUs that nobody has at any instant of its time, on all machines together."""
+        instants = [asked.begin, *(one.begin for one in self.bookings if asked.begin < one.begin < asked.end)]
+        return max(0, min(map(self._free_at, instants)))
+
+    def longest_end(self, user_id: str, wanted: datetime) -> datetime:
+        """The last end, until `wanted`, that a running job or reservation may have; that of now if it may not go on.
+
+        What cannot be honoured anyway, because a machine was lost, keeps nobody from going on.
+        """
+        now_has = [use.end for machine in self.machines for use in machine.uses if use.user_id == user_id]
+        present = max(now_has, default=wanted)
+        honoured = {seat.booking_id for seat in self.seats() if seat.begin == self._begin_of(seat.booking_id)}
+        bookings = [one for one in self.bookings if one.booking_id in honoured]
+        # More time can only be too much from the begin of a booking on.
+        ends = sorted({wanted, *(one.begin for one in bookings if present < one.begin < wanted)}, reverse=True)
+        for end in ends:
+            machines = [_prolonged(machine, user_id, end) for machine in self.machines]
+            if _placed(machines, bookings) is not None:
+                return max(end, present)
+        return present
+
+    def seats(self, preferred: Mapping[str, str] | None = None) -> list[Seat]:
+        """The GPUs of all bookings, those that begin first first; `preferred` has the machines that they had before.
+
+        Those that cannot be honoured, because machines were lost, have the first GPUs that are free after the others.
+        """
+        chosen = self._placed(self.bookings, preferred or {})
+        bookings = list(self.bookings)
+        if chosen is None:
+            bookings, chosen = self._as_possible(preferred or {})
+        by_machine: defaultdict[str, list[Booking]] = defaultdict(list)
+        for one in bookings:
+            if one.booking_id in chosen:
+                by_machine[chosen[one.booking_id]].append(one)
+        machines = {machine.machine_id: machine for machine in self.machines}
+        found = [seat for name, those in by_machine.items() for seat in _seated(machines[name], those)]
+        return sorted(found, key=lambda seat: (seat.begin, seat.booking_id))
+
+    def _as_possible(self, preferred: Mapping[str, str]) -> tuple[list[Booking], dict[str, str]]:
+        """The bookings, some of them later, with their machines; none for those that are too large for all."""
+        kept: list[Booking] = []
+        chosen: dict[str, str] = {}
+        late: list[Booking] = []
+        for one in sorted(self.bookings, key=_by_begin):
+            found = self._placed([*kept, one], {**preferred, **chosen})
+            if found is None:
+                late.append(one)
+            else:
+                kept.append(one)
+                chosen = found
+        for one in late:
+            there = replace(self, bookings=kept, most_gpus=None)
+            latest = max([one.begin, *(other.end for other in kept), *self._ends()])
+            begin = there.nearest_start(one, latest)
+            if begin is not None:
+                kept.append(one.moved_to(begin))
+                chosen = self._placed(kept, {**preferred, **chosen}) or chosen
+        return kept, chosen
+
+    def _placed(self, bookings: Iterable[Booking], preferred: Mapping[str, str]) -> dict[str, str] | None:
+        return _placed(self.machines, bookings, preferred, self.soon)
+
+    def _ends(self) -> list[datetime]:
+        return [use.end for machine in self.machines for use in machine.uses]
+
+    def _begin_of(self, booking_id: str) -> datetime | None:
+        return next((one.begin for one in self.bookings if one.booking_id == booking_id), None)
+
+    def _free_at(self, instant: datetime) -> int:
+        in_use = sum(machine.busy_at(instant) for machine in self.machines)
+        booked = sum(one.gpus for one in self.bookings if one.begin <= instant < one.end)
+        return sum(machine.gpus for machine in self.machines) - in_use - booked
+
+    def _is_within_most(self, asked: Booking) -> bool:
+        if self.most_gpus is None:
+            return True
+        instants = [asked.begin, *(one.begin for one in self.bookings if asked.begin < one.begin < asked.end)]
+        booked = max(sum(one.gpus for one in self.bookings if one.begin <= at < one.end) for at in instants)
+        return booked + asked.gpus <= self.most_gpus
+
+
+def _by_begin(one: Booking) -> tuple[datetime, int, str]:
+    """The larger of two that begin together first: small ones find room where large ones do not."""
+    return one.begin, -one.gpus, one.booking_id
+
+
+def _linked(asked: Booking, bookings: Iterable[Booking]) -> list[Booking]:
+    """Those that overlap it, or one that does, and so on: where the others go has no say in where it may."""
+    found: list[Booking] = []
+    left: list[Booking] = list(bookings)
+    begin, end = asked.begin, asked.end
+    while True:
+        near: list[Booking] = [one for one in left if one.overlaps(begin, end)]
+        if not near:
+            return found
+        found += near
+        left = [one for one in left if one not in near]
+        begin, end = min(begin, *(one.begin for one in near)), max(end, *(one.end for one in near))
+    return found
+
+
+def _prolonged(machine: CalendarMachine, user_id: str, end: datetime) -> CalendarMachine:
+    uses = tuple(use._replace(end=max(use.end, end)) if use.user_id == user_id else use for use in machine.uses)
+    return replace(machine, uses=uses)
+
+
+def _placed(
+    machines: Sequence[CalendarMachine],
+    bookings: Iterable[Booking],
+    preferred: Mapping[str, str] | None = None,
+    soon: datetime | None = None,
+) -> dict[str, str] | None:
+    """A machine for each booking so that all fit; None if none was found."""
+    return _Search(machines, sorted(bookings, key=_by_begin), preferred or {}, soon).run()
+
+
+class _Search:
+    """Tries the machines for one booking after the other, and goes back to another one if a later booking has none."""
+
+    def __init__(
+        self,
+        machines: Sequence[CalendarMachine],
+        in_order: Sequence[Booking],
+        preferred: Mapping[str, str],
+        soon: datetime | None,
+    ) -> None:
+        self._machines = machines
+        self._soon = soon
+        self._in_order = in_order
+        self._preferred = preferred
+        self._on: dict[str, list[Booking]] = {machine.machine_id: [] for machine in machines}
+        self._tries = 0
+
+    def run(self) -> dict[str, str] | None:
+        # Not recursive: there may be more bookings than Python has frames for.
+        choices: list[list[CalendarMachine]] = []
+        while len(choices) < len(self._in_order):
+            choices.append(self._able(self._in_order[len(choices)]))
+            while choices and not choices[-1]:
+                choices.pop()
+                if choices:
+                    self._on[choices[-1].pop(0).machine_id].pop()
+            if not choices or self._tries > MOST_TRIES:
+                return None
+            self._tries += 1
+            self._on[choices[-1][0].machine_id].append(self._in_order[len(choices) - 1])
+        return {one.booking_id: name for name, those in self._on.items() for one in those}
+
+    def _able(self, booking: Booking) -> list[CalendarMachine]:
+        """The machines with room, one of those that do not differ, in the order in which they are tried."""
+        found: dict[object, CalendarMachine] = {}
+        wanted = self._preferred.get(booking.booking_id)
+        is_far = self._soon is not None and booking.begin > self._soon
+        for machine in sorted(self._machines, key=lambda one: (one.machine_id != wanted, one.is_known == is_far)):
+            later = sorted((one.end, one.gpus) for one in self._on[machine.machine_id] if one.end > booking.begin)
+            in_use = sorted(until for until in machine.busy_until.values() if until > booking.begin)
+            if machine.gpus - len(in_use) - sum(gpus for _, gpus in later) >= booking.gpus:
+                found.setdefault((machine.gpus, tuple(later), tuple(in_use)), machine)
+        return list(found.values())
+
+
+def _seated(machine: CalendarMachine, bookings: Iterable[Booking]) -> list[Seat]:
+    """Gives bookings that fit on a machine their GPUs: those that were used last, so that others stay free for long."""
+    free_from: dict[int, datetime] = dict(machine.busy_until)
+    seats: list[Seat] = []
+    for one in sorted(bookings, key=_by_begin):
+        able = [gpu for gpu in range(machine.gpus) if gpu not in free_from or free_from[gpu] <= one.begin]
+        used = sorted((gpu for gpu in able if gpu in free_from), key=lambda gpu: (free_from[gpu], -gpu), reverse=True)
+        gpus = [*used, *(gpu for gpu in able if gpu not in free_from)][: one.gpus]
+        free_from |= dict.fromkeys(gpus, one.end)
+        seats.append(Seat(one.booking_id, machine.machine_id, tuple(sorted(gpus)), one.begin))
+    return seats

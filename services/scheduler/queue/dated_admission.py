@@ -1,0 +1,73 @@
+"""Admits reservations that start later, and more time for those that run, if all that was promised can be honoured."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from servicekit.logging import get_logger
+from services.scheduler.jobs.dated_limits import (
+    START_FIELD,
+    above_dated_limits,
+    conflict_text,
+    extension_conflict_text,
+)
+from services.scheduler.jobs.errors import CalendarConflictError, CalendarUnreadyError, TooMuchReservedError
+from services.scheduler.peers.pool import PoolError
+
+if TYPE_CHECKING:
+    from datetime import timedelta
+
+    from services.scheduler.jobs.dated_limits import DatedLimits
+    from services.scheduler.jobs.job import Job
+    from services.scheduler.peers.pool import Pool
+    from services.scheduler.queue.dated_book import DatedBook
+
+log = get_logger(__name__)
+
+
+class DatedAdmission:
+    """Looks at the calendar, with the machines that the pool may start."""
+
+    def __init__(self, pool: Pool, dated: DatedBook, limits: DatedLimits) -> None:
+        self._pool = pool
+        self._dated = dated
+        self.limits = limits
+
+    async def admit(self, job: Job) -> None:
+        """Keeps the GPUs for a new reservation, from now on.
+
+        Raises TooMuchReservedError, CalendarConflictError, CalendarUnreadyError.
+        """
+        await self._learn_limits()
+        if why := above_dated_limits(job, self._dated.jobs(), self.limits):
+            raise TooMuchReservedError(f"{why[0].upper()}{why[1:]}.")
+        self._check_fits(job)
+        self._dated.put(job)
+
+    async def check(self, job: Job) -> None:
+        """Raises CalendarConflictError if it cannot be honoured, and CalendarUnreadyError if that is not known yet."""
+        await self._learn_limits()
+        self._check_fits(job)
+
+    def check_extension(self, job: Job, more: timedelta) -> None:
+        """Raises CalendarConflictError if somebody is to have the GPUs of a running reservation by then."""
+        longest = self._dated.longest_extension(job, more)
+        if longest < more:
+            raise CalendarConflictError("duration", extension_conflict_text(more, longest))
+
+    async def _learn_limits(self) -> None:
+        try:
+            self._dated.limits = await self._pool.limits()
+        except PoolError as error:
+            # The machines that are there count in any case.
+            log.warning("the pool's limits are not known now", extra={"reason": str(error)})
+
+    def _check_fits(self, job: Job) -> None:
+        if not self._dated.is_loaded:
+            raise CalendarUnreadyError
+        asked, calendar = self._dated.booking(job), self._dated.calendar(job.spec.gpu_type)
+        if calendar.fits(asked):
+            return
+        names, others = self._dated.names_of(calendar.in_the_way(asked), job.account_id)
+        last = job.create_time + self.limits.most_ahead
+        raise CalendarConflictError(START_FIELD, conflict_text(asked, calendar, names, others, last))

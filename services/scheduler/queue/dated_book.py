@@ -1,0 +1,282 @@
+"""The reservations that start later, and what is kept free for them on the machines as this scheduler knows them.
+
+They are read from the rows at start, as waiting jobs are. Nothing here is stored: it follows from rows, machines and
+what runs there. All that wants GPUs asks here first: a reservation for later, more time for one that runs, and each
+job before it starts, whose end says if it may have GPUs that somebody is to have.
+"""
+
+from __future__ import annotations
+
+import math
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from services.scheduler.fairness.situation import Dated, Hold
+from services.scheduler.jobs.reservation import GRACE
+from services.scheduler.jobs.reservation_calendar import Booking, Calendar, CalendarMachine, Seat, Use
+from services.scheduler.jobs.spec import Placement
+from services.scheduler.peers.pool import PoolLimits
+from services.scheduler.queue.placement import MachineStage
+from services.scheduler.queue.running import slots_by_machine
+from vocabulary.slots import EIGHTHS_PER_GPU, Slot
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Generator, Iterable
+    from datetime import datetime
+
+    from servicekit.clock import Clock
+    from services.scheduler.jobs.job import Job
+    from services.scheduler.queue.inventory import Inventory
+    from services.scheduler.queue.running import RunningJobs
+    from services.scheduler.queue.waiting import WaitingJobs
+
+USUAL_PREPARING = timedelta(minutes=1)
+"""Time between the GPUs of a reservation and the begin of its own time, as far as others count on its end."""
+SOON = timedelta(minutes=30)
+"""Those that begin later count on machines that the pool has yet to start, rather than keep one that is there."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A reservation that has GPUs, or is to have them, from `begin` until just before `end`."""
+
+    job: Job
+    begin: datetime
+    end: datetime
+    machine_id: str
+    """Empty if the machine has yet to be started."""
+    is_late: bool = False
+    """True if there will be no GPUs for it at its begin, as far as is known now."""
+
+
+class DatedBook:
+    """Dated reservations that have no machine yet; `share` of the GPUs is the most that they may have together."""
+
+    def __init__(
+        self,
+        waiting: WaitingJobs,
+        running: RunningJobs,
+        inventory: Inventory,
+        clock: Clock,
+        longest_run: timedelta,
+        share: float = 1.0,
+    ) -> None:
+        self._waiting = waiting
+        self._running = running
+        self._inventory = inventory
+        self._clock = clock
+        self._longest_run = longest_run
+        self._share = share
+        self._pending: dict[str, Job] = {}
+        self._starting: dict[str, tuple[Job, Placement]] = {}
+        self._prolonged: dict[str, datetime] = {}
+        self._machines: dict[str, str] = {}
+        self.limits = PoolLimits()
+        self.is_loaded = False
+        """True once all rows have been read: before that, nothing is promised and nothing starts."""
+
+    def put(self, job: Job) -> None:
+        """Adds a reservation that starts later, or updates it."""
+        self._pending[job.job_id] = job
+
+    def remove(self, job_id: str) -> None:
+        """Removes a reservation that is due or over; one that is not here changes nothing."""
+        self._pending.pop(job_id, None)
+
+    def get(self, job_id: str) -> Job | None:
+        """The reservation, if its start is far off or it is being made."""
+        return self._pending.get(job_id)
+
+    def pending(self) -> Collection[Job]:
+        """Those whose start is far off, and those that are being made."""
+        return self._pending.values()
+
+    def jobs(self) -> list[Job]:
+        """All that have no machine yet."""
+        return [*self._pending.values(), *self._waiting.dated.values()]
+
+    @contextmanager
+    def starting(self, job: Job, placement: Placement | None) -> Generator[None]:
+        """Counts these slots as the job's, while the pool is asked for them."""
+        if placement is None:
+            yield
+            return
+        self._starting[job.job_id] = (job, placement)
+        try:
+            yield
+        finally:
+            del self._starting[job.job_id]
+
+    @contextmanager
+    def prolonging(self, job_id: str, more: timedelta) -> Generator[None]:
+        """Counts so much more time as a running reservation's, while it is being given that."""
+        job = self._running_job(job_id)
+        if job is None or job_id in self._prolonged:
+            yield
+            return
+        self._prolonged[job_id] = self._end_of(job) + more
+        try:
+            yield
+        finally:
+            del self._prolonged[job_id]
+
+    def calendar(self, gpu_type: str) -> Calendar:
+        """The calendar of a GPU type."""
+        machines = self._calendar_machines(gpu_type)
+        gpus = sum(machine.gpus for machine in machines)
+        bookings = [self.booking(job) for job in self.jobs() if job.spec.gpu_type == gpu_type]
+        soon = self._clock.now() + SOON
+        return Calendar(machines, [one for one in bookings if one.begin < one.end], math.ceil(self._share * gpus), soon)
+
+    def booking(self, job: Job) -> Booking:
+        """The time of a dated reservation that has no machine yet; one that is late takes what is left of its time."""
+        reservation = job.reserved
+        begin = reservation.start_time or job.create_time
+        end = begin + reservation.total
+        return Booking(job.job_id, job.spec.resources.gpus, max(begin, self._clock.now()), end)
+
+    def seats(self, gpu_type: str) -> list[Seat]:
+        """The GPUs that each of them is to get."""
+        if not any(job.spec.gpu_type == gpu_type for job in self.jobs()):
+            return []
+        seats = self.calendar(gpu_type).seats(self._machines)
+        present = {job.job_id for job in self.jobs() if job.spec.gpu_type != gpu_type}
+        others = {job_id: name for job_id, name in self._machines.items() if job_id in present}
+        self._machines = others | {one.booking_id: one.machine_id for one in seats if self._is_known(one)}
+        return seats
+
+    def _is_known(self, seat: Seat) -> bool:
+        """True if the machine is there, and not one that the pool has yet to start."""
+        return any(offer.machine_id == seat.machine_id for offer in self._inventory.offers())
+
+    def kept(self, gpu_type: str) -> list[Dated]:
+        """What is kept of machines that are there, each GPU for the first reservation that is to have it."""
+        queues = {job.job_id: job.spec.queue for job in self.jobs()}
+        first: set[tuple[str, int]] = set()
+        found: list[Dated] = []
+        for seat in self.seats(gpu_type):
+            own = {(seat.machine_id, gpu) for gpu in seat.gpus} - first
+            first |= own
+            if own and self._is_known(seat):
+                slots = tuple(Slot(gpu, 0, EIGHTHS_PER_GPU) for _, gpu in sorted(own))
+                found.append(Dated(seat.booking_id, queues[seat.booking_id], Hold(seat.machine_id, seat.begin, slots)))
+        return found
+
+    def placement(self, job: Job) -> Placement | None:
+        """Where a reservation that is due starts now; None if its GPUs are not free yet.
+
+        Its own seat comes first, then GPUs that nobody else is to have before it ends.
+        """
+        gpu_type, end = job.spec.gpu_type, self.booking(job).end
+        seats = self.seats(gpu_type)
+        own = next((seat for seat in seats if seat.booking_id == job.job_id), None)
+        held = slots_by_machine(self._running.jobs())
+        for _, there in self._starting.values():
+            held[there.machine_id] += there.slots
+        offers = [one for one in self._inventory.offers() if one.gpu_type == gpu_type]
+        for offer in sorted(offers, key=lambda offer: own is None or offer.machine_id != own.machine_id):
+            if offer.stage is not MachineStage.READY or not offer.is_for(job.own_job_id, self._waiting):
+                continue
+            is_own = own is not None and own.machine_id == offer.machine_id
+            earlier = {
+                gpu
+                for seat in seats
+                if seat.machine_id == offer.machine_id and seat is not own
+                for gpu in seat.gpus
+                if seat.begin < end and (not is_own or own is None or gpu not in own.gpus or seat.begin <= own.begin)
+            }
+            away = [Slot(gpu, 0, EIGHTHS_PER_GPU) for gpu in earlier]
+            seat_only = [
+                Slot(gpu, 0, EIGHTHS_PER_GPU)
+                for gpu in range(len(offer.free_masks))
+                if own is not None and is_own and gpu not in own.gpus
+            ]
+            for others in ([*away, *seat_only], away):
+                if slots := offer.slots_for(job.spec.resources, [*held[offer.machine_id], *others]):
+                    return Placement(offer.machine_id, slots)
+        return None
+
+    def may_take_any(self, job: Job) -> bool:
+        """True if a job that starts now on any machine of its type is over before any of them begins."""
+        end = self._clock.now() + self.longest_use(job)
+        ahead = (self.booking(one).begin for one in self.jobs() if one.spec.gpu_type in job.spec.gpu_types)
+        return all(end <= begin for begin in ahead)
+
+    def longest_use(self, job: Job) -> timedelta:
+        """For how long a job has its GPUs if it starts now, as far as others count on its end."""
+        return job.spec.longest_run(self._longest_run) + (USUAL_PREPARING if job.reservation else timedelta(0))
+
+    def longest_extension(self, job: Job, wanted: timedelta) -> timedelta:
+        """How much more time a running reservation may have, until `wanted`, before somebody else needs its GPUs."""
+        present = self._running_job(job.job_id)
+        if present is None:
+            return wanted
+        end = self._end_of(present)
+        calendar = self.calendar(present.machine_gpu_type or present.spec.gpu_type)
+        return calendar.longest_end(job.job_id, end + wanted) - end
+
+    def names_of(self, ids: Iterable[str], account_id: str) -> tuple[list[str], int]:
+        """What an account may read of these jobs and reservations: those of its own, and the number of the others."""
+        known = {job.job_id: job for job in [*self.jobs(), *self._running.jobs()]}
+        own = [known[one] for one in ids if one in known and known[one].account_id == account_id]
+        texts = [f"{job.job_id} ({job.reservation.name})" if job.reservation else job.job_id for job in own]
+        return texts, len([one for one in ids if one in known]) - len(own)
+
+    def entries(self, gpu_type: str) -> list[Entry]:
+        """The reservations of a type that have GPUs, or are to have them."""
+        having = [
+            Entry(job, job.start_time or job.create_time, self._end_of(job), job.machine_id)
+            for job in self._running.jobs()
+            if job.reservation and job.machine_gpu_type == gpu_type
+        ]
+        seats = {seat.booking_id: seat for seat in self.seats(gpu_type)}
+        for job in self.jobs():
+            if job.spec.gpu_type != gpu_type or not job.hold_id:
+                continue
+            begin, seat = job.reserved.start_time or job.create_time, seats.get(job.job_id)
+            known = seat.machine_id if seat and self._is_known(seat) else ""
+            is_late = seat is None or seat.begin > max(begin, self._clock.now())
+            having.append(Entry(job, begin, begin + job.reserved.total, known, is_late=is_late))
+        return having
+
+    def _running_job(self, job_id: str) -> Job | None:
+        return next((job for job in self._running.jobs() if job.job_id == job_id), None)
+
+    def _calendar_machines(self, gpu_type: str) -> list[CalendarMachine]:
+        """Those that are there, the oldest first, and those that the pool could start beside them."""
+        users = [(job, job.machine_id, job.lease.slots) for job in self._running.jobs() if job.lease]
+        users += [(job, there.machine_id, there.slots) for job, there in self._starting.values()]
+        offers = sorted(self._inventory.offers(), key=lambda offer: (offer.create_time, offer.machine_id))
+        found = [
+            CalendarMachine(
+                offer.machine_id,
+                self._inventory.gpus(offer.machine_id),
+                tuple(
+                    Use(job.job_id, slot.gpu, self._end_of(job))
+                    for job, machine_id, slots in users
+                    if machine_id == offer.machine_id
+                    for slot in slots
+                ),
+            )
+            for offer in offers
+            if offer.gpu_type == gpu_type and offer.stage is not MachineStage.CLOSED and offer.is_for("", self._waiting)
+        ]
+        more = max(0, self.limits.machines - len(offers))
+        new = (CalendarMachine(f"new machine {number}", self.limits.gpus, is_known=False) for number in range(more))
+        return [*found, *new]
+
+    def _end_of(self, job: Job) -> datetime:
+        """The end of what runs, as others count on it: a dated one ends on time, and its grace is not its own."""
+        now = self._clock.now()
+        start, reservation = job.start_time or now, job.reservation
+        if reservation is None:
+            end = start + job.longest_run(self._longest_run)
+        elif reservation.start_time:
+            end = reservation.end_if_opened(now)
+        elif reservation.expire_time:
+            end = reservation.expire_time + GRACE
+        else:
+            end = max(start + USUAL_PREPARING, now) + reservation.total + GRACE
+        return max(end, now, self._prolonged.get(job.job_id, end))
