@@ -85,6 +85,14 @@ class SessionServicer(session_pb2_grpc.SessionServiceServicer):
         session.close(grace, session_pb2.SESSION_END_REASON_CLOSED)
         return session_pb2.CloseSessionResponse()
 
+    async def SnapshotHome(
+        self, request: session_pb2.SnapshotHomeRequest, context: Context
+    ) -> session_pb2.SnapshotHomeResponse:
+        """Take a snapshot of a session's disk."""
+        self._check_token(request.fencing_token, context)
+        session = self.sessions.living(request.session_id, request.fencing_token)
+        return session_pb2.SnapshotHomeResponse(snapshot=await session.snapshot())
+
     def _check_token(self, fencing_token: int, context: Context) -> None:
         caller = self.tokens.caller(context.invocation_metadata() or ())
         if violations := token_violations(fencing_token, caller):
