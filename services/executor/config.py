@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import BeforeValidator, Field, field_validator
 from pydantic_settings import SettingsConfigDict
 
-from servicekit.settings.amounts import mib_of
+from servicekit.settings.amounts import mib_setting
 from servicekit.settings.config import CommaSeparated, ServiceSettings
 from servicekit.settings.sandbox_settings import SandboxSettings
 from services.executor.core.run.installation import default_cache_folder
@@ -40,10 +40,6 @@ _SIGNING_KEY_FILE = "executor-signing-key"
 _Reachable = Annotated[IPv4Network, BeforeValidator(reachable_network)]
 _Denied = Annotated[IPv4Network | IPv6Network, BeforeValidator(denied_network)]
 _FENCE_FILE = "executor-fence.json"
-
-
-def _mib(value: object) -> int:
-    return value if isinstance(value, int) else mib_of(str(value))
 
 
 class CapacityError(ValueError):
@@ -95,9 +91,9 @@ class ExecutorSettings(SandboxSettings, ServiceSettings):
     """Private networks that sessions may reach, such as that of a mirror of packages."""
     session_denies: CommaSeparated[_Denied] = ()
     """Networks that sessions may not reach, besides the private ones and this machine."""
-    session_disk: Annotated[int, BeforeValidator(_mib)] = 100 << 10
+    session_disk: Annotated[int, BeforeValidator(mib_setting)] = 100 << 10
     """MiB of the disk that a session may use for each of its GPUs, given with a unit: `100g`."""
-    session_disk_reserve: Annotated[int, BeforeValidator(_mib)] = 5 << 10
+    session_disk_reserve: Annotated[int, BeforeValidator(mib_setting)] = 5 << 10
     """MiB of the disk that stay free: a session that takes of them is ended."""
     disks: str = ""
     """Where disks of reservations are kept: `folder:/PATH` on storage that lasts; empty: this machine keeps none."""

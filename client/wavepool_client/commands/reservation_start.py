@@ -23,10 +23,10 @@ ENDS = {"EXPIRED": ExitCode.NOT_ACCEPTED, "CANCELLED": ExitCode.NOT_ACCEPTED, "F
 
 
 def wanted_fields(
-    hours: float, gpus: int | None, gpu_type: str, queue: str, fallback_gpu: Sequence[str] | None
+    hours: float, gpus: int | None, gpu_type: str, queue: str, fallback_gpu: Sequence[str] | None, disk: str = ""
 ) -> dict[str, Any]:
     """The fields of a reservation that its quote has too."""
-    optional = {"gpu_type": gpu_type, "queue": queue, "fallback_gpu_types": fallback_gpu}
+    optional = {"gpu_type": gpu_type, "queue": queue, "fallback_gpu_types": fallback_gpu, "disk": disk}
     given = {field: value for field, value in optional.items() if value}
     return {"hours": hours, "gpu_count": gpus or 1, **given}
 

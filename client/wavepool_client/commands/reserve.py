@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from wavepool_client.commands.completion import complete_gpu_type, complete_queue
+from wavepool_client.commands.completion import complete_disk, complete_gpu_type, complete_queue
 from wavepool_client.commands.connect import connect_to
 from wavepool_client.commands.options import (
     EndpointOption,  # noqa: TC001 - typer reads annotations at run time
@@ -26,6 +26,7 @@ from wavepool_client.ssh.keys import keys_for
 from wavepool_client.terminal.output import print_json, results, say
 from wavepool_client.text.reservations import quote_text
 
+NO_DISK = "none"
 FallbackOption = Annotated[
     list[str] | None,
     typer.Option(
@@ -57,6 +58,15 @@ NameOption = Annotated[
 QueueOption = Annotated[
     str, typer.Option("--queue", autocompletion=complete_queue, help="The queue to wait in; default: `default`.")
 ]
+DiskOption = Annotated[
+    str,
+    typer.Option(
+        "--disk",
+        metavar="NAME|none",
+        autocompletion=complete_disk,
+        help="The disk that is the home; default: `none`, a home that is removed at the end.",
+    ),
+]
 KeyOption = Annotated[
     list[Path] | None,
     typer.Option(
@@ -78,6 +88,8 @@ def reserve(  # noqa: PLR0913 - an argument for each option
     name: NameOption = "",
     queue: QueueOption = "",
     fallback_gpu: FallbackOption = None,
+    disk: DiskOption = "",
+    no_persist: Annotated[bool, typer.Option("--no-persist", help="The same as --disk none.")] = False,
     key: KeyOption = None,
     interactive: Annotated[
         bool | None,
@@ -105,7 +117,8 @@ def reserve(  # noqa: PLR0913 - an argument for each option
             gpu_type, gpus, hours = ask_what_to_reserve(client, gpu_type, gpus, hours)
         if hours is None:
             raise InputError("--hours is missing: say how long, such as --hours 0.5")
-        wanted = wanted_fields(hours, gpus, gpu_type, queue, fallback_gpu)
+        disk = disk_of(disk, no_persist=no_persist)
+        wanted = wanted_fields(hours, gpus, gpu_type, queue, fallback_gpu, disk)
         say(quote_text(client.quote(wanted)))
         if asks:
             agree()
@@ -126,6 +139,14 @@ def reserve(  # noqa: PLR0913 - an argument for each option
             return
         connection = client.connection
     raise typer.Exit(connect_to(active, connection, token=token))
+
+
+def disk_of(disk: str, *, no_persist: bool = False) -> str:
+    """The disk that is asked for; empty for none. Raises InputError."""
+    is_none = disk.casefold() in {"", NO_DISK}
+    if no_persist and not is_none:
+        raise InputError(f"--no-persist and --disk {disk} contradict each other; leave one out")
+    return "" if is_none else disk
 
 
 def _tell(reservation: dict[str, Any], *, as_json: bool) -> None:

@@ -120,12 +120,12 @@ class Copy:
         if level > _MOST_LEVELS:
             raise RefusedError(f"more than {_MOST_LEVELS} folders are nested: {_shown(path)}")
         kept = 0
-        for name in sorted(os.listdir(source)):  # noqa: PTH208  of an open folder
+        for name in sorted(os.listdir(source)):
             if level == 0 and _WARNING.fullmatch(name):
                 continue
             with suppress(FileNotFoundError, NotADirectoryError):
                 kept += self._entry(source, target, base, name, f"{path}/{name}" if path else name, level)
-        if base is None or len(os.listdir(base)) != kept:
+        if base is None or len(os.listdir(base)) != kept:  # noqa: PTH208  of an open folder
             self.is_changed = True
         status = os.fstat(source)
         if base is not None and os.fstat(base).st_mode & _MODE != status.st_mode & _MODE and level:

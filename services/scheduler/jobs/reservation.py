@@ -16,7 +16,7 @@ from vocabulary.ssh_keys import Key  # noqa: TC001 - the store resolves the anno
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from wavepool.executor.v1.session_pb2 import SessionEvent
+    from wavepool.executor.v1.session_pb2 import SessionEvent, SessionSnapshot
 
 GRACE = timedelta(seconds=120)
 """Time after the end of a reservation in which its session still lives."""
@@ -72,6 +72,25 @@ class Step:
 
 
 @dataclass(frozen=True)
+class ReservedDisk:
+    """The disk that is a reservation's home. All that was written before `safe_time` is in its last snapshot.
+
+    `fault` is why the last snapshot could not be taken; empty if it was.
+    """
+
+    disk_id: str
+    name: str
+    safe_time: datetime | None = None
+    fault: str = ""
+
+    def after(self, snapshot: SessionSnapshot) -> ReservedDisk:
+        """What it is after a snapshot was taken, or could not be."""
+        if snapshot.fault:
+            return replace(self, fault=snapshot.fault)
+        return replace(self, safe_time=snapshot.begin_time.ToDatetime(UTC), fault="")
+
+
+@dataclass(frozen=True)
 class Reservation:
     """What a reservation has beyond its job. All time that it is used is charged, by the minute."""
 
@@ -94,6 +113,7 @@ class Reservation:
     minutes_charged: int = 0
     end_reason: str = ""
     """Why it is ended before its time, in words for its owner; empty if its owner ends it, or nobody."""
+    disk: ReservedDisk | None = None
 
     @property
     def total(self) -> timedelta:
@@ -167,7 +187,9 @@ class Reservation:
 
     def afresh(self) -> Reservation:
         """Forgets the session of an attempt that was lost before anybody could log in."""
-        return Reservation(self.name, self.keys, self.duration, self.extensions, end_reason=self.end_reason)
+        return Reservation(
+            self.name, self.keys, self.duration, self.extensions, end_reason=self.end_reason, disk=self.disk
+        )
 
     def after(self, event: SessionEvent) -> Reservation:
         """What it is after an event of its session; events that are unknown to us change nothing."""
@@ -190,6 +212,8 @@ class Reservation:
                 changes = {"out_of_memory_kills": event.out_of_memory.killed}
             case "warning":
                 changes = {"is_expiring": self.is_expiring or event.warning.minutes_left == 0}
+            case "snapshot" if self.disk:
+                changes = {"disk": self.disk.after(event.snapshot)}
             case _:
                 pass
         return changes

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 
 from servicekit.clock import new_id
 from servicekit.request_id import current_request_id
+from services.scheduler.jobs.disk import NO_DISK
 from services.scheduler.jobs.errors import TooMuchReservedError
 from services.scheduler.jobs.job import Job
+from services.scheduler.jobs.reservation import ReservedDisk
 from services.scheduler.jobs.reservation_checks import (
     admit_reservation,
     free_name,
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     from services.scheduler.queue.admission import Admission
     from services.scheduler.queue.forecast import Forecast, Standing
     from services.scheduler.queue.queue_book import QueueBook
+    from services.scheduler.store.disk_store import DiskStore
     from services.scheduler.store.job_reader import JobReader
     from submissions.checks import Violations
 
@@ -62,6 +65,7 @@ class ReservationAdmission:
         limits: ReservationLimits,
         longest_wait: timedelta,
         user_limits: UserLimits,
+        disks: DiskStore,
     ) -> None:
         self._admission = admission
         self._reader = reader
@@ -72,6 +76,7 @@ class ReservationAdmission:
         self.limits = limits
         self._longest_wait = longest_wait
         self._user_limits = user_limits
+        self._disks = disks
         self._naming = asyncio.Lock()
 
     async def create(self, request: reservations_pb2.CreateReservationRequest) -> Job:
@@ -85,6 +90,8 @@ class ReservationAdmission:
             await self._check_limits(job, self._user_limits, job.create_time, request.idempotency_key)
             taken = await self._reader.reservation_names(request.account_id, request.user_id)
             named = replace(reservation, name=free_name(reservation.name, taken))
+            if named.disk:
+                await self._disks.take(named.disk.disk_id, job, job.create_time)
             stored, _ = await self._admission.enter(job.changed(reservation=named))
         return stored
 
@@ -124,6 +131,10 @@ class ReservationAdmission:
         asked, now = request.spec, self._clock.now()
         prices = await self._billing.prices_micros_per_hour()
         spec, reservation = admit_reservation(asked, list(prices), self.limits, wrong, needs_keys=needs_keys)
+        if asked.disk not in {"", NO_DISK}:
+            disk = await self._disks.named(request.user_id, asked.disk)
+            reserved = ReservedDisk(disk.disk_id, disk.name, disk.safe_time)
+            reservation = replace(reservation, disk=reserved)
         queue = self._book.taking_jobs(asked.queue)
         await self._admission.check_priority(spec.priority, queue, request)
         # It waits for so long at most: what can no longer end before its deadline is cancelled.

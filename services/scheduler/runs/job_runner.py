@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from services.scheduler.queue.waiting import WaitingJobs
     from services.scheduler.runs.leased_attempt import LeasedAttempt
     from services.scheduler.runs.settler import Settler
+    from services.scheduler.store.disk_store import DiskStore
     from services.scheduler.store.job_store import JobStore
 
 log = get_logger(__name__)
@@ -58,8 +59,10 @@ class JobRunner:
         forecast: Forecast,
         clock: Clock,
         settings: SchedulerSettings,
+        disks: DiskStore,
     ) -> None:
         self._store = store
+        self._disks = disks
         self._peers = peers
         self._clock = clock
         self._settings = settings
@@ -185,8 +188,9 @@ class JobRunner:
             del self._attempts[job.job_id]
 
     def _attempt(self, job: Job, lease: Lease) -> LeasedAttempt:
-        kind = SessionAttempt if job.reservation else Attempt
-        return kind(job, lease, self._store, self._peers, self._clock, self._settings)
+        if job.reservation:
+            return SessionAttempt(job, lease, self._store, self._peers, self._clock, self._settings, self._disks)
+        return Attempt(job, lease, self._store, self._peers, self._clock, self._settings)
 
     async def _lose(self, attempt: LeasedAttempt, lost: AttemptLostError) -> Job:
         metrics.attempts_lost.inc()
