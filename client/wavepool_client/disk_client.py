@@ -14,6 +14,8 @@ from urllib.parse import quote
 from wavepool_client.http.gateway_client import GatewayClient
 
 DISKS = "/api/v1/disks"
+SNAPSHOT_SECONDS = 1000.0
+"""Longer than two snapshots take: one may have to wait for the one before."""
 
 
 class DiskClient(GatewayClient):
@@ -36,6 +38,23 @@ class DiskClient(GatewayClient):
     def delete(self, name: str, user_id: str = "") -> dict[str, Any]:
         """Deletes a disk, whose snapshots are kept for a time."""
         return self._transport.call("DELETE", _path(name), query=_of(user_id))
+
+    def rename(self, name: str, new_name: str, user_id: str = "") -> dict[str, Any]:
+        """Gives a disk another name."""
+        return self._transport.call("PATCH", _path(name), body={"name": new_name}, query=_of(user_id))
+
+    def clone(self, name: str, new_name: str, user_id: str = "") -> dict[str, Any]:
+        """Makes a disk that begins with the last snapshot of another one."""
+        return self._transport.call("POST", f"{_path(name)}/clone", body={"name": new_name}, query=_of(user_id))
+
+    def content(self, name: str, user_id: str = "") -> dict[str, Any]:
+        """The files of a disk's last snapshot."""
+        return self._transport.call("GET", f"{_path(name)}/content", query=_of(user_id))
+
+    def snapshot(self, name: str, user_id: str = "") -> dict[str, Any]:
+        """Takes a snapshot of a disk that an active reservation has; this may take minutes."""
+        path = f"{_path(name)}/snapshot"
+        return self._transport.call("POST", path, query=_of(user_id), timeout_seconds=SNAPSHOT_SECONDS)
 
 
 def _path(name: str) -> str:

@@ -76,6 +76,37 @@ class Disk(BaseModel):
     snapshots: Annotated[list[DiskSnapshot], Field(description="The oldest first.")]
 
 
+class NewName(BaseModel):
+    """A name for a disk."""
+
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"name": "training-2"}]})
+
+    name: DiskName
+
+
+class TakenSnapshot(DiskSnapshot):
+    """A snapshot that was taken on request."""
+
+    is_unchanged: Annotated[bool, Field(description="Nothing had changed: it is the one before.")]
+    skipped: Annotated[int, Field(description="Sockets, pipes and devices, which are left out.")]
+
+
+class DiskFile(BaseModel):
+    """A file or folder."""
+
+    path: Annotated[str, Field(description="From the top of the home; that of a folder ends with `/`.")]
+    size_bytes: int
+    time: datetime | None
+
+
+class DiskContent(BaseModel):
+    """The files of a disk's last snapshot."""
+
+    snapshot: Annotated[DiskSnapshot | None, Field(description="Null if there is none.")]
+    files: list[DiskFile]
+    is_cut: Annotated[bool, Field(description="There are more files than are listed.")]
+
+
 class DiskList(BaseModel):
     """Disks by name, deleted ones last."""
 
@@ -111,4 +142,19 @@ def snapshot_of(snapshot: pb.DiskSnapshot) -> DiskSnapshot:
         files=snapshot.files,
         reason=snapshot.reason,
         seconds=seconds_of(snapshot.duration),
+    )
+
+
+def taken_of(answer: pb.SnapshotDiskResponse) -> TakenSnapshot:
+    """A snapshot that was taken on request."""
+    fields = snapshot_of(answer.snapshot).model_dump()
+    return TakenSnapshot(**fields, is_unchanged=answer.is_unchanged, skipped=answer.skipped)
+
+
+def content_of(answer: pb.GetDiskContentResponse) -> DiskContent:
+    """The files of a disk's last snapshot."""
+    return DiskContent(
+        snapshot=snapshot_of(answer.snapshot) if answer.HasField("snapshot") else None,
+        files=[DiskFile(path=one.path, size_bytes=one.size_bytes, time=instant_of(one.time)) for one in answer.files],
+        is_cut=answer.is_cut,
     )

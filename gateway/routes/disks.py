@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
+import grpc
 from fastapi import APIRouter, Path, Query
 from wavepool.scheduler.v1 import disks_pb2 as pb
 
@@ -11,7 +12,18 @@ from gateway.dependencies import TheAccount, TheGateway, TheSubmitter
 from gateway.http.errors import Problem, ProblemError
 from gateway.http.json_route import JsonRoute
 from gateway.http.route_docs import problems
-from gateway.reservations.disks import Disk, DiskList, DiskRequest, disk_of
+from gateway.http.rpc_status import problem_of_rpc
+from gateway.reservations.disks import (
+    Disk,
+    DiskContent,
+    DiskList,
+    DiskRequest,
+    NewName,
+    TakenSnapshot,
+    content_of,
+    disk_of,
+    taken_of,
+)
 from gateway.routes.identity_calls import call, names_of
 
 if TYPE_CHECKING:
@@ -26,6 +38,9 @@ Owner = Annotated[
     str, Query(max_length=100, description="A user's id, for operators and administrators; left out: you.")
 ]
 FIELD_NAMES = {"size_limit_bytes": "size_gib"}
+NEW_NAME = {"new_name": "name"}
+SNAPSHOT_SECONDS = 1000.0
+"""Longer than two snapshots take: one may have to wait for the one before."""
 
 
 @router.post("", status_code=201, responses=problems(403, 409, 429))
@@ -58,6 +73,40 @@ async def delete(name: DiskName, caller: TheSubmitter, gateway: TheGateway, user
     """Delete a disk. Its snapshots are kept until its `remove_time`."""
     request = pb.DeleteDiskRequest(user_id=_owner(caller, user_id), name=name)
     return await _shown(gateway, (await call(gateway.upstreams.disks.DeleteDisk, request)).disk)
+
+
+@router.patch("/{name}", responses=problems(403, 404, 409))
+async def rename(name: DiskName, body: NewName, caller: TheSubmitter, gateway: TheGateway, user_id: Owner = "") -> Disk:
+    """Give a disk another name."""
+    request = pb.RenameDiskRequest(user_id=_owner(caller, user_id), name=name, new_name=body.name)
+    return await _shown(gateway, (await call(gateway.upstreams.disks.RenameDisk, request, NEW_NAME)).disk)
+
+
+@router.post("/{name}/clone", status_code=201, responses=problems(403, 404, 409, 429))
+async def clone(name: DiskName, body: NewName, caller: TheSubmitter, gateway: TheGateway, user_id: Owner = "") -> Disk:
+    """Make a disk that begins with the last snapshot of this one, which may be in use. Nothing is copied."""
+    request = pb.CloneDiskRequest(user_id=_owner(caller, user_id), name=name, new_name=body.name)
+    return await _shown(gateway, (await call(gateway.upstreams.disks.CloneDisk, request, NEW_NAME)).disk)
+
+
+@router.get("/{name}/content", responses=problems(403, 404))
+async def get_content(name: DiskName, caller: TheAccount, gateway: TheGateway, user_id: Owner = "") -> DiskContent:
+    """List the files of a disk's last snapshot."""
+    request = pb.GetDiskContentRequest(user_id=_owner(caller, user_id), name=name)
+    return content_of(await call(gateway.upstreams.disks.GetDiskContent, request))
+
+
+@router.post("/{name}/snapshot", responses=problems(403, 404, 409))
+async def take_snapshot(
+    name: DiskName, caller: TheSubmitter, gateway: TheGateway, user_id: Owner = ""
+) -> TakenSnapshot:
+    """Take a snapshot of a disk that an active reservation has. It is whole once this answers: perhaps in minutes."""
+    request = pb.SnapshotDiskRequest(user_id=_owner(caller, user_id), name=name)
+    try:
+        answer = await gateway.upstreams.disks.SnapshotDisk(request, timeout=SNAPSHOT_SECONDS)
+    except grpc.aio.AioRpcError as error:
+        raise ProblemError(problem_of_rpc(error)) from error
+    return taken_of(answer)
 
 
 def _owner(caller: Caller, user_id: str) -> str:

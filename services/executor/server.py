@@ -84,6 +84,7 @@ ERROR_MAP: ErrorMap = {
     errors.UnfitError: grpc.StatusCode.ABORTED,
     session_errors.NoSessionsError: grpc.StatusCode.UNIMPLEMENTED,
     session_errors.NoDisksError: grpc.StatusCode.UNIMPLEMENTED,
+    DiskError: grpc.StatusCode.UNAVAILABLE,
     session_errors.NoDiskError: grpc.StatusCode.FAILED_PRECONDITION,
     session_errors.UnknownSessionError: grpc.StatusCode.NOT_FOUND,
     session_errors.SessionConflictError: grpc.StatusCode.ALREADY_EXISTS,

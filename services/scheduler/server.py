@@ -59,6 +59,7 @@ from services.scheduler.queue.situations import Situations
 from services.scheduler.queue.usage_book import UsageBook
 from services.scheduler.queue.waiting import WaitingJobs
 from services.scheduler.runs.canceller import Canceller
+from services.scheduler.runs.disk_snapshots import DiskPruner, DiskSnapshots
 from services.scheduler.runs.dispatcher import Dispatcher
 from services.scheduler.runs.job_runner import JobRunner
 from services.scheduler.runs.machine_follower import MachineFollower
@@ -106,6 +107,9 @@ ONLY_THE_LEADER = frozenset(
         "ReservationService/GetAvailability",
         "DiskService/CreateDisk",
         "DiskService/DeleteDisk",
+        "DiskService/RenameDisk",
+        "DiskService/CloneDisk",
+        "DiskService/SnapshotDisk",
     )
 )
 """The methods that write, and those that need the queue in memory."""
@@ -340,7 +344,9 @@ async def build(  # noqa: PLR0915 - one statement for each part
     )
     callers = Callers(credentials, billing.owner)
     forwarding = ForwardToLeader(ONLY_THE_LEADER, lease, credentials)
-    disk_servicer = DiskServicer(disks, clock, settings.disk_size << 20, settings.deleted_disks_kept)
+    disk_servicer = DiskServicer(
+        disks, DiskSnapshots(runner), clock, settings.disk_size << 20, settings.deleted_disks_kept
+    )
     servicers = Servicers(servicer, rankings, metrics, queues, reservations, disk_servicer)
     server = SchedulerServer(settings, servicers, hub, credentials, callers, forwarding)
     duties: list[tuple[Loop, timedelta, asyncio.Event | None]] = [
@@ -350,6 +356,7 @@ async def build(  # noqa: PLR0915 - one statement for each part
         (dispatcher, settings.poll_interval, waiting.changed),
         (ReadingReporter(monitor.readings, report), settings.metrics_interval, None),
         (AttemptPruner(attempts, settings.metrics_retention, clock), PRUNE_INTERVAL, None),
+        (DiskPruner(disks, settings.deleted_disks_kept, clock), PRUNE_INTERVAL, None),
         (usage, USAGE_INTERVAL, None),
     ]
     listening: list[tuple[Loop, timedelta]] = [

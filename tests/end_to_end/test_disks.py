@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
+import psutil
 import pytest
 
 from tests.end_to_end.test_reservations import Person, ended
@@ -66,3 +69,40 @@ def test_what_is_written_to_a_disk_is_there_in_the_next_reservation(wavepool: Wa
     assert person.json("disk", "delete", "work", "--yes")["state"] == "deleted"
     gone = person.run("reserve", "-h", "0.1", "--disk", "work", "--no-connect")
     assert b"you have no disk 'work'" in gone.stderr
+
+
+def test_a_machine_that_is_killed_leaves_the_last_snapshot_and_the_minutes_since_are_free(
+    wavepool: Wavepool, person: Person
+) -> None:
+    person.json("disk", "create", "crash", "--size", "1g")
+    first = person.json("reserve", "-h", "0.1", "--disk", "crash", "--no-connect")
+    said(person, first["id"], "echo saved >saved; mkfifo pipe")
+    taken = person.json("disk", "snapshot", "crash")
+    assert (taken["reason"], taken["size_bytes"], taken["skipped"]) == ("request", 6, 1)
+    content = person.json("disk", "list-content", "crash")
+    assert [(one["path"], one["size_bytes"]) for one in content["files"]] == [("saved", 6)]
+    said(person, first["id"], "echo lost >lost")
+
+    kill_executors(wavepool)
+    lost = ended(wavepool, first["id"])
+    assert lost["state"] == "failed"
+    assert "Its disk crash is kept as of" in lost["message"]
+    charged = -sum(posting["amount_usd"] for posting in wavepool.charges(first["id"]))
+    assert lost["cost_usd"] == pytest.approx(charged)
+
+    clone = person.json("disk", "clone", "crash", "copy")
+    assert clone["snapshots"][-1]["id"] == taken["id"]
+    assert person.json("disk", "rename", "copy", "other")["name"] == "other"
+    for name in ("crash", "other"):
+        again = person.json("reserve", "-h", "0.1", "--disk", name, "--no-connect")
+        assert said(person, again["id"], "ls -A") == "saved\n"
+        person.json("cancel", again["id"], "--yes")
+        ended(wavepool, again["id"])
+    assert not list(wavepool.data_dir.glob("disks/*/*.partial"))
+
+
+def kill_executors(wavepool: Wavepool) -> None:
+    """Kills the executors of this Wavepool, and so their sessions."""
+    for note in wavepool.data_dir.glob("machines/*/process.json"):
+        with suppress(psutil.NoSuchProcess, ValueError):
+            psutil.Process(json.loads(note.read_text())["executor_pid"]).kill()

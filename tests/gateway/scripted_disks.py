@@ -51,3 +51,20 @@ class ScriptedDisks(disks_pb2_grpc.DiskServiceServicer):
     async def DeleteDisk(self, request: Any, context: Any) -> pb.DeleteDiskResponse:
         await self.refusals.meet("DeleteDisk", request, context)
         return pb.DeleteDiskResponse(disk=self.found)
+
+    async def RenameDisk(self, request: Any, context: Any) -> pb.RenameDiskResponse:
+        await self.refusals.meet("RenameDisk", request, context)
+        return pb.RenameDiskResponse(disk=self.found)
+
+    async def CloneDisk(self, request: Any, context: Any) -> pb.CloneDiskResponse:
+        await self.refusals.meet("CloneDisk", request, context)
+        return pb.CloneDiskResponse(disk=self.found)
+
+    async def GetDiskContent(self, request: Any, context: Any) -> pb.GetDiskContentResponse:
+        await self.refusals.meet("GetDiskContent", request, context)
+        files = [pb.DiskFile(path="src/", time=SAFE_TIME), pb.DiskFile(path="src/a", size_bytes=6, time=SAFE_TIME)]
+        return pb.GetDiskContentResponse(snapshot=self.found.snapshots[0], files=files, is_cut=True)
+
+    async def SnapshotDisk(self, request: Any, context: Any) -> pb.SnapshotDiskResponse:
+        await self.refusals.meet("SnapshotDisk", request, context)
+        return pb.SnapshotDiskResponse(snapshot=self.found.snapshots[0], is_unchanged=True, skipped=2)

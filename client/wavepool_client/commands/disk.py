@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -14,7 +14,22 @@ from wavepool_client.disk_client import DiskClient
 from wavepool_client.errors import InputError
 from wavepool_client.terminal.output import print_json, results, say
 from wavepool_client.terminal.result_printing import table_of
-from wavepool_client.text.disks import LIST_COLUMNS, list_row, size_text, state_text
+from wavepool_client.text.disks import (
+    CONTENT_COLUMNS,
+    LIST_COLUMNS,
+    USAGE_COLUMNS,
+    content_row,
+    holder_text,
+    list_row,
+    size_text,
+    snapshot_text,
+    state_text,
+    usage_row,
+)
+from wavepool_client.text.reservations import time_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 _SIZE = re.compile(r"(\d+(?:\.\d+)?) ?([mgt]?)(?:i?b)?", re.IGNORECASE)
 _GIB_OF = {"m": 1 / 1024, "": 1.0, "g": 1.0, "t": 1024.0}
@@ -30,6 +45,9 @@ app = typer.Typer(
 )
 
 NameArgument = Annotated[str, typer.Argument(metavar="NAME", autocompletion=complete_disk, help="A disk's name.")]
+NewNameArgument = Annotated[
+    str, typer.Argument(metavar="NEW-NAME", help="1 to 63 lower case letters, digits and single hyphens.")
+]
 YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 UserIdOption = Annotated[
     str, typer.Option("--user", metavar="ID", help="A user's id, for operators and administrators; default: you.")
@@ -113,6 +131,137 @@ def delete(
         print_json(gone)
         return
     say(f"{name} is {state_text(gone)}")
+
+
+@app.command(epilog=examples("wavepool disk rename training old-training"))
+def rename(
+    name: NameArgument,
+    new_name: NewNameArgument,
+    *,
+    user: UserIdOption = "",
+    endpoint: EndpointOption = None,
+    token: TokenOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Give a disk another name."""
+    with DiskClient(endpoint, token) as disks:
+        renamed = disks.rename(name, new_name, user)
+    if as_json:
+        print_json(renamed)
+        return
+    say(f"{name} is {new_name} now")
+
+
+@app.command(epilog=examples("wavepool disk clone training experiment"))
+def clone(
+    name: NameArgument,
+    new_name: NewNameArgument,
+    *,
+    user: UserIdOption = "",
+    endpoint: EndpointOption = None,
+    token: TokenOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Make a disk that begins with the last snapshot of another one, which may be in use."""
+    with DiskClient(endpoint, token) as disks:
+        made = disks.clone(name, new_name, user)
+    if as_json:
+        print_json(made)
+        return
+    safe = time_text(made.get("safe_time"))
+    say(f"{new_name} is {name} as of {safe}" if safe else f"{new_name} is empty, as {name} is")
+
+
+@app.command("list-content")
+def list_content(
+    name: NameArgument,
+    *,
+    user: UserIdOption = "",
+    endpoint: EndpointOption = None,
+    token: TokenOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """List the files of a disk's last snapshot. It needs no machine."""
+    with DiskClient(endpoint, token) as disks:
+        found = disks.content(name, user)
+    if as_json:
+        print_json(found)
+        return
+    if not found.get("snapshot"):
+        say(f"{name} has no snapshot yet")
+        return
+    say(f"{name} as of {time_text(found['snapshot'].get('time'))}")
+    results.print(table_of(CONTENT_COLUMNS, map(content_row, found["files"])))
+    if found.get("is_cut"):
+        say(f"and more: {found['snapshot'].get('files')} files in all, of which only the first are listed")
+
+
+@app.command()
+def snapshot(
+    name: NameArgument,
+    *,
+    user: UserIdOption = "",
+    endpoint: EndpointOption = None,
+    token: TokenOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Save a disk that an active reservation has, now."""
+    with DiskClient(endpoint, token) as disks:
+        taken = disks.snapshot(name, user)
+    if as_json:
+        print_json(taken)
+        return
+    say(f"{name} is saved: {snapshot_text(taken)}")
+
+
+@app.command()
+def unlock(
+    name: NameArgument,
+    *,
+    user: UserIdOption = "",
+    endpoint: EndpointOption = None,
+    token: TokenOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Say who has a disk, and how it becomes free. There are no locks that could be stale."""
+    with DiskClient(endpoint, token) as disks:
+        found = one_of(disks.disks(user), name)
+    if as_json:
+        print_json(found)
+        return
+    say(holder_text(found))
+
+
+@app.command()
+def usage(
+    *,
+    user: Annotated[
+        str, typer.Option("--user", metavar="ID", help="A user's id, or `all`, for operators; default: you.")
+    ] = "",
+    endpoint: EndpointOption = None,
+    token: TokenOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Say how much is on disks; deleted ones are among them until they are removed."""
+    with DiskClient(endpoint, token) as disks:
+        found = disks.disks(user, deleted=True)
+    if as_json:
+        print_json(found)
+        return
+    if not found:
+        say("no disk")
+        return
+    results.print(table_of(USAGE_COLUMNS, map(usage_row, found)))
+    total = size_text(sum(int(one.get("size_bytes") or 0) for one in found))
+    say(f"{total} in the last snapshots of {len(found)} disks")
+
+
+def one_of(found: Sequence[dict[str, Any]], name: str) -> dict[str, Any]:
+    """The disk of that name; raises InputError."""
+    for one in found:
+        if one.get("name") == name:
+            return one
+    raise InputError(f"there is no disk {name!r}; `wavepool disk list` lists them")
 
 
 def agree_to(question: str, *, yes: bool) -> None:

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
 Fields = dict[str, Any]
 
+CONTENT_COLUMNS = ("path", "size", "changed")
+USAGE_COLUMNS = ("name", "state", "last snapshot", "snapshots", "at most in all", "limit")
 LIST_COLUMNS = ("name", "state", "size", "limit", "files", "safe until", "last used", "reservation")
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 _STEP = 1024
@@ -49,3 +51,46 @@ def state_text(disk: Fields, zone: tzinfo | None = None) -> str:
     state = str(disk.get("state") or "").replace("_", " ")
     removed = time_text(disk.get("remove_time"), zone)
     return f"{state}, removed {removed}" if removed else state
+
+
+def content_row(file: Fields, zone: tzinfo | None = None) -> Sequence[object]:
+    """The line of a file."""
+    path = str(file.get("path") or "")
+    size = "" if path.endswith("/") else size_text(file.get("size_bytes"))
+    return path, size, time_text(file.get("time"), zone)
+
+
+def usage_row(disk: Fields, zone: tzinfo | None = None) -> Sequence[object]:
+    """How much is on a disk. Its snapshots share what they have in common, so the sum is the most that they take."""
+    snapshots = cast("list[Fields]", disk.get("snapshots") or [])
+    return (
+        disk.get("name"),
+        state_text(disk, zone),
+        size_text(disk.get("size_bytes") or 0),
+        str(len(snapshots)),
+        size_text(sum(int(one.get("size_bytes") or 0) for one in snapshots)),
+        size_text(disk.get("size_limit_bytes")),
+    )
+
+
+def snapshot_text(taken: Fields) -> str:
+    """What became of a snapshot that was asked for."""
+    if taken.get("is_unchanged"):
+        return "nothing has changed since the snapshot before"
+    skipped = taken.get("skipped")
+    left_out = f"; {skipped} sockets, pipes or devices are left out" if skipped else ""
+    seconds = taken.get("seconds")
+    took = f" in {seconds:.1f} s" if isinstance(seconds, int | float) else ""
+    return f"{size_text(taken.get('size_bytes'))}, {taken.get('files')} files{took}{left_out}"
+
+
+def holder_text(disk: Fields) -> str:
+    """Who has a disk, and how it becomes free."""
+    name, holder = disk.get("name"), disk.get("reservation_id")
+    if not holder:
+        return f"no reservation has {name}: use it with `wavepool reserve --disk {name}`"
+    state = state_text(disk)
+    return (
+        f"{name} is {state}: reservation {holder} has it until that is over. End it with `wavepool cancel {holder}`, "
+        f"or take a copy of the last snapshot: `wavepool disk clone {name} NEW-NAME`"
+    )

@@ -27,13 +27,13 @@ from services.executor.sessions.welcome import Welcome
 from vocabulary.slots import EIGHTHS_PER_GPU
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from datetime import datetime, timedelta
     from pathlib import Path
 
     from servicekit.clock import Clock
     from services.executor.devices.inventory import DeviceFacts
-    from services.executor.disks.disk_store import DiskStore
+    from services.executor.disks.disk_store import DiskOwner, DiskStore
     from services.executor.machine.host_facts import HostFacts
     from services.executor.runs.admission import Admission
     from services.executor.runs.health_check import HealthCheck
@@ -136,6 +136,13 @@ class Sessions:
         if session.is_over:
             raise UnknownSessionError(session_id)
         return session
+
+    async def remove_snapshots(self, store_id: str, owner: DiskOwner, snapshot_ids: Sequence[str]) -> None:
+        """Remove snapshots that no disk has any more; raises NoDisksError, DiskError."""
+        here = self._disks.store.store_id if self._disks else ""
+        if self._disks is None or store_id != here:
+            raise NoDisksError("", store_id, here)
+        await self._disks.store.remove(owner, snapshot_ids)
 
     def move_end(self, session: Session, end_time: datetime) -> None:
         """Move a session's end; raises InvalidFieldError, SessionNotReadyError."""

@@ -68,6 +68,11 @@ class KeptHome:
         self._base: Base | None = None
         self._turn = asyncio.Lock()
 
+    @property
+    def store_id(self) -> str:
+        """Names the place where its snapshots are."""
+        return self._store.store_id
+
     async def restore(self, on_percent: OnPercent) -> None:
         """Fill the folder with the snapshot to begin with; raises DiskError."""
         if self.spec.snapshot_id:

@@ -411,6 +411,7 @@ class Session:
         if self._home is not None:
             self._next_save = self._clock.now() + self._home.rules.interval
         ready = session_pb2.SessionReady(host_key=sandbox.host_key, user=USER, gaps=self._adapter.gaps)
+        ready.store_id = self._home.store_id if self._home else ""
         self.events.record(SessionEvent(ready=ready))
 
     def _step(self, name: str) -> None:

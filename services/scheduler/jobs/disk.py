@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import json
+import zlib
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
 from services.scheduler.jobs.reservation import ReservationState
 
-if TYPE_CHECKING:
-    from datetime import datetime, timedelta
-
 NO_DISK = "none"
 """What people say for a home that is removed at the end; no disk has this name."""
+
+MOST_FILES = 10_000
+"""Files that are listed of a disk."""
+MOST_CONTENT_BYTES = 2 << 20
+_MORE = "…"
+"""Ends a list that its machine has cut."""
 
 
 class DiskState(StrEnum):
@@ -82,6 +87,24 @@ class LentDisk:
     store_id: str = ""
 
 
+@dataclass(frozen=True)
+class UnwantedSnapshots:
+    """Snapshots of one owner that no disk has any more."""
+
+    owner_id: str
+    password: str
+    snapshot_ids: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class DiskFile:
+    """A file or folder of a disk; the path of a folder ends with `/`."""
+
+    path: str
+    size_bytes: int
+    time: datetime
+
+
 _STATES = {
     ReservationState.QUEUED: DiskState.WAITING,
     ReservationState.PREPARING: DiskState.RESTORING,
@@ -93,3 +116,23 @@ _STATES = {
 def surplus(snapshots: tuple[DiskSnapshot, ...], most: int) -> tuple[DiskSnapshot, ...]:
     """The oldest snapshots, which are too many; the last one never is."""
     return snapshots[: -max(1, most)]
+
+
+def files_of(content: bytes) -> tuple[list[DiskFile], bool]:
+    """The files of a list that a machine sent, and whether it is cut; what cannot be read of it is left out."""
+    try:
+        text = zlib.decompressobj().decompress(content, MOST_CONTENT_BYTES).decode(errors="replace")
+    except zlib.error:
+        return [], bool(content)
+    lines = text.splitlines()
+    files: list[DiskFile] = []
+    for line in lines[:MOST_FILES]:
+        try:
+            path, size_bytes, seconds = json.loads(line)
+            files.append(DiskFile(str(path), int(size_bytes), datetime.fromtimestamp(int(seconds), UTC)))
+        except (ValueError, TypeError, OverflowError, OSError):
+            return files, True
+    is_cut = len(lines) > MOST_FILES or len(text) >= MOST_CONTENT_BYTES
+    if files and files[-1].path == _MORE:
+        return files[:-1], True
+    return files, is_cut

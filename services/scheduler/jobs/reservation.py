@@ -114,6 +114,13 @@ class Reservation:
     end_reason: str = ""
     """Why it is ended before its time, in words for its owner; empty if its owner ends it, or nobody."""
     disk: ReservedDisk | None = None
+    store_id: str = ""
+    """Where its machine keeps disks; empty if it keeps none."""
+
+    @property
+    def saved(self) -> timedelta:
+        """The time to pay for if the machine is lost: until the disk's last snapshot, as all later work is gone."""
+        return self.used(self.disk.safe_time) if self.disk and self.disk.safe_time else _NOTHING
 
     @property
     def total(self) -> timedelta:
@@ -203,7 +210,7 @@ class Reservation:
             case "ready":
                 ready = event.ready
                 changes = {"host_key": ready.host_key, "login_user": ready.user, "gaps": tuple(ready.gaps)}
-                changes["active_time"] = event.time.ToDatetime(UTC)
+                changes |= {"active_time": event.time.ToDatetime(UTC), "store_id": ready.store_id}
             case "login":
                 changes = {"connections": self.connections + 1, "last_login_time": event.time.ToDatetime(UTC)}
             case "logout":

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from wavepool.executor.v1 import run_event_pb2
     from wavepool.submission.v1.submission_pb2 import Submission
 
-    from services.scheduler.jobs.disk import LentDisk
+    from services.scheduler.jobs.disk import LentDisk, UnwantedSnapshots
     from services.scheduler.jobs.job import Job
     from services.scheduler.jobs.reservation import Reservation
     from services.scheduler.jobs.spec import Lease
@@ -154,6 +154,21 @@ class Executors:
                 request, metadata=_authorization(lease), timeout=CALL_SECONDS
             )
         return answer.terminals
+
+    async def remove_snapshots(self, job: Job, lease: Lease, store_id: str, unwanted: UnwantedSnapshots) -> None:
+        """Removes snapshots that no disk has; raises RunUnknownError, RunInterruptedError, RunRefusedError."""
+        request = session_pb2.RemoveSnapshotsRequest(
+            session_id=job.run_id,
+            fencing_token=lease.fencing_token,
+            store_id=store_id,
+            owner_id=unwanted.owner_id,
+            password=unwanted.password,
+            snapshot_ids=unwanted.snapshot_ids,
+        )
+        with _translated(RunUnknownError):
+            await (await self._sessions(lease)).RemoveSnapshots(
+                request, metadata=_authorization(lease), timeout=SNAPSHOT_SECONDS
+            )
 
     async def snapshot(self, job: Job, lease: Lease) -> session_pb2.SessionSnapshot:
         """Takes a snapshot of the session's disk; raises RunUnknownError, RunInterruptedError, RunRefusedError."""

@@ -14,6 +14,7 @@ from datetime import UTC, timedelta
 from typing import TYPE_CHECKING
 
 from wavepool.executor.v1 import session_pb2
+from wavepool.executor.v1.session_pb2 import SessionEvent
 
 from servicekit.logging import get_logger
 from services.scheduler import metrics
@@ -51,7 +52,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from datetime import datetime
 
-    from wavepool.executor.v1.session_pb2 import SessionEnded, SessionEvent, SessionSnapshot
+    from wavepool.executor.v1.session_pb2 import SessionEnded, SessionSnapshot
 
     from servicekit.clock import Clock
     from services.scheduler.config import SchedulerSettings
@@ -177,11 +178,14 @@ class SessionAttempt(LeasedAttempt):
     async def snapshot(self) -> SessionSnapshot:
         """Takes a snapshot of the disk; raises WrongReservationStateError, MachineUnreachableError."""
         try:
-            return await self._executors.snapshot(self.job, self.lease)
+            taken = await self._executors.snapshot(self.job, self.lease)
         except RunInterruptedError as error:
             raise MachineUnreachableError(_SILENT) from error
         except ExecutorError as error:
             raise WrongReservationStateError(f"No snapshot can be taken of its home: {error}") from error
+        # Its event comes a moment later, and whoever is told that it was taken must find it.
+        await self._keep(SessionEvent(snapshot=taken))
+        return taken
 
     async def notify(self, text: str) -> int:
         """Writes a text to the session's terminals; gives their number.
@@ -223,6 +227,8 @@ class SessionAttempt(LeasedAttempt):
         duties: list[tuple[float, Duty]] = [(0.0, self._charge_each_minute), (0.0, self._exceed_time)]
         duties.append((0.0, self._keep_told))
         duties.append((self._settings.reservation_lease_renewal.total_seconds(), self._keep_lease))
+        if reservation.store_id:
+            duties.append((0.0, self._remove_unwanted))
         if no_show and reservation.active_time and reservation.last_login_time is None:
             duties.append((self._seconds_until(reservation.active_time + no_show), self._end_no_show))
         return duties
@@ -271,6 +277,20 @@ class SessionAttempt(LeasedAttempt):
         if lent := await self._disks.lend(reserved.disk_id, self.job):
             return lent
         raise AttemptLostError(f"its disk {reserved.name!r} is held by another reservation")
+
+    async def _remove_unwanted(self) -> Job:
+        """Has the machine remove snapshots that no disk has any more, if it has the place where they are."""
+        store_id = self._reservation.store_id
+        while unwanted := await self._disks.unwanted(store_id):
+            for one in unwanted:
+                try:
+                    await self._executors.remove_snapshots(self.job, self.lease, store_id, one)
+                except ExecutorError as error:
+                    # The next session with a disk there tries again.
+                    log.info("snapshots are not removed", extra={"store_id": store_id, "reason": str(error)})
+                    return await asyncio.Future()
+                await self._disks.removed(one.snapshot_ids)
+        return await asyncio.Future()
 
     async def _keep(self, event: SessionEvent) -> SessionEvent:
         """Notes a snapshot with the disk; gives the event as it is stored, without the long list of files."""

@@ -6,11 +6,11 @@ import secrets
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import delete, func, insert, select, update
+from sqlalchemy import delete, func, insert, literal, select, update
 from sqlalchemy.exc import IntegrityError
 
 from servicekit.db.database import MICROSECOND
-from services.scheduler.jobs.disk import Disk, DiskSnapshot, LentDisk, surplus
+from services.scheduler.jobs.disk import Disk, DiskSnapshot, LentDisk, UnwantedSnapshots, surplus
 from services.scheduler.jobs.errors import DiskExistsError, DiskInUseError, DiskNotFoundError, TooManyDisksError
 from services.scheduler.jobs.states import IN_FLIGHT_STATES, JobState
 from services.scheduler.store.rows import job_from_row
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from servicekit.db.database import Database
     from services.scheduler.jobs.job import Job
 
+MOST_REMOVED = 500
+"""Snapshots that are removed at a time."""
 _PASSWORD_BYTES = 32
 _SNAPSHOT_COLUMNS = [column for column in disk_snapshots.c if column.name not in {"content", "number"}]
 
@@ -42,11 +44,9 @@ class DiskStore:
     async def create(self, disk: Disk) -> Disk:
         """Stores a new disk; raises DiskExistsError, TooManyDisksError."""
         row = {name: getattr(disk, name) for name in ("disk_id", "user_id", "name", "size_limit_bytes", "create_time")}
-        count = select(func.count()).where(disks.c.user_id == disk.user_id, disks.c.delete_time.is_(None))
         try:
             async with self._database.transaction() as connection:
-                if (await connection.execute(count)).scalar_one() >= self._most_disks:
-                    raise TooManyDisksError(self._most_disks)
+                await self._check_number(connection, disk.user_id)
                 await connection.execute(insert(disks), row)
         except IntegrityError as error:
             raise DiskExistsError(disk.name) from error
@@ -75,6 +75,72 @@ class DiskStore:
             changed = update(disks).where(disks.c.disk_id == disk.disk_id).values(delete_time=now, holder_id=None)
             await connection.execute(changed)
             return (await _chosen(connection, disks.c.disk_id == disk.disk_id))[0]
+
+    async def rename(self, user_id: str, name: str, new_name: str) -> Disk:
+        """Gives a disk another name; raises DiskNotFoundError, DiskInUseError, DiskExistsError."""
+        try:
+            async with self._database.transaction() as connection:
+                disk = await _free(connection, user_id, name)
+                await connection.execute(update(disks).where(disks.c.disk_id == disk.disk_id).values(name=new_name))
+                return (await _chosen(connection, disks.c.disk_id == disk.disk_id))[0]
+        except IntegrityError as error:
+            raise DiskExistsError(new_name) from error
+
+    async def clone(self, user_id: str, name: str, clone_id: str, new_name: str, now: datetime) -> Disk:
+        """Makes a disk with the last snapshot of another one; raises as `named` and `create` do."""
+        try:
+            async with self._database.transaction() as connection:
+                disk = await _named(connection, user_id, name)
+                await self._check_number(connection, user_id)
+                row = {"disk_id": clone_id, "user_id": user_id, "name": new_name, "create_time": now}
+                row |= {"size_limit_bytes": disk.size_limit_bytes, "safe_time": disk.safe_time}
+                await connection.execute(insert(disks), row)
+                columns = [column for column in disk_snapshots.c if column.name != "disk_id"]
+                last = select(literal(clone_id), *columns).where(disk_snapshots.c.disk_id == disk.disk_id)
+                last = last.order_by(disk_snapshots.c.number.desc()).limit(1)
+                names = ["disk_id", *(column.name for column in columns)]
+                await connection.execute(insert(disk_snapshots).from_select(names, last))
+                return (await _chosen(connection, disks.c.disk_id == clone_id))[0]
+        except IntegrityError as error:
+            raise DiskExistsError(new_name) from error
+
+    async def content(self, user_id: str, name: str) -> tuple[Disk, bytes]:
+        """A disk, and the list of the files of its last snapshot, as its machine sent it; raises DiskNotFoundError."""
+        async with self._database.snapshot() as connection:
+            disk = await _named(connection, user_id, name)
+            last = select(disk_snapshots.c.content).where(disk_snapshots.c.disk_id == disk.disk_id)
+            last = last.order_by(disk_snapshots.c.number.desc()).limit(1)
+            return disk, bytes((await connection.execute(last)).scalar_one_or_none() or b"")
+
+    async def forget(self, before: datetime, now: datetime) -> int:
+        """Forgets the disks that were deleted before a time, whose snapshots are then removed; gives their number."""
+        async with self._database.transaction() as connection:
+            found = await _chosen(connection, disks.c.delete_time < before)
+            for disk in found:
+                await _drop(connection, disk, disk.snapshots, now)
+                await connection.execute(delete(disks).where(disks.c.disk_id == disk.disk_id))
+        return len(found)
+
+    async def unwanted(self, store_id: str) -> list[UnwantedSnapshots]:
+        """The snapshots in a place that no disk has any more, by owner; some of them, if there are many."""
+        query = (
+            select(unwanted_snapshots.c.user_id, unwanted_snapshots.c.snapshot_id, disk_owners.c.password)
+            .join(disk_owners, disk_owners.c.user_id == unwanted_snapshots.c.user_id)
+            .where(unwanted_snapshots.c.store_id == store_id)
+            .order_by(unwanted_snapshots.c.time)
+            .limit(MOST_REMOVED)
+        )
+        found: dict[tuple[str, str], list[str]] = {}
+        async with self._database.reading() as connection:
+            for row in await connection.execute(query):
+                found.setdefault((row.user_id, row.password), []).append(row.snapshot_id)
+        return [UnwantedSnapshots(*owner, tuple(snapshot_ids)) for owner, snapshot_ids in found.items()]
+
+    async def removed(self, snapshot_ids: Collection[str]) -> None:
+        """Notes that snapshots that no disk has are gone."""
+        async with self._database.transaction() as connection:
+            gone = unwanted_snapshots.c.snapshot_id.in_(snapshot_ids)
+            await connection.execute(delete(unwanted_snapshots).where(gone))
 
     async def take(self, disk_id: str, job: Job, now: datetime) -> None:
         """Gives a disk to a reservation that is about to be stored; raises DiskNotFoundError, DiskInUseError.
@@ -129,9 +195,15 @@ class DiskStore:
                 await _give_up(connection, job.user_id, [snapshot], snapshot.time)
                 return False
             disk = found[0]
+            known = [one.snapshot_id for one in disk.snapshots]
+            if snapshot.snapshot_id in known[:-1] or (
+                snapshot.snapshot_id in known and disk.safe_time and disk.safe_time >= snapshot.time
+            ):
+                # A report that is repeated.
+                return True
             used = {"safe_time": snapshot.time, "last_used_time": snapshot.time}
             await connection.execute(update(disks).where(disks.c.disk_id == disk_id).values(**used))
-            if snapshot.snapshot_id in {one.snapshot_id for one in disk.snapshots}:
+            if snapshot.snapshot_id in known:
                 return True
             columns: dict[str, Any] = {
                 column.name: getattr(snapshot, column.name, None) for column in _SNAPSHOT_COLUMNS
@@ -143,6 +215,12 @@ class DiskStore:
             await connection.execute(insert(disk_snapshots), columns)
             await _drop(connection, disk, surplus((*disk.snapshots, snapshot), self._most_snapshots), snapshot.time)
             return True
+
+    async def _check_number(self, connection: AsyncConnection, user_id: str) -> None:
+        """Raises TooManyDisksError."""
+        count = select(func.count()).where(disks.c.user_id == user_id, disks.c.delete_time.is_(None))
+        if (await connection.execute(count)).scalar_one() >= self._most_disks:
+            raise TooManyDisksError(self._most_disks)
 
 
 async def _named(connection: AsyncConnection, user_id: str, name: str) -> Disk:

@@ -9,7 +9,7 @@ from wavepool.executor.v1 import session_pb2
 from wavepool.scheduler.v1 import disks_pb2
 
 from servicekit.rpc.proto_time import duration_to_proto, instant_to_proto
-from services.scheduler.jobs.disk import Disk, DiskSnapshot, DiskState
+from services.scheduler.jobs.disk import Disk, DiskSnapshot, DiskState, files_of
 
 if TYPE_CHECKING:
     from datetime import timedelta
@@ -45,17 +45,32 @@ def disk_to_proto(disk: Disk, kept_after_deletion: timedelta) -> disks_pb2.Disk:
         reservation_id=disk.holder_id,
         delete_time=instant_to_proto(disk.delete_time),
         remove_time=instant_to_proto(disk.delete_time + kept_after_deletion if disk.delete_time else None),
-        snapshots=[
-            disks_pb2.DiskSnapshot(
-                snapshot_id=one.snapshot_id,
-                time=instant_to_proto(one.time),
-                size_bytes=one.size_bytes,
-                files=one.files,
-                reason=one.reason,
-                duration=duration_to_proto(one.duration),
-            )
-            for one in disk.snapshots
+        snapshots=map(snapshot_to_proto, disk.snapshots),
+    )
+
+
+def snapshot_to_proto(snapshot: DiskSnapshot) -> disks_pb2.DiskSnapshot:
+    """A snapshot."""
+    return disks_pb2.DiskSnapshot(
+        snapshot_id=snapshot.snapshot_id,
+        time=instant_to_proto(snapshot.time),
+        size_bytes=snapshot.size_bytes,
+        files=snapshot.files,
+        reason=snapshot.reason,
+        duration=duration_to_proto(snapshot.duration),
+    )
+
+
+def content_to_proto(disk: Disk, content: bytes) -> disks_pb2.GetDiskContentResponse:
+    """What is on a disk."""
+    files, is_cut = files_of(content)
+    return disks_pb2.GetDiskContentResponse(
+        snapshot=snapshot_to_proto(disk.snapshots[-1]) if disk.snapshots else None,
+        files=[
+            disks_pb2.DiskFile(path=one.path, size_bytes=one.size_bytes, time=instant_to_proto(one.time))
+            for one in files
         ],
+        is_cut=is_cut,
     )
 
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import zlib
+from datetime import UTC, timedelta
 from typing import TYPE_CHECKING, Any
 
 import grpc
 import pytest
+from google.protobuf.duration_pb2 import Duration
 from wavepool.executor.v1 import session_pb2
 from wavepool.scheduler.v1 import disks_pb2, reservations_pb2
 
-from tests.services.scheduler.cluster import TIMEOUT_SECONDS, USER
-from tests.services.scheduler.test_reservations import active, cancel, kinds, refused
+from tests.services.scheduler.cluster import TIMEOUT_SECONDS, USER, LaterClock
+from tests.services.scheduler.test_reservations import PRICE, active, cancel, charged, kinds, refused
+from vocabulary.money import price_of
 
 if TYPE_CHECKING:
     from tests.services.scheduler.cluster import Cluster
@@ -220,3 +224,147 @@ async def test_a_deleted_disk_is_gone_from_the_list_and_its_name_is_free(cluster
     states = [one.state for one in await listed(cluster, with_deleted=True)]
     assert states == [disks_pb2.DISK_STATE_AVAILABLE, disks_pb2.DISK_STATE_DELETED]
     assert (await refused(cluster.reserve(disk="other"))).code() is grpc.StatusCode.NOT_FOUND
+
+
+async def named(cluster: Cluster, call: str, **fields: Any) -> Any:
+    """The answer of a call about the user's disk."""
+    request = getattr(disks_pb2, f"{call}Request")(**{"user_id": USER, "name": "work", **fields})
+    return await getattr(cluster.disks, call)(request, timeout=TIMEOUT_SECONDS)
+
+
+async def saved(cluster: Cluster, *snapshot_ids: str, key: str = "key", content: bytes = b"") -> None:
+    """Makes a reservation with the disk `work`, which takes these snapshots and ends."""
+    reservation = await active(cluster, key, disk="work")
+    for snapshot_id in snapshot_ids:
+        await snapshot(session_of(cluster, reservation), snapshot_id, content=content)
+    await session_of(cluster, reservation).end("EXPIRED")
+    await over(cluster, reservation)
+
+
+async def test_a_clone_begins_with_the_last_snapshot_of_its_original(cluster: Cluster) -> None:
+    await create(cluster, size_limit_bytes=5 * GIB)
+    await saved(cluster, "one", "two")
+    clone = (await named(cluster, "CloneDisk", new_name="copy")).disk
+    assert ([one.snapshot_id for one in clone.snapshots], clone.size_limit_bytes) == (["two"], 5 * GIB)
+    reservation = await active(cluster, "second", disk="copy")
+    assert session_of(cluster, reservation).request.disk.snapshot_id == "two"
+    assert {disk.name: disk.reservation_id for disk in await listed(cluster)} == {
+        "copy": reservation.reservation_id,
+        "work": "",
+    }
+
+
+async def test_a_disk_in_use_can_be_cloned_but_not_renamed(cluster: Cluster) -> None:
+    await create(cluster)
+    await active(cluster, disk="work")
+    assert (await named(cluster, "CloneDisk", new_name="copy")).disk.name == "copy"
+    assert (await refused(named(cluster, "RenameDisk", new_name="other"))).code() is grpc.StatusCode.ABORTED
+
+
+async def test_a_renamed_disk_is_found_by_its_new_name_alone(cluster: Cluster) -> None:
+    await create(cluster)
+    await create(cluster, "taken")
+    error = await refused(named(cluster, "RenameDisk", new_name="taken"))
+    assert error.code() is grpc.StatusCode.ALREADY_EXISTS
+    error = await refused(named(cluster, "RenameDisk", new_name="No Name"))
+    assert error.code() is grpc.StatusCode.INVALID_ARGUMENT
+    await named(cluster, "RenameDisk", new_name="other")
+    assert [disk.name for disk in await listed(cluster)] == ["other", "taken"]
+
+
+async def test_the_files_of_the_last_snapshot_are_listed_without_a_machine(cluster: Cluster) -> None:
+    await create(cluster)
+    assert not (await named(cluster, "GetDiskContent")).HasField("snapshot")
+    lines = ['["src/", 0, 1600000000]', '["src/a", 6, 1600000000]', '["…", 0, 0]']
+    await saved(cluster, "one", content=zlib.compress("\n".join(lines).encode()))
+    found = await named(cluster, "GetDiskContent")
+    assert [(one.path, one.size_bytes, one.time.seconds) for one in found.files] == [
+        ("src/", 0, 1_600_000_000),
+        ("src/a", 6, 1_600_000_000),
+    ]
+    assert (found.is_cut, found.snapshot.snapshot_id) == (True, "one")
+
+
+@pytest.mark.parametrize("content", [b"nonsense", zlib.compress(b'["a", 1'), zlib.compress(b'["a", 1, 1e400]')])
+async def test_a_list_of_files_that_cannot_be_read_is_cut(cluster: Cluster, content: bytes) -> None:
+    await create(cluster)
+    await saved(cluster, "one", content=content)
+    found = await named(cluster, "GetDiskContent")
+    assert (list(found.files), found.is_cut) == ([], True)
+
+
+async def test_a_snapshot_that_was_asked_for_is_there_once_it_is_answered(cluster: Cluster) -> None:
+    await create(cluster)
+    assert (await refused(named(cluster, "SnapshotDisk"))).code() is grpc.StatusCode.FAILED_PRECONDITION
+    await active(cluster, disk="work")
+    taken = session_pb2.SessionSnapshot(snapshot_id="one", store_id="folder-1", size_bytes=7, skipped=2)
+    taken.reason = session_pb2.SNAPSHOT_REASON_REQUEST
+    taken.begin_time.GetCurrentTime()
+    cluster.sessions.snapshot = taken
+    answer = await named(cluster, "SnapshotDisk")
+    assert (answer.snapshot.size_bytes, answer.snapshot.reason, answer.skipped) == (7, "request", 2)
+    assert [one.snapshot_id for one in (await listed(cluster))[0].snapshots] == ["one"]
+
+
+async def test_a_snapshot_that_was_asked_for_and_failed_is_refused_with_its_reason(cluster: Cluster) -> None:
+    await create(cluster)
+    await active(cluster, disk="work")
+    cluster.sessions.snapshot = session_pb2.SessionSnapshot(fault="the home has more than 1 GiB")
+    error = await refused(named(cluster, "SnapshotDisk"))
+    assert error.code() is grpc.StatusCode.FAILED_PRECONDITION
+    assert "the home has more than 1 GiB" in (error.details() or "")
+
+
+async def test_snapshots_that_no_disk_has_are_removed_by_the_next_machine_that_has_their_place(
+    stopped_cluster: Cluster,
+) -> None:
+    cluster = stopped_cluster
+    cluster.settings = cluster.settings.model_copy(update={"deleted_disks_kept": timedelta(0), "disk_snapshots": 1})
+    await cluster.start()
+    await create(cluster)
+    await create(cluster, "second")
+    await saved(cluster, "one", "two")
+    await named(cluster, "CloneDisk", new_name="copy")
+    await delete(cluster)
+    scheduler = cluster.scheduler
+    assert scheduler
+    pruner = next(loop for loop, _, _ in scheduler.duties if loop.name == "disk pruner")
+    await pruner.run_once()
+    assert [one.name for one in await listed(cluster, with_deleted=True)] == ["copy", "second"]
+    cluster.sessions.store_id = "folder-1"
+    await active(cluster, "second", disk="second")
+    await cluster.sessions.removed.wait()
+    (removal,) = cluster.sessions.removals
+    # The clone has the last one.
+    assert (removal.store_id, removal.owner_id, list(removal.snapshot_ids)) == ("folder-1", USER, ["one"])
+
+
+async def test_what_was_charged_since_the_last_snapshot_is_given_back_if_the_machine_is_lost(
+    stopped_cluster: Cluster,
+) -> None:
+    cluster = stopped_cluster
+    cluster.clock = clock = LaterClock()
+    cluster.sessions.clock = clock
+    await cluster.start()
+    await create(cluster)
+    reservation = await active(cluster, disk="work", duration=Duration(seconds=7200))
+    session = session_of(cluster, reservation)
+    began = session.events[-1].time.ToDatetime(UTC)
+    taken = session_pb2.SessionSnapshot(snapshot_id="one", store_id="folder-1")
+    taken.begin_time.FromDatetime(began + timedelta(minutes=10))
+    await session.add(snapshot=taken)
+    await cluster.reservation_events(reservation.reservation_id, "snapshot")
+    await cluster.stop()
+    clock.later = timedelta(minutes=30)
+    await cluster.start()
+    await charged(cluster, reservation, timedelta(minutes=30))
+    await cluster.pool.tell("machine-1", "LOST")
+    lost = await over(cluster, reservation)
+    assert lost.state == reservations_pb2.RESERVATION_STATE_FAILED
+    assert lost.cost_micros == price_of(timedelta(minutes=10), PRICE)
+    assert sum(one.amount_micros for one in cluster.billing.refunds.values()) == price_of(
+        timedelta(minutes=30), PRICE
+    ) - price_of(timedelta(minutes=10), PRICE)
+    assert "Its disk work is kept as of" in lost.message
+    assert "for the 20 minutes since then is given back" in lost.message
+    assert (await listed(cluster))[0].state == disks_pb2.DISK_STATE_AVAILABLE

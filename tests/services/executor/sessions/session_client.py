@@ -131,6 +131,9 @@ class SessionClient:
         request = session_pb2.SnapshotHomeRequest(session_id=session_id, fencing_token=fencing_token)
         return (await self.stub.SnapshotHome(request, **self._call)).snapshot
 
+    async def remove_snapshots(self, request: session_pb2.RemoveSnapshotsRequest) -> None:
+        await self.stub.RemoveSnapshots(request, **self._call)
+
     def connect(self, messages: AsyncIterator[session_pb2.ConnectRequest]) -> Any:
         return self.stub.Connect(messages, **self._call)
 

@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, Any
 
 import grpc
 import pytest
 from wavepool.executor.v1 import session_pb2
 
+from services.executor.devices.cpu.cpu_device import CpuDevice
+from services.executor.disks.folder_store import FolderStore
+from services.executor.sessions.bubblewrap_session import open_bubblewrap_session
 from tests.services.executor.client import refusal
-from tests.services.executor.sessions.session_client import Access, session_request
+from tests.services.executor.sessions.conftest import Machine
+from tests.services.executor.sessions.session_client import SessionClient, session_request
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from servicekit.clock import ManualClock
-    from tests.services.executor.conftest import StartExecutor
-    from tests.services.executor.sessions.conftest import Machine
-    from tests.services.executor.sessions.session_client import Person
-
-from services.executor.devices.cpu.cpu_device import CpuDevice
-from services.executor.sessions.bubblewrap_session import open_bubblewrap_session
-from tests.services.executor.sessions.conftest import Machine as OneMachine
-from tests.services.executor.sessions.session_client import SessionClient
+    from tests.services.executor.client import StartExecutor
+    from tests.services.executor.sessions.session_client import Access, Person
 
 pytestmark = [pytest.mark.sshd, pytest.mark.bubblewrap]
 
@@ -33,7 +32,7 @@ async def keeping_machine(start_executor: StartExecutor, tmp_path: Path, clock: 
     sandbox = await open_bubblewrap_session(CpuDevice(), tmp_path)
     disks = f"folder:{tmp_path / 'disks'}"
     server, client = await start_executor(session_sandbox=sandbox, clock=clock, disks=disks)
-    return OneMachine(server, SessionClient(server.port, client.channel), clock, tmp_path)
+    return Machine(server, SessionClient(server.port, client.channel), clock, tmp_path)
 
 
 def disk(last: session_pb2.SessionSnapshot | None = None, **fields: Any) -> session_pb2.KeptDisk:
@@ -158,3 +157,36 @@ async def test_a_disk_that_is_not_well_formed_is_refused_by_its_field(
 ) -> None:
     refused = await refusal(anext(keeping_machine.client.events(session_request([alice], disk=disk(**wrong)))))
     assert refused.code is grpc.StatusCode.INVALID_ARGUMENT
+
+
+async def test_snapshots_that_no_disk_has_are_removed(keeping_machine: Machine, alice: Person) -> None:
+    async with keeping_machine.session(alice, disk=disk()) as access:
+        await access.run(alice, "echo one >file")
+        first = await access.client.snapshot(access.session_id)
+        await access.run(alice, "echo two >file")
+        second = await access.client.snapshot(access.session_id)
+        fields = {"session_id": access.session_id, "fencing_token": 7, "owner_id": "usr_1", "password": "secret"}
+        removed = {"store_id": first.store_id, "snapshot_ids": [first.snapshot_id]}
+        request = session_pb2.RemoveSnapshotsRequest(**fields, **removed)
+        await access.client.remove_snapshots(request)
+        kept = [one.name for one in (keeping_machine.folder / "disks").glob("*/*")]
+        assert kept == [second.snapshot_id]
+        request.store_id = "folder-elsewhere"
+        assert (await refusal(access.client.remove_snapshots(request))).code is grpc.StatusCode.UNIMPLEMENTED
+
+
+async def test_a_newer_lease_of_its_slot_does_not_wait_for_the_last_snapshot(
+    keeping_machine: Machine, alice: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    saving = asyncio.Event()
+
+    async def never(*_: object) -> None:
+        saving.set()
+        await asyncio.Future()
+
+    async with keeping_machine.session(alice, disk=disk()) as access:
+        monkeypatch.setattr(FolderStore, "save", never)
+        await keeping_machine.client.close(access.session_id)
+        await saving.wait()
+        async with keeping_machine.session(alice, fencing_token=8):
+            assert (await access.events.reach("ended")).ended.reason == session_pb2.SESSION_END_REASON_CLOSED
