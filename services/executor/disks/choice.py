@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 from services.executor.disks.disk_store import DiskError
 from services.executor.disks.folder_store import FolderStore
+from services.executor.disks.restic_store import ResticStore
 
 if TYPE_CHECKING:
     from services.executor.disks.disk_store import DiskStore
 
-_FOLDER = "folder"
+_FOLDER, _RESTIC = "folder", "restic"
 
 
 def wrong_place(setting: str) -> str:
@@ -19,14 +20,20 @@ def wrong_place(setting: str) -> str:
     kind, _, place = setting.partition(":")
     if not setting:
         return ""
-    if kind != _FOLDER:
-        return f"is {setting!r}; give folder:PATH, or leave it empty to keep no disks"
-    return "" if Path(place).is_absolute() else f"is {setting!r}; PATH must begin with /"
+    if kind not in {_FOLDER, _RESTIC} or not place:
+        return f"is {setting!r}; give folder:PATH or restic:PLACE, or leave it empty to keep no disks"
+    if kind == _FOLDER and not Path(place).is_absolute():
+        return f"is {setting!r}; PATH must begin with /"
+    if kind == _RESTIC and not place.startswith("/") and ":" not in place:
+        return f"is {setting!r}; PLACE must be a path that begins with /, or an address such as s3:https://HOST/BUCKET"
+    return ""
 
 
 def disk_store(setting: str, reserve_bytes: int) -> DiskStore | None:
     """Return the store, where `reserve_bytes` stay free; None if the setting is empty. Raises DiskError."""
-    _, _, place = setting.partition(":")
+    kind, _, place = setting.partition(":")
+    if kind == _RESTIC:
+        return ResticStore(place)
     try:
         return FolderStore(Path(place), reserve_bytes) if setting else None
     except OSError as error:

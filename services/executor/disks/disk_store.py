@@ -6,7 +6,8 @@ changes. Which of them is a disk's last is not known here; the scheduler keeps t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import hashlib
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
@@ -25,7 +26,12 @@ class DiskOwner:
     """Whose snapshots they are, and the password that encrypts them where they are encrypted."""
 
     owner_id: str
-    password: str
+    password: str = field(repr=False)
+
+    @property
+    def folder_name(self) -> str:
+        """Names the owner's folder, whatever characters the id has."""
+        return hashlib.sha256(self.owner_id.encode()).hexdigest()[:32]
 
 
 @dataclass(frozen=True)

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import hashlib
-import json
 import re
 import secrets
-import sys
 from contextlib import suppress
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from servicekit.whole_file import write_whole
 from services.executor.disks import home_copy
+from services.executor.disks.copy_process import run_copy
 from services.executor.disks.disk_store import DiskError, Snapshot
 from services.executor.sandboxes.limits.file_tree import remove_tree
 
@@ -26,8 +24,6 @@ if TYPE_CHECKING:
 
 _SNAPSHOT_ID = re.compile(r"[0-9a-z-]{1,80}")
 _STORE_ID = "store-id"
-_LINE_BYTES = 1 << 20
-_LAST_WORDS = 500
 
 
 class FolderStore:
@@ -49,7 +45,7 @@ class FolderStore:
         """Take a snapshot; raises DiskError."""
         before = self._where(owner, base.snapshot_id) if base else None
         snapshot_id = f"{datetime.now(UTC):%Y%m%dt%H%M%S}-{secrets.token_hex(6)}"
-        done = await self._run(
+        done = await run_copy(
             "save",
             lambda _: None,
             home=str(home),
@@ -73,7 +69,7 @@ class FolderStore:
     async def restore(self, owner: DiskOwner, snapshot_id: str, home: Path, on_percent: OnPercent) -> None:
         """Fill an empty home; raises DiskError."""
         where = str(self._where(owner, snapshot_id))
-        await self._run("restore", on_percent, home=str(home), snapshot=where, reserve_bytes=self._reserve_bytes)
+        await run_copy("restore", on_percent, home=str(home), snapshot=where, reserve_bytes=self._reserve_bytes)
 
     async def remove(self, owner: DiskOwner, snapshot_ids: Sequence[str]) -> None:
         """Remove snapshots."""
@@ -88,39 +84,7 @@ class FolderStore:
     def _where(self, owner: DiskOwner, snapshot_id: str) -> Path:
         if not _SNAPSHOT_ID.fullmatch(snapshot_id):
             raise DiskError(f"{snapshot_id[:80]!r} is no id of a snapshot here")
-        return self._folder / hashlib.sha256(owner.owner_id.encode()).hexdigest()[:32] / snapshot_id
-
-    async def _run(self, what: str, on_percent: OnPercent, **order: object) -> dict[str, Any]:
-        """Run the copying program; returns its last line. Raises DiskError."""
-        process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", home_copy.__name__, what),
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-            limit=_LINE_BYTES,
-        )
-        assert process.stdin is not None  # noqa: S101  PIPE was asked for
-        assert process.stdout is not None  # noqa: S101
-        assert process.stderr is not None  # noqa: S101
-        last: dict[str, Any] = {}
-        try:
-            process.stdin.write(json.dumps(order).encode())
-            process.stdin.close()
-            async for line in process.stdout:
-                last = json.loads(line)
-                if "percent" in last:
-                    on_percent(int(last["percent"]))
-            words = await process.stderr.read()
-            await process.wait()
-        finally:
-            if process.returncode is None:
-                process.kill()
-                await process.wait()
-        if not last or process.returncode:
-            raise DiskError(f"the copy ended with status {process.returncode}: {_words(words)}")
-        if "refused" in last:
-            raise DiskError(str(last["refused"]))
-        return last
+        return self._folder / owner.folder_name / snapshot_id
 
 
 def _store_id(path: Path) -> str:
@@ -129,7 +93,3 @@ def _store_id(path: Path) -> str:
         return path.read_text().strip()
     write_whole(path, f"folder-{secrets.token_hex(8)}\n".encode())
     return path.read_text().strip()
-
-
-def _words(said: bytes) -> str:
-    return said[-_LAST_WORDS:].decode(errors="replace").strip()

@@ -1,4 +1,4 @@
-"""Copies homes that hostile people may be changing: `home_copy save|restore`, with what to do on the standard input.
+"""Copies homes that hostile people may be changing: `home_copy save|restore|measure|clean`; stdin says what to do.
 
 It is a process of its own, so that it can be killed at any moment and holds nobody up. Folders are walked by their
 open descriptors, and no link is followed, neither of files nor of folders: whatever is put in the way meanwhile,
@@ -90,13 +90,13 @@ class ContentList:
 
 @dataclass
 class Copy:
-    """One copy of a tree, and what has been counted so far.
+    """One copy of a tree, and what has been counted so far; without a `target` it is only counted.
 
     `base` is the open folder that the source was the same as at `base_time_ns`.
     """
 
     source: int
-    target: int
+    target: int | None
     base: int | None = None
     base_time_ns: int = 0
     most_bytes: int = 1 << 62
@@ -106,6 +106,8 @@ class Copy:
     files: int = 0
     skipped: int = 0
     is_changed: bool = False
+    newest_ns: int = 0
+    """When something was last touched, by the kernel's clock."""
     total_bytes: int = 0
     content: ContentList = field(default_factory=ContentList)
     _links: dict[tuple[int, int], str] = field(default_factory=dict[tuple[int, int], str])
@@ -116,7 +118,7 @@ class Copy:
         self._device = os.fstat(self.source).st_dev
         self._folder(self.source, self.target, self.base, "", 0)
 
-    def _folder(self, source: int, target: int, base: int | None, path: str, level: int) -> None:
+    def _folder(self, source: int, target: int | None, base: int | None, path: str, level: int) -> None:
         if level > _MOST_LEVELS:
             raise RefusedError(f"more than {_MOST_LEVELS} folders are nested: {_shown(path)}")
         kept = 0
@@ -130,43 +132,48 @@ class Copy:
         status = os.fstat(source)
         if base is not None and os.fstat(base).st_mode & _MODE != status.st_mode & _MODE and level:
             self.is_changed = True
+        self.newest_ns = max(self.newest_ns, status.st_ctime_ns)
+        if target is None:
+            return
         if level:
             os.fchmod(target, stat.S_IMODE(status.st_mode) & _MODE)
         os.utime(target, ns=(status.st_mtime_ns, status.st_mtime_ns))
 
-    def _entry(self, source: int, target: int, base: int | None, name: str, path: str, level: int) -> bool:
+    def _entry(self, source: int, target: int | None, base: int | None, name: str, path: str, level: int) -> bool:
         """Copy one entry; returns False if it is left out."""
         status = os.stat(name, dir_fd=source, follow_symlinks=False)
         if stat.S_ISDIR(status.st_mode):
             return self._inner(source, target, base, name, path, level)
         if stat.S_ISLNK(status.st_mode):
             self._count(path, 0, status)
-            self._link(source, target, base, name, status)
+            if target is not None:
+                self._link(source, target, base, name, status)
             return True
         if not stat.S_ISREG(status.st_mode):
             self.skipped += 1
             return False
         return self._file(source, target, base, name, path)
 
-    def _inner(self, source: int, target: int, base: int | None, name: str, path: str, level: int) -> bool:
+    def _inner(self, source: int, target: int | None, base: int | None, name: str, path: str, level: int) -> bool:
         folder = _opened(name, source, _FOLDER_FLAGS)
         try:
             if os.fstat(folder).st_dev != self._device:
                 self.skipped += 1
                 return False
             self._count(f"{path}/", 0, os.fstat(folder))
-            os.mkdir(name, stat.S_IRWXU, dir_fd=target)
-            inner = os.open(name, _FOLDER_FLAGS, dir_fd=target)
-            before = None
+            inner = before = None
+            if target is not None:
+                os.mkdir(name, stat.S_IRWXU, dir_fd=target)
+                inner = os.open(name, _FOLDER_FLAGS, dir_fd=target)
             try:
                 if base is not None:
                     with suppress(OSError):
                         before = _opened(name, base, _FOLDER_FLAGS)
                 self._folder(folder, inner, before, path, level + 1)
             finally:
-                os.close(inner)
-                if before is not None:
-                    os.close(before)
+                for opened in (inner, before):
+                    if opened is not None:
+                        os.close(opened)
         finally:
             os.close(folder)
         return True
@@ -182,7 +189,7 @@ class Copy:
         if before != where:
             self.is_changed = True
 
-    def _file(self, source: int, target: int, base: int | None, name: str, path: str) -> bool:
+    def _file(self, source: int, target: int | None, base: int | None, name: str, path: str) -> bool:
         descriptor = _opened(name, source, _FILE_FLAGS)
         try:
             status = os.fstat(descriptor)
@@ -191,11 +198,12 @@ class Copy:
                 return False
             if status.st_nlink > 1 and (first := self._links.get((status.st_dev, status.st_ino))):
                 with suppress(OSError):
-                    os.link(first, name, src_dir_fd=self.target, dst_dir_fd=target, follow_symlinks=False)
+                    if target is not None:
+                        os.link(first, name, src_dir_fd=self.target, dst_dir_fd=target, follow_symlinks=False)
                     self._count(path, 0, status)
                     return True
             self._count(path, status.st_size, status)
-            if not self._is_shared(status, target, base, name):
+            if target is not None and not self._is_shared(status, target, base, name):
                 self.is_changed = True
                 self._copied(descriptor, status, target, name, path)
             if status.st_nlink > 1:
@@ -246,6 +254,7 @@ class Copy:
             )
         if self.files > self.most_files:
             raise RefusedError(f"the home has more than {self.most_files} files; remove some: the one before is kept")
+        self.newest_ns = max(self.newest_ns, status.st_ctime_ns)
         self.content.add(path, size_bytes, status.st_mtime)
         if self.total_bytes and time.monotonic() - self._told > _PROGRESS_SECONDS:
             self._told = time.monotonic()
@@ -292,6 +301,33 @@ def _copied_home(order: dict[str, Any], target: Path) -> Copy:
     return copy
 
 
+def measure(order: dict[str, Any]) -> None:
+    """Count and list what a snapshot of a home would have, within its limits, without taking one."""
+    limits = {name: order[name] for name in ("most_bytes", "most_files")}
+    counted = Copy(os.open(order["home"], _FOLDER_FLAGS), None, **limits)
+    counted.run()
+    content = base64.b64encode(counted.content.finish()).decode()
+    is_unchanged = counted.newest_ns < order["base_time_ns"] - _CLOCK_NS
+    done = {"size_bytes": counted.size_bytes, "files": counted.files, "skipped": counted.skipped}
+    tell(**done, is_unchanged=is_unchanged, content=content)
+
+
+def clean(order: dict[str, Any]) -> None:
+    """Remove what no home begins with from one that nobody uses yet: special files, setuid bits, our own warnings."""
+    for path, folders, names, folder in os.fwalk(order["home"], follow_symlinks=False):
+        for name in (*folders, *names):
+            status = os.stat(name, dir_fd=folder, follow_symlinks=False)
+            is_warning = path == order["home"] and _WARNING.fullmatch(name)
+            if stat.S_ISDIR(status.st_mode) or stat.S_ISREG(status.st_mode):
+                if is_warning and stat.S_ISREG(status.st_mode):
+                    os.unlink(name, dir_fd=folder)
+                elif stat.S_IMODE(status.st_mode) & ~_MODE:
+                    os.chmod(name, stat.S_IMODE(status.st_mode) & _MODE, dir_fd=folder)
+            elif not stat.S_ISLNK(status.st_mode):
+                os.unlink(name, dir_fd=folder)
+    tell(percent=100)
+
+
 def restore(order: dict[str, Any]) -> None:
     """Fill an empty home with a snapshot."""
     snapshot = Path(order["snapshot"])
@@ -318,7 +354,7 @@ def main() -> None:
     sys.setrecursionlimit(10 * _MOST_LEVELS)
     order = json.loads(sys.stdin.read())
     try:
-        {"save": save, "restore": restore}[sys.argv[1]](order)
+        {"save": save, "restore": restore, "measure": measure, "clean": clean}[sys.argv[1]](order)
     except RefusedError as refused:
         tell(refused=str(refused))
     except OSError as error:

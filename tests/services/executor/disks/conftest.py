@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,7 @@ import pytest
 
 from services.executor.disks.disk_store import Base, DiskLimits, DiskOwner, Snapshot
 from services.executor.disks.folder_store import FolderStore
+from services.executor.disks.restic_store import ResticStore
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,9 +22,11 @@ BOB = DiskOwner("usr_bob", "bob's password")
 ROOMY = DiskLimits(1 << 30, 10_000)
 
 
-@pytest.fixture(params=["folder"])
+@pytest.fixture(params=["folder", pytest.param("restic", marks=pytest.mark.restic)])
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> DiskStore:
-    assert request.param == "folder"
+    """A new place of each kind."""
+    if request.param == "restic":
+        return ResticStore(str(tmp_path / "store"))
     return FolderStore(tmp_path / "store")
 
 
@@ -62,5 +66,12 @@ def disk(store: DiskStore, tmp_path: Path) -> Disk:
 
 
 def same_now(snapshot: Snapshot) -> Base:
-    """The base of a home that was just saved; files that are older than the kernel's clock is coarse count as old."""
-    return Base(snapshot.snapshot_id, time.time_ns() + 10**9)
+    """The base of a home that was just saved."""
+    return Base(snapshot.snapshot_id, time.time_ns())
+
+
+async def settled(home: Path) -> None:
+    """Waits until the kernel's clock, which is coarse, is past all changes of a home."""
+    newest = max(path.lstat().st_ctime_ns for path in (home, *home.rglob("*")))
+    while time.time_ns() < newest + 20_000_000:
+        await asyncio.sleep(0)
