@@ -25,15 +25,15 @@ import stat
 import sys
 import time
 import zlib
-from contextlib import suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from services.executor.sandboxes.limits.file_tree import remove_tree
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator, Iterator
 
 PARTIAL = ".partial"
 CONTENT_BYTES = 128 << 10
@@ -44,6 +44,7 @@ _FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
 _MODE = 0o1777
 """Of a file's mode, what is kept."""
+_READABLE = stat.S_IRUSR | stat.S_IXUSR
 _CLOCK_NS = 12_000_000
 """How far the times that a kernel gives to files lag behind its clock, at most: a tick of 100 Hz, and a little."""
 _FICLONE = 0x40049409
@@ -130,14 +131,9 @@ class Copy:
         if base is None or len(os.listdir(base)) != kept:  # noqa: PTH208  of an open folder
             self.is_changed = True
         status = os.fstat(source)
-        if base is not None and os.fstat(base).st_mode & _MODE != status.st_mode & _MODE and level:
-            self.is_changed = True
         self.newest_ns = max(self.newest_ns, status.st_ctime_ns)
-        if target is None:
-            return
-        if level:
-            os.fchmod(target, stat.S_IMODE(status.st_mode) & _MODE)
-        os.utime(target, ns=(status.st_mtime_ns, status.st_mtime_ns))
+        if target is not None:
+            os.utime(target, ns=(status.st_mtime_ns, status.st_mtime_ns))
 
     def _entry(self, source: int, target: int | None, base: int | None, name: str, path: str, level: int) -> bool:
         """Copy one entry; returns False if it is left out."""
@@ -155,27 +151,25 @@ class Copy:
         return self._file(source, target, base, name, path)
 
     def _inner(self, source: int, target: int | None, base: int | None, name: str, path: str, level: int) -> bool:
-        folder = _opened(name, source, _FOLDER_FLAGS)
-        try:
-            if os.fstat(folder).st_dev != self._device:
+        with ExitStack() as opened:
+            folder = opened.enter_context(_open_folder(name, source))
+            if folder.status.st_dev != self._device:
                 self.skipped += 1
                 return False
-            self._count(f"{path}/", 0, os.fstat(folder))
+            self._count(f"{path}/", 0, folder.status)
             inner = before = None
             if target is not None:
                 os.mkdir(name, stat.S_IRWXU, dir_fd=target)
                 inner = os.open(name, _FOLDER_FLAGS, dir_fd=target)
-            try:
-                if base is not None:
-                    with suppress(OSError):
-                        before = _opened(name, base, _FOLDER_FLAGS)
-                self._folder(folder, inner, before, path, level + 1)
-            finally:
-                for opened in (inner, before):
-                    if opened is not None:
-                        os.close(opened)
-        finally:
-            os.close(folder)
+                opened.callback(os.close, inner)
+            if base is not None:
+                with suppress(OSError):
+                    before = opened.enter_context(_open_folder(name, base))
+            if before is None or before.status.st_mode & _MODE != folder.status.st_mode & _MODE:
+                self.is_changed = True
+            self._folder(folder.descriptor, inner, before.descriptor if before else None, path, level + 1)
+            if inner is not None:
+                os.fchmod(inner, folder.status.st_mode & _MODE)
         return True
 
     def _link(self, source: int, target: int, base: int | None, name: str, status: os.stat_result) -> None:
@@ -371,6 +365,37 @@ def _sweep(folder: Path) -> None:
                 remove_tree(left)
             finally:
                 os.close(lock)
+
+
+class _Folder(NamedTuple):
+    """An open folder, and its status as its user made it."""
+
+    descriptor: int
+    status: os.stat_result
+
+
+@contextmanager
+def _open_folder(name: str, parent: int) -> Generator[_Folder]:
+    """Open a folder; one of our own that its mode forbids to read can be read until it is closed.
+
+    Raises FileNotFoundError or NotADirectoryError if it is a link, or is gone.
+    """
+    before = os.stat(name, dir_fd=parent, follow_symlinks=False)
+    descriptor = _opened(name, parent, _FOLDER_FLAGS)
+    try:
+        status = os.fstat(descriptor)
+        is_same = (status.st_dev, status.st_ino) == (before.st_dev, before.st_ino)
+        # Names in it are looked up while it is walked, for which it must stay open to us.
+        is_closed = os.geteuid() != 0 and is_same and before.st_mode & _READABLE != _READABLE
+        if is_closed:
+            os.fchmod(descriptor, before.st_mode & _MODE | _READABLE)
+        try:
+            yield _Folder(descriptor, before if is_same else status)
+        finally:
+            if is_closed:
+                os.fchmod(descriptor, stat.S_IMODE(before.st_mode))
+    finally:
+        os.close(descriptor)
 
 
 def _opened(name: str, parent: int, flags: int) -> int:

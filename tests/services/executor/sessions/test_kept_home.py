@@ -190,3 +190,25 @@ async def test_a_newer_lease_of_its_slot_does_not_wait_for_the_last_snapshot(
         await saving.wait()
         async with keeping_machine.session(alice, fencing_token=8):
             assert (await access.events.reach("ended")).ended.reason == session_pb2.SESSION_END_REASON_CLOSED
+
+
+@pytest.mark.restic
+async def test_a_disk_in_a_repository_of_restic_comes_back_too(
+    start_executor: StartExecutor, tmp_path: Path, clock: ManualClock, alice: Person
+) -> None:
+    sandbox = await open_bubblewrap_session(CpuDevice(), tmp_path)
+    server, client = await start_executor(
+        session_sandbox=sandbox, clock=clock, disks=f"restic:{tmp_path / 'repositories'}"
+    )
+    machine = Machine(server, SessionClient(server.port, client.channel), clock, tmp_path)
+    async with machine.session(alice, disk=disk()) as access:
+        assert await access.run(alice, "mkdir src; echo hello >src/file; chmod 640 src/file; mkfifo pipe") == (0, "")
+        first = await last_snapshot(machine, access)
+    assert (first.fault, first.skipped) == ("", 1)
+    async with machine.session(alice, disk=disk(first)) as access:
+        assert await access.run(alice, "cat src/file; stat -c '%a %U' src/file; ls") == (0, "hello\n640 dev\nsrc\n")
+        assert await access.run(alice, "echo more >>src/file") == (0, "")
+        second = await last_snapshot(machine, access)
+    assert second.snapshot_id != first.snapshot_id
+    async with machine.session(alice, disk=disk(second)) as access:
+        assert await access.run(alice, "cat src/file") == (0, "hello\nmore\n")
