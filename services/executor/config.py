@@ -123,7 +123,8 @@ class ExecutorSettings(SandboxSettings, ServiceSettings):
     @property
     def snapshot_rules(self) -> SnapshotRules:
         """When snapshots of disks are taken."""
-        return SnapshotRules(self.snapshot_interval, self.snapshot_timeout, self.snapshot_files)
+        reserve_bytes = self.session_disk_rules.reserve_bytes
+        return SnapshotRules(self.snapshot_interval, self.snapshot_timeout, self.snapshot_files, reserve_bytes)
 
     @property
     def destinations(self) -> Destinations | None:

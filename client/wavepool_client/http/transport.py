@@ -54,9 +54,9 @@ class Transport:
 
         `timeout_seconds` is for routes that take longer than others.
         """
-        longer = {} if timeout_seconds is None else {"timeout": timeout_seconds}
+        timeout = httpx.USE_CLIENT_DEFAULT if timeout_seconds is None else timeout_seconds
         try:
-            response = self._http.request(method, path, json=body, params=query, headers=headers, **longer)
+            response = self._http.request(method, path, json=body, params=query, headers=headers, timeout=timeout)
         except httpx.TransportError as error:
             raise self._unreachable(error) from error
         if response.is_error:

@@ -267,9 +267,7 @@ def save(order: dict[str, Any]) -> None:
     partial = snapshot.with_name(snapshot.name + PARTIAL)
     snapshot.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     _sweep(snapshot.parent)
-    partial.mkdir(mode=0o700)
-    lock = os.open(partial, _FOLDER_FLAGS)
-    fcntl.flock(lock, fcntl.LOCK_EX)
+    lock = _locked_folder(partial)
     try:
         copy = _copied_home(order, partial / "home")
         done = {"size_bytes": copy.size_bytes, "files": copy.files}
@@ -284,6 +282,17 @@ def save(order: dict[str, Any]) -> None:
             remove_tree(partial)
     content = base64.b64encode(copy.content.finish()).decode()
     tell(**done, skipped=copy.skipped, is_unchanged=not copy.is_changed, content=content)
+
+
+def _locked_folder(partial: Path) -> int:
+    """Make the folder and lock it, so that nobody takes it for what a killed process left."""
+    # It gets its name once it is locked.
+    new = partial.with_suffix(".new")
+    new.mkdir(mode=0o700)
+    lock = os.open(new, _FOLDER_FLAGS)
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    new.rename(partial)
+    return lock
 
 
 def _copied_home(order: dict[str, Any], target: Path) -> Copy:
@@ -308,10 +317,11 @@ def measure(order: dict[str, Any]) -> None:
 
 def clean(order: dict[str, Any]) -> None:
     """Remove what no home begins with from one that nobody uses yet: special files, setuid bits, our own warnings."""
-    for path, folders, names, folder in os.fwalk(order["home"], follow_symlinks=False):
+    home = str(order["home"])
+    for path, folders, names, folder in os.fwalk(home, follow_symlinks=False):
         for name in (*folders, *names):
             status = os.stat(name, dir_fd=folder, follow_symlinks=False)
-            is_warning = path == order["home"] and _WARNING.fullmatch(name)
+            is_warning = path == home and _WARNING.fullmatch(name)
             if stat.S_ISDIR(status.st_mode) or stat.S_ISREG(status.st_mode):
                 if is_warning and stat.S_ISREG(status.st_mode):
                     os.unlink(name, dir_fd=folder)

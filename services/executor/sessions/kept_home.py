@@ -8,6 +8,7 @@ for nothing.
 from __future__ import annotations
 
 import asyncio
+import os
 import time
 from dataclasses import dataclass
 from datetime import timedelta
@@ -33,7 +34,7 @@ log = logging.get_logger(__name__)
 
 @dataclass(frozen=True)
 class DiskSpec:
-    """A disk of a request; `snapshot_id` is empty for an empty home."""
+    """A disk of a request; `snapshot_id` is empty for an empty home, else the snapshot has `snapshot_bytes`."""
 
     disk_id: str
     name: str
@@ -41,15 +42,17 @@ class DiskSpec:
     snapshot_id: str
     store_id: str
     size_limit_bytes: int
+    snapshot_bytes: int = 0
 
 
 @dataclass(frozen=True)
 class SnapshotRules:
-    """How often snapshots are taken, how long one may take, and the most files that it may have."""
+    """How often snapshots are taken, how long one may take, the most files that it may have, and what stays free."""
 
     interval: timedelta
     longest: timedelta
     most_files: int
+    reserve_bytes: int
 
 
 class KeptHome:
@@ -75,6 +78,11 @@ class KeptHome:
 
     async def restore(self, on_percent: OnPercent) -> None:
         """Fill the folder with the snapshot to begin with; raises DiskError."""
+        status = os.statvfs(self.folder)
+        free_bytes = status.f_bavail * status.f_frsize - self.rules.reserve_bytes
+        if self.spec.snapshot_bytes > free_bytes:
+            needed, free = (number / (1 << 30) for number in (self.spec.snapshot_bytes, max(0, free_bytes)))
+            raise DiskError(f"it has {needed:.3g} GiB, and this machine has room for {free:.3g} GiB")
         if self.spec.snapshot_id:
             await self._store.restore(self.spec.owner, self.spec.snapshot_id, self.folder, on_percent)
 

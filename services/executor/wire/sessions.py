@@ -148,7 +148,15 @@ def _variable_violations(environment: Mapping[str, str]) -> Violations:
 
 def _disk_of(disk: session_pb2.KeptDisk) -> DiskSpec:
     owner = DiskOwner(disk.owner_id, disk.password)
-    return DiskSpec(disk.disk_id, disk.name, owner, disk.snapshot_id, disk.store_id, disk.size_limit_bytes)
+    return DiskSpec(
+        disk_id=disk.disk_id,
+        name=disk.name,
+        owner=owner,
+        snapshot_id=disk.snapshot_id,
+        store_id=disk.store_id,
+        size_limit_bytes=disk.size_limit_bytes,
+        snapshot_bytes=disk.snapshot_bytes,
+    )
 
 
 def _disk_violations(request: session_pb2.OpenSessionRequest) -> Violations:

@@ -85,6 +85,7 @@ class LentDisk:
     size_limit_bytes: int
     snapshot_id: str = ""
     store_id: str = ""
+    snapshot_bytes: int = 0
 
 
 @dataclass(frozen=True)

@@ -224,6 +224,7 @@ def _disk_to_proto(disk: LentDisk) -> session_pb2.KeptDisk:
         snapshot_id=disk.snapshot_id,
         store_id=disk.store_id,
         size_limit_bytes=disk.size_limit_bytes,
+        snapshot_bytes=disk.snapshot_bytes,
     )
 
 

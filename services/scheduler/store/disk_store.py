@@ -177,6 +177,7 @@ class DiskStore:
             size_limit_bytes=disk.size_limit_bytes,
             snapshot_id=last.snapshot_id if last else "",
             store_id=last.store_id if last else "",
+            snapshot_bytes=last.size_bytes if last else 0,
         )
 
     async def add(self, disk_id: str, job: Job, snapshot: DiskSnapshot, content: bytes) -> bool:
@@ -192,7 +193,8 @@ class DiskStore:
             found = await _chosen(connection, disks.c.disk_id == disk_id)
             is_holder = bool(found) and found[0].holder_id == job.job_id
             if not is_holder or not (await connection.execute(holds)).first():
-                await _give_up(connection, job.user_id, [snapshot], snapshot.time)
+                owner = found[0].user_id if found else job.user_id
+                await _give_up(connection, owner, [snapshot], snapshot.time)
                 return False
             disk = found[0]
             known = [one.snapshot_id for one in disk.snapshots]

@@ -133,7 +133,7 @@ async def test_the_next_reservation_begins_with_the_last_snapshot_of_the_one_bef
     assert kept.safe_time == kept.snapshots[1].time == ended.disk_safe_time
     second = await active(cluster, "second", disk="work")
     again = session_of(cluster, second).request.disk
-    assert (again.snapshot_id, again.store_id) == ("two", "folder-1")
+    assert (again.snapshot_id, again.store_id, again.snapshot_bytes) == ("two", "folder-1", 6)
     assert again.password == lent.password
     assert len(again.password) > 30
 

@@ -131,6 +131,14 @@ async def test_a_session_whose_disk_cannot_be_restored_does_not_begin_with_an_em
     assert "the disk 'work' cannot be restored" in ended.details
 
 
+async def test_a_disk_for_which_there_is_no_room_is_not_restored(keeping_machine: Machine, alice: Person) -> None:
+    async with keeping_machine.session(alice, disk=disk()) as access:
+        taken = await last_snapshot(keeping_machine, access)
+    large = disk(taken, snapshot_bytes=1 << 60)
+    ended = (await keeping_machine.client.events(session_request([alice], disk=large)).reach("ended")).ended
+    assert "GiB, and this machine has room for" in ended.details
+
+
 async def test_a_disk_of_another_place_is_refused(keeping_machine: Machine, alice: Person) -> None:
     elsewhere = disk(snapshot_id="x", store_id="folder-of-another-machine")
     refused = await refusal(anext(keeping_machine.client.events(session_request([alice], disk=elsewhere))))
