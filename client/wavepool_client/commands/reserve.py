@@ -16,7 +16,7 @@ from wavepool_client.commands.options import (
     TokenOption,  # noqa: TC001
 )
 from wavepool_client.commands.reservation_lookup import is_on_terminal
-from wavepool_client.commands.reservation_pickers import agree, ask_what_to_reserve
+from wavepool_client.commands.reservation_pickers import agree, ask_disk, ask_what_to_reserve
 from wavepool_client.commands.reservation_start import show_until_active, start, tell_keys, wanted_fields
 from wavepool_client.errors import InputError
 from wavepool_client.exit_codes import ExitCode
@@ -115,6 +115,7 @@ def reserve(  # noqa: PLR0913 - an argument for each option
     with ReservationClient(endpoint, token) as client:
         if asks:
             gpu_type, gpus, hours = ask_what_to_reserve(client, gpu_type, gpus, hours)
+            disk = disk if disk or no_persist else ask_disk(endpoint, token)
         if hours is None:
             raise InputError("--hours is missing: say how long, such as --hours 0.5")
         disk = disk_of(disk, no_persist=no_persist)

@@ -94,3 +94,10 @@ def holder_text(disk: Fields) -> str:
         f"{name} is {state}: reservation {holder} has it until that is over. End it with `wavepool cancel {holder}`, "
         f"or take a copy of the last snapshot: `wavepool disk clone {name} NEW-NAME`"
     )
+
+
+def disk_text(disk: Fields) -> str:
+    """A disk among several, in a line."""
+    safe = time_text(disk.get("safe_time"))
+    what = f"{size_text(disk.get('size_bytes') or 0)} as of {safe}" if safe else "empty"
+    return f"{disk.get('name')}: {what}"
