@@ -14,6 +14,7 @@ from wavepool.billing.v1.prices_pb2_grpc import PriceServiceStub
 from wavepool.billing.v1.projections_pb2_grpc import ProjectionServiceStub
 from wavepool.billing.v1.reports_pb2_grpc import ReportServiceStub
 from wavepool.billing.v1.sign_in_pb2_grpc import SignInServiceStub
+from wavepool.scheduler.v1.disks_pb2_grpc import DiskServiceStub
 from wavepool.scheduler.v1.metrics_pb2_grpc import MetricsServiceStub
 from wavepool.scheduler.v1.queues_pb2_grpc import QueueServiceStub
 from wavepool.scheduler.v1.rankings_pb2_grpc import RankingServiceStub
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from wavepool.billing.v1.projections_pb2_grpc import ProjectionServiceAsyncStub
     from wavepool.billing.v1.reports_pb2_grpc import ReportServiceAsyncStub
     from wavepool.billing.v1.sign_in_pb2_grpc import SignInServiceAsyncStub
+    from wavepool.scheduler.v1.disks_pb2_grpc import DiskServiceAsyncStub
     from wavepool.scheduler.v1.metrics_pb2_grpc import MetricsServiceAsyncStub
     from wavepool.scheduler.v1.queues_pb2_grpc import QueueServiceAsyncStub
     from wavepool.scheduler.v1.rankings_pb2_grpc import RankingServiceAsyncStub
@@ -56,6 +58,7 @@ class Upstreams:
     metrics: MetricsServiceAsyncStub
     queues: QueueServiceAsyncStub
     reservations: ReservationServiceAsyncStub
+    disks: DiskServiceAsyncStub
     vmpool: VmPoolServiceAsyncStub
     billing: BillingServiceAsyncStub
     reports: ReportServiceAsyncStub
@@ -88,6 +91,7 @@ async def open_upstreams(settings: GatewaySettings) -> AsyncGenerator[Upstreams]
             metrics=MetricsServiceStub(channels["scheduler"]),
             queues=QueueServiceStub(channels["scheduler"]),
             reservations=ReservationServiceStub(channels["scheduler"]),
+            disks=DiskServiceStub(channels["scheduler"]),
             vmpool=VmPoolServiceStub(channels["vmpool"]),
             billing=BillingServiceStub(channels["billing"]),
             reports=ReportServiceStub(channels["billing"]),

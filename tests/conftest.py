@@ -58,6 +58,7 @@ REPOSITORY = Path(__file__).parents[1]
 ROCM = REPOSITORY / ".cache" / "rocm6" / "usr"
 MISSING = {
     "postgres": (lambda: program("postgres") is not None, "the PostgreSQL server programs are not installed"),
+    "restic": (lambda: bool(shutil.which("restic") and shutil.which("bwrap")), "restic or bwrap is not installed"),
     "sshd": (lambda: shutil.which("sshd", path=f"{os.environ['PATH']}:/usr/sbin") is not None, "sshd is not installed"),
     "rsync": (lambda: shutil.which("rsync") is not None, "rsync is not installed"),
     "bubblewrap": (lambda: shutil.which("bwrap") is not None, "bwrap is not installed"),

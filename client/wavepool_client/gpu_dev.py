@@ -28,6 +28,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "queue-status": ("queue-status",),
     "submit": ("run",),
     "login": ("login",),
+    "disk": ("disk",),
     "help": ("--help",),
 }
 RENAMED = {"submit": {"--runtime": "--dir"}}
@@ -35,7 +36,7 @@ RENAMED = {"submit": {"--runtime": "--dir"}}
 UNNEEDED = frozenset(
     {"--no-persist", "--no-persistent-disk", "--ignore-no-persist", "--recreate-env", "--details", "--no-build"}
 )
-"""Flags that ask for what is so anyway: no home is kept, every home is new, and lists have all columns."""
+"""Flags that ask for what is so anyway: a home is kept on a named disk alone, and lists have all columns."""
 _IMAGES = "there are no images of your own yet"
 _ONE_MACHINE = "a reservation is on one machine: 1, 2, 4 or 8 GPUs"
 _LABELS = "machines have no labels for reservations; `wavepool avail` lists GPU types"
@@ -51,12 +52,10 @@ MISSING = {
     "-d": _ONE_MACHINE,
     "--node-label": _LABELS,
     "-l": _LABELS,
-    "--disk": "there are no disks yet: homes are removed at the end; say `--disk none`, or leave it out",
     "--ref": "nothing is checked out for you: copy your tree with `wavepool run --dir DIR -- COMMAND`",
     "--spot": "whether machines are spot is the operator's choice",
 }
 MISSING_COMMANDS = {
-    "disk": "there are no disks yet: homes are removed at the end; copy what you need with `scp` or `rsync`",
     "setup": "name the gateway with `wavepool config set NAME --url URL --use`, then `wavepool login`",
     "repro": "nothing is checked out for you: use `wavepool run --dir DIR -- COMMAND`",
 }
@@ -111,9 +110,6 @@ def _options(command: str, words: Sequence[str]) -> list[str]:
         word = left.pop(0)
         name, equals, value = word.partition("=") if word.startswith("--") else (word, "", "")
         if name in UNNEEDED:
-            continue
-        if name == "--disk" and (value or (left[0] if left else "")).casefold() == "none":
-            del left[: 0 if equals else 1]
             continue
         if name in MISSING and not _is_ours(command, name):
             raise InputError(f"gpu-dev {command} {name}: {MISSING[name]}")

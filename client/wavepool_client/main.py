@@ -396,6 +396,7 @@ PARTS: tuple[tuple[tuple[str, ...], Callable[[typer.Typer], None]], ...] = (
     (("teams",), _group("teams", "teams")),
     (("tokens",), _group("tokens", "tokens")),
     (("keys",), _group("keys", "keys")),
+    (("disk",), _group("disk", "disk")),
     (("config",), _group("config", "config")),
     (
         (

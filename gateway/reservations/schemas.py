@@ -86,6 +86,10 @@ class _Wanted(BaseModel):
         Field(max_length=8, description="GPU types that will do, in this order, if no machine of `gpu_type` is free."),
     ] = []
 
+    disk: Annotated[
+        str, Field(max_length=63, description="Your disk that is the home; left out or `none`: one that is not kept.")
+    ] = ""
+
     def spec(self, name: str = "", keys: Sequence[SessionKey] = ()) -> ReservationSpec:
         """The message."""
         return ReservationSpec(
@@ -98,6 +102,7 @@ class _Wanted(BaseModel):
             priority=self.priority,
             fallback_gpu_types=self.fallback_gpu_types,
             start_time=instant_to_proto(self.start_time),
+            disk=self.disk,
         )
 
 
@@ -281,6 +286,13 @@ class Reservation(BaseModel):
     position: Annotated[int | None, Field(description="In the queue, from 1; null if it does not wait.")]
     eta_p50: Annotated[float | None, Field(description="Seconds until it likely starts.")]
     eta_p90: Annotated[float | None, Field(description="Seconds within which it starts in 9 of 10 cases.")]
+    disk_name: Annotated[str | None, Field(description="The disk that is its home.")]
+    disk_safe_time: Annotated[
+        datetime | None, Field(description="All that was written before is in the disk's last snapshot.")
+    ]
+    disk_fault: Annotated[
+        str | None, Field(description="Why the last snapshot of its disk could not be taken; null if it was.")
+    ]
     steps: list[Step]
     extensions: list[Extension]
     gaps: Annotated[list[str], Field(description="What holds less than it should on its machine.")]

@@ -10,7 +10,7 @@ from wavepool.scheduler.v1 import reservations_pb2 as pb
 from gateway.reservations import schemas
 from gateway.submissions.frames import provisioning_fields
 from gateway.submissions.run_frames import Frame
-from gateway.words.enum_names import reservation_state_name
+from gateway.words.enum_names import reservation_state_name, snapshot_reason_name
 from gateway.words.proto_time import instant_of, milliseconds_of, seconds_of
 from vocabulary.money import dollars_of
 from vocabulary.ssh_keys import Key
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from google.protobuf.duration_pb2 import Duration
-    from wavepool.executor.v1.session_pb2 import SessionKey
+    from wavepool.executor.v1.session_pb2 import SessionEvent, SessionKey, SessionSnapshot
 
 RESERVATIONS = "/api/v1/reservations"
 SECONDS_PER_HOUR = 3600
@@ -70,6 +70,9 @@ def reservation_of(reservation: pb.Reservation, names: Mapping[str, str], now: d
         position=reservation.position or None,
         eta_p50=seconds_of(reservation.eta_p50) if reservation.HasField("eta_p50") else None,
         eta_p90=seconds_of(reservation.eta_p90) if reservation.HasField("eta_p90") else None,
+        disk_name=spec.disk or None,
+        disk_safe_time=instant_of(reservation.disk_safe_time),
+        disk_fault=reservation.disk_fault or None,
         steps=[schemas.Step(name=step.name, seconds=seconds_of(step.duration)) for step in reservation.steps],
         extensions=[
             schemas.Extension(
@@ -250,6 +253,29 @@ def _preparing(event: pb.ReservationEvent) -> Frame:
     return Frame("PREPARING", provisioning_fields(event.provisioning))
 
 
+def _disk_frame(session: SessionEvent) -> Frame:
+    if session.HasField("disk"):
+        return Frame("DISK", {"used_bytes": session.disk.used_bytes, "share_bytes": session.disk.share_bytes})
+    if session.HasField("restoring"):
+        return Frame("RESTORING", {"percent": session.restoring.percent})
+    return Frame("SNAPSHOT", _snapshot_fields(session.snapshot))
+
+
+def _snapshot_fields(taken: SessionSnapshot) -> dict[str, Any]:
+    reason = snapshot_reason_name(taken.reason).lower()
+    fields: dict[str, Any] = {"reason": reason, "seconds": seconds_of(taken.duration), "fault": taken.fault or None}
+    if taken.fault:
+        return fields
+    return {
+        **fields,
+        "time": _text(instant_of(taken.begin_time)),
+        "size_bytes": taken.size_bytes,
+        "files": taken.files,
+        "skipped": taken.skipped,
+        "is_unchanged": taken.is_unchanged,
+    }
+
+
 def _session_frame(event: pb.ReservationEvent) -> Frame | None:
     session = event.session
     match session.WhichOneof("event"):
@@ -263,8 +289,8 @@ def _session_frame(event: pb.ReservationEvent) -> Frame | None:
             )
         case "out_of_memory":
             return Frame("OOM", {"oom_count": session.out_of_memory.killed})
-        case "disk":
-            return Frame("DISK", {"used_bytes": session.disk.used_bytes, "share_bytes": session.disk.share_bytes})
+        case "disk" | "restoring" | "snapshot":
+            return _disk_frame(session)
         case "warning":
             minutes = session.warning.minutes_left
             return Frame("WARNING", {"minutes_left": minutes}) if minutes else Frame("EXPIRING", {})

@@ -1,4 +1,4 @@
-"""Calls and fields that the routes about users, teams, accounts and tokens share."""
+"""Calls and fields that routes share, most of them about users, teams, accounts and tokens."""
 
 from __future__ import annotations
 
@@ -7,13 +7,19 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 import grpc
 from fastapi import Path
 from pydantic import Field
+from wavepool.billing.v1.identity_pb2 import ListNamesRequest
 
 from gateway.http.errors import ProblemError
 from gateway.http.rpc_status import problem_of_rpc
 from gateway.upstreams import CALL_TIMEOUT_SECONDS
+from servicekit.logging import get_logger
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
+
+    from gateway.dependencies import Gateway
+
+log = get_logger(__name__)
 
 RequestT = TypeVar("RequestT")
 AnswerT = TypeVar("AnswerT")
@@ -38,3 +44,16 @@ async def call(
         return await method(request, timeout=CALL_TIMEOUT_SECONDS)
     except grpc.aio.AioRpcError as error:
         raise ProblemError(problem_of_rpc(error, {"grant_micros": "grant_usd", **(field_names or {})})) from error
+
+
+async def names_of(gateway: Gateway, user_ids: Iterable[str]) -> Mapping[str, str]:
+    """Users' names by their ids; none if billing is away, since what was made must be answered."""
+    wanted = sorted(filter(None, user_ids))
+    if not wanted:
+        return {}
+    try:
+        request = ListNamesRequest(user_ids=wanted)
+        return (await gateway.upstreams.identity.ListNames(request, timeout=CALL_TIMEOUT_SECONDS)).names
+    except grpc.aio.AioRpcError as error:
+        log.warning("users' names are not known now", extra={"code": error.code().name})
+        return {}

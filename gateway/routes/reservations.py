@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated
 import grpc
 from fastapi import APIRouter, Header, Path, Query, Response
 from starlette.websockets import WebSocket
-from wavepool.billing.v1.identity_pb2 import ListNamesRequest
 from wavepool.scheduler.v1 import reservations_pb2 as pb
 
 from gateway.dependencies import (
@@ -42,10 +41,9 @@ from gateway.reservations.views import (
     usage_of,
     user_ids_of,
 )
-from gateway.routes.identity_calls import call
+from gateway.routes.identity_calls import call, names_of
 from gateway.submissions.frames import encode
 from gateway.upstreams import CALL_TIMEOUT_SECONDS
-from servicekit.logging import get_logger
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Iterable, Mapping
@@ -53,8 +51,6 @@ if TYPE_CHECKING:
     from gateway.auth import Caller
     from gateway.dependencies import Gateway
     from gateway.submissions.visible_jobs import VisibleJobs
-
-log = get_logger(__name__)
 
 router = APIRouter(tags=["reservations"], route_class=JsonRoute)
 
@@ -151,7 +147,7 @@ async def get_usage(
     request.begin_time.FromDatetime(end - timedelta(days=days))
     request.end_time.FromDatetime(end)
     answer = await gateway.upstreams.reservations.GetReservationUsage(request, timeout=CALL_TIMEOUT_SECONDS)
-    names = await _names_of(gateway, {one.user_id for one in answer.usage})
+    names = await names_of(gateway, {one.user_id for one in answer.usage})
     return usage_of(answer, names)
 
 
@@ -367,19 +363,7 @@ async def _shown(gateway: Gateway, reservation: pb.Reservation) -> schemas.Reser
 
 async def _names(gateway: Gateway, reservations: Iterable[pb.Reservation]) -> Mapping[str, str]:
     """Users' names by id; none if billing is away, since a reservation that was made must be answered."""
-    return await _names_of(gateway, {user_id for one in reservations for user_id in user_ids_of(one)})
-
-
-async def _names_of(gateway: Gateway, user_ids: set[str]) -> Mapping[str, str]:
-    wanted = sorted(filter(None, user_ids))
-    if not wanted:
-        return {}
-    try:
-        request = ListNamesRequest(user_ids=wanted)
-        return (await gateway.upstreams.identity.ListNames(request, timeout=CALL_TIMEOUT_SECONDS)).names
-    except grpc.aio.AioRpcError as error:
-        log.warning("users' names are not known now", extra={"code": error.code().name})
-        return {}
+    return await names_of(gateway, {user_id for one in reservations for user_id in user_ids_of(one)})
 
 
 async def _hidden(visible: VisibleJobs, reservation: pb.Reservation) -> pb.Reservation:

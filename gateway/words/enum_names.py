@@ -19,6 +19,8 @@ from wavepool.executor.v1.run_event_pb2 import (
     Timing,
     Verdict,
 )
+from wavepool.executor.v1.session_pb2 import SnapshotReason
+from wavepool.scheduler.v1.disks_pb2 import DiskState
 from wavepool.scheduler.v1.queues_pb2 import FairnessPolicy, QueueChangeKind, ReclaimStrategy, SchedulerPluginKind
 from wavepool.scheduler.v1.rankings_pb2 import ComparisonVerdict
 from wavepool.scheduler.v1.reservations_pb2 import ReservationState
@@ -41,9 +43,11 @@ def enum_name(name_of: Callable[[Any], str], prefix: str, number: int) -> str:
 verdict_name = partial(enum_name, Verdict.Name, "VERDICT_")
 job_state_name = partial(enum_name, JobState.Name, "JOB_STATE_")
 reservation_state_name = partial(enum_name, ReservationState.Name, "RESERVATION_STATE_")
+disk_state_name = partial(enum_name, DiskState.Name, "DISK_STATE_")
 machine_state_name = partial(enum_name, MachineState.Name, "MACHINE_STATE_")
 machine_origin_name = partial(enum_name, MachineOrigin.Name, "MACHINE_ORIGIN_")
 machine_fault_name = partial(enum_name, MachineFault.Name, "MACHINE_FAULT_")
+snapshot_reason_name = partial(enum_name, SnapshotReason.Name, "SNAPSHOT_REASON_")
 start_kind_name = partial(enum_name, StartKind.Name, "START_KIND_")
 posting_kind_name = partial(enum_name, PostingKind.Name, "POSTING_KIND_")
 budget_scope_name = partial(enum_name, BudgetScope.Name, "BUDGET_SCOPE_")

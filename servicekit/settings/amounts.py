@@ -24,6 +24,11 @@ def mib_of(text: str) -> int:
     return mib
 
 
+def mib_setting(value: object) -> int:
+    """MiB of a setting: a number is its default, and a text is as `mib_of` reads it; raises ValueError."""
+    return value if isinstance(value, int) else mib_of(str(value))
+
+
 def cores_of(text: str) -> float:
     """Number of processors from text such as `4` or `2.5`; raises ValueError."""
     cores = float(text) if _CORES.fullmatch(text.strip()) else 0.0

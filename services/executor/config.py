@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import BeforeValidator, Field, field_validator
 from pydantic_settings import SettingsConfigDict
 
-from servicekit.settings.amounts import mib_of
+from servicekit.settings.amounts import mib_setting
 from servicekit.settings.config import CommaSeparated, ServiceSettings
 from servicekit.settings.sandbox_settings import SandboxSettings
 from services.executor.core.run.installation import default_cache_folder
 from services.executor.devices.plugins import device_names
+from services.executor.disks.choice import wrong_place
 from services.executor.leases.authentication import Tokens
 from services.executor.leases.fence_file import FenceFile
 from services.executor.machine.kept_secret import kept_secret
@@ -26,6 +27,7 @@ from services.executor.machine.signing import Signer
 from services.executor.runs.admission import Capacity
 from services.executor.sessions.destinations import Destinations, denied_network, reachable_network
 from services.executor.sessions.disk import DiskRules
+from services.executor.sessions.kept_home import SnapshotRules
 from vocabulary.ports import USUAL_PORTS
 
 if TYPE_CHECKING:
@@ -38,10 +40,6 @@ _SIGNING_KEY_FILE = "executor-signing-key"
 _Reachable = Annotated[IPv4Network, BeforeValidator(reachable_network)]
 _Denied = Annotated[IPv4Network | IPv6Network, BeforeValidator(denied_network)]
 _FENCE_FILE = "executor-fence.json"
-
-
-def _mib(value: object) -> int:
-    return value if isinstance(value, int) else mib_of(str(value))
 
 
 class CapacityError(ValueError):
@@ -93,10 +91,18 @@ class ExecutorSettings(SandboxSettings, ServiceSettings):
     """Private networks that sessions may reach, such as that of a mirror of packages."""
     session_denies: CommaSeparated[_Denied] = ()
     """Networks that sessions may not reach, besides the private ones and this machine."""
-    session_disk: Annotated[int, BeforeValidator(_mib)] = 100 << 10
+    session_disk: Annotated[int, BeforeValidator(mib_setting)] = 100 << 10
     """MiB of the disk that a session may use for each of its GPUs, given with a unit: `100g`."""
-    session_disk_reserve: Annotated[int, BeforeValidator(_mib)] = 5 << 10
+    session_disk_reserve: Annotated[int, BeforeValidator(mib_setting)] = 5 << 10
     """MiB of the disk that stay free: a session that takes of them is ended."""
+    disks: str = ""
+    """Where disks of reservations are kept: `folder:/PATH` on storage that lasts; empty: this machine keeps none."""
+    snapshot_interval: Annotated[timedelta, Field(gt=timedelta(0))] = timedelta(minutes=15)
+    """Time between two snapshots of a disk that is in use."""
+    snapshot_timeout: Annotated[timedelta, Field(gt=timedelta(0), le=timedelta(minutes=8))] = timedelta(minutes=5)
+    """The most that a snapshot may take; the scheduler waits for a session's end for 10 minutes."""
+    snapshot_files: Annotated[int, Field(ge=1)] = 2_000_000
+    """The most files of a disk, with folders."""
     pool_timeout: Annotated[timedelta, Field(ge=timedelta(0))] = timedelta(0)
     """Silence of the pool after which an idle executor ends; with 0 it has no pool, and stays."""
 
@@ -106,6 +112,19 @@ class ExecutorSettings(SandboxSettings, ServiceSettings):
         if value not in device_names():
             raise ValueError(f"must be one of {', '.join(device_names())}; it is {value!r}")
         return value
+
+    @field_validator("disks")
+    @classmethod
+    def _known_place(cls, value: str) -> str:
+        if fault := wrong_place(value):
+            raise ValueError(fault)
+        return value
+
+    @property
+    def snapshot_rules(self) -> SnapshotRules:
+        """When snapshots of disks are taken."""
+        reserve_bytes = self.session_disk_rules.reserve_bytes
+        return SnapshotRules(self.snapshot_interval, self.snapshot_timeout, self.snapshot_files, reserve_bytes)
 
     @property
     def destinations(self) -> Destinations | None:

@@ -16,6 +16,13 @@ spare_judges = gauge("wavepool_executor_spare_judges", "Judge processes that wai
 sessions = counter("wavepool_executor_sessions", "Sessions that are over.", ("reason",))
 sessions_in_flight = gauge("wavepool_executor_sessions_in_flight", "Sessions that are open, or being opened or ended.")
 session_logins = counter("wavepool_executor_session_logins", "Logins to sessions.")
+snapshots = counter("wavepool_executor_snapshots", "Snapshots of sessions' disks.", ("result",))
+snapshot_seconds = histogram(
+    "wavepool_executor_snapshot_seconds",
+    "Time that a snapshot of a disk takes.",
+    (),
+    (0.1, 0.5, 1, 5, 10, 30, 60, 120, 300),
+)
 session_start_seconds = histogram(
     "wavepool_executor_session_start_seconds",
     "Time from the call that opens a session until it takes connections.",

@@ -31,6 +31,8 @@ from services.executor.devices.others_in_sight import refusal
 from services.executor.devices.plugins import device_named
 from services.executor.devices.profiling import profiler_or_reason
 from services.executor.devices.selection import Maskable
+from services.executor.disks.choice import disk_store
+from services.executor.disks.disk_store import DiskError
 from services.executor.judges.fork_server_client import JudgeForkServer
 from services.executor.judges.pool import JudgePool
 from services.executor.leases import errors
@@ -47,7 +49,7 @@ from services.executor.sandboxes.sandbox import SandboxError
 from services.executor.service import ExecutorServicer
 from services.executor.session_service import SessionServicer
 from services.executor.sessions import errors as session_errors
-from services.executor.sessions.all_sessions import Sessions
+from services.executor.sessions.all_sessions import Disks, Sessions
 from services.executor.sessions.bubblewrap_session import open_bubblewrap_session
 from services.executor.sessions.disk_watch import DiskWatch
 from services.executor.wire.capabilities import Capabilities
@@ -81,6 +83,9 @@ ERROR_MAP: ErrorMap = {
     errors.DrainingError: grpc.StatusCode.UNAVAILABLE,
     errors.UnfitError: grpc.StatusCode.ABORTED,
     session_errors.NoSessionsError: grpc.StatusCode.UNIMPLEMENTED,
+    session_errors.NoDisksError: grpc.StatusCode.UNIMPLEMENTED,
+    DiskError: grpc.StatusCode.UNAVAILABLE,
+    session_errors.NoDiskError: grpc.StatusCode.FAILED_PRECONDITION,
     session_errors.UnknownSessionError: grpc.StatusCode.NOT_FOUND,
     session_errors.SessionConflictError: grpc.StatusCode.ALREADY_EXISTS,
     session_errors.HomeInUseError: grpc.StatusCode.ALREADY_EXISTS,
@@ -100,6 +105,7 @@ _CANNOT_START = (
     SigningKeyError,
     ForbiddenRulesError,
     CapacityError,
+    DiskError,
 )
 # Runs that drain too long are ended this long before their streams, so that callers see how they ended.
 _LAST_WORDS_SECONDS = 1.0
@@ -171,9 +177,11 @@ def build_server(
     pool_watch = PoolWatch(settings.pool_timeout, lambda: bool(admission.in_flight)) if settings.pool_timeout else None
     tokens = settings.tokens()
     homes = settings.homes_dir or settings.data_dir / "homes"
+    store = disk_store(settings.disks, settings.session_disk_rules.reserve_bytes)
     sessions = Sessions(
         session_sandbox,
         homes,
+        Disks(store, settings.snapshot_rules, settings.work_dir) if store else None,
         lambda: inventory.current.host,
         lambda: inventory.current.device,
         DiskWatch(settings.session_disk_rules, [homes, settings.work_dir]),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from wavepool.executor.v1 import session_pb2, session_pb2_grpc
 
+from services.executor.disks.disk_store import DiskOwner
 from services.executor.leases.errors import InvalidFieldError
 from services.executor.wire.requests import instant, token_violations
 from services.executor.wire.sessions import grace_of, new_keys, text_of
@@ -84,6 +85,24 @@ class SessionServicer(session_pb2_grpc.SessionServiceServicer):
         session = self.sessions.known(request.session_id, request.fencing_token)
         session.close(grace, session_pb2.SESSION_END_REASON_CLOSED)
         return session_pb2.CloseSessionResponse()
+
+    async def RemoveSnapshots(
+        self, request: session_pb2.RemoveSnapshotsRequest, context: Context
+    ) -> session_pb2.RemoveSnapshotsResponse:
+        """Remove snapshots that no disk has any more."""
+        self._check_token(request.fencing_token, context)
+        self.sessions.known(request.session_id, request.fencing_token)
+        owner = DiskOwner(request.owner_id, request.password)
+        await self.sessions.remove_snapshots(request.store_id, owner, request.snapshot_ids)
+        return session_pb2.RemoveSnapshotsResponse()
+
+    async def SnapshotHome(
+        self, request: session_pb2.SnapshotHomeRequest, context: Context
+    ) -> session_pb2.SnapshotHomeResponse:
+        """Take a snapshot of a session's disk."""
+        self._check_token(request.fencing_token, context)
+        session = self.sessions.living(request.session_id, request.fencing_token)
+        return session_pb2.SnapshotHomeResponse(snapshot=await session.snapshot())
 
     def _check_token(self, fencing_token: int, context: Context) -> None:
         caller = self.tokens.caller(context.invocation_metadata() or ())

@@ -6,9 +6,10 @@ from datetime import timedelta
 from pathlib import Path  # noqa: TC003 - pydantic resolves the annotation at run time
 from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 from pydantic_settings import SettingsConfigDict
 
+from servicekit.settings.amounts import mib_setting
 from servicekit.settings.config import LEADER_TERM, LeaderTerm, ServiceSettings
 from services.scheduler.jobs.reservation import LONGEST_PREPARING
 from vocabulary.limits import LONGEST_RUN
@@ -87,6 +88,14 @@ class SchedulerSettings(ServiceSettings):
     """
     reservation_lease_renewal: Annotated[timedelta, Field(gt=timedelta(0))] = timedelta(minutes=10)
     """Interval between two renewals of a reservation's lease, which is as long as the reservation."""
+    disk_size: Annotated[int, BeforeValidator(mib_setting), Field(ge=1)] = 100 << 10
+    """MiB of a disk, given with a unit: `100g`. It is the size of those that are made without one, and the most."""
+    disk_snapshots: Annotated[int, Field(ge=1)] = 10
+    """Snapshots that are kept of each disk."""
+    disks_per_user: Annotated[int, Field(ge=1)] = 20
+    """Disks that a user may have."""
+    deleted_disks_kept: Annotated[timedelta, Field(ge=timedelta(0))] = timedelta(days=30)
+    """Time after which the snapshots of a deleted disk are removed."""
     most_reserved_gpus: Annotated[int, Field(ge=0)] = 0
     """GPUs that a user may have in reservations at a time; 0 for no limit."""
     most_reserved_gpu_time: Annotated[timedelta, Field(ge=timedelta(0))] = timedelta(0)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import grpc
 from wavepool.scheduler.v1 import (
+    disks_pb2_grpc,
     metrics_pb2_grpc,
     queues_pb2_grpc,
     rankings_pb2_grpc,
@@ -62,6 +63,7 @@ from services.scheduler.queue.usage_book import UsageBook
 from services.scheduler.queue.waiting import WaitingJobs
 from services.scheduler.runs.canceller import Canceller
 from services.scheduler.runs.dated_starter import DatedStarter
+from services.scheduler.runs.disk_snapshots import DiskPruner, DiskSnapshots
 from services.scheduler.runs.dispatcher import Dispatcher
 from services.scheduler.runs.job_runner import JobRunner
 from services.scheduler.runs.machine_follower import MachineFollower
@@ -69,12 +71,14 @@ from services.scheduler.runs.rescuer import Rescuer
 from services.scheduler.runs.reservation_changes import ReservationChanges
 from services.scheduler.runs.settler import Settler
 from services.scheduler.runs.watcher import NotifiedEvents, UnannouncedEvents, Watcher
+from services.scheduler.service.disk_service import DiskServicer
 from services.scheduler.service.metrics_service import MetricsServicer
 from services.scheduler.service.queue_service import QueueServicer
 from services.scheduler.service.ranking_service import RankingServicer
 from services.scheduler.service.reservation_service import ReservationServicer
 from services.scheduler.service.scheduler_service import SchedulerServicer
 from services.scheduler.store.attempt_reader import AttemptReader
+from services.scheduler.store.disk_store import DiskStore
 from services.scheduler.store.job_reader import JobReader
 from services.scheduler.store.job_store import JobStore
 from services.scheduler.store.queue_store import QueueStore
@@ -106,6 +110,11 @@ ONLY_THE_LEADER = frozenset(
         "ReservationService/NotifyReservation",
         "ReservationService/GetAvailability",
         "ReservationService/GetCalendar",
+        "DiskService/CreateDisk",
+        "DiskService/DeleteDisk",
+        "DiskService/RenameDisk",
+        "DiskService/CloneDisk",
+        "DiskService/SnapshotDisk",
     )
 )
 """The methods that write, and those that need the queue in memory."""
@@ -121,6 +130,10 @@ ERROR_MAP: dict[type[Exception], grpc.StatusCode] = {
     errors.NotComparableError: grpc.StatusCode.FAILED_PRECONDITION,
     errors.ReservationNotFoundError: grpc.StatusCode.NOT_FOUND,
     errors.KeyOpensNothingError: grpc.StatusCode.NOT_FOUND,
+    errors.DiskNotFoundError: grpc.StatusCode.NOT_FOUND,
+    errors.DiskExistsError: grpc.StatusCode.ALREADY_EXISTS,
+    errors.DiskInUseError: grpc.StatusCode.ABORTED,
+    errors.TooManyDisksError: grpc.StatusCode.RESOURCE_EXHAUSTED,
     errors.WrongReservationStateError: grpc.StatusCode.FAILED_PRECONDITION,
     errors.MachineUnreachableError: grpc.StatusCode.UNAVAILABLE,
     errors.IdempotencyKeyReusedError: grpc.StatusCode.ALREADY_EXISTS,
@@ -151,6 +164,7 @@ class Servicers(NamedTuple):
     metrics: MetricsServicer
     queues: QueueServicer
     reservations: ReservationServicer
+    disks: DiskServicer
 
 
 class SchedulerServer(ServiceServer):
@@ -176,6 +190,8 @@ class SchedulerServer(ServiceServer):
         self.expose("wavepool.scheduler.v1.QueueService")
         reservations_pb2_grpc.add_ReservationServiceServicer_to_server(servicers.reservations, self.grpc)
         self.expose("wavepool.scheduler.v1.ReservationService")
+        disks_pb2_grpc.add_DiskServiceServicer_to_server(servicers.disks, self.grpc)
+        self.expose("wavepool.scheduler.v1.DiskService")
         self._hub = hub
         self._forwarding = forwarding
 
@@ -266,9 +282,10 @@ async def build(  # noqa: PLR0915 - one statement for each part
     )
     forecast = Forecast(waiting, running, inventory, clock, book)
     forecast.remember(await reader.run_times({JobState.FINISHED}, RUNS_READ))
+    disks = DiskStore(database, settings.disk_snapshots, settings.disks_per_user)
     settler = Settler(store, billing, pool, running, forecast, clock)
     runner = JobRunner(
-        store, Peers(pool, executors, billing), settler, waiting, running, inventory, forecast, clock, settings
+        store, Peers(pool, executors, billing), settler, waiting, running, inventory, forecast, clock, settings, disks
     )
     demand = DemandReporter(pool, waiting, inventory)
     provisioning = ProvisioningReporter(store, waiting, inventory, demand, forecast, clock)
@@ -314,6 +331,7 @@ async def build(  # noqa: PLR0915 - one statement for each part
             settings.longest_reservation_wait,
             UserLimits(settings.most_reserved_gpus, settings.most_reserved_gpu_time),
             DatedAdmission(pool, dated, dated_limits),
+            disks,
         ),
         store,
         reader,
@@ -346,7 +364,10 @@ async def build(  # noqa: PLR0915 - one statement for each part
     )
     callers = Callers(credentials, billing.owner)
     forwarding = ForwardToLeader(ONLY_THE_LEADER, lease, credentials)
-    servicers = Servicers(servicer, rankings, metrics, queues, reservations)
+    disk_servicer = DiskServicer(
+        disks, DiskSnapshots(runner), clock, settings.disk_size << 20, settings.deleted_disks_kept
+    )
+    servicers = Servicers(servicer, rankings, metrics, queues, reservations, disk_servicer)
     server = SchedulerServer(settings, servicers, hub, credentials, callers, forwarding)
     duties: list[tuple[Loop, timedelta, asyncio.Event | None]] = [
         (rescuer, settings.sweep_interval, None),
@@ -356,6 +377,7 @@ async def build(  # noqa: PLR0915 - one statement for each part
         (dispatcher, settings.poll_interval, waiting.changed),
         (ReadingReporter(monitor.readings, report), settings.metrics_interval, None),
         (AttemptPruner(attempts, settings.metrics_retention, clock), PRUNE_INTERVAL, None),
+        (DiskPruner(disks, settings.deleted_disks_kept, clock), PRUNE_INTERVAL, None),
         (usage, USAGE_INTERVAL, None),
     ]
     listening: list[tuple[Loop, timedelta]] = [

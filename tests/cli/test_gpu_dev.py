@@ -31,8 +31,9 @@ def gpu_dev(*words: str) -> subprocess.CompletedProcess[str]:
     [
         ("reserve -g 4 -h 2.5 -t mi300x -n train", "reserve -g 4 -h 2.5 -t mi300x -n train"),
         ("reserve --gpus 1 --no-persist --hours=4", "reserve --gpus 1 --hours=4"),
-        ("reserve --gpus 1 --disk none", "reserve --gpus 1 --hours 8"),
-        ("reserve --gpus 1 --disk=None -h1", "reserve --gpus 1 -h1"),
+        ("reserve --gpus 1 --disk none", "reserve --gpus 1 --disk none --hours 8"),
+        ("reserve --gpus 1 --disk=work -h1", "reserve --gpus 1 --disk=work -h1"),
+        ("disk list-content work", "disk list-content work"),
         ("list", "reservations list"),
         ("list -u all -s pending,queued,active --details", "reservations list -u all -s pending,queued,active"),
         ("list --all", "reservations list --status all"),
@@ -105,5 +106,5 @@ def test_the_command_is_installed_and_the_same_code_runs(
     gateway.only("POST", f"{RESERVATIONS}/quote", Answer(problem, 422))
     refused = gpu_dev("reserve", "-t", "h100")
     assert (refused.returncode, "'h100' is none of MI300X" in refused.stderr) == (2, True)
-    missing = gpu_dev("disk", "list")
-    assert (missing.returncode, missing.stderr.startswith("gpu-dev disk: there are no disks yet")) == (2, True)
+    missing = gpu_dev("setup")
+    assert (missing.returncode, missing.stderr.startswith("gpu-dev setup: name the gateway")) == (2, True)

@@ -38,6 +38,7 @@ OWNERS = {
     "SchedulerService": "scheduler",
     "RankingService": "scheduler",
     "ReservationService": "scheduler",
+    "DiskService": "scheduler",
     "MetricsService": "scheduler",
     "QueueService": "scheduler",
     "VmPoolService": "vmpool",

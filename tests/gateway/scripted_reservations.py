@@ -36,6 +36,7 @@ def reservation(**fields: Any) -> pb.Reservation:
         name="training",
         keys=[session_pb2.SessionKey(user="ada", public_key="ssh-ed25519 AAAA ada")],
         queue="default",
+        disk="work",
     )
     sound: dict[str, Any] = {
         "reservation_id": "res_01J",
@@ -57,6 +58,8 @@ def reservation(**fields: Any) -> pb.Reservation:
         "extensions": [pb.ReservationExtension(duration=Duration(seconds=1800), user_id="user_ada", time=ACTIVE_AT)],
         "out_of_memory_kills": 1,
         "connections": 2,
+        "disk_safe_time": ACTIVE_AT,
+        "disk_fault": "the home is too large",
         "price_micros_per_hour": 1_990_000,
         "hold_micros": 5_970_000,
         "cost_micros": 100_000,

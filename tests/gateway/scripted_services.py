@@ -22,6 +22,7 @@ from wavepool.billing.v1 import (
     sign_in_pb2_grpc,
 )
 from wavepool.scheduler.v1 import (
+    disks_pb2_grpc,
     metrics_pb2_grpc,
     queues_pb2_grpc,
     rankings_pb2_grpc,
@@ -32,6 +33,7 @@ from wavepool.vmpool.v1 import vmpool_pb2, vmpool_pb2_grpc
 
 from tests.gateway.job_events import CPU_MACHINE
 from tests.gateway.refusals import Refusals
+from tests.gateway.scripted_disks import ScriptedDisks
 from tests.gateway.scripted_metrics import ScriptedMetrics
 from tests.gateway.scripted_prices import ScriptedPrices
 from tests.gateway.scripted_projections import ScriptedProjections
@@ -414,6 +416,7 @@ class ScriptedServices:
         self.rankings = ScriptedRankings(self.refusals)
         self.queues = ScriptedQueues(self.refusals)
         self.reservations = ScriptedReservations(self.refusals)
+        self.disks = ScriptedDisks(self.refusals)
         self.sign_in = ScriptedSignIn(self.refusals)
         self.alerts = ScriptedAlerts(self.refusals)  # pyright: ignore[reportAbstractUsage] - the rest is not called
         self.health: Any = cast("Any", health).aio.HealthServicer()
@@ -435,6 +438,7 @@ class ScriptedServices:
         rankings_pb2_grpc.add_RankingServiceServicer_to_server(self.rankings, self.server)
         queues_pb2_grpc.add_QueueServiceServicer_to_server(self.queues, self.server)
         reservations_pb2_grpc.add_ReservationServiceServicer_to_server(self.reservations, self.server)
+        disks_pb2_grpc.add_DiskServiceServicer_to_server(self.disks, self.server)
         sign_in_pb2_grpc.add_SignInServiceServicer_to_server(self.sign_in, self.server)
         alerts_pb2_grpc.add_AlertServiceServicer_to_server(self.alerts, self.server)
         cast("Any", health_pb2_grpc).add_HealthServicer_to_server(self.health, self.server)

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from wavepool_client.client import Client
+from wavepool_client.disk_client import DiskClient
 from wavepool_client.errors import WavepoolError
 from wavepool_client.identity_client import IdentityClient
 from wavepool_client.pool_client import PoolClient
@@ -74,6 +75,16 @@ def complete_reservation(incomplete: str) -> list[tuple[str, str]]:
 def complete_cancellable(incomplete: str) -> list[tuple[str, str]]:
     """What `wavepool cancel` ends; empty if no gateway answers."""
     return [*complete_submission(incomplete), *complete_reservation(incomplete)]
+
+
+def complete_disk(incomplete: str) -> list[tuple[str, str]]:
+    """Names of your disks, with their states; empty if no gateway answers."""
+    try:
+        with DiskClient() as disks:
+            found = disks.disks()
+    except WavepoolError:
+        return []
+    return [(str(one["name"]), str(one.get("state"))) for one in found if str(one["name"]).startswith(incomplete)]
 
 
 def complete_gpu_type(incomplete: str) -> list[str]:

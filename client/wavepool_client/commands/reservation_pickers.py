@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any, cast
 
 import typer
 
-from wavepool_client.errors import InputError
+from wavepool_client.disk_client import DiskClient
+from wavepool_client.errors import InputError, WavepoolError
 from wavepool_client.terminal.choices import ask, pick
 from wavepool_client.terminal.output import notes, say
 from wavepool_client.terminal.result_printing import table_of
+from wavepool_client.text.disks import disk_text
 from wavepool_client.text.reservations import AVAILABILITY_COLUMNS, SIZES, availability_row, hours_text
 
 if TYPE_CHECKING:
@@ -39,6 +41,21 @@ def ask_what_to_reserve(
             named = (one for one in found if str(one.get("gpu_type")).casefold() == gpu_type.casefold())
             gpus = _asked_count(next(named, dict[str, Any]()))
     return gpu_type, gpus, hours if hours is not None else asked_hours("How long", HOURS, DEFAULT_HOURS)
+
+
+def ask_disk(endpoint: str | None, token: str | None) -> str:
+    """Asks which of your disks is to be the home, if you have any that is free; empty for none."""
+    try:
+        with DiskClient(endpoint, token) as disks:
+            found = [one for one in disks.disks() if one.get("state") == "available"]
+    except WavepoolError:
+        # Whoever cannot list disks reserves without one.
+        return ""
+    if not found:
+        return ""
+    texts = ["none: an empty home, which is removed at the end", *map(disk_text, found)]
+    place = pick("Which disk is the home", texts, 0)
+    return str(found[place - 1]["name"]) if place else ""
 
 
 def agree() -> None:

@@ -31,10 +31,17 @@ def wanted_fields(
     queue: str,
     fallback_gpu: Sequence[str] | None,
     start_at: str = "",
+    disk: str = "",
 ) -> dict[str, Any]:
     """The fields of a reservation that its quote has too; `start_at` is as people write it. Raises InputError."""
     start_time = start_of(start_at, datetime.now(UTC)).isoformat() if start_at else ""
-    optional = {"gpu_type": gpu_type, "queue": queue, "fallback_gpu_types": fallback_gpu, "start_time": start_time}
+    optional = {
+        "gpu_type": gpu_type,
+        "queue": queue,
+        "fallback_gpu_types": fallback_gpu,
+        "start_time": start_time,
+        "disk": disk,
+    }
     given = {field: value for field, value in optional.items() if value}
     return {"hours": hours, "gpu_count": gpus or 1, **given}
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from wavepool_client.commands.completion import complete_gpu_type, complete_queue
+from wavepool_client.commands.completion import complete_disk, complete_gpu_type, complete_queue
 from wavepool_client.commands.connect import connect_to
 from wavepool_client.commands.options import (
     EndpointOption,  # noqa: TC001 - typer reads annotations at run time
@@ -16,7 +16,7 @@ from wavepool_client.commands.options import (
     TokenOption,  # noqa: TC001
 )
 from wavepool_client.commands.reservation_lookup import is_on_terminal
-from wavepool_client.commands.reservation_pickers import agree, ask_what_to_reserve
+from wavepool_client.commands.reservation_pickers import agree, ask_disk, ask_what_to_reserve
 from wavepool_client.commands.reservation_start import show_until_active, start, tell_keys, wanted_fields
 from wavepool_client.errors import InputError
 from wavepool_client.exit_codes import ExitCode
@@ -26,6 +26,7 @@ from wavepool_client.ssh.keys import keys_for
 from wavepool_client.terminal.output import print_json, results, say
 from wavepool_client.text.reservations import quote_text, start_text
 
+NO_DISK = "none"
 FallbackOption = Annotated[
     list[str] | None,
     typer.Option(
@@ -57,6 +58,15 @@ NameOption = Annotated[
 QueueOption = Annotated[
     str, typer.Option("--queue", autocompletion=complete_queue, help="The queue to wait in; default: `default`.")
 ]
+DiskOption = Annotated[
+    str,
+    typer.Option(
+        "--disk",
+        metavar="NAME|none",
+        autocompletion=complete_disk,
+        help="The disk that is the home; default: `none`, a home that is removed at the end.",
+    ),
+]
 KeyOption = Annotated[
     list[Path] | None,
     typer.Option(
@@ -86,6 +96,8 @@ def reserve(  # noqa: PLR0913 - an argument for each option
     name: NameOption = "",
     queue: QueueOption = "",
     fallback_gpu: FallbackOption = None,
+    disk: DiskOption = "",
+    no_persist: Annotated[bool, typer.Option("--no-persist", help="The same as --disk none.")] = False,
     key: KeyOption = None,
     interactive: Annotated[
         bool | None,
@@ -114,9 +126,11 @@ def reserve(  # noqa: PLR0913 - an argument for each option
     with ReservationClient(endpoint, token) as client:
         if asks:
             gpu_type, gpus, hours = ask_what_to_reserve(client, gpu_type, gpus, hours)
+            disk = disk if disk or no_persist else ask_disk(endpoint, token)
         if hours is None:
             raise InputError("--hours is missing: say how long, such as --hours 0.5")
-        wanted = wanted_fields(hours, gpus, gpu_type, queue, fallback_gpu, start_at)
+        disk = disk_of(disk, no_persist=no_persist)
+        wanted = wanted_fields(hours, gpus, gpu_type, queue, fallback_gpu, start_at, disk)
         say(quote_text(client.quote(wanted)))
         if asks:
             agree()
@@ -137,6 +151,14 @@ def reserve(  # noqa: PLR0913 - an argument for each option
             return
         connection = client.connection
     raise typer.Exit(connect_to(active, connection, token=token))
+
+
+def disk_of(disk: str, *, no_persist: bool = False) -> str:
+    """The disk that is asked for; empty for none. Raises InputError."""
+    is_none = disk.casefold() in {"", NO_DISK}
+    if no_persist and not is_none:
+        raise InputError(f"--no-persist and --disk {disk} contradict each other; leave one out")
+    return "" if is_none else disk
 
 
 def _tell(reservation: dict[str, Any], *, as_json: bool) -> None:

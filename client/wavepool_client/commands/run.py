@@ -20,12 +20,14 @@ from wavepool_client.commands.options import (
 from wavepool_client.commands.passed_on import PASSED_ON
 from wavepool_client.commands.reservation_start import show_until_active, start, tell_keys, wanted_fields
 from wavepool_client.commands.reserve import (
-    FallbackOption,  # noqa: TC001
-    GpusOption,  # noqa: TC001
-    GpuTypeOption,  # noqa: TC001
-    KeyOption,  # noqa: TC001
-    NameOption,  # noqa: TC001
-    QueueOption,  # noqa: TC001
+    DiskOption,
+    FallbackOption,
+    GpusOption,
+    GpuTypeOption,
+    KeyOption,
+    NameOption,
+    QueueOption,
+    disk_of,
 )
 from wavepool_client.errors import InputError, UnreachableError, WavepoolError
 from wavepool_client.exit_codes import ExitCode
@@ -70,6 +72,7 @@ def run(  # noqa: PLR0913 - an argument for each option
     name: NameOption = "",
     queue: QueueOption = "",
     fallback_gpu: FallbackOption = None,
+    disk: DiskOption = "",
     key: KeyOption = None,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Also say which keys may log in.")] = False,
     endpoint: EndpointOption = None,
@@ -81,7 +84,7 @@ def run(  # noqa: PLR0913 - an argument for each option
         raise InputError("there is no command: give it after `--`, such as wavepool run -- python train.py")
     keys = keys_for(key or ())
     with _interrupts(), ReservationClient(endpoint, token) as client:
-        wanted = wanted_fields(hours, gpus, gpu_type, queue, fallback_gpu)
+        wanted = wanted_fields(hours, gpus, gpu_type, queue, fallback_gpu, disk_of(disk))
         say(quote_text(client.quote(wanted)))
         if verbose:
             tell_keys(keys)

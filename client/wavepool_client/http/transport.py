@@ -48,10 +48,15 @@ class Transport:
         body: Mapping[str, Any] | None = None,
         query: Mapping[str, Any] | None = None,
         headers: Mapping[str, str] | None = None,
+        timeout_seconds: float | None = None,
     ) -> dict[str, Any]:
-        """Calls a route and returns its JSON object, which is empty if there is no content. Raises WavepoolError."""
+        """Calls a route and returns its JSON object, which is empty if there is no content. Raises WavepoolError.
+
+        `timeout_seconds` is for routes that take longer than others.
+        """
+        timeout = httpx.USE_CLIENT_DEFAULT if timeout_seconds is None else timeout_seconds
         try:
-            response = self._http.request(method, path, json=body, params=query, headers=headers)
+            response = self._http.request(method, path, json=body, params=query, headers=headers, timeout=timeout)
         except httpx.TransportError as error:
             raise self._unreachable(error) from error
         if response.is_error:

@@ -190,6 +190,7 @@ def show_rows(one: Fields, now: datetime, zone: tzinfo | None = None) -> list[tu
         ("ended", time_text(one.get("end_time"), zone)),
         ("machine", str(one.get("machine_id") or "")),
         ("its GPUs", ", ".join(map(str, gpus))),
+        ("disk", _disk_text(one, zone)),
         ("steps", ", ".join(f"{step.get('name')} {_short_time(step.get('seconds'))}" for step in steps)),
         ("extensions", "; ".join(_extension_text(one, zone) for one in extensions)),
         ("users", ", ".join(map(str, one.get("users") or []))),
@@ -288,6 +289,24 @@ def _active(fields: Fields) -> str:
     return f"People can log in until {time_text(fields.get('expires_at'))}{gaps}"
 
 
+def _disk_text(one: Fields, zone: tzinfo | None) -> str:
+    """Its disk, and until when what was written is safe."""
+    name, safe, fault = one.get("disk_name"), time_text(one.get("disk_safe_time"), zone), one.get("disk_fault")
+    if not name:
+        return ""
+    kept = f"{name}, safe until {safe}" if safe else f"{name}, nothing saved yet"
+    return f"{kept}; the last snapshot failed: {fault}" if fault else kept
+
+
+def _snapshot(fields: Fields) -> str:
+    if fields.get("fault"):
+        return f"The disk could not be saved: {fields['fault']}"
+    if fields.get("is_unchanged"):
+        return "The disk is saved: nothing has changed"
+    seconds = _short_time(fields.get("seconds"))
+    return f"The disk is saved: {_gib(fields.get('size_bytes'))}, {fields.get('files')} files, in {seconds}"
+
+
 def _instant(value: object) -> datetime | None:
     try:
         instant = datetime.fromisoformat(str(value))
@@ -307,6 +326,8 @@ _NARRATORS: dict[str, Callable[[Fields], str]] = {
     "LOGOUT": lambda fields: f"{fields.get('user')} is gone",
     "DISK": lambda fields: f"The disk: {_gib(fields.get('used_bytes'))} of {_gib(fields.get('share_bytes'))} are used",
     "OOM": lambda fields: f"Memory ran out: {fields.get('oom_count')} processes were killed so far",
+    "RESTORING": lambda fields: f"The disk is restored: {fields.get('percent')} %",
+    "SNAPSHOT": _snapshot,
     "WARNING": lambda fields: f"Ends in {fields.get('minutes_left')} minutes",
     "EXPIRING": lambda _: "Its time is up",
     "EXTENDED": lambda fields: f"{hours_text(fields.get('hours'))} more, until {time_text(fields.get('expires_at'))}",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from wavepool.executor.v1 import session_pb2
@@ -13,10 +14,12 @@ from services.executor import metrics
 from services.executor.leases.errors import InvalidFieldError, NoRoomError
 from services.executor.sessions.errors import (
     HomeInUseError,
+    NoDisksError,
     NoSessionsError,
     SessionConflictError,
     UnknownSessionError,
 )
+from services.executor.sessions.kept_home import KeptHome
 from services.executor.sessions.session import Session
 from services.executor.sessions.session_sandbox import SandboxOrder
 from services.executor.sessions.share import Share
@@ -24,16 +27,18 @@ from services.executor.sessions.welcome import Welcome
 from vocabulary.slots import EIGHTHS_PER_GPU
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from datetime import datetime, timedelta
     from pathlib import Path
 
     from servicekit.clock import Clock
     from services.executor.devices.inventory import DeviceFacts
+    from services.executor.disks.disk_store import DiskOwner, DiskStore
     from services.executor.machine.host_facts import HostFacts
     from services.executor.runs.admission import Admission
     from services.executor.runs.health_check import HealthCheck
     from services.executor.sessions.disk_watch import DiskWatch
+    from services.executor.sessions.kept_home import DiskSpec, SnapshotRules
     from services.executor.sessions.session import SessionSpec
     from services.executor.sessions.session_sandbox import SessionSandbox
 
@@ -42,17 +47,28 @@ log = logging.get_logger(__name__)
 _TICK_SECONDS = 1.0
 
 
+@dataclass(frozen=True)
+class Disks:
+    """Where disks are kept, and when they are saved; homes that are in use have their folders in `work_dir`."""
+
+    store: DiskStore
+    rules: SnapshotRules
+    work_dir: Path
+
+
 class Sessions:
     """All sessions. They live on one event loop.
 
-    `sandbox` is the adapter, or why this machine has none. `homes` is the folder of homes that are kept; `host` and
-    `device` tell what machine the sessions share; `disk` watches what they write.
+    `sandbox` is the adapter, or why this machine has none. `homes` is the folder of homes that are kept; `disks`
+    is where disks are kept, if this machine keeps any; `host` and `device` tell what machine the sessions share; `disk`
+    watches what they write.
     """
 
     def __init__(
         self,
         sandbox: SessionSandbox | str,
         homes: Path,
+        disks: Disks | None,
         host: Callable[[], HostFacts],
         device: Callable[[], DeviceFacts],
         disk: DiskWatch,
@@ -62,6 +78,7 @@ class Sessions:
     ) -> None:
         self._sandbox = sandbox
         self._homes = homes
+        self._disks = disks
         self._host = host
         self._device = device
         self._disk = disk
@@ -120,6 +137,13 @@ class Sessions:
             raise UnknownSessionError(session_id)
         return session
 
+    async def remove_snapshots(self, store_id: str, owner: DiskOwner, snapshot_ids: Sequence[str]) -> None:
+        """Remove snapshots that no disk has any more; raises NoDisksError, DiskError."""
+        here = self._disks.store.store_id if self._disks else ""
+        if self._disks is None or store_id != here:
+            raise NoDisksError("", store_id, here)
+        await self._disks.store.remove(owner, snapshot_ids)
+
     def move_end(self, session: Session, end_time: datetime) -> None:
         """Move a session's end; raises InvalidFieldError, SessionNotReadyError."""
         self._check_ahead(end_time)
@@ -129,7 +153,9 @@ class Sessions:
         """Ask all sessions to end because the executor stops; they are killed after `grace`."""
         for session in self.in_flight:
             words = "This machine is being stopped, and the session with it."
-            session.close(grace, session_pb2.SESSION_END_REASON_EXECUTOR_STOPPED, words)
+            # A disk's last snapshot takes a while, too.
+            left = grace / 2 if session.spec.disk else grace
+            session.close(left, session_pb2.SESSION_END_REASON_EXECUTOR_STOPPED, words)
 
     async def run(self) -> None:
         """Look at the time and at the disk for ever."""
@@ -159,6 +185,7 @@ class Sessions:
         free_bytes = self._disk.free_bytes()
         if free_bytes < self._disk.rules.reserve_bytes:
             raise NoRoomError
+        home = self._kept_home(spec.disk) if spec.disk else None
         share = self._share(spec)
         gpus = sorted({eighth // EIGHTHS_PER_GPU for slot in spec.lease.slots for eighth in slot.range})
         welcome = Welcome(
@@ -167,6 +194,7 @@ class Sessions:
             gpus=gpus,
             disk_bytes=self._disk.rules.share(len(gpus), free_bytes),
             keeps_home=bool(spec.home),
+            disk=spec.disk.name if spec.disk else "",
             has_network=self._sandbox.has_network,
             gaps=self._sandbox.gaps,
         )
@@ -179,12 +207,19 @@ class Sessions:
             end_time=spec.end_time,
             disk_bytes=welcome.disk_bytes,
             devices=place.devices,
-            home=self._homes / spec.home if spec.home else None,
+            home=home.folder if home else self._homes / spec.home if spec.home else None,
         )
-        session = Session(spec, place, self._sandbox, order, self._clock)
+        session = Session(spec, place, self._sandbox, order, self._clock, home)
         self._sessions[spec.session_id] = session
         self._admission.enter(session, self._carry_out(session))
         return session
+
+    def _kept_home(self, disk: DiskSpec) -> KeptHome:
+        """Raises NoDisksError."""
+        here = self._disks.store.store_id if self._disks else ""
+        if self._disks is None or disk.store_id not in {"", here}:
+            raise NoDisksError(disk.name, disk.store_id, here)
+        return KeptHome(disk, self._disks.store, self._disks.rules, self._disks.work_dir, self._clock)
 
     def _check_ahead(self, end_time: datetime) -> None:
         now = self._clock.now()

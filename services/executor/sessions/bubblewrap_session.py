@@ -13,6 +13,7 @@ import re
 import resource
 import shutil
 import socket
+import time
 from contextlib import AsyncExitStack, suppress
 from datetime import timedelta
 from pathlib import Path
@@ -234,6 +235,7 @@ class BubblewrapSandboxOfSession:
         host_key: str,
     ) -> None:
         self.host_key = host_key
+        self.start_time_ns = 0
         self._folders = folders
         self._session_id = session_id
         self._parts = parts
@@ -251,6 +253,7 @@ class BubblewrapSandboxOfSession:
         """Let the first program begin, and pass on what it reports."""
         self._control.setblocking(False)
         asyncio.get_running_loop().add_reader(self._control, self._read, on_report)
+        self.start_time_ns = time.time_ns()
         self._parts.tree.release()
 
     def tell_that_the_network_ended(self) -> None:

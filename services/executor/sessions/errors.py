@@ -2,10 +2,12 @@
 
 ExecutorError
 ├── NoSessionsError
+├── NoDisksError
 ├── UnknownSessionError
 ├── SessionConflictError
 ├── HomeInUseError
 ├── SessionNotReadyError
+├── NoDiskError
 ├── TooManyConnectionsError
 └── SilentSessionError
 """
@@ -27,6 +29,15 @@ class NoSessionsError(ExecutorError):
         super().__init__(f"This machine cannot hold sessions: {reason}. Or use another machine.")
 
 
+class NoDisksError(ExecutorError):
+    """The machine does not have the disk's snapshots, or keeps no disks."""
+
+    def __init__(self, name: str, store_id: str, here: str) -> None:
+        has = f"has the disks of {here}" if here else "keeps no disks (EXECUTOR_DISKS)"
+        wanted = f", which is in {store_id}" if store_id else ""
+        super().__init__(f"disk: {name!r}{wanted} cannot be had on this machine, which {has}. Use another machine.")
+
+
 class UnknownSessionError(ExecutorError):
     """No such session is known here, or it is over."""
 
@@ -39,7 +50,8 @@ class SessionConflictError(ExecutorError):
 
     def __init__(self, session_id: str) -> None:
         super().__init__(
-            f"Session {session_id!r} was opened with other slots, environment or home. Use a new id for each session."
+            f"Session {session_id!r} was opened with other slots, environment, home or disk. "
+            "Use a new id for each session."
         )
 
 
@@ -56,6 +68,13 @@ class SessionNotReadyError(ExecutorError):
     def __init__(self, session_id: str) -> None:
         super().__init__(f"Session {session_id!r} is not ready, or is ending: wait for its `ready` or `ended` event.")
         self.retry_after = _READY_RETRY
+
+
+class NoDiskError(ExecutorError):
+    """The session has no disk."""
+
+    def __init__(self, session_id: str) -> None:
+        super().__init__(f"Session {session_id!r} has no disk, so no snapshot can be taken of it.")
 
 
 class TooManyConnectionsError(ExecutorError):

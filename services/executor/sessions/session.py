@@ -17,11 +17,13 @@ from wavepool.executor.v1.session_pb2 import SessionEvent
 from servicekit import logging
 from servicekit.rpc.proto_time import duration_to_proto
 from services.executor import metrics
+from services.executor.disks.disk_store import DiskError
 from services.executor.runs.admission import EndReason
 from services.executor.runs.event_log import EventLog
 from services.executor.sandboxes.sandbox import SandboxError
 from services.executor.sessions.disk import DiskUse
 from services.executor.sessions.errors import (
+    NoDiskError,
     SessionNotReadyError,
     SilentSessionError,
     TooManyConnectionsError,
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
     from servicekit.clock import Clock
     from services.executor.leases.lease import Lease
     from services.executor.runs.admission import Place
+    from services.executor.sessions.kept_home import DiskSpec, KeptHome
     from services.executor.sessions.session_sandbox import OpenSandbox, Report, SandboxOrder, SessionSandbox
     from vocabulary.ssh_keys import Key
 
@@ -54,6 +57,8 @@ ANSWER_SECONDS = 10.0
 _LAST_WORDS = timedelta(seconds=2)
 """Time for people to read why the session ends, in which its programs have been asked to end."""
 _WHOLE = 100
+_PERCENT_STEP = 10
+"""Progress of a restore is told in steps of so many percent."""
 _KILLED_FOR_MEMORY = "The kernel has killed a program of this session, which used more than its memory:"
 _MIB_PER_GIB = 1024
 _GIB = 1 << 30
@@ -75,11 +80,12 @@ class SessionSpec:
     grace: timedelta
     environment: Mapping[str, str] = field(default_factory=dict[str, str])
     home: str = ""
+    disk: DiskSpec | None = None
     request_id: str = ""
 
     def is_same_as(self, other: SessionSpec) -> bool:
         """True if both ask for the same session, whatever has been changed since it began."""
-        mine, others = ((s.lease.slots, dict(s.environment), s.home) for s in (self, other))
+        mine, others = ((s.lease.slots, dict(s.environment), s.home, s.disk and s.disk.disk_id) for s in (self, other))
         return mine == others
 
 
@@ -89,9 +95,16 @@ class Session:
     `pass_time` must be called about once a second.
     """
 
-    def __init__(
-        self, spec: SessionSpec, place: Place, sandbox: SessionSandbox, order: SandboxOrder, clock: Clock
+    def __init__(  # noqa: PLR0915 - an attribute a line
+        self,
+        spec: SessionSpec,
+        place: Place,
+        sandbox: SessionSandbox,
+        order: SandboxOrder,
+        clock: Clock,
+        home: KeptHome | None = None,
     ) -> None:
+        """`home` is that of a session with a disk, and the order's, too."""
         self.spec = spec
         self.place = place
         self.lease = spec.lease
@@ -103,6 +116,11 @@ class Session:
         self._adapter = sandbox
         self._order = order
         self._clock = clock
+        self._home = home
+        self._saves: set[asyncio.Task[session_pb2.SessionSnapshot]] = set()
+        self._next_save = clock.now()
+        self._passed_on = asyncio.Event()
+        """Set once nobody is interested in what the session leaves."""
         self._keys: Sequence[Key] = spec.keys
         self._timetable = Timetable.of(spec.end_time, spec.grace, clock.now())
         self._sandbox: OpenSandbox | None = None
@@ -122,6 +140,7 @@ class Session:
         self._question_count = 0
         self._killed_for_memory = 0
         self._told_of_disk = 0
+        self._told_percent = -_PERCENT_STEP
 
     @property
     def is_over(self) -> bool:
@@ -139,6 +158,8 @@ class Session:
 
     def end(self, reason: EndReason) -> None:
         """End the session at once."""
+        if reason is EndReason.LEASE_PASSED_ON:
+            self._passed_on.set()
         self._end(_REASONS.get(reason, session_pb2.SESSION_END_REASON_CLOSED))
 
     def close(self, grace: timedelta, reason: session_pb2.SessionEndReason.ValueType, words: str = "") -> None:
@@ -166,13 +187,15 @@ class Session:
         except Exception as error:
             log.exception("a session broke down", extra={"session_id": self.spec.session_id})
             self._fail(f"{type(error).__name__}: {error}")
-        self._is_ready = False
+        was_ready, self._is_ready = self._is_ready, False
         for tunnel in self._tunnels.values():
             tunnel.close()
         if self._sandbox is not None:
             self.leaves_processes = not await self._sandbox.destroy()
         for connection in list(self._logins):
             self._log_out(connection)
+        if self._home is not None:
+            await self._leave_home(self._home, is_kept=was_ready)
 
     def finish(self) -> session_pb2.SessionEnded:
         """Record the last event, with which the session's slots are free, and return it."""
@@ -190,6 +213,9 @@ class Session:
             return
         if (warning := self._timetable.due(now)) is not None:
             self._warn(warning)
+            self._save_after_warning(warning)
+        if self._home is not None and now >= self._next_save and not self.is_ending:
+            self._begin_save(self._home, session_pb2.SNAPSHOT_REASON_INTERVAL)
         if now >= self._timetable.hang_up_time and self._kill_time is None:
             left = self._timetable.kill_time - now
             self.close(left, session_pb2.SESSION_END_REASON_EXPIRED)
@@ -252,6 +278,17 @@ class Session:
         if connections or users:
             await self._ask(order="end", connections=connections, users=sorted(users))
 
+    async def snapshot(self) -> session_pb2.SessionSnapshot:
+        """Take a snapshot of the disk now; raises SessionNotReadyError, NoDiskError."""
+        self._check_ready()
+        if self._home is None:
+            raise NoDiskError(self.spec.session_id)
+        saving = self._begin_save(self._home, session_pb2.SNAPSHOT_REASON_REQUEST)
+        await asyncio.wait({saving})
+        if saving.cancelled():
+            raise SessionNotReadyError(self.spec.session_id)
+        return saving.result()
+
     async def notify(self, text: str) -> int:
         """Write a text to every terminal; returns their number. Raises SilentSessionError, SessionNotReadyError."""
         self._check_ready()
@@ -281,7 +318,11 @@ class Session:
             del self._tunnels[number]
 
     async def _live(self) -> None:
+        if self._home is not None and not await self._restored(self._home):
+            return
         self._sandbox = await self._adapter.open(self._order, self._take_report)
+        if self._home is not None:
+            self._home.begin(self._sandbox.start_time_ns)
         self._step("sandbox")
         if self._keys is not self.spec.keys:
             self._sandbox.write_keys(self._keys)
@@ -303,11 +344,74 @@ class Session:
             for task in (ended, killed, started):
                 task.cancel()
 
+    async def _restored(self, home: KeptHome) -> bool:
+        """Fill the home; returns False if the session was ended meanwhile. Raises SandboxError."""
+        restoring = asyncio.create_task(home.restore(self._tell_percent))
+        killed = asyncio.create_task(self._killed.wait())
+        try:
+            await asyncio.wait({restoring, killed}, return_when=asyncio.FIRST_COMPLETED)
+            if self._killed.is_set():
+                return False
+            await restoring
+        except DiskError as error:
+            raise SandboxError(f"the disk {home.spec.name!r} cannot be restored: {error}") from error
+        finally:
+            for task in (restoring, killed):
+                task.cancel()
+            await asyncio.gather(restoring, killed, return_exceptions=True)
+        self._step("disk")
+        return True
+
+    def _tell_percent(self, percent: int) -> None:
+        if percent >= self._told_percent + _PERCENT_STEP:
+            self._told_percent = percent
+            self.events.record(SessionEvent(restoring=session_pb2.SessionRestoring(percent=percent)))
+
+    def _save_after_warning(self, minutes: int) -> None:
+        # That of the last words follows once all processes have ended.
+        if self._home is not None and minutes:
+            self._begin_save(self._home, session_pb2.SNAPSHOT_REASON_WARNING)
+
+    def _begin_save(
+        self, home: KeptHome, reason: session_pb2.SnapshotReason.ValueType
+    ) -> asyncio.Task[session_pb2.SessionSnapshot]:
+        """Begin a snapshot; the next one that time asks for comes an interval later."""
+        self._next_save = self._clock.now() + home.rules.interval
+        saving = asyncio.create_task(self._save(home, reason))
+        self._saves.add(saving)
+        saving.add_done_callback(self._saves.discard)
+        return saving
+
+    async def _save(self, home: KeptHome, reason: session_pb2.SnapshotReason.ValueType) -> session_pb2.SessionSnapshot:
+        taken = await home.save(reason)
+        if taken.fault and self._is_ready:
+            text = f"The disk {home.spec.name} could not be saved: {taken.fault}."
+            self._tell(order="notify", number=0, text=text)
+        self.events.record(SessionEvent(snapshot=taken))
+        return taken
+
+    async def _leave_home(self, home: KeptHome, *, is_kept: bool) -> None:
+        """Take the last snapshot, now that nothing changes any more, and remove the home."""
+        for saving in list(self._saves):
+            saving.cancel()
+        await asyncio.gather(*self._saves, return_exceptions=True)
+        if is_kept:
+            saving = asyncio.create_task(self._save(home, session_pb2.SNAPSHOT_REASON_END))
+            passed_on = asyncio.create_task(self._passed_on.wait())
+            await asyncio.wait({saving, passed_on}, return_when=asyncio.FIRST_COMPLETED)
+            for task in (saving, passed_on):
+                task.cancel()
+            await asyncio.gather(saving, passed_on, return_exceptions=True)
+        await home.remove()
+
     def _begin(self, sandbox: OpenSandbox) -> None:
         self._step("sshd")
         metrics.session_start_seconds.observe(time.perf_counter() - self._start)
         self._is_ready = True
+        if self._home is not None:
+            self._next_save = self._clock.now() + self._home.rules.interval
         ready = session_pb2.SessionReady(host_key=sandbox.host_key, user=USER, gaps=self._adapter.gaps)
+        ready.store_id = self._home.store_id if self._home else ""
         self.events.record(SessionEvent(ready=ready))
 
     def _step(self, name: str) -> None:

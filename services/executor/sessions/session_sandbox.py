@@ -56,6 +56,11 @@ class OpenSandbox(Protocol):
         ...
 
     @property
+    def start_time_ns(self) -> int:
+        """When its first program began, in nanoseconds since 1970."""
+        ...
+
+    @property
     def killed_for_memory(self) -> int:
         """Number of processes that the kernel has killed for lack of memory; 0 if nothing counts them."""
         ...

@@ -28,6 +28,8 @@ class Welcome:
     has_network: bool
     disk_bytes: int
     gaps: Sequence[str]
+    disk: str = ""
+    """Name of the disk that the home is; empty for another home."""
 
     @property
     def text(self) -> str:
@@ -39,12 +41,18 @@ class Welcome:
                 f"{self.share.cores:g} processors, {_gib(self.share.memory_mib)} of memory, "
                 f"/dev/shm {_gib(self.share.shared_memory_mib)}, disk {_gib(self.disk_bytes >> 20)}"  # noqa: S108  the sandbox's own
             ),
-            HOME: "is kept after the end" if self.keeps_home else "is removed at the end: copy out what you need",
+            HOME: self._home,
             WORKSPACE: "is removed at the end; caches of downloads are in it",
             "network": "the internet, by IPv4" if self.has_network else "none",
         }
         lines = [f"  {name:<10} {words}" for name, words in rows.items() if words]
         return "\n".join(["Welcome to Wavepool.", *lines, *(f"  note: {gap}" for gap in self.gaps)]) + "\n"
+
+    @property
+    def _home(self) -> str:
+        if self.disk:
+            return f"is the disk {self.disk}, which is saved now and then, and at the end"
+        return "is kept after the end" if self.keeps_home else "is removed at the end: copy out what you need"
 
     @property
     def _gpus(self) -> str:

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from services.executor.disks.disk_store import DiskOwner
 from services.executor.leases.errors import InvalidFieldError
 from services.executor.leases.lease import Lease
+from services.executor.sessions.kept_home import DiskSpec
 from services.executor.sessions.session import SessionSpec
 from services.executor.wire.requests import instant, slot_from_proto, slot_violations, token_violations
 from vocabulary.slots import EIGHTHS_PER_GPU
@@ -47,6 +49,7 @@ class SessionDecoder:
         violations = [*_name_violations(request), *token_violations(request.fencing_token, caller), *violations]
         violations += [*self._slot_violations(request), *_time_violations(request)]
         violations += [*_variable_violations(request.environment), *_home_violations(request.home)]
+        violations += _disk_violations(request)
         if violations:
             raise InvalidFieldError(*violations)
         slots = tuple(slot_from_proto(slot) for slot in request.slots)
@@ -58,6 +61,7 @@ class SessionDecoder:
             grace=request.grace.ToTimedelta() if request.HasField("grace") else GRACE,
             environment=dict(request.environment),
             home=request.home,
+            disk=_disk_of(request.disk) if request.HasField("disk") else None,
             request_id=request.request_id,
         )
 
@@ -139,6 +143,40 @@ def _variable_violations(environment: Mapping[str, str]) -> Violations:
         if len(value) > MAX_VALUE_CHARACTERS or _CONTROL.search(value):
             fault = f"must have a value of at most {MAX_VALUE_CHARACTERS} characters without line breaks"
             violations.append((field, fault))
+    return violations
+
+
+def _disk_of(disk: session_pb2.KeptDisk) -> DiskSpec:
+    owner = DiskOwner(disk.owner_id, disk.password)
+    return DiskSpec(
+        disk_id=disk.disk_id,
+        name=disk.name,
+        owner=owner,
+        snapshot_id=disk.snapshot_id,
+        store_id=disk.store_id,
+        size_limit_bytes=disk.size_limit_bytes,
+        snapshot_bytes=disk.snapshot_bytes,
+    )
+
+
+def _disk_violations(request: session_pb2.OpenSessionRequest) -> Violations:
+    if not request.HasField("disk"):
+        return []
+    disk = request.disk
+    violations: Violations = []
+    if request.home:
+        violations.append(("home", "must be empty for a session with a disk, which is its home"))
+    violations += [
+        (f"disk.{name}", f"must have 1 to {MAX_SESSION_ID_CHARACTERS} characters")
+        for name, value in (("disk_id", disk.disk_id), ("owner_id", disk.owner_id), ("password", disk.password))
+        if not 0 < len(value) <= MAX_SESSION_ID_CHARACTERS
+    ]
+    if len(disk.name) > MAX_SESSION_ID_CHARACTERS or _CONTROL.search(disk.name):
+        violations.append(("disk.name", f"must have at most {MAX_SESSION_ID_CHARACTERS} characters, none a control"))
+    if disk.snapshot_id and not disk.store_id:
+        violations.append(("disk.store_id", "is empty; name the place that has the snapshot"))
+    if disk.size_limit_bytes < 1:
+        violations.append(("disk.size_limit_bytes", f"is {disk.size_limit_bytes}; it must be at least 1"))
     return violations
 
 

@@ -6,6 +6,10 @@ SchedulerError
 ├── JobNotFoundError
 ├── ReservationNotFoundError
 ├── KeyOpensNothingError
+├── DiskNotFoundError
+├── DiskExistsError
+├── DiskInUseError
+├── TooManyDisksError
 ├── WrongReservationStateError
 ├── MachineUnreachableError
 ├── IdempotencyKeyReusedError
@@ -87,6 +91,43 @@ class KeyOpensNothingError(SchedulerError):
             if host
             else "Your key opens no reservation now. Ask its owner to add it: `wavepool reservations edit --add-user`."
         )
+
+
+class DiskNotFoundError(SchedulerError):
+    """The user has no such disk; `names` are those that there are."""
+
+    def __init__(self, name: str, names: Sequence[str]) -> None:
+        make = "`wavepool disk create` makes one"
+        has = f"{none_of(name, names)}; {make}" if names else f"you have no disk {name[:80]!r}; {make}"
+        super().__init__(f"spec.disk: {has}.")
+        self.violations = (("spec.disk", has),)
+
+
+class DiskExistsError(SchedulerError):
+    """The user has a disk of that name already."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"You have a disk {name!r} already. Use it, or take another name.")
+
+
+class DiskInUseError(SchedulerError):
+    """A reservation holds the disk."""
+
+    def __init__(self, name: str, holder_id: str, state: str) -> None:
+        said = f"{name!r} is held by {holder_id}, which is {state}"
+        advice = (
+            "One reservation at a time writes to a disk. Give --disk none, another disk, or a clone: "
+            f"`wavepool disk clone {name} NEW`; or end that one: `wavepool cancel {holder_id}`"
+        )
+        super().__init__(f"spec.disk: {said}. {advice}.")
+        self.violations = (("spec.disk", f"{said}. {advice}"),)
+
+
+class TooManyDisksError(SchedulerError):
+    """The user has as many disks as one may have."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__(f"You have {most} disks, which is the most. Delete one: `wavepool disk delete NAME`.")
 
 
 class WrongReservationStateError(SchedulerError):

@@ -16,7 +16,7 @@ from vocabulary.ssh_keys import Key  # noqa: TC001 - the store resolves the anno
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from wavepool.executor.v1.session_pb2 import SessionEvent
+    from wavepool.executor.v1.session_pb2 import SessionEvent, SessionSnapshot
 
 GRACE = timedelta(seconds=120)
 """Time after the end of a reservation in which its session still lives."""
@@ -76,6 +76,25 @@ class Step:
 
 
 @dataclass(frozen=True)
+class ReservedDisk:
+    """The disk that is a reservation's home. All that was written before `safe_time` is in its last snapshot.
+
+    `fault` is why the last snapshot could not be taken; empty if it was.
+    """
+
+    disk_id: str
+    name: str
+    safe_time: datetime | None = None
+    fault: str = ""
+
+    def after(self, snapshot: SessionSnapshot) -> ReservedDisk:
+        """What it is after a snapshot was taken, or could not be."""
+        if snapshot.fault:
+            return replace(self, fault=snapshot.fault)
+        return replace(self, safe_time=snapshot.begin_time.ToDatetime(UTC), fault="")
+
+
+@dataclass(frozen=True)
 class Reservation:
     """What a reservation has beyond its job. All time that it is used is charged, by the minute."""
 
@@ -106,11 +125,18 @@ class Reservation:
     is_late: bool = False
     """True once its owner has heard that there were no GPUs for it at its start."""
     no_show_warned: bool = False
+    disk: ReservedDisk | None = None
+    store_id: str = ""
+    """Where its machine keeps disks; empty if it keeps none."""
 
     @property
     def is_pending(self) -> bool:
         """True if it starts later, and does not wait in the queue yet."""
         return self.start_time is not None and not self.is_due
+    @property
+    def saved(self) -> timedelta:
+        """The time to pay for if the machine is lost: until the disk's last snapshot, as all later work is gone."""
+        return self.used(self.disk.safe_time) if self.disk and self.disk.safe_time else _NOTHING
 
     @property
     def total(self) -> timedelta:
@@ -193,6 +219,7 @@ class Reservation:
             start_time=self.start_time,
             is_due=self.is_due,
             is_late=self.is_late,
+            disk=self.disk,
         )
 
     def come_due(self) -> Reservation:
@@ -222,6 +249,7 @@ class Reservation:
                 # People may come earlier than a dated one starts, and pay from then on.
                 ready_time = event.time.ToDatetime(UTC)
                 changes["active_time"] = max(ready_time, self.start_time or ready_time)
+                changes["store_id"] = ready.store_id
             case "login":
                 changes = {"connections": self.connections + 1, "last_login_time": event.time.ToDatetime(UTC)}
             case "logout":
@@ -230,6 +258,8 @@ class Reservation:
                 changes = {"out_of_memory_kills": event.out_of_memory.killed}
             case "warning":
                 changes = {"is_expiring": self.is_expiring or event.warning.minutes_left == 0}
+            case "snapshot" if self.disk:
+                changes = {"disk": self.disk.after(event.snapshot)}
             case _:
                 pass
         return changes

@@ -9,12 +9,28 @@ from services.scheduler.jobs.states import JobState
 from vocabulary.verdicts import CANCELLED, INFRA_ERROR
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from services.scheduler.jobs.job import Job
+    from services.scheduler.jobs.reservation import Reservation
 
 NO_TORCH = (
     "No machine here can evaluate the problem definition that was sent, as none has torch; nothing is charged. The "
     "operator of this Wavepool installs it with `make setup-torch`. Problems of the catalogue need no definition."
 )
+
+
+def lost_with_disk(reservation: Reservation, reason: str, now: datetime) -> str:
+    """What the owner reads of a reservation that was lost after a snapshot of its disk was taken."""
+    disk = reservation.disk
+    if disk is None or disk.safe_time is None:
+        return ""
+    minutes = (reservation.used(now) - reservation.saved).total_seconds() / 60
+    return (
+        f"Lost by our fault: {reason.rstrip('.')}. Its disk {disk.name} is kept as of "
+        f"{disk.safe_time:%Y-%m-%d %H:%M:%S} UTC. What was written later is gone, and what was charged for the "
+        f"{minutes:.0f} minutes since then is given back. Go on from there: wavepool reserve --disk {disk.name}"
+    )
 
 
 def ending_after_loss(

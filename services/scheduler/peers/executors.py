@@ -24,11 +24,14 @@ if TYPE_CHECKING:
     from wavepool.executor.v1 import run_event_pb2
     from wavepool.submission.v1.submission_pb2 import Submission
 
+    from services.scheduler.jobs.disk import LentDisk, UnwantedSnapshots
     from services.scheduler.jobs.job import Job
     from services.scheduler.jobs.reservation import Reservation
     from services.scheduler.jobs.spec import Lease
 
 CALL_SECONDS = 5.0
+SNAPSHOT_SECONDS = 1000.0
+"""Longer than two snapshots take: one may have to wait for the one before."""
 # More than the machines of a pool. Beyond it, the least recently used channel is closed.
 MAX_CHANNELS = 256
 
@@ -101,7 +104,7 @@ class Executors:
             await stub.RenewRunLease(request, metadata=_authorization(lease), timeout=CALL_SECONDS)
 
     async def open_session(
-        self, job: Job, reservation: Reservation, lease: Lease, end_time: datetime
+        self, job: Job, reservation: Reservation, lease: Lease, end_time: datetime, disk: LentDisk | None = None
     ) -> AsyncIterator[session_pb2.SessionEvent]:
         """Opens the reservation's session, or attaches to it after the last stored event.
 
@@ -118,6 +121,7 @@ class Executors:
             environment={"WAVEPOOL_RESERVATION": job.job_id},
             after_seq=job.run_seq,
             request_id=job.request_id,
+            disk=_disk_to_proto(disk) if disk else None,
         )
         with _translated(RunUnknownError):
             async for answer in (await self._sessions(lease)).OpenSession(request, metadata=_authorization(lease)):
@@ -150,6 +154,30 @@ class Executors:
                 request, metadata=_authorization(lease), timeout=CALL_SECONDS
             )
         return answer.terminals
+
+    async def remove_snapshots(self, job: Job, lease: Lease, store_id: str, unwanted: UnwantedSnapshots) -> None:
+        """Removes snapshots that no disk has; raises RunUnknownError, RunInterruptedError, RunRefusedError."""
+        request = session_pb2.RemoveSnapshotsRequest(
+            session_id=job.run_id,
+            fencing_token=lease.fencing_token,
+            store_id=store_id,
+            owner_id=unwanted.owner_id,
+            password=unwanted.password,
+            snapshot_ids=unwanted.snapshot_ids,
+        )
+        with _translated(RunUnknownError):
+            await (await self._sessions(lease)).RemoveSnapshots(
+                request, metadata=_authorization(lease), timeout=SNAPSHOT_SECONDS
+            )
+
+    async def snapshot(self, job: Job, lease: Lease) -> session_pb2.SessionSnapshot:
+        """Takes a snapshot of the session's disk; raises RunUnknownError, RunInterruptedError, RunRefusedError."""
+        request = session_pb2.SnapshotHomeRequest(session_id=job.run_id, fencing_token=lease.fencing_token)
+        with _translated(RunUnknownError):
+            answer = await (await self._sessions(lease)).SnapshotHome(
+                request, metadata=_authorization(lease), timeout=SNAPSHOT_SECONDS
+            )
+        return answer.snapshot
 
     async def close_session(self, job: Job, lease: Lease, grace: timedelta) -> None:
         """Ends the session; raises RunUnknownError, RunInterruptedError, RunRefusedError."""
@@ -185,6 +213,19 @@ def _slots_of(lease: Lease) -> list[inventory_pb2.Slot]:
 
 def _keys_of(reservation: Reservation) -> list[session_pb2.SessionKey]:
     return [session_pb2.SessionKey(user=key.user, public_key=key.line) for key in reservation.keys]
+
+
+def _disk_to_proto(disk: LentDisk) -> session_pb2.KeptDisk:
+    return session_pb2.KeptDisk(
+        disk_id=disk.disk_id,
+        name=disk.name,
+        owner_id=disk.owner_id,
+        password=disk.password,
+        snapshot_id=disk.snapshot_id,
+        store_id=disk.store_id,
+        size_limit_bytes=disk.size_limit_bytes,
+        snapshot_bytes=disk.snapshot_bytes,
+    )
 
 
 def _authorization(lease: Lease) -> tuple[tuple[str, str]]:

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING
 from servicekit.clock import new_id
 from servicekit.request_id import current_request_id
 from services.scheduler.jobs.dated_limits import latest_start, start_of, wrong_start
+from services.scheduler.jobs.disk import NO_DISK
 from services.scheduler.jobs.errors import TooMuchReservedError
 from services.scheduler.jobs.job import Job
+from services.scheduler.jobs.reservation import ReservedDisk
 from services.scheduler.jobs.reservation_checks import (
     admit_reservation,
     free_name,
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
     from services.scheduler.queue.dated_admission import DatedAdmission
     from services.scheduler.queue.forecast import Forecast, Standing
     from services.scheduler.queue.queue_book import QueueBook
+    from services.scheduler.store.disk_store import DiskStore
     from services.scheduler.store.job_reader import JobReader
     from submissions.checks import Violations
 
@@ -65,6 +68,7 @@ class ReservationAdmission:
         longest_wait: timedelta,
         user_limits: UserLimits,
         dated: DatedAdmission,
+        disks: DiskStore,
     ) -> None:
         self._admission = admission
         self._reader = reader
@@ -76,6 +80,7 @@ class ReservationAdmission:
         self._longest_wait = longest_wait
         self._user_limits = user_limits
         self._dated = dated
+        self._disks = disks
         self._naming = asyncio.Lock()
 
     async def create(self, request: reservations_pb2.CreateReservationRequest) -> Job:
@@ -89,6 +94,8 @@ class ReservationAdmission:
             await self._check_limits(job, self._user_limits, job.create_time, request.idempotency_key)
             taken = await self._reader.reservation_names(request.account_id, request.user_id)
             named = job.changed(reservation=replace(reservation, name=free_name(reservation.name, taken)))
+            if disk := named.reserved.disk:
+                await self._disks.take(disk.disk_id, named, job.create_time)
             if job.is_dated and not await self._admission.is_repeated(job.account_id, request.idempotency_key):
                 await self._dated.admit(named)
             stored, _ = await self._admission.enter(named)
@@ -142,6 +149,10 @@ class ReservationAdmission:
             wrong = [*wrong, *wrong_start(start, asked, self._dated.limits, now)]
         spec, reservation = admit_reservation(asked, list(prices), self.limits, wrong, needs_keys=needs_keys)
         reservation = replace(reservation, start_time=start)
+        if asked.disk not in {"", NO_DISK}:
+            disk = await self._disks.named(request.user_id, asked.disk)
+            reserved = ReservedDisk(disk.disk_id, disk.name, disk.safe_time)
+            reservation = replace(reservation, disk=reserved)
         queue = self._book.taking_jobs(asked.queue)
         await self._admission.check_priority(spec.priority, queue, request)
         # It waits for so long at most: what can no longer end before its deadline is cancelled.

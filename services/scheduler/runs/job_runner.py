@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from servicekit.clock import short_id
@@ -13,7 +14,7 @@ from services.scheduler import metrics
 from services.scheduler.fairness.situation import StopKind
 from services.scheduler.jobs.errors import StaleJobError
 from services.scheduler.jobs.outcome import too_late
-from services.scheduler.jobs.retries import ending_after_loss
+from services.scheduler.jobs.retries import ending_after_loss, lost_with_disk
 from services.scheduler.jobs.states import STARTED_STATES, WAITING_STATES, JobState
 from services.scheduler.peers.executors import ExecutorError
 from services.scheduler.queue.placement import machine_with_torch
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from services.scheduler.queue.waiting import WaitingJobs
     from services.scheduler.runs.leased_attempt import LeasedAttempt
     from services.scheduler.runs.settler import Settler
+    from services.scheduler.store.disk_store import DiskStore
     from services.scheduler.store.job_store import JobStore
 
 log = get_logger(__name__)
@@ -58,8 +60,10 @@ class JobRunner:
         forecast: Forecast,
         clock: Clock,
         settings: SchedulerSettings,
+        disks: DiskStore,
     ) -> None:
         self._store = store
+        self._disks = disks
         self._peers = peers
         self._clock = clock
         self._settings = settings
@@ -186,7 +190,9 @@ class JobRunner:
 
     def _attempt(self, job: Job, lease: Lease) -> LeasedAttempt:
         if job.reservation:
-            return SessionAttempt(job, lease, self._store, self._peers, self._clock, self._settings, self.note)
+            return SessionAttempt(
+                job, lease, self._store, self._peers, self._clock, self._settings, self.note, self._disks
+            )
         return Attempt(job, lease, self._store, self._peers, self._clock, self._settings)
 
     async def _lose(self, attempt: LeasedAttempt, lost: AttemptLostError) -> Job:
@@ -230,4 +236,8 @@ class JobRunner:
             message = job.reservation.end_reason or "Cancelled."
             used = job.reservation.used(job.cancel_time)
             outcome = payloads.session_outcome(job, JobState.CANCELLED, used, message)
+        elif job.reservation and job.reservation.saved and ending.state is JobState.FAILED:
+            message = lost_with_disk(job.reservation, reason, now)
+            outcome = payloads.session_outcome(job, JobState.FAILED, job.reservation.saved, message)
+            outcome = replace(outcome, verdict=ending.verdict)
         return await self._store.move(job, job.settle(outcome), [], now)

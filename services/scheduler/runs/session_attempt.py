@@ -14,6 +14,7 @@ from datetime import UTC, timedelta
 from typing import TYPE_CHECKING
 
 from wavepool.executor.v1 import session_pb2
+from wavepool.executor.v1.session_pb2 import SessionEvent
 
 from servicekit.logging import get_logger
 from services.scheduler import metrics
@@ -44,20 +45,24 @@ from services.scheduler.queue.batching import batches
 from services.scheduler.queue.uncut import uncut
 from services.scheduler.runs.leased_attempt import AttemptLostError, LeasedAttempt, check_contiguous
 from services.scheduler.wire import payloads
+from services.scheduler.wire.disks import snapshot_from_proto
 from vocabulary.backoff import Backoff
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from datetime import datetime
 
-    from wavepool.executor.v1.session_pb2 import SessionEnded, SessionEvent
+    from wavepool.executor.v1.session_pb2 import SessionEnded, SessionSnapshot
 
     from servicekit.clock import Clock
     from services.scheduler.config import SchedulerSettings
+    from services.scheduler.jobs.disk import LentDisk
     from services.scheduler.jobs.job import Job
+    from services.scheduler.jobs.reservation import ReservedDisk
     from services.scheduler.jobs.spec import Lease
     from services.scheduler.peers.peers import Peers
     from services.scheduler.runs.leased_attempt import Duty
+    from services.scheduler.store.disk_store import DiskStore
     from services.scheduler.store.job_store import JobStore
 
 log = get_logger(__name__)
@@ -91,9 +96,11 @@ class SessionAttempt(LeasedAttempt):
         clock: Clock,
         settings: SchedulerSettings,
         note: Callable[[Job], None],
+        disks: DiskStore,
     ) -> None:
         super().__init__(job, lease)
         self._tell = note
+        self._disks = disks
         self._store = store
         self._pool = peers.pool
         self._executors = peers.executors
@@ -172,6 +179,18 @@ class SessionAttempt(LeasedAttempt):
         if self._is_cancelled or state not in {ReservationState.PREPARING, ReservationState.ACTIVE}:
             raise WrongReservationStateError(f"The reservation is {state} and cannot be changed. Make another one.")
 
+    async def snapshot(self) -> SessionSnapshot:
+        """Takes a snapshot of the disk; raises WrongReservationStateError, MachineUnreachableError."""
+        try:
+            taken = await self._executors.snapshot(self.job, self.lease)
+        except RunInterruptedError as error:
+            raise MachineUnreachableError(_SILENT) from error
+        except ExecutorError as error:
+            raise WrongReservationStateError(f"No snapshot can be taken of its home: {error}") from error
+        # Its event comes a moment later, and whoever is told that it was taken must find it.
+        await self._keep(SessionEvent(snapshot=taken))
+        return taken
+
     async def notify(self, text: str) -> int:
         """Writes a text to the session's terminals; gives their number.
 
@@ -212,6 +231,8 @@ class SessionAttempt(LeasedAttempt):
         duties: list[tuple[float, Duty]] = [(0.0, self._charge_each_minute), (0.0, self._exceed_time)]
         duties.append((0.0, self._keep_told))
         duties.append((self._settings.reservation_lease_renewal.total_seconds(), self._keep_lease))
+        if reservation.store_id:
+            duties.append((0.0, self._remove_unwanted))
         if no_show and reservation.active_time and reservation.last_login_time is None:
             end = reservation.active_time + no_show
             duties.append((self._seconds_until(end - min(NO_SHOW_WARNING, no_show / 2)), self._warn_of_no_show))
@@ -242,7 +263,8 @@ class SessionAttempt(LeasedAttempt):
             with suppress(RunRefusedError, RunUnknownError):
                 async with self._turn:
                     await self._executors.update_session(self.job, self._reservation, self.lease)
-        stream = self._executors.open_session(self.job, self._reservation, self.lease, end_time)
+        disk = await self._lent_disk()
+        stream = self._executors.open_session(self.job, self._reservation, self.lease, end_time, disk)
         async with aclosing(batches(stream)) as arriving:
             async for batch in arriving:
                 events = [event for event in batch if event.seq > self.job.run_seq]
@@ -252,6 +274,40 @@ class SessionAttempt(LeasedAttempt):
                 if ended:
                     return await self._finish(ended.ended, ended.time.ToDatetime(UTC))
         raise RunInterruptedError("the stream ended before the session did")
+
+    async def _lent_disk(self) -> LentDisk | None:
+        """What the machine is given of the reservation's disk; nothing once there is a session."""
+        reserved = self._reservation.disk
+        if reserved is None or self.job.run_seq:
+            return None
+        if lent := await self._disks.lend(reserved.disk_id, self.job):
+            return lent
+        raise AttemptLostError(f"its disk {reserved.name!r} is held by another reservation")
+
+    async def _remove_unwanted(self) -> Job:
+        """Has the machine remove snapshots that no disk has any more, if it has the place where they are."""
+        store_id = self._reservation.store_id
+        while unwanted := await self._disks.unwanted(store_id):
+            for one in unwanted:
+                try:
+                    await self._executors.remove_snapshots(self.job, self.lease, store_id, one)
+                except ExecutorError as error:
+                    # The next session with a disk there tries again.
+                    log.info("snapshots are not removed", extra={"store_id": store_id, "reason": str(error)})
+                    return await asyncio.Future()
+                await self._disks.removed(one.snapshot_ids)
+        return await asyncio.Future()
+
+    async def _keep(self, event: SessionEvent) -> SessionEvent:
+        """Notes a snapshot with the disk; gives the event as it is stored, without the long list of files."""
+        reserved, taken = self._reservation.disk, event.snapshot
+        if reserved is None or not event.HasField("snapshot") or taken.fault:
+            return event
+        await self._disks.add(reserved.disk_id, self.job, snapshot_from_proto(taken), taken.content)
+        stored = type(event)()
+        stored.CopyFrom(event)
+        stored.snapshot.ClearField("content")
+        return stored
 
     async def _note(self, events: list[SessionEvent]) -> None:
         """Stores events, and begins what is due once people can log in."""
@@ -263,7 +319,7 @@ class SessionAttempt(LeasedAttempt):
             for event in events:
                 _count(event)
                 reservation = reservation.after(event)
-                written.append(payloads.session(event))
+                written.append(payloads.session(await self._keep(event)))
                 if event.WhichOneof("event") == "ready":
                     written.append(payloads.active(reservation))
             job = self.job.progress(events[-1].seq, self.job.cost_micros).changed(reservation=reservation)
@@ -301,6 +357,8 @@ class SessionAttempt(LeasedAttempt):
     async def _settle(self, ending: JobState, used: timedelta, message: str = "") -> Job:
         reservation = self._reservation
         message = reservation.end_reason or message or "Cancelled."
+        if reservation.disk and reservation.disk.fault:
+            message = f"{message} {_unsaved(reservation.disk)}"
         metrics.reservations_ended.labels(ending, "early" if reservation.end_reason else "").inc()
         gpus = self.job.spec.resources.gpus
         gpu_seconds = metrics.reservation_gpu_seconds.labels(self.job.user_id, self.job.machine_gpu_type)
@@ -459,6 +517,11 @@ class SessionAttempt(LeasedAttempt):
 
     def _seconds_until(self, when: datetime) -> float:
         return max(0.0, (when - self._clock.now()).total_seconds())
+
+
+def _unsaved(disk: ReservedDisk) -> str:
+    kept = f"is kept as of {disk.safe_time:%Y-%m-%d %H:%M:%S} UTC" if disk.safe_time else "is as it was before"
+    return f"Its disk {disk.name} could not be saved at the end ({disk.fault}), and {kept}."
 
 
 def _readable(details: str) -> str:

@@ -179,3 +179,54 @@ attempts = Table(
     Index("attempts_end_time", "end_time"),
     Index("attempts_account_end_time", "account_id", "end_time"),
 )
+
+# A disk that a reservation holds names its job, which may be over by now: then nobody holds it.
+_NOT_DELETED = text("delete_time IS NULL")
+disks = Table(
+    "disks",
+    metadata,
+    Column("disk_id", Text, primary_key=True),
+    Column("user_id", Text, nullable=False),
+    Column("name", Text, nullable=False),
+    Column("size_limit_bytes", BigInteger, nullable=False),
+    Column("create_time", Instant, nullable=False),
+    Column("last_used_time", Instant),
+    Column("safe_time", Instant),
+    Column("delete_time", Instant),
+    Column("holder_id", Text),
+    Index("disks_name", "user_id", "name", unique=True, sqlite_where=_NOT_DELETED, postgresql_where=_NOT_DELETED),
+)
+
+# Clones share snapshots with their originals: each has rows of its own.
+disk_snapshots = Table(
+    "disk_snapshots",
+    metadata,
+    Column("disk_id", Text, ForeignKey("disks.disk_id", ondelete="CASCADE"), primary_key=True),
+    Column("snapshot_id", Text, primary_key=True),
+    # Counts up with each snapshot: clocks of machines differ.
+    Column("number", Integer, nullable=False),
+    Column("store_id", Text, nullable=False),
+    Column("time", Instant, nullable=False),
+    Column("size_bytes", BigInteger, nullable=False),
+    Column("files", BigInteger, nullable=False),
+    Column("reason", Text, nullable=False),
+    Column("duration_us", BigInteger, nullable=False),
+    Column("content", LargeBinary, nullable=False),
+    Index("disk_snapshots_snapshot_id", "snapshot_id"),
+)
+disk_owners = Table(
+    "disk_owners",
+    metadata,
+    Column("user_id", Text, primary_key=True),
+    Column("password", Text, nullable=False),
+)
+
+# Snapshots that no disk has any more. A machine that has their store removes them when it is next given a disk.
+unwanted_snapshots = Table(
+    "unwanted_snapshots",
+    metadata,
+    Column("snapshot_id", Text, primary_key=True),
+    Column("user_id", Text, nullable=False),
+    Column("store_id", Text, nullable=False),
+    Column("time", Instant, nullable=False),
+)

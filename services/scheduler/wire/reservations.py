@@ -76,6 +76,8 @@ def reservation_to_proto(
         position=position,
         eta_p50=duration_to_proto(wait.p50) if wait else None,
         eta_p90=duration_to_proto(wait.p90) if wait else None,
+        disk_safe_time=instant_to_proto(reservation.disk.safe_time) if reservation.disk else None,
+        disk_fault=reservation.disk.fault if reservation.disk else "",
     )
 
 
@@ -175,4 +177,5 @@ def _spec_to_proto(job: Job, reservation: Reservation) -> reservations_pb2.Reser
         priority=job.spec.priority,
         fallback_gpu_types=job.spec.fallback_gpu_types,
         start_time=instant_to_proto(reservation.start_time),
+        disk=reservation.disk.name if reservation.disk else "",
     )

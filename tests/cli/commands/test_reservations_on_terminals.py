@@ -146,6 +146,21 @@ def test_reserve_asks_for_type_number_and_hours_and_shows_the_price_before_it_re
     }
 
 
+def test_reserve_asks_for_the_disk_of_those_who_have_one_that_is_free(
+    terminal: Callable[..., Terminal], gateway: ScriptedGateway
+) -> None:
+    disks = [{"name": "used", "state": "in_use"}, {"name": "work", "state": "available", "size_bytes": 1024}]
+    gateway.on("GET", AVAILABILITY, Answer({"gpu_types": TYPES}))
+    gateway.on("GET", "/api/v1/disks", Answer({"disks": disks}))
+    run = terminal("reserve", "--no-connect")
+    answer(run, ("Which GPU", ""), ("How many", ""), ("How long", ""))
+    run.see("2  work: empty")
+    answer(run, ("Which disk is the home [1]", "2"), ("Reserve this?", ""))
+    assert run.ended() == 0
+    [asked] = gateway.asked("POST", RESERVATIONS)
+    assert asked.body["disk"] == "work"
+
+
 def test_enter_takes_what_is_free_one_gpu_and_eight_hours(
     terminal: Callable[..., Terminal], gateway: ScriptedGateway
 ) -> None:

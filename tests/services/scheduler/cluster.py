@@ -12,7 +12,13 @@ from typing import TYPE_CHECKING, Any, cast
 import grpc
 from wavepool.billing.v1 import alerts_pb2_grpc, billing_pb2_grpc, identity_pb2_grpc, prices_pb2_grpc
 from wavepool.executor.v1 import executor_pb2_grpc, session_pb2, session_pb2_grpc
-from wavepool.scheduler.v1 import reservations_pb2, reservations_pb2_grpc, scheduler_pb2, scheduler_pb2_grpc
+from wavepool.scheduler.v1 import (
+    disks_pb2_grpc,
+    reservations_pb2,
+    reservations_pb2_grpc,
+    scheduler_pb2,
+    scheduler_pb2_grpc,
+)
 from wavepool.vmpool.v1 import vmpool_pb2_grpc
 
 from problems.kit.definition import CatalogueEntry
@@ -85,6 +91,11 @@ class Cluster:
     def reservations(self) -> reservations_pb2_grpc.ReservationServiceAsyncStub:
         assert self.channel
         return reservations_pb2_grpc.ReservationServiceStub(self.channel)
+
+    @property
+    def disks(self) -> disks_pb2_grpc.DiskServiceAsyncStub:
+        assert self.channel
+        return disks_pb2_grpc.DiskServiceStub(self.channel)
 
     async def start(self, *, loops: bool = True, leads: bool = True) -> None:
         """Starts a scheduler; without `loops` it only holds the lease, and without `leads` not even that."""

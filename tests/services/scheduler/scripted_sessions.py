@@ -55,6 +55,11 @@ class ScriptedSessions(session_pb2_grpc.SessionServiceServicer):
         """While it is set, every call fails as if the machine were gone."""
         self.opened = asyncio.Event()
         self.loses_answers = False
+        self.store_id = ""
+        self.snapshot = session_pb2.SessionSnapshot()
+        """What SnapshotHome answers."""
+        self.removals: list[session_pb2.RemoveSnapshotsRequest] = []
+        self.removed = asyncio.Event()
 
     async def OpenSession(
         self, request: session_pb2.OpenSessionRequest, context: Any
@@ -67,7 +72,8 @@ class ScriptedSessions(session_pb2_grpc.SessionServiceServicer):
             session = self.sessions[request.session_id] = ScriptedSession(request, self.clock)
             if self.opens:
                 await session.add(step=session_pb2.SessionStep(name="sandbox"))
-                await session.add(ready=session_pb2.SessionReady(host_key=HOST_KEY, user="dev", gaps=["a gap"]))
+                ready = session_pb2.SessionReady(host_key=HOST_KEY, user="dev", gaps=["a gap"], store_id=self.store_id)
+                await session.add(ready=ready)
             self.opened.set()
         seq = request.after_seq
         while True:
@@ -93,6 +99,21 @@ class ScriptedSessions(session_pb2_grpc.SessionServiceServicer):
         await self._answer(context)
         self.texts.append(request.text)
         return session_pb2.NotifyResponse(terminals=2)
+
+    async def SnapshotHome(
+        self, request: session_pb2.SnapshotHomeRequest, context: Any
+    ) -> session_pb2.SnapshotHomeResponse:
+        await self._answer(context)
+        assert request.session_id in self.sessions
+        return session_pb2.SnapshotHomeResponse(snapshot=self.snapshot)
+
+    async def RemoveSnapshots(
+        self, request: session_pb2.RemoveSnapshotsRequest, context: Any
+    ) -> session_pb2.RemoveSnapshotsResponse:
+        await self._answer(context)
+        self.removals.append(request)
+        self.removed.set()
+        return session_pb2.RemoveSnapshotsResponse()
 
     async def CloseSession(
         self, request: session_pb2.CloseSessionRequest, context: Any

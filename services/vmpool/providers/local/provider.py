@@ -177,6 +177,8 @@ class LocalProvider:
             "EXECUTOR_WORK_DIR": str(self._folder(order.machine_id) / "work"),
             "EXECUTOR_FENCE_FILE": str(self._folder(order.machine_id) / "fence.json"),
             "EXECUTOR_GPU_COUNT": str(order.gpu_count),
+            # The host's storage lasts, and all machines here share it.
+            "EXECUTOR_DISKS": os.environ.get("EXECUTOR_DISKS", f"folder:{self._config.data_dir.resolve() / 'disks'}"),
             "EXECUTOR_TOKEN": order.token,
         }
         with self._open_log(order.machine_id) as output:

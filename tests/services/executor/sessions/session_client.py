@@ -127,6 +127,13 @@ class SessionClient:
         request = session_pb2.CloseSessionRequest(session_id=session_id, fencing_token=fencing_token, grace=grace)
         await self.stub.CloseSession(request, **self._call)
 
+    async def snapshot(self, session_id: str, fencing_token: int = 7) -> session_pb2.SessionSnapshot:
+        request = session_pb2.SnapshotHomeRequest(session_id=session_id, fencing_token=fencing_token)
+        return (await self.stub.SnapshotHome(request, **self._call)).snapshot
+
+    async def remove_snapshots(self, request: session_pb2.RemoveSnapshotsRequest) -> None:
+        await self.stub.RemoveSnapshots(request, **self._call)
+
     def connect(self, messages: AsyncIterator[session_pb2.ConnectRequest]) -> Any:
         return self.stub.Connect(messages, **self._call)
 

@@ -1,0 +1,160 @@
+"""Disks as JSON; pure."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING, Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from gateway.words.enum_names import disk_state_name
+from gateway.words.proto_time import instant_of, seconds_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from wavepool.scheduler.v1 import disks_pb2 as pb
+
+GIB = 1 << 30
+MOST_GIB = 1 << 20
+"""More than any disk has, so that the scheduler names its own limit."""
+
+DiskName = Annotated[
+    str, Field(max_length=63, description="1 to 63 lower case letters, digits and hyphens; not `none`.")
+]
+
+
+class DiskRequest(BaseModel):
+    """A disk to make."""
+
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"name": "training", "size_gib": 50}]})
+
+    name: DiskName
+    size_gib: Annotated[
+        float | None, Field(gt=0, le=MOST_GIB, description="The most that it may have; left out: the operator's.")
+    ] = None
+
+    @property
+    def size_bytes(self) -> int:
+        """The size, or 0 if it is left out."""
+        return int((self.size_gib or 0) * GIB)
+
+
+class DiskSnapshot(BaseModel):
+    """A snapshot of a disk."""
+
+    id: str
+    time: Annotated[datetime | None, Field(description="It has everything that was written before.")]
+    size_bytes: Annotated[int, Field(description="The sum of the sizes of its files.")]
+    files: int
+    reason: Annotated[str, Field(description="`interval`, `warning`, `request` or `end`.")]
+    seconds: Annotated[float, Field(description="How long it took.")]
+
+
+class Disk(BaseModel):
+    """A disk as it is now."""
+
+    id: str
+    name: str
+    owner: Annotated[str, Field(description="A user's name.")]
+    owner_id: str
+    state: Annotated[
+        str,
+        Field(description="`available`, `waiting`, `restoring`, `in_use`, `snapshotting` or `deleted`."),
+    ]
+    size_limit_bytes: int
+    size_bytes: Annotated[int, Field(description="Of its last snapshot; 0 if there is none.")]
+    create_time: datetime | None
+    last_used_time: datetime | None
+    safe_time: Annotated[
+        datetime | None,
+        Field(description="All that was written before is in its last snapshot; null if there is none."),
+    ]
+    reservation_id: Annotated[str | None, Field(description="The reservation that holds it.")]
+    delete_time: datetime | None
+    remove_time: Annotated[datetime | None, Field(description="When its snapshots are removed, if it is deleted.")]
+    snapshots: Annotated[list[DiskSnapshot], Field(description="The oldest first.")]
+
+
+class NewName(BaseModel):
+    """A name for a disk."""
+
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"name": "training-2"}]})
+
+    name: DiskName
+
+
+class TakenSnapshot(DiskSnapshot):
+    """A snapshot that was taken on request."""
+
+    is_unchanged: Annotated[bool, Field(description="Nothing had changed: it is the one before.")]
+    skipped: Annotated[int, Field(description="Sockets, pipes and devices, which are left out.")]
+
+
+class DiskFile(BaseModel):
+    """A file or folder."""
+
+    path: Annotated[str, Field(description="From the top of the home; that of a folder ends with `/`.")]
+    size_bytes: int
+    time: datetime | None
+
+
+class DiskContent(BaseModel):
+    """The files of a disk's last snapshot."""
+
+    snapshot: Annotated[DiskSnapshot | None, Field(description="Null if there is none.")]
+    files: list[DiskFile]
+    is_cut: Annotated[bool, Field(description="There are more files than are listed.")]
+
+
+class DiskList(BaseModel):
+    """Disks by name, deleted ones last."""
+
+    disks: list[Disk]
+
+
+def disk_of(disk: pb.Disk, names: Mapping[str, str]) -> Disk:
+    """A disk; `names` has users' names by their ids."""
+    return Disk(
+        id=disk.disk_id,
+        name=disk.name,
+        owner=names.get(disk.user_id, disk.user_id),
+        owner_id=disk.user_id,
+        state=disk_state_name(disk.state).lower(),
+        size_limit_bytes=disk.size_limit_bytes,
+        size_bytes=disk.snapshots[-1].size_bytes if disk.snapshots else 0,
+        create_time=instant_of(disk.create_time),
+        last_used_time=instant_of(disk.last_used_time),
+        safe_time=instant_of(disk.safe_time),
+        reservation_id=disk.reservation_id or None,
+        delete_time=instant_of(disk.delete_time),
+        remove_time=instant_of(disk.remove_time),
+        snapshots=[snapshot_of(one) for one in disk.snapshots],
+    )
+
+
+def snapshot_of(snapshot: pb.DiskSnapshot) -> DiskSnapshot:
+    """A snapshot."""
+    return DiskSnapshot(
+        id=snapshot.snapshot_id,
+        time=instant_of(snapshot.time),
+        size_bytes=snapshot.size_bytes,
+        files=snapshot.files,
+        reason=snapshot.reason,
+        seconds=seconds_of(snapshot.duration),
+    )
+
+
+def taken_of(answer: pb.SnapshotDiskResponse) -> TakenSnapshot:
+    """A snapshot that was taken on request."""
+    fields = snapshot_of(answer.snapshot).model_dump()
+    return TakenSnapshot(**fields, is_unchanged=answer.is_unchanged, skipped=answer.skipped)
+
+
+def content_of(answer: pb.GetDiskContentResponse) -> DiskContent:
+    """The files of a disk's last snapshot."""
+    return DiskContent(
+        snapshot=snapshot_of(answer.snapshot) if answer.HasField("snapshot") else None,
+        files=[DiskFile(path=one.path, size_bytes=one.size_bytes, time=instant_of(one.time)) for one in answer.files],
+        is_cut=answer.is_cut,
+    )

@@ -1,0 +1,122 @@
+"""`/api/v1/disks`: homes that outlive reservations."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import grpc
+from fastapi import APIRouter, Path, Query
+from wavepool.scheduler.v1 import disks_pb2 as pb
+
+from gateway.dependencies import TheAccount, TheGateway, TheSubmitter
+from gateway.http.errors import Problem, ProblemError
+from gateway.http.json_route import JsonRoute
+from gateway.http.route_docs import problems
+from gateway.http.rpc_status import problem_of_rpc
+from gateway.reservations.disks import (
+    Disk,
+    DiskContent,
+    DiskList,
+    DiskRequest,
+    NewName,
+    TakenSnapshot,
+    content_of,
+    disk_of,
+    taken_of,
+)
+from gateway.routes.identity_calls import call, names_of
+
+if TYPE_CHECKING:
+    from gateway.auth import Caller
+    from gateway.dependencies import Gateway
+
+router = APIRouter(prefix="/disks", tags=["disks"], route_class=JsonRoute)
+
+ALL = "all"
+DiskName = Annotated[str, Path(max_length=63)]
+Owner = Annotated[
+    str, Query(max_length=100, description="A user's id, for operators and administrators; left out: you.")
+]
+FIELD_NAMES = {"size_limit_bytes": "size_gib"}
+NEW_NAME = {"new_name": "name"}
+SNAPSHOT_SECONDS = 1000.0
+"""Longer than two snapshots take: one may have to wait for the one before."""
+
+
+@router.post("", status_code=201, responses=problems(403, 409, 429))
+async def create(body: DiskRequest, caller: TheSubmitter, gateway: TheGateway) -> Disk:
+    """Make an empty disk."""
+    request = pb.CreateDiskRequest(user_id=caller.user_id, name=body.name, size_limit_bytes=body.size_bytes)
+    return await _shown(gateway, (await call(gateway.upstreams.disks.CreateDisk, request, FIELD_NAMES)).disk)
+
+
+@router.get("", responses=problems(403))
+async def list_disks(
+    caller: TheAccount,
+    gateway: TheGateway,
+    user_id: Annotated[
+        str,
+        Query(max_length=100, description="A user's id, or `all`, for operators and administrators; left out: you."),
+    ] = "",
+    deleted: Annotated[bool, Query(description="Those that are deleted and not yet removed, too.")] = False,  # noqa: FBT002 - in the query
+) -> DiskList:
+    """List your disks."""
+    owner = "" if user_id == ALL and caller.oversees else _owner(caller, user_id)
+    request = pb.ListDisksRequest(user_id=owner, with_deleted=deleted)
+    found = (await call(gateway.upstreams.disks.ListDisks, request)).disks
+    names = await names_of(gateway, {disk.user_id for disk in found})
+    return DiskList(disks=[disk_of(disk, names) for disk in found])
+
+
+@router.delete("/{name}", responses=problems(403, 404, 409))
+async def delete(name: DiskName, caller: TheSubmitter, gateway: TheGateway, user_id: Owner = "") -> Disk:
+    """Delete a disk. Its snapshots are kept until its `remove_time`."""
+    request = pb.DeleteDiskRequest(user_id=_owner(caller, user_id), name=name)
+    return await _shown(gateway, (await call(gateway.upstreams.disks.DeleteDisk, request)).disk)
+
+
+@router.patch("/{name}", responses=problems(403, 404, 409))
+async def rename(name: DiskName, body: NewName, caller: TheSubmitter, gateway: TheGateway, user_id: Owner = "") -> Disk:
+    """Give a disk another name."""
+    request = pb.RenameDiskRequest(user_id=_owner(caller, user_id), name=name, new_name=body.name)
+    return await _shown(gateway, (await call(gateway.upstreams.disks.RenameDisk, request, NEW_NAME)).disk)
+
+
+@router.post("/{name}/clone", status_code=201, responses=problems(403, 404, 409, 429))
+async def clone(name: DiskName, body: NewName, caller: TheSubmitter, gateway: TheGateway, user_id: Owner = "") -> Disk:
+    """Make a disk that begins with the last snapshot of this one, which may be in use. Nothing is copied."""
+    request = pb.CloneDiskRequest(user_id=_owner(caller, user_id), name=name, new_name=body.name)
+    return await _shown(gateway, (await call(gateway.upstreams.disks.CloneDisk, request, NEW_NAME)).disk)
+
+
+@router.get("/{name}/content", responses=problems(403, 404))
+async def get_content(name: DiskName, caller: TheAccount, gateway: TheGateway, user_id: Owner = "") -> DiskContent:
+    """List the files of a disk's last snapshot."""
+    request = pb.GetDiskContentRequest(user_id=_owner(caller, user_id), name=name)
+    return content_of(await call(gateway.upstreams.disks.GetDiskContent, request))
+
+
+@router.post("/{name}/snapshot", responses=problems(403, 404, 409))
+async def take_snapshot(
+    name: DiskName, caller: TheSubmitter, gateway: TheGateway, user_id: Owner = ""
+) -> TakenSnapshot:
+    """Take a snapshot of a disk that an active reservation has. It is whole once this answers: perhaps in minutes."""
+    request = pb.SnapshotDiskRequest(user_id=_owner(caller, user_id), name=name)
+    try:
+        answer = await gateway.upstreams.disks.SnapshotDisk(request, timeout=SNAPSHOT_SECONDS)
+    except grpc.aio.AioRpcError as error:
+        raise ProblemError(problem_of_rpc(error)) from error
+    return taken_of(answer)
+
+
+def _owner(caller: Caller, user_id: str) -> str:
+    """Whose disk is meant; raises ProblemError."""
+    if user_id in {"", caller.user_id}:
+        return caller.user_id
+    if caller.oversees:
+        return user_id
+    raise ProblemError(Problem(403, "Disks of others are for operators and administrators; leave user_id out."))
+
+
+async def _shown(gateway: Gateway, disk: pb.Disk) -> Disk:
+    return disk_of(disk, await names_of(gateway, {disk.user_id}))

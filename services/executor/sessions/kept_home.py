@@ -1,0 +1,134 @@
+"""The home of a session with a disk: restored before the sandbox is made, and saved as snapshots until its end.
+
+It is a folder of this machine, which the sandbox shows as the home. All copying is done outside of the sandbox. Nobody
+but the scheduler says which snapshot is the disk's last, so what a session saves after its lease has passed on counts
+for nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from wavepool.executor.v1 import session_pb2
+
+from servicekit import logging
+from servicekit.rpc.proto_time import duration_to_proto, instant_to_proto
+from services.executor import metrics
+from services.executor.core.sandbox.scratch import ScratchFolder
+from services.executor.disks.disk_store import Base, DiskError, DiskLimits, DiskOwner
+from services.executor.sessions.guardian import Guardian
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from servicekit.clock import Clock
+    from services.executor.disks.disk_store import DiskStore, OnPercent, Snapshot
+
+log = logging.get_logger(__name__)
+
+
+@dataclass(frozen=True)
+class DiskSpec:
+    """A disk of a request; `snapshot_id` is empty for an empty home, else the snapshot has `snapshot_bytes`."""
+
+    disk_id: str
+    name: str
+    owner: DiskOwner
+    snapshot_id: str
+    store_id: str
+    size_limit_bytes: int
+    snapshot_bytes: int = 0
+
+
+@dataclass(frozen=True)
+class SnapshotRules:
+    """How often snapshots are taken, how long one may take, the most files that it may have, and what stays free."""
+
+    interval: timedelta
+    longest: timedelta
+    most_files: int
+    reserve_bytes: int
+
+
+class KeptHome:
+    """The home of one session. One snapshot is taken at a time."""
+
+    def __init__(self, spec: DiskSpec, store: DiskStore, rules: SnapshotRules, work_dir: Path, clock: Clock) -> None:
+        """Make its folder; raises OSError."""
+        self.spec = spec
+        self.rules = rules
+        self._store = store
+        self._clock = clock
+        self._scratch = ScratchFolder(work_dir)
+        self._guardian = Guardian(self._scratch.path, ())
+        self.folder = self._scratch.path / "home"
+        self.folder.mkdir(mode=0o700)
+        self._base: Base | None = None
+        self._turn = asyncio.Lock()
+
+    @property
+    def store_id(self) -> str:
+        """Names the place where its snapshots are."""
+        return self._store.store_id
+
+    async def restore(self, on_percent: OnPercent) -> None:
+        """Fill the folder with the snapshot to begin with; raises DiskError."""
+        status = os.statvfs(self.folder)
+        free_bytes = status.f_bavail * status.f_frsize - self.rules.reserve_bytes
+        if self.spec.snapshot_bytes > free_bytes:
+            needed, free = (number / (1 << 30) for number in (self.spec.snapshot_bytes, max(0, free_bytes)))
+            raise DiskError(f"it has {needed:.3g} GiB, and this machine has room for {free:.3g} GiB")
+        if self.spec.snapshot_id:
+            await self._store.restore(self.spec.owner, self.spec.snapshot_id, self.folder, on_percent)
+
+    def begin(self, time_ns: int) -> None:
+        """Note when the session's users got it, in nanoseconds since 1970."""
+        if self.spec.snapshot_id:
+            self._base = Base(self.spec.snapshot_id, time_ns)
+
+    async def save(self, reason: session_pb2.SnapshotReason.ValueType) -> session_pb2.SessionSnapshot:
+        """Take a snapshot, after the one that is being taken; a fault is in the answer."""
+        async with self._turn:
+            begin_time, begin, time_ns = self._clock.now(), time.perf_counter(), time.time_ns()
+            answer = session_pb2.SessionSnapshot(reason=reason, begin_time=instant_to_proto(begin_time))
+            try:
+                async with asyncio.timeout(self.rules.longest.total_seconds()):
+                    taken = await self._store.save(self.spec.owner, self.folder, self._limits, self._base)
+            except TimeoutError:
+                answer.fault = f"it took longer than {self.rules.longest.total_seconds():g} s"
+            except (DiskError, OSError) as error:
+                answer.fault = str(error)
+            else:
+                self._base = Base(taken.snapshot_id, time_ns)
+                _describe(answer, taken, self._store.store_id)
+            seconds = time.perf_counter() - begin
+        answer.duration.CopyFrom(duration_to_proto(timedelta(seconds=seconds)))
+        metrics.snapshots.labels("failed" if answer.fault else "unchanged" if answer.is_unchanged else "taken").inc()
+        metrics.snapshot_seconds.observe(seconds)
+        if answer.fault:
+            log.warning("a snapshot failed", extra={"disk_id": self.spec.disk_id, "fault": answer.fault})
+        return answer
+
+    async def remove(self) -> None:
+        """Remove the folder."""
+        await asyncio.to_thread(self._scratch.remove)
+        await self._guardian.dismiss()
+
+    @property
+    def _limits(self) -> DiskLimits:
+        return DiskLimits(self.spec.size_limit_bytes, self.rules.most_files)
+
+
+def _describe(answer: session_pb2.SessionSnapshot, taken: Snapshot, store_id: str) -> None:
+    answer.snapshot_id = taken.snapshot_id
+    answer.store_id = store_id
+    answer.size_bytes = taken.size_bytes
+    answer.files = taken.files
+    answer.skipped = taken.skipped
+    answer.is_unchanged = taken.is_unchanged
+    answer.content = taken.content
