@@ -165,7 +165,7 @@ async def get_calendar(
     found = await call(gateway.upstreams.reservations.GetCalendar, request, FIELD_NAMES)
     account_ids = {one.account_id for one in found.entries} if account.oversees else account.visible_account_ids
     user_ids = {one.user_id for one in found.entries if one.account_id in account_ids}
-    return calendar_of(found, await _names_of(gateway, user_ids), account_ids)
+    return calendar_of(found, await names_of(gateway, user_ids), account_ids)
 
 
 @router.get("/reservations/{reservation_id}", responses=problems(404))

@@ -310,7 +310,12 @@ async def build(  # noqa: PLR0915 - one statement for each part
     canceller = Canceller(store, waiting, dated, runner, clock, settings.longest_run)
     watcher = Watcher(reader, hub)
     servicer = SchedulerServicer(store, reader, admission, canceller, watcher, problems)
-    limits = ReservationLimits(settings.least_reservation, settings.longest_reservation, settings.longest_extended)
+    limits = ReservationLimits(
+        settings.least_reservation,
+        settings.longest_reservation,
+        settings.longest_extended,
+        settings.longest_reservation_wait,
+    )
     dated_limits = DatedLimits(
         settings.dated_most_ahead,
         settings.most_dated_of_user,
@@ -328,7 +333,6 @@ async def build(  # noqa: PLR0915 - one statement for each part
             forecast,
             clock,
             limits,
-            settings.longest_reservation_wait,
             UserLimits(settings.most_reserved_gpus, settings.most_reserved_gpu_time),
             DatedAdmission(pool, dated, dated_limits),
             disks,

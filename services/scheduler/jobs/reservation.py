@@ -133,6 +133,7 @@ class Reservation:
     def is_pending(self) -> bool:
         """True if it starts later, and does not wait in the queue yet."""
         return self.start_time is not None and not self.is_due
+
     @property
     def saved(self) -> timedelta:
         """The time to pay for if the machine is lost: until the disk's last snapshot, as all later work is gone."""

@@ -40,11 +40,15 @@ _NAME_RULE = (
 
 @dataclass(frozen=True)
 class ReservationLimits:
-    """How long a reservation may be: at least and at most when it is made, and at most with all its extensions."""
+    """How long a reservation may be: at least and at most when it is made, and at most with all its extensions.
+
+    It waits in the queue for `longest_wait` at most.
+    """
 
     least: timedelta
     most: timedelta
     most_in_all: timedelta
+    longest_wait: timedelta
 
 
 def admit_reservation(

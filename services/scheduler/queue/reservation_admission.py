@@ -65,7 +65,6 @@ class ReservationAdmission:
         forecast: Forecast,
         clock: Clock,
         limits: ReservationLimits,
-        longest_wait: timedelta,
         user_limits: UserLimits,
         dated: DatedAdmission,
         disks: DiskStore,
@@ -77,7 +76,6 @@ class ReservationAdmission:
         self._forecast = forecast
         self._clock = clock
         self.limits = limits
-        self._longest_wait = longest_wait
         self._user_limits = user_limits
         self._dated = dated
         self._disks = disks
@@ -157,7 +155,7 @@ class ReservationAdmission:
         await self._admission.check_priority(spec.priority, queue, request)
         # It waits for so long at most: what can no longer end before its deadline is cancelled.
         longest = spec.longest_run(reservation.duration)
-        latest = latest_start(start, reservation, self._dated.limits) if start else now + self._longest_wait
+        latest = latest_start(start, reservation, self._dated.limits) if start else now + self.limits.longest_wait
         spec = replace(spec, queue=queue, deadline=latest + longest)
         job = Job(
             job_id=new_id("res"),

@@ -32,7 +32,7 @@ from vocabulary.ssh_keys import Key
 BEGIN = datetime(2026, 11, 26, 12, tzinfo=UTC)
 HOUR = timedelta(hours=1)
 SECOND = timedelta(seconds=1)
-LIMITS = ReservationLimits(timedelta(minutes=5), 24 * HOUR, 48 * HOUR)
+LIMITS = ReservationLimits(timedelta(minutes=5), 24 * HOUR, 48 * HOUR, 48 * HOUR)
 GPU_TYPES = ("MI300X", "MI300A", "MI250X", "MI210")
 PLAIN = Reservation("train", (Key("alice", KEY),), HOUR)
 
