@@ -14,6 +14,8 @@ from wavepool.scheduler.v1 import queues_pb2, queues_pb2_grpc, reservations_pb2,
 from servicekit.rpc.errors import rpc_failure
 from services.scheduler.jobs.reservation import GRACE
 from tests.services.scheduler.cluster import ACCOUNT, TIMEOUT_SECONDS, LaterClock, sound_reservation, until
+from tests.services.scheduler.test_disks import create as create_disk
+from tests.services.scheduler.test_disks import session_of
 from tests.services.scheduler.test_reservations import (
     HOUR,
     PRICE,
@@ -441,3 +443,23 @@ async def test_why_says_that_what_is_free_is_kept_for_later(cluster: Cluster) ->
     assert f"kept for {made.reservation_id} from" in str(explained)
     at = datetime.fromtimestamp(made.spec.start_time.seconds, UTC)
     assert f"{at:%Y-%m-%d %H:%M} UTC" in str(explained)
+
+
+async def test_a_disk_is_kept_for_a_reservation_from_its_making_and_is_free_if_that_is_refused_or_over(
+    cluster: Cluster, clock: LaterClock
+) -> None:
+    await create_disk(cluster, "work")
+    first = await dated(cluster, HOUR, disk="work")
+    in_use = await refused(cluster.reserve("now", disk="work"))
+    assert (in_use.code(), first.reservation_id in (in_use.details() or "")) == (grpc.StatusCode.ABORTED, True)
+    # A start that does not work takes nothing, neither the disk nor a place in the calendar.
+    await create_disk(cluster, "other")
+    assert (await fault(cluster, HOUR, disk="other"))[0] is grpc.StatusCode.FAILED_PRECONDITION
+    assert (await refused(dated(cluster, 5 * HOUR, key="refused", disk="work"))).code() is grpc.StatusCode.ABORTED
+    await dated(cluster, 5 * HOUR, key="second", disk="other")
+    clock.later = HOUR
+    reservation = await state_is(cluster, first, "ACTIVE")
+    assert session_of(cluster, reservation).request.disk.disk_id
+    await cancel(cluster, first)
+    await cluster.reservation_events(first.reservation_id)
+    await dated(cluster, 8 * HOUR, key="third", disk="work")
