@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import math
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from services.scheduler.fairness.situation import Dated, Hold
+from services.scheduler.jobs.availability import CalendarEntry
 from services.scheduler.jobs.reservation import GRACE
 from services.scheduler.jobs.reservation_calendar import Booking, Calendar, CalendarMachine, Seat, Use
 from services.scheduler.jobs.spec import Placement
@@ -37,19 +37,6 @@ USUAL_PREPARING = timedelta(minutes=1)
 STEP_SECONDS = 10
 SOON = timedelta(minutes=30)
 """Those that begin later count on machines that the pool has yet to start, rather than keep one that is there."""
-
-
-@dataclass(frozen=True)
-class Entry:
-    """A reservation that has GPUs, or is to have them, from `begin` until just before `end`."""
-
-    job: Job
-    begin: datetime
-    end: datetime
-    machine_id: str
-    """Empty if the machine has yet to be started."""
-    is_late: bool = False
-    """True if there will be no GPUs for it at its begin, as far as is known now."""
 
 
 class DatedBook:
@@ -232,10 +219,10 @@ class DatedBook:
         texts = [f"{job.job_id} ({job.reservation.name})" if job.reservation else job.job_id for job in own]
         return texts, len([one for one in ids if one in known]) - len(own)
 
-    def entries(self, gpu_type: str) -> list[Entry]:
+    def entries(self, gpu_type: str) -> list[CalendarEntry]:
         """The reservations of a type that have GPUs, or are to have them."""
         having = [
-            Entry(job, job.start_time or job.create_time, self._end_of(job), job.machine_id)
+            CalendarEntry(job, job.start_time or job.create_time, self._end_of(job), job.machine_id)
             for job in self._running.jobs()
             if job.reservation and job.machine_gpu_type == gpu_type
         ]
@@ -246,7 +233,7 @@ class DatedBook:
             begin, seat = job.reserved.start_time or job.create_time, seats.get(job.job_id)
             known = seat.machine_id if seat and self._is_known(seat) else ""
             is_late = seat is None or seat.begin > max(begin, self._clock.now())
-            having.append(Entry(job, begin, begin + job.reserved.total, known, is_late=is_late))
+            having.append(CalendarEntry(job, begin, begin + job.reserved.total, known, is_late=is_late))
         return having
 
     def _running_job(self, job_id: str) -> Job | None:
