@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from services.scheduler.jobs.estimate import WaitEstimate
+    from services.scheduler.jobs.job import Job
 
 
 @dataclass(frozen=True)
@@ -28,3 +29,16 @@ class Availability:
     """When the next reservation that starts later starts."""
     next_dated_gpus: int = 0
     """GPUs of those that start then."""
+
+
+@dataclass(frozen=True)
+class CalendarEntry:
+    """A reservation that has GPUs, or is to have them, from `begin` until just before `end`."""
+
+    job: Job
+    begin: datetime
+    end: datetime
+    machine_id: str
+    """Empty if the machine has yet to be started."""
+    is_late: bool = False
+    """True if there will be no GPUs for it at its begin, as far as is known now."""

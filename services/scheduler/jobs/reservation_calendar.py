@@ -8,7 +8,7 @@ machine as long as enough of its GPUs are free at each begin, and which of the f
 
 from __future__ import annotations
 
-from collections import defaultdict
+from bisect import bisect_left
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from datetime import datetime
 
-MOST_TRIES = 5_000
-"""Placements that are tried before a reservation counts as one that does not fit; few are needed in practice."""
+MOST_TRIES = 1_000
+"""So often a search goes back before a reservation counts as one that does not fit; few are enough in practice."""
 
 
 class Booking(NamedTuple):
@@ -94,15 +94,14 @@ class Calendar:
 
     def fits(self, asked: Booking) -> bool:
         """True if all can be honoured with this one."""
-        others = _linked(asked, self.bookings)
-        return self._is_within_most(asked) and _placed(self.machines, [*others, asked]) is not None
+        return self._fits(asked, _Tries())
 
     def nearest_start(self, asked: Booking, latest: datetime) -> datetime | None:
         """The first instant from its begin to `latest` at which it fits; None if there is none."""
         # What keeps it out can only go away at the end of something.
         ends = {one.end for one in self.bookings} | {use.end for machine in self.machines for use in machine.uses}
-        tried = [asked.begin, *sorted(end for end in ends if asked.begin < end)]
-        return next((begin for begin in tried if begin <= latest and self.fits(asked.moved_to(begin))), None)
+        tried, tries = [asked.begin, *sorted(end for end in ends if asked.begin < end)], _Tries()
+        return next((begin for begin in tried if begin <= latest and self._fits(asked.moved_to(begin), tries)), None)
 
     def in_the_way(self, asked: Booking) -> list[str]:
         """The bookings and the users of GPUs that overlap it, the first to begin first."""
@@ -121,63 +120,71 @@ class Calendar:
         What cannot be honoured anyway, because a machine was lost, keeps nobody from going on.
         """
         now_has = [use.end for machine in self.machines for use in machine.uses if use.user_id == user_id]
-        present = max(now_has, default=wanted)
-        honoured = {seat.booking_id for seat in self.seats() if seat.begin == self._begin_of(seat.booking_id)}
-        bookings = [one for one in self.bookings if one.booking_id in honoured]
-        # More time can only be too much from the begin of a booking on.
-        ends = sorted({wanted, *(one.begin for one in bookings if present < one.begin < wanted)}, reverse=True)
-        for end in ends:
-            machines = [_prolonged(machine, user_id, end) for machine in self.machines]
-            if _placed(machines, bookings) is not None:
-                return max(end, present)
-        return present
+        present, tries = max(now_has, default=wanted), _Tries()
+        begins = {one.booking_id: one.begin for one in self.bookings}
+        honoured = [one for those in self._plan.values() for one in those if one.begin == begins[one.booking_id]]
+        # More time can only be too much from the begin of a booking on, and then all more is.
+        ends = sorted({wanted, *(one.begin for one in honoured if present < one.begin < wanted)})
+        found = bisect_left(ends, True, key=lambda end: not self._can_last(user_id, end, honoured, tries))
+        return max(present, ends[found - 1]) if found else present
 
     def seats(self, preferred: Mapping[str, str] | None = None) -> list[Seat]:
         """The GPUs of all bookings, those that begin first first; `preferred` has the machines that they had before.
 
         Those that cannot be honoured, because machines were lost, have the first GPUs that are free after the others.
         """
-        chosen = self._placed(self.bookings, preferred or {})
-        bookings = list(self.bookings)
-        if chosen is None:
-            bookings, chosen = self._as_possible(preferred or {})
-        by_machine: defaultdict[str, list[Booking]] = defaultdict(list)
-        for one in bookings:
-            if one.booking_id in chosen:
-                by_machine[chosen[one.booking_id]].append(one)
+        plan = self._planned(preferred) if preferred else self._plan
         machines = {machine.machine_id: machine for machine in self.machines}
-        found = [seat for name, those in by_machine.items() for seat in _seated(machines[name], those)]
+        found = [seat for name, those in plan.items() for seat in _seated(machines[name], those)]
         return sorted(found, key=lambda seat: (seat.begin, seat.booking_id))
 
-    def _as_possible(self, preferred: Mapping[str, str]) -> tuple[list[Booking], dict[str, str]]:
-        """The bookings, some of them later, with their machines; none for those that are too large for all."""
-        kept: list[Booking] = []
-        chosen: dict[str, str] = {}
+    def _fits(self, asked: Booking, tries: _Tries) -> bool:
+        if not self._is_within_most(asked) or self.free_gpus(asked) < asked.gpus:
+            return False
+        # Most fit beside the others as they are, or not at all; else the others may have to go elsewhere.
+        if any(_has_room(machine, self._plan[machine.machine_id], asked) for machine in self.machines):
+            return True
+        linked = [*_linked(asked, self.bookings), asked]
+        return _Search(self.machines, linked, {}, None, tries).run() is not None
+
+    def _can_last(self, user_id: str, end: datetime, honoured: Sequence[Booking], tries: _Tries) -> bool:
+        """True if all can be honoured if what runs lasts so long."""
+        machines = [_prolonged(machine, user_id, end) for machine in self.machines]
+        changed = [new for new, old in zip(machines, self.machines, strict=True) if new is not old]
+        plan = {name: [one for one in those if one in honoured] for name, those in self._plan.items()}
+        if all(_is_kept(machine, plan[machine.machine_id]) for machine in changed):
+            return True
+        return _Search(machines, honoured, {}, None, tries).run() is not None
+
+    @cached_property
+    def _plan(self) -> Mapping[str, list[Booking]]:
+        """The bookings by machine, as they are without any wish; some begin later than they should."""
+        return self._planned({})
+
+    def _planned(self, preferred: Mapping[str, str]) -> Mapping[str, list[Booking]]:
+        found = _Search(self.machines, self.bookings, preferred, self.soon, _Tries()).run()
+        return self._as_possible(preferred) if found is None else found
+
+    def _as_possible(self, preferred: Mapping[str, str]) -> Mapping[str, list[Booking]]:
+        """As many as can be have a machine at their begin, and the others later; those that are too large have none."""
+        plan: dict[str, list[Booking]] = {machine.machine_id: [] for machine in self.machines}
         late: list[Booking] = []
         for one in sorted(self.bookings, key=_by_begin):
-            found = self._placed([*kept, one], {**preferred, **chosen})
-            if found is None:
-                late.append(one)
-            else:
-                kept.append(one)
-                chosen = found
+            able = (machine for machine in self.machines if _has_room(machine, plan[machine.machine_id], one))
+            chosen = min(able, key=lambda machine: machine.machine_id != preferred.get(one.booking_id), default=None)
+            late += [] if chosen else [one]
+            if chosen:
+                plan[chosen.machine_id].append(one)
         for one in late:
-            there = replace(self, bookings=kept, most_gpus=None)
-            latest = max([one.begin, *(other.end for other in kept), *self._ends()])
-            begin = there.nearest_start(one, latest)
-            if begin is not None:
-                kept.append(one.moved_to(begin))
-                chosen = self._placed(kept, {**preferred, **chosen}) or chosen
-        return kept, chosen
-
-    def _placed(self, bookings: Iterable[Booking], preferred: Mapping[str, str]) -> dict[str, str] | None:
-        return _placed(self.machines, bookings, preferred, self.soon)
-
-    def _ends(self) -> list[datetime]:
-        return [use.end for machine in self.machines for use in machine.uses]
-
-    def _begin_of(self, booking_id: str) -> datetime | None:
-        return next((one.begin for one in self.bookings if one.booking_id == booking_id), None)
+            moved = [
+                (one.moved_to(begin), machine.machine_id)
+                for machine in self.machines
+                if (begin := _first_room(machine, plan[machine.machine_id], one))
+            ]
+            if moved:
+                booking, name = min(moved, key=lambda found: found[0].begin)
+                plan[name].append(booking)
+        return plan
 
     def _free_at(self, instant: datetime) -> int:
         in_use = sum(machine.busy_at(instant) for machine in self.machines)
@@ -213,18 +220,41 @@ def _linked(asked: Booking, bookings: Iterable[Booking]) -> list[Booking]:
 
 
 def _prolonged(machine: CalendarMachine, user_id: str, end: datetime) -> CalendarMachine:
+    """The machine, if what runs lasts until then; the same one if that is not there."""
+    if all(use.user_id != user_id for use in machine.uses):
+        return machine
     uses = tuple(use._replace(end=max(use.end, end)) if use.user_id == user_id else use for use in machine.uses)
     return replace(machine, uses=uses)
 
 
-def _placed(
-    machines: Sequence[CalendarMachine],
-    bookings: Iterable[Booking],
-    preferred: Mapping[str, str] | None = None,
-    soon: datetime | None = None,
-) -> dict[str, str] | None:
-    """A machine for each booking so that all fit; None if none was found."""
-    return _Search(machines, sorted(bookings, key=_by_begin), preferred or {}, soon).run()
+def _has_room(machine: CalendarMachine, there: Iterable[Booking], asked: Booking) -> bool:
+    """True if the machine can take it beside those that are there."""
+    near = [one for one in there if one.overlaps(asked.begin, asked.end)]
+    instants = [asked.begin, *(one.begin for one in near if one.begin > asked.begin)]
+    return all(_taken_at(machine, near, instant) + asked.gpus <= machine.gpus for instant in instants)
+
+
+def _is_kept(machine: CalendarMachine, there: Sequence[Booking]) -> bool:
+    """True if the machine has room for all that are there."""
+    return all(_taken_at(machine, there, one.begin) <= machine.gpus for one in there)
+
+
+def _first_room(machine: CalendarMachine, there: Sequence[Booking], asked: Booking) -> datetime | None:
+    """The first instant from its begin at which the machine can take it; None if it is too large."""
+    ends = {*(one.end for one in there), *machine.busy_until.values()}
+    tried = [asked.begin, *sorted(end for end in ends if end > asked.begin)]
+    return next((begin for begin in tried if _has_room(machine, there, asked.moved_to(begin))), None)
+
+
+def _taken_at(machine: CalendarMachine, there: Iterable[Booking], instant: datetime) -> int:
+    return machine.busy_at(instant) + sum(one.gpus for one in there if one.begin <= instant < one.end)
+
+
+class _Tries:
+    """How many placements may still be tried."""
+
+    def __init__(self) -> None:
+        self.left = MOST_TRIES
 
 
 class _Search:
@@ -233,31 +263,33 @@ class _Search:
     def __init__(
         self,
         machines: Sequence[CalendarMachine],
-        in_order: Sequence[Booking],
+        bookings: Iterable[Booking],
         preferred: Mapping[str, str],
         soon: datetime | None,
+        tries: _Tries,
     ) -> None:
         self._machines = machines
-        self._soon = soon
-        self._in_order = in_order
+        self._in_order = sorted(bookings, key=_by_begin)
         self._preferred = preferred
+        self._soon = soon
         self._on: dict[str, list[Booking]] = {machine.machine_id: [] for machine in machines}
-        self._tries = 0
+        self._tries = tries
 
-    def run(self) -> dict[str, str] | None:
+    def run(self) -> Mapping[str, list[Booking]] | None:
+        """The bookings by machine, so that all fit; None if no way was found."""
         # Not recursive: there may be more bookings than Python has frames for.
         choices: list[list[CalendarMachine]] = []
         while len(choices) < len(self._in_order):
             choices.append(self._able(self._in_order[len(choices)]))
             while choices and not choices[-1]:
+                self._tries.left -= 1
                 choices.pop()
                 if choices:
                     self._on[choices[-1].pop(0).machine_id].pop()
-            if not choices or self._tries > MOST_TRIES:
+            if not choices or self._tries.left <= 0:
                 return None
-            self._tries += 1
             self._on[choices[-1][0].machine_id].append(self._in_order[len(choices) - 1])
-        return {one.booking_id: name for name, those in self._on.items() for one in those}
+        return self._on
 
     def _able(self, booking: Booking) -> list[CalendarMachine]:
         """The machines with room, one of those that do not differ, in the order in which they are tried."""

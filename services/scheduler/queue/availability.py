@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from wavepool.submission.v1.submission_pb2 import Submission
 
-from services.scheduler.jobs.availability import Availability
+from services.scheduler.jobs.availability import Availability, CalendarEntry
 from services.scheduler.jobs.errors import InvalidFieldError
 from services.scheduler.jobs.job import Job
 from services.scheduler.jobs.reservation import Reservation
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from servicekit.clock import Clock
     from services.scheduler.jobs.estimate import WaitEstimate
     from services.scheduler.peers.billing import Billing
-    from services.scheduler.queue.dated_book import DatedBook, Entry
+    from services.scheduler.queue.dated_book import DatedBook
     from services.scheduler.queue.forecast import Forecast
     from services.scheduler.queue.inventory import Inventory
     from services.scheduler.queue.running import RunningJobs
@@ -57,7 +57,7 @@ class AvailabilityReader:
         prices = await self._billing.prices_micros_per_hour()
         return [self._of(one, prices[one]) for one in await self._known_types(gpu_type)]
 
-    async def calendar(self, gpu_type: str) -> list[Entry]:
+    async def calendar(self, gpu_type: str) -> list[CalendarEntry]:
         """The reservations that have GPUs, or are to have them, the earliest begin first; raises as `of` does."""
         gpu_types = await self._known_types(gpu_type)
         entries = [entry for one in gpu_types for entry in self._dated.entries(one)]

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import math
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from services.scheduler.fairness.situation import Dated, Hold
+from services.scheduler.jobs.availability import CalendarEntry
 from services.scheduler.jobs.reservation import GRACE
 from services.scheduler.jobs.reservation_calendar import Booking, Calendar, CalendarMachine, Seat, Use
 from services.scheduler.jobs.spec import Placement
@@ -34,21 +34,9 @@ if TYPE_CHECKING:
 
 USUAL_PREPARING = timedelta(minutes=1)
 """Time between the GPUs of a reservation and the begin of its own time, as far as others count on its end."""
+STEP_SECONDS = 10
 SOON = timedelta(minutes=30)
 """Those that begin later count on machines that the pool has yet to start, rather than keep one that is there."""
-
-
-@dataclass(frozen=True)
-class Entry:
-    """A reservation that has GPUs, or is to have them, from `begin` until just before `end`."""
-
-    job: Job
-    begin: datetime
-    end: datetime
-    machine_id: str
-    """Empty if the machine has yet to be started."""
-    is_late: bool = False
-    """True if there will be no GPUs for it at its begin, as far as is known now."""
 
 
 class DatedBook:
@@ -73,6 +61,8 @@ class DatedBook:
         self._starting: dict[str, tuple[Job, Placement]] = {}
         self._prolonged: dict[str, datetime] = {}
         self._machines: dict[str, str] = {}
+        self._last: dict[str, tuple[Calendar, list[Seat]]] = {}
+        """The last calendar of each GPU type, as a pass asks for the same several times."""
         self.limits = PoolLimits()
         self.is_loaded = False
         """True once all rows have been read: before that, nothing is promised and nothing starts."""
@@ -124,24 +114,29 @@ class DatedBook:
 
     def calendar(self, gpu_type: str) -> Calendar:
         """The calendar of a GPU type."""
-        machines = self._calendar_machines(gpu_type)
+        machines = tuple(self._calendar_machines(gpu_type))
         gpus = sum(machine.gpus for machine in machines)
         bookings = [self.booking(job) for job in self.jobs() if job.spec.gpu_type == gpu_type]
-        soon = self._clock.now() + SOON
-        return Calendar(machines, [one for one in bookings if one.begin < one.end], math.ceil(self._share * gpus), soon)
+        present = tuple(one for one in bookings if one.begin < one.end)
+        return Calendar(machines, present, math.ceil(self._share * gpus), self._now() + SOON)
 
     def booking(self, job: Job) -> Booking:
         """The time of a dated reservation that has no machine yet; one that is late takes what is left of its time."""
         reservation = job.reserved
         begin = reservation.start_time or job.create_time
         end = begin + reservation.total
-        return Booking(job.job_id, job.spec.resources.gpus, max(begin, self._clock.now()), end)
+        return Booking(job.job_id, job.spec.resources.gpus, max(begin, self._now()), end)
 
     def seats(self, gpu_type: str) -> list[Seat]:
         """The GPUs that each of them is to get."""
         if not any(job.spec.gpu_type == gpu_type for job in self.jobs()):
             return []
-        seats = self.calendar(gpu_type).seats(self._machines)
+        calendar = self.calendar(gpu_type)
+        last = self._last.get(gpu_type)
+        if last and last[0] == calendar:
+            return last[1]
+        seats = calendar.seats(self._machines)
+        self._last[gpu_type] = calendar, seats
         present = {job.job_id for job in self.jobs() if job.spec.gpu_type != gpu_type}
         others = {job_id: name for job_id, name in self._machines.items() if job_id in present}
         self._machines = others | {one.booking_id: one.machine_id for one in seats if self._is_known(one)}
@@ -224,10 +219,10 @@ class DatedBook:
         texts = [f"{job.job_id} ({job.reservation.name})" if job.reservation else job.job_id for job in own]
         return texts, len([one for one in ids if one in known]) - len(own)
 
-    def entries(self, gpu_type: str) -> list[Entry]:
+    def entries(self, gpu_type: str) -> list[CalendarEntry]:
         """The reservations of a type that have GPUs, or are to have them."""
         having = [
-            Entry(job, job.start_time or job.create_time, self._end_of(job), job.machine_id)
+            CalendarEntry(job, job.start_time or job.create_time, self._end_of(job), job.machine_id)
             for job in self._running.jobs()
             if job.reservation and job.machine_gpu_type == gpu_type
         ]
@@ -238,7 +233,7 @@ class DatedBook:
             begin, seat = job.reserved.start_time or job.create_time, seats.get(job.job_id)
             known = seat.machine_id if seat and self._is_known(seat) else ""
             is_late = seat is None or seat.begin > max(begin, self._clock.now())
-            having.append(Entry(job, begin, begin + job.reserved.total, known, is_late=is_late))
+            having.append(CalendarEntry(job, begin, begin + job.reserved.total, known, is_late=is_late))
         return having
 
     def _running_job(self, job_id: str) -> Job | None:
@@ -269,7 +264,7 @@ class DatedBook:
 
     def _end_of(self, job: Job) -> datetime:
         """The end of what runs, as others count on it: a dated one ends on time, and its grace is not its own."""
-        now = self._clock.now()
+        now = self._now()
         start, reservation = job.start_time or now, job.reservation
         if reservation is None:
             end = start + job.longest_run(self._longest_run)
@@ -280,3 +275,8 @@ class DatedBook:
         else:
             end = max(start + USUAL_PREPARING, now) + reservation.total + GRACE
         return max(end, now, self._prolonged.get(job.job_id, end))
+
+    def _now(self) -> datetime:
+        """The present, in steps: what is late or overdue need not be planned anew at each look."""
+        now = self._clock.now()
+        return now - timedelta(seconds=now.second % STEP_SECONDS, microseconds=now.microsecond)

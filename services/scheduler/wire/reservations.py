@@ -17,12 +17,11 @@ if TYPE_CHECKING:
 
     from google.protobuf.timestamp_pb2 import Timestamp
 
-    from services.scheduler.jobs.availability import Availability
+    from services.scheduler.jobs.availability import Availability, CalendarEntry
     from services.scheduler.jobs.estimate import WaitEstimate
     from services.scheduler.jobs.job import Job, JobEvent
     from services.scheduler.jobs.reservation import Reservation
     from services.scheduler.jobs.reservation_usage import Usage, UsageKey
-    from services.scheduler.queue.dated_book import Entry
 
 _STATES: dict[ReservationState, reservations_pb2.ReservationState.ValueType] = {
     state: reservations_pb2.ReservationState.Value(f"RESERVATION_STATE_{state.name}") for state in ReservationState
@@ -115,7 +114,7 @@ def availability_to_proto(found: Availability) -> reservations_pb2.GpuAvailabili
     )
 
 
-def calendar_entry_to_proto(entry: Entry) -> reservations_pb2.CalendarEntry:
+def calendar_entry_to_proto(entry: CalendarEntry) -> reservations_pb2.CalendarEntry:
     """A reservation in the calendar."""
     job = entry.job
     return reservations_pb2.CalendarEntry(

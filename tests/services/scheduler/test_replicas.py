@@ -152,7 +152,6 @@ async def test_a_leader_that_stops_hands_its_runs_over_at_once(first: Cluster) -
     assert first.billing.settle_calls == 1
 
 
-@ON_POSTGRES
 async def test_a_reservation_that_starts_later_is_kept_by_the_next_leader_and_starts_once(first: Cluster) -> None:
     await first.start()
     lead = timedelta(seconds=1)
@@ -173,6 +172,7 @@ async def test_a_reservation_that_starts_later_is_kept_by_the_next_leader_and_st
         assert len(follower.pool.granted) == 1
 
 
+@ON_POSTGRES
 async def test_a_follower_gets_the_leaders_events_at_once_without_polling(first: Cluster) -> None:
     gate = asyncio.Event()
     first.executor.script = (compiling(), gate, *PASSING[1:])
