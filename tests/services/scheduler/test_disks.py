@@ -368,3 +368,15 @@ async def test_what_was_charged_since_the_last_snapshot_is_given_back_if_the_mac
     assert "Its disk work is kept as of" in lost.message
     assert "for the 20 minutes since then is given back" in lost.message
     assert (await listed(cluster))[0].state == disks_pb2.DISK_STATE_AVAILABLE
+
+
+async def test_a_session_that_ended_while_the_scheduler_was_away_leaves_its_last_snapshot(cluster: Cluster) -> None:
+    await create(cluster)
+    reservation = await active(cluster, disk="work")
+    await cluster.stop()
+    await snapshot(session_of(cluster, reservation), "one")
+    await session_of(cluster, reservation).end("EXPIRED")
+    await cluster.start()
+    await over(cluster, reservation)
+    (disk,) = await listed(cluster)
+    assert ([one.snapshot_id for one in disk.snapshots], disk.state) == (["one"], disks_pb2.DISK_STATE_AVAILABLE)
