@@ -10,7 +10,7 @@ import signal
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.table import Table
@@ -22,6 +22,7 @@ from cli.local.program import StartError
 from cli.local.stack import Ports, Stack
 from cli.local.supervisor import running
 from wavepool_client.commands.options import DataDirOption  # noqa: TC001 - typer reads annotations at run time
+from wavepool_client.disk_client import DiskClient
 from wavepool_client.errors import InputError, UnreachableError, WavepoolError
 from wavepool_client.exit_codes import ExitCode
 from wavepool_client.http.connection import DEFAULT_DATA_DIR, TOKEN_FILE
@@ -126,13 +127,14 @@ def down(
 ) -> None:
     """Stop the Wavepool that `wavepool up` runs on a data folder, and wait until it is gone.
 
-    Reservations of local machines end with it; rented machines with reservations go on.
+    Reservations of local machines end with it, and their disks are saved before; rented machines with reservations go on.
     """
     process_id = holder(data_dir)
     if process_id is None:
         say(f"nothing runs on {data_dir}")
         return
     _tell_what_becomes_of_reservations(data_dir, ask=not yes)
+    _save_disks(data_dir)
     os.kill(process_id, signal.SIGTERM)
     deadline = time.monotonic() + 4 * GRACE_SECONDS
     while holder(data_dir) is not None:
@@ -141,6 +143,29 @@ def down(
             raise typer.Exit(ExitCode.UNAVAILABLE)
         time.sleep(POLL_SECONDS)
     say("stopped")
+
+
+def _save_disks(data_dir: Path) -> None:
+    """Saves the disks that reservations have: machines that are stopped with everything have no time for it."""
+    try:
+        endpoint, token = connection(data_dir)
+        with DiskClient(endpoint, token) as disks:
+            for disk in disks.disks("all"):
+                if disk.get("state") == "in_use":
+                    _save_disk(disks, disk)
+    except (OSError, WavepoolError) as error:
+        # As below.
+        say(f"cannot ask for the disks: {error}")
+
+
+def _save_disk(disks: DiskClient, disk: dict[str, Any]) -> None:
+    name = str(disk["name"])
+    try:
+        disks.snapshot(name, str(disk.get("owner_id")))
+    except WavepoolError as error:
+        say(f"disk {name} of {disk.get('owner')} is not saved: {error}")
+    else:
+        say(f"disk {name} of {disk.get('owner')} is saved")
 
 
 def _tell_what_becomes_of_reservations(data_dir: Path, *, ask: bool) -> None:

@@ -52,7 +52,7 @@ def test_what_is_written_to_a_disk_is_there_in_the_next_reservation(wavepool: Wa
     over = ended(wavepool, first["id"])
     assert over["state"] == "cancelled"
     assert over["disk_safe_time"] > over["active_at"]
-    (disk,) = person.json("disk", "list")
+    disk = next(one for one in person.json("disk", "list") if one["name"] == "work")
     assert (disk["state"], disk["safe_time"], disk["reservation_id"]) == ("available", over["disk_safe_time"], None)
     assert [one["reason"] for one in disk["snapshots"]] == ["end"]
 
@@ -68,7 +68,7 @@ def test_what_is_written_to_a_disk_is_there_in_the_next_reservation(wavepool: Wa
 
     assert person.json("disk", "delete", "work", "--yes")["state"] == "deleted"
     gone = person.run("reserve", "-h", "0.1", "--disk", "work", "--no-connect")
-    assert b"you have no disk 'work'" in gone.stderr
+    assert b"`wavepool disk create` makes one" in gone.stderr
 
 
 def test_a_machine_that_is_killed_leaves_the_last_snapshot_and_the_minutes_since_are_free(

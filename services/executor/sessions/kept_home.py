@@ -103,6 +103,10 @@ class KeptHome:
                 answer.fault = f"it took longer than {self.rules.longest.total_seconds():g} s"
             except (DiskError, OSError) as error:
                 answer.fault = str(error)
+            except Exception as error:
+                # The session goes on, and so does its end.
+                log.exception("a snapshot broke down", extra={"disk_id": self.spec.disk_id})
+                answer.fault = f"{type(error).__name__}: {error}"
             else:
                 self._base = Base(taken.snapshot_id, time_ns)
                 _describe(answer, taken, self._store.store_id)

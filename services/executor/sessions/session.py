@@ -402,7 +402,11 @@ class Session:
             for task in (saving, passed_on):
                 task.cancel()
             await asyncio.gather(saving, passed_on, return_exceptions=True)
-        await home.remove()
+        try:
+            await home.remove()
+        except Exception:
+            # The next start of the executor removes it.
+            log.exception("a home is left", extra={"session_id": self.spec.session_id})
 
     def _begin(self, sandbox: OpenSandbox) -> None:
         self._step("sshd")

@@ -11,6 +11,7 @@ import asyncio
 from contextlib import aclosing, suppress
 from dataclasses import replace
 from datetime import UTC, timedelta
+from functools import partial
 from typing import TYPE_CHECKING
 
 from wavepool.executor.v1 import session_pb2
@@ -71,6 +72,8 @@ CLOSE_GRACE = timedelta(seconds=10)
 """Time for the processes of a session that is cancelled, between SIGTERM and SIGKILL."""
 NO_SHOW_WARNING = timedelta(minutes=10)
 """A reservation that nobody has logged in to is warned so long before it is ended."""
+LAST_SNAPSHOT = timedelta(seconds=15)
+"""Time for a machine that is stopped by request to tell the last snapshot of a disk: more than it has to end."""
 RETRY_BACKOFF = Backoff(first=timedelta(seconds=0.1), longest=timedelta(seconds=5))
 _SILENT = "The machine of the reservation does not answer. Try again."
 MOST_DETAILS = 500
@@ -121,6 +124,15 @@ class SessionAttempt(LeasedAttempt):
             if not resumed:
                 await self._renew()
             return await super().run(resumed=resumed)
+
+    def machine_gone(self, reason: str, *, stopped: bool) -> None:
+        """Notes that vmpool has given the machine up; one that is `stopped` may still tell a disk's last snapshot."""
+        is_followed = self._end is not None and not self._end.done()
+        if stopped and is_followed and self._reservation.disk and self._reservation.active_time:
+            give_up = partial(super().machine_gone, reason, stopped=stopped)
+            self._timers.append(asyncio.get_running_loop().call_later(LAST_SNAPSHOT.total_seconds(), give_up))
+            return
+        super().machine_gone(reason, stopped=stopped)
 
     async def end_run(self) -> None:
         """Ends the session at once; raises ExecutorError."""

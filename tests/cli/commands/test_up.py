@@ -98,6 +98,24 @@ def test_down_stops_what_ends_no_reservation_or_does_not_answer(
     assert held.wait(30) == -signal.SIGTERM
 
 
+def test_down_saves_the_disks_that_reservations_have_before_it_stops(
+    tmp_path: Path, gateway: ScriptedGateway, held: subprocess.Popen[str]
+) -> None:
+    used = {"name": "work", "owner": "ada", "owner_id": "user_ada", "state": "in_use"}
+    disks = [used, {**used, "name": "large"}, {**used, "name": "free", "state": "available"}]
+    gateway.on("GET", "/api/v1/machines", machines("docker"))
+    gateway.on("GET", "/api/v1/disks", Answer({"disks": disks}))
+    gateway.on("POST", "/api/v1/disks/work/snapshot", Answer({"is_unchanged": False}))
+    gateway.on("POST", "/api/v1/disks/large/snapshot", Answer({"title": "Conflict", "detail": "too large"}, 409))
+    run = wavepool("down", "--data-dir", str(tmp_path))
+    assert run.status == 0
+    assert "disk work of ada is saved" in run.err
+    assert "disk large of ada is not saved: " in run.err
+    assert gateway.asked("POST", "/api/v1/disks/work/snapshot")[0].path.endswith("?user_id=user_ada")
+    assert not gateway.asked("POST", "/api/v1/disks/free/snapshot")
+    assert held.wait(30) == -signal.SIGTERM
+
+
 def test_the_commands_that_up_prints_are_for_its_own_data_folder(tmp_path: Path) -> None:
     folder = tmp_path / "two words"
     command = f"{command_for(folder)} down"

@@ -12,6 +12,7 @@ from google.protobuf.duration_pb2 import Duration
 from wavepool.executor.v1 import session_pb2
 from wavepool.scheduler.v1 import disks_pb2, reservations_pb2
 
+from services.scheduler.runs import session_attempt
 from tests.services.scheduler.cluster import TIMEOUT_SECONDS, USER, LaterClock
 from tests.services.scheduler.test_reservations import PRICE, active, cancel, charged, kinds, refused
 from vocabulary.money import price_of
@@ -368,3 +369,35 @@ async def test_what_was_charged_since_the_last_snapshot_is_given_back_if_the_mac
     assert "Its disk work is kept as of" in lost.message
     assert "for the 20 minutes since then is given back" in lost.message
     assert (await listed(cluster))[0].state == disks_pb2.DISK_STATE_AVAILABLE
+
+
+async def test_a_session_that_ended_while_the_scheduler_was_away_leaves_its_last_snapshot(cluster: Cluster) -> None:
+    await create(cluster)
+    reservation = await active(cluster, disk="work")
+    await cluster.stop()
+    await snapshot(session_of(cluster, reservation), "one")
+    await session_of(cluster, reservation).end("EXPIRED")
+    await cluster.start()
+    await over(cluster, reservation)
+    (disk,) = await listed(cluster)
+    assert ([one.snapshot_id for one in disk.snapshots], disk.state) == (["one"], disks_pb2.DISK_STATE_AVAILABLE)
+
+
+async def test_the_last_snapshot_of_a_machine_that_is_stopped_is_heard_before_it_is_given_up(cluster: Cluster) -> None:
+    await create(cluster)
+    reservation = await active(cluster, disk="work")
+    await cluster.pool.tell("machine-1", "DRAINING")
+    await snapshot(session_of(cluster, reservation), "one")
+    await session_of(cluster, reservation).end("EXECUTOR_STOPPED")
+    assert (await over(cluster, reservation)).state == reservations_pb2.RESERVATION_STATE_FAILED
+    assert [one.snapshot_id for one in (await listed(cluster))[0].snapshots] == ["one"]
+
+
+async def test_a_machine_that_is_stopped_and_tells_nothing_more_is_given_up_all_the_same(
+    cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(session_attempt, "LAST_SNAPSHOT", timedelta(milliseconds=1))
+    await create(cluster)
+    reservation = await active(cluster, disk="work")
+    await cluster.pool.tell("machine-1", "DRAINING")
+    assert (await over(cluster, reservation)).state == reservations_pb2.RESERVATION_STATE_FAILED

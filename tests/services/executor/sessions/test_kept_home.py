@@ -183,6 +183,18 @@ async def test_snapshots_that_no_disk_has_are_removed(keeping_machine: Machine, 
         assert (await refusal(access.client.remove_snapshots(request))).code is grpc.StatusCode.UNIMPLEMENTED
 
 
+async def test_a_snapshot_that_breaks_down_is_a_fault_and_the_session_ends_all_the_same(
+    keeping_machine: Machine, alice: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def broken(*_: object) -> None:
+        raise KeyError("files")
+
+    monkeypatch.setattr(FolderStore, "save", broken)
+    async with keeping_machine.session(alice, disk=disk()) as access:
+        taken = await last_snapshot(keeping_machine, access)
+        assert (taken.fault, taken.snapshot_id) == ("KeyError: 'files'", "")
+
+
 async def test_a_newer_lease_of_its_slot_does_not_wait_for_the_last_snapshot(
     keeping_machine: Machine, alice: Person, monkeypatch: pytest.MonkeyPatch
 ) -> None:
