@@ -127,7 +127,8 @@ def down(
 ) -> None:
     """Stop the Wavepool that `wavepool up` runs on a data folder, and wait until it is gone.
 
-    Reservations of local machines end with it, and their disks are saved before; rented machines with reservations go on.
+    Reservations of local machines end with it, and their disks are saved before. Rented machines with reservations go
+    on.
     """
     process_id = holder(data_dir)
     if process_id is None:
