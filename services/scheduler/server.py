@@ -280,7 +280,8 @@ async def build(  # noqa: PLR0915 - one statement for each part
         Billing(billing_channel, settings.longest_run),
         Executors(settings.longest_run),
     )
-    forecast = Forecast(waiting, running, inventory, clock, book)
+    dated = DatedBook(waiting, running, inventory, clock, settings.longest_run, settings.dated_share)
+    forecast = Forecast(waiting, running, inventory, clock, book, dated)
     forecast.remember(await reader.run_times({JobState.FINISHED}, RUNS_READ))
     disks = DiskStore(database, settings.disk_snapshots, settings.disks_per_user)
     settler = Settler(store, billing, pool, running, forecast, clock)
@@ -289,7 +290,6 @@ async def build(  # noqa: PLR0915 - one statement for each part
     )
     demand = DemandReporter(pool, waiting, inventory)
     provisioning = ProvisioningReporter(store, waiting, inventory, demand, forecast, clock)
-    dated = DatedBook(waiting, running, inventory, clock, settings.longest_run, settings.dated_share)
     situations = Situations(book, usage, waiting, running, inventory, clock, settings.longest_run, placements, dated)
     dispatcher = Dispatcher(
         store,

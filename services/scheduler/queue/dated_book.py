@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -198,6 +199,19 @@ class DatedBook:
         end = self._clock.now() + self.longest_use(job)
         ahead = (self.booking(one).begin for one in self.jobs() if one.spec.gpu_type in job.spec.gpu_types)
         return all(end <= begin for begin in ahead)
+
+    def first_start(self, job: Job, begin: datetime) -> datetime | None:
+        """When a job that others would let start at `begin` can start, beside what is kept for later; None if never.
+
+        Who asks counts what runs now by itself. A job for which several GPU types will do is in nobody's way.
+        """
+        asked = Booking(job.job_id, max(1, job.spec.resources.gpus), begin, begin + self.longest_use(job))
+        gpu_type = job.spec.gpu_type
+        bookings = [self.booking(one) for one in self.jobs() if one.spec.gpu_type == gpu_type]
+        if job.spec.fallback_gpu_types or not any(one.overlaps(asked.begin, asked.end) for one in bookings):
+            return begin
+        machines = [replace(machine, uses=()) for machine in self._calendar_machines(gpu_type)]
+        return Calendar(machines, bookings).nearest_start(asked, max(one.end for one in bookings))
 
     def longest_use(self, job: Job) -> timedelta:
         """For how long a job has its GPUs if it starts now, as far as others count on its end."""

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from servicekit.clock import Clock
     from services.scheduler.jobs.job import Job
     from services.scheduler.jobs.run_history import RunKind
+    from services.scheduler.queue.dated_book import DatedBook
     from services.scheduler.queue.inventory import Inventory
     from services.scheduler.queue.queue_book import QueueBook
     from services.scheduler.queue.running import RunningJobs
@@ -37,7 +38,10 @@ class Standing:
 
 
 class Forecast:
-    """Forecasts from queue, machines, runs under way and the times of the last runs; without `book`, no limits."""
+    """Forecasts from queue, machines, runs under way, the times of the last runs, and what is kept for later.
+
+    Without `book` there are no limits of queues, and without `dated` nothing is kept.
+    """
 
     def __init__(
         self,
@@ -46,9 +50,11 @@ class Forecast:
         inventory: Inventory,
         clock: Clock,
         book: QueueBook | None = None,
+        dated: DatedBook | None = None,
     ) -> None:
         self._waiting = waiting
         self._book = book
+        self._dated = dated
         self._inventory = inventory
         self._clock = clock
         self._history = RunHistory()
@@ -90,12 +96,20 @@ class Forecast:
         needs = [view.need(other) for other in ahead]
         need, fleet = view.need(job), view.fleet()
         beyond = self._beyond_seconds(job, place, ahead, view)
-        wait = wait_estimate(need, needs, fleet, job.job_id, beyond)
+        wait = self._after_dated(job, wait_estimate(need, needs, fleet, job.job_id, beyond))
         if is_promise and wait is not None and job.attempt == 1 and job.job_id not in self._promises:
             self._promises[job.job_id] = wait
             while len(self._promises) > _PROMISES_KEPT:
                 del self._promises[next(iter(self._promises))]
         return Standing(place.position, wait)
+
+    def _after_dated(self, job: Job, wait: WaitEstimate | None) -> WaitEstimate | None:
+        """The wait, if what is kept for reservations that start later counts, too."""
+        if wait is None or self._dated is None or job.is_dated:
+            return wait
+        begin = self._clock.now() + wait.p50
+        start = self._dated.first_start(job, begin)
+        return WaitEstimate(wait.p50 + (start - begin), wait.p90 + (start - begin)) if start else None
 
     def next_end(self) -> timedelta:
         """Time until one of an account's jobs is likely to end."""

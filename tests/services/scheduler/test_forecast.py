@@ -15,8 +15,10 @@ from wavepool.vmpool.v1 import vmpool_pb2
 from servicekit.clock import ManualClock
 from services.scheduler import metrics
 from services.scheduler.fairness.settings import Queues, QueueSettings, Share
+from services.scheduler.jobs.reservation import Reservation
 from services.scheduler.jobs.resources import Isolation, Resources
 from services.scheduler.jobs.run_history import kind_of
+from services.scheduler.queue.dated_book import DatedBook
 from services.scheduler.queue.forecast import Forecast
 from services.scheduler.queue.inventory import Inventory
 from services.scheduler.queue.ordering import Age, ranked_by
@@ -40,7 +42,8 @@ class Bench:
         self.clock = ManualClock(START)
         self.waiting, self.inventory = WaitingJobs(ranked_by(Age(SECOND))), Inventory()
         self.running, self.book = RunningJobs(), QueueBook(NO_STORE)
-        self.forecast = Forecast(self.waiting, self.running, self.inventory, self.clock, self.book)
+        self.dated = DatedBook(self.waiting, self.running, self.inventory, self.clock, timedelta(minutes=15))
+        self.forecast = Forecast(self.waiting, self.running, self.inventory, self.clock, self.book, self.dated)
         self.forecast.remember([(kind_of(a_queued_job()), 10 * SECOND)] * 3)
 
     def machine(self, name: str, state: vmpool_pb2.MachineState.ValueType, free: int, start_seconds: int = 0) -> None:
@@ -105,6 +108,26 @@ def test_the_rest_of_a_run_counts_and_not_the_whole(bench: Bench) -> None:
     standing = bench.forecast.standing(a_queued_job(4))
     assert standing.position == 2
     assert bench.wait_of(a_queued_job(4)) == 13 * SECOND
+
+
+def a_reservation(number: int, minutes: float, start_minutes: float | None = None) -> Job:
+    start = None if start_minutes is None else START + timedelta(minutes=start_minutes)
+    reservation = Reservation("train", (), timedelta(minutes=minutes), start_time=start)
+    limited = a_queued_job(number, resources=Resources(EIGHTHS_PER_GPU))
+    return limited.changed(reservation=reservation, spec=replace(limited.spec, time_limit_seconds=round(minutes * 60)))
+
+
+def test_what_is_kept_for_later_is_waited_for_by_those_who_would_not_end_before_it(bench: Bench) -> None:
+    bench.machine_of(0, 255)
+    bench.run(a_queued_job(1))
+    bench.dated.put(a_reservation(2, minutes=60, start_minutes=20))
+    assert bench.wait_of(a_queued_job(3)) == 0 * SECOND, "its limit is 15 minutes"
+    assert bench.wait_of(a_reservation(3, 30)) == 0 * SECOND, "there is another GPU by then"
+    bench.dated.put(a_reservation(4, minutes=60, start_minutes=20))
+    assert bench.wait_of(a_reservation(3, 30)) == timedelta(minutes=80)
+    assert bench.wait_of(a_reservation(3, 18)) == 0 * SECOND
+    bench.dated.remove("job-002")
+    assert bench.wait_of(a_reservation(3, 30)) == 0 * SECOND
 
 
 def test_a_run_that_is_over_is_not_waited_for(bench: Bench) -> None:
