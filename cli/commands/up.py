@@ -70,22 +70,25 @@ def up(
 
 
 async def _serve(stack: Stack) -> None:
-    stop = asyncio.Event()
+    stop, ready = asyncio.Event(), asyncio.Event()
     async with running(stack.programs(), say, GRACE_SECONDS) as supervisor:
         _on_signals(stop, supervisor)
-        stopped, failed = asyncio.create_task(stop.wait()), asyncio.create_task(_run(stack, supervisor))
+        stopped, failed = asyncio.create_task(stop.wait()), asyncio.create_task(_run(stack, supervisor, ready))
         done, pending = await asyncio.wait([stopped, failed], return_when=asyncio.FIRST_COMPLETED)
         for task in pending:
             task.cancel()
         for task in done:
             task.result()
         say("stopping (Ctrl-C again kills)")
+        if ready.is_set():
+            await asyncio.to_thread(_save_disks, stack.data_dir)
 
 
-async def _run(stack: Stack, supervisor: Supervisor) -> None:
+async def _run(stack: Stack, supervisor: Supervisor, ready: asyncio.Event) -> None:
     say(f"starting; logs are in {stack.logs}")
     await supervisor.wait_until_ready(READY_SECONDS)
     _announce(stack, supervisor)
+    ready.set()
     await supervisor.wait()
 
 

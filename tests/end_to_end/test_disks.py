@@ -101,6 +101,24 @@ def test_a_machine_that_is_killed_leaves_the_last_snapshot_and_the_minutes_since
     assert not list(wavepool.data_dir.glob("disks/*/*.partial"))
 
 
+def test_ctrl_c_saves_the_disks_in_use_before_everything_stops(tmp_path: Path) -> None:
+    wavepool = start(tmp_path / "data")
+    try:
+        person = Person(wavepool, tmp_path / "home")
+        person.json("disk", "create", "work")
+        made = person.json("reserve", "-h", "0.1", "--disk", "work", "--no-connect")
+        said(person, made["id"], "echo hello >file")
+    finally:
+        wavepool.stop()
+    assert "disk work of local is saved" in (wavepool.data_dir / "up.log").read_text()
+    wavepool = start(tmp_path / "data")
+    try:
+        person.environment["WAVEPOOL_ENDPOINT"] = wavepool.endpoint
+        assert [one["path"] for one in person.json("disk", "list-content", "work")["files"]] == ["file"]
+    finally:
+        wavepool.stop()
+
+
 def kill_executors(wavepool: Wavepool) -> None:
     """Kills the executors of this Wavepool, and so their sessions."""
     for note in wavepool.data_dir.glob("machines/*/process.json"):
