@@ -91,7 +91,11 @@ async def test_a_backup_that_is_killed_leaves_the_snapshots_before_and_the_next_
     assert kills
     after = await disk.save(home, base)
     assert sorted(one.name for one in (await disk.restored(after)).iterdir()) == ["file", "large"]
-    await disk.store.remove(ALICE, [after.snapshot_id])
+    try:
+        await disk.store.remove(ALICE, [after.snapshot_id])
+    except DiskError as error:
+        # A restic that was killed while it had a lock keeps others from removing for half an hour.
+        assert "already locked" in str(error)  # noqa: PT017 - it may also go well
     assert [one.name for one in (await disk.restored(before)).iterdir()] == ["file"]
 
 
