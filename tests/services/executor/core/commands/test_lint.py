@@ -40,8 +40,9 @@ def catalogue() -> Catalogue:
     return Catalogue.load()
 
 
+# All problems are checked by one code; `make soak` has the other two thirds, and so has whoever edits a problem.
 @pytest.mark.slow
-@pytest.mark.parametrize("slug", SLUGS)
+@pytest.mark.parametrize("slug", sampled(SLUGS, SLUGS[::3]))
 async def test_the_honest_solution_is_accepted_and_every_lazy_kernel_is_found_out(
     slug: str, catalogue: Catalogue, context: RunContext
 ) -> None:
