@@ -54,6 +54,11 @@ UserIdOption = Annotated[
 ]
 
 
+UserOrAllOption = Annotated[
+    str, typer.Option("--user", metavar="ID", help="A user's id, or `all`, for operators; default: you.")
+]
+
+
 @app.callback(invoke_without_command=True)
 def disk(
     context: typer.Context,
@@ -71,9 +76,7 @@ def disk(
 def list_disks(
     *,
     deleted: Annotated[bool, typer.Option("--deleted", help="Also those that are not removed yet.")] = False,
-    user: Annotated[
-        str, typer.Option("--user", metavar="ID", help="A user's id, or `all`, for operators; default: you.")
-    ] = "",
+    user: UserOrAllOption = "",
     endpoint: EndpointOption = None,
     token: TokenOption = None,
     as_json: JsonOption = False,
@@ -235,9 +238,7 @@ def unlock(
 @app.command()
 def usage(
     *,
-    user: Annotated[
-        str, typer.Option("--user", metavar="ID", help="A user's id, or `all`, for operators; default: you.")
-    ] = "",
+    user: UserOrAllOption = "",
     endpoint: EndpointOption = None,
     token: TokenOption = None,
     as_json: JsonOption = False,

@@ -19,6 +19,8 @@ from vocabulary.names import known_name, none_of
 from vocabulary.slots import EIGHTHS_PER_GPU, WHOLE_GPU
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from servicekit.clock import Clock
     from services.scheduler.jobs.estimate import WaitEstimate
     from services.scheduler.peers.billing import Billing
@@ -54,24 +56,22 @@ class AvailabilityReader:
 
     async def of(self, gpu_type: str) -> list[Availability]:
         """What there is of the type, in any case, or else of all; raises InvalidFieldError, BillingUnreachableError."""
-        prices = await self._billing.prices_micros_per_hour()
-        return [self._of(one, prices[one]) for one in await self._known_types(gpu_type)]
+        return [self._of(one, price) for one, price in (await self._prices_of(gpu_type)).items()]
 
     async def calendar(self, gpu_type: str) -> list[CalendarEntry]:
         """The reservations that have GPUs, or are to have them, the earliest begin first; raises as `of` does."""
-        gpu_types = await self._known_types(gpu_type)
-        entries = [entry for one in gpu_types for entry in self._dated.entries(one)]
+        entries = [entry for one in await self._prices_of(gpu_type) for entry in self._dated.entries(one)]
         return sorted(entries, key=lambda entry: (entry.begin, entry.end, entry.job.job_id))
 
-    async def _known_types(self, gpu_type: str) -> list[str]:
-        """The type, in its own spelling, or else all; raises InvalidFieldError, BillingUnreachableError."""
-        gpu_types = list(await self._billing.prices_micros_per_hour())
+    async def _prices_of(self, gpu_type: str) -> Mapping[str, int]:
+        """The price of the type, in its own spelling, or else of all, in micro-dollars an hour; raises as `of` does."""
+        prices = await self._billing.prices_micros_per_hour()
         if not gpu_type:
-            return gpu_types
-        known = known_name(gpu_type, gpu_types)
+            return prices
+        known = known_name(gpu_type, list(prices))
         if not known:
-            raise InvalidFieldError("gpu_type", none_of(gpu_type, gpu_types))
-        return [known]
+            raise InvalidFieldError("gpu_type", none_of(gpu_type, list(prices)))
+        return {known: prices[known]}
 
     def _of(self, gpu_type: str, price_micros_per_hour: int) -> Availability:
         offers = [one for one in self._inventory.offers() if one.gpu_type == gpu_type]
@@ -80,8 +80,8 @@ class AvailabilityReader:
         reserved = [
             job for job in self._running.jobs() if job.reservation and job.lease and job.machine_gpu_type == gpu_type
         ]
-        ahead = self._dated.entries(gpu_type)
-        starts = [one.begin for one in ahead if one.job.state in WAITING_STATES]
+        ahead = [one for one in self._dated.entries(gpu_type) if one.job.state in WAITING_STATES]
+        next_start = min((one.begin for one in ahead), default=None)
         largest = max((self._inventory.gpus(one.machine_id) for one in offers), default=0)
         return Availability(
             gpu_type=gpu_type,
@@ -91,12 +91,8 @@ class AvailabilityReader:
             reserved_gpus=sum(len({slot.gpu for slot in job.lease.slots}) for job in reserved if job.lease),
             queue_length=sum(jobs for lane, jobs in self._waiting.lanes().items() if lane.gpu_types[0] == gpu_type),
             price_micros_per_hour=price_micros_per_hour,
-            next_dated_time=min(starts, default=None),
-            next_dated_gpus=sum(
-                one.job.spec.resources.gpus
-                for one in ahead
-                if one.job.state in WAITING_STATES and one.begin == min(starts)
-            ),
+            next_dated_time=next_start,
+            next_dated_gpus=sum(one.job.spec.resources.gpus for one in ahead if one.begin == next_start),
             waits={gpus: self._wait(gpu_type, gpus) for gpus in LEGAL_GPUS if gpus <= max(1, largest)},
         )
 
