@@ -37,8 +37,8 @@ def start_of(text: str, now: datetime, zone: tzinfo | None = None) -> datetime:
 def zone_text(instant: datetime, zone: tzinfo | None = None) -> str:
     """An instant with its zone, such as `2026-11-28 09:30:00 CET (UTC+01:00)`."""
     local = instant.astimezone(zone)
-    shown, offset = f"{local:%Y-%m-%d %H:%M:%S %Z}", local.strftime("%z")
-    return shown if local.tzname() == "UTC" else f"{shown} (UTC{offset[:3]}:{offset[3:5]})"
+    offset = local.strftime("%z")
+    return f"{local:%Y-%m-%d %H:%M:%S %Z} (UTC{offset[:3]}:{offset[3:5]})"
 
 
 def _ahead(said: str, now: datetime) -> datetime | None:
