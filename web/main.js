@@ -94,8 +94,10 @@ async function showCredit() {
 }
 
 async function showQuote() {
-  const { hold_usd: most } = await call("GET", `/api/v1/quote?${gpuChoice.quoteQuery()}`);
-  byId("quote").textContent = `at most ${dollars(most)}`;
+  const query = String(gpuChoice.quoteQuery());
+  const { hold_usd: most } = await call("GET", `/api/v1/quote?${query}`);
+  // Something else may have been chosen meanwhile, and its answer may be there already.
+  if (query === String(gpuChoice.quoteQuery())) byId("quote").textContent = `at most ${dollars(most)}`;
 }
 
 async function showHistory() {

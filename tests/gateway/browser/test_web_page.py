@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import math
 import re
@@ -20,6 +21,8 @@ from tests.gateway.refusals import refusal
 from tests.gateway.scripted_scheduler import ALIAS, PROBLEM
 
 if TYPE_CHECKING:
+    from playwright.async_api import Route
+
     from tests.gateway.browser.browser_page import BrowserPage
     from tests.gateway.running_gateway import RunningGateway
     from tests.gateway.scripted_services import ScriptedServices
@@ -280,6 +283,38 @@ async def test_the_most_that_a_submission_can_cost_stands_beside_the_button(
     assert list(services.refusals.calls["GetQuote"][-1].gpu_types) == ["MI250X"]
 
 
+async def test_the_quote_of_a_choice_that_was_changed_meanwhile_is_not_shown(web: BrowserPage) -> None:
+    late = asyncio.Event()
+
+    async def hold_back(route: Route) -> None:
+        answer = await route.fetch()
+        if "gpus=4" in route.request.url:
+            await late.wait()
+            body = await answer.json() | {"hold_usd": 7}
+            await route.fulfill(response=answer, json=body)
+        else:
+            await route.fulfill(response=answer)
+
+    await web.page.route("**/quote?*", hold_back)
+    await web.open()
+    await web.page.click("#extras summary")
+    async with web.page.expect_request("**/quote?*gpus=4"):
+        await web.page.select_option("#gpu-size", label="4 GPUs")
+    async with web.page.expect_response("**/quote?*gpus=8"):
+        await web.page.select_option("#gpu-size", label="8 GPUs")
+    await web.page.evaluate(
+        "window.quotes = [];"
+        "new MutationObserver(() => quotes.push(quote.textContent)).observe(quote, {childList: true})"
+    )
+    async with web.page.expect_response("**/quote?*gpus=4") as answered:
+        late.set()
+    await (await answered.value).finished()
+    async with web.page.expect_response("**/quote?*gpus=2"):
+        await web.page.select_option("#gpu-size", label="2 GPUs")
+    await web.page.wait_for_function("quotes.includes('at most $0.497500')")
+    assert await web.page.evaluate("new Set(quotes).size") == 1
+
+
 @pytest.mark.parametrize(
     ("chosen", "asked", "quoted"),
     [
@@ -297,10 +332,10 @@ async def test_another_size_is_quoted_submitted_and_shown_again(
     web.script(FULL)
     await web.open()
     await web.page.click("#extras summary")
-    async with web.page.expect_response(lambda response: "/quote" in response.url):
+    async with web.page.expect_response("**/quote?*&eighths={}&gpus={}".format(*quoted)):
         await web.page.select_option("#gpu-size", label=chosen)
-    quote = services.refusals.calls["GetQuote"][-1]
-    assert (quote.eighths, quote.gpu_count) == quoted
+    quotes = [(quote.eighths, quote.gpu_count) for quote in services.refusals.calls["GetQuote"]]
+    assert quoted in quotes
     await web.submit()
     await web.page.wait_for_selector(".verdict")
     assert services.refusals.calls["SubmitJob"][0].spec.resources == asked
