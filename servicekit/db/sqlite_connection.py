@@ -2,7 +2,8 @@
 
 SQLAlchemy closes a connection whose task was cancelled; if that task is cancelled again, it also stops the connection.
 Both ask the connection's thread to end. The thread ends at the first request, nobody answers the second, and the event
-loop can no longer be closed (aiosqlite 0.22.1, SQLAlchemy 2.1.9). Here both wait for the same end.
+loop can no longer be closed (aiosqlite 0.22.1, SQLAlchemy 2.1.9). Here both wait for the same end. A loop may also be
+closed before the thread has done what a cancelled task asked for; then the thread ends without a word.
 
 A trip to the thread costs as much as a short statement. aiosqlite makes four for each statement: create the cursor,
 execute, fetch the rows, close the cursor. Here `execute` also fetches the rows, and calls that wait for no lock and no
@@ -13,9 +14,11 @@ from __future__ import annotations
 
 import sqlite3
 from collections import deque
+from threading import Thread
 from typing import TYPE_CHECKING, Any, Self
 
 import aiosqlite
+from aiosqlite.core import _connection_worker_thread  # pyright: ignore[reportPrivateUsage, reportUnknownVariableType]
 
 if TYPE_CHECKING:
     import asyncio
@@ -34,7 +37,7 @@ class SqliteConnection(aiosqlite.Connection):
         self._database, self._options = database, options
         self._opened: sqlite3.Connection | None = None
         # If nobody closes the connection, its thread must not keep the process from ending.
-        self._thread.daemon = True
+        self._thread = Thread(target=self._serve, daemon=True)
         self._stopping: asyncio.Future[Any] | None = None
         self._was_stopped = False
         # Only one thread changes each counter.
@@ -67,6 +70,16 @@ class SqliteConnection(aiosqlite.Connection):
             self._tx.put_nowait((None, self._close_opened))  # pyright: ignore[reportUnknownMemberType] - aiosqlite's queue has no type
             self._stopping = super().stop()  # pyright: ignore[reportUnknownMemberType] - nor has this
         return self._stopping
+
+    def _serve(self) -> None:
+        """What the thread does until the connection is stopped, or the event loop that waits for it is closed."""
+        try:
+            _connection_worker_thread(self._tx)  # pyright: ignore[reportUnknownMemberType] - aiosqlite's queue has no type
+        except RuntimeError:
+            # An answer could not be given: a closed loop says that with this error, and nobody waits any more. What the
+            # statements raise is given as an answer.
+            self._close_opened()
+            self._connection = None
 
     def _open(self) -> sqlite3.Connection:
         self._opened = sqlite3.connect(self._database, **self._options)

@@ -88,6 +88,27 @@ async def test_what_was_opened_for_a_cancelled_task_is_closed(tmp_path: Path) ->
     assert await asyncio.to_thread(closed.wait, 10)
 
 
+def test_a_loop_that_is_closed_before_the_thread_has_answered_ends_the_thread_without_a_word(tmp_path: Path) -> None:
+    over = threading.Event()
+
+    async def leave_early() -> SqliteConnection:
+        connection = await SqliteConnection(str(tmp_path / "db"), check_same_thread=False)
+        busy = threading.Event()
+        asking = asyncio.create_task(connection.visit(lambda: (busy.set(), over.wait(60))))
+        assert await asyncio.to_thread(busy.wait, 60)
+        asking.cancel()
+        return connection
+
+    left = asyncio.run(leave_early())
+    opened = left._opened
+    over.set()
+    left._thread.join(60)
+    assert not left._thread.is_alive()
+    assert opened is not None
+    with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+        opened.execute("SELECT 1")
+
+
 async def test_a_statement_and_all_its_rows_are_one_visit_to_the_thread(
     connection: SqliteConnection, visits: Visits
 ) -> None:
