@@ -296,6 +296,10 @@ class Reservation(BaseModel):
     steps: list[Step]
     extensions: list[Extension]
     gaps: Annotated[list[str], Field(description="What holds less than it should on its machine.")]
+    software: Annotated[
+        dict[str, str],
+        Field(description="Versions of its machine's `driver`, `rocm` and `cuda`, as far as they are known."),
+    ]
     host_key: Annotated[str | None, Field(description="Names its session to ssh, such as `ssh-ed25519 AAAA…`.")]
     login_user: str | None
     ssh_command: Annotated[str | None, Field(description="What opens a shell there; null unless it is active.")]

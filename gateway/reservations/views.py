@@ -81,6 +81,7 @@ def reservation_of(reservation: pb.Reservation, names: Mapping[str, str], now: d
             for one in reservation.extensions
         ],
         gaps=list(reservation.gaps),
+        software=dict(reservation.software),
         host_key=reservation.host_key or None,
         login_user=reservation.login_user or None,
         ssh_command=_command(reservation.reservation_id) if is_active else None,

@@ -43,6 +43,7 @@ ACTIVE: dict[str, Any] = {
     "steps": [{"name": "queue", "seconds": 90.0}, {"name": "sshd", "seconds": 0.25}],
     "extensions": [{"hours": 0.5, "at": "2026-11-26T19:30:00Z", "by": "ada"}],
     "oom_count": 3,
+    "software": {"driver": "6.12.12", "rocm": "6.4.1"},
 }
 QUEUED: dict[str, Any] = {
     "id": SECOND,
@@ -89,6 +90,7 @@ def test_one_reservation_is_shown_without_what_is_empty() -> None:
     assert rows["steps"] == "queue 1 min 30 s, sshd 0.2 s"
     assert rows["extensions"] == "30 min by ada at 2026-11-26 20:30:00"
     assert (rows["its GPUs"], rows["out of memory"], rows["users"]) == ("0, 3", "3 processes killed", "ada, bob")
+    assert rows["software"] == "driver 6.12.12, ROCm 6.4.1"
     assert "host key" not in rows
     assert show_rows({}, NOW, ZONE)
 

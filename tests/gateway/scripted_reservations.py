@@ -54,6 +54,7 @@ def reservation(**fields: Any) -> pb.Reservation:
         "host_key": HOST_KEY,
         "login_user": "dev",
         "gaps": ["Nothing limits memory."],
+        "software": {"driver": "6.12.12", "rocm": "6.4.1"},
         "steps": [pb.ReservationStep(name="queue", duration=Duration(seconds=2, nanos=500_000_000))],
         "extensions": [pb.ReservationExtension(duration=Duration(seconds=1800), user_id="user_ada", time=ACTIVE_AT)],
         "out_of_memory_kills": 1,

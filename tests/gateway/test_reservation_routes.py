@@ -231,6 +231,7 @@ async def test_a_reservation_is_shown_with_the_names_that_gpu_dev_uses(gateway: 
         "steps": [{"name": "queue", "seconds": 2.5}],
         "extensions": [{"hours": 0.5, "at": "2027-01-15T08:00:00Z", "by": "ada"}],
         "gaps": ["Nothing limits memory."],
+        "software": {"driver": "6.12.12", "rocm": "6.4.1"},
         "host_key": HOST_KEY,
         "login_user": "dev",
         "ssh_command": "wavepool connect res_01J",

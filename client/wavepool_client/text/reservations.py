@@ -199,6 +199,7 @@ def show_rows(one: Fields, now: datetime, zone: tzinfo | None = None) -> list[tu
         ("connections", str(one.get("connections") or "")),
         ("out of memory", f"{one['oom_count']} processes killed" if one.get("oom_count") else ""),
         ("host key", str(one.get("host_key") or "")),
+        ("software", _software_text(one)),
         ("not held back", "; ".join(map(str, one.get("gaps") or []))),
         ("price", f"{usd_text(one.get('price_per_gpu_hour'))}/h for each GPU"),
         ("on hold", usd_text(one.get("hold_usd"))),
@@ -207,6 +208,13 @@ def show_rows(one: Fields, now: datetime, zone: tzinfo | None = None) -> list[tu
         ("host for ssh", host_name(str(one.get("id") or "")) if one.get("ssh_command") else ""),
     ]
     return [(name, text) for name, text in rows if text]
+
+
+def _software_text(one: Fields) -> str:
+    """Versions of a reservation's machine."""
+    words = {"driver": "driver", "rocm": "ROCm", "cuda": "CUDA"}
+    known = cast("dict[str, str]", one.get("software") or {})
+    return ", ".join(f"{words.get(name, name)} {known[name]}" for name in sorted(known))
 
 
 def choice_text(one: Fields) -> str:

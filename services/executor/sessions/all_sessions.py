@@ -23,7 +23,7 @@ from services.executor.sessions.kept_home import KeptHome
 from services.executor.sessions.session import Session
 from services.executor.sessions.session_sandbox import SandboxOrder
 from services.executor.sessions.share import Share
-from services.executor.sessions.welcome import Welcome
+from services.executor.sessions.welcome import Welcome, software_of
 from vocabulary.slots import EIGHTHS_PER_GPU
 
 if TYPE_CHECKING:
@@ -208,6 +208,7 @@ class Sessions:
             disk_bytes=welcome.disk_bytes,
             devices=place.devices,
             home=home.folder if home else self._homes / spec.home if spec.home else None,
+            software=software_of(welcome.device),
         )
         session = Session(spec, place, self._sandbox, order, self._clock, home)
         self._sessions[spec.session_id] = session

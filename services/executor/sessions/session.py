@@ -414,7 +414,9 @@ class Session:
         self._is_ready = True
         if self._home is not None:
             self._next_save = self._clock.now() + self._home.rules.interval
-        ready = session_pb2.SessionReady(host_key=sandbox.host_key, user=USER, gaps=self._adapter.gaps)
+        ready = session_pb2.SessionReady(
+            host_key=sandbox.host_key, user=USER, gaps=self._adapter.gaps, software=self._order.software
+        )
         ready.store_id = self._home.store_id if self._home else ""
         self.events.record(SessionEvent(ready=ready))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol
 
@@ -33,7 +33,7 @@ class SandboxOrder:
 
     `home` is the host's folder that becomes the home; None for an empty one that is removed at the end. `welcome` is
     what people read at their login, `disk_bytes` the session's share of the disk. `devices` are numbers of the
-    machine's devices.
+    machine's devices. `software` has the versions that `software_of` gives.
     """
 
     session_id: str
@@ -45,6 +45,7 @@ class SandboxOrder:
     disk_bytes: int
     devices: Sequence[int] = ()
     home: Path | None = None
+    software: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 class OpenSandbox(Protocol):

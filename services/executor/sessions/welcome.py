@@ -64,12 +64,14 @@ class Welcome:
 
     @property
     def _software(self) -> str:
-        versions = {
-            "driver": self.device.driver_version,
-            "ROCm": self.device.rocm_version,
-            "CUDA": self.device.cuda_version,
-        }
-        return ", ".join(f"{name} {version}" for name, version in versions.items() if version)
+        words = {"driver": "driver", "rocm": "ROCm", "cuda": "CUDA"}
+        return ", ".join(f"{words[name]} {version}" for name, version in software_of(self.device).items())
+
+
+def software_of(device: DeviceFacts) -> dict[str, str]:
+    """The versions that are known of a machine's driver, ROCm and CUDA, by `driver`, `rocm` and `cuda`."""
+    versions = {"driver": device.driver_version, "rocm": device.rocm_version, "cuda": device.cuda_version}
+    return {name: version for name, version in versions.items() if version}
 
 
 def _gib(mib: int) -> str:

@@ -5,7 +5,7 @@ It waits, holds its lease and ends as every job does, so its state is that of it
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
@@ -128,6 +128,8 @@ class Reservation:
     disk: ReservedDisk | None = None
     store_id: str = ""
     """Where its machine keeps disks; empty if it keeps none."""
+    software: dict[str, str] = field(default_factory=dict[str, str])
+    """Versions of its machine's `driver`, `rocm` and `cuda`, as far as they are known."""
 
     @property
     def is_pending(self) -> bool:
@@ -250,7 +252,7 @@ class Reservation:
                 # People may come earlier than a dated one starts, and pay from then on.
                 ready_time = event.time.ToDatetime(UTC)
                 changes["active_time"] = max(ready_time, self.start_time or ready_time)
-                changes["store_id"] = ready.store_id
+                changes |= {"store_id": ready.store_id, "software": dict(ready.software)}
             case "login":
                 changes = {"connections": self.connections + 1, "last_login_time": event.time.ToDatetime(UTC)}
             case "logout":

@@ -58,6 +58,7 @@ def reservation_to_proto(
         host_key=reservation.host_key,
         login_user=reservation.login_user,
         gaps=reservation.gaps,
+        software=reservation.software,
         steps=steps,
         extensions=[
             reservations_pb2.ReservationExtension(

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from servicekit.clock import Clock
 
 HOST_KEY = "ssh-ed25519 AAAAhost"
+SOFTWARE = {"driver": "6.12.12", "rocm": "6.4.1"}
 
 
 @dataclass
@@ -72,7 +73,9 @@ class ScriptedSessions(session_pb2_grpc.SessionServiceServicer):
             session = self.sessions[request.session_id] = ScriptedSession(request, self.clock)
             if self.opens:
                 await session.add(step=session_pb2.SessionStep(name="sandbox"))
-                ready = session_pb2.SessionReady(host_key=HOST_KEY, user="dev", gaps=["a gap"], store_id=self.store_id)
+                ready = session_pb2.SessionReady(
+                    host_key=HOST_KEY, user="dev", gaps=["a gap"], store_id=self.store_id, software=SOFTWARE
+                )
                 await session.add(ready=ready)
             self.opened.set()
         seq = request.after_seq

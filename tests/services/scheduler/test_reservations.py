@@ -24,7 +24,7 @@ from tests.services.scheduler.cluster import (
     sound_reservation,
     until,
 )
-from tests.services.scheduler.scripted_sessions import HOST_KEY
+from tests.services.scheduler.scripted_sessions import HOST_KEY, SOFTWARE
 from vocabulary.money import price_of
 
 if TYPE_CHECKING:
@@ -113,6 +113,7 @@ async def test_a_reservation_waits_gets_its_gpus_and_is_active_when_its_session_
     reservation = await cluster.reservation(queued.reservation_id)
     assert reservation.state == reservations_pb2.RESERVATION_STATE_ACTIVE
     assert (reservation.host_key, reservation.login_user, list(reservation.gaps)) == (HOST_KEY, "dev", ["a gap"])
+    assert dict(reservation.software) == SOFTWARE
     assert [step.name for step in reservation.steps] == ["queue", "sandbox"]
     assert list(reservation.machine_gpus) == [0]
     lasts = reservation.expire_time.ToDatetime() - reservation.active_time.ToDatetime()

@@ -12,11 +12,13 @@ from wavepool.executor.v1 import inventory_pb2, run_event_pb2, session_pb2
 
 from services.executor.core.model.job import CoreJob
 from services.executor.devices.cpu.cpu_device import CpuDevice
+from services.executor.devices.inventory import DeviceFacts
 from services.executor.sandboxes.limits.sandbox_user import SandboxUser
 from services.executor.sessions import bubblewrap_session, session
 from services.executor.sessions.bubblewrap_session import open_bubblewrap_session
 from submissions.modes import Mode
 from tests.services.executor.client import QUICK, Client, held, refusal, request
+from tests.services.executor.scripted_machine import ScriptedMachine
 from tests.services.executor.sessions.conftest import SLOTS, Machine
 from tests.services.executor.sessions.session_client import (
     WHOLE,
@@ -42,6 +44,19 @@ async def opened(client: SessionClient, asked: session_pb2.OpenSessionRequest) -
 
 def runs_of(machine: Machine) -> Client:
     return Client(machine.client._channel)
+
+
+async def test_a_session_says_what_drives_its_gpus(
+    start_executor: StartExecutor, tmp_path: Path, clock: ManualClock, alice: Person
+) -> None:
+    facts = ScriptedMachine(DeviceFacts(rocm_version="6.4.1", driver_version="6.12.12"))
+    sandbox = await open_bubblewrap_session(CpuDevice(), tmp_path)
+    server, client = await start_executor(session_sandbox=sandbox, clock=clock, machine=facts)
+    machine = Machine(server, SessionClient(server.port, client.channel), clock, tmp_path)
+    asked = session_request([alice])
+    ready = (await machine.client.events(asked).reach("ready")).ready
+
+    assert dict(ready.software) == {"driver": "6.12.12", "rocm": "6.4.1"}
 
 
 async def test_a_session_reports_its_steps_and_what_ssh_needs(machine: Machine, alice: Person) -> None:

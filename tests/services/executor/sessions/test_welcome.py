@@ -11,7 +11,7 @@ import pytest
 from servicekit.rpc.proto_time import instant_to_proto
 from services.executor.devices.inventory import DeviceFacts, GpuFacts
 from services.executor.sessions.share import Share
-from services.executor.sessions.welcome import Welcome
+from services.executor.sessions.welcome import Welcome, software_of
 
 if TYPE_CHECKING:
     from tests.services.executor.sessions.conftest import Machine
@@ -52,6 +52,13 @@ def test_people_read_what_is_kept_and_what_is_not_held_back() -> None:
     assert "/home/dev  is kept after the end\n" in said
     assert "network    none\n" in said
     assert said.endswith("  note: a session can fill the disk\n")
+
+
+def test_versions_that_are_not_known_are_none() -> None:
+    known = DeviceFacts(GPUS, rocm_version="6.4.1", driver_version="6.12.12")
+
+    assert software_of(known) == {"driver": "6.12.12", "rocm": "6.4.1"}
+    assert software_of(DeviceFacts()) == {}
 
 
 @pytest.mark.sshd
