@@ -29,6 +29,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import psutil
+from websockets.sync.client import connect
 
 from benchmarks.overhead import ROOT, running_wavepool
 from vocabulary.ports import free_port
@@ -41,6 +42,9 @@ if TYPE_CHECKING:
 SSH = ("ssh", "-F", "none", "-o", "BatchMode=yes", "-o", "LogLevel=ERROR", "-o", "ConnectTimeout=30")
 DOCKER = ("docker",)
 MIB = 1 << 20
+IDLE_SECONDS = 10.0
+TUNNELS_OF_A_SESSION = 250
+"""An executor's limit."""
 SSHD, KEYGEN, HEAD = "/usr/sbin/sshd", "/usr/bin/ssh-keygen", "/usr/bin/head"
 
 
@@ -194,20 +198,27 @@ def round_trips(way: Way, number: int) -> list[float]:
     return times[1:]
 
 
-def idle_tunnels(way: Way, number: int, gateway: psutil.Process, seconds: float) -> tuple[float, float]:
-    """MiB that the gateway has more with so many connections, and the share of a processor that they take."""
+def idle_tunnels(
+    client: httpx.Client, reservations: Sequence[dict[str, object]], number: int, gateway: psutil.Process
+) -> tuple[float, float]:
+    """MiB that the gateway has more with so many open connections, and the share of a processor that they take.
+
+    They are WebSockets of this process, over which each session's sshd has said its first words: as many ssh with their
+    proxies need more memory than the machine has.
+    """
     before = gateway.memory_info().rss
     with ExitStack() as stack:
-        for _ in range(number):
-            process = subprocess.Popen([*way.command, "cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-            stack.callback(process.wait)
-            stack.callback(process.kill)
-            if process.stdin is None or process.stdout is None:
-                raise SystemExit("ssh has no pipes")
-            os.write(process.stdin.fileno(), b".")
-            os.read(process.stdout.fileno(), 1)
+        for n in range(number):
+            path = f"/api/v1/reservations/{reservations[n % len(reservations)]['id']}/tunnel"
+            headers = {"Authorization": client.headers["Authorization"]}
+            # Its own pings would be measured with the gateway's.
+            url = str(client.base_url.join(path)).replace("http", "ws", 1)
+            way = connect(url, additional_headers=headers, ping_interval=None, proxy=None)
+            tunnel = stack.enter_context(way)
+            if not tunnel.recv(timeout=60, decode=False).startswith(b"SSH-2.0-"):
+                raise SystemExit("a session does not answer")
         start, used = time.perf_counter(), sum(gateway.cpu_times()[:2])
-        time.sleep(seconds)
+        time.sleep(IDLE_SECONDS)
         share = (sum(gateway.cpu_times()[:2]) - used) / (time.perf_counter() - start)
         return (gateway.memory_info().rss - before) / MIB, share
 
@@ -229,6 +240,7 @@ def main() -> None:
     parser.add_argument("--tunnels", type=int, default=0, help="idle connections; 0: not measured")
     parser.add_argument("--docker", default="", help="image with sshd; empty: not measured")
     asked = parser.parse_args()
+    os.environ["VMPOOL_MAX_MACHINES"] = str(asked.tunnels // TUNNELS_OF_A_SESSION + 1)
     os.environ["GATEWAY_TUNNELS_PER_USER"] = str(asked.tunnels + 32)
     with tempfile.TemporaryDirectory() as name, running_wavepool() as (client, data_dir):
         folder = Path(name)
@@ -241,10 +253,13 @@ def main() -> None:
         with plain_sshd(folder, key) as direct:
             tunnel = tunnelled(client, data_dir, folder, key, reservation)
             _compare(tunnel, direct, asked)
-            if asked.tunnels:
-                more, share = idle_tunnels(tunnel, asked.tunnels, _process(data_dir, "gateway"), 10)
-                print(f"{asked.tunnels} idle tunnels: {more:.0f} MiB more in the gateway, {share:.1%} of a processor")
-        end(client, reservation)
+        sessions = [reservation]
+        if asked.tunnels:
+            sessions += [reserve(client, key) for _ in range((asked.tunnels - 1) // TUNNELS_OF_A_SESSION)]
+            more, share = idle_tunnels(client, sessions, asked.tunnels, _process(data_dir, "gateway"))
+            print(f"{asked.tunnels} idle tunnels: {more:.0f} MiB more in the gateway, {share:.1%} of a processor")
+        for one in sessions:
+            end(client, one)
 
 
 def _compare(tunnel: Way, direct: Way, asked: argparse.Namespace) -> None:
