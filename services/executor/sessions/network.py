@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 log = logging.get_logger(__name__)
 
 _TUN = Path("/dev/net/tun")
-_PROGRAMS = {"slirp4netns": "slirp4netns", "ip": "iproute2", "nsenter": "util-linux"}
+_PROGRAMS = {"slirp4netns": "slirp4netns", "ip": "iproute2", "nsenter": "util-linux", "unshare": "util-linux"}
 """Programs, and Debian's packages of them."""
 _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 _NS_GET_USERNS = 0xB701
@@ -167,7 +167,10 @@ class _WayIn:
     def start_slirp(self, inside: IPv4Network, ready: int, procs_files: Sequence[str]) -> Child:
         ends = (f"--ready-fd={ready}", f"--exit-fd={self._end}")
         slirp = [_program("slirp4netns"), *_OPTIONS, f"--cidr={inside}", *ends, _path(self._network), _DEVICE]
-        return Child(in_cgroups([*self._enter, *slirp], procs_files), [*self._passed, ready, self._end])
+        # Its sandbox lets go of all mounts that it sees. Where they are shared with the machine, they go there, too:
+        # below /var/lib/docker, those are the roots of containers that are just being started.
+        unshared = [_program("unshare"), "--mount", "--propagation=private", "--", *slirp]
+        return Child(in_cgroups([*self._enter, *unshared], procs_files), [*self._passed, ready, self._end])
 
     async def add_routes(self, unreachable: Iterable[str]) -> None:
         """Make networks unreachable, all or none of those that were not before; raises SandboxError."""

@@ -480,6 +480,25 @@ async def test_an_operator_can_give_sessions_no_network(
     assert not any("network" in gap for gap in machine.server.sessions.gaps)
 
 
+@pytest.mark.skipif(os.getuid() != 0, reason="only root mounts")
+async def test_mounts_that_others_share_stay_when_a_session_begins_and_ends(
+    online_machine: Machine, alice: Person, tmp_path: Path
+) -> None:
+    # As Docker has them: /var/lib/docker is shared, and each container's root is mounted below it while it starts.
+    shared, below = tmp_path / "shared", tmp_path / "shared" / "below"
+    shared.mkdir()
+    with ExitStack() as cleanup:
+        for folder in (shared, below):
+            folder.mkdir(exist_ok=True)
+            subprocess.run(["mount", "-t", "tmpfs", "tmpfs", folder], check=True)
+            cleanup.callback(subprocess.run, ["umount", "--lazy", folder], check=True)
+            subprocess.run(["mount", "--make-shared", folder], check=True)
+        async with online_machine.session(alice) as access:
+            assert (await access.run(alice, "true"))[0] == 0
+            assert below.is_mount()
+        assert below.is_mount()
+
+
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 async def test_slirp4netns_ends_with_the_executor(tmp_path: Path, alice: Person, number: signal.Signals) -> None:
     executor = Executor(tmp_path)
