@@ -12,6 +12,8 @@ from functools import cached_property
 from ipaddress import IPv4Address, IPv4Network
 from typing import TYPE_CHECKING
 
+from vocabulary.gang_nodes import FEWEST_NODES, MOST_NODES, SEED_BYTES, node_address
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
@@ -19,8 +21,6 @@ DEVICE = "gang0"
 """The network device among the nodes."""
 MTU = 65520
 """Large, because each packet costs the pool's processes the same time, whatever its size."""
-FEWEST_NODES, MOST_NODES = 2, 64
-SEED_BYTES = 32
 HOSTFILE = "/session/hostfile"
 MASTER_PORT = 29500
 """torchrun's own default."""
@@ -158,7 +158,7 @@ def _address_faults(addresses: Sequence[str]) -> list[tuple[str, str]]:
         try:
             address = IPv4Address(text)
         except ValueError:
-            faults.append((where, f"is {text[:80]!r}; it must be an IPv4 address such as 198.18.0.{number + 1}"))
+            faults.append((where, f"is {text[:80]!r}; it must be an IPv4 address such as {node_address(number)}"))
             continue
         network = _network_of(address)
         first = first or network

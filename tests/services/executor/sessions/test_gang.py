@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.executor.sessions.gang import MOST_NODES, NETWORKS, Gang, Node, PacketFilter, gang_faults
+from services.executor.sessions.gang import NETWORKS, Gang, Node, PacketFilter, gang_faults
+from vocabulary.gang_nodes import MOST_NODES, node_address, node_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -66,6 +67,11 @@ def test_launchers_find_the_nodes() -> None:
 
 def test_the_seed_of_the_nodes_keys_is_not_shown() -> None:
     assert "ssss" not in repr(THREE)
+
+
+def test_the_largest_gang_with_the_usual_names_and_addresses_has_no_faults() -> None:
+    nodes = [(node_name(rank), node_address(rank)) for rank in range(MOST_NODES)]
+    assert gang_faults(MOST_NODES - 1, nodes, b"s" * 32) == []
 
 
 def test_a_sound_gang_has_no_faults() -> None:
