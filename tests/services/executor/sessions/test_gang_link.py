@@ -17,6 +17,7 @@ from services.executor.sessions.network import own_addresses
 from tests.services.executor.sessions.conftest import Machine, TwoGpus
 from tests.services.executor.sessions.session_client import SEE_SECONDS, Access, Person, SessionClient, session_request
 from tests.services.executor.sessions.test_gang import packet
+from tests.services.executor.sessions.test_network import an_ordinary_users_executor, opened
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Sequence
@@ -100,11 +101,11 @@ async def joined(
     machine: Machine, person: Person, *others: session_pb2.Gang | None
 ) -> AsyncGenerator[tuple[Sequence[Access], Relay]]:
     """Two nodes that reach each other, and other sessions."""
-    async with nodes(machine, person, a_gang(0), a_gang(1), *others) as opened:
+    async with nodes(machine, person, a_gang(0), a_gang(1), *others) as found:
         relay = Relay(machine.client)
         try:
             assert [await relay.join(7), await relay.join(8)] == list(NAMES.values())
-            yield opened, relay
+            yield found, relay
         finally:
             relay.end()
 
@@ -127,11 +128,11 @@ print(s.recv(100).decode() == sys.argv[2] + ' ' + hashlib.md5(data).hexdigest())
 
 
 async def test_nodes_reach_each_other_by_name_over_tcp_both_ways(wide_machine: Machine, alice: Person) -> None:
-    async with joined(wide_machine, alice) as (opened, _):
+    async with joined(wide_machine, alice) as (found, _):
         for server, client, address in ((0, 1, "198.18.0.2"), (1, 0, "198.18.0.1")):
-            async with serving(opened[server], alice):
+            async with serving(found[server], alice):
                 command = f'python3 -c "{CLIENT}" node-{server} {address}'
-                assert await opened[client].run(alice, command) == (0, "True\n")
+                assert await found[client].run(alice, command) == (0, "True\n")
 
 
 @asynccontextmanager
@@ -190,10 +191,10 @@ async def test_another_session_reaches_no_node(
     wide_machine: Machine, alice: Person, gang: session_pb2.Gang | None
 ) -> None:
     command = f'python3 -c "{CLIENT}"'
-    async with joined(wide_machine, alice, gang) as (opened, _), serving(opened[1], alice):
-        assert await opened[0].run(alice, f"{command} 198.18.0.2 198.18.0.1") == (0, "True\n")
+    async with joined(wide_machine, alice, gang) as (found, _), serving(found[1], alice):
+        assert await found[0].run(alice, f"{command} 198.18.0.2 198.18.0.1") == (0, "True\n")
         # Whatever the internet answers, it is not the node.
-        _, said = await opened[2].run(alice, f"{command} 198.18.0.2 198.18.0.1")
+        _, said = await found[2].run(alice, f"{command} 198.18.0.2 198.18.0.1")
     assert "True" not in said
 
 
@@ -249,6 +250,34 @@ async def test_without_a_seed_no_node_lets_another_in(wide_machine: Machine, ali
         _, said = await node.run(alice, "ls /session; echo >/dev/tcp/node-0/22")
     assert "node_key" not in said
     assert "Connection refused" in said
+
+
+@pytest.mark.usefixtures("_system_python")
+async def test_an_ordinary_users_sessions_are_nodes_as_well(alice: Person, tmp_path: Path) -> None:
+    with an_ordinary_users_executor(EXECUTOR_GPU_COUNT="2", EXECUTOR_MAX_RUNS="2") as executor:
+        async with AsyncExitStack() as stack:
+            client = await stack.enter_async_context(executor.client())
+            first, second = [
+                await stack.enter_async_context(
+                    opened(
+                        executor,
+                        client,
+                        tmp_path,
+                        alice,
+                        slots=[inventory_pb2.Slot(gpu=rank, eighths=8)],
+                        fencing_token=7 + rank,
+                        gang=a_gang(rank),
+                    )
+                )
+                for rank in (0, 1)
+            ]
+            relay = Relay(first.client)
+            stack.callback(relay.end)
+            assert [await relay.join(7), await relay.join(8)] == list(NAMES.values())
+            assert await first.run(alice, "ssh node-1 hostname") == (0, "node-1\n")
+            assert await second.run(alice, "ssh node-0 hostname") == (0, "node-0\n")
+            for attack in ("ip addr add 198.18.0.9/24 dev gang0", "ip link del gang0", "nsenter -U -t 1 true"):
+                assert (await first.run(alice, attack))[0] != 0
 
 
 async def test_another_exchange_takes_the_place_of_the_one_before(wide_machine: Machine, alice: Person) -> None:
