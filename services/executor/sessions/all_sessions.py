@@ -250,7 +250,9 @@ class Sessions:
         spec = session.spec
         if spec.request_id:
             set_request_id(spec.request_id)
-        log.info("session begins", extra={"session_id": spec.session_id, "end_time": spec.end_time.isoformat()})
+        extra = {"session_id": spec.session_id, "end_time": spec.end_time.isoformat()}
+        gang = {"gang_id": spec.gang.gang_id, "node": spec.gang.own.name} if spec.gang else {}
+        log.info("session begins", extra={**extra, **gang})
         with metrics.sessions_in_flight.track_inprogress():
             await session.carry_out()
         if not self._admission.is_draining:

@@ -232,6 +232,8 @@ class LeaseStore:
         """The active leases of reservations of several machines."""
         query = select(leases).where(
             leases.c.state == LeaseState.ACTIVE.value,
+            # Of all those that are kept, few stand, and this has an index.
+            leases.c.end_time.is_(None),
             leases.c.holder == Holder.RESERVATION.value,
             leases.c.gang_id != "",
         )

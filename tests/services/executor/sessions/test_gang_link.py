@@ -280,6 +280,27 @@ async def test_an_ordinary_users_sessions_are_nodes_as_well(alice: Person, tmp_p
                 assert (await first.run(alice, attack))[0] != 0
 
 
+async def test_nodes_reach_each_other_where_sessions_have_no_other_network(
+    start_executor: StartExecutor, alice: Person, tmp_path: Path, clock: ManualClock
+) -> None:
+    sandbox = await open_bubblewrap_session(TwoGpus(), tmp_path)  # pyright: ignore - as in conftest
+    server, client = await start_executor(session_sandbox=sandbox, clock=clock, gpu_count=2, max_runs=2)
+    machine = Machine(server, SessionClient(server.port, client.channel), clock, tmp_path)
+    async with joined(machine, alice) as ((first, _), _):
+        _, said = await first.run(alice, "ssh node-1 hostname; ip -o link | cut -d: -f2")
+    assert said.split() == ["node-1", "lo", "gang0"]
+
+
+async def test_a_machine_that_cannot_make_the_network_holds_no_node_and_says_why(
+    wide_machine: Machine, alice: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("services.executor.sessions.network._PATH", "/nowhere")
+    request = session_request([alice], gang=a_gang(0), slots=[inventory_pb2.Slot(eighths=8)])
+    with pytest.raises(grpc.aio.AioRpcError, match=r"gang: .*apt-get install iproute2") as caught:
+        await anext(wide_machine.client.events(request))
+    assert caught.value.code() is grpc.StatusCode.UNIMPLEMENTED
+
+
 async def test_another_exchange_takes_the_place_of_the_one_before(wide_machine: Machine, alice: Person) -> None:
     async with nodes(wide_machine, alice, a_gang(0)):
         calls = [exchange(wide_machine.client) for _ in range(2)]

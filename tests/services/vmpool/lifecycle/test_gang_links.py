@@ -90,16 +90,17 @@ async def arriving(node: ScriptedNode) -> bytes:
 
 
 async def answered(sender: ScriptedNode, receiver: ScriptedNode, content: bytes = b"hello") -> None:
-    """A packet goes there, and one comes back; it may take some, as a node that joins late misses what was sent."""
+    """Packets go there and back. They are sent again until one arrives, as a node that joins late misses some."""
     for here, there in ((sender, receiver), (receiver, sender)):
-        sent = packet(here.address, there.address, content)
+        sent, last = (packet(here.address, there.address, content + end) for end in (b"", b".last"))
         async with asyncio.timeout(SEE_SECONDS):
             while there.received.empty():
                 here.send(sent)
                 for _ in range(100):
                     await asyncio.sleep(0)
-            while not there.received.empty():
-                assert there.received.get_nowait() == sent
+            here.send(last)
+            while (found := await there.received.get()) != last:
+                assert found == sent
 
 
 async def test_packets_go_between_the_nodes_of_a_gang(links: GangLinks, gangs: Gangs) -> None:
