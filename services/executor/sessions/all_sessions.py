@@ -15,6 +15,8 @@ from services.executor.leases.errors import InvalidFieldError, NoRoomError
 from services.executor.sessions.errors import (
     HomeInUseError,
     NoDisksError,
+    NoGangsError,
+    NoSessionOfLeaseError,
     NoSessionsError,
     SessionConflictError,
     UnknownSessionError,
@@ -105,8 +107,8 @@ class Sessions:
     async def open_or_attach(self, spec: SessionSpec, after_seq: int) -> Session:
         """Return the session with this id; opens it if it is new and `after_seq` is 0.
 
-        Raises InvalidFieldError, NoSessionsError, SessionConflictError, HomeInUseError, UnknownSessionError, and what
-        Admission.place_for raises.
+        Raises InvalidFieldError, NoSessionsError, NoGangsError, SessionConflictError, HomeInUseError,
+        UnknownSessionError, and what Admission.place_for raises.
         """
         if spec.session_id not in self._sessions:
             await self._admission.settle()
@@ -136,6 +138,13 @@ class Sessions:
         if session.is_over:
             raise UnknownSessionError(session_id)
         return session
+
+    def of_lease(self, fencing_token: int) -> Session:
+        """Return the session of a lease that is not over; raises NoSessionOfLeaseError."""
+        found = [session for session in self.in_flight if session.lease.fencing_token == fencing_token]
+        if not found:
+            raise NoSessionOfLeaseError(fencing_token)
+        return found[-1]
 
     async def remove_snapshots(self, store_id: str, owner: DiskOwner, snapshot_ids: Sequence[str]) -> None:
         """Remove snapshots that no disk has any more; raises NoDisksError, DiskError."""
@@ -178,6 +187,8 @@ class Sessions:
         if isinstance(self._sandbox, str):
             raise NoSessionsError(self._sandbox)
         self._check_ahead(spec.end_time)
+        if spec.gang and (reason := self._sandbox.no_gang_because(spec.gang)):
+            raise NoGangsError(reason)
         place = await self._admission.place_for(spec.lease)
         user = next((s.spec.session_id for s in self.in_flight if spec.home and s.spec.home == spec.home), None)
         if user is not None:
@@ -197,6 +208,7 @@ class Sessions:
             disk=spec.disk.name if spec.disk else "",
             has_network=self._sandbox.has_network,
             gaps=self._sandbox.gaps,
+            nodes=[node.name for node in spec.gang.nodes] if spec.gang else (),
         )
         order = SandboxOrder(
             session_id=spec.session_id,
@@ -207,6 +219,8 @@ class Sessions:
             end_time=spec.end_time,
             disk_bytes=welcome.disk_bytes,
             devices=place.devices,
+            gpus=len(gpus),
+            gang=spec.gang,
             home=home.folder if home else self._homes / spec.home if spec.home else None,
             software=software_of(welcome.device),
         )
@@ -236,7 +250,9 @@ class Sessions:
         spec = session.spec
         if spec.request_id:
             set_request_id(spec.request_id)
-        log.info("session begins", extra={"session_id": spec.session_id, "end_time": spec.end_time.isoformat()})
+        extra = {"session_id": spec.session_id, "end_time": spec.end_time.isoformat()}
+        gang = {"gang_id": spec.gang.gang_id, "node": spec.gang.own.name} if spec.gang else {}
+        log.info("session begins", extra={**extra, **gang})
         with metrics.sessions_in_flight.track_inprogress():
             await session.carry_out()
         if not self._admission.is_draining:

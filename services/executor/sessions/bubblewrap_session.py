@@ -45,13 +45,14 @@ from services.executor.sandboxes.running_sandbox import SandboxParts
 from services.executor.sandboxes.sandbox import Command, Limits, Mount, SandboxError
 from services.executor.sandboxes.seccomp import seccomp_filter
 from services.executor.sessions.errors import SilentSessionError
+from services.executor.sessions.gang_link import missing_for_gangs, open_gang_link
 from services.executor.sessions.guardian import Guardian
 from services.executor.sessions.network import missing_for_network, open_network, own_addresses
-from services.executor.sessions.session_files import HOME, IN_SANDBOX, WORKSPACE, SessionFiles
+from services.executor.sessions.session_files import HOME, IN_SANDBOX, NODES_CONFIG, WORKSPACE, SessionFiles
 from services.executor.sessions.session_sandbox import SessionGap
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
 
     from services.executor.devices.device import Device
@@ -59,6 +60,8 @@ if TYPE_CHECKING:
     from services.executor.sandboxes.limits.host_resources import Claim
     from services.executor.sandboxes.output import Capture
     from services.executor.sessions.destinations import Destinations, NetworkPlan
+    from services.executor.sessions.gang import Gang
+    from services.executor.sessions.gang_link import GangLink
     from services.executor.sessions.session_sandbox import OnReport, Report, SandboxOrder
     from services.executor.sessions.share import Share
     from vocabulary.ssh_keys import Key
@@ -81,6 +84,7 @@ _FOR_EVER = timedelta(days=365)
 _TRIAL = Limits(timedelta(seconds=60), timedelta(seconds=60), 256, 16, 16, _LAST_WORDS_BYTES)
 """Limits of a sandbox that runs nothing."""
 _NETWORK_ENDED = "The network of this session has ended. Save what you need, and reserve again if you need it."
+_CLIENT_CONFIG = Path("/etc/ssh/ssh_config")
 _OUR_FILES = ("passwd", "group", "nsswitch.conf", "hosts", "profile", "resolv.conf")
 # What shells, editors and programs expect in /etc, and that says nothing about this machine's people.
 _ETC = (
@@ -158,6 +162,16 @@ class BubblewrapSession:
         lacks = (f"a session has no network: {self._network_fault}",) if self._network_fault else ()
         return (*(gap for gap in SessionGap if not closed.get(gap, False)), *lacks)
 
+    def no_gang_because(self, gang: Gang) -> str:
+        """Why no node of this gang can be here; empty if one can."""
+        if lacks := self._network_fault or missing_for_gangs():
+            return lacks
+        reaches = self._destinations.reaches if self._destinations else ()
+        for networks, whose in ((own_addresses(), "is an address of this machine"), (reaches, "is to be reached here")):
+            if found := next((net for net in networks if net.overlaps(gang.network)), None):
+                return f"{found}, in the gang's {gang.network}, {whose}"
+        return ""
+
     async def open(self, order: SandboxOrder, on_report: OnReport) -> BubblewrapSandboxOfSession:
         """Make the sandbox; raises SandboxError."""
         if missing := missing_programs():
@@ -174,7 +188,8 @@ class BubblewrapSession:
         scratch = ScratchFolder(self._work_dir)
         cleanup.push_async_callback(asyncio.to_thread, scratch.remove)
         folders = _folders(order.home or scratch.path / "home", scratch.path / "workspace")
-        plan = self._destinations.plan(own_addresses()) if self._destinations else None
+        among = order.gang.network if order.gang else None
+        plan = self._destinations.plan(own_addresses(), among) if self._destinations else None
         gpus = await asyncio.to_thread(self._gpu_command, order.devices, scratch.path)
         control, inside = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         cleanup.callback(control.close)
@@ -194,13 +209,15 @@ class BubblewrapSession:
             tree = self._launch(order, program, claim, files, inside.fileno())
         captured = await _made(tree, cleanup)
         network = await open_network(plan, tree.init_pid, claim.procs_files) if plan else None
+        if network is not None:
+            cleanup.push_async_callback(network.close)
+        link = await _linked(order, tree.init_pid, cleanup)
         watchdog = Watchdog(limits, lambda: tree_pids(tree.child.pid), claim.cgroup, ())
         parts = SandboxParts(tree, watchdog, captured, claim.cgroup, cleanup.pop_all())
         opened = BubblewrapSandboxOfSession(
-            order.session_id, parts, control, files, [folder.source for folder in folders], host_key
+            order.session_id, parts, control, files, [folder.source for folder in folders], host_key, link
         )
         if network is not None:
-            parts.cleanup.push_async_callback(network.close)
             network.watch(opened.tell_that_the_network_ended)
         opened.start(on_report)
         return opened
@@ -233,8 +250,10 @@ class BubblewrapSandboxOfSession:
         files: SessionFiles,
         folders: Sequence[Path],
         host_key: str,
+        link: GangLink | None = None,
     ) -> None:
         self.host_key = host_key
+        self.link = link
         self.start_time_ns = 0
         self._folders = folders
         self._session_id = session_id
@@ -250,10 +269,12 @@ class BubblewrapSandboxOfSession:
         return self._parts.cgroup.killed_for_memory if self._parts.cgroup else 0
 
     def start(self, on_report: OnReport) -> None:
-        """Let the first program begin, and pass on what it reports."""
+        """Let the first program begin, and pass on what it reports; raises SilentSessionError."""
         self._control.setblocking(False)
         asyncio.get_running_loop().add_reader(self._control, self._read, on_report)
         self.start_time_ns = time.time_ns()
+        if self.link is not None:
+            self._let_nodes_in(self.link)
         self._parts.tree.release()
 
     def tell_that_the_network_ended(self) -> None:
@@ -316,6 +337,12 @@ class BubblewrapSandboxOfSession:
             if isinstance(report, dict):
                 on_report(cast("dict[str, object]", report))
 
+    def _let_nodes_in(self, link: GangLink) -> None:
+        """Give the first program, which reads it once it begins, the socket for connections from other nodes."""
+        with link.listener as listener:
+            if link.gang.ssh_seed:
+                self.send({"order": "listen", "config": str(NODES_CONFIG)}, listener.fileno())
+
     def _stop_reading(self) -> None:
         if self._control.fileno() >= 0:
             asyncio.get_running_loop().remove_reader(self._control)
@@ -329,6 +356,11 @@ def host_name(session_id: str) -> str:
     """
     letters = re.sub(r"-\d+$|[^a-z0-9]", "", session_id.lower())
     return f"wp-{letters[-8:] or 'session'}"
+
+
+def _name_inside(order: SandboxOrder) -> str:
+    """Return the host name inside. Launchers tell by it which of the nodes they are on."""
+    return order.gang.own.name if order.gang else host_name(order.session_id)
 
 
 def give_tree(folder: Path, uid: int) -> None:
@@ -365,6 +397,15 @@ async def _network_fault(destinations: Destinations) -> str:
     return ""
 
 
+async def _linked(order: SandboxOrder, pid: int, cleanup: AsyncExitStack) -> GangLink | None:
+    """Make the way to the other nodes, if there are any."""
+    if order.gang is None:
+        return None
+    link = await open_gang_link(order.session_id, order.gang, pid)
+    cleanup.callback(link.close)
+    return link
+
+
 def _folders(home: Path, workspace: Path) -> list[Mount]:
     """Make the folders that a session can write to, and return their mounts."""
     for folder in (home, workspace):
@@ -385,11 +426,14 @@ def _write(files: SessionFiles, order: SandboxOrder, gpus: Command, uid: int | N
     """Write the session's files for its user; returns the public host key."""
     programs = [f"{mount.target}/bin" for mount in gpus.mounts if (mount.source / "bin").is_dir()]
     path = {"PATH": ":".join([*programs, _PATH])}
-    environment = {**path, **_CACHES, **order.share.environment, **gpus.environment}
+    nodes: Mapping[str, str] = order.gang.environment if order.gang else {}
+    environment = {**path, **_CACHES, **order.share.environment, **gpus.environment, **nodes}
     number = _USER_INSIDE if uid is None else uid
     nameserver = plan.nameserver if plan else None
     name = host_name(order.session_id)
-    host_key = files.write(order.keys, {**environment, **order.environment}, number, name, nameserver)
+    host_key = files.write(order.keys, {**environment, **order.environment}, number, name, nameserver, order.gang)
+    if order.gang:
+        files.write_hostfile(order.gang.hostfile(order.gpus))
     files.write_welcome(order.welcome)
     files.write_end(order.end_time)
     if uid is not None:
@@ -406,7 +450,7 @@ def _options(order: SandboxOrder, program: Command, files: Path) -> list[str]:
     return [
         *NAMESPACES,
         *LIFE,
-        *("--hostname", host_name(order.session_id)),
+        *("--hostname", _name_inside(order)),
         *system_mounts(Path("/")),
         *(word for path in _ETC for word in (*parent_folders(Path(path)), "--ro-bind-try", path, path)),
         *("--proc", "/proc", "--dev", "/dev", *shared_memory, *temporary),
@@ -414,6 +458,7 @@ def _options(order: SandboxOrder, program: Command, files: Path) -> list[str]:
         *(word for node in program.devices for word in device(node)),
         *bind(Mount(files, IN_SANDBOX)),
         *(word for name in _OUR_FILES for word in bind(Mount(files / name, Path("/etc", name)))),
+        *(bind(Mount(files / "ssh_config", _CLIENT_CONFIG)) if order.gang and order.gang.ssh_seed else ()),
         *(word for mount in program.mounts for word in bind(mount)),
         *("--remount-ro", "/dev", "--remount-ro", "/", "--chdir", "/"),
     ]

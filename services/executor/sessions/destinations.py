@@ -52,10 +52,13 @@ class Destinations:
     reaches: tuple[IPv4Network, ...] = ()
     denies: tuple[IPv4Network | IPv6Network, ...] = ()
 
-    def plan(self, own: Iterable[IPv4Network]) -> NetworkPlan:
-        """Return the network of a session on a machine with these addresses of its `own`."""
+    def plan(self, own: Iterable[IPv4Network], gang: IPv4Network | None = None) -> NetworkPlan:
+        """Return the network of a session on a machine with these addresses of its `own`.
+
+        `gang` is the network among the nodes, if the session is one of several.
+        """
         own = list(own)
-        taken = [*own, *self.reaches]
+        taken = [*own, *self.reaches, *([gang] if gang else [])]
         inside = next((net for net in _INSIDE if not any(net.overlaps(other) for other in taken)), _INSIDE[-1])
         private = [part for net in _PRIVATE for part in _without(net, self.reaches)]
         denied = [*_ALWAYS_DENIED, *private, *(net for net in self.denies if isinstance(net, IPv4Network))]

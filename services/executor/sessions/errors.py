@@ -2,8 +2,12 @@
 
 ExecutorError
 ├── NoSessionsError
+├── NoGangsError
 ├── NoDisksError
 ├── UnknownSessionError
+├── NoSessionOfLeaseError
+├── NotOfGangError
+├── ExchangeReplacedError
 ├── SessionConflictError
 ├── HomeInUseError
 ├── SessionNotReadyError
@@ -29,6 +33,13 @@ class NoSessionsError(ExecutorError):
         super().__init__(f"This machine cannot hold sessions: {reason}. Or use another machine.")
 
 
+class NoGangsError(ExecutorError):
+    """The machine can hold no node of this gang."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"gang: this machine can hold no node of it: {reason}. Or use another machine.")
+
+
 class NoDisksError(ExecutorError):
     """The machine does not have the disk's snapshots, or keeps no disks."""
 
@@ -45,12 +56,33 @@ class UnknownSessionError(ExecutorError):
         super().__init__(f"There is no session {session_id!r} here (any more). Open another under a new id.")
 
 
+class NoSessionOfLeaseError(ExecutorError):
+    """No session of the lease lives here."""
+
+    def __init__(self, fencing_token: int) -> None:
+        super().__init__(f"There is no session of the lease with fencing token {fencing_token} here (any more).")
+
+
+class NotOfGangError(ExecutorError):
+    """The session is alone."""
+
+    def __init__(self, session_id: str) -> None:
+        super().__init__(f"Session {session_id!r} is of no gang, so it exchanges packets with nobody.")
+
+
+class ExchangeReplacedError(ExecutorError):
+    """Another call exchanges the session's packets now."""
+
+    def __init__(self, session_id: str) -> None:
+        super().__init__(f"Another call of Exchange has taken the place of this one for session {session_id!r}.")
+
+
 class SessionConflictError(ExecutorError):
     """The session id is taken by another request."""
 
     def __init__(self, session_id: str) -> None:
         super().__init__(
-            f"Session {session_id!r} was opened with other slots, environment, home or disk. "
+            f"Session {session_id!r} was opened with other slots, environment, home, disk or gang. "
             "Use a new id for each session."
         )
 

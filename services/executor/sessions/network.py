@@ -44,7 +44,8 @@ _NS_GET_USERNS = 0xB701
 _READY_SECONDS = 20.0
 _LOOK_SECONDS = 5.0
 _OUTPUT_BYTES = 4096
-_NO_IPV6 = "::/0"
+NO_IPV6 = "::/0"
+"""The route to be made unreachable where IPv4 alone is wanted."""
 # Where /proc/sys is read-only, as in many containers, the device keeps an address that only it itself answers to.
 _BATCH = 'echo 1 2>/dev/null >/proc/sys/net/ipv6/conf/default/disable_ipv6; exec "$0" -batch -'
 _DEVICE = "tap0"
@@ -56,9 +57,13 @@ _OPTIONS = (
 
 def missing_for_network() -> str:
     """Return what this machine lacks for sessions' networks, with the fix; empty if it has everything."""
-    for program, package in _PROGRAMS.items():
-        if shutil.which(program, path=_PATH) is None:
-            return f"{program} is not installed: run `apt-get install {package}` on this machine"
+    return _missing(_PROGRAMS)
+
+
+def _missing(names: Iterable[str]) -> str:
+    for name in names:
+        if shutil.which(name, path=_PATH) is None:
+            return f"{name} is not installed: run `apt-get install {_PROGRAMS[name]}` on this machine"
     if not os.access(_TUN, os.R_OK | os.W_OK):
         return f"{_TUN} is missing or closed to the executor's user: give it to the executor's container, or chmod it"
     return ""
@@ -72,7 +77,7 @@ def own_addresses() -> list[IPv4Network]:
 class SessionNetwork:
     """The network of one session; made by `open_network`."""
 
-    def __init__(self, way: _WayIn, child: Child, captured: Capture, denied: Iterable[IPv4Network]) -> None:
+    def __init__(self, way: WayIn, child: Child, captured: Capture, denied: Iterable[IPv4Network]) -> None:
         self._way = way
         self._child = child
         self._capture = captured
@@ -119,9 +124,9 @@ async def open_network(plan: NetworkPlan, pid: int, procs_files: Sequence[str] =
     slirp4netns enters the control groups of `procs_files`.
     """
     async with AsyncExitStack() as cleanup:
-        way = _WayIn(pid)
+        way = WayIn(pid)
         cleanup.callback(way.close)
-        await way.add_routes([*map(str, plan.unreachable), _NO_IPV6])
+        await way.add_routes([*map(str, plan.unreachable), NO_IPV6])
         with ExitStack() as ours:
             ready, tell_ready = os.pipe()
             reader = await pipe_reader(os.fdopen(ready, "rb"))
@@ -144,7 +149,7 @@ async def open_network(plan: NetworkPlan, pid: int, procs_files: Sequence[str] =
     raise AssertionError
 
 
-class _WayIn:
+class WayIn:
     """Open namespaces of a session, and the programs that enter them; nobody can do so once it is closed."""
 
     def __init__(self, pid: int) -> None:
@@ -160,40 +165,52 @@ class _WayIn:
             # In a user namespace of the sandbox, only who enters that one may change its network. Our user is root in
             # it, so the programs keep their rights. Nobody enters the namespace that he is in.
             same = os.fstat(users).st_ino == own
-            self._enter = [] if same else [_program("nsenter"), "--preserve-credentials", f"--user={_path(users)}"]
+            self._enter = [] if same else [program("nsenter"), "--preserve-credentials", f"--user={_path(users)}"]
             self._passed = [self._network, users]
             self._opened = opened.pop_all()
 
+    @staticmethod
+    def missing() -> str:
+        """Return what this machine lacks for changes of a session's network, with the fix; empty if nothing."""
+        return _missing(["ip", "nsenter"])
+
     def start_slirp(self, inside: IPv4Network, ready: int, procs_files: Sequence[str]) -> Child:
+        """Start slirp4netns, which writes to `ready` once it serves."""
         ends = (f"--ready-fd={ready}", f"--exit-fd={self._end}")
-        slirp = [_program("slirp4netns"), *_OPTIONS, f"--cidr={inside}", *ends, _path(self._network), _DEVICE]
+        slirp = [program("slirp4netns"), *_OPTIONS, f"--cidr={inside}", *ends, _path(self._network), _DEVICE]
         # Its sandbox lets go of all mounts that it sees. Where they are shared with the machine, they go there, too:
         # below /var/lib/docker, those are the roots of containers that are just being started.
-        unshared = [_program("unshare"), "--mount", "--propagation=private", "--", *slirp]
+        unshared = [program("unshare"), "--mount", "--propagation=private", "--", *slirp]
         return Child(in_cgroups([*self._enter, *unshared], procs_files), [*self._passed, ready, self._end])
 
     async def add_routes(self, unreachable: Iterable[str]) -> None:
         """Make networks unreachable, all or none of those that were not before; raises SandboxError."""
-        enter = self._enter or [_program("nsenter")]
-        ip = await asyncio.create_subprocess_exec(
-            *(*enter, f"--net={_path(self._network)}", "/bin/sh", "-c", _BATCH, _program("ip")),
+        lines = "".join(f"route replace unreachable {network}\n" for network in unreachable)
+        if said := await self.run(["/bin/sh", "-c", _BATCH, program("ip")], lines.encode()):
+            raise SandboxError(f"what a session may not reach cannot be set: {said}")
+
+    async def run(self, command: Sequence[str], read: bytes = b"", descriptors: Sequence[int] = ()) -> str:
+        """Run a command in the session's network; returns what it says if it fails, and nothing if it does not."""
+        enter = self._enter or [program("nsenter")]
+        process = await asyncio.create_subprocess_exec(
+            *(*enter, f"--net={_path(self._network)}", *command),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.DEVNULL,
             stderr=asyncio.subprocess.PIPE,
-            pass_fds=self._passed,
+            pass_fds=[*self._passed, *descriptors],
             env={},
         )
-        lines = "".join(f"route replace unreachable {network}\n" for network in unreachable)
-        _, said = await ip.communicate(lines.encode())
-        if ip.returncode:
-            raise SandboxError(f"what a session may not reach cannot be set: {said.decode(errors='replace').strip()}")
+        _, said = await process.communicate(read)
+        status = process.returncode
+        return said.decode(errors="replace").strip() or f"it ended with status {status}" if status else ""
 
     def close(self) -> None:
         """Let slirp4netns end."""
         self._opened.close()
 
 
-def _program(name: str) -> str:
+def program(name: str) -> str:
+    """Return the path of a program of this machine."""
     return shutil.which(name, path=_PATH) or name
 
 

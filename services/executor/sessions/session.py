@@ -24,6 +24,7 @@ from services.executor.sandboxes.sandbox import SandboxError
 from services.executor.sessions.disk import DiskUse
 from services.executor.sessions.errors import (
     NoDiskError,
+    NotOfGangError,
     SessionNotReadyError,
     SilentSessionError,
     TooManyConnectionsError,
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
     from servicekit.clock import Clock
     from services.executor.leases.lease import Lease
     from services.executor.runs.admission import Place
+    from services.executor.sessions.gang import Gang
+    from services.executor.sessions.gang_link import GangLink
     from services.executor.sessions.kept_home import DiskSpec, KeptHome
     from services.executor.sessions.session_sandbox import OpenSandbox, Report, SandboxOrder, SessionSandbox
     from vocabulary.ssh_keys import Key
@@ -81,11 +84,14 @@ class SessionSpec:
     environment: Mapping[str, str] = field(default_factory=dict[str, str])
     home: str = ""
     disk: DiskSpec | None = None
+    gang: Gang | None = None
     request_id: str = ""
 
     def is_same_as(self, other: SessionSpec) -> bool:
         """True if both ask for the same session, whatever has been changed since it began."""
-        mine, others = ((s.lease.slots, dict(s.environment), s.home, s.disk and s.disk.disk_id) for s in (self, other))
+        mine, others = (
+            (s.lease.slots, dict(s.environment), s.home, s.disk and s.disk.disk_id, s.gang) for s in (self, other)
+        )
         return mine == others
 
 
@@ -316,6 +322,14 @@ class Session:
         finally:
             tunnel.close()
             del self._tunnels[number]
+
+    def link(self) -> GangLink:
+        """The way to the other nodes of its gang; raises SessionNotReadyError, NotOfGangError."""
+        self._check_ready()
+        link = self._sandbox.link if self._sandbox else None
+        if link is None:
+            raise NotOfGangError(self.spec.session_id)
+        return link
 
     async def _live(self) -> None:
         if self._home is not None and not await self._restored(self._home):

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from ipaddress import IPv4Address
 
+    from services.executor.sessions.gang import Gang
     from vocabulary.ssh_keys import Key
 
 USER = "dev"
@@ -27,9 +28,15 @@ WORKSPACE = "/workspace"
 IN_SANDBOX = Path("/session")
 """Where the sandbox has the folder, read-only."""
 SUPERVISOR = Path(__file__).with_name("sandboxed") / "supervisor.py"
-_CONFIG = f"""\
+_KEYS = f"""\
 HostKey {IN_SANDBOX}/host_key
 AuthorizedKeysFile {IN_SANDBOX}/authorized_keys
+"""
+_NODES_KEYS = f"""\
+HostKey {IN_SANDBOX}/node_key
+AuthorizedKeysFile {IN_SANDBOX}/node_authorized_keys
+"""
+_CONFIG = f"""\
 PidFile none
 LogLevel INFO
 # Our files belong to a user whom sshd does not expect. They are safe because the sandbox cannot write them.
@@ -86,6 +93,21 @@ if [ -n "$BASH_VERSION" ] && ! [ -e ~/.bash_profile ] && ! [ -e ~/.bash_login ] 
     [ -r ~/.bashrc ] && . ~/.bashrc
 fi
 """
+# For connections to other nodes. What people have in their own ~/.ssh/config counts more.
+_CLIENT_CONFIG = f"""\
+Host {{names}}
+    User {USER}
+    IdentityFile {IN_SANDBOX}/node_key
+    IdentitiesOnly yes
+    HostKeyAlias {{alias}}
+    GlobalKnownHostsFile {IN_SANDBOX}/node_known_hosts
+    UserKnownHostsFile none
+    StrictHostKeyChecking yes
+    SendEnv WAVEPOOL_USER
+"""
+_NODES_ALIAS = "wavepool-node"
+NODES_CONFIG = IN_SANDBOX / "sshd_config_nodes"
+"""Configuration of an sshd for a connection from another node."""
 _PRIVATE_FILE = 0o600
 _PUBLIC_FILE = 0o644
 
@@ -103,16 +125,20 @@ class SessionFiles:
         accounts_id: int,
         host_name: str,
         nameserver: IPv4Address | None = None,
+        gang: Gang | None = None,
     ) -> str:
         """Write all files and return the public host key; the private half is in the folder and nowhere else.
 
-        `accounts_id` is the number of the sandbox's user and group, inside. `nameserver` is None without a network.
+        `accounts_id` is the number of the sandbox's user and group, inside. `nameserver` is None without a network, and
+        `gang` for a session that is alone.
         """
         self.folder.mkdir(mode=0o755)
         private = Ed25519PrivateKey.generate()
         key = private.private_bytes(Encoding.PEM, PrivateFormat.OpenSSH, NoEncryption())
         _write(self.folder / "host_key", key, _PRIVATE_FILE)
-        self._text("sshd_config", _CONFIG + _set_env(environment))
+        self._text("sshd_config", _KEYS + _CONFIG + _set_env(environment))
+        if gang is not None and gang.ssh_seed:
+            self._write_nodes_keys(gang, environment)
         self.write_keys(keys)
         self._text("passwd", f"{USER}:x:{accounts_id}:{accounts_id}:{USER}:{HOME}:/bin/bash\n")
         # With a group `tty`, an sshd that is not root cannot make terminals.
@@ -121,7 +147,8 @@ class SessionFiles:
         self._text("profile", _PROFILE)
         self._text("nsswitch.conf", "passwd: files\ngroup: files\nhosts: files dns\n")
         self._text("resolv.conf", f"nameserver {nameserver}\n" if nameserver else "")
-        self._text("hosts", f"127.0.0.1 localhost {host_name}\n::1 localhost\n")
+        own = "" if gang else f" {host_name}"
+        self._text("hosts", f"127.0.0.1 localhost{own}\n::1 localhost\n" + (gang.hosts(host_name) if gang else ""))
         shutil.copyfile(SUPERVISOR, self.folder / "supervisor.py")
         (self.folder / "supervisor.py").chmod(_PUBLIC_FILE)
         return private.public_key().public_bytes(Encoding.OpenSSH, PublicFormat.OpenSSH).decode()
@@ -129,6 +156,10 @@ class SessionFiles:
     def write_keys(self, keys: Iterable[Key]) -> None:
         """Replace the people's keys at once; sshd reads them for each connection."""
         self._text("authorized_keys", authorized_keys(keys))
+
+    def write_hostfile(self, text: str) -> None:
+        """Write the nodes of a gang as launchers read them."""
+        self._text("hostfile", text)
 
     def write_welcome(self, text: str) -> None:
         """Write what people read at their login."""
@@ -139,8 +170,22 @@ class SessionFiles:
         self._text("end", f"{end_time.timestamp():.0f}\n")
 
     def give_host_key_to(self, uid: int) -> None:
-        """Let the sandbox's user read the host key, as sshd insists on an owner that is alone."""
-        os.chown(self.folder / "host_key", uid, -1)
+        """Let the sandbox's user read the host keys, as sshd insists on an owner that is alone."""
+        for name in ("host_key", "node_key"):
+            if (self.folder / name).exists():
+                os.chown(self.folder / name, uid, -1)
+
+    def _write_nodes_keys(self, gang: Gang, environment: Mapping[str, str]) -> None:
+        """Write the key that all nodes have, by which each lets the others in and knows them."""
+        private = Ed25519PrivateKey.from_private_bytes(gang.ssh_seed)
+        public = private.public_key().public_bytes(Encoding.OpenSSH, PublicFormat.OpenSSH).decode()
+        key = private.private_bytes(Encoding.PEM, PrivateFormat.OpenSSH, NoEncryption())
+        _write(self.folder / "node_key", key, _PRIVATE_FILE)
+        self._text("node_authorized_keys", f"{public}\n")
+        self._text("node_known_hosts", f"{_NODES_ALIAS} {public}\n")
+        self._text(NODES_CONFIG.name, _NODES_KEYS + _CONFIG + _set_env(environment))
+        names = " ".join(node.name for node in gang.nodes)
+        self._text("ssh_config", _CLIENT_CONFIG.format(names=names, alias=_NODES_ALIAS))
 
     def _text(self, name: str, text: str) -> None:
         new = self.folder / f".{name}.new"

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
+    from services.executor.sessions.gang import Gang
+    from services.executor.sessions.gang_link import GangLink
     from services.executor.sessions.share import Share
     from vocabulary.ssh_keys import Key
 
@@ -33,7 +35,8 @@ class SandboxOrder:
 
     `home` is the host's folder that becomes the home; None for an empty one that is removed at the end. `welcome` is
     what people read at their login, `disk_bytes` the session's share of the disk. `devices` are numbers of the
-    machine's devices. `software` has the versions that `software_of` gives.
+    machine's devices. `software` has the versions that `software_of` gives. `gpus` is the number of its GPUs. `gang`
+    says which node of which others it is; None if it is alone.
     """
 
     session_id: str
@@ -46,6 +49,8 @@ class SandboxOrder:
     devices: Sequence[int] = ()
     home: Path | None = None
     software: Mapping[str, str] = field(default_factory=dict[str, str])
+    gpus: int = 0
+    gang: Gang | None = None
 
 
 class OpenSandbox(Protocol):
@@ -59,6 +64,11 @@ class OpenSandbox(Protocol):
     @property
     def start_time_ns(self) -> int:
         """When its first program began, in nanoseconds since 1970."""
+        ...
+
+    @property
+    def link(self) -> GangLink | None:
+        """The way to the other nodes of its gang; None if it is alone."""
         ...
 
     @property
@@ -107,6 +117,10 @@ class SessionSandbox(Protocol):
     @property
     def gaps(self) -> tuple[str, ...]:
         """What the sandboxes do not hold back on this machine, one sentence each."""
+        ...
+
+    def no_gang_because(self, gang: Gang) -> str:
+        """Why no node of this gang can be here; empty if one can."""
         ...
 
     async def open(self, order: SandboxOrder, on_report: OnReport) -> OpenSandbox:

@@ -30,6 +30,8 @@ class Welcome:
     gaps: Sequence[str]
     disk: str = ""
     """Name of the disk that the home is; empty for another home."""
+    nodes: Sequence[str] = ()
+    """Names of the nodes of its gang; empty if it is alone."""
 
     @property
     def text(self) -> str:
@@ -44,6 +46,7 @@ class Welcome:
             HOME: self._home,
             WORKSPACE: "is removed at the end; caches of downloads are in it",
             "network": "the internet, by IPv4" if self.has_network else "none",
+            "nodes": self._nodes,
         }
         lines = [f"  {name:<10} {words}" for name, words in rows.items() if words]
         return "\n".join(["Welcome to Wavepool.", *lines, *(f"  note: {gap}" for gap in self.gaps)]) + "\n"
@@ -53,6 +56,12 @@ class Welcome:
         if self.disk:
             return f"is the disk {self.disk}, which is saved now and then, and at the end"
         return "is kept after the end" if self.keeps_home else "is removed at the end: copy out what you need"
+
+    @property
+    def _nodes(self) -> str:
+        if not self.nodes:
+            return ""
+        return f"{self.nodes[0]} to {self.nodes[-1]}, by TCP through the pool: slow; /session/hostfile has them"
 
     @property
     def _gpus(self) -> str:

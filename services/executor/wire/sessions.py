@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from datetime import timedelta
+from ipaddress import IPv4Address
 from typing import TYPE_CHECKING
 
 from services.executor.disks.disk_store import DiskOwner
 from services.executor.leases.errors import InvalidFieldError
 from services.executor.leases.lease import Lease
+from services.executor.sessions.gang import Gang, Node, gang_faults
 from services.executor.sessions.kept_home import DiskSpec
 from services.executor.sessions.session import SessionSpec
 from services.executor.wire.requests import instant, slot_from_proto, slot_violations, token_violations
@@ -49,7 +51,7 @@ class SessionDecoder:
         violations = [*_name_violations(request), *token_violations(request.fencing_token, caller), *violations]
         violations += [*self._slot_violations(request), *_time_violations(request)]
         violations += [*_variable_violations(request.environment), *_home_violations(request.home)]
-        violations += _disk_violations(request)
+        violations += [*_disk_violations(request), *_gang_violations(request)]
         if violations:
             raise InvalidFieldError(*violations)
         slots = tuple(slot_from_proto(slot) for slot in request.slots)
@@ -62,6 +64,7 @@ class SessionDecoder:
             environment=dict(request.environment),
             home=request.home,
             disk=_disk_of(request.disk) if request.HasField("disk") else None,
+            gang=_gang_of(request.gang) if request.HasField("gang") else None,
             request_id=request.request_id,
         )
 
@@ -178,6 +181,23 @@ def _disk_violations(request: session_pb2.OpenSessionRequest) -> Violations:
     if disk.size_limit_bytes < 1:
         violations.append(("disk.size_limit_bytes", f"is {disk.size_limit_bytes}; it must be at least 1"))
     return violations
+
+
+def _gang_of(gang: session_pb2.Gang) -> Gang:
+    nodes = tuple(Node(node.name, IPv4Address(node.address)) for node in gang.nodes)
+    return Gang(gang.gang_id, gang.rank, nodes, gang.ssh_seed)
+
+
+def _gang_violations(request: session_pb2.OpenSessionRequest) -> Violations:
+    if not request.HasField("gang"):
+        return []
+    gang = request.gang
+    violations: Violations = []
+    if not 0 < len(gang.gang_id) <= MAX_SESSION_ID_CHARACTERS:
+        violations.append(("gang.gang_id", f"must have 1 to {MAX_SESSION_ID_CHARACTERS} characters"))
+    nodes = [(node.name, node.address) for node in gang.nodes]
+    faults = gang_faults(gang.rank, nodes, gang.ssh_seed)
+    return [*violations, *((f"gang.{field}", fault) for field, fault in faults)]
 
 
 def _home_violations(home: str) -> Violations:

@@ -228,6 +228,18 @@ class LeaseStore:
         async with self._database.reading() as connection:
             return [lease_from_row(row) for row in await connection.execute(query)]
 
+    async def of_reserved_gangs(self) -> Sequence[Lease]:
+        """The active leases of reservations of several machines."""
+        query = select(leases).where(
+            leases.c.state == LeaseState.ACTIVE.value,
+            # Of all those that are kept, few stand, and this has an index.
+            leases.c.end_time.is_(None),
+            leases.c.holder == Holder.RESERVATION.value,
+            leases.c.gang_id != "",
+        )
+        async with self._database.reading() as connection:
+            return [lease_from_row(row) for row in await connection.execute(query)]
+
     async def counts(self) -> dict[StartKind, int]:
         """Number of leases of each kind of start, standing and ended, that are not forgotten."""
         query = select(leases.c.start_kind, func.count()).group_by(leases.c.start_kind)

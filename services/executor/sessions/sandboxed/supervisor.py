@@ -1,8 +1,9 @@
 """The first program in a session's sandbox: `supervisor.py SSHD CONFIG CONTROL HOME`.
 
 It takes orders from the executor over the control socket, which keeps messages apart, and reports over it. For each
-connection it gets a socket, and starts an sshd on it. It runs as the session's user, who can therefore end it, and with
-it the session; so the executor believes its reports no more than it must. It needs only Python's standard library.
+connection it gets a socket, and starts an sshd on it; so it does for connections from other nodes of a gang. It runs as
+the session's user, who can therefore end it, and with it the session; so the executor believes its reports no more than
+it must. It needs only Python's standard library.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ _LAST_WORDS_SECONDS = 1.0
 """Time for an sshd to pass on what its programs wrote before they ended; then it ends by itself."""
 _MOST_KILL_ROUNDS = 50
 """Processes may start others while they are killed, and the kernel takes a moment for each."""
+MOST_NODE_CONNECTIONS = 256
 _KILLED_FIRST = "700"
 """oom_score_adj of everything that people start, so that the supervisor is not what the kernel kills."""
 
@@ -38,6 +40,7 @@ class Supervisor:
 
     def __init__(self, sshd: str, config: str, control: socket.socket, home: Path) -> None:
         self._sshd = [sshd, "-i", "-e", "-f", config]
+        self._node_connection_count = 0
         self._control = control
         self._home = home
         self._selector = selectors.DefaultSelector()
@@ -95,15 +98,34 @@ class Supervisor:
 
     def _connect(self, descriptor: int, connection: int) -> None:
         try:
-            sshd = subprocess.Popen(  # noqa: S603  as above
-                self._sshd, stdin=descriptor, stdout=descriptor, stderr=subprocess.PIPE, start_new_session=True
-            )
+            self._start(self._sshd, descriptor, connection, self._report)
         except OSError:
             self._report(report="closed", connection=connection)
             raise
+
+    def _listen(self, descriptor: int, config: str) -> None:
+        """Take connections from other nodes; the executor hears nothing of them."""
+        listener = socket.socket(fileno=os.dup(descriptor))
+        listener.setblocking(False)
+        self._selector.register(listener, selectors.EVENT_READ, lambda: self._accept(listener, config))
+
+    def _accept(self, listener: socket.socket, config: str) -> None:
+        with contextlib.suppress(BlockingIOError, ConnectionError):
+            connected, _ = listener.accept()
+            with connected:
+                if sum(number < 0 for number in self._connections) < MOST_NODE_CONNECTIONS:
+                    connected.setblocking(True)
+                    self._node_connection_count += 1
+                    sshd = [*self._sshd[:-1], config]
+                    self._start(sshd, connected.fileno(), -self._node_connection_count, _ignored)
+
+    def _start(self, command: list[str], descriptor: int, connection: int, report: Callable[..., None]) -> None:
+        sshd = subprocess.Popen(  # noqa: S603  as above
+            command, stdin=descriptor, stdout=descriptor, stderr=subprocess.PIPE, start_new_session=True
+        )
         with contextlib.suppress(OSError):
             Path(f"/proc/{sshd.pid}/oom_score_adj").write_text(_KILLED_FIRST, "ascii")
-        self._connections[connection] = opened = Connection(connection, sshd, self._report)
+        self._connections[connection] = opened = Connection(connection, sshd, report)
         self._selector.register(opened.log, selectors.EVENT_READ, lambda: self._pass_on(connection))
 
     def _end(self, number: int, connections: list[int], users: list[str]) -> None:
@@ -206,6 +228,10 @@ class Connection:
 
 def _woken(number: int, frame: object) -> None:
     """Do nothing: the loop looks around when a signal has come."""
+
+
+def _ignored(**report: object) -> None:
+    """Report nothing."""
 
 
 def others() -> list[int]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -17,6 +19,7 @@ from services.executor.devices.device import DeviceDescription
 from services.executor.sandboxes.sandbox import Command, Mount
 from services.executor.sessions.bubblewrap_session import BubblewrapSession, open_bubblewrap_session
 from services.executor.sessions.destinations import Destinations
+from tests.conftest import REPOSITORY
 from tests.services.executor.sessions.session_client import Access, Person, SessionClient, session_request
 
 if TYPE_CHECKING:
@@ -93,6 +96,19 @@ async def large_machine(start_executor: StartExecutor, tmp_path: Path, clock: Ma
     sandbox = BubblewrapSession(TwoGpus(), tmp_path)
     server, client = await start_executor(session_sandbox=sandbox, clock=clock, gpu_count=2, max_runs=2)
     return Machine(server, SessionClient(server.port, client.channel), clock, tmp_path)
+
+
+SYSTEM_PYTHON = Path("/usr/bin/python3")
+
+
+@pytest.fixture
+def _system_python() -> None:
+    """Skips the test unless the system's Python can read and run the executor as another user."""
+    ask = [SYSTEM_PYTHON, "-c", "import sys; print(*sys.version_info[:2])"]
+    version = subprocess.run(ask, check=True, capture_output=True, text=True).stdout.split()
+    closed = [folder for folder in (REPOSITORY, *REPOSITORY.parents) if folder.stat().st_mode & 0o005 != 0o005]
+    if version != [str(number) for number in sys.version_info[:2]] or closed:
+        pytest.skip("the system's Python is another one than ours, or an ordinary user cannot read the checkout")
 
 
 NODES = [path for path in map(Path, ("/dev/kmsg", "/dev/fuse", "/dev/tty0", "/dev/loop-control")) if path.exists()]

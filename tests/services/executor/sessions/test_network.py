@@ -17,7 +17,7 @@ from contextlib import ExitStack, asynccontextmanager, contextmanager
 from datetime import UTC, datetime, timedelta
 from ipaddress import IPv4Network
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -31,7 +31,7 @@ from services.executor.sessions.bubblewrap_session import open_bubblewrap_sessio
 from services.executor.sessions.destinations import Destinations
 from services.executor.sessions.network import own_addresses
 from tests.services.executor.client import until
-from tests.services.executor.sessions.conftest import SLOTS, Machine
+from tests.services.executor.sessions.conftest import SLOTS, SYSTEM_PYTHON, Machine
 from tests.services.executor.sessions.session_client import Access, SessionClient, session_request
 from tests.services.executor.test_process import REPOSITORY, Executor
 
@@ -45,7 +45,6 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.sshd, pytest.mark.bubblewrap, pytest.mark.network]
 
 _SERIAL = itertools.count()
-SYSTEM_PYTHON = Path("/usr/bin/python3")
 NOBODY = 65534
 # Tests in two processes must not share addresses: RFC 5737 and RFC 2544 keep these for such uses.
 NUMBER = int(re.sub(r"\D", "", os.environ.get("PYTEST_XDIST_WORKER", "0")) or 0) % 60
@@ -78,15 +77,6 @@ class Internet:
             run(*self.enter, "ip", *words, "dev", far)
         run(*self.enter, "ip", "link", "set", "lo", "up")
         run("ip", "route", "add", f"{PRIVATE}/32", "via", PUBLIC)
-
-
-@pytest.fixture
-def _system_python() -> None:
-    """Skips the test unless the system's Python can read and run the executor as another user."""
-    version = output_of(str(SYSTEM_PYTHON), "-c", "import sys; print(*sys.version_info[:2])").split()
-    closed = [folder for folder in (REPOSITORY, *REPOSITORY.parents) if folder.stat().st_mode & 0o005 != 0o005]
-    if version != [str(number) for number in sys.version_info[:2]] or closed:
-        pytest.skip("the system's Python is another one than ours, or an ordinary user cannot read the checkout")
 
 
 @pytest.fixture
@@ -511,6 +501,23 @@ async def test_slirp4netns_ends_with_the_executor(tmp_path: Path, alice: Person,
 
 @pytest.mark.usefixtures("_system_python")
 async def test_an_ordinary_users_sessions_have_the_same_network(internet: Internet, alice: Person) -> None:
+    with an_ordinary_users_executor() as executor:
+        async with executor.client() as client, opened(executor, client, Path(tempfile.mkdtemp()), alice) as access:
+            [slirp] = slirps(executor.process.pid)
+            assert f"Uid:\t{NOBODY}\t" in Path(f"/proc/{slirp}/status").read_text()
+            assert (await access.run(alice, reading(PUBLIC)))[1] == f"hello {OURS}"
+            for address, port in ((OURS, executor.port), (PRIVATE, 80), ("10.0.2.2", executor.port)):
+                status, said = await access.run(alice, reading(address, port))
+                assert status != 0, said
+                assert "hello" not in said
+            for attack in ("ip route add 10.0.0.0/8 via 10.0.2.2", "unshare -Urn true", "nsenter -U -t 1 true"):
+                assert (await access.run(alice, attack))[0] != 0
+    assert not Path(f"/proc/{slirp}").exists()
+
+
+@contextmanager
+def an_ordinary_users_executor(**more: str) -> Generator[Executor]:
+    """An executor that is nobody's, with more settings."""
     with tempfile.TemporaryDirectory() as folder:
         work = Path(folder)
         shutil.chown(work, NOBODY, NOBODY)
@@ -520,23 +527,14 @@ async def test_an_ordinary_users_sessions_have_the_same_network(internet: Intern
             "HOME": folder,
             "EXECUTOR_CACHE_DIR": folder,
             "PYTHONPATH": f"{REPOSITORY}:{REPOSITORY}/protos:{REPOSITORY}/client:{packages}",
+            "WAVEPOOL_CACHE_DIR": str(work / "compiler"),
+            **more,
         }
-        settings["WAVEPOOL_CACHE_DIR"] = str(work / "compiler")
         executor = Executor(work, [*ordinary_user(work), str(SYSTEM_PYTHON)], **settings)
         try:
-            async with executor.client() as client, opened(executor, client, Path(tempfile.mkdtemp()), alice) as access:
-                [slirp] = slirps(executor.process.pid)
-                assert f"Uid:\t{NOBODY}\t" in Path(f"/proc/{slirp}/status").read_text()
-                assert (await access.run(alice, reading(PUBLIC)))[1] == f"hello {OURS}"
-                for address, port in ((OURS, executor.port), (PRIVATE, 80), ("10.0.2.2", executor.port)):
-                    status, said = await access.run(alice, reading(address, port))
-                    assert status != 0, said
-                    assert "hello" not in said
-                for attack in ("ip route add 10.0.0.0/8 via 10.0.2.2", "unshare -Urn true", "nsenter -U -t 1 true"):
-                    assert (await access.run(alice, attack))[0] != 0
+            yield executor
         finally:
             executor.end(signal.SIGTERM)
-    assert not Path(f"/proc/{slirp}").exists()
 
 
 def ordinary_user(work: Path) -> list[str]:
@@ -551,11 +549,13 @@ def ordinary_user(work: Path) -> list[str]:
 
 
 @asynccontextmanager
-async def opened(executor: Executor, client: Client, folder: Path, person: Person) -> AsyncGenerator[Access]:
+async def opened(
+    executor: Executor, client: Client, folder: Path, person: Person, **fields: Any
+) -> AsyncGenerator[Access]:
     """An open session of an executor in another process."""
     machine = Machine(executor, SessionClient(executor.port, client.channel), SystemClock(), folder)  # pyright: ignore - a process
     end = instant_to_proto(datetime.now(UTC) + timedelta(hours=1))
-    asked = session_request([person], end_time=end)
+    asked = session_request([person], end_time=end, **fields)
     access = Access(machine.client, asked, machine.client.events(asked), folder)
     access.known_hosts.write_text(f"session {(await access.events.reach('ready')).ready.host_key}\n")
     yield access
