@@ -63,7 +63,7 @@ def ended_attempt(before: Job, after: Job, now: datetime) -> EndedAttempt | None
 def _figures(job: Job, now: datetime, *, state: str, lost: bool) -> EndedAttempt:
     """The figures of a job's present attempt. The job is as it was before the end, when it still had its lease."""
     run = max(timedelta(0), now - job.start_time) if job.start_time else None
-    eighths = job.lease.eighths if job.lease else EIGHTHS_PER_GPU
+    eighths = sum(lease.eighths for lease in job.leases) or EIGHTHS_PER_GPU
     leased = (run or timedelta(0)) * eighths / EIGHTHS_PER_GPU
     finished = Finished.FromString(job.result) if state == JobState.FINISHED else Finished()
     useful = finished.billable.ToTimedelta() * eighths / EIGHTHS_PER_GPU

@@ -16,7 +16,7 @@ from services.scheduler.jobs.states import LEGAL_MOVES, WAITING_STATES, JobState
 from vocabulary.money import price_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from datetime import datetime, timedelta
 
     from services.scheduler.jobs.reservation import Reservation
@@ -82,6 +82,8 @@ class Job:
     verdict: str = ""
     message: str = ""
     result: bytes = b""
+    more_leases: tuple[Lease, ...] = ()
+    """Those of its other machines by rank, from 1, if it has several; vmpool renews all together."""
     reservation: Reservation | None = None
     """What people reserved, if the job runs a session for them; None for a submission."""
 
@@ -89,6 +91,11 @@ class Job:
     def run_id(self) -> str:
         """The executor's name for the present attempt."""
         return f"{self.job_id}-{self.attempt}"
+
+    @property
+    def leases(self) -> tuple[Lease, ...]:
+        """All that it holds, one for each of its machines, by rank."""
+        return (self.lease, *self.more_leases) if self.lease else ()
 
     @property
     def own_job_id(self) -> str:
@@ -109,7 +116,7 @@ class Job:
     @property
     def eighths(self) -> int:
         """What the present attempt takes, or the most that a job without one can take."""
-        return self.got_eighths or self.spec.resources.eighths
+        return self.got_eighths or self.spec.resources.eighths * self.spec.machines
 
     @property
     def is_dated(self) -> bool:
@@ -182,10 +189,13 @@ class Job:
             raise IllegalMoveError(self.job_id, self.state, JobState.QUEUED)
         return self._moved(JobState.QUEUED)
 
-    def start(self, lease: Lease, now: datetime, machine_gpu_type: str = "") -> Job:
-        """Notes that the job has a machine; if no GPU type is reported, the wanted one is assumed."""
+    def start(self, lease: Lease, now: datetime, machine_gpu_type: str = "", more_leases: Sequence[Lease] = ()) -> Job:
+        """Notes that the job has its machines; if no GPU type is reported, the wanted one is assumed."""
         running = self._moved(JobState.RUNNING).changed(machine_gpu_type=machine_gpu_type or self.spec.gpu_type)
-        running = running.changed(lease=lease, machine_id=lease.machine_id, got_eighths=lease.eighths)
+        eighths = sum(one.eighths for one in (lease, *more_leases))
+        running = running.changed(lease=lease, machine_id=lease.machine_id, got_eighths=eighths)
+        if more_leases:
+            running = running.changed(more_leases=tuple(more_leases), reservation=self.reserved.on(more_leases))
         return running.changed(start_time=now, run_seq=0, cost_micros=0)
 
     def progress(self, run_seq: int, cost_micros: int) -> Job:
@@ -209,6 +219,7 @@ class Job:
         attempts_excused = self.attempts_excused + excused
         reservation = self.reservation.afresh() if self.reservation else None
         return fresh.changed(
+            more_leases=(),
             attempts_excused=attempts_excused,
             machine_gpu_type="",
             run_seq=0,
@@ -232,7 +243,7 @@ class Job:
         """Ends the job, after charge and lease were settled."""
         if self.ending is None:
             raise IllegalMoveError(self.job_id, self.state, JobState.FINISHED)
-        return self._moved(self.ending).changed(cost_micros=cost_micros, end_time=now, lease=None)
+        return self._moved(self.ending).changed(cost_micros=cost_micros, end_time=now, lease=None, more_leases=())
 
     def _moved(self, state: JobState) -> Job:
         if state not in LEGAL_MOVES[self.state]:

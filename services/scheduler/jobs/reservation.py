@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     from wavepool.executor.v1.session_pb2 import SessionEvent, SessionSnapshot
 
+    from services.scheduler.jobs.spec import Lease
+
 GRACE = timedelta(seconds=120)
 """Time after the end of a reservation in which its session still lives."""
 SILENCE_AFTER_END = timedelta(minutes=10)
@@ -76,6 +78,39 @@ class Step:
 
 
 @dataclass(frozen=True)
+class Node:
+    """The session on another machine of a reservation than the first; `seq` is that of its last event in the log."""
+
+    machine_id: str
+    gpus: tuple[int, ...]
+    seq: int = 0
+    ready_time: datetime | None = None
+    host_key: str = ""
+    login_user: str = ""
+    gaps: tuple[str, ...] = ()
+    out_of_memory_kills: int = 0
+    connections: int = 0
+
+    def after(self, event: SessionEvent) -> Node:
+        """What it is after an event of its session; events that are unknown to us change nothing."""
+        changes: dict[str, Any] = {}
+        match event.WhichOneof("event"):
+            case "ready":
+                ready = event.ready
+                changes = {"host_key": ready.host_key, "login_user": ready.user, "gaps": tuple(ready.gaps)}
+                changes["ready_time"] = event.time.ToDatetime(UTC)
+            case "login":
+                changes = {"connections": self.connections + 1}
+            case "logout":
+                changes = {"connections": max(0, self.connections - 1)}
+            case "out_of_memory":
+                changes = {"out_of_memory_kills": event.out_of_memory.killed}
+            case _:
+                pass
+        return replace(self, seq=event.seq, **changes)
+
+
+@dataclass(frozen=True)
 class ReservedDisk:
     """The disk that is a reservation's home. All that was written before `safe_time` is in its last snapshot.
 
@@ -130,11 +165,25 @@ class Reservation:
     """Where its machine keeps disks; empty if it keeps none."""
     software: dict[str, str] = field(default_factory=dict[str, str])
     """Versions of its machine's `driver`, `rocm` and `cuda`, as far as they are known."""
+    ready_time: datetime | None = None
+    """When its first machine could be used. It is active once all can."""
+    nodes: tuple[Node, ...] = ()
+    """Its other machines by rank, from 1; empty if it has one, or none yet."""
 
     @property
     def is_pending(self) -> bool:
         """True if it starts later, and does not wait in the queue yet."""
         return self.start_time is not None and not self.is_due
+
+    @property
+    def all_connections(self) -> int:
+        """Connections that are open, to all its machines."""
+        return self.connections + sum(node.connections for node in self.nodes)
+
+    @property
+    def all_out_of_memory_kills(self) -> int:
+        """Processes that were killed for memory, on all its machines."""
+        return self.out_of_memory_kills + sum(node.out_of_memory_kills for node in self.nodes)
 
     @property
     def saved(self) -> timedelta:
@@ -237,9 +286,31 @@ class Reservation:
         """Notes that its owner has heard that it is ended soon, as nobody has logged in."""
         return replace(self, no_show_warned=True)
 
-    def after(self, event: SessionEvent) -> Reservation:
-        """What it is after an event of its session; events that are unknown to us change nothing."""
-        return replace(self, **self._changes(event))
+    def on(self, more_leases: Iterable[Lease]) -> Reservation:
+        """Notes its machines beside the first."""
+        gpus = [(lease.machine_id, tuple(sorted({slot.gpu for slot in lease.slots}))) for lease in more_leases]
+        return replace(self, nodes=tuple(Node(*one) for one in gpus))
+
+    def without_connections(self) -> Reservation:
+        """Notes that its sessions are over."""
+        return replace(self, connections=0, nodes=tuple(replace(node, connections=0) for node in self.nodes))
+
+    def after(self, event: SessionEvent, rank: int = 0) -> Reservation:
+        """What it is after an event of a machine's session; events that are unknown to us change nothing."""
+        if rank:
+            nodes = [node.after(event) if at == rank else node for at, node in enumerate(self.nodes, 1)]
+            login = {"last_login_time": event.time.ToDatetime(UTC)} if event.HasField("login") else {}
+            return replace(self, nodes=tuple(nodes), **login).begun()
+        return replace(self, **self._changes(event)).begun()
+
+    def begun(self) -> Reservation:
+        """What it is if its time has begun, which it does once all its machines are ready."""
+        ready = [self.ready_time, *(node.ready_time for node in self.nodes)]
+        times = [time for time in ready if time]
+        if self.active_time or len(times) < len(ready):
+            return self
+        # People may come earlier than a dated one starts, and pay from then on.
+        return replace(self, active_time=max([*times, *([self.start_time] if self.start_time else [])]))
 
     def _changes(self, event: SessionEvent) -> dict[str, Any]:
         changes: dict[str, Any] = {}
@@ -249,10 +320,8 @@ class Reservation:
             case "ready":
                 ready = event.ready
                 changes = {"host_key": ready.host_key, "login_user": ready.user, "gaps": tuple(ready.gaps)}
-                # People may come earlier than a dated one starts, and pay from then on.
-                ready_time = event.time.ToDatetime(UTC)
-                changes["active_time"] = max(ready_time, self.start_time or ready_time)
-                changes |= {"store_id": ready.store_id, "software": dict(ready.software)}
+                changes |= {"ready_time": event.time.ToDatetime(UTC), "store_id": ready.store_id}
+                changes["software"] = dict(ready.software)
             case "login":
                 changes = {"connections": self.connections + 1, "last_login_time": event.time.ToDatetime(UTC)}
             case "logout":

@@ -33,6 +33,14 @@ _NAME = re.compile(r"[a-z](-?[a-z0-9])*")
 _MOST_NAME = 63
 _HOST_PREFIX, _LEAST_OF_ID = "wp-", 8
 _MINUTE, _HOUR = 60, 3600
+GPUS_OF_A_MACHINE = LEGAL_GPUS[-1]
+MOST_MACHINES = 6
+GANG_GPUS = tuple(GPUS_OF_A_MACHINE * machines for machines in range(2, MOST_MACHINES + 1))
+_GANG_TEXT = f"{', '.join(map(str, GANG_GPUS[:-1]))} or {GANG_GPUS[-1]}"
+NO_LINKS = (
+    "no provider promises a link between the machines, which are single ones: what they tell each other goes over "
+    "plain TCP, far slower than between the GPUs of one machine. Give --allow-slow-links if that will do"
+)
 _NAME_RULE = (
     "must have 1 to 63 lower case letters, digits and single hyphens, begin with a letter and not end with a hyphen"
 )
@@ -66,7 +74,7 @@ def admit_reservation(
     """
     wanted = wanted_gpu_type(asked.gpu_type, gpu_types)
     wrong = [*wrong, *wrong_gpu_types(asked.gpu_type, asked.fallback_gpu_types, gpu_types)]
-    wrong += wrong_priority(asked.priority) + _wrong_gpus(asked.gpus)
+    wrong += wrong_priority(asked.priority) + (_wrong_gang(asked) if asked.distributed else _wrong_gpus(asked, wanted))
     duration, wrong_duration = _duration_of(asked.duration.seconds, limits.least, limits.most)
     wrong += [("spec.duration", wrong_duration)] if wrong_duration else []
     name = asked.name or _name_of(wanted or "")
@@ -83,7 +91,8 @@ def admit_reservation(
         priority=asked.priority,
         fallback_gpu_types=tuple(known_name(one, gpu_types) for one in asked.fallback_gpu_types),
         time_limit_seconds=int((duration + GRACE).total_seconds()),
-        resources=Resources(EIGHTHS_PER_GPU * (asked.gpus or 1)),
+        resources=Resources(EIGHTHS_PER_GPU * min(asked.gpus or 1, GPUS_OF_A_MACHINE)),
+        machines=max(1, asked.gpus // GPUS_OF_A_MACHINE),
     )
     return spec, Reservation(name, keys, duration)
 
@@ -121,6 +130,13 @@ def extension_of(seconds: int, reservation: Reservation, limits: ReservationLimi
         in_all = f", as {_text(limits.most_in_all)} in all is the most"
         raise InvalidFieldError("duration", fault + (in_all if duration > left else ""))
     return duration
+
+
+def node_of(host: str) -> tuple[str, int]:
+    """A host's name without the rank of a machine at its end, and that rank: `wp-7k3m9q2x-1` is machine 1."""
+    name, hyphen, rank = host.rpartition("-")
+    is_node = hyphen and len(rank) == 1 and rank.isdecimal() and name.lower() != _HOST_PREFIX.rstrip("-")
+    return (name, int(rank)) if is_node else (host, 0)
 
 
 def is_named(job_id: str, host: str) -> bool:
@@ -172,14 +188,47 @@ def _name_of(gpu_type: str) -> str:
     return name if _NAME.fullmatch(name) else f"gpu{name}"[:_MOST_NAME]
 
 
-def _wrong_gpus(gpus: int) -> Violations:
+def wrong_machines(machines: int, most: int) -> Violations:
+    """What is wrong with so many machines, if the pool may have `most` at a time; 0 if that is not known."""
+    if machines == 1 or not most or machines <= most:
+        return []
+    may_have = f"the pool may have {most} machine{'s' if most > 1 else ''} (VMPOOL_MAX_MACHINES)"
+    gpus = machines * GPUS_OF_A_MACHINE
+    return [("spec.gpus", f"is {gpus}, which takes {machines} machines; {may_have}")]
+
+
+def _wrong_gpus(asked: reservations_pb2.ReservationSpec, gpu_type: str | None) -> Violations:
+    gpus = asked.gpus
     if not gpus or gpus in LEGAL_GPUS:
         return []
     legal = ", ".join(map(str, LEGAL_GPUS))
-    if gpus > LEGAL_GPUS[-1]:
-        several = "several machines in one reservation are not possible yet"
-        return [("spec.gpus", f"is {gpus}; a machine has at most {LEGAL_GPUS[-1]}, and {several}. Give one of {legal}")]
+    if gpus > GPUS_OF_A_MACHINE:
+        of_one = f"a machine has at most {GPUS_OF_A_MACHINE} {gpu_type or 'GPUs'}"
+        if gpus not in GANG_GPUS:
+            return [("spec.gpus", f"is {gpus}; {of_one}. Give one of {legal}, or with --distributed {_GANG_TEXT}")]
+        machines = gpus // GPUS_OF_A_MACHINE
+        return [("spec.gpus", f"{of_one}; for {gpus} give --distributed ({machines} machines x {GPUS_OF_A_MACHINE})")]
     return [("spec.gpus", f"is {gpus}; it must be one of {legal}")]
+
+
+def _wrong_gang(asked: reservations_pb2.ReservationSpec) -> Violations:
+    """What is wrong with a request for several machines."""
+    if asked.gpus <= GPUS_OF_A_MACHINE:
+        fault = f"is for several machines: leave it out for {asked.gpus or 1}, or give {_GANG_TEXT} GPUs"
+        return [("spec.distributed", fault)]
+    wrong: Violations = []
+    if asked.gpus not in GANG_GPUS:
+        whole = f"several machines are whole ones of {GPUS_OF_A_MACHINE}"
+        wrong.append(("spec.gpus", f"is {asked.gpus}; {whole}: give {_GANG_TEXT}"))
+    if not asked.allow_slow_links:
+        wrong.append(("spec.distributed", NO_LINKS))
+    if asked.fallback_gpu_types:
+        fault = "cannot be given with several machines: all are of one type. Leave them out"
+        wrong.append(("spec.fallback_gpu_types", fault))
+    if asked.HasField("start_time"):
+        fault = "cannot be given with several machines yet: they start as soon as all are free. Leave it out"
+        wrong.append(("spec.start_time", f"{fault}, or reserve up to {GPUS_OF_A_MACHINE} GPUs"))
+    return wrong
 
 
 def _duration_of(seconds: int, least: timedelta, most: timedelta) -> tuple[timedelta, str]:

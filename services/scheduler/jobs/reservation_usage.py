@@ -52,7 +52,7 @@ def usage_of(jobs: Iterable[Job], begin: datetime, end: datetime, now: datetime)
             until = min(last, day + timedelta(days=1))
             gpu_type = job.machine_gpu_type or job.spec.gpu_type
             used = found[UsageKey(day, job.account_id, job.user_id, gpu_type)]
-            used.gpu_time += (until - first) * job.spec.resources.gpus
+            used.gpu_time += (until - first) * job.spec.gpus_in_all
             used.reservations += 1
             first = until
     return found
@@ -62,15 +62,15 @@ def above_limits(asked: Job, others: Iterable[Job], limits: UserLimits, now: dat
     """Why a user may not reserve this beside the others of the last week, with what is possible; else empty."""
     if asked.reservation is None:
         return ""
-    gpus, week, reserved = asked.spec.resources.gpus, _NOTHING, 0
+    gpus, week, reserved = asked.spec.gpus_in_all, _NOTHING, 0
     for job in others:
         if job.reservation is None:
             continue
         first, last = _interval(job, now)
-        week += max(_NOTHING, last - max(first, now - WEEK)) * job.spec.resources.gpus
+        week += max(_NOTHING, last - max(first, now - WEEK)) * job.spec.gpus_in_all
         if job.end_time is None:
-            reserved += job.spec.resources.gpus
-            week += (job.reservation.total - job.reservation.used(now)) * job.spec.resources.gpus
+            reserved += job.spec.gpus_in_all
+            week += (job.reservation.total - job.reservation.used(now)) * job.spec.gpus_in_all
     if limits.gpus and reserved + gpus > limits.gpus:
         left = max(0, limits.gpus - reserved)
         return f"you have {reserved} GPUs reserved, of {limits.gpus} that each user may have; {left} more are possible"

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import timedelta
-from typing import TYPE_CHECKING, NamedTuple
+from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from wavepool.submission.v1.submission_pb2 import Submission
 
@@ -12,9 +12,6 @@ from services.scheduler.jobs.resources import WHOLE_GPU, Resources, Reuse
 from submissions.checks import MOST_BYTES
 from vocabulary.limits import DEFAULT_QUEUE
 from vocabulary.slots import EIGHTHS_PER_GPU, Slot, size_of
-
-if TYPE_CHECKING:
-    from datetime import datetime
 
 
 class WorkKind(NamedTuple):
@@ -57,11 +54,18 @@ class JobSpec:
     reuse: Reuse = Reuse.REUSE_OR_CREATE
     idle_seconds: int | None = None
     """How long its machine is to be kept idle after it; None for the pool's setting."""
+    machines: int = 1
+    """It takes its resources of each of so many machines, of all or of none."""
 
     @property
     def gpu_types(self) -> tuple[str, ...]:
         """All allowed GPU types, the wanted one first."""
         return (self.gpu_type, *self.fallback_gpu_types)
+
+    @property
+    def gpus_in_all(self) -> int:
+        """The number of GPUs that it lies on, of all its machines."""
+        return self.resources.gpus * self.machines
 
     def longest_run(self, operators_limit: timedelta) -> timedelta:
         """The longest time of one attempt."""

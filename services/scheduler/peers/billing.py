@@ -128,7 +128,7 @@ class Billing:
             queue=job.spec.queue,
             problem=submission.problem,
             eighths=job.spec.resources.eighths_of_each,
-            gpu_count=job.spec.resources.gpus,
+            gpu_count=job.spec.gpus_in_all,
             idempotency_key=f"job:{job.job_id}",
             description=f"{_kind_of(job)} {job.job_id}: {what} on {_gpus_of(job)}",
         )
@@ -229,7 +229,8 @@ def _what_ran(job: Job, used: timedelta) -> str:
 
 def _gpus_of(job: Job) -> str:
     gpu_types, resources = " or ".join(job.spec.gpu_types), job.spec.resources
-    return gpu_types if resources == WHOLE_GPU else f"{gpu_types}, {resources}"
+    machines = f" of each of {job.spec.machines} machines" if job.spec.machines > 1 else ""
+    return gpu_types if resources == WHOLE_GPU else f"{gpu_types}, {resources}{machines}"
 
 
 def _why_free(job: Job) -> str:

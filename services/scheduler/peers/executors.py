@@ -104,9 +104,15 @@ class Executors:
             await stub.RenewRunLease(request, metadata=_authorization(lease), timeout=CALL_SECONDS)
 
     async def open_session(
-        self, job: Job, reservation: Reservation, lease: Lease, end_time: datetime, disk: LentDisk | None = None
+        self,
+        job: Job,
+        reservation: Reservation,
+        lease: Lease,
+        end_time: datetime,
+        disk: LentDisk | None = None,
+        rank: int = 0,
     ) -> AsyncIterator[session_pb2.SessionEvent]:
-        """Opens the reservation's session, or attaches to it after the last stored event.
+        """Opens the reservation's session on its machine of that rank, or attaches to it after the last stored event.
 
         Raises RunInterruptedError if the stream breaks, RunUnknownError if the session is lost, RunRefusedError if
         another try is pointless, and MachineUnfitError if the machine refuses everything.
@@ -119,7 +125,7 @@ class Executors:
             end_time=instant_to_proto(end_time),
             grace=duration_to_proto(GRACE),
             environment={"WAVEPOOL_RESERVATION": job.job_id},
-            after_seq=job.run_seq,
+            after_seq=reservation.nodes[rank - 1].seq if rank else job.run_seq,
             request_id=job.request_id,
             disk=_disk_to_proto(disk) if disk else None,
         )

@@ -88,11 +88,11 @@ class AvailabilityReader:
             total_gpus=sum(self._inventory.gpus(one.machine_id) for one in ready),
             free_gpus=sum(free),
             largest_free=max(free, default=0),
-            reserved_gpus=sum(len({slot.gpu for slot in job.lease.slots}) for job in reserved if job.lease),
+            reserved_gpus=sum(len({slot.gpu for slot in lease.slots}) for job in reserved for lease in job.leases),
             queue_length=sum(jobs for lane, jobs in self._waiting.lanes().items() if lane.gpu_types[0] == gpu_type),
             price_micros_per_hour=price_micros_per_hour,
             next_dated_time=next_start,
-            next_dated_gpus=sum(one.job.spec.resources.gpus for one in ahead if one.begin == next_start),
+            next_dated_gpus=sum(one.job.spec.gpus_in_all for one in ahead if one.begin == next_start),
             waits={gpus: self._wait(gpu_type, gpus) for gpus in LEGAL_GPUS if gpus <= max(1, largest)},
         )
 

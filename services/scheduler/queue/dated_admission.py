@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from services.scheduler.jobs.dated_limits import DatedLimits
     from services.scheduler.jobs.job import Job
-    from services.scheduler.peers.pool import Pool
+    from services.scheduler.peers.pool import Pool, PoolLimits
     from services.scheduler.queue.dated_book import DatedBook
 
 log = get_logger(__name__)
@@ -54,6 +54,11 @@ class DatedAdmission:
         longest = self._dated.longest_extension(job, more)
         if longest < more:
             raise CalendarConflictError("duration", extension_conflict_text(more, longest))
+
+    async def pool_limits(self) -> PoolLimits:
+        """What machines the pool may have, as far as it is known."""
+        await self._learn_limits()
+        return self._dated.limits
 
     async def _learn_limits(self) -> None:
         try:

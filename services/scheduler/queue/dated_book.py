@@ -24,7 +24,7 @@ from services.scheduler.queue.running import slots_by_machine
 from vocabulary.slots import EIGHTHS_PER_GPU, Slot
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Generator, Iterable
+    from collections.abc import Collection, Generator, Iterable, Sequence
     from datetime import datetime
 
     from servicekit.clock import Clock
@@ -59,7 +59,7 @@ class DatedBook:
         self._longest_run = longest_run
         self._share = share
         self._pending: dict[str, Job] = {}
-        self._starting: dict[str, tuple[Job, Placement]] = {}
+        self._starting: dict[str, tuple[Job, Sequence[Placement]]] = {}
         self._prolonged: dict[str, datetime] = {}
         self._machines: dict[str, str] = {}
         self._last: dict[str, tuple[Calendar, list[Seat]]] = {}
@@ -89,16 +89,20 @@ class DatedBook:
         return [*self._pending.values(), *self._waiting.dated.values()]
 
     @contextmanager
-    def starting(self, job: Job, placement: Placement | None) -> Generator[None]:
+    def starting(self, job: Job, placements: Sequence[Placement]) -> Generator[None]:
         """Counts these slots as the job's, while the pool is asked for them."""
-        if placement is None:
+        if not placements:
             yield
             return
-        self._starting[job.job_id] = (job, placement)
+        self._starting[job.job_id] = (job, placements)
         try:
             yield
         finally:
             del self._starting[job.job_id]
+
+    def being_started(self) -> list[Placement]:
+        """The slots that the pool is being asked for."""
+        return [there for _, placements in self._starting.values() for there in placements]
 
     @contextmanager
     def prolonging(self, job_id: str, more: timedelta) -> Generator[None]:
@@ -169,7 +173,7 @@ class DatedBook:
         seats = self.seats(gpu_type)
         own = next((seat for seat in seats if seat.booking_id == job.job_id), None)
         held = slots_by_machine(self._running.jobs())
-        for _, there in self._starting.values():
+        for there in self.being_started():
             held[there.machine_id] += there.slots
         offers = [one for one in self._inventory.offers() if one.gpu_type == gpu_type]
         for offer in sorted(offers, key=lambda offer: own is None or offer.machine_id != own.machine_id):
@@ -255,8 +259,8 @@ class DatedBook:
 
     def _calendar_machines(self, gpu_type: str) -> list[CalendarMachine]:
         """Those that are there, the oldest first, and those that the pool could start beside them."""
-        users = [(job, job.machine_id, job.lease.slots) for job in self._running.jobs() if job.lease]
-        users += [(job, there.machine_id, there.slots) for job, there in self._starting.values()]
+        users = [(job, lease.machine_id, lease.slots) for job in self._running.jobs() for lease in job.leases]
+        users += [(job, one.machine_id, one.slots) for job, those in self._starting.values() for one in those]
         offers = sorted(self._inventory.offers(), key=lambda offer: (offer.create_time, offer.machine_id))
         found = [
             CalendarMachine(

@@ -67,7 +67,7 @@ class DemandReporter:
         numbers: Counter[WorkKind] = Counter()
         for lane, jobs in self._waiting.lanes().items():
             if lane.reuse is not Reuse.REUSE and self._inventory.can_have(lane.resources, lane.gpu_types):
-                numbers[lane.kind] += jobs
+                numbers[lane.kind] += jobs * lane.machines
         # Ids sort by time.
         beyond = sorted((kind for kind in numbers if kind.own_job_id), key=lambda kind: kind.own_job_id)
         for kind in beyond[MOST_OWN_MACHINES:]:

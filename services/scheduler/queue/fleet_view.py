@@ -141,8 +141,8 @@ class FleetView:
             if job.machine_gpu_type not in gpu_types:
                 continue
             slots: list[Slot] = []
-            for slot in job.lease.slots if job.lease else ():
-                offer, number = offers.get(job.machine_id), self._numbers.get((job.machine_id, slot.gpu))
+            for machine_id, slot in ((lease.machine_id, slot) for lease in job.leases for slot in lease.slots):
+                offer, number = offers.get(machine_id), self._numbers.get((machine_id, slot.gpu))
                 if offer is not None and number is not None:
                     played = _played(job.spec.resources, offer, slot, sharing)
                     slots.append(Slot(number, played.first, played.eighths))

@@ -77,10 +77,10 @@ class Forecast:
     def standing(self, job: Job, *, is_promise: bool = True) -> Standing:
         """Position and wait of a job that waits, or is about to; not `is_promise` if it may never wait.
 
-        There is no estimate of what no machine can give, and for new machines.
+        There is no estimate of what no machine can give, for new machines, and for several machines at once.
         """
         place = self._waiting.ahead(job)
-        if job.own_job_id:
+        if job.own_job_id or job.spec.machines > 1:
             return Standing(place.position, None)
         queues = self._book.queues if self._book else None
         view = FleetView(
@@ -93,7 +93,7 @@ class Forecast:
             self._waiting,
         )
         ahead = self._waiting.jobs_ahead(job, PLAYED_AHEAD)
-        needs = [view.need(other) for other in ahead]
+        needs = [view.need(other) for other in ahead for _ in range(other.spec.machines)]
         need, fleet = view.need(job), view.fleet()
         beyond = self._beyond_seconds(job, place, ahead, view)
         wait = self._after_dated(job, wait_estimate(need, needs, fleet, job.job_id, beyond))

@@ -43,6 +43,10 @@ class MachineOffer:
     """Of each GPU."""
     own_job_id: str = ""
     """The job that it was started for and that has yet to use it; empty if it is for any."""
+    site: tuple[str, ...] = ()
+    """Its provider, and its place there in the provider's words."""
+    life_end: datetime | None = None
+    """It lasts until then at the most; None for no limit."""
 
     @property
     def taken(self) -> tuple[int, ...]:

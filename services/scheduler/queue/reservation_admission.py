@@ -11,13 +11,14 @@ from servicekit.clock import new_id
 from servicekit.request_id import current_request_id
 from services.scheduler.jobs.dated_limits import latest_start, start_of, wrong_start
 from services.scheduler.jobs.disk import NO_DISK
-from services.scheduler.jobs.errors import TooMuchReservedError
+from services.scheduler.jobs.errors import InvalidRequestError, TooMuchReservedError
 from services.scheduler.jobs.job import Job
 from services.scheduler.jobs.reservation import ReservedDisk
 from services.scheduler.jobs.reservation_checks import (
     admit_reservation,
     free_name,
     reservation_fingerprint,
+    wrong_machines,
     wrong_reserver,
 )
 from services.scheduler.jobs.reservation_usage import WEEK, UserLimits, above_limits
@@ -94,7 +95,12 @@ class ReservationAdmission:
             named = job.changed(reservation=replace(reservation, name=free_name(reservation.name, taken)))
             if disk := named.reserved.disk:
                 await self._disks.take(disk.disk_id, named, job.create_time)
-            if job.is_dated and not await self._admission.is_repeated(job.account_id, request.idempotency_key):
+            is_repeated = (job.is_dated or job.spec.machines > 1) and await self._admission.is_repeated(
+                job.account_id, request.idempotency_key
+            )
+            if job.spec.machines > 1 and not is_repeated:
+                await self._check_machines(job)
+            if job.is_dated and not is_repeated:
                 await self._dated.admit(named)
             stored, _ = await self._admission.enter(named)
         return stored
@@ -111,6 +117,12 @@ class ReservationAdmission:
         limits = UserLimits(0, self._user_limits.gpu_time_per_week)
         await self._check_limits(job.changed(reservation=more), limits, self._clock.now())
 
+    async def _check_machines(self, job: Job) -> None:
+        """Raises InvalidRequestError if the pool never has so many machines."""
+        limits = await self._dated.pool_limits()
+        if wrong := wrong_machines(job.spec.machines, limits.machines):
+            raise InvalidRequestError(wrong)
+
     async def _check_limits(self, job: Job, limits: UserLimits, now: datetime, repeated_key: str | None = None) -> None:
         if not job.user_id or not (limits.gpus or limits.gpu_time_per_week):
             return
@@ -126,6 +138,7 @@ class ReservationAdmission:
     async def quote(self, request: reservations_pb2.QuoteReservationRequest) -> Quote:
         """Checks and prices a reservation; raises as `create`, but for keys and limits of numbers."""
         job, reservation = await self._draft(request, [], needs_keys=False)
+        await self._check_machines(job)
         if job.is_dated:
             await self._dated.check(job)
         held = await self._billing.quote(job)

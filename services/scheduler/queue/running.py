@@ -52,6 +52,6 @@ def slots_by_machine(jobs: Iterable[Job]) -> defaultdict[str, list[Slot]]:
     """The slots that jobs have, by machine."""
     held: defaultdict[str, list[Slot]] = defaultdict(list)
     for job in jobs:
-        if job.lease:
-            held[job.machine_id] += job.lease.slots
+        for lease in job.leases:
+            held[lease.machine_id] += lease.slots
     return held

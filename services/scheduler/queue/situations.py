@@ -7,13 +7,14 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
-from services.scheduler.fairness.backfill import first_room
+from services.scheduler.fairness.backfill import first_room, may_have
 from services.scheduler.fairness.plan import plan
 from services.scheduler.fairness.settings import FairnessPolicy
 from services.scheduler.fairness.situation import Candidate, Machine, Running, Situation
 from services.scheduler.jobs.resources import Reuse
 from services.scheduler.jobs.spec import Placement
 from services.scheduler.queue.dated_book import DatedBook
+from services.scheduler.queue.gang_book import GangBook
 from services.scheduler.queue.placement import MachineStage, machine_with_torch
 from services.scheduler.queue.running import slots_by_machine
 from services.scheduler.queue.waiting import lane_of
@@ -24,7 +25,8 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from servicekit.clock import Clock
-    from services.scheduler.fairness.situation import Dated, Hold, Plan, Stop
+    from services.scheduler.fairness.situation import Dated, Hold, Plan, QueueState, Stop
+    from services.scheduler.jobs.gang_seats import GangSeat
     from services.scheduler.jobs.job import Job
     from services.scheduler.jobs.resources import Resources
     from services.scheduler.queue.inventory import Inventory
@@ -88,6 +90,9 @@ class Situations:
         self.holds: Mapping[str, Hold] = {}
         """What the last pass kept of machines, by the job that it is for."""
         self._returns: dict[str, _Return] = {}
+        self._gangs = GangBook(waiting, running, inventory, self.dated, clock)
+        self._states: dict[str, Mapping[str, QueueState]] = {}
+        """What each queue may have and has, by GPU type, as the last pass found."""
 
     def wanted_types(self) -> list[str]:
         """The GPU types that some waiting job would rather have than any other."""
@@ -116,6 +121,7 @@ class Situations:
             if most >= enough or not (decided.holds or self._starts_all_of_a_lane(situation, decided)):
                 if not fallback:
                     self._usage.note(situation)
+                    self._states[gpu_type] = decided.queues
                 return decided
             most = enough if decided.holds else most * LISTED_AGAIN
 
@@ -143,18 +149,23 @@ class Situations:
         held = self.held()
         machines = [self.machine(offer, held.get(offer.machine_id, ())) for offer in _preferred_first(offers)]
         free = sum(one.own_gpus for one in machines) * EIGHTHS_PER_GPU
-        free = max(0, free - sum(job.lease.eighths for job in running if job.lease))
+        free = max(0, free - sum(lease.eighths for job in running for lease in job.leases))
         # Whoever waits for a machine of its own takes no part before that is there: nothing of the others is for it.
         own = {"", *(offer.own_job_id for offer in offers)}
         lanes = {
             lane: (waiting, min(free // lane.resources.least.eighths + MOST_STOPS, most or waiting))
             for lane, waiting in self._waiting.lanes().items()
             if lane.own_job_id in own
+            and lane.machines == 1
             and (gpu_type in lane.gpu_types[1:] if fallback else lane.gpu_types[0] == gpu_type)
         }
         further: Counter[str] = Counter()
         for lane, (waiting, listed) in lanes.items():
             further[self._book.queues.known(lane.queue)] += max(0, waiting - listed) * lane.resources.eighths
+        for lane, waiting in self._waiting.lanes().items():
+            # Those of several machines start beside the policies, which know machines one by one.
+            if lane.machines > 1 and lane.gpu_types[0] == gpu_type and not fallback:
+                further[self._book.queues.known(lane.queue)] += waiting * lane.machines * lane.resources.eighths
         first = (job for lane, (_, listed) in lanes.items() for job in self._waiting.first(lane, listed))
         # Those whose start has come get the GPUs that are kept for them, whatever the policy says.
         jobs = sorted((job for job in first if not job.is_dated), key=self._waiting.rank)
@@ -169,7 +180,7 @@ class Situations:
             self._book.queues,
             self._clock.now(),
             machines,
-            [*(self._holder(job, offers) for job in running), *self._places_kept(gpu_type)],
+            [*(one for job in running for one in self._holders(job, offers)), *self._places_kept(gpu_type)],
             [self._candidate(job, gpu_type, suitable[lane_of(job)]) for job in jobs],
             further_eighths=further,
             may_stop=not fallback,
@@ -178,8 +189,27 @@ class Situations:
         return situation if fallback else replace(situation, usage_ppm=self._usage.used_ppm(situation))
 
     def kept(self, gpu_type: str) -> Sequence[Dated]:
-        """What is kept of a GPU type for reservations that start later."""
-        return self.dated.kept(gpu_type)
+        """What is kept of a GPU type for reservations that start later, and for those of several machines."""
+        return self._gangs.kept(self.gang_seats(gpu_type), self.dated.kept(gpu_type))
+
+    def gang_seats(self, gpu_type: str) -> list[GangSeat]:
+        """The machines for jobs of several whose turn has come: the first of its queue, if that may have so much."""
+        jobs = [job for job in self._waiting.first_gangs(gpu_type) if not self.full_queue(job) and self._is_owed(job)]
+        return self._gangs.seats(gpu_type, jobs) if jobs else []
+
+    def gang_placements(self, seat: GangSeat) -> Sequence[Placement]:
+        """Where a job of several machines starts now; empty if not all of them are free."""
+        return self._gangs.placements(seat)
+
+    def _is_owed(self, job: Job) -> bool:
+        """True if the job's queue may have all that it takes, beside what the other queues want."""
+        gpu_type, queues = job.spec.gpu_type, self._book.queues
+        states, leaf = self._states.get(gpu_type), queues.known(job.spec.queue)
+        if states is None or leaf not in states:
+            return True
+        others = {queues.known(lane.queue) for lane in self._waiting.lanes() if gpu_type in lane.gpu_types} - {leaf}
+        bare = Situation(gpu_type, queues, self._clock.now(), (), (), ())
+        return may_have(bare, states, leaf, job.eighths, is_alone=not others)
 
     def keep_promises(self, promises: Mapping[str, str]) -> None:
         """Keeps those of a plan for which others give way, until their jobs start; forgets who did not come back."""
@@ -230,6 +260,7 @@ class Situations:
             job
             for job in jobs
             if job.spec.resources.is_plain
+            and job.spec.machines == 1
             and not job.spec.resources.is_range
             and job.spec.reuse is Reuse.REUSE_OR_CREATE
             and (job.spec.resources.gpus > 1 or large.isdisjoint(job.spec.gpu_types))
@@ -331,7 +362,8 @@ class Situations:
         queues = self._book.queues
         for queue in queues.upwards(queues.known(job.spec.queue)):
             limit = queues.share(queue.name, job.spec.gpu_type).limit
-            if limit is not None and used.get(queue.name, 0) + job.spec.resources.least.milli > limit:
+            wants = job.spec.resources.least.milli * job.spec.machines
+            if limit is not None and used.get(queue.name, 0) + wants > limit:
                 return queue.name, limit
         return None
 
@@ -347,6 +379,15 @@ class Situations:
         return Machine(
             offer.machine_id, gpus, tuple(0 if mine else mask for mask, mine in zip(taken, own, strict=True))
         )
+
+    def _holders(self, job: Job, offers: Sequence[MachineOffer]) -> Iterator[Running]:
+        """The job on its machine, and stand-ins for it on the others that it has."""
+        first = self._holder(job, offers)
+        yield first
+        for rank, lease in enumerate(job.more_leases, 1):
+            eighths, slots = lease.eighths, lease.slots
+            name = f"machine {rank} of {job.job_id}"
+            yield replace(first, job_id=name, machine_id=lease.machine_id, eighths=eighths, slots=slots)
 
     def _holder(self, job: Job, offers: Sequence[MachineOffer]) -> Running:
         winner = self._running.winner(job.job_id)

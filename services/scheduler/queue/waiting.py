@@ -42,6 +42,8 @@ class Lane(NamedTuple):
     """Its only job, if that wants a machine that is started for it; else empty."""
     longest_seconds: int = 0
     """For how long its reservations have their machines; 0 for jobs, which are short."""
+    machines: int = 1
+    """How many machines each of its jobs takes."""
 
     @property
     def place(self) -> Place:
@@ -173,6 +175,21 @@ class WaitingJobs:
         ]
         return [self._jobs[rank.job_id] for _, rank in islice(merge(*turns), most)]
 
+    def first_gangs(self, gpu_type: str) -> list[Job]:
+        """The jobs of several machines of a type that are the first of their queues, the longest wait first.
+
+        Those that have a start of their own do not count: they are in nobody's way for long.
+        """
+        first: dict[str, Job] = {}
+        for lane, ranks in self._lanes.items():
+            rank = next((rank for rank in ranks if rank.job_id not in self.dated), None)
+            if rank is None or gpu_type not in lane.gpu_types:
+                continue
+            known = first.get(lane.queue)
+            if known is None or rank < self._ranks[known.job_id]:
+                first[lane.queue] = self._jobs[rank.job_id]
+        return sorted((job for job in first.values() if job.spec.machines > 1), key=self.rank)
+
     def jobs(self) -> Collection[Job]:
         """All of them, in no order."""
         return self._jobs.values()
@@ -229,4 +246,13 @@ def lane_of(job: Job) -> Lane:
     """The lane that the job is in."""
     spec = job.spec
     longest = int(job.reservation.longest_lease.total_seconds()) if job.reservation else 0
-    return Lane(spec.queue, spec.gpu_types, job.has_definition, spec.resources, spec.reuse, job.own_job_id, longest)
+    return Lane(
+        spec.queue,
+        spec.gpu_types,
+        job.has_definition,
+        spec.resources,
+        spec.reuse,
+        job.own_job_id,
+        longest,
+        spec.machines,
+    )

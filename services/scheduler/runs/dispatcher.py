@@ -24,11 +24,12 @@ from services.scheduler.wire import payloads
 from vocabulary.verdicts import INFRA_ERROR
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Mapping, Sequence
 
     from servicekit.clock import Clock
     from services.scheduler.config import SchedulerSettings
     from services.scheduler.fairness.situation import Hold, Plan, QueueState
+    from services.scheduler.jobs.gang_seats import GangSeat
     from services.scheduler.jobs.job import Job
     from services.scheduler.jobs.spec import Placement
     from services.scheduler.peers.pool import Placed, Pool
@@ -91,7 +92,8 @@ class Dispatcher:
             return
         try:
             await self._place_dated()
-            await self._place_all()
+            gangs = await self._place_gangs()
+            await self._place_all(gangs)
             await self._demand.report()
         except PoolError as error:
             log.warning("vmpool does not answer as it should", extra={"reason": str(error)})
@@ -102,10 +104,20 @@ class Dispatcher:
         for job in sorted(self._waiting.dated.values(), key=lambda job: (job.reserved.start_time, job.job_id)):
             placement = self._dated.placement(job)
             if placement:
-                await self._place(job, placement)
+                await self._place(job, [placement])
 
-    async def _place_all(self) -> None:
+    async def _place_gangs(self) -> dict[str, str]:
+        """Starts jobs of several machines, each on all of them or not at all; gives why each other one waits."""
         reasons: dict[str, str] = {}
+        for gpu_type in self._situations.wanted_types():
+            for seat in self._situations.gang_seats(gpu_type):
+                job, placements = self._waiting.get(seat.job_id), self._situations.gang_placements(seat)
+                if job and not (placements and await self._place(job, placements)):
+                    reasons[job.job_id] = _why_gang_waits(seat, job.spec.machines)
+        return reasons
+
+    async def _place_all(self, gangs: Mapping[str, str]) -> None:
+        reasons: dict[str, str] = dict(gangs)
         states: dict[str, Mapping[str, QueueState]] = dict(self.queue_states)
         promises: dict[str, str] = {}
         holds: dict[str, Mapping[str, Hold]] = {}
@@ -126,6 +138,8 @@ class Dispatcher:
             for gpu_type, queues in states.items()
         }
         kept_types = {gpu_type for gpu_type, kept in holds.items() if kept}
+        waiting_gangs = (job for job_id in gangs if (job := self._waiting.get(job_id)))
+        kept_types |= {job.spec.gpu_type for job in waiting_gangs}
         await self._ask_for_more(kept_types | self._situations.returning_types())
 
     async def _carry_out(self, decided: Plan, holds: Collection[Hold] = ()) -> Plan:
@@ -139,7 +153,7 @@ class Dispatcher:
             self._waiting.changed.set()
         placements = self._situations.placements(decided, holds)
         jobs = [(self._waiting.get(job_id), placement) for job_id, placement in placements.items()]
-        placing = (self._place(job, placement) for job, placement in jobs if job)
+        placing = (self._place(job, [placement]) for job, placement in jobs if job)
         for failure in await asyncio.gather(*placing, return_exceptions=True):
             if isinstance(failure, BaseException):
                 raise failure
@@ -158,7 +172,7 @@ class Dispatcher:
             # A job that finds no machine holds up the jobs behind it that can take no other GPU type.
             if full.issuperset(job.spec.gpu_types):
                 continue
-            if not await self._place(job, None):
+            if not await self._place(job, []):
                 full.update(job.spec.gpu_types)
             elif self._waiting.changed.is_set():
                 # The next pass knows more, and asks for all it can have at once.
@@ -170,43 +184,45 @@ class Dispatcher:
         promised = [job for job_id in self._situations.promises if (job := self._waiting.get(job_id))]
         return self._situations.askable(list({job.job_id: job for job in [*promised, *jobs]}.values()))
 
-    async def _place(self, job: Job, placement: Placement | None) -> bool:
-        """Starts the job if it gets these slots, or any; False if it does not."""
+    async def _place(self, job: Job, placements: Sequence[Placement]) -> bool:
+        """Starts the job if it gets these slots, or any if there are none; False if it does not."""
         if self._situations.is_too_late(job):
             # It is about to be cancelled, and those behind it need not wait for that.
             return True
         set_request_id(job.request_id)
         try:
-            with self._dated.starting(job, placement):
-                placed = await self._lease(job, placement)
+            with self._dated.starting(job, placements):
+                placed = await self._lease(job, placements)
                 return await self._started(job, placed)
         except PoolBusyError:
             return False
         except JobHasLeaseError:
             # A lease from before a restart, perhaps of another machine; or it has expired, and its run may still be
             # ending: the pool reports when it is over.
-            return placement is None or await self._place(job, None)
+            # Those of several machines expire soon, as nobody renews them.
+            return not placements or (job.spec.machines == 1 and await self._place(job, []))
         except PoolRefusalError as error:
             await self._refuse(job, str(error))
             return True
 
-    async def _started(self, job: Job, placed: Placed) -> bool:
+    async def _started(self, job: Job, placed: Sequence[Placed]) -> bool:
         await self._start(job, placed)
         return True
 
-    async def _lease(self, job: Job, placement: Placement | None) -> Placed:
+    async def _lease(self, job: Job, placements: Sequence[Placement]) -> Sequence[Placed]:
         # A reservation's too: it makes its lease longer once its row has it. One that no row has, nobody gives back.
         term = self._settings.lease_duration
-        if placement is None:
-            return await self._pool.acquire(job, term)
-        (placed,) = await self._pool.place(job, [placement], term)
-        return placed
+        if not placements:
+            return [await self._pool.acquire(job, term)]
+        return await self._pool.place(job, placements, term)
 
-    async def _start(self, job: Job, placed: Placed) -> None:
+    async def _start(self, job: Job, placed: Sequence[Placed]) -> None:
         now = self._clock.now()
-        started = job.start(placed.lease, now, placed.machine.gpu_type)
+        first, *more = placed
+        started = job.start(first.lease, now, first.machine.gpu_type, [one.lease for one in more])
+        events = [placed_payload(one, job.spec.gpu_type) for one in placed]
         try:
-            started = await self._store.move(job, started, [placed_payload(placed, job.spec.gpu_type)], now)
+            started = await self._store.move(job, started, events, now)
         except StaleJobError:
             await self._give_back(job, placed)
             return
@@ -214,7 +230,7 @@ class Dispatcher:
         self._situations.is_back(job.job_id)
         self._runner.run(started)
         if job.attempt == 1 and not job.is_dated:
-            start = start_kind_name(placed.start_kind)
+            start = start_kind_name(first.start_kind)
             metrics.queue_seconds.labels(start).observe((now - job.create_time).total_seconds())
 
     async def _refuse(self, job: Job, reason: str) -> None:
@@ -228,11 +244,13 @@ class Dispatcher:
         self._waiting.remove(job.job_id)
         self._runner.run(settling)
 
-    async def _give_back(self, job: Job, placed: Placed) -> None:
+    async def _give_back(self, job: Job, placed: Sequence[Placed]) -> None:
         row = await self._look_again(job)
-        # The pool gives one lease to one attempt: if the row has it already, it is in use.
-        if row is None or row.lease is None or row.lease.lease_id != placed.lease.lease_id:
-            await self._runner.give_back(placed.lease, "the job did not wait for it")
+        # The pool gives the same leases to one attempt: if the row has them already, they are in use.
+        in_use = {lease.lease_id for lease in row.leases} if row else set[str]()
+        for one in placed:
+            if one.lease.lease_id not in in_use:
+                await self._runner.give_back(one.lease, "the job did not wait for it")
 
     async def _look_again(self, job: Job) -> Job | None:
         row = await self._store.get(job.job_id)
@@ -241,3 +259,12 @@ class Dispatcher:
         else:
             self._waiting.remove(job.job_id)
         return row
+
+
+def _why_gang_waits(seat: GangSeat, machines: int) -> str:
+    there = len(seat.machine_ids)
+    kept = f"{there} of {machines} machines" if there < machines else f"{machines} whole machines"
+    if not there:
+        return f"there is no whole machine for it yet, and it takes {machines}"
+    rest = "" if seat.is_whole else "; the others are not there yet"
+    return f"{kept} are kept for it, from {seat.begin:%H:%M:%S} UTC on at the latest{rest}"

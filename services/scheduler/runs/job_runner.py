@@ -113,8 +113,8 @@ class JobRunner:
     def machine_gone(self, machine_id: str, reason: str, *, stopped: bool) -> None:
         """Ends every run on a machine that vmpool has given up or `stopped`."""
         for attempt in self._attempts.values():
-            if attempt.lease.machine_id == machine_id:
-                attempt.machine_gone(reason, stopped=stopped)
+            if any(lease.machine_id == machine_id for lease in attempt.leases):
+                attempt.machine_gone(machine_id, reason, stopped=stopped)
 
     def give_way(self, stop: Stop, queue: str) -> bool:
         """Ends the run of a job whose GPUs one of that queue gets; the job waits again, at its old place in its own.
@@ -203,13 +203,16 @@ class JobRunner:
         with suppress(ExecutorError, TimeoutError):
             async with asyncio.timeout(FAREWELL_SECONDS):
                 await attempt.end_run()
-        await self._settler.release(
-            attempt.lease,
-            machine_suspect=lost.machine_suspect,
-            reason=str(lost),
-            unfit_reason=lost.unfit_reason,
-            until_free=attempt.job.reservation is not None,
-        )
+        at_fault = lost.lease or attempt.lease
+        # The first one last: with it, the job is forgotten.
+        for lease in reversed(attempt.leases):
+            await self._settler.release(
+                lease,
+                machine_suspect=lost.machine_suspect and lease == at_fault,
+                reason=str(lost),
+                unfit_reason=lost.unfit_reason if lease == at_fault else "",
+                until_free=attempt.job.reservation is not None,
+            )
         job = await self._store.get(attempt.job.job_id) or attempt.job
         if job.state is not JobState.RUNNING or job.attempt != attempt.job.attempt:
             return job

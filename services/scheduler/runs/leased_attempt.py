@@ -34,8 +34,11 @@ class AttemptLostError(Exception):
         excused: bool = False,
         lacks_torch: bool = False,
         unfit_reason: str = "",
+        lease: Lease | None = None,
     ) -> None:
         super().__init__(reason)
+        self.lease = lease
+        """That of the machine which it is about; None for the attempt's first one."""
         self.machine_suspect = machine_suspect
         self.excused = excused
         self.lacks_torch = lacks_torch
@@ -63,9 +66,15 @@ class LeasedAttempt(ABC):
             self._begin(self._pass_cancellation_on)
         self._is_cancelled = True
 
-    def machine_gone(self, reason: str, *, stopped: bool) -> None:
-        """Notes that vmpool has given the machine up, or, if `stopped`, ends it at once by request."""
-        text = f"its machine is gone ({reason})" if reason else "its machine is gone"
+    @property
+    def leases(self) -> tuple[Lease, ...]:
+        """All leases of the attempt, the first one first."""
+        return (self.lease, *self.job.more_leases)
+
+    def machine_gone(self, machine_id: str, reason: str, *, stopped: bool) -> None:
+        """Notes that vmpool has given one of its machines up, or, if `stopped`, ends it at once by request."""
+        name = f"its machine {machine_id}" if self.job.more_leases else "its machine"
+        text = f"{name} is gone ({reason})" if reason else f"{name} is gone"
         self._stop(AttemptLostError(text, excused=stopped))
 
     def give_way(self, reason: str) -> None:

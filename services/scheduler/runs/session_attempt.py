@@ -74,6 +74,8 @@ NO_SHOW_WARNING = timedelta(minutes=10)
 """A reservation that nobody has logged in to is warned so long before it is ended."""
 LAST_SNAPSHOT = timedelta(seconds=15)
 """Time for a machine that is stopped by request to tell the last snapshot of a disk: more than it has to end."""
+OTHERS_END = timedelta(seconds=30)
+"""Time for the other sessions of a reservation to end after its first machine's did; later they end by themselves."""
 RETRY_BACKOFF = Backoff(first=timedelta(seconds=0.1), longest=timedelta(seconds=5))
 _SILENT = "The machine of the reservation does not answer. Try again."
 MOST_DETAILS = 500
@@ -112,7 +114,12 @@ class SessionAttempt(LeasedAttempt):
         self._settings = settings
         self._turn = asyncio.Lock()
         self._untold = asyncio.Event()
-        """Set while the machine may have something else than is stored, because it did not answer a change."""
+        """Set while a machine may have something else than is stored, because it did not answer a change."""
+        self._first_end: tuple[SessionEnded, datetime] | None = None
+        """The end of that of its sessions which ended first."""
+        self._over: set[int] = set()
+        """The ranks of the machines whose sessions are over."""
+        self._all_over = asyncio.Event()
 
     @property
     def _reservation(self) -> Reservation:
@@ -125,18 +132,26 @@ class SessionAttempt(LeasedAttempt):
                 await self._renew()
             return await super().run(resumed=resumed)
 
-    def machine_gone(self, reason: str, *, stopped: bool) -> None:
-        """Notes that vmpool has given the machine up; one that is `stopped` may still tell a disk's last snapshot."""
-        is_followed = self._end is not None and not self._end.done()
+    def machine_gone(self, machine_id: str, reason: str, *, stopped: bool) -> None:
+        """Notes that vmpool has given a machine up; one that is `stopped` may still tell a disk's last snapshot."""
+        is_followed = self._end is not None and not self._end.done() and machine_id == self.lease.machine_id
         if stopped and is_followed and self._reservation.disk and self._reservation.active_time:
-            give_up = partial(super().machine_gone, reason, stopped=stopped)
+            give_up = partial(super().machine_gone, machine_id, reason, stopped=stopped)
             self._timers.append(asyncio.get_running_loop().call_later(LAST_SNAPSHOT.total_seconds(), give_up))
             return
-        super().machine_gone(reason, stopped=stopped)
+        super().machine_gone(machine_id, reason, stopped=stopped)
 
     async def end_run(self) -> None:
-        """Ends the session at once; raises ExecutorError."""
-        await self._executors.close_session(self.job, self.lease, timedelta(0))
+        """Ends the sessions at once; raises ExecutorError."""
+        await self._close_all(timedelta(0))
+
+    async def _close_all(self, grace: timedelta) -> None:
+        """Ends the sessions that are not over; raises ExecutorError if one of the machines does not do it."""
+        left = [lease for rank, lease in enumerate(self.leases) if rank not in self._over]
+        closing = (self._executors.close_session(self.job, lease, grace) for lease in left)
+        faults = [one for one in await asyncio.gather(*closing, return_exceptions=True) if one]
+        if faults:
+            raise faults[0]
 
     async def extend(self, key: str, extension_of: Callable[[Reservation], Extension]) -> Job:
         """Adds time: first to the lease, then to the hold, then to the session. A repeated key changes nothing.
@@ -155,7 +170,7 @@ class SessionAttempt(LeasedAttempt):
             if self.job.hold_id:
                 hold_micros = await self._billing.extend(self.job, self.job.hold_id, after.total, key)
             if after.active_time:
-                await self._tell_machine(after)
+                await self._tell_machines(after)
             event = payloads.extended(after, extension)
             job = self.job.changed(reservation=after, hold_micros=hold_micros)
             return await self._write(job, [event])
@@ -179,8 +194,8 @@ class SessionAttempt(LeasedAttempt):
             self._check_open()
             before = self._reservation
             after = change(before)
-            if after.keys != before.keys and self.job.run_seq:
-                await self._tell_machine(after)
+            if after.keys != before.keys:
+                await self._tell_machines(after)
             events = [payloads.users_changed(after)] if after.keys != before.keys else []
             return await self._write(self.job.changed(reservation=after), events)
 
@@ -209,7 +224,7 @@ class SessionAttempt(LeasedAttempt):
         Raises WrongReservationStateError, MachineUnreachableError.
         """
         try:
-            return await self._executors.notify(self.job, self.lease, text)
+            return sum([await self._executors.notify(self.job, lease, text) for lease in self.leases])
         except RunInterruptedError as error:
             raise MachineUnreachableError(_SILENT) from error
         except ExecutorError as error:
@@ -223,9 +238,12 @@ class SessionAttempt(LeasedAttempt):
         except PoolError as error:
             raise WrongReservationStateError(f"Its machine cannot be had for so long: {error}") from error
 
-    async def _tell_machine(self, reservation: Reservation) -> None:
+    async def _tell_machines(self, reservation: Reservation) -> None:
+        """Gives the sessions that there are their users and their end."""
         try:
-            await self._executors.update_session(self.job, reservation, self.lease)
+            for rank, lease in enumerate(self.leases):
+                if self._seq(rank):
+                    await self._executors.update_session(self.job, reservation, lease)
         except RunInterruptedError as error:
             self._untold.set()
             raise MachineUnreachableError(_SILENT) from error
@@ -233,9 +251,10 @@ class SessionAttempt(LeasedAttempt):
             raise WrongReservationStateError(f"The session cannot be changed any more: {error}") from error
 
     def _later_duties(self) -> Iterable[tuple[float, Duty]]:
+        others = [(0.0, partial(self._follow_on, rank)) for rank in range(1, len(self.leases))]
         if self._reservation.active_time is None:
-            return [(self._seconds_until(self._started + LONGEST_PREPARING), self._exceed_preparing)]
-        return self._active_duties()
+            return [*others, (self._seconds_until(self._started + LONGEST_PREPARING), self._exceed_preparing)]
+        return [*others, *self._active_duties()]
 
     def _active_duties(self) -> list[tuple[float, Duty]]:
         """What is done while people can log in."""
@@ -251,40 +270,54 @@ class SessionAttempt(LeasedAttempt):
             duties.append((self._seconds_until(end), self._end_no_show))
         return duties
 
+    def _seq(self, rank: int) -> int:
+        """The last event of the session on a machine that is in the log; 0 before there is a session."""
+        return self._reservation.nodes[rank - 1].seq if rank else self.job.run_seq
+
+    def _machine(self, rank: int) -> str:
+        """A machine in what people read: if there are several, they are told which."""
+        return f"the machine {self.leases[rank].machine_id} (node {rank})" if self.job.more_leases else "the machine"
+
     async def _follow(self) -> Job:
-        failures = 0
+        return await self._follow_on(0)
+
+    async def _follow_on(self, rank: int) -> Job:
+        """Follows the session on one of the machines. That of rank 0 says how all end."""
+        failures, machine, lease = 0, self._machine(rank), self.leases[rank]
         while True:
-            seen = self.job.run_seq
+            seen = self._seq(rank)
             try:
-                return await self._stream()
+                return await self._stream(rank)
             except RunInterruptedError as error:
-                failures = 1 if self.job.run_seq > seen else failures + 1
+                failures = 1 if self._seq(rank) > seen else failures + 1
                 log.info("a session cannot be followed", extra={"job_id": self.job.job_id, "reason": str(error)})
             except MachineUnfitError as error:
-                raise AttemptLostError(f"the machine took no session: {error}", unfit_reason=str(error)) from error
+                reason = f"{machine} took no session: {error}"
+                raise AttemptLostError(reason, unfit_reason=str(error), lease=lease) from error
             except RunUnknownError as error:
-                raise AttemptLostError("its session is gone from the machine") from error
+                raise AttemptLostError(f"its session is gone from {machine}") from error
             except RunRefusedError as error:
-                raise AttemptLostError(f"the machine refused the session ({error})") from error
+                raise AttemptLostError(f"{machine} refused the session ({error})") from error
             await asyncio.sleep(RETRY_BACKOFF.pause(failures).total_seconds())
 
-    async def _stream(self) -> Job:
+    async def _stream(self, rank: int) -> Job:
+        lease = self.leases[rank]
         end_time = self._reservation.end_if_opened(self._clock.now())
-        if self.job.run_seq and self._reservation.active_time:
+        if self._seq(rank) and self._reservation.active_time:
             # What somebody changed when we could not reach the machine, or had written before we were killed.
             with suppress(RunRefusedError, RunUnknownError):
                 async with self._turn:
-                    await self._executors.update_session(self.job, self._reservation, self.lease)
-        disk = await self._lent_disk()
-        stream = self._executors.open_session(self.job, self._reservation, self.lease, end_time, disk)
+                    await self._executors.update_session(self.job, self._reservation, lease)
+        disk = None if rank else await self._lent_disk()
+        stream = self._executors.open_session(self.job, self._reservation, lease, end_time, disk, rank)
         async with aclosing(batches(stream)) as arriving:
             async for batch in arriving:
-                events = [event for event in batch if event.seq > self.job.run_seq]
-                check_contiguous(self.job.run_seq, events)
+                events = [event for event in batch if event.seq > self._seq(rank)]
+                check_contiguous(self._seq(rank), events)
                 ended = events[-1] if events and events[-1].WhichOneof("event") == "ended" else None
-                await self._note(events[:-1] if ended else events)
+                await self._note(events[:-1] if ended else events, rank)
                 if ended:
-                    return await self._finish(ended.ended, ended.time.ToDatetime(UTC))
+                    return await self._finish(ended.ended, ended.time.ToDatetime(UTC), rank)
         raise RunInterruptedError("the stream ended before the session did")
 
     async def _lent_disk(self) -> LentDisk | None:
@@ -321,8 +354,8 @@ class SessionAttempt(LeasedAttempt):
         stored.snapshot.ClearField("content")
         return stored
 
-    async def _note(self, events: list[SessionEvent]) -> None:
-        """Stores events, and begins what is due once people can log in."""
+    async def _note(self, events: list[SessionEvent], rank: int) -> None:
+        """Stores events of a machine's session, and begins what is due once people can log in."""
         if not events:
             return
         async with self._turn:
@@ -330,26 +363,32 @@ class SessionAttempt(LeasedAttempt):
             written: list[bytes] = []
             for event in events:
                 _count(event)
-                reservation = reservation.after(event)
-                written.append(payloads.session(await self._keep(event)))
-                if event.WhichOneof("event") == "ready":
+                had_begun = reservation.active_time is not None
+                reservation = reservation.after(event, rank)
+                # All machines warn at the same time.
+                if not rank or not event.HasField("warning"):
+                    written.append(payloads.session(event if rank else await self._keep(event), rank))
+                if reservation.active_time and not had_begun:
                     written.append(payloads.active(reservation))
-            job = self.job.progress(events[-1].seq, self.job.cost_micros).changed(reservation=reservation)
+            seq = self.job.run_seq if rank else events[-1].seq
+            job = self.job.progress(seq, self.job.cost_micros).changed(reservation=reservation)
             await self._write(job, written)
         if reservation.active_time and not before.active_time:
             await self._becomes_active()
 
     async def _becomes_active(self) -> None:
-        """The clock starts now: the machine, which was given a time before it was ready, is told the true end."""
+        """The clock starts now: the machines, which were given a time before they were ready, are told the true end."""
         async with self._turn:
             with suppress(MachineUnreachableError, WrongReservationStateError):
-                await self._tell_machine(self._reservation)
+                await self._tell_machines(self._reservation)
             with suppress(PoolError):
                 await self._renew_for(self._reservation)
         for seconds, duty in self._active_duties():
             self._begin_after(seconds, duty)
 
-    async def _finish(self, ended: SessionEnded, end_time: datetime) -> Job:
+    async def _finish(self, ended: SessionEnded, end_time: datetime, rank: int) -> Job:
+        if self.job.more_leases:
+            ended, end_time = await self._end_with_others(ended, end_time, rank)
         async with self._turn:
             reservation = self._reservation
             if self._is_cancelled:
@@ -360,11 +399,40 @@ class SessionAttempt(LeasedAttempt):
                 return await self._settle(JobState.FINISHED, reservation.used(end_time), "Its time was up.")
             if reservation.active_time and (message := _ENDS_FROM_INSIDE.get(ended.reason)):
                 return await self._settle(JobState.FINISHED, reservation.used(end_time), message)
+        raise self._lost_by(ended, rank)
+
+    def _lost_by(self, ended: SessionEnded, rank: int) -> AttemptLostError:
         details = _readable(ended.details)
-        reason = f"its session ended ({_reason_text(ended.reason)}{': ' + details if details else ''})"
+        on_machine = f" on {self._machine(rank)}" if self.job.more_leases else ""
+        reason = f"its session{on_machine} ended ({_reason_text(ended.reason)}{': ' + details if details else ''})"
         # An executor that is stopped is no fault of its machine.
         suspect = ended.unkillable or ended.reason == session_pb2.SESSION_END_REASON_FAILED
-        raise AttemptLostError(reason, machine_suspect=suspect)
+        return AttemptLostError(reason, machine_suspect=suspect, lease=self.leases[rank])
+
+    async def _end_with_others(
+        self, ended: SessionEnded, end_time: datetime, rank: int
+    ) -> tuple[SessionEnded, datetime]:
+        """Ends all sessions once one of them has ended, as they are one reservation; gives the end of the first.
+
+        Returns on rank 0 alone, whose disk is saved first. Raises AttemptLostError if a session ended by a fault.
+        """
+        is_meant = self._is_cancelled or ended.reason in {session_pb2.SESSION_END_REASON_EXPIRED, *_ENDS_FROM_INSIDE}
+        if self._first_end is None:
+            is_due = self._is_cancelled or self._reservation.active_time
+            if not (is_meant and is_due):
+                raise self._lost_by(ended, rank)
+            self._first_end = ended, end_time
+            if not self._is_cancelled:
+                self._begin(self._pass_cancellation_on)
+        self._over.add(rank)
+        if len(self._over) == len(self.leases):
+            self._all_over.set()
+        if rank:
+            return await asyncio.Future()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(OTHERS_END.total_seconds()):
+                await self._all_over.wait()
+        return self._first_end
 
     async def _settle(self, ending: JobState, used: timedelta, message: str = "") -> Job:
         reservation = self._reservation
@@ -372,11 +440,11 @@ class SessionAttempt(LeasedAttempt):
         if reservation.disk and reservation.disk.fault:
             message = f"{message} {_unsaved(reservation.disk)}"
         metrics.reservations_ended.labels(ending, "early" if reservation.end_reason else "").inc()
-        gpus = self.job.spec.resources.gpus
+        gpus = self.job.spec.gpus_in_all
         gpu_seconds = metrics.reservation_gpu_seconds.labels(self.job.user_id, self.job.machine_gpu_type)
         gpu_seconds.inc(used.total_seconds() * gpus)
         outcome = payloads.session_outcome(self.job, ending, used, message)
-        settling = self.job.settle(outcome).changed(reservation=replace(reservation, connections=0))
+        settling = self.job.settle(outcome).changed(reservation=reservation.without_connections())
         return await self._write(settling, [])
 
     async def _write(self, after: Job, events: list[bytes]) -> Job:
@@ -432,7 +500,7 @@ class SessionAttempt(LeasedAttempt):
             async with self._turn:
                 with suppress(MachineUnreachableError, WrongReservationStateError):
                     self._untold.clear()
-                    await self._tell_machine(self._reservation)
+                    await self._tell_machines(self._reservation)
                     failures = 0
 
     async def _renew(self) -> None:
@@ -466,7 +534,7 @@ class SessionAttempt(LeasedAttempt):
             failures += 1
             # Repeat even after success: a session that is opened a moment later must end, too.
             with suppress(ExecutorError):
-                await self._executors.close_session(self.job, self.lease, CLOSE_GRACE)
+                await self._close_all(CLOSE_GRACE)
             await asyncio.sleep(RETRY_BACKOFF.pause(failures).total_seconds())
 
     @property
@@ -500,18 +568,23 @@ class SessionAttempt(LeasedAttempt):
         return await asyncio.Future()
 
     async def _has_heard_all(self) -> bool:
-        """True if the machine says that we know all that happened in the session."""
+        """True if the machines say that we know all that happened in the sessions."""
         async with self._turn:
-            try:
-                last_seq = await self._executors.update_session(self.job, self._reservation, self.lease)
-            except ExecutorError:
-                return False
-            return self.job.run_seq >= last_seq
+            for rank, lease in enumerate(self.leases):
+                try:
+                    last_seq = await self._executors.update_session(self.job, self._reservation, lease)
+                except ExecutorError:
+                    return False
+                if self._seq(rank) < last_seq:
+                    return False
+            return True
 
     async def _exceed_preparing(self) -> Job:
         if self._reservation.active_time is None:
-            reason = f"the machine did not open the session within {LONGEST_PREPARING}"
-            raise AttemptLostError(reason, machine_suspect=True)
+            ready = [self._reservation.ready_time, *(node.ready_time for node in self._reservation.nodes)]
+            rank = ready.index(None)
+            reason = f"{self._machine(rank)} did not open the session within {LONGEST_PREPARING}"
+            raise AttemptLostError(reason, machine_suspect=True, lease=self.leases[rank])
         return await asyncio.Future()
 
     async def _exceed_time(self) -> Job:

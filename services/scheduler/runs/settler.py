@@ -53,8 +53,7 @@ class Settler:
 
     async def settle(self, job: Job) -> Job:
         """Settles charge and lease, and ends the job; retries until billing answers."""
-        release = self.release(job.lease, until_free=job.reservation is not None)
-        charged_micros, _ = await asyncio.gather(self._charge(job), release)
+        charged_micros, _ = await asyncio.gather(self._charge(job), self._release_all(job))
         over = job.finish(charged_micros, self._clock.now())
         over = await self._store.move(job, over, [payloads.ended(over)], self._clock.now())
         metrics.jobs_ended.labels(over.state, over.verdict).inc()
@@ -63,6 +62,11 @@ class Settler:
             self._forecast.remember([(kind_of(over), run_time)])
             metrics.run_seconds.observe(run_time.total_seconds())
         return over
+
+    async def _release_all(self, job: Job) -> None:
+        # The first one last: with it, the job is forgotten.
+        for lease in reversed(job.leases):
+            await self.release(lease, until_free=job.reservation is not None)
 
     async def release(
         self,

@@ -12,7 +12,7 @@ from services.scheduler import metrics
 from services.scheduler.jobs.errors import InvalidFieldError, KeyOpensNothingError, WrongReservationStateError
 from services.scheduler.jobs.listing import JobFilter, PageEnd
 from services.scheduler.jobs.reservation import JOB_STATES, ReservationState
-from services.scheduler.jobs.reservation_checks import is_named
+from services.scheduler.jobs.reservation_checks import is_named, node_of
 from services.scheduler.jobs.reservation_usage import usage_of
 from services.scheduler.jobs.states import OVER_STATES, WAITING_STATES, JobState
 from services.scheduler.service.visible_job import visible_reservation
@@ -88,7 +88,8 @@ class ReservationServicer(reservations_pb2_grpc.ReservationServiceServicer):
         wait = None if quote.job.is_dated else quote.standing.wait
         return reservations_pb2.QuoteReservationResponse(
             gpu_type=quote.job.spec.gpu_type,
-            gpus=quote.job.spec.resources.gpus,
+            gpus=quote.job.spec.gpus_in_all,
+            machines=quote.job.spec.machines,
             duration=duration_to_proto(quote.reservation.duration),
             price_micros_per_hour=quote.job.price_micros_per_hour,
             hold_micros=quote.job.hold_micros,
@@ -192,9 +193,12 @@ class ReservationServicer(reservations_pb2_grpc.ReservationServiceServicer):
         """Says where the session of a reservation is."""
         del context
         job = await visible_reservation(self._store, request.account_ids, request.reservation_id)
-        if job.lease is None or not _is_open(job):
+        if not 0 <= request.node < job.spec.machines:
+            raise InvalidFieldError("node", f"is {request.node}; {_machines_text(job)}")
+        if not job.leases or not _is_open(job):
             raise WrongReservationStateError(_why_no_tunnel(job, job.reservation_state))
-        return reservations_pb2.GetTunnelTargetResponse(lease_id=job.lease.lease_id, session_id=job.run_id)
+        lease = job.leases[request.node]
+        return reservations_pb2.GetTunnelTargetResponse(lease_id=lease.lease_id, session_id=job.run_id)
 
     async def FindTunnelTarget(
         self, request: reservations_pb2.FindTunnelTargetRequest, context: object
@@ -205,8 +209,9 @@ class ReservationServicer(reservations_pb2_grpc.ReservationServiceServicer):
             line = key_line(request.public_key)
         except KeyFault as fault:
             raise InvalidFieldError("public_key", str(fault)) from fault
+        name, rank = node_of(request.host)
         # Each connection at the front door asks again every few seconds, by the whole id.
-        whole_id = request.host if request.host.startswith(ID_PREFIX) and "\0" not in request.host else ""
+        whole_id = name if request.host.startswith(ID_PREFIX) and "\0" not in request.host else ""
         opened = [
             (job, key)
             for job in await self._reader.running_reservations(whole_id)
@@ -214,14 +219,18 @@ class ReservationServicer(reservations_pb2_grpc.ReservationServiceServicer):
             for key in job.reserved.keys
             if key.line == line
         ]
-        named = [(job, key) for job, key in opened if not request.host or is_named(job.job_id, request.host)]
+        named = [
+            (job, key)
+            for job, key in opened
+            if not request.host or (is_named(job.job_id, name) and rank < len(job.leases))
+        ]
         if not named:
             raise KeyOpensNothingError(request.host if opened or whole_id else "")
         job, key = named[-1]
         if request.host and len(named) > 1:
             ids = ", ".join(one.job_id for one, _ in named)
             raise WrongReservationStateError(f"Several reservations have this name: {ids}. Give more of an id.")
-        lease_id = job.lease.lease_id if job.lease else ""
+        lease_id = job.leases[rank].lease_id if job.leases else ""
         return reservations_pb2.FindTunnelTargetResponse(
             reservation_id=job.job_id, user=key.user, lease_id=lease_id, session_id=job.run_id
         )
@@ -271,6 +280,12 @@ class ReservationServicer(reservations_pb2_grpc.ReservationServiceServicer):
 def _is_open(job: Job) -> bool:
     """True if people can log in; one that is cancelled is about to be closed."""
     return job.state is JobState.RUNNING and not job.cancel_time and job.reservation_state in _OPEN_STATES
+
+
+def _machines_text(job: Job) -> str:
+    if job.spec.machines == 1:
+        return "the reservation has one machine, of rank 0"
+    return f"the reservation has {job.spec.machines} machines, of rank 0 to {job.spec.machines - 1}"
 
 
 def _why_no_tunnel(job: Job, state: ReservationState) -> str:

@@ -10,6 +10,7 @@ from sqlalchemy import Text
 from sqlalchemy.types import TypeDecorator
 
 from services.scheduler.jobs.reservation import Reservation
+from services.scheduler.jobs.spec import Lease
 from vocabulary.slots import Slot
 
 if TYPE_CHECKING:
@@ -68,3 +69,23 @@ class ReservationColumn(TypeDecorator[Reservation]):
         """Converts a value from the database."""
         del dialect
         return None if value is None else _RESERVATION.validate_json(value)
+
+
+_LEASES = TypeAdapter(tuple[Lease, ...])
+
+
+class LeasesColumn(TypeDecorator[tuple[Lease, ...]]):
+    """Leases, stored as a JSON array."""
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: tuple[Lease, ...] | None, dialect: Dialect) -> str | None:
+        """Converts a value for the database."""
+        del dialect
+        return None if value is None else _LEASES.dump_json(value).decode()
+
+    def process_result_value(self, value: Any | None, dialect: Dialect) -> tuple[Lease, ...] | None:  # noqa: ANN401 - the base's
+        """Converts a value from the database."""
+        del dialect
+        return None if value is None else _LEASES.validate_json(value)

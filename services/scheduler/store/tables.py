@@ -20,7 +20,7 @@ from sqlalchemy import (
 )
 
 from servicekit.db.database import Instant
-from services.scheduler.store.json_columns import JsonTuple, ReservationColumn, Slots
+from services.scheduler.store.json_columns import JsonTuple, LeasesColumn, ReservationColumn, Slots
 
 metadata = MetaData()
 _RESERVED = text("reservation IS NOT NULL")
@@ -52,6 +52,7 @@ jobs = Table(
     Column("deadline", Instant),
     Column("reuse", Text, nullable=False, server_default="reuse-or-create"),
     Column("idle_seconds", Integer),
+    Column("machines", Integer, nullable=False, server_default="1"),
     Column("state", Text, nullable=False),
     Column("create_time", Instant, nullable=False),
     Column("price_micros_per_hour", BigInteger, nullable=False),
@@ -74,6 +75,7 @@ jobs = Table(
     Column("fencing_token", BigInteger),
     Column("slots", Slots),
     Column("expire_time", Instant),
+    Column("more_leases", LeasesColumn, nullable=False, server_default="[]"),
     Column("run_seq", BigInteger, nullable=False),
     Column("last_seq", BigInteger, nullable=False),
     Column("cost_micros", BigInteger, nullable=False),

@@ -51,9 +51,9 @@ def retrying(reason: str) -> bytes:
     return scheduler_pb2.JobEvent(retrying=scheduler_pb2.Retrying(reason=reason)).SerializeToString()
 
 
-def session(event: session_pb2.SessionEvent) -> bytes:
-    """Event: something happened to a reservation's session."""
-    return reservations_pb2.ReservationEvent(session=event).SerializeToString()
+def session(event: session_pb2.SessionEvent, rank: int = 0) -> bytes:
+    """Event: something happened to a reservation's session on its machine of that rank."""
+    return reservations_pb2.ReservationEvent(session=event, node=rank).SerializeToString()
 
 
 def pending(reservation: Reservation) -> bytes:

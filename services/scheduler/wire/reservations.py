@@ -54,7 +54,8 @@ def reservation_to_proto(
         end_time=instant_to_proto(job.end_time),
         machine_id=job.machine_id,
         machine_gpu_type=job.machine_gpu_type,
-        machine_gpus=sorted({slot.gpu for slot in job.lease.slots}) if job.lease else (),
+        machine_gpus=_first_gpus(job),
+        nodes=_nodes_to_proto(job, reservation) if job.spec.machines > 1 else (),
         host_key=reservation.host_key,
         login_user=reservation.login_user,
         gaps=reservation.gaps,
@@ -66,9 +67,9 @@ def reservation_to_proto(
             )
             for one in reservation.extensions
         ],
-        out_of_memory_kills=reservation.out_of_memory_kills,
+        out_of_memory_kills=reservation.all_out_of_memory_kills,
         last_login_time=instant_to_proto(reservation.last_login_time),
-        connections=reservation.connections,
+        connections=reservation.all_connections,
         price_micros_per_hour=job.machine_price_micros_per_hour,
         hold_micros=job.hold_micros,
         cost_micros=job.cost_micros,
@@ -79,6 +80,41 @@ def reservation_to_proto(
         disk_safe_time=instant_to_proto(reservation.disk.safe_time) if reservation.disk else None,
         disk_fault=reservation.disk.fault if reservation.disk else "",
     )
+
+
+def _first_gpus(job: Job) -> list[int]:
+    return sorted({slot.gpu for slot in job.lease.slots}) if job.lease else []
+
+
+def _nodes_to_proto(job: Job, reservation: Reservation) -> list[reservations_pb2.ReservationNode]:
+    """The machines of a reservation of several; before it has any, only their ranks."""
+    state = job.reservation_state
+    if not reservation.nodes:
+        queued = reservation_state_to_proto(state)
+        return [reservations_pb2.ReservationNode(rank=rank, state=queued) for rank in range(job.spec.machines)]
+    first = reservations_pb2.ReservationNode(
+        machine_id=job.machine_id,
+        machine_gpus=_first_gpus(job),
+        state=reservation_state_to_proto(state),
+        host_key=reservation.host_key,
+        login_user=reservation.login_user,
+        gaps=reservation.gaps,
+        ready_time=instant_to_proto(reservation.ready_time),
+    )
+    others = [
+        reservations_pb2.ReservationNode(
+            rank=rank,
+            machine_id=node.machine_id,
+            machine_gpus=node.gpus,
+            state=reservation_state_to_proto(state),
+            host_key=node.host_key,
+            login_user=node.login_user,
+            gaps=node.gaps,
+            ready_time=instant_to_proto(node.ready_time),
+        )
+        for rank, node in enumerate(reservation.nodes, 1)
+    ]
+    return [first, *others]
 
 
 def reservation_event_to_proto(event: JobEvent) -> reservations_pb2.ReservationEvent:
@@ -124,7 +160,7 @@ def calendar_entry_to_proto(entry: CalendarEntry) -> reservations_pb2.CalendarEn
         user_id=job.user_id,
         name=job.reserved.name,
         gpu_type=job.machine_gpu_type or job.spec.gpu_type,
-        gpus=job.spec.resources.gpus,
+        gpus=job.spec.gpus_in_all,
         begin_time=instant_to_proto(entry.begin),
         end_time=instant_to_proto(entry.end),
         state=reservation_state_to_proto(job.reservation_state),
@@ -169,7 +205,10 @@ def reservation_state_from_proto(number: int) -> ReservationState:
 def _spec_to_proto(job: Job, reservation: Reservation) -> reservations_pb2.ReservationSpec:
     return reservations_pb2.ReservationSpec(
         gpu_type=job.spec.gpu_type,
-        gpus=job.spec.resources.gpus,
+        gpus=job.spec.gpus_in_all,
+        distributed=job.spec.machines > 1,
+        # Without it there would be none.
+        allow_slow_links=job.spec.machines > 1,
         duration=duration_to_proto(reservation.duration),
         name=reservation.name,
         keys=[session_pb2.SessionKey(user=key.user, public_key=key.line) for key in reservation.keys],

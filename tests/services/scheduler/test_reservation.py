@@ -142,7 +142,8 @@ def test_a_request_has_its_gpus_its_time_and_a_name_of_its_type() -> None:
 
 def test_the_refusals_name_the_rule_and_the_fix() -> None:
     assert "'A100', and the nearest is" in faults(gpu_type="A100")
-    assert "spec.gpus: is 16; a machine has at most 8" in faults(gpus=16)
+    one_machine = "a machine has at most 8 MI300X; for 16 give --distributed (2 machines x 8)"
+    assert faults(gpus=16) == f"spec.gpus: {one_machine}"
     assert "spec.gpus: is -1; it must be one of 1, 2, 4, 8" in faults(gpus=-1)
     assert "spec.priority: is 101" in faults(priority=101)
     assert "spec.keys: is empty; give at least one public key" in faults(keys=[])

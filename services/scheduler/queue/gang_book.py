@@ -1,0 +1,131 @@
+"""What is kept for jobs of several machines whose turn has come, and where they start.
+
+Nothing here is stored: it follows from rows, machines and what runs there, as what is kept for later does.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from services.scheduler.fairness.situation import Dated, Hold
+from services.scheduler.jobs.gang_seats import GangSeat, WholeMachine, gang_seat
+from services.scheduler.jobs.spec import Placement
+from services.scheduler.queue.placement import MachineStage
+from services.scheduler.queue.running import slots_by_machine
+from vocabulary.slots import EIGHTHS_PER_GPU, Slot, covered
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from datetime import datetime
+
+    from servicekit.clock import Clock
+    from services.scheduler.jobs.job import Job
+    from services.scheduler.jobs.reservation_calendar import CalendarMachine
+    from services.scheduler.queue.dated_book import DatedBook
+    from services.scheduler.queue.inventory import Inventory
+    from services.scheduler.queue.placement import MachineOffer
+    from services.scheduler.queue.running import RunningJobs
+    from services.scheduler.queue.waiting import WaitingJobs
+
+COMING = timedelta(minutes=10)
+"""Machines that are being started, or are yet to be, count as free so much later. What ends by then may use the others
+meanwhile, so that they do not stand idle for one that nobody has to give."""
+GIVING_BACK = timedelta(minutes=1)
+"""GPUs that we do not use and the pool does not call free are given back just now, and count as free so much later."""
+
+
+class GangBook:
+    """Finds the machines of jobs that take several."""
+
+    def __init__(
+        self, waiting: WaitingJobs, running: RunningJobs, inventory: Inventory, dated: DatedBook, clock: Clock
+    ) -> None:
+        self._waiting = waiting
+        self._running = running
+        self._inventory = inventory
+        self._dated = dated
+        self._clock = clock
+
+    def seats(self, gpu_type: str, jobs: Iterable[Job]) -> list[GangSeat]:
+        """The machines of these jobs, all of one GPU type; each is given its own after those before it."""
+        now = self._clock.now()
+        taken: dict[str, datetime] = {}
+        found: list[GangSeat] = []
+        for job in jobs:
+            use = self._dated.longest_use(job)
+            seat = gang_seat(
+                job.job_id, job.spec.machines, self._machines(gpu_type, job, use, taken, now), now + COMING
+            )
+            taken |= dict.fromkeys(seat.machine_ids, seat.begin + use)
+            found.append(seat)
+        return found
+
+    def kept(self, seats: Iterable[GangSeat], dated: Collection[Dated]) -> list[Dated]:
+        """What is kept for them and for those that start later, each GPU for whoever has it first."""
+        ours = [
+            Dated(seat.job_id, job.spec.queue, Hold(machine_id, seat.begin, (Slot(gpu, 0, EIGHTHS_PER_GPU),)))
+            for seat in seats
+            if (job := self._waiting.get(seat.job_id))
+            for machine_id in seat.machine_ids
+            for gpu in range(self._inventory.gpus(machine_id))
+        ]
+        if not ours:
+            return list(dated)
+        theirs = [one._replace(hold=one.hold._replace(slots=(slot,))) for one in dated for slot in one.hold.slots]
+        first: dict[tuple[str, int], Dated] = {}
+        for one in sorted([*theirs, *ours], key=lambda one: one.hold.time):
+            first.setdefault((one.hold.machine_id, one.hold.slots[0].gpu), one)
+        return list(first.values())
+
+    def placements(self, seat: GangSeat) -> Sequence[Placement]:
+        """Where the job starts now, on all its machines; empty if they are not all free."""
+        job = self._waiting.get(seat.job_id)
+        if job is None or not seat.is_whole or seat.begin > self._clock.now():
+            return ()
+        held = self._held()
+        offers = {offer.machine_id: offer for offer in self._inventory.offers()}
+        found: list[Placement] = []
+        for machine_id in seat.machine_ids:
+            slots = offers[machine_id].slots_for(job.spec.resources, held.get(machine_id, ()))
+            if not slots:
+                return ()
+            found.append(Placement(machine_id, slots))
+        return found
+
+    def _machines(
+        self, gpu_type: str, job: Job, use: timedelta, taken: Mapping[str, datetime], now: datetime
+    ) -> list[WholeMachine]:
+        """The machines that could be the job's, beside what is promised to those that start later."""
+        calendar, held = self._dated.calendar(gpu_type), self._held()
+        known = {machine.machine_id: machine for machine in calendar.machines}
+        ends = {booking.booking_id: booking.end for booking in calendar.bookings}
+        promised = [(seat.machine_id, seat.begin, ends[seat.booking_id]) for seat in self._dated.seats(gpu_type)]
+        found: list[WholeMachine] = []
+        for offer in self._inventory.offers():
+            machine = known.get(offer.machine_id)
+            if machine is None or machine.gpus < job.spec.resources.gpus or not offer.is_for("", self._waiting):
+                continue
+            free = _free_time(offer, machine, held.get(offer.machine_id, ()), now)
+            free = max(free, taken.get(offer.machine_id, now))
+            for _, begin, end in sorted(one for one in promised if one[0] == offer.machine_id):
+                free = max(free, end) if begin < free + use else free
+            if offer.life_end is None or free + job.reserved.longest_lease <= offer.life_end:
+                is_there = offer.stage is MachineStage.READY
+                found.append(WholeMachine(offer.machine_id, offer.site, free, is_there))
+        return found
+
+    def _held(self) -> Mapping[str, Sequence[Slot]]:
+        held = slots_by_machine(self._running.jobs())
+        for there in self._dated.being_started():
+            held[there.machine_id] += there.slots
+        return held
+
+
+def _free_time(offer: MachineOffer, machine: CalendarMachine, held: Sequence[Slot], now: datetime) -> datetime:
+    """When all its GPUs are free at the latest."""
+    if offer.stage is not MachineStage.READY:
+        return now + COMING
+    ours = covered([0] * len(offer.free_masks), held)
+    is_given_back = any(mask & ~own for mask, own in zip(offer.taken, ours, strict=True))
+    return max(now + GIVING_BACK if is_given_back else now, *machine.busy_until.values(), now)
