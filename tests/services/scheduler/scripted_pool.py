@@ -25,6 +25,9 @@ class ScriptedPool(vmpool_pb2_grpc.VmPoolServiceServicer):
         self.executor_endpoint = executor_endpoint
         self.machines: dict[str, vmpool_pb2.Machine] = {}
         self.leases: dict[tuple[str, int], vmpool_pb2.Lease] = {}
+        self.gangs: dict[tuple[str, int], list[vmpool_pb2.Lease]] = {}
+        self.endpoints: dict[str, str] = {}
+        """Of the machines that have executors of their own."""
         self.live: set[str] = set()
         self.releases: list[vmpool_pb2.ReleaseLeaseRequest] = []
         self.demands: list[dict[str, int]] = []
@@ -98,6 +101,8 @@ class ScriptedPool(vmpool_pb2_grpc.VmPoolServiceServicer):
             self.refused += 1
             await context.abort(self.refusal, "scripted refusal")
         key = (request.job_id, request.attempt)
+        if len(request.placements) > 1:
+            return await self._gang(key, request, context)
         if key not in self.leases:
             self.leases[key] = await self._grant(request, context)
             self.granted.append(request)
@@ -106,6 +111,26 @@ class ScriptedPool(vmpool_pb2_grpc.VmPoolServiceServicer):
         return vmpool_pb2.AcquireLeaseResponse(
             grants=[vmpool_pb2.Grant(lease=lease, machine=self.machines[lease.machine_id])]
         )
+
+    async def _gang(
+        self, key: tuple[str, int], request: vmpool_pb2.AcquireLeaseRequest, context: Any
+    ) -> vmpool_pb2.AcquireLeaseResponse:
+        """All or none, as vmpool does it."""
+        if key not in self.gangs:
+            if not all(self._free(self.machines[one.machine_id], 0, one) for one in request.placements):
+                await context.abort(grpc.StatusCode.RESOURCE_EXHAUSTED, "nothing is free now")
+            self.gangs[key] = []
+            for one in request.placements:
+                lease = self._lease(request, one.machine_id, [_slot(slot) for slot in one.slots])
+                lease.gang_id = f"gang-{request.job_id}"
+                self.gangs[key].append(lease)
+            self.granted.append(request)
+        self.acquired.set()
+        grants = [vmpool_pb2.Grant(lease=one, machine=self.machines[one.machine_id]) for one in self.gangs[key]]
+        return vmpool_pb2.AcquireLeaseResponse(grants=grants)
+
+    def _all(self) -> list[vmpool_pb2.Lease]:
+        return [*self.leases.values(), *(lease for gang in self.gangs.values() for lease in gang)]
 
     async def _grant(self, request: vmpool_pb2.AcquireLeaseRequest, context: Any) -> vmpool_pb2.Lease:
         placement = next(iter(request.placements), None)
@@ -120,15 +145,20 @@ class ScriptedPool(vmpool_pb2_grpc.VmPoolServiceServicer):
         ]
         if not found:
             await context.abort(grpc.StatusCode.RESOURCE_EXHAUSTED, "nothing is free now")
-        machine_id, slots = found[0]
+        return self._lease(request, *found[0])
+
+    def _lease(
+        self, request: vmpool_pb2.AcquireLeaseRequest, machine_id: str, slots: Sequence[Slot]
+    ) -> vmpool_pb2.Lease:
+        number = len(self._all()) + 1
         lease = vmpool_pb2.Lease(
-            lease_id=f"lease-{len(self.leases) + 1}",
+            lease_id=f"lease-{number}",
             machine_id=machine_id,
             job_id=request.job_id,
             attempt=request.attempt,
-            executor_endpoint=self.executor_endpoint,
+            executor_endpoint=self.endpoints.get(machine_id, self.executor_endpoint),
             executor_token=TOKEN,
-            fencing_token=len(self.leases) + 1,
+            fencing_token=number,
             slots=[inventory_pb2.Slot(gpu=one.gpu, first_eighth=one.first, eighths=one.eighths) for one in slots],
             start_kind=self.start_kind,
         )
@@ -140,7 +170,7 @@ class ScriptedPool(vmpool_pb2_grpc.VmPoolServiceServicer):
         self, machine: vmpool_pb2.Machine, eighths: int, placement: vmpool_pb2.Placement | None
     ) -> tuple[Slot, ...]:
         """The slots of the placement, or any of the size; empty if they are taken."""
-        live = (lease for lease in self.leases.values() if lease.lease_id in self.live)
+        live = (lease for lease in self._all() if lease.lease_id in self.live)
         held = [_slot(one) for lease in live if lease.machine_id == machine.machine_id for one in lease.slots]
         occupied = taken((0,) * machine.gpu_count, held)
         if placement is None:
@@ -152,13 +182,18 @@ class ScriptedPool(vmpool_pb2_grpc.VmPoolServiceServicer):
         self.renewals.append(request.duration.ToTimedelta())
         if self.renewal_refusal:
             await context.abort(self.renewal_refusal, "scripted refusal")
-        if request.lease_id not in self.live:
+        if not self._is_whole(request.lease_id):
             await context.abort(grpc.StatusCode.FAILED_PRECONDITION, "the lease has expired")
         if request.duration.ToTimedelta() > self.longest_lease:
             await context.abort(grpc.StatusCode.INVALID_ARGUMENT, "duration: the machine ends before")
         answer = vmpool_pb2.RenewLeaseResponse()
         answer.expire_time.FromDatetime(datetime.now(UTC) + request.duration.ToTimedelta())
         return answer
+
+    def _is_whole(self, lease_id: str) -> bool:
+        """True if the lease stands, and so do all of its gang."""
+        gang = next((those for those in self.gangs.values() if any(one.lease_id == lease_id for one in those)), [])
+        return self.live.issuperset({lease_id, *(one.lease_id for one in gang)})
 
     async def ReleaseLease(
         self, request: vmpool_pb2.ReleaseLeaseRequest, context: Any

@@ -1,0 +1,347 @@
+"""Reservations of several machines, with a real scheduler beside a scripted pool and an executor for each machine."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import asynccontextmanager
+from datetime import UTC, timedelta
+from typing import TYPE_CHECKING, Any
+
+import grpc
+import pytest
+from wavepool.executor.v1 import session_pb2, session_pb2_grpc
+from wavepool.scheduler.v1 import reservations_pb2
+
+from services.scheduler.jobs.reservation_checks import NO_LINKS
+from tests.services.scheduler.cluster import ACCOUNT, TIMEOUT_SECONDS, LaterClock, scripted_cluster, until
+from tests.services.scheduler.scripted_sessions import ScriptedSessions
+from tests.services.scheduler.test_reservations import HOUR, PRICE, cancel, charged, extend, named, refused, update
+from vocabulary.money import price_of
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, AsyncIterator
+    from pathlib import Path
+
+    from tests.services.scheduler.cluster import Cluster
+    from tests.services.scheduler.scripted_sessions import ScriptedSession
+
+STATE = reservations_pb2
+GANG: dict[str, Any] = {"gpus": 16, "distributed": True, "allow_slow_links": True}
+OTHER_KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAII+adbZKTets2cZk/46cy9OLgbkCDoImwgkTEbZR7+z9"
+
+
+class Machines:
+    """Two machines of 8 GPUs beside a scheduler, each with sessions of its own."""
+
+    def __init__(self, cluster: Cluster, sessions: tuple[ScriptedSessions, ScriptedSessions]) -> None:
+        self.cluster = cluster
+        self.sessions = sessions
+
+    async def made(self, **changes: Any) -> reservations_pb2.Reservation:
+        return await self.cluster.reserve(**(GANG | changes))
+
+    async def active(self, **changes: Any) -> reservations_pb2.Reservation:
+        made = await self.made(**changes)
+        await self.cluster.reservation_events(made.reservation_id, "active")
+        return await self.cluster.reservation(made.reservation_id)
+
+    def session(self, reservation: reservations_pb2.Reservation, rank: int, attempt: int = 1) -> ScriptedSession:
+        return self.sessions[rank].sessions[f"{reservation.reservation_id}-{attempt}"]
+
+    async def is_ready(self, reservation: reservations_pb2.Reservation, rank: int) -> None:
+        """Opens the session on a machine that does not do it by itself."""
+        key = f"{reservation.reservation_id}-1"
+        await until(lambda: key in self.sessions[rank].sessions)
+        ready = session_pb2.SessionReady(host_key=f"host key {rank}", user="dev")
+        await self.sessions[rank].sessions[key].add(ready=ready)
+
+    async def over(self, reservation: reservations_pb2.Reservation) -> reservations_pb2.Reservation:
+        await self.cluster.reservation_events(reservation.reservation_id)
+        return await self.cluster.reservation(reservation.reservation_id)
+
+    def nothing_is_held(self) -> None:
+        """All sessions are over, and all leases given back."""
+        assert not self.cluster.pool.live
+        for one in (session for those in self.sessions for session in those.sessions.values()):
+            assert one.events[-1].HasField("ended")
+
+
+@asynccontextmanager
+async def two_machines(data_dir: Path, **settings: Any) -> AsyncGenerator[Machines]:
+    async with scripted_cluster(data_dir, **settings) as cluster:
+        other = ScriptedSessions()  # pyright: ignore[reportAbstractUsage]
+        server = grpc.aio.server()
+        port = server.add_insecure_port("127.0.0.1:0")
+        session_pb2_grpc.add_SessionServiceServicer_to_server(other, server)
+        await server.start()
+        cluster.pool.endpoints["machine-b"] = f"127.0.0.1:{port}"
+        for name in ("machine-a", "machine-b"):
+            await cluster.pool.tell(name, "WARM", gpus=8)
+        try:
+            yield Machines(cluster, (cluster.sessions, other))
+        finally:
+            await cluster.stop()
+            await server.stop(0)
+
+
+@pytest.fixture
+async def machines(tmp_path: Path) -> AsyncIterator[Machines]:
+    async with two_machines(tmp_path) as found:
+        await found.cluster.start()
+        yield found
+
+
+async def test_sixteen_gpus_are_two_whole_machines_of_one_reservation(machines: Machines) -> None:
+    reservation = await machines.active()
+    assert reservation.state == STATE.RESERVATION_STATE_ACTIVE
+    assert (reservation.spec.gpus, reservation.machine_id) == (16, "machine-a")
+    assert [(node.rank, node.machine_id) for node in reservation.nodes] == [(0, "machine-a"), (1, "machine-b")]
+    assert [list(node.machine_gpus) for node in reservation.nodes] == [list(range(8))] * 2
+    (granted,) = machines.cluster.pool.granted
+    assert [one.machine_id for one in granted.placements] == ["machine-a", "machine-b"]
+    listed = await machines.cluster.reservations.ListReservations(
+        reservations_pb2.ListReservationsRequest(account_ids=[ACCOUNT]), timeout=TIMEOUT_SECONDS
+    )
+    assert [one.reservation_id for one in listed.reservations] == [reservation.reservation_id]
+
+
+async def test_the_hold_is_for_all_gpus(machines: Machines) -> None:
+    reservation = await machines.active()
+    assert reservation.hold_micros == 16 * PRICE
+    (hold,) = machines.cluster.billing.holds.values()
+    assert (hold.gpu_count, hold.eighths) == (16, 8)
+
+
+async def test_its_time_begins_when_the_last_machine_is_ready(machines: Machines) -> None:
+    machines.sessions[1].opens = False
+    made = await machines.made()
+    await machines.cluster.reservation_events(made.reservation_id, "ready")
+    waits = await machines.cluster.reservation(made.reservation_id)
+    assert (waits.state, waits.HasField("active_time")) == (STATE.RESERVATION_STATE_PREPARING, False)
+    assert [node.HasField("ready_time") for node in waits.nodes] == [True, False]
+    await machines.is_ready(made, 1)
+    events = await machines.cluster.reservation_events(made.reservation_id, "active")
+    assert [event.node for event in events if event.session.HasField("ready")] == [0, 1]
+    reservation = await machines.cluster.reservation(made.reservation_id)
+    assert reservation.active_time == reservation.nodes[1].ready_time
+    assert [node.host_key for node in reservation.nodes][1] == "host key 1"
+    await until(lambda: bool(machines.sessions[0].updates and machines.sessions[1].updates))
+    ends = {sessions.updates[-1].end_time.ToDatetime() for sessions in machines.sessions}
+    assert ends == {reservation.expire_time.ToDatetime()}
+
+
+async def test_one_that_finds_one_free_machine_takes_none_and_keeps_it_from_long_work(machines: Machines) -> None:
+    cluster = machines.cluster
+    first = await cluster.reserve("first", gpus=8)
+    await cluster.reservation_events(first.reservation_id, "active")
+    gang = await machines.made(key="gang")
+    behind = await cluster.reserve("behind", gpus=8)
+    await until(lambda: bool(cluster.pool.demands and cluster.pool.demands[-1] == {"MI300X": 3}))
+    assert len(cluster.pool.granted) == 1, "neither the gang nor who came behind it has a machine"
+    await cancel(cluster, first)
+    await cluster.reservation_events(gang.reservation_id, "active")
+    assert (await cluster.reservation(behind.reservation_id)).state == STATE.RESERVATION_STATE_QUEUED
+
+
+async def test_two_that_want_the_same_machines_have_them_one_after_the_other(machines: Machines) -> None:
+    first = await machines.active(key="first")
+    second = await machines.made(key="second")
+    await cancel(machines.cluster, first)
+    await machines.cluster.reservation_events(second.reservation_id, "active")
+    assert [len(one.placements) for one in machines.cluster.pool.granted] == [2, 2]
+
+
+async def test_a_cancelled_one_pays_for_all_its_gpus_and_ends_on_all_machines(tmp_path: Path) -> None:
+    async with two_machines(tmp_path) as machines:
+        clock = machines.cluster.clock = LaterClock()
+        await machines.cluster.start()
+        reservation = await machines.active()
+        for rank in range(2):
+            machines.session(reservation, rank).clock = clock
+        clock.later = timedelta(minutes=2, seconds=30)
+        await cancel(machines.cluster, reservation)
+        over = await machines.over(reservation)
+        used = timedelta(seconds=150)
+        assert price_of(used, 16 * PRICE) <= over.cost_micros <= price_of(used + timedelta(seconds=30), 16 * PRICE)
+        assert over.state == STATE.RESERVATION_STATE_CANCELLED
+        machines.nothing_is_held()
+
+
+async def test_each_minute_is_charged_for_all_gpus(tmp_path: Path) -> None:
+    async with two_machines(tmp_path) as machines:
+        clock = machines.cluster.clock = LaterClock()
+        await machines.cluster.start()
+        reservation = await machines.active()
+        clock.later = timedelta(minutes=1, seconds=1)
+        await machines.cluster.stop()
+        await machines.cluster.start()
+        await charged(machines.cluster, reservation, 16 * timedelta(minutes=1))
+
+
+async def test_more_time_and_other_users_reach_all_machines(machines: Machines) -> None:
+    reservation = await machines.active()
+    extended = await extend(machines.cluster, reservation, HOUR)
+    key = session_pb2.SessionKey(user="bob", public_key=OTHER_KEY)
+    await update(machines.cluster, reservation, add_keys=[key])
+    assert extended.hold_micros == 2 * 16 * PRICE
+    for sessions in machines.sessions:
+        assert sessions.updates[-1].end_time == extended.expire_time
+        assert [one.user for one in sessions.updates[-1].keys.keys] == ["alice", "bob"]
+
+
+async def test_a_machine_that_is_lost_ends_the_others_and_is_named(machines: Machines) -> None:
+    reservation = await machines.active()
+    await machines.cluster.pool.tell("machine-b", "LOST", reason="it went up in smoke", gpus=8)
+    over = await machines.over(reservation)
+    assert over.state == STATE.RESERVATION_STATE_FAILED
+    assert "its machine machine-b is gone (it went up in smoke)" in over.message
+    assert (over.cost_micros, machines.cluster.pool.live) == (0, set())
+    assert machines.session(reservation, 0).events[-1].HasField("ended")
+
+
+async def test_a_session_that_ends_by_a_fault_fails_the_reservation_and_names_its_machine(machines: Machines) -> None:
+    reservation = await machines.active()
+    await machines.session(reservation, 1).end("FAILED")
+    over = await machines.over(reservation)
+    assert over.state == STATE.RESERVATION_STATE_FAILED
+    assert "on the machine machine-b (node 1) ended (failed" in over.message
+    machines.nothing_is_held()
+    assert {one.lease_id for one in machines.cluster.pool.releases if one.machine_suspect} == {"lease-2"}
+
+
+async def test_a_session_that_is_ended_from_inside_ends_the_others_with_the_charge(machines: Machines) -> None:
+    reservation = await machines.active()
+    await machines.session(reservation, 1).end("SANDBOX_ENDED")
+    over = await machines.over(reservation)
+    assert over.state == STATE.RESERVATION_STATE_EXPIRED
+    assert over.message == "Its session was ended from inside, or ran out of memory."
+    assert over.cost_micros > 0
+    machines.nothing_is_held()
+
+
+async def test_the_time_that_is_up_is_up_for_all(machines: Machines) -> None:
+    reservation = await machines.active()
+    end = reservation.expire_time.ToDatetime(UTC)
+    await machines.session(reservation, 1).end("EXPIRED", end)
+    await machines.session(reservation, 0).end("EXPIRED", end)
+    over = await machines.over(reservation)
+    assert (over.state, over.cost_micros) == (STATE.RESERVATION_STATE_EXPIRED, 16 * PRICE)
+    machines.nothing_is_held()
+
+
+async def test_a_machine_that_takes_no_session_puts_all_back_in_the_queue(machines: Machines) -> None:
+    machines.sessions[1].refusal = grpc.StatusCode.ABORTED
+    made = await machines.made()
+    events = await machines.cluster.reservation_events(made.reservation_id, "retrying")
+    assert "the machine machine-b (node 1) took no session" in events[-1].retrying.reason
+    machines.sessions[1].refusal = None
+    await machines.cluster.reservation_events(made.reservation_id, "active")
+    assert [one.attempt for one in machines.cluster.pool.granted] == [1, 2]
+    unfit = {one.lease_id: bool(one.unfit_reason) for one in machines.cluster.pool.releases}
+    assert unfit == {"lease-1": False, "lease-2": True}
+
+
+async def test_one_that_is_cancelled_while_it_is_prepared_ends_on_all_machines(machines: Machines) -> None:
+    machines.sessions[1].opens = False
+    made = await machines.made()
+    await machines.cluster.reservation_events(made.reservation_id, "ready")
+    await until(lambda: bool(machines.sessions[1].sessions))
+    await cancel(machines.cluster, made)
+    over = await machines.over(made)
+    assert (over.state, over.cost_micros) == (STATE.RESERVATION_STATE_CANCELLED, 0)
+    machines.nothing_is_held()
+
+
+async def test_a_new_scheduler_goes_on_with_all_machines(machines: Machines) -> None:
+    machines.sessions[1].opens = False
+    made = await machines.made()
+    await machines.cluster.reservation_events(made.reservation_id, "ready")
+    await machines.cluster.stop()
+    await machines.is_ready(made, 1)
+    await machines.cluster.start()
+    await machines.cluster.reservation_events(made.reservation_id, "active")
+    await machines.session(made, 1).end("FAILED")
+    await machines.cluster.stop()
+    await machines.cluster.start()
+    over = await machines.over(made)
+    assert (over.state, machines.cluster.pool.live) == (STATE.RESERVATION_STATE_FAILED, set())
+
+
+async def test_leases_that_no_row_has_are_no_half_reservation(tmp_path: Path) -> None:
+    async with two_machines(tmp_path) as machines:
+        await machines.cluster.start()
+        machines.cluster.pool.refusal = grpc.StatusCode.DEADLINE_EXCEEDED
+        made = await machines.made()
+        await until(lambda: machines.cluster.pool.refused > 0)
+        await machines.cluster.stop()
+        machines.cluster.pool.refusal = None
+        await machines.cluster.start()
+        await machines.cluster.reservation_events(made.reservation_id, "active")
+        assert len(machines.cluster.pool.granted) == 1
+
+
+async def test_a_login_on_any_machine_is_a_login(tmp_path: Path) -> None:
+    async with two_machines(tmp_path, no_show_after=timedelta(hours=1)) as machines:
+        clock = machines.cluster.clock = LaterClock()
+        await machines.cluster.start()
+        reservation = await machines.active(duration={"seconds": 7200})
+        await machines.session(reservation, 1).add(login=session_pb2.SessionLogin(user="alice"))
+        await machines.cluster.reservation_events(reservation.reservation_id, "login")
+        clock.later = timedelta(minutes=61)
+        await machines.cluster.stop()
+        await machines.cluster.start()
+        await charged(machines.cluster, reservation, 16 * timedelta(minutes=61))
+        there = await machines.cluster.reservation(reservation.reservation_id)
+        assert (there.state, there.connections) == (STATE.RESERVATION_STATE_ACTIVE, 1)
+
+
+async def test_the_way_in_is_to_one_of_the_machines(machines: Machines) -> None:
+    reservation = await machines.active()
+    leases = {lease.machine_id: lease.lease_id for lease in machines.cluster.pool.gangs[reservation.reservation_id, 1]}
+    for node in reservation.nodes:
+        request = reservations_pb2.GetTunnelTargetRequest(**named(reservation), node=node.rank)
+        found = await machines.cluster.reservations.GetTunnelTarget(request, timeout=TIMEOUT_SECONDS)
+        assert found.lease_id == leases[node.machine_id]
+        host = f"wp-{reservation.reservation_id[-8:]}{f'-{node.rank}' if node.rank else ''}"
+        by_key = reservations_pb2.FindTunnelTargetRequest(public_key=reservation.spec.keys[0].public_key, host=host)
+        opened = await machines.cluster.reservations.FindTunnelTarget(by_key, timeout=TIMEOUT_SECONDS)
+        assert opened.lease_id == leases[node.machine_id]
+    request = reservations_pb2.GetTunnelTargetRequest(**named(reservation), node=2)
+    error = await refused(machines.cluster.reservations.GetTunnelTarget(request, timeout=TIMEOUT_SECONDS))
+    assert error.code() is grpc.StatusCode.INVALID_ARGUMENT
+    assert "node: is 2; the reservation has 2 machines, of rank 0 to 1" in (error.details() or "")
+
+
+async def test_more_machines_than_the_pool_may_have_are_refused(machines: Machines) -> None:
+    machines.cluster.pool.max_machines = 2
+    error = await refused(machines.made(gpus=24))
+    assert error.code() is grpc.StatusCode.INVALID_ARGUMENT
+    said = "is 24, which takes 3 machines; the pool may have 2 machines (VMPOOL_MAX_MACHINES)"
+    assert said in (error.details() or "")
+
+
+async def test_machines_without_a_promised_link_are_refused_unless_that_will_do(machines: Machines) -> None:
+    error = await refused(machines.made(allow_slow_links=False))
+    assert f"spec.distributed: {NO_LINKS}" in (error.details() or "")
+
+
+async def test_a_text_reaches_the_terminals_of_all_machines(machines: Machines) -> None:
+    reservation = await machines.active()
+    request = reservations_pb2.NotifyReservationRequest(**named(reservation), text="soon")
+    answer = await machines.cluster.reservations.NotifyReservation(request, timeout=TIMEOUT_SECONDS)
+    assert answer.terminals == 4
+    assert [sessions.texts for sessions in machines.sessions] == [["soon"], ["soon"]]
+
+
+async def test_short_work_runs_on_what_is_kept(machines: Machines) -> None:
+    cluster = machines.cluster
+    first = await cluster.reserve("first", gpus=8)
+    await cluster.reservation_events(first.reservation_id, "active")
+    gang = await machines.made(key="gang")
+    job = await cluster.submit("job")
+    async with asyncio.timeout(TIMEOUT_SECONDS):
+        while not (await cluster.job(job.job_id)).machine_id:
+            await asyncio.sleep(0.005)
+    of_first = (await cluster.reservation(first.reservation_id)).machine_id
+    assert {(await cluster.job(job.job_id)).machine_id, of_first} == {"machine-a", "machine-b"}
+    assert (await cluster.reservation(gang.reservation_id)).state == STATE.RESERVATION_STATE_QUEUED
