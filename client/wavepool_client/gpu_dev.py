@@ -38,7 +38,6 @@ UNNEEDED = frozenset(
 )
 """Flags that ask for what is so anyway: a home is kept on a named disk alone, and lists have all columns."""
 _IMAGES = "there are no images of your own yet"
-_ONE_MACHINE = "a reservation is on one machine: 1, 2, 4 or 8 GPUs"
 _LABELS = "machines have no labels for reservations; `wavepool avail` lists GPU types"
 _JUPYTER = "nothing of Jupyter is part of a reservation: run `wavepool jupyter ID`, and end it with Ctrl-C"
 MISSING = {
@@ -48,8 +47,6 @@ MISSING = {
     "--dockerfile": _IMAGES,
     "--dockerimage": _IMAGES,
     "--preserve-entrypoint": _IMAGES,
-    "--distributed": _ONE_MACHINE,
-    "-d": _ONE_MACHINE,
     "--node-label": _LABELS,
     "-l": _LABELS,
     "--ref": "nothing is checked out for you: copy your tree with `wavepool run --dir DIR -- COMMAND`",
@@ -132,7 +129,7 @@ def _options(command: str, words: Sequence[str]) -> list[str]:
 
 def _is_ours(command: str, name: str) -> bool:
     """True for short options that mean something else in some commands."""
-    return name in {"-d", "-l"} and command not in {"reserve", "submit"}
+    return name == "-l" and command not in {"reserve", "submit"}
 
 
 def _default_hours(command: str, words: Sequence[str], *, on_terminal: bool) -> list[str]:

@@ -72,8 +72,17 @@ class _Wanted(BaseModel):
 
     gpu_type: GpuType = ""
     gpu_count: Annotated[
-        int, Field(strict=True, ge=1, le=MOST_GPUS, description="GPUs of one machine: 1, 2, 4 or 8.")
+        int,
+        Field(
+            strict=True, ge=1, le=MOST_GPUS, description="1, 2, 4 or 8 of one machine; 16, 24, 32, 40 or 48 of several."
+        ),
     ] = 1
+    distributed: Annotated[
+        bool, Field(strict=True, description="The GPUs may be those of several machines, all or none at once.")
+    ] = False
+    allow_slow_links: Annotated[
+        bool, Field(strict=True, description="Whatever links there are between the machines will do.")
+    ] = False
     hours: _Hours
     start_time: Annotated[
         AwareDatetime | None,
@@ -103,6 +112,8 @@ class _Wanted(BaseModel):
             fallback_gpu_types=self.fallback_gpu_types,
             start_time=instant_to_proto(self.start_time),
             disk=self.disk,
+            distributed=self.distributed,
+            allow_slow_links=self.allow_slow_links,
         )
 
 
@@ -252,6 +263,19 @@ class AddedKey(UserKey):
     origin: Annotated[str, Field(description="`given`, `wavepool`, a file, or such as `github.com/alice`.")]
 
 
+class Node(BaseModel):
+    """One of several machines of a reservation."""
+
+    rank: Annotated[int, Field(description="From 0. The disk is the home on the machine of rank 0 alone.")]
+    machine_id: str | None
+    machine_gpus: Annotated[list[int], Field(description="The numbers of its GPUs on the machine.")]
+    state: Annotated[str, Field(description="That of the reservation: all are active at once.")]
+    ready_at: Annotated[datetime | None, Field(description="Its session was ready.")]
+    host_key: Annotated[str | None, Field(description="Names its session to ssh, such as `ssh-ed25519 AAAA…`.")]
+    login_user: str | None
+    gaps: Annotated[list[str], Field(description="What holds less than it should on this machine.")]
+
+
 class Reservation(BaseModel):
     """A reservation as it is now. Times are in UTC, and null until they are known."""
 
@@ -272,6 +296,10 @@ class Reservation(BaseModel):
     gpu_count: int
     machine_id: str | None
     machine_gpus: Annotated[list[int], Field(description="The numbers of its GPUs on the machine.")]
+    nodes: Annotated[
+        list[Node],
+        Field(description="Its machines by rank, if it has several. Other fields about a machine are of rank 0."),
+    ]
     hours: Annotated[float, Field(description="As reserved, without extensions.")]
     queue: str
     priority: int
@@ -335,6 +363,7 @@ class ReservationQuote(BaseModel):
 
     gpu_type: str
     gpu_count: int
+    machines: int
     hours: float
     price_per_gpu_hour: Annotated[float, Field(description="Dollars.")]
     hold_usd: Annotated[float, Field(description="For the whole time, on the dearest of its GPU types.")]

@@ -108,12 +108,18 @@ class Way:
     """The way to one reservation for one visitor: asks where its session is, and if the visitor may still go there."""
 
     def __init__(
-        self, upstreams: Upstreams, authenticator: Authenticator, visitor: Visitor, reservation_id: str
+        self,
+        upstreams: Upstreams,
+        authenticator: Authenticator,
+        visitor: Visitor,
+        reservation_id: str,
+        node: int = 0,
     ) -> None:
         self._upstreams = upstreams
         self._authenticator = authenticator
         self._visitor = visitor
         self.reservation_id = reservation_id
+        self._node = node
 
     async def target(self) -> GetTunnelTargetResponse:
         """Where the session is. Raises AioRpcError."""
@@ -141,6 +147,7 @@ class Way:
         request = GetTunnelTargetRequest(
             account_ids=[] if caller.oversees else sorted(caller.visible_account_ids),
             reservation_id=self.reservation_id,
+            node=self._node,
         )
         return await self._upstreams.reservations.GetTunnelTarget(request, timeout=CALL_TIMEOUT_SECONDS)
 

@@ -56,6 +56,7 @@ def reservation_of(reservation: pb.Reservation, names: Mapping[str, str], now: d
         gpu_count=spec.gpus or 1,
         machine_id=reservation.machine_id or None,
         machine_gpus=list(reservation.machine_gpus),
+        nodes=[_node_of(one) for one in reservation.nodes],
         hours=_hours(spec.duration),
         queue=spec.queue,
         priority=spec.priority,
@@ -100,6 +101,19 @@ def reservation_of(reservation: pb.Reservation, names: Mapping[str, str], now: d
     )
 
 
+def _node_of(node: pb.ReservationNode) -> schemas.Node:
+    return schemas.Node(
+        rank=node.rank,
+        machine_id=node.machine_id or None,
+        machine_gpus=list(node.machine_gpus),
+        state=reservation_state_name(node.state).lower(),
+        ready_at=instant_of(node.ready_time),
+        host_key=node.host_key or None,
+        login_user=node.login_user or None,
+        gaps=list(node.gaps),
+    )
+
+
 def fingerprint_of(key: SessionKey) -> str:
     """The fingerprint of a key as OpenSSH shows it; empty if it is no key."""
     try:
@@ -113,6 +127,7 @@ def quote_of(quote: pb.QuoteReservationResponse) -> schemas.ReservationQuote:
     return schemas.ReservationQuote(
         gpu_type=quote.gpu_type,
         gpu_count=quote.gpus,
+        machines=max(1, quote.machines),
         hours=_hours(quote.duration),
         price_per_gpu_hour=dollars_of(quote.price_micros_per_hour),
         hold_usd=dollars_of(quote.hold_micros),
@@ -185,6 +200,7 @@ def frame_of(event: pb.ReservationEvent) -> Frame | None:
         "timestamp": milliseconds_of(event.time),
         "attempt": event.attempt,
         "cost_usd": dollars_of(event.cost_micros),
+        **({"node": event.node} if event.node else {}),
     }
     return Frame(frame.status, {**common, **frame.fields})
 

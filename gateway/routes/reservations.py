@@ -54,7 +54,10 @@ if TYPE_CHECKING:
 
 router = APIRouter(tags=["reservations"], route_class=JsonRoute)
 
+MOST_RANK = 63
+"""More than any reservation has."""
 ReservationId = Annotated[str, Path(max_length=100)]
+Node = Annotated[int, Query(ge=0, le=MOST_RANK, description="The rank of one of several machines.")]
 IdempotencyKey = Annotated[
     str, Header(max_length=200, description="A repeated key with the same content changes nothing more.")
 ]
@@ -279,18 +282,18 @@ async def notify(
 
 
 @router.get("/reservations/{reservation_id}/tunnel", response_class=Response, responses=WEBSOCKET)
-async def describe_tunnel(reservation_id: ReservationId, caller: TheSubmitter) -> Response:
+async def describe_tunnel(reservation_id: ReservationId, caller: TheSubmitter, node: Node = 0) -> Response:
     """Open a WebSocket whose binary messages are the bytes of one SSH connection to the reservation.
 
     An empty message ends your side. docs/http-api.md has the close codes.
     """
-    del reservation_id, caller
+    del reservation_id, caller, node
     problem = Problem(426, "This is a WebSocket; `wavepool connect` and `wavepool ssh-proxy` use it.")
     raise ProblemError(problem)
 
 
 @router.websocket("/reservations/{reservation_id}/tunnel")
-async def open_tunnel(websocket: WebSocket, reservation_id: str) -> None:
+async def open_tunnel(websocket: WebSocket, reservation_id: str, node: Node = 0) -> None:
     """Carry one SSH connection. Before the upgrade, failures are answered as those of all routes."""
     gateway = gateway_of(websocket)
     token = token_of(websocket)
@@ -298,7 +301,7 @@ async def open_tunnel(websocket: WebSocket, reservation_id: str) -> None:
     caller.require("submit")
     with gateway.tunnels.place_for(caller.user_id):
         visitor = tunnel.Visitor(token, caller)
-        way = tunnel.Way(gateway.upstreams, gateway.authenticator, visitor, reservation_id)
+        way = tunnel.Way(gateway.upstreams, gateway.authenticator, visitor, reservation_id, node)
         await tunnel.carry(websocket, way, gateway.settings.tunnel_check)
 
 

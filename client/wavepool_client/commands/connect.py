@@ -17,15 +17,21 @@ from wavepool_client.commands.options import (
     TokenOption,  # noqa: TC001
 )
 from wavepool_client.commands.passed_on import PASSED_ON
-from wavepool_client.commands.reservation_lookup import ReservationArgument, check_active, find_reservation
+from wavepool_client.commands.reservation_lookup import (
+    ReservationArgument,
+    check_active,
+    find_reservation,
+    is_on_terminal,
+)
 from wavepool_client.errors import InputError, WavepoolError
 from wavepool_client.reservation_client import ReservationClient
 from wavepool_client.ssh.access import config_text, identities, ssh_command
 from wavepool_client.ssh.config_files import is_included, write_config
 from wavepool_client.ssh.remote import CONNECTION_FAILED
+from wavepool_client.terminal.choices import pick
 from wavepool_client.terminal.output import say
 from wavepool_client.text.reservation_advice import refusal_lines
-from wavepool_client.text.reservations import host_name
+from wavepool_client.text.reservations import host_name, nodes_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,6 +43,10 @@ def connect(
     context: typer.Context,
     reservation: ReservationArgument = "",
     *,
+    node: Annotated[
+        int | None,
+        typer.Option("--node", min=0, help="One of several machines, by rank; asked for on a terminal, else 0."),
+    ] = None,
     show: Annotated[bool, typer.Option("--print", help="Print the command instead of running it.")] = False,
     endpoint: EndpointOption = None,
     token: TokenOption = None,
@@ -46,10 +56,12 @@ def connect(
     with ReservationClient(endpoint, token) as client:
         found = find_reservation(client, reservation, ("active",))
         connection = client.connection
+    if node is None:
+        node = _asked_node(found) if is_on_terminal() and not (words or show) else 0
     if show:
-        sys.stdout.write(shlex.join(_command(found, connection, words)) + "\n")
+        sys.stdout.write(shlex.join(_command(found, connection, words, node)) + "\n")
         return
-    status = connect_to(found, connection, words, token)
+    status = connect_to(found, connection, words, token, node)
     if status == CONNECTION_FAILED:
         _explain(str(found["id"]), endpoint, token)
     raise typer.Exit(status)
@@ -72,6 +84,7 @@ def ssh_config(
 def ssh_proxy(
     reservation_id: Annotated[str, typer.Argument(metavar="ID", help="A whole id.")],
     *,
+    node: Annotated[int, typer.Option("--node", min=0, help="One of several machines, by rank.")] = 0,
     endpoint: EndpointOption = None,
     token: TokenOption = None,
 ) -> None:
@@ -80,14 +93,18 @@ def ssh_proxy(
 
     with ReservationClient(endpoint, token) as client:
         connection = client.connection
-    leave(carry(connection, reservation_id))
+    leave(carry(connection, reservation_id, node))
 
 
 def connect_to(
-    reservation: dict[str, Any], connection: Connection, words: Sequence[str] = (), token: str | None = None
+    reservation: dict[str, Any],
+    connection: Connection,
+    words: Sequence[str] = (),
+    token: str | None = None,
+    node: int = 0,
 ) -> int:
     """Runs ssh, and returns its exit status; `token` is one that only this command was given."""
-    command = _command(reservation, connection, words)
+    command = _command(reservation, connection, words, node)
     write_config(reservation, connection)
     if shutil.which(command[0]) is None:
         raise InputError("there is no ssh on this machine; install OpenSSH's client")
@@ -109,7 +126,14 @@ def _explain(reservation_id: str, endpoint: str | None, token: str | None) -> No
             say(line)
 
 
-def _command(reservation: dict[str, Any], connection: Connection, words: Sequence[str]) -> list[str]:
+def _command(reservation: dict[str, Any], connection: Connection, words: Sequence[str], node: int) -> list[str]:
     """The command that connects; raises InputError if nobody can log in now."""
     check_active(reservation)
-    return ssh_command(reservation, connection, words)
+    return ssh_command(reservation, connection, words, node)
+
+
+def _asked_node(reservation: dict[str, Any]) -> int:
+    """Asks which of several machines; 0 if it has one."""
+    nodes = nodes_of(reservation)
+    texts = [f"node {node.get('rank')}: {node.get('machine_id')}" for node in nodes]
+    return pick("Which machine", texts, 0) if nodes else 0

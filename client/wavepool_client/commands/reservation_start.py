@@ -32,6 +32,9 @@ def wanted_fields(
     fallback_gpu: Sequence[str] | None,
     start_at: str = "",
     disk: str = "",
+    *,
+    distributed: bool = False,
+    allow_slow_links: bool = False,
 ) -> dict[str, Any]:
     """The fields of a reservation that its quote has too; `start_at` is as people write it. Raises InputError."""
     start_time = start_of(start_at, datetime.now(UTC)).isoformat() if start_at else ""
@@ -41,6 +44,8 @@ def wanted_fields(
         "fallback_gpu_types": fallback_gpu,
         "start_time": start_time,
         "disk": disk,
+        "distributed": distributed,
+        "allow_slow_links": allow_slow_links,
     }
     given = {field: value for field, value in optional.items() if value}
     return {"hours": hours, "gpu_count": gpus or 1, **given}

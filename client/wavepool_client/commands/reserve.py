@@ -40,7 +40,18 @@ FallbackOption = Annotated[
 
 GpusOption = Annotated[
     int | None,
-    typer.Option("--gpus", "-g", metavar="1|2|4|8", help="GPUs of one machine; asked for on a terminal, else 1."),
+    typer.Option(
+        "--gpus",
+        "-g",
+        metavar="1|2|4|8",
+        help="GPUs of one machine; asked for on a terminal, else 1. With --distributed 16, 24, 32, 40 or 48.",
+    ),
+]
+DistributedOption = Annotated[
+    bool, typer.Option("--distributed", "-d", help="Whole machines of 8 GPUs, several at once, all or none.")
+]
+SlowLinksOption = Annotated[
+    bool, typer.Option("--allow-slow-links", help="With --distributed: whatever links there are between them will do.")
 ]
 GpuTypeOption = Annotated[
     str,
@@ -85,6 +96,8 @@ def reserve(  # noqa: PLR0913 - an argument for each option
     ] = None,
     gpus: GpusOption = None,
     gpu_type: GpuTypeOption = "",
+    distributed: DistributedOption = False,
+    allow_slow_links: SlowLinksOption = False,
     start_at: Annotated[
         str,
         typer.Option(
@@ -130,7 +143,17 @@ def reserve(  # noqa: PLR0913 - an argument for each option
         if hours is None:
             raise InputError("--hours is missing: say how long, such as --hours 0.5")
         disk = disk_of(disk, no_persist=no_persist)
-        wanted = wanted_fields(hours, gpus, gpu_type, queue, fallback_gpu, start_at, disk)
+        wanted = wanted_fields(
+            hours,
+            gpus,
+            gpu_type,
+            queue,
+            fallback_gpu,
+            start_at,
+            disk,
+            distributed=distributed,
+            allow_slow_links=allow_slow_links,
+        )
         say(quote_text(client.quote(wanted)))
         if asks:
             agree()

@@ -21,12 +21,14 @@ from wavepool_client.commands.passed_on import PASSED_ON
 from wavepool_client.commands.reservation_start import show_until_active, start, tell_keys, wanted_fields
 from wavepool_client.commands.reserve import (
     DiskOption,
+    DistributedOption,
     FallbackOption,
     GpusOption,
     GpuTypeOption,
     KeyOption,
     NameOption,
     QueueOption,
+    SlowLinksOption,
     disk_of,
 )
 from wavepool_client.errors import InputError, UnreachableError, WavepoolError
@@ -69,6 +71,8 @@ def run(  # noqa: PLR0913 - an argument for each option
     ] = 1.0,
     gpus: GpusOption = None,
     gpu_type: GpuTypeOption = "",
+    distributed: DistributedOption = False,
+    allow_slow_links: SlowLinksOption = False,
     name: NameOption = "",
     queue: QueueOption = "",
     fallback_gpu: FallbackOption = None,
@@ -84,7 +88,16 @@ def run(  # noqa: PLR0913 - an argument for each option
         raise InputError("there is no command: give it after `--`, such as wavepool run -- python train.py")
     keys = keys_for(key or ())
     with _interrupts(), ReservationClient(endpoint, token) as client:
-        wanted = wanted_fields(hours, gpus, gpu_type, queue, fallback_gpu, disk_of(disk))
+        wanted = wanted_fields(
+            hours,
+            gpus,
+            gpu_type,
+            queue,
+            fallback_gpu,
+            disk=disk_of(disk),
+            distributed=distributed,
+            allow_slow_links=allow_slow_links,
+        )
         say(quote_text(client.quote(wanted)))
         if verbose:
             tell_keys(keys)

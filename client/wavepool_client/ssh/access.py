@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from wavepool_client.errors import InputError
 from wavepool_client.http.connection import DEFAULT_DATA_DIR
 from wavepool_client.ssh.keys import folder, own_identities
-from wavepool_client.text.reservations import host_name
+from wavepool_client.text.reservations import host_name, nodes_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,19 +29,20 @@ def remember_identity(reservation_id: str, identity: Path) -> None:
     _write(_file(reservation_id, "identity"), str(identity))
 
 
-def options_for(reservation: dict[str, Any], connection: Connection) -> dict[str, list[str]]:
-    """Ssh's options for an active reservation; writes the file with its host key. Raises InputError."""
-    reservation_id, host_key = str(reservation["id"]), str(reservation.get("host_key") or "")
+def options_for(reservation: dict[str, Any], connection: Connection, node: int = 0) -> dict[str, list[str]]:
+    """Ssh's options for one of an active reservation's machines; writes a file with its host key. Raises InputError."""
+    machine = _machine(reservation, node)
+    reservation_id, host_key = str(reservation["id"]), str(machine.get("host_key") or "")
     if not host_key:
         raise InputError(f"{reservation_id} has no host key yet; it is {reservation.get('state')}")
-    user = str(reservation.get("login_user") or "dev")
+    user = str(machine.get("login_user") or "dev")
     if not (_ID.fullmatch(reservation_id) and _WORD.fullmatch(user) and host_key.isprintable()):
         # A line break in one of them would be a setting of ssh, such as a command to run here.
         raise InputError(f"the gateway describes {reservation_id!r} in a way that ssh must not see")
-    host, known_hosts = host_name(reservation_id), _file(reservation_id, "known_hosts")
+    host, known_hosts = host_name(reservation_id, node), _file(reservation_id, f"known_hosts{node or ''}")
     _write(known_hosts, f"{host} {host_key}")
     return {
-        "ProxyCommand": [proxy_command(reservation_id, connection)],
+        "ProxyCommand": [proxy_command(reservation_id, connection, node)],
         "HostKeyAlias": [host],
         "StrictHostKeyChecking": ["yes"],
         "UserKnownHostsFile": [quoted(known_hosts)],
@@ -50,18 +51,33 @@ def options_for(reservation: dict[str, Any], connection: Connection) -> dict[str
     }
 
 
-def ssh_command(reservation: dict[str, Any], connection: Connection, words: Sequence[str]) -> list[str]:
+def _machine(reservation: dict[str, Any], node: int) -> dict[str, Any]:
+    """What is said of one of its machines. Raises InputError."""
+    nodes = nodes_of(reservation)
+    if node and node >= len(nodes):
+        has = f"nodes 0 to {len(nodes) - 1}" if nodes else "one machine, node 0"
+        raise InputError(f"--node {node}: {reservation['id']} has {has}")
+    return nodes[node] if node else reservation
+
+
+def ssh_command(reservation: dict[str, Any], connection: Connection, words: Sequence[str], node: int = 0) -> list[str]:
     """The command that connects; `words` are options of ssh, or a command to run there. Raises InputError."""
-    options = options_for(reservation, connection)
+    options = options_for(reservation, connection, node)
     settings = [f"{name}={value}" for name, values in options.items() for value in values]
     with_flags = (word for setting in settings for word in ("-o", setting))
-    return ["ssh", *with_flags, host_name(str(reservation["id"])), *words]
+    return ["ssh", *with_flags, host_name(str(reservation["id"]), node), *words]
 
 
 def config_text(reservation: dict[str, Any], connection: Connection) -> str:
-    """The lines for ~/.ssh/config. Raises InputError."""
-    options = options_for(reservation, connection)
-    names, name = [host_name(str(reservation["id"]))], str(reservation.get("name") or "")
+    """The lines for ~/.ssh/config: a host for each of its machines. Raises InputError."""
+    ranks = range(max(1, len(nodes_of(reservation))))
+    return "".join(_host_text(reservation, connection, node) for node in ranks)
+
+
+def _host_text(reservation: dict[str, Any], connection: Connection, node: int) -> str:
+    options = options_for(reservation, connection, node)
+    names, name = [host_name(str(reservation["id"]), node)], str(reservation.get("name") or "")
+    name += f"-{node}" if node and name else ""
     if _WORD.fullmatch(name) and name not in _own_hosts():
         names.append(name)
     lines = [f"Host {' '.join(names)}"]
@@ -69,8 +85,11 @@ def config_text(reservation: dict[str, Any], connection: Connection) -> str:
     return "\n".join(lines) + "\n"
 
 
-def proxy_command(reservation_id: str, connection: Connection) -> str:
-    """What ssh runs to reach a reservation, from any folder; the token is not in it, since others could read it."""
+def proxy_command(reservation_id: str, connection: Connection, node: int = 0) -> str:
+    """What ssh runs to reach one of a reservation's machines, from any folder.
+
+    The token is not in it, since others could read it.
+    """
     environment = {"WAVEPOOL_ENDPOINT": connection.endpoint}
     data_dir = Path(os.environ.get("WAVEPOOL_DATA_DIR") or DEFAULT_DATA_DIR).absolute()
     if data_dir.is_dir():
@@ -78,7 +97,7 @@ def proxy_command(reservation_id: str, connection: Connection) -> str:
     if profile := os.environ.get("WAVEPOOL_PROFILE"):
         environment["WAVEPOOL_PROFILE"] = profile
     settings = [f"{name}={value}" for name, value in environment.items()]
-    words = ["env", *settings, sys.executable, "-m", PROXY_MODULE, reservation_id]
+    words = ["env", *settings, sys.executable, "-m", PROXY_MODULE, reservation_id, *([str(node)] if node else [])]
     # ssh gives `%` a meaning of its own.
     return shlex.join(words).replace("%", "%%")
 

@@ -1,4 +1,6 @@
-"""ssh's ProxyCommand: carries its bytes over a WebSocket to a reservation. `python -m wavepool_client.ssh.proxy ID`.
+"""ssh's ProxyCommand: carries its bytes over a WebSocket to a reservation.
+
+`python -m wavepool_client.ssh.proxy ID [NODE]`, where NODE is the rank of one of several machines.
 
 Two threads, because stdin may be whatever ssh gives: one reads it and sends, the other receives and writes. Each waits
 for the other side, so that nothing piles up here. Few modules are imported: people wait for this.
@@ -35,9 +37,10 @@ _TOKEN_GONE = 4401
 _STATUSES = {401: ExitCode.AUTHENTICATION, 403: ExitCode.AUTHENTICATION, 404: ExitCode.USAGE, 409: ExitCode.USAGE}
 
 
-def carry(connection: Connection, reservation_id: str) -> ExitCode:
+def carry(connection: Connection, reservation_id: str, node: int = 0) -> ExitCode:
     """Carries stdin and stdout until the session closes; if it is refused, says why in one line on stderr."""
     url = f"{connection.endpoint.replace('http', 'ws', 1)}/api/v1/reservations/{quote(reservation_id, safe='')}/tunnel"
+    url += f"?node={node}" if node else ""
     headers = {"Authorization": f"Bearer {connection.token}"} if connection.token else {}
     try:
         with connect(
@@ -108,10 +111,10 @@ def _complain(text: str) -> None:
     sys.stderr.flush()
 
 
-def run(reservation_id: str) -> ExitCode:
+def run(reservation_id: str, node: str = "0") -> ExitCode:
     """Finds the gateway and carries; an error is one line on stderr."""
     try:
-        return carry(resolve(), reservation_id)
+        return carry(resolve(), reservation_id, int(node))
     except WavepoolError as error:
         _complain(str(error))
         return error.exit_code
@@ -124,4 +127,4 @@ def leave(code: ExitCode) -> None:
 
 
 if __name__ == "__main__":
-    leave(run(sys.argv[1]))
+    leave(run(*sys.argv[1:3]))

@@ -43,13 +43,18 @@ def short_ids(ids: Sequence[str]) -> dict[str, str]:
     return shortened
 
 
-def host_name(reservation_id: str) -> str:
-    """The host's name for ssh, which no name server knows.
+def host_name(reservation_id: str, node: int = 0) -> str:
+    """The host's name for ssh, which no name server knows. With `-1` behind it, it is the machine of rank 1.
 
     It has the last characters of the id, which are random: the first ones are the time, and the same for reservations
     that were made within half a minute. The session calls itself so, too.
     """
-    return f"wp-{reservation_id.removeprefix(PREFIX)[-SHORT:].lower()}"
+    return f"wp-{reservation_id.removeprefix(PREFIX)[-SHORT:].lower()}{f'-{node}' if node else ''}"
+
+
+def nodes_of(one: Fields) -> list[Fields]:
+    """The machines of a reservation that has several, by rank; empty if it has one."""
+    return cast("list[Fields]", one.get("nodes") or [])
 
 
 def time_text(value: object, zone: tzinfo | None = None) -> str:
@@ -107,7 +112,9 @@ def quote_text(quote: Fields) -> str:
     count = quote.get("gpu_count") or 1
     price = quote.get("price_per_gpu_hour")
     rate = usd_text(price * count) if isinstance(price, int | float) else "-"
-    what = f"{count} x {quote.get('gpu_type')} for {hours_text(quote.get('hours'))}"
+    machines = quote.get("machines") or 1
+    on = f" on {machines} machines" if machines > 1 else ""
+    what = f"{count} x {quote.get('gpu_type')}{on} for {hours_text(quote.get('hours'))}"
     wait = wait_text(quote)
     start = start_text(quote)
     when = f"; starts at {start}" if start else f"; starts {wait}" if wait else ""
@@ -190,6 +197,7 @@ def show_rows(one: Fields, now: datetime, zone: tzinfo | None = None) -> list[tu
         ("ended", time_text(one.get("end_time"), zone)),
         ("machine", str(one.get("machine_id") or "")),
         ("its GPUs", ", ".join(map(str, gpus))),
+        *((f"node {node.get('rank')}", _node_text(one, node)) for node in nodes_of(one)),
         ("disk", _disk_text(one, zone)),
         ("steps", ", ".join(f"{step.get('name')} {_short_time(step.get('seconds'))}" for step in steps)),
         ("extensions", "; ".join(_extension_text(one, zone) for one in extensions)),
@@ -215,6 +223,14 @@ def _software_text(one: Fields) -> str:
     words = {"driver": "driver", "rocm": "ROCm", "cuda": "CUDA"}
     known = cast("dict[str, str]", one.get("software") or {})
     return ", ".join(f"{words.get(name, name)} {known[name]}" for name in sorted(known))
+
+
+def _node_text(one: Fields, node: Fields) -> str:
+    """A machine of several: which, since when it is ready, and its host for ssh."""
+    ready = time_text(node.get("ready_at"))
+    host = host_name(str(one.get("id") or ""), int(node.get("rank") or 0)) if one.get("ssh_command") else ""
+    parts = (str(node.get("machine_id") or ""), f"ready {ready}" if ready else str(node.get("state") or ""), host)
+    return ", ".join(part for part in parts if part)
 
 
 def choice_text(one: Fields) -> str:
@@ -289,7 +305,8 @@ def _preparing(fields: Fields) -> str:
 def _step(fields: Fields) -> str:
     seconds = fields.get("seconds")
     took = f" in {seconds:.1f} s" if isinstance(seconds, int | float) else ""
-    return f"{fields.get('name')} is ready{took}"
+    where = f" on node {fields['node']}" if fields.get("node") else ""
+    return f"{fields.get('name')} is ready{where}{took}"
 
 
 def _active(fields: Fields) -> str:

@@ -1,0 +1,97 @@
+"""A reservation of two machines of 8 GPUs on a whole Wavepool of real processes, with the real ssh."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.end_to_end.test_reservations import RESERVATIONS, SUPERVISOR, Person, below_executors, ended
+from tests.end_to_end.wavepool_processes import start, until
+from vocabulary.money import MICROS_PER_DOLLAR, price_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from tests.end_to_end.wavepool_processes import Wavepool
+
+PRICE = 1_990_000
+GANG = ("-g", "16", "--distributed", "--allow-slow-links")
+
+
+@pytest.fixture(scope="module")
+def wavepool(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Wavepool]:
+    """None of its machines is there at first; two may be started, each with 8 GPUs."""
+    running = start(
+        tmp_path_factory.mktemp("wavepool"),
+        VMPOOL_MAX_MACHINES="2",
+        VMPOOL_GPUS_PER_MACHINE="8",
+    )
+    yield running
+    running.stop()
+
+
+@pytest.fixture
+def person(wavepool: Wavepool, tmp_path: Path) -> Person:
+    return Person(wavepool, tmp_path / "home")
+
+
+def sessions(wavepool: Wavepool) -> list[Any]:
+    return [one for one in below_executors(wavepool) if SUPERVISOR in " ".join(one.cmdline())]
+
+
+def executor_of(wavepool: Wavepool, machine_id: str) -> int:
+    return int(json.loads((wavepool.data_dir / "machines" / machine_id / "process.json").read_text())["executor_pid"])
+
+
+@pytest.mark.timeout(300)
+def test_sixteen_gpus_are_two_machines_to_log_in_to_with_one_charge(wavepool: Wavepool, person: Person) -> None:
+    said = person.run("reserve", "-h", "0.1", "-g", "16", "--no-connect").stderr.decode()
+    assert "gpu_count: a machine has at most 8 MI300X; for 16 give --distributed (2 machines x 8)" in said
+    said = person.run("reserve", "-h", "0.1", "-g", "24", *GANG[2:], "--no-connect").stderr.decode()
+    assert "the pool may have 2 machines (VMPOOL_MAX_MACHINES)" in said
+    said = person.run("reserve", "-h", "0.1", *GANG[:3], "--no-connect").stderr.decode()
+    assert "distributed: no provider promises a link between the machines" in said
+
+    made = person.json("reserve", "-h", "0.1", "-n", "training", *GANG, "--no-connect")
+    assert (made["state"], made["gpu_count"]) == ("active", 16)
+    assert [node["rank"] for node in made["nodes"]] == [0, 1]
+    assert len({node["machine_id"] for node in made["nodes"]}) == len({node["host_key"] for node in made["nodes"]}) == 2
+
+    for words in ((), ("--node", "1")):
+        there = person.run("connect", made["id"], *words, "--", "echo > here; ls")
+        assert (there.returncode, there.stdout) == (0, b"here\n"), there.stderr.decode()
+    hosts = person.run("ssh-config", made["id"]).stdout.decode()
+    short = made["id"][-8:].lower()
+    assert f"Host wp-{short} training\n" in hosts
+    assert f"Host wp-{short}-1 training-1\n" in hosts
+    shown = person.run("reservations", "show", made["id"]).stdout.decode()
+    assert all(node["machine_id"] in shown for node in made["nodes"])
+
+    wavepool.kill("scheduler")
+    assert person.run("connect", made["id"], "--node", "1", "--", "ls").stdout == b"here\n"
+    until(lambda: person.run("cancel", made["id"], "--yes").returncode == 0, "a scheduler that leads")
+    over = ended(wavepool, made["id"])
+    assert over["state"] == "cancelled"
+    lasted = datetime.fromisoformat(over["end_time"]) - datetime.fromisoformat(over["active_at"])
+    assert 0 < round(over["cost_usd"] * MICROS_PER_DOLLAR) <= price_of(lasted, 16 * PRICE)
+    assert over["cost_usd"] * MICROS_PER_DOLLAR > price_of(lasted - timedelta(seconds=60), 16 * PRICE)
+    until(lambda: not sessions(wavepool), "the end of all sessions")
+
+
+@pytest.mark.timeout(300)
+def test_a_machine_that_dies_fails_the_whole_reservation_and_ends_the_other(wavepool: Wavepool, person: Person) -> None:
+    made = person.json("reserve", "-h", "0.1", *GANG, "--no-connect")
+    lost = made["nodes"][1]["machine_id"]
+    os.kill(executor_of(wavepool, lost), signal.SIGKILL)
+    over = ended(wavepool, made["id"])
+    assert over["state"] == "failed"
+    assert lost in over["message"]
+    assert over["cost_usd"] == 0
+    until(lambda: not sessions(wavepool), "the end of the other session")
+    assert wavepool.http.get(RESERVATIONS, params={"state": "active"}).json()["reservations"] == []
