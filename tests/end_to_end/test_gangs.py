@@ -74,8 +74,9 @@ def test_sixteen_gpus_are_two_machines_to_log_in_to_with_one_charge(wavepool: Wa
     assert all(node["machine_id"] in shown for node in made["nodes"])
 
     wavepool.kill("scheduler")
-    assert person.run("connect", made["id"], "--node", "1", "--", "ls").stdout == b"here\n"
-    until(lambda: person.run("cancel", made["id"], "--yes").returncode == 0, "a scheduler that leads")
+    again = ("connect", made["id"], "--node", "1", "--", "ls")
+    until(lambda: person.run(*again).stdout == b"here\n", "a scheduler that leads")
+    assert person.run("cancel", made["id"], "--yes").returncode == 0
     over = ended(wavepool, made["id"])
     assert over["state"] == "cancelled"
     lasted = datetime.fromisoformat(over["end_time"]) - datetime.fromisoformat(over["active_at"])
