@@ -1,4 +1,4 @@
-"""Any course of reservations of several machines beside other work, minute by minute: all or none, and nobody starves."""
+"""Any course of reservations of several machines beside other work, minute by minute."""
 
 from __future__ import annotations
 
