@@ -194,6 +194,42 @@ async def test_nobody_and_too_many_people_are_not_looked_up(
     assert "ResolveKeys" not in services.refusals.calls
 
 
+async def test_the_machines_of_a_reservation_that_has_several_are_shown_by_rank(
+    gateway: RunningGateway, services: ScriptedServices
+) -> None:
+    services.reservations.found.nodes.add(rank=0, state=pb.RESERVATION_STATE_ACTIVE)
+    services.reservations.found.nodes.add(
+        rank=1,
+        machine_id="machine-b",
+        machine_gpus=range(8),
+        state=pb.RESERVATION_STATE_ACTIVE,
+        host_key=HOST_KEY,
+        login_user="dev",
+        gaps=["A gap."],
+        ready_time=services.reservations.found.active_time,
+    )
+    first, second = (await gateway.http.get(ONE)).json()["nodes"]
+    assert (first["rank"], first["machine_id"], first["ready_at"], first["host_key"]) == (0, None, None, None)
+    assert second == {
+        "rank": 1,
+        "machine_id": "machine-b",
+        "machine_gpus": list(range(8)),
+        "state": "active",
+        "ready_at": "2027-01-15T08:00:00Z",
+        "host_key": HOST_KEY,
+        "login_user": "dev",
+        "gaps": ["A gap."],
+    }
+
+
+async def test_several_machines_are_asked_for_by_name(gateway: RunningGateway, services: ScriptedServices) -> None:
+    body = {"hours": 1, "gpu_count": 16, "distributed": True, "allow_slow_links": True}
+    quoted = (await gateway.http.post(f"{RESERVATIONS}/quote", json=body)).json()
+    assert (quoted["gpu_count"], quoted["machines"]) == (16, 1)
+    asked = services.refusals.calls["QuoteReservation"][-1].spec
+    assert (asked.gpus, asked.distributed, asked.allow_slow_links) == (16, True, True)
+
+
 async def test_a_reservation_is_shown_with_the_names_that_gpu_dev_uses(gateway: RunningGateway) -> None:
     shown = (await gateway.http.get(ONE)).json()
 
@@ -231,6 +267,7 @@ async def test_a_reservation_is_shown_with_the_names_that_gpu_dev_uses(gateway: 
         "steps": [{"name": "queue", "seconds": 2.5}],
         "extensions": [{"hours": 0.5, "at": "2027-01-15T08:00:00Z", "by": "ada"}],
         "gaps": ["Nothing limits memory."],
+        "nodes": [],
         "software": {"driver": "6.12.12", "rocm": "6.4.1"},
         "host_key": HOST_KEY,
         "login_user": "dev",

@@ -307,6 +307,24 @@ def test_connect_prints_a_command_that_insists_on_the_host_key(gateway: Scripted
     assert "wp_1" not in run.out, "others on the machine can read a command"
 
 
+def test_connect_goes_to_the_machine_that_is_named_and_to_the_first_without(gateway: ScriptedGateway) -> None:
+    nodes = [{"rank": rank, "host_key": f"ssh-ed25519 AAAA{rank}"} for rank in range(2)]
+    gateway.only("GET", ONE, Answer({**ACTIVE, "nodes": nodes}))
+    for words, host in (((), "wp-aaaaaaaa"), (("--node", "0"), "wp-aaaaaaaa"), (("--node", "1"), "wp-aaaaaaaa-1")):
+        assert shlex.split(wavepool("connect", ID, "--print", *words).out)[-1] == host
+    for node, has in ((2, "nodes 0 to 1"), (1, "one machine, node 0")):
+        wrong = wavepool("connect", ID, "--print", "--node", str(node))
+        assert (wrong.status, f"--node {node}: {ID} has {has}" in wrong.err) == (2, True)
+        gateway.only("GET", ONE, Answer(ACTIVE))
+
+
+def test_several_machines_are_asked_for_with_two_options(gateway: ScriptedGateway) -> None:
+    run = wavepool("reserve", "-h", "1", "-g", "16", "-d", "--allow-slow-links", "--no-wait")
+    assert run.status == 0, run.err
+    asked = gateway.asked("POST", RESERVATIONS)[0].body
+    assert (asked["gpu_count"], asked["distributed"], asked["allow_slow_links"]) == (16, True, True)
+
+
 def test_a_key_that_was_named_when_it_was_reserved_is_used_when_connecting(tmp_path: Path) -> None:
     subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", tmp_path / "other key"], check=True)
     wavepool("reserve", "-h", "0.5", "--key", "other key.pub", "--no-wait")

@@ -4,20 +4,29 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.cli.conftest import Answer
 from tests.cli.invocation import wavepool
-from tests.cli.reservation_scenes import ACTIVE, ID, ONE, OTHER, OTHER_ID, RESERVATIONS, introduce, listed
+from tests.cli.reservation_scenes import (
+    ACTIVE,
+    HOST_KEY,
+    ID,
+    ONE,
+    OTHER,
+    OTHER_ID,
+    RESERVATIONS,
+    introduce,
+    listed,
+)
 from wavepool_client.errors import InputError
 from wavepool_client.http.connection import Connection
 from wavepool_client.ssh.config_files import config_file, write_config
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from tests.cli.conftest import ScriptedGateway
 
 OWN = b"Host other\n\tPort 2222\r\n# \xff not text\nHost *\n  User nobody"
@@ -52,6 +61,18 @@ def test_two_reservations_of_one_second_have_different_hosts_and_files(gateway: 
         assert settings.get("hostkeyalias", host) == alias
         assert (settings.get("stricthostkeychecking") == "true") == (host != "elsewhere")
     assert wavepool("reservations", "show", "wp-bbbbbbbb", "--json").json["id"] == OTHER_ID
+
+
+def test_each_of_several_machines_is_a_host_with_a_key_and_a_way_of_its_own(gateway: ScriptedGateway) -> None:
+    nodes = [{"rank": rank, "host_key": f"ssh-ed25519 AAAA{rank}", "login_user": "dev"} for rank in range(2)]
+    listed(gateway, {**ACTIVE, "nodes": nodes})
+    wavepool("reservations")
+    for host, alias, rank in (("wp-aaaaaaaa", "wp-aaaaaaaa", ""), ("training-1", "wp-aaaaaaaa-1", "1")):
+        settings = resolved(config_file(ID), host)
+        assert settings["hostkeyalias"] == alias
+        assert settings["proxycommand"].endswith(f"{ID} {rank}".strip())
+        known = Path(settings["userknownhostsfile"]).read_text()
+        assert known == f"{alias} {nodes[1]['host_key'] if rank else HOST_KEY}\n"
 
 
 def test_files_of_reservations_that_are_over_are_removed_by_a_list(gateway: ScriptedGateway) -> None:

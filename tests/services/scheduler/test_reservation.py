@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from google.protobuf.timestamp_pb2 import Timestamp
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
@@ -16,11 +17,14 @@ from services.billing.ledger.holds import Hold
 from services.scheduler.jobs.errors import InvalidRequestError
 from services.scheduler.jobs.reservation import GRACE, PART, Extension, Reservation, ReservationState, state_of
 from services.scheduler.jobs.reservation_checks import (
+    NO_LINKS,
     ReservationLimits,
     admit_reservation,
     changed_keys,
     extension_of,
     free_name,
+    node_of,
+    wrong_machines,
     wrong_name,
 )
 from services.scheduler.jobs.states import JobState
@@ -144,9 +148,59 @@ def test_the_refusals_name_the_rule_and_the_fix() -> None:
     assert "'A100', and the nearest is" in faults(gpu_type="A100")
     one_machine = "a machine has at most 8 MI300X; for 16 give --distributed (2 machines x 8)"
     assert faults(gpus=16) == f"spec.gpus: {one_machine}"
+    other = "Give one of 1, 2, 4, 8, or with --distributed 16, 24, 32, 40 or 48"
+    assert faults(gpus=12) == f"spec.gpus: is 12; a machine has at most 8 MI300X. {other}"
     assert "spec.gpus: is -1; it must be one of 1, 2, 4, 8" in faults(gpus=-1)
     assert "spec.priority: is 101" in faults(priority=101)
     assert "spec.keys: is empty; give at least one public key" in faults(keys=[])
+
+
+def test_several_machines_are_whole_ones_that_start_together() -> None:
+    gang = {"distributed": True, "allow_slow_links": True}
+    spec, _ = admit_reservation(sound_reservation(gpus=48, **gang), GPU_TYPES, LIMITS, [])
+    assert (spec.machines, spec.resources.gpus, spec.gpus_in_all) == (6, 8, 48)
+    whole = "several machines are whole ones of 8: give 16, 24, 32, 40 or 48"
+    assert faults(gpus=12, **gang) == f"spec.gpus: is 12; {whole}"
+    assert faults(gpus=56, **gang) == f"spec.gpus: is 56; {whole}"
+    assert faults(gpus=8, **gang) == (
+        "spec.distributed: is for several machines: leave it out for 8, or give 16, 24, 32, 40 or 48 GPUs"
+    )
+    assert faults(gpus=16, distributed=True) == f"spec.distributed: {NO_LINKS}"
+    assert "spec.fallback_gpu_types: cannot be given with several" in faults(
+        gpus=16, fallback_gpu_types=["MI300A"], **gang
+    )
+    later = Timestamp(seconds=4_000_000_000)
+    assert "spec.start_time: cannot be given with several machines yet" in faults(gpus=16, start_time=later, **gang)
+
+
+@pytest.mark.parametrize(
+    ("machines", "most", "fault"),
+    [
+        (3, 2, "is 24, which takes 3 machines; the pool may have 2 machines (VMPOOL_MAX_MACHINES)"),
+        (2, 1, "is 16, which takes 2 machines; the pool may have 1 machine (VMPOOL_MAX_MACHINES)"),
+        (2, 2, ""),
+        (2, 0, ""),
+        (1, 0, ""),
+    ],
+)
+def test_more_machines_than_the_pool_may_have_are_too_many(machines: int, most: int, fault: str) -> None:
+    assert wrong_machines(machines, most) == ([("spec.gpus", fault)] if fault else [])
+
+
+@pytest.mark.parametrize(
+    ("host", "found"),
+    [
+        ("wp-7k3m9q2x", ("wp-7k3m9q2x", 0)),
+        ("wp-7k3m9q2x-1", ("wp-7k3m9q2x", 1)),
+        ("res_01J-5", ("res_01J", 5)),
+        ("wp-5", ("wp-5", 0)),
+        ("wp-7k3m9q2x-10", ("wp-7k3m9q2x-10", 0)),
+        ("wp-7k3m9q2x-x", ("wp-7k3m9q2x-x", 0)),
+        ("", ("", 0)),
+    ],
+)
+def test_a_number_behind_a_host_is_one_of_its_machines(host: str, found: tuple[str, int]) -> None:
+    assert node_of(host) == found
 
 
 @pytest.mark.parametrize(

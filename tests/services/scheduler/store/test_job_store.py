@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any, cast
 
 import pytest
@@ -13,6 +14,7 @@ from wavepool.submission.v1.submission_pb2 import RUN_MODE_FULL, TIMING_MODE_FIR
 
 from services.scheduler.jobs.allowance import SubmissionLimits
 from services.scheduler.jobs.errors import StaleJobError
+from services.scheduler.jobs.reservation import Reservation
 from services.scheduler.jobs.states import JobState
 from services.scheduler.store import tables
 from services.scheduler.store.job_store import JobStore
@@ -98,6 +100,25 @@ async def test_lost_attempt_leaves_nothing_of_its_lease_behind(store: JobStore) 
     assert await store.get(job.job_id) == job
     assert (job.lease, job.machine_id, job.machine_gpu_type) == (None, "", "")
     assert (job.start_time, job.attempt) == (None, 2)
+
+
+async def test_several_machines_come_back_with_all_their_leases_and_go_with_the_attempt(store: JobStore) -> None:
+    draft = a_job()
+    asked = Reservation("train", (), timedelta(hours=1))
+    drafted = replace(draft, spec=replace(draft.spec, machines=2), reservation=asked)
+    inserted = (await store.insert(drafted, LIMIT)).job
+    assert inserted == drafted
+    job = await store.move(inserted, inserted.enqueue("hold-1"), [], START)
+    other = replace(LEASE, lease_id="lease-2", machine_id="machine-2", fencing_token=7)
+    job = await store.move(job, job.start(LEASE, START, "MI300X", [other]), [], START)
+    found = await store.get(job.job_id)
+    assert found == job
+    assert found.leases == (LEASE, other)
+    assert [node.machine_id for node in found.reserved.nodes] == ["machine-2"]
+    job = await store.move(job, job.retry(), [], START)
+    found = await store.get(job.job_id)
+    assert found == job
+    assert (found.leases, found.reserved.nodes) == ((), ())
 
 
 async def test_move_from_a_state_that_the_row_has_left_writes_nothing(store: JobStore, reader: JobReader) -> None:
