@@ -51,7 +51,7 @@ class Reservation:
         """As of the last call: what `GET /api/v1/reservations/{id}` answers."""
 
     @classmethod
-    def make(
+    def make(  # noqa: PLR0913 - an argument for each option
         cls,
         *,
         hours: float,
@@ -61,11 +61,15 @@ class Reservation:
         queue: str = "",
         fallback_gpu_types: Sequence[str] = (),
         start: datetime | str | None = None,
+        distributed: bool = False,
+        allow_slow_links: bool = False,
         keys: Sequence[Path | str] = (),
         endpoint: str | None = None,
         token: str | None = None,
     ) -> Self:
         """Reserves `gpus` (1, 2, 4 or 8) of one machine for `hours` from the moment when people can log in.
+
+        With `distributed` and `allow_slow_links` 16 to 48, whole machines of 8; commands and files go to the first one.
 
         `keys` are files of public keys, and no others may log in; without any, those that `wavepool reserve` takes.
         With `start`, a datetime or what `wavepool reserve --start` takes, it begins later; without a zone it is local
@@ -74,6 +78,8 @@ class Reservation:
         found = keys_for([Path(key) for key in keys])
         optional = {"gpu_type": gpu_type, "name": name, "queue": queue, "fallback_gpu_types": list(fallback_gpu_types)}
         wanted = {"hours": hours, "gpu_count": gpus, **{field: value for field, value in optional.items() if value}}
+        if distributed:
+            wanted |= {"distributed": True, "allow_slow_links": allow_slow_links}
         if start is not None:
             instant = start_of(start, datetime.now(UTC)) if isinstance(start, str) else start.astimezone(UTC)
             wanted["start_time"] = instant.isoformat()

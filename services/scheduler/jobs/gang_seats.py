@@ -27,7 +27,7 @@ class WholeMachine(NamedTuple):
 
 
 class GangSeat(NamedTuple):
-    """The machines that a job is to get, those alone that are there, and from when on at the latest."""
+    """The machines that a job is to get, those alone that are there, and from when on, if no more have to come."""
 
     job_id: str
     machine_ids: tuple[str, ...]
@@ -36,19 +36,20 @@ class GangSeat(NamedTuple):
     """True if all its machines are there."""
 
 
-def gang_seat(job_id: str, number: int, machines: Sequence[WholeMachine], others_free_at: datetime) -> GangSeat:
+def gang_seat(job_id: str, number: int, machines: Sequence[WholeMachine], now: datetime) -> GangSeat:
     """The `number` machines that are free first, of one site if one has so many.
 
-    Those that are yet to be started are taken to be free at `others_free_at`.
+    Nothing is kept if fewer are there or on their way: nobody knows when the others come, if ever.
     """
     chosen = min(
         (first for first in _first_of_sites(number, machines) if len(first) == number),
         key=lambda first: first[-1].free_time,
         default=_first(number, machines),
     )
-    times = [one.free_time for one in chosen] + [others_free_at] * (number - len(chosen))
+    if len(chosen) < number:
+        return GangSeat(job_id, (), now, is_whole=False)
     there = tuple(sorted(one.machine_id for one in chosen if one.is_there))
-    return GangSeat(job_id, there, max(times), len(there) == number)
+    return GangSeat(job_id, there, chosen[-1].free_time, len(there) == number)
 
 
 def _first_of_sites(number: int, machines: Iterable[WholeMachine]) -> list[list[WholeMachine]]:

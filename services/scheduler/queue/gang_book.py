@@ -29,8 +29,7 @@ if TYPE_CHECKING:
     from services.scheduler.queue.waiting import WaitingJobs
 
 COMING = timedelta(minutes=10)
-"""Machines that are being started, or are yet to be, count as free so much later. What ends by then may use the others
-meanwhile, so that they do not stand idle for one that nobody has to give."""
+"""Machines that are being started count as free so much later. What ends by then may use the others meanwhile."""
 GIVING_BACK = timedelta(minutes=1)
 """GPUs that we do not use and the pool does not call free are given back just now, and count as free so much later."""
 
@@ -46,19 +45,28 @@ class GangBook:
         self._inventory = inventory
         self._dated = dated
         self._clock = clock
+        self._in_turn: dict[str, list[str]] = {}
+        """By GPU type, the jobs that had machines kept when they were looked for last."""
 
-    def seats(self, gpu_type: str, jobs: Iterable[Job]) -> list[GangSeat]:
-        """The machines of these jobs, all of one GPU type; each is given its own after those before it."""
-        now = self._clock.now()
+    def has_turn(self, job: Job) -> bool:
+        """True if machines were kept for the job when they were looked for last."""
+        return job.job_id in self._in_turn.get(job.spec.gpu_type, ())
+
+    def seats(self, gpu_type: str, jobs: Sequence[Job]) -> list[GangSeat]:
+        """The machines of these jobs, all of one GPU type; each is given its own after those before it.
+
+        Those that had machines kept go first, in their order, so that nobody's begin moves back for a later one.
+        """
+        now, known = self._clock.now(), self._in_turn.get(gpu_type, [])
+        place = {job_id: number for number, job_id in enumerate(known)}
         taken: dict[str, datetime] = {}
         found: list[GangSeat] = []
-        for job in jobs:
+        for job in sorted(jobs, key=lambda job: place.get(job.job_id, len(known))):
             use = self._dated.longest_use(job)
-            seat = gang_seat(
-                job.job_id, job.spec.machines, self._machines(gpu_type, job, use, taken, now), now + COMING
-            )
+            seat = gang_seat(job.job_id, job.spec.machines, self._machines(gpu_type, job, use, taken, now), now)
             taken |= dict.fromkeys(seat.machine_ids, seat.begin + use)
             found.append(seat)
+        self._in_turn[gpu_type] = [seat.job_id for seat in found if seat.machine_ids]
         return found
 
     def kept(self, seats: Iterable[GangSeat], dated: Collection[Dated]) -> list[Dated]:

@@ -118,8 +118,10 @@ class ProvisioningReporter:
 
     def _may_hear(self, job: Job) -> bool:
         spec = job.spec
-        return job.state is JobState.QUEUED and not self._inventory.suits(
-            spec.resources, spec.gpu_types, job.own_job_id, self._waiting
+        # That there is one machine does not help who takes several.
+        return job.state is JobState.QUEUED and (
+            spec.machines > 1
+            or not self._inventory.suits(spec.resources, spec.gpu_types, job.own_job_id, self._waiting)
         )
 
     async def _queued(self, job: Job, after: Job, message: str) -> None:

@@ -194,8 +194,12 @@ class Situations:
 
     def gang_seats(self, gpu_type: str) -> list[GangSeat]:
         """The machines for jobs of several whose turn has come: the first of its queue, if that may have so much."""
-        jobs = [job for job in self._waiting.first_gangs(gpu_type) if not self.full_queue(job) and self._is_owed(job)]
-        return self._gangs.seats(gpu_type, jobs) if jobs else []
+        jobs = [
+            job
+            for job in self._waiting.first_gangs(gpu_type)
+            if not self.full_queue(job) and (self._gangs.has_turn(job) or self._is_owed(job))
+        ]
+        return self._gangs.seats(gpu_type, jobs)
 
     def gang_placements(self, seat: GangSeat) -> Sequence[Placement]:
         """Where a job of several machines starts now; empty if not all of them are free."""

@@ -264,7 +264,7 @@ class Dispatcher:
 def _why_gang_waits(seat: GangSeat, machines: int) -> str:
     there = len(seat.machine_ids)
     kept = f"{there} of {machines} machines" if there < machines else f"{machines} whole machines"
-    if not there:
-        return f"there is no whole machine for it yet, and it takes {machines}"
+    if not there and not seat.is_whole:
+        return f"it takes {machines} whole machines, and fewer are there or on their way"
     rest = "" if seat.is_whole else "; the others are not there yet"
     return f"{kept} are kept for it, from {seat.begin:%H:%M:%S} UTC on at the latest{rest}"
