@@ -11,12 +11,12 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from datetime import datetime
+    from collections.abc import Sequence
+    from datetime import datetime, timedelta
 
 
 class WholeMachine(NamedTuple):
-    """A machine that has enough GPUs. All of them are free from `free_time` on at the latest."""
+    """A machine that has enough GPUs, all of which are free from `free_time` on at the latest, but for `promised`."""
 
     machine_id: str
     site: tuple[str, ...]
@@ -24,6 +24,12 @@ class WholeMachine(NamedTuple):
     free_time: datetime
     is_there: bool = True
     """False while it is being started."""
+    promised: tuple[tuple[datetime, datetime], ...] = ()
+    """Half-open times in which others are to have GPUs of it."""
+
+    def is_free(self, begin: datetime, use: timedelta) -> bool:
+        """True if all its GPUs are free from `begin` on for so long."""
+        return self.free_time <= begin and all(end <= begin or begin + use <= first for first, end in self.promised)
 
 
 class GangSeat(NamedTuple):
@@ -36,28 +42,29 @@ class GangSeat(NamedTuple):
     """True if all its machines are there."""
 
 
-def gang_seat(job_id: str, number: int, machines: Sequence[WholeMachine], now: datetime) -> GangSeat:
-    """The `number` machines that are free first, of one site if one has so many.
+def gang_seat(job_id: str, number: int, machines: Sequence[WholeMachine], use: timedelta, now: datetime) -> GangSeat:
+    """The `number` machines that are first free together for as long as `use`, of one site if one has so many.
 
     Nothing is kept if fewer are there or on their way: nobody knows when the others come, if ever.
     """
-    chosen = min(
-        (first for first in _first_of_sites(number, machines) if len(first) == number),
-        key=lambda first: first[-1].free_time,
-        default=_first(number, machines),
-    )
-    if len(chosen) < number:
-        return GangSeat(job_id, (), now, is_whole=False)
-    there = tuple(sorted(one.machine_id for one in chosen if one.is_there))
-    return GangSeat(job_id, there, chosen[-1].free_time, len(there) == number)
-
-
-def _first_of_sites(number: int, machines: Iterable[WholeMachine]) -> list[list[WholeMachine]]:
     by_site: defaultdict[tuple[str, ...], list[WholeMachine]] = defaultdict(list)
     for one in machines:
         by_site[one.site].append(one)
-    return [_first(number, by_site[site]) for site in sorted(by_site)]
+    groups = [by_site[site] for site in sorted(by_site) if len(by_site[site]) >= number]
+    found = [_first_together(number, group, use) for group in groups or [machines] if len(group) >= number]
+    if not found:
+        return GangSeat(job_id, (), now, is_whole=False)
+    begin, chosen = min(found, key=lambda one: one[0])
+    there = tuple(sorted(one.machine_id for one in chosen if one.is_there))
+    return GangSeat(job_id, there, begin, len(there) == number)
 
 
-def _first(number: int, machines: Iterable[WholeMachine]) -> list[WholeMachine]:
-    return sorted(machines, key=lambda one: (one.free_time, not one.is_there, one.machine_id))[:number]
+def _first_together(
+    number: int, machines: Sequence[WholeMachine], use: timedelta
+) -> tuple[datetime, Sequence[WholeMachine]]:
+    """The first instant at which so many are free for so long, and which; there are at least so many."""
+    # What keeps one out can only go away when it is free, or at the end of something.
+    ends = {one.free_time for one in machines} | {end for one in machines for _, end in one.promised}
+    free = ((begin, [one for one in machines if one.is_free(begin, use)]) for begin in sorted(ends))
+    begin, able = next((begin, able) for begin, able in free if len(able) >= number)
+    return begin, sorted(able, key=lambda one: (not one.is_there, one.free_time, one.machine_id))[:number]

@@ -5,6 +5,7 @@ Nothing here is stored: it follows from rows, machines and what runs there, as w
 
 from __future__ import annotations
 
+from collections import defaultdict
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -59,12 +60,13 @@ class GangBook:
         """
         now, known = self._clock.now(), self._in_turn.get(gpu_type, [])
         place = {job_id: number for number, job_id in enumerate(known)}
-        taken: dict[str, datetime] = {}
+        taken: defaultdict[str, list[tuple[datetime, datetime]]] = defaultdict(list)
         found: list[GangSeat] = []
         for job in sorted(jobs, key=lambda job: place.get(job.job_id, len(known))):
             use = self._dated.longest_use(job)
-            seat = gang_seat(job.job_id, job.spec.machines, self._machines(gpu_type, job, use, taken, now), now)
-            taken |= dict.fromkeys(seat.machine_ids, seat.begin + use)
+            seat = gang_seat(job.job_id, job.spec.machines, self._machines(gpu_type, job, taken), use, now)
+            for machine_id in seat.machine_ids:
+                taken[machine_id].append((seat.begin, seat.begin + use))
             found.append(seat)
         self._in_turn[gpu_type] = [seat.job_id for seat in found if seat.machine_ids]
         return found
@@ -102,25 +104,22 @@ class GangBook:
         return found
 
     def _machines(
-        self, gpu_type: str, job: Job, use: timedelta, taken: Mapping[str, datetime], now: datetime
+        self, gpu_type: str, job: Job, taken: Mapping[str, Sequence[tuple[datetime, datetime]]]
     ) -> list[WholeMachine]:
-        """The machines that could be the job's, beside what is promised to those that start later."""
-        calendar, held = self._dated.calendar(gpu_type), self._held()
+        """The machines that could be the job's, beside what is `taken` by others, or promised to start later."""
+        calendar, held, now = self._dated.calendar(gpu_type), self._held(), self._clock.now()
         known = {machine.machine_id: machine for machine in calendar.machines}
         ends = {booking.booking_id: booking.end for booking in calendar.bookings}
-        promised = [(seat.machine_id, seat.begin, ends[seat.booking_id]) for seat in self._dated.seats(gpu_type)]
+        promised = [(seat.machine_id, (seat.begin, ends[seat.booking_id])) for seat in self._dated.seats(gpu_type)]
         found: list[WholeMachine] = []
         for offer in self._inventory.offers():
-            machine = known.get(offer.machine_id)
+            name, machine = offer.machine_id, known.get(offer.machine_id)
             if machine is None or machine.gpus < job.spec.resources.gpus or not offer.is_for("", self._waiting):
                 continue
-            free = _free_time(offer, machine, held.get(offer.machine_id, ()), now)
-            free = max(free, taken.get(offer.machine_id, now))
-            for _, begin, end in sorted(one for one in promised if one[0] == offer.machine_id):
-                free = max(free, end) if begin < free + use else free
+            free = _free_time(offer, machine, held.get(name, ()), now)
             if offer.life_end is None or free + job.reserved.longest_lease <= offer.life_end:
-                is_there = offer.stage is MachineStage.READY
-                found.append(WholeMachine(offer.machine_id, offer.site, free, is_there))
+                busy = (*taken.get(name, ()), *(times for machine_id, times in promised if machine_id == name))
+                found.append(WholeMachine(name, offer.site, free, offer.stage is MachineStage.READY, busy))
         return found
 
     def _held(self) -> Mapping[str, Sequence[Slot]]:

@@ -13,7 +13,7 @@ from wavepool.executor.v1 import session_pb2
 from wavepool.vmpool.v1 import vmpool_pb2
 
 from servicekit.clock import ManualClock
-from services.scheduler.fairness.settings import Queues, QueueSettings
+from services.scheduler.fairness.settings import Queues, QueueSettings, Share
 from services.scheduler.jobs.gang_seats import WholeMachine, gang_seat
 from services.scheduler.jobs.reservation import GRACE, Reservation
 from services.scheduler.jobs.resources import Resources
@@ -40,39 +40,58 @@ if TYPE_CHECKING:
     from services.scheduler.jobs.spec import Placement
 
 MINUTE = timedelta(minutes=1)
-NAMES = ("machine-0", "machine-1", "machine-2")
+NAMES = ("machine-0", "machine-1", "machine-2", "machine-3")
 GPUS = 8
 QUEUES = ("red", "blue")
 PRICE = 1_990_000
 
 
-@given(
-    st.integers(1, 4),
-    st.lists(st.tuples(st.integers(0, 90), st.sampled_from(["here", "there"]), st.booleans()), max_size=6),
-)
-def test_a_seat_has_the_machines_that_are_free_first_of_one_site_if_one_has_enough(
-    number: int, drawn: list[tuple[int, str, bool]]
+TIMES = st.lists(st.tuples(st.integers(0, 90), st.integers(1, 40)), max_size=2)
+MACHINES = st.lists(st.tuples(st.integers(0, 90), st.sampled_from(["here", "there"]), st.booleans(), TIMES), max_size=6)
+
+
+@given(st.integers(1, 4), st.integers(1, 60), MACHINES)
+def test_a_seat_has_the_machines_that_are_free_first_together_of_one_site_if_one_has_enough(
+    number: int, lasts: int, drawn: list[tuple[int, str, bool, list[tuple[int, int]]]]
 ) -> None:
     machines = [
-        WholeMachine(f"m{at}", (site,), START + minutes * MINUTE, is_there)
-        for at, (minutes, site, is_there) in enumerate(drawn)
+        WholeMachine(
+            f"m{at}",
+            (site,),
+            START + minutes * MINUTE,
+            is_there,
+            tuple((START + first * MINUTE, START + (first + length) * MINUTE) for first, length in times),
+        )
+        for at, (minutes, site, is_there, times) in enumerate(drawn)
     ]
-    seat = gang_seat("gang", number, machines, START)
+    use = lasts * MINUTE
+    seat = gang_seat("gang", number, machines, use, START)
     by_id = {one.machine_id: one for one in machines}
     chosen = [by_id[name] for name in seat.machine_ids]
     assert len(set(seat.machine_ids)) == len(chosen) <= number
-    assert all(one.is_there and one.free_time <= seat.begin for one in chosen)
+    assert all(one.is_there and one.is_free(seat.begin, use) for one in chosen)
     assert seat.is_whole == (len(chosen) == number)
     assert (len(machines) >= number) or not chosen, "nothing is kept if not enough machines will be there"
-    sites = {site: [one for one in machines if one.site == (site,)] for site in ("here", "there")}
-    whole = [sorted(one.free_time for one in those)[number - 1] for those in sites.values() if len(those) >= number]
-    if whole:
-        assert seat.begin == min(whole)
-        assert len({one.site for one in chosen}) <= 1
+    sites = [[one for one in machines if one.site == (site,)] for site in ("here", "there")]
+    whole = [those for those in sites if len(those) >= number] or [machines]
+    if len(whole[0]) >= number:
+        every_minute = (START + minute * MINUTE for minute in range(200))
+        first = next(at for at in every_minute if any(_free(those, at, use) >= number for those in whole))
+        assert seat.begin == first
+        assert whole == [machines] or len({one.site for one in chosen}) <= 1
+
+
+def _free(machines: list[WholeMachine], begin: datetime, use: timedelta) -> int:
+    """How many of the machines nobody has in any minute from `begin` on."""
+    minutes = [begin + at * MINUTE for at in range(use // MINUTE)]
+    return sum(
+        one.free_time <= begin and not any(first <= at < end for at in minutes for first, end in one.promised)
+        for one in machines
+    )
 
 
 class GangLife(RuleBasedStateMachine):
-    """Three machines of eight GPUs, of which some may be away; all that runs ends at its limit at the latest."""
+    """Four machines of eight GPUs, of which some may be away; all that runs ends at its limit at the latest."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -86,7 +105,8 @@ class GangLife(RuleBasedStateMachine):
 
     def build(self, jobs: Sequence[Job]) -> None:
         self.waiting, self.running = WaitingJobs(ranked_by(Age(timedelta(seconds=9)))), RunningJobs()
-        self.inventory, queues = Inventory(), QueueBook(NO_STORE)
+        self.inventory = Inventory()
+        queues = self.queues = QueueBook(NO_STORE)
         queues.queues = Queues([QueueSettings(name) for name in QUEUES])
         self.book = DatedBook(self.waiting, self.running, self.inventory, self.clock, LONGEST_RUN)
         usage = UsageBook(NO_STORE, timedelta(0), self.clock)
@@ -284,3 +304,70 @@ class GangLife(RuleBasedStateMachine):
 
 GangLife.TestCase.settings = settings(max_examples=100, stateful_step_count=40, deadline=None)
 TestGangLife = GangLife.TestCase
+
+
+def busy(*minutes: int) -> GangLife:
+    """Machines on each of which a job runs for so many minutes."""
+    life = GangLife()
+    for limit in minutes:
+        life.comes(life.new_job(GPUS, limit * MINUTE), "red")
+    assert len(life.running.jobs()) == len(minutes)
+    return life
+
+
+def seats_of(life: GangLife) -> list[tuple[int, int]]:
+    """How many machines are kept for each gang, and from which minute on."""
+    return [(len(seat.machine_ids), (seat.begin - START) // MINUTE) for seat in life.situations.gang_seats("MI300X")]
+
+
+def test_two_of_two_queues_are_kept_machines_of_their_own_and_keep_their_turns() -> None:
+    life = busy(30, 30, 60, 60)
+    life.comes(life.new_reservation(GPUS, 20 * MINUTE, 2), "red")
+    life.comes(life.new_reservation(GPUS, 20 * MINUTE, 2), "blue")
+    assert seats_of(life) == [(2, 30), (2, 53)], "20 minutes, 2 of grace, and one to be prepared"
+
+
+def test_only_work_that_ends_in_time_starts_on_what_is_kept() -> None:
+    life = busy(30, 30, 30)
+    life.comes(life.new_reservation(GPUS, 60 * MINUTE, 4), "red")
+    assert seats_of(life) == [(4, 30)]
+    life.comes(life.new_job(1, 31 * MINUTE), "red")
+    assert len(life.running.jobs()) == 3
+    life.comes(life.new_job(1, 30 * MINUTE), "red")
+    assert len(life.running.jobs()) == 4
+
+
+def test_it_waits_its_turn_behind_what_came_first_in_its_queue() -> None:
+    life = busy(30, 30, 30, 30)
+    life.comes(life.new_job(GPUS, 10 * MINUTE), "red")
+    life.comes(life.new_reservation(GPUS, 20 * MINUTE, 2), "red")
+    assert seats_of(life) == []
+
+
+def test_it_has_no_turn_while_its_queue_may_not_have_so_many_gpus() -> None:
+    life = busy(30, 30, 30)
+    life.queues.queues = Queues([QueueSettings("red", resources={"gpu": Share(limit=15_000)}), QueueSettings("blue")])
+    life.comes(life.new_reservation(GPUS, 20 * MINUTE, 2), "red")
+    assert seats_of(life) == []
+    life.comes(life.new_reservation(GPUS, 20 * MINUTE, 2), "blue")
+    assert seats_of(life) == [(2, 30)]
+
+
+def test_nothing_is_kept_for_more_machines_than_are_there() -> None:
+    life = busy(30, 30, 30)
+    life.comes(life.new_reservation(GPUS, 20 * MINUTE, 5), "red")
+    assert seats_of(life) == [(0, 0)]
+    life.comes(life.new_job(1, 60 * MINUTE), "red")
+    assert len(life.running.jobs()) == 4
+
+
+def test_it_starts_around_what_is_promised_for_later() -> None:
+    life = busy(30, 30, 30)
+    for _ in range(3):
+        dated = life.new_reservation(GPUS, 20 * MINUTE, 1)
+        dated = replace(dated, reservation=replace(dated.reserved, start_time=START + 40 * MINUTE))
+        life.book.put(dated)
+    life.comes(life.new_reservation(GPUS, 20 * MINUTE, 2), "red")
+    assert seats_of(life) == [(2, 60)], "20 minutes do not fit in front of those that start at 40"
+    life.comes(life.new_reservation(GPUS, 5 * MINUTE, 2), "blue")
+    assert seats_of(life) == [(2, 60), (2, 30)], "and less does"
