@@ -66,6 +66,8 @@ def test_sixteen_gpus_are_two_machines_to_log_in_to_with_one_charge(wavepool: Wa
     for words in ((), ("--node", "1")):
         there = person.run("connect", made["id"], *words, "--", "echo > here; ls")
         assert (there.returncode, there.stdout) == (0, b"here\n"), there.stderr.decode()
+    among = person.run("connect", made["id"], "--", "echo $NNODES; ssh node-1 hostname")
+    assert among.stdout == b"2\nnode-1\n", among.stderr.decode()
     hosts = person.run("ssh-config", made["id"]).stdout.decode()
     short = made["id"][-8:].lower()
     assert f"Host wp-{short} training\n" in hosts

@@ -189,13 +189,25 @@ class Job:
             raise IllegalMoveError(self.job_id, self.state, JobState.QUEUED)
         return self._moved(JobState.QUEUED)
 
-    def start(self, lease: Lease, now: datetime, machine_gpu_type: str = "", more_leases: Sequence[Lease] = ()) -> Job:
-        """Notes that the job has its machines; if no GPU type is reported, the wanted one is assumed."""
+    def start(
+        self,
+        lease: Lease,
+        now: datetime,
+        machine_gpu_type: str = "",
+        more_leases: Sequence[Lease] = (),
+        node_seed: str = "",
+    ) -> Job:
+        """Notes that the job has its machines; if no GPU type is reported, the wanted one is assumed.
+
+        `node_seed` is a secret for the sessions of several machines.
+        """
         running = self._moved(JobState.RUNNING).changed(machine_gpu_type=machine_gpu_type or self.spec.gpu_type)
         eighths = sum(one.eighths for one in (lease, *more_leases))
         running = running.changed(lease=lease, machine_id=lease.machine_id, got_eighths=eighths)
         if more_leases:
-            running = running.changed(more_leases=tuple(more_leases), reservation=self.reserved.on(more_leases))
+            running = running.changed(
+                more_leases=tuple(more_leases), reservation=self.reserved.on(more_leases, node_seed)
+            )
         return running.changed(start_time=now, run_seq=0, cost_micros=0)
 
     def progress(self, run_seq: int, cost_micros: int) -> Job:

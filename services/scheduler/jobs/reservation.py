@@ -169,6 +169,8 @@ class Reservation:
     """When its first machine could be used. It is active once all can."""
     nodes: tuple[Node, ...] = ()
     """Its other machines by rank, from 1; empty if it has one, or none yet."""
+    node_seed: str = ""
+    """Random bytes in hex, by which its machines' sessions let one another in; empty if it has one machine."""
 
     @property
     def is_pending(self) -> bool:
@@ -286,14 +288,15 @@ class Reservation:
         """Notes that its owner has heard that it is ended soon, as nobody has logged in."""
         return replace(self, no_show_warned=True)
 
-    def on(self, more_leases: Iterable[Lease]) -> Reservation:
-        """Notes its machines beside the first."""
+    def on(self, more_leases: Iterable[Lease], node_seed: str) -> Reservation:
+        """Notes its machines beside the first, and the secret that all share."""
         gpus = [(lease.machine_id, tuple(sorted({slot.gpu for slot in lease.slots}))) for lease in more_leases]
-        return replace(self, nodes=tuple(Node(*one) for one in gpus))
+        return replace(self, nodes=tuple(Node(*one) for one in gpus), node_seed=node_seed)
 
-    def without_connections(self) -> Reservation:
+    def without_sessions(self) -> Reservation:
         """Notes that its sessions are over."""
-        return replace(self, connections=0, nodes=tuple(replace(node, connections=0) for node in self.nodes))
+        nodes = tuple(replace(node, connections=0) for node in self.nodes)
+        return replace(self, connections=0, nodes=nodes, node_seed="")
 
     def after(self, event: SessionEvent, rank: int = 0) -> Reservation:
         """What it is after an event of a machine's session; events that are unknown to us change nothing."""

@@ -16,6 +16,7 @@ from services.scheduler.jobs.reservation import GRACE
 from services.scheduler.jobs.resources import Isolation
 from services.scheduler.peers.rpc_codes import UNREACHABLE
 from vocabulary.bearer import authorization
+from vocabulary.gang_nodes import node_address, node_name
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Generator
@@ -128,6 +129,7 @@ class Executors:
             after_seq=reservation.nodes[rank - 1].seq if rank else job.run_seq,
             request_id=job.request_id,
             disk=_disk_to_proto(disk) if disk else None,
+            gang=_gang_to_proto(job, reservation, rank) if reservation.nodes else None,
         )
         with _translated(RunUnknownError):
             async for answer in (await self._sessions(lease)).OpenSession(request, metadata=_authorization(lease)):
@@ -219,6 +221,13 @@ def _slots_of(lease: Lease) -> list[inventory_pb2.Slot]:
 
 def _keys_of(reservation: Reservation) -> list[session_pb2.SessionKey]:
     return [session_pb2.SessionKey(user=key.user, public_key=key.line) for key in reservation.keys]
+
+
+def _gang_to_proto(job: Job, reservation: Reservation, rank: int) -> session_pb2.Gang:
+    """The sessions that the one on the machine of that rank reaches; always the same in one attempt."""
+    ranks = range(len(reservation.nodes) + 1)
+    nodes = [session_pb2.GangNode(name=node_name(one), address=node_address(one)) for one in ranks]
+    return session_pb2.Gang(gang_id=job.run_id, rank=rank, nodes=nodes, ssh_seed=bytes.fromhex(reservation.node_seed))
 
 
 def _disk_to_proto(disk: LentDisk) -> session_pb2.KeptDisk:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
+from secrets import token_hex
 from typing import TYPE_CHECKING
 
 from servicekit.logging import get_logger
@@ -21,6 +22,7 @@ from services.scheduler.peers.pool import (
 from services.scheduler.queue.ordering import Claim
 from services.scheduler.queue.provisioning import placed_payload, start_kind_name
 from services.scheduler.wire import payloads
+from vocabulary.gang_nodes import SEED_BYTES
 from vocabulary.verdicts import INFRA_ERROR
 
 if TYPE_CHECKING:
@@ -219,7 +221,8 @@ class Dispatcher:
     async def _start(self, job: Job, placed: Sequence[Placed]) -> None:
         now = self._clock.now()
         first, *more = placed
-        started = job.start(first.lease, now, first.machine.gpu_type, [one.lease for one in more])
+        seed = token_hex(SEED_BYTES) if more else ""
+        started = job.start(first.lease, now, first.machine.gpu_type, [one.lease for one in more], seed)
         events = [placed_payload(one, job.spec.gpu_type) for one in placed]
         try:
             started = await self._store.move(job, started, events, now)

@@ -444,7 +444,7 @@ class SessionAttempt(LeasedAttempt):
         gpu_seconds = metrics.reservation_gpu_seconds.labels(self.job.user_id, self.job.machine_gpu_type)
         gpu_seconds.inc(used.total_seconds() * gpus)
         outcome = payloads.session_outcome(self.job, ending, used, message)
-        settling = self.job.settle(outcome).changed(reservation=reservation.without_connections())
+        settling = self.job.settle(outcome).changed(reservation=reservation.without_sessions())
         return await self._write(settling, [])
 
     async def _write(self, after: Job, events: list[bytes]) -> Job:

@@ -16,6 +16,7 @@ from services.scheduler.jobs.reservation_checks import NO_LINKS
 from tests.services.scheduler.cluster import ACCOUNT, TIMEOUT_SECONDS, LaterClock, scripted_cluster, until
 from tests.services.scheduler.scripted_sessions import ScriptedSessions
 from tests.services.scheduler.test_reservations import HOUR, PRICE, cancel, charged, extend, named, refused, update
+from vocabulary.gang_nodes import SEED_BYTES
 from vocabulary.money import price_of
 
 if TYPE_CHECKING:
@@ -103,6 +104,22 @@ async def test_sixteen_gpus_are_two_whole_machines_of_one_reservation(machines: 
         reservations_pb2.ListReservationsRequest(account_ids=[ACCOUNT]), timeout=TIMEOUT_SECONDS
     )
     assert [one.reservation_id for one in listed.reservations] == [reservation.reservation_id]
+
+
+async def test_its_machines_know_one_another_and_share_a_secret_of_their_own(machines: Machines) -> None:
+    reservation = await machines.active(key="first")
+    gangs = [machines.session(reservation, rank).request.gang for rank in range(2)]
+    assert [gang.rank for gang in gangs] == [0, 1]
+    for gang in gangs:
+        assert [(node.name, node.address) for node in gang.nodes] == [
+            ("node-0", "198.18.0.1"),
+            ("node-1", "198.18.0.2"),
+        ]
+        assert (gang.gang_id, gang.ssh_seed) == (gangs[0].gang_id, gangs[0].ssh_seed)
+    assert len(gangs[0].ssh_seed) == SEED_BYTES
+    await cancel(machines.cluster, reservation)
+    second = await machines.active(key="second")
+    assert machines.session(second, 0).request.gang.ssh_seed != gangs[0].ssh_seed
 
 
 async def test_the_hold_is_for_all_gpus(machines: Machines) -> None:
