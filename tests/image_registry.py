@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import httpx
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Generator, Iterable, Mapping, Sequence
 
 BUSYBOX = Path("/bin/busybox")
 _PROGRAMS = ("skopeo", "umoci", "docker-registry", "bwrap")
@@ -132,7 +132,7 @@ class ImageRegistry:
 
 
 @contextmanager
-def running_registry(folder: Path) -> Iterator[ImageRegistry]:
+def running_registry(folder: Path) -> Generator[ImageRegistry]:
     """A registry with its files in a folder, and its log in `folder/log`."""
     folder.mkdir(parents=True, exist_ok=True)
     settings = folder / "registry.yml"

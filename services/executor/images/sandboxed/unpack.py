@@ -18,9 +18,11 @@ import subprocess
 import sys
 from pathlib import Path, PurePosixPath
 
-FOLDERS = (*("proc", "dev", "sys", "tmp", "run", "home/dev", "workspace", "session", ".wavepool/usr", "var", "etc"),)
+FOLDERS = (
+    *("proc", "dev", "sys", "tmp", "run", "home/dev", "workspace", "session", ".wavepool/usr", "var", "etc", "etc/ssh"),
+)
 """What a session's own folders are mounted over."""
-FILES = ("passwd", "group", "nsswitch.conf", "hosts", "profile", "resolv.conf")
+FILES = ("passwd", "group", "nsswitch.conf", "hosts", "profile", "resolv.conf", "ssh/ssh_config")
 """What its own files in /etc are mounted over."""
 SHELLS = ("/bin/bash", "/usr/bin/bash", "/bin/sh", "/usr/bin/sh")
 MOST_LINKS = 40
