@@ -51,7 +51,7 @@ class Reservation:
         """As of the last call: what `GET /api/v1/reservations/{id}` answers."""
 
     @classmethod
-    def make(
+    def make(  # noqa: PLR0913 - an argument for each option
         cls,
         *,
         hours: float,
@@ -60,6 +60,7 @@ class Reservation:
         name: str = "",
         queue: str = "",
         fallback_gpu_types: Sequence[str] = (),
+        image: str = "",
         start: datetime | str | None = None,
         keys: Sequence[Path | str] = (),
         endpoint: str | None = None,
@@ -68,11 +69,13 @@ class Reservation:
         """Reserves `gpus` (1, 2, 4 or 8) of one machine for `hours` from the moment when people can log in.
 
         `keys` are files of public keys, and no others may log in; without any, those that `wavepool reserve` takes.
+        The files of `image`, such as `registry.example:5000/team/rocm:6.2`, are the session's root.
         With `start`, a datetime or what `wavepool reserve --start` takes, it begins later; without a zone it is local
         time. Endpoint and token are found as for `wavepool_client.Client`.
         """
         found = keys_for([Path(key) for key in keys])
         optional = {"gpu_type": gpu_type, "name": name, "queue": queue, "fallback_gpu_types": list(fallback_gpu_types)}
+        optional["image"] = image
         wanted = {"hours": hours, "gpu_count": gpus, **{field: value for field, value in optional.items() if value}}
         if start is not None:
             instant = start_of(start, datetime.now(UTC)) if isinstance(start, str) else start.astimezone(UTC)

@@ -32,6 +32,7 @@ def wanted_fields(
     fallback_gpu: Sequence[str] | None,
     start_at: str = "",
     disk: str = "",
+    image: str = "",
 ) -> dict[str, Any]:
     """The fields of a reservation that its quote has too; `start_at` is as people write it. Raises InputError."""
     start_time = start_of(start_at, datetime.now(UTC)).isoformat() if start_at else ""
@@ -41,6 +42,7 @@ def wanted_fields(
         "fallback_gpu_types": fallback_gpu,
         "start_time": start_time,
         "disk": disk,
+        "image": image,
     }
     given = {field: value for field, value in optional.items() if value}
     return {"hours": hours, "gpu_count": gpus or 1, **given}

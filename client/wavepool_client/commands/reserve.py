@@ -67,6 +67,14 @@ DiskOption = Annotated[
         help="The disk that is the home; default: `none`, a home that is removed at the end.",
     ),
 ]
+ImageOption = Annotated[
+    str,
+    typer.Option(
+        "--image",
+        metavar="HOST[:PORT]/NAME[:TAG]",
+        help="A container image whose files are the root; default: the machine's own.",
+    ),
+]
 KeyOption = Annotated[
     list[Path] | None,
     typer.Option(
@@ -98,6 +106,7 @@ def reserve(  # noqa: PLR0913 - an argument for each option
     fallback_gpu: FallbackOption = None,
     disk: DiskOption = "",
     no_persist: Annotated[bool, typer.Option("--no-persist", help="The same as --disk none.")] = False,
+    image: ImageOption = "",
     key: KeyOption = None,
     interactive: Annotated[
         bool | None,
@@ -130,7 +139,7 @@ def reserve(  # noqa: PLR0913 - an argument for each option
         if hours is None:
             raise InputError("--hours is missing: say how long, such as --hours 0.5")
         disk = disk_of(disk, no_persist=no_persist)
-        wanted = wanted_fields(hours, gpus, gpu_type, queue, fallback_gpu, start_at, disk)
+        wanted = wanted_fields(hours, gpus, gpu_type, queue, fallback_gpu, start_at, disk, image)
         say(quote_text(client.quote(wanted)))
         if asks:
             agree()

@@ -24,6 +24,7 @@ from wavepool_client.commands.reserve import (
     FallbackOption,
     GpusOption,
     GpuTypeOption,
+    ImageOption,
     KeyOption,
     NameOption,
     QueueOption,
@@ -73,6 +74,7 @@ def run(  # noqa: PLR0913 - an argument for each option
     queue: QueueOption = "",
     fallback_gpu: FallbackOption = None,
     disk: DiskOption = "",
+    image: ImageOption = "",
     key: KeyOption = None,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Also say which keys may log in.")] = False,
     endpoint: EndpointOption = None,
@@ -84,7 +86,7 @@ def run(  # noqa: PLR0913 - an argument for each option
         raise InputError("there is no command: give it after `--`, such as wavepool run -- python train.py")
     keys = keys_for(key or ())
     with _interrupts(), ReservationClient(endpoint, token) as client:
-        wanted = wanted_fields(hours, gpus, gpu_type, queue, fallback_gpu, disk_of(disk))
+        wanted = wanted_fields(hours, gpus, gpu_type, queue, fallback_gpu, disk=disk_of(disk), image=image)
         say(quote_text(client.quote(wanted)))
         if verbose:
             tell_keys(keys)

@@ -130,6 +130,10 @@ class Reservation:
     """Where its machine keeps disks; empty if it keeps none."""
     software: dict[str, str] = field(default_factory=dict[str, str])
     """Versions of its machine's `driver`, `rocm` and `cuda`, as far as they are known."""
+    image: str = ""
+    """The image whose files are its root; empty for the machine's own."""
+    image_digest: str = ""
+    """That of the image that its session has; empty before there is one."""
 
     @property
     def is_pending(self) -> bool:
@@ -223,6 +227,7 @@ class Reservation:
             is_due=self.is_due,
             is_late=self.is_late,
             disk=self.disk,
+            image=self.image,
         )
 
     def come_due(self) -> Reservation:
@@ -253,6 +258,7 @@ class Reservation:
                 ready_time = event.time.ToDatetime(UTC)
                 changes["active_time"] = max(ready_time, self.start_time or ready_time)
                 changes |= {"store_id": ready.store_id, "software": dict(ready.software)}
+                changes["image_digest"] = ready.image_digest
             case "login":
                 changes = {"connections": self.connections + 1, "last_login_time": event.time.ToDatetime(UTC)}
             case "logout":

@@ -122,6 +122,7 @@ class Executors:
             after_seq=job.run_seq,
             request_id=job.request_id,
             disk=_disk_to_proto(disk) if disk else None,
+            image=reservation.image,
         )
         with _translated(RunUnknownError):
             async for answer in (await self._sessions(lease)).OpenSession(request, metadata=_authorization(lease)):

@@ -34,6 +34,7 @@ class AttemptLostError(Exception):
         excused: bool = False,
         lacks_torch: bool = False,
         unfit_reason: str = "",
+        final: str = "",
     ) -> None:
         super().__init__(reason)
         self.machine_suspect = machine_suspect
@@ -42,6 +43,8 @@ class AttemptLostError(Exception):
         """True if only a machine with torch can run the job."""
         self.unfit_reason = unfit_reason
         """Why the machine takes no runs, in its own words; empty if it takes runs."""
+        self.final = final
+        """What the owner reads if another attempt is pointless; empty if it is not."""
 
 
 class LeasedAttempt(ABC):

@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from datetime import datetime
 
-    from wavepool.executor.v1.session_pb2 import SessionEnded, SessionSnapshot
+    from wavepool.executor.v1.session_pb2 import SessionEnded, SessionReady, SessionSnapshot
 
     from servicekit.clock import Clock
     from services.scheduler.config import SchedulerSettings
@@ -75,6 +75,7 @@ NO_SHOW_WARNING = timedelta(minutes=10)
 LAST_SNAPSHOT = timedelta(seconds=15)
 """Time for a machine that is stopped by request to tell the last snapshot of a disk: more than it has to end."""
 RETRY_BACKOFF = Backoff(first=timedelta(seconds=0.1), longest=timedelta(seconds=5))
+_NO_IMAGES = "Its machine has an earlier version of Wavepool, which knows no images. Nothing is charged."
 _SILENT = "The machine of the reservation does not answer. Try again."
 MOST_DETAILS = 500
 """Characters that are kept of what an executor says of a session's end."""
@@ -333,11 +334,17 @@ class SessionAttempt(LeasedAttempt):
                 reservation = reservation.after(event)
                 written.append(payloads.session(await self._keep(event)))
                 if event.WhichOneof("event") == "ready":
+                    self._check_image(event.ready)
                     written.append(payloads.active(reservation))
             job = self.job.progress(events[-1].seq, self.job.cost_micros).changed(reservation=reservation)
             await self._write(job, written)
         if reservation.active_time and not before.active_time:
             await self._becomes_active()
+
+    def _check_image(self, ready: SessionReady) -> None:
+        """Raises AttemptLostError if the session is not what was asked for: older executors know no images."""
+        if self._reservation.image and not ready.image_digest:
+            raise AttemptLostError("its machine knows nothing of images", final=_NO_IMAGES)
 
     async def _becomes_active(self) -> None:
         """The clock starts now: the machine, which was given a time before it was ready, is told the true end."""
@@ -362,9 +369,10 @@ class SessionAttempt(LeasedAttempt):
                 return await self._settle(JobState.FINISHED, reservation.used(end_time), message)
         details = _readable(ended.details)
         reason = f"its session ended ({_reason_text(ended.reason)}{': ' + details if details else ''})"
-        # An executor that is stopped is no fault of its machine.
-        suspect = ended.unkillable or ended.reason == session_pb2.SESSION_END_REASON_FAILED
-        raise AttemptLostError(reason, machine_suspect=suspect)
+        # An executor that is stopped is no fault of its machine, and an image may be anything.
+        is_fault = ended.reason == session_pb2.SESSION_END_REASON_FAILED and not reservation.image
+        final = f"{details} Nothing is charged." if ended.reason == session_pb2.SESSION_END_REASON_IMAGE else ""
+        raise AttemptLostError(reason, machine_suspect=ended.unkillable or is_fault, final=final)
 
     async def _settle(self, ending: JobState, used: timedelta, message: str = "") -> Job:
         reservation = self._reservation
