@@ -24,6 +24,7 @@ from services.executor.sessions.network import missing_for_network
 from tests.dstack_lab.server_python import server_python
 from tests.freezer import can_freeze
 from tests.identity_provider.running_provider import MODULES, running_provider
+from tests.image_registry import missing_for_registry
 from tests.postgres_server import PostgresServer, program
 from tests.sampling import leave_out_what_soaks
 from tests.work_units import WorkUnits, long_first
@@ -59,6 +60,7 @@ ROCM = REPOSITORY / ".cache" / "rocm6" / "usr"
 MISSING = {
     "postgres": (lambda: program("postgres") is not None, "the PostgreSQL server programs are not installed"),
     "restic": (lambda: bool(shutil.which("restic") and shutil.which("bwrap")), "restic or bwrap is not installed"),
+    "images": (lambda: not missing_for_registry(), "skopeo, umoci, docker-registry, busybox or bwrap is not installed"),
     "sshd": (lambda: shutil.which("sshd", path=f"{os.environ['PATH']}:/usr/sbin") is not None, "sshd is not installed"),
     "rsync": (lambda: shutil.which("rsync") is not None, "rsync is not installed"),
     "bubblewrap": (lambda: shutil.which("bwrap") is not None, "bwrap is not installed"),

@@ -31,13 +31,14 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "disk": ("disk",),
     "help": ("--help",),
 }
-RENAMED = {"submit": {"--runtime": "--dir"}}
+RENAMED = {"submit": {"--runtime": "--dir", "--dockerimage": "--image"}, "reserve": {"--dockerimage": "--image"}}
 """Options with another name, by command."""
 UNNEEDED = frozenset(
     {"--no-persist", "--no-persistent-disk", "--ignore-no-persist", "--recreate-env", "--details", "--no-build"}
 )
 """Flags that ask for what is so anyway: a home is kept on a named disk alone, and lists have all columns."""
-_IMAGES = "there are no images of your own yet"
+_IMAGES = "images are not built here: push one to a registry, and name it with --dockerimage"
+_ENTRYPOINT = "an image's own program is not started: start it in the session"
 _LABELS = "machines have no labels for reservations; `wavepool avail` lists GPU types"
 _JUPYTER = "nothing of Jupyter is part of a reservation: run `wavepool jupyter ID`, and end it with Ctrl-C"
 MISSING = {
@@ -45,8 +46,7 @@ MISSING = {
     "--enable-jupyter": _JUPYTER,
     "--disable-jupyter": _JUPYTER,
     "--dockerfile": _IMAGES,
-    "--dockerimage": _IMAGES,
-    "--preserve-entrypoint": _IMAGES,
+    "--preserve-entrypoint": _ENTRYPOINT,
     "--node-label": _LABELS,
     "-l": _LABELS,
     "--ref": "nothing is checked out for you: copy your tree with `wavepool run --dir DIR -- COMMAND`",

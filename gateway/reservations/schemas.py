@@ -12,6 +12,7 @@ from wavepool.scheduler.v1.reservations_pb2 import ReservationSpec
 
 from gateway.words.gpu_type_field import GpuType
 from servicekit.rpc.proto_time import duration_to_proto, instant_to_proto
+from vocabulary.image_references import MOST_CHARACTERS
 from vocabulary.limits import MAX_PRIORITY, MIN_PRIORITY
 
 if TYPE_CHECKING:
@@ -98,6 +99,14 @@ class _Wanted(BaseModel):
     disk: Annotated[
         str, Field(max_length=63, description="Your disk that is the home; left out or `none`: one that is not kept.")
     ] = ""
+    image: Annotated[
+        str,
+        Field(
+            max_length=MOST_CHARACTERS,
+            description="The image whose files are the root, such as `registry.example:5000/team/rocm:6.2`, "
+            "from a registry that the operator allows; left out: the machine's own.",
+        ),
+    ] = ""
 
     def spec(self, name: str = "", keys: Sequence[SessionKey] = ()) -> ReservationSpec:
         """The message."""
@@ -114,6 +123,7 @@ class _Wanted(BaseModel):
             disk=self.disk,
             distributed=self.distributed,
             allow_slow_links=self.allow_slow_links,
+            image=self.image,
         )
 
 
@@ -321,6 +331,8 @@ class Reservation(BaseModel):
     disk_fault: Annotated[
         str | None, Field(description="Why the last snapshot of its disk could not be taken; null if it was.")
     ]
+    image: Annotated[str | None, Field(description="The image whose files are its root; null: the machine's own.")]
+    image_digest: Annotated[str | None, Field(description="That of its session, such as `sha256:…`.")]
     steps: list[Step]
     extensions: list[Extension]
     gaps: Annotated[list[str], Field(description="What holds less than it should on its machine.")]

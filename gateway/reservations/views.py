@@ -74,6 +74,8 @@ def reservation_of(reservation: pb.Reservation, names: Mapping[str, str], now: d
         disk_name=spec.disk or None,
         disk_safe_time=instant_of(reservation.disk_safe_time),
         disk_fault=reservation.disk_fault or None,
+        image=spec.image or None,
+        image_digest=reservation.image_digest or None,
         steps=[schemas.Step(name=step.name, seconds=seconds_of(step.duration)) for step in reservation.steps],
         extensions=[
             schemas.Extension(
@@ -273,6 +275,8 @@ def _preparing(event: pb.ReservationEvent) -> Frame:
 def _disk_frame(session: SessionEvent) -> Frame:
     if session.HasField("disk"):
         return Frame("DISK", {"used_bytes": session.disk.used_bytes, "share_bytes": session.disk.share_bytes})
+    if session.HasField("fetching"):
+        return Frame("FETCHING", {"percent": session.fetching.percent})
     if session.HasField("restoring"):
         return Frame("RESTORING", {"percent": session.restoring.percent})
     return Frame("SNAPSHOT", _snapshot_fields(session.snapshot))
@@ -306,7 +310,7 @@ def _session_frame(event: pb.ReservationEvent) -> Frame | None:
             )
         case "out_of_memory":
             return Frame("OOM", {"oom_count": session.out_of_memory.killed})
-        case "disk" | "restoring" | "snapshot":
+        case "disk" | "fetching" | "restoring" | "snapshot":
             return _disk_frame(session)
         case "warning":
             minutes = session.warning.minutes_left

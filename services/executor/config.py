@@ -20,6 +20,8 @@ from servicekit.settings.sandbox_settings import SandboxSettings
 from services.executor.core.run.installation import default_cache_folder
 from services.executor.devices.plugins import device_names
 from services.executor.disks.choice import wrong_place
+from services.executor.images.image_store import ImageRules
+from services.executor.images.registries import Registries, registry_setting
 from services.executor.leases.authentication import Tokens
 from services.executor.leases.fence_file import FenceFile
 from services.executor.machine.kept_secret import kept_secret
@@ -103,6 +105,20 @@ class ExecutorSettings(SandboxSettings, ServiceSettings):
     """The most that a snapshot may take; the scheduler waits for a session's end for 10 minutes."""
     snapshot_files: Annotated[int, Field(ge=1)] = 2_000_000
     """The most files of a disk, with folders."""
+    image_registries: CommaSeparated[Annotated[str, BeforeValidator(registry_setting)]] = ()
+    """Registries, `host[:port]`, that images of sessions may come from; without any, sessions have no images."""
+    image_insecure_registries: CommaSeparated[Annotated[str, BeforeValidator(registry_setting)]] = ()
+    """More of them that are spoken to without TLS, such as a laboratory's on this machine."""
+    image_auth_file: Path | None = None
+    """File with the credentials for these registries, as `skopeo login --authfile` writes it."""
+    image_size: Annotated[int, BeforeValidator(mib_setting)] = 60 << 10
+    """MiB that one image may have, compressed and unpacked, given with a unit: `60g`."""
+    image_files: Annotated[int, Field(ge=1)] = 2_000_000
+    """The most files of an image, with folders."""
+    image_cache: Annotated[int, BeforeValidator(mib_setting)] = 200 << 10
+    """MiB that all images together may take before those used least recently are removed, given with a unit: `200g`."""
+    image_timeout: Annotated[timedelta, Field(gt=timedelta(0), le=timedelta(minutes=50))] = timedelta(minutes=30)
+    """The most that fetching and unpacking an image may take; the scheduler waits for a session for an hour."""
     pool_timeout: Annotated[timedelta, Field(ge=timedelta(0))] = timedelta(0)
     """Silence of the pool after which an idle executor ends; with 0 it has no pool, and stays."""
 
@@ -125,6 +141,23 @@ class ExecutorSettings(SandboxSettings, ServiceSettings):
         """When snapshots of disks are taken."""
         reserve_bytes = self.session_disk_rules.reserve_bytes
         return SnapshotRules(self.snapshot_interval, self.snapshot_timeout, self.snapshot_files, reserve_bytes)
+
+    @property
+    def registries(self) -> Registries:
+        """Where images of sessions may come from."""
+        return Registries(self.image_registries, self.image_insecure_registries, self.image_auth_file)
+
+    @property
+    def image_rules(self) -> ImageRules:
+        """How much images may take."""
+        return ImageRules(
+            most_bytes=self.image_size << 20,
+            most_files=self.image_files,
+            most_bytes_in_all=self.image_cache << 20,
+            longest=self.image_timeout,
+            # Sessions end if less than their reserve is free: fetching stops well before.
+            reserve_bytes=2 * self.session_disk_rules.reserve_bytes,
+        )
 
     @property
     def destinations(self) -> Destinations | None:

@@ -33,6 +33,8 @@ from services.executor.devices.profiling import profiler_or_reason
 from services.executor.devices.selection import Maskable
 from services.executor.disks.choice import disk_store
 from services.executor.disks.disk_store import DiskError
+from services.executor.images.image_store import ImageStore, missing_for_images
+from services.executor.images.registries import SETTING
 from services.executor.judges.fork_server_client import JudgeForkServer
 from services.executor.judges.pool import JudgePool
 from services.executor.leases import errors
@@ -43,6 +45,7 @@ from services.executor.machine.signing import SigningKeyError
 from services.executor.runs.admission import Admission, EndReason
 from services.executor.runs.all_runs import Runs
 from services.executor.runs.health_check import HealthCheck
+from services.executor.sandboxes.bubblewrap.sandbox import BubblewrapSandbox
 from services.executor.sandboxes.choice import choose_sandbox
 from services.executor.sandboxes.gaps import shows_all_nodes
 from services.executor.sandboxes.sandbox import SandboxError
@@ -192,6 +195,7 @@ def build_server(
         health_check,
         capabilities.clock,
         admission,
+        images_of(settings),
     )
     server = ExecutorServer(settings, partial(_identified, tokens), admission, runs, sessions, inventory, pool_watch)
     size_set = SizeSet.GPU if capabilities.device.has_own_memory else SizeSet.CPU
@@ -203,6 +207,19 @@ def build_server(
     session_pb2_grpc.add_SessionServiceServicer_to_server(session_servicer, server.grpc)
     server.expose("wavepool.executor.v1.SessionService")
     return server
+
+
+def images_of(settings: ExecutorSettings) -> ImageStore | str:
+    """Return the machine's images, or why it takes none."""
+    if not settings.registries.all:
+        return f"this machine takes no images ({SETTING})"
+    if missing := missing_for_images():
+        return missing
+    folder = settings.cache_dir.absolute() / "images"
+    try:
+        return ImageStore(folder, settings.registries, settings.image_rules, BubblewrapSandbox())
+    except OSError as error:
+        return f"this machine cannot keep images in {folder}: {error.strerror or error}"
 
 
 async def _identified(tokens: Tokens, context: grpc.aio.ServicerContext[object, object]) -> access.Caller:

@@ -33,6 +33,8 @@ def gpu_dev(*words: str) -> subprocess.CompletedProcess[str]:
         ("reserve --gpus 1 --no-persist --hours=4", "reserve --gpus 1 --hours=4"),
         ("reserve --gpus 1 --disk none", "reserve --gpus 1 --disk none --hours 8"),
         ("reserve --gpus 1 --disk=work -h1", "reserve --gpus 1 --disk=work -h1"),
+        ("reserve --dockerimage r.example/n:1 -h1", "reserve --image r.example/n:1 -h1"),
+        ("submit --dockerimage=r.example/n:1 -h1 -- true", "run --image=r.example/n:1 -h1 -- true"),
         ("disk list-content work", "disk list-content work"),
         ("list", "reservations list"),
         ("list -u all -s pending,queued,active --details", "reservations list -u all -s pending,queued,active"),

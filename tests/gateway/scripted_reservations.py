@@ -37,6 +37,7 @@ def reservation(**fields: Any) -> pb.Reservation:
         keys=[session_pb2.SessionKey(user="ada", public_key="ssh-ed25519 AAAA ada")],
         queue="default",
         disk="work",
+        image="registry.example/rocm:6.2",
     )
     sound: dict[str, Any] = {
         "reservation_id": "res_01J",
@@ -61,6 +62,7 @@ def reservation(**fields: Any) -> pb.Reservation:
         "connections": 2,
         "disk_safe_time": ACTIVE_AT,
         "disk_fault": "the home is too large",
+        "image_digest": "sha256:1234",
         "price_micros_per_hour": 1_990_000,
         "hold_micros": 5_970_000,
         "cost_micros": 100_000,

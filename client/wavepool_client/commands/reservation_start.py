@@ -32,6 +32,7 @@ def wanted_fields(
     fallback_gpu: Sequence[str] | None,
     start_at: str = "",
     disk: str = "",
+    image: str = "",
     *,
     distributed: bool = False,
     allow_slow_links: bool = False,
@@ -46,6 +47,7 @@ def wanted_fields(
         "disk": disk,
         "distributed": distributed,
         "allow_slow_links": allow_slow_links,
+        "image": image,
     }
     given = {field: value for field, value in optional.items() if value}
     return {"hours": hours, "gpu_count": gpus or 1, **given}

@@ -78,6 +78,14 @@ DiskOption = Annotated[
         help="The disk that is the home; default: `none`, a home that is removed at the end.",
     ),
 ]
+ImageOption = Annotated[
+    str,
+    typer.Option(
+        "--image",
+        metavar="HOST[:PORT]/NAME[:TAG]",
+        help="A container image whose files are the root; default: the machine's own.",
+    ),
+]
 KeyOption = Annotated[
     list[Path] | None,
     typer.Option(
@@ -111,6 +119,7 @@ def reserve(  # noqa: PLR0913 - an argument for each option
     fallback_gpu: FallbackOption = None,
     disk: DiskOption = "",
     no_persist: Annotated[bool, typer.Option("--no-persist", help="The same as --disk none.")] = False,
+    image: ImageOption = "",
     key: KeyOption = None,
     interactive: Annotated[
         bool | None,
@@ -151,6 +160,7 @@ def reserve(  # noqa: PLR0913 - an argument for each option
             fallback_gpu,
             start_at,
             disk,
+            image,
             distributed=distributed,
             allow_slow_links=allow_slow_links,
         )

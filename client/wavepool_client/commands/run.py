@@ -25,6 +25,7 @@ from wavepool_client.commands.reserve import (
     FallbackOption,
     GpusOption,
     GpuTypeOption,
+    ImageOption,
     KeyOption,
     NameOption,
     QueueOption,
@@ -77,6 +78,7 @@ def run(  # noqa: PLR0913 - an argument for each option
     queue: QueueOption = "",
     fallback_gpu: FallbackOption = None,
     disk: DiskOption = "",
+    image: ImageOption = "",
     key: KeyOption = None,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Also say which keys may log in.")] = False,
     endpoint: EndpointOption = None,
@@ -95,6 +97,7 @@ def run(  # noqa: PLR0913 - an argument for each option
             queue,
             fallback_gpu,
             disk=disk_of(disk),
+            image=image,
             distributed=distributed,
             allow_slow_links=allow_slow_links,
         )

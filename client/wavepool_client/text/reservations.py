@@ -199,6 +199,7 @@ def show_rows(one: Fields, now: datetime, zone: tzinfo | None = None) -> list[tu
         ("its GPUs", ", ".join(map(str, gpus))),
         *((f"node {node.get('rank')}", _node_text(one, node)) for node in nodes_of(one)),
         ("disk", _disk_text(one, zone)),
+        ("image", _image_text(one)),
         ("steps", ", ".join(f"{step.get('name')} {_short_time(step.get('seconds'))}" for step in steps)),
         ("extensions", "; ".join(_extension_text(one, zone) for one in extensions)),
         ("users", ", ".join(map(str, one.get("users") or []))),
@@ -323,6 +324,12 @@ def _disk_text(one: Fields, zone: tzinfo | None) -> str:
     return f"{kept}; the last snapshot failed: {fault}" if fault else kept
 
 
+def _image_text(one: Fields) -> str:
+    """Its image, and which one that was when its session began."""
+    image, digest = one.get("image"), one.get("image_digest")
+    return f"{image} ({digest})" if image and digest else str(image or "")
+
+
 def _snapshot(fields: Fields) -> str:
     if fields.get("fault"):
         return f"The disk could not be saved: {fields['fault']}"
@@ -351,6 +358,7 @@ _NARRATORS: dict[str, Callable[[Fields], str]] = {
     "LOGOUT": lambda fields: f"{fields.get('user')} is gone",
     "DISK": lambda fields: f"The disk: {_gib(fields.get('used_bytes'))} of {_gib(fields.get('share_bytes'))} are used",
     "OOM": lambda fields: f"Memory ran out: {fields.get('oom_count')} processes were killed so far",
+    "FETCHING": lambda fields: f"The image is fetched: {fields.get('percent')} %",
     "RESTORING": lambda fields: f"The disk is restored: {fields.get('percent')} %",
     "SNAPSHOT": _snapshot,
     "WARNING": lambda fields: f"Ends in {fields.get('minutes_left')} minutes",

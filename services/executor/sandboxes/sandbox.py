@@ -22,12 +22,14 @@ class Mount:
     """A host path made visible in the sandbox; read-only unless `writable`.
 
     If we are root, the sandbox runs as another user: the top folder of a writable mount belongs to that user while the
-    sandbox runs, and deeper files are as readable in the sandbox as their permissions say.
+    sandbox runs, and deeper files are as readable in the sandbox as their permissions say. One that is not counted may
+    hold more than the limits say: whoever made the command watches it.
     """
 
     source: Path
     target: Path
     writable: bool = False
+    is_counted: bool = True
 
 
 @dataclass(frozen=True)
@@ -47,8 +49,8 @@ class Command:
 
     @property
     def writable_folders(self) -> tuple[Path, ...]:
-        """The host's folders that the command may write to."""
-        return tuple(mount.source for mount in self.mounts if mount.writable)
+        """The host's folders that the command may write to, and that the limits count."""
+        return tuple(mount.source for mount in self.mounts if mount.writable and mount.is_counted)
 
 
 @dataclass(frozen=True)

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from services.executor.runs.health_check import HealthCheck
     from services.executor.sessions.disk_watch import DiskWatch
     from services.executor.sessions.kept_home import DiskSpec, SnapshotRules
-    from services.executor.sessions.session import SessionSpec
+    from services.executor.sessions.session import Images, SessionSpec
     from services.executor.sessions.session_sandbox import SessionSandbox
 
 log = logging.get_logger(__name__)
@@ -63,7 +63,7 @@ class Sessions:
 
     `sandbox` is the adapter, or why this machine has none. `homes` is the folder of homes that are kept; `disks`
     is where disks are kept, if this machine keeps any; `host` and `device` tell what machine the sessions share; `disk`
-    watches what they write.
+    watches what they write. `images` are the machine's, or why it takes none.
     """
 
     def __init__(
@@ -77,6 +77,7 @@ class Sessions:
         health_check: HealthCheck,
         clock: Clock,
         admission: Admission,
+        images: Images = "this machine takes no images (EXECUTOR_IMAGE_REGISTRIES)",
     ) -> None:
         self._sandbox = sandbox
         self._homes = homes
@@ -87,6 +88,7 @@ class Sessions:
         self._health_check = health_check
         self._clock = clock
         self._admission = admission
+        self._images = images
         self._sessions: dict[str, Session] = {}
 
     @property
@@ -209,6 +211,7 @@ class Sessions:
             has_network=self._sandbox.has_network,
             gaps=self._sandbox.gaps,
             nodes=[node.name for node in spec.gang.nodes] if spec.gang else (),
+            image=spec.image.address if spec.image else "",
         )
         order = SandboxOrder(
             session_id=spec.session_id,
@@ -222,9 +225,9 @@ class Sessions:
             gpus=len(gpus),
             gang=spec.gang,
             home=home.folder if home else self._homes / spec.home if spec.home else None,
-            software=software_of(welcome.device),
+            software=software_of(welcome.device, welcome.image),
         )
-        session = Session(spec, place, self._sandbox, order, self._clock, home)
+        session = Session(spec, place, self._sandbox, order, self._clock, home, self._images)
         self._sessions[spec.session_id] = session
         self._admission.enter(session, self._carry_out(session))
         return session

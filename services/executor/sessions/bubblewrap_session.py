@@ -15,6 +15,7 @@ import shutil
 import socket
 import time
 from contextlib import AsyncExitStack, suppress
+from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -25,6 +26,7 @@ from services.executor.devices.selection import selected
 from services.executor.sandboxes.bubblewrap.arguments import (
     LIFE,
     NAMESPACES,
+    as_it_is,
     bind,
     bubblewrap_options,
     device,
@@ -47,8 +49,9 @@ from services.executor.sandboxes.seccomp import seccomp_filter
 from services.executor.sessions.errors import SilentSessionError
 from services.executor.sessions.gang_link import missing_for_gangs, open_gang_link
 from services.executor.sessions.guardian import Guardian
+from services.executor.sessions.image_root import Overlay, Tools, overlay_fault
 from services.executor.sessions.network import missing_for_network, open_network, own_addresses
-from services.executor.sessions.session_files import HOME, IN_SANDBOX, NODES_CONFIG, WORKSPACE, SessionFiles
+from services.executor.sessions.session_files import HOME, IN_SANDBOX, NODES_CONFIG, SHELL, WORKSPACE, SessionFiles
 from services.executor.sessions.session_sandbox import SessionGap
 
 if TYPE_CHECKING:
@@ -56,12 +59,14 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from services.executor.devices.device import Device
+    from services.executor.images.image_store import Image
     from services.executor.sandboxes.bubblewrap.tree import BubblewrapTree
     from services.executor.sandboxes.limits.host_resources import Claim
     from services.executor.sandboxes.output import Capture
     from services.executor.sessions.destinations import Destinations, NetworkPlan
     from services.executor.sessions.gang import Gang
     from services.executor.sessions.gang_link import GangLink
+    from services.executor.sessions.network import SessionNetwork
     from services.executor.sessions.session_sandbox import OnReport, Report, SandboxOrder
     from services.executor.sessions.share import Share
     from vocabulary.ssh_keys import Key
@@ -143,6 +148,8 @@ class BubblewrapSession:
         self._work_dir = work_dir
         self._destinations = destinations
         self._network_fault = network_fault
+        self._overlay_fault: str | None = None
+        """Why images cannot be changed in a session, once that was tried; empty if they can."""
         self._host = HostResources()
         self._seccomp = seccomp_filter(internet=True, interactive=True)
 
@@ -188,13 +195,13 @@ class BubblewrapSession:
         scratch = ScratchFolder(self._work_dir)
         cleanup.push_async_callback(asyncio.to_thread, scratch.remove)
         folders = _folders(order.home or scratch.path / "home", scratch.path / "workspace")
-        among = order.gang.network if order.gang else None
-        plan = self._destinations.plan(own_addresses(), among) if self._destinations else None
-        gpus = await asyncio.to_thread(self._gpu_command, order.devices, scratch.path)
+        plan = self._plan(order)
+        gpus = await asyncio.to_thread(self._gpu_command, order, scratch.path)
+        root = await self._root(order.image)
         control, inside = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         cleanup.callback(control.close)
         program = Command(
-            _supervisor(inside.fileno()), Path("/"), [*gpus.mounts, *folders], {"PATH": _PATH}, gpus.devices
+            _supervisor(inside.fileno(), root.tools), Path("/"), [*gpus.mounts, *folders], {"PATH": _PATH}, gpus.devices
         )
         with inside:
             # What is pushed first is undone last: the tree ends, then its claim, then the folder goes.
@@ -203,40 +210,98 @@ class BubblewrapSession:
             guardian = Guardian(scratch.path, claim.cgroup.folders if claim.cgroup else [])
             cleanup.push_async_callback(guardian.dismiss)
             files = SessionFiles(scratch.path / "session")
-            host_key = _write(files, order, gpus, claim.uid, plan)
+            host_key = _write(files, order, gpus, claim.uid, plan, root)
+            root.lay_over(scratch.path / "root", claim.uid)
             if claim.uid is not None and order.home is not None:
                 await asyncio.to_thread(give_tree, order.home, claim.uid)
-            tree = self._launch(order, program, claim, files, inside.fileno())
+            tree = self._launch(order, program, claim, files, inside.fileno(), root)
         captured = await _made(tree, cleanup)
-        network = await open_network(plan, tree.init_pid, claim.procs_files) if plan else None
-        if network is not None:
-            cleanup.push_async_callback(network.close)
+        network = await _networked(plan, tree.init_pid, claim, cleanup)
         link = await _linked(order, tree.init_pid, cleanup)
         watchdog = Watchdog(limits, lambda: tree_pids(tree.child.pid), claim.cgroup, ())
         parts = SandboxParts(tree, watchdog, captured, claim.cgroup, cleanup.pop_all())
-        opened = BubblewrapSandboxOfSession(
-            order.session_id, parts, control, files, [folder.source for folder in folders], host_key, link
-        )
+        written = [*(folder.source for folder in folders), *root.changes]
+        opened = BubblewrapSandboxOfSession(order.session_id, parts, control, files, written, host_key, link)
         if network is not None:
             network.watch(opened.tell_that_the_network_ended)
         opened.start(on_report)
         return opened
 
     def _launch(
-        self, order: SandboxOrder, program: Command, claim: Claim, files: SessionFiles, control: int
+        self, order: SandboxOrder, program: Command, claim: Claim, files: SessionFiles, control: int, root: Root
     ) -> BubblewrapTree:
         bwrap = cast("str", shutil.which("bwrap"))
-        options = [*user_options(claim.uid, _USER_INSIDE), *_options(order, program, files.folder)]
-        chain = sandboxed_program(program, _resource_limits(order.share), claim.uid, device_groups(program))
-        return start_bubblewrap([bwrap, *options], chain, claim.procs_files, self._seccomp, [control])
+        mounts = root.options(order, program, files.folder)
+        options = [*user_options(claim.uid, _USER_INSIDE), *mounts]
+        groups = device_groups(program)
+        chain = sandboxed_program(program, _resource_limits(order.share), claim.uid, groups, root.start)
+        around = root.overlay.around if root.overlay else ()
+        return start_bubblewrap([bwrap, *options], chain, claim.procs_files, self._seccomp, [control], around)
 
-    def _gpu_command(self, devices: Sequence[int], folder: Path) -> Command:
+    def _plan(self, order: SandboxOrder) -> NetworkPlan | None:
+        """Return what the session's network is to be; None if it has none."""
+        among = order.gang.network if order.gang else None
+        return self._destinations.plan(own_addresses(), among) if self._destinations else None
+
+    async def _root(self, image: Image | None) -> Root:
+        """Return the root of a session; raises SandboxError."""
+        if image is None:
+            return Root()
+        if self._overlay_fault is None:
+            self._overlay_fault = await asyncio.to_thread(overlay_fault, self._work_dir)
+        return Root(image, Tools(), self._overlay_fault)
+
+    def _gpu_command(self, order: SandboxOrder, folder: Path) -> Command:
         """Return a command that only says what a program needs to see of the GPUs; on processors that is nothing."""
         if not self._compute.describe().has_own_memory:
             return Command((), Path("/"))
-        run = selected(self._compute, devices).run_command(folder / "build", BuildKind.PROGRAM)
+        run = selected(self._compute, order.devices).run_command(folder / "build", BuildKind.PROGRAM)
         mounts = [mount for mount in run.mounts if mount.source != folder / "build"]
-        return Command((), Path("/"), mounts, run.environment, run.devices)
+        gpus = Command((), Path("/"), mounts, run.environment, run.devices)
+        return of_the_machine(gpus) if order.image else gpus
+
+
+@dataclass
+class Root:
+    """The root of one session: the machine's own, or an image's, of which `fault` says why it cannot be changed."""
+
+    image: Image | None = None
+    tools: Tools | None = None
+    fault: str = ""
+    overlay: Overlay | None = None
+
+    @property
+    def note(self) -> str:
+        """What people should know of it; empty if nothing."""
+        if self.image is None:
+            return ""
+        if self.fault:
+            return f"  note: the image's files cannot be changed on this machine: {self.fault}\n"
+        return "  note: what you change of the image's files is removed at the end\n"
+
+    @property
+    def changes(self) -> list[Path]:
+        """The folder with what the session has changed of it, if it can."""
+        return [self.overlay.changes] if self.overlay else []
+
+    def lay_over(self, folder: Path, uid: int | None) -> None:
+        """Make the place for changes in a new folder, for the session's user; raises OSError."""
+        if self.image is not None and not self.fault:
+            self.overlay = Overlay(folder, self.image.root, uid)
+
+    def start(self, program: str) -> Sequence[str]:
+        """Return how a program of the machine is started in it."""
+        return self.tools.program(program) if self.tools else as_it_is(program)
+
+    def options(self, order: SandboxOrder, program: Command, files: Path) -> list[str]:
+        """Return the options of bwrap that follow those for users."""
+        if self.image is None or self.tools is None:
+            etc = (word for path in _ETC for word in (*parent_folders(Path(path)), "--ro-bind-try", path, path))
+            system = [*system_mounts(Path("/")), *etc]
+            var = ("--perms", "0755", "--dir", "/var", "--symlink", "/tmp", "/var/tmp", "--perms", "0755", "--dir")  # noqa: S108  the sandbox's own
+            return _options(order, program, files, system, [*var, "/run"], ["--remount-ro", "/"])
+        bound = ("--bind", str(self.overlay.merged)) if self.overlay else ("--ro-bind", str(self.image.root))
+        return _options(order, program, files, [*bound, "/", *self.tools.mounts], ["--tmpfs", "/sys"], [])
 
 
 class BubblewrapSandboxOfSession:
@@ -363,6 +428,14 @@ def _name_inside(order: SandboxOrder) -> str:
     return order.gang.own.name if order.gang else host_name(order.session_id)
 
 
+def of_the_machine(gpus: Command) -> Command:
+    """Return what an image needs to see of GPUs: all but the machine's own libraries, and what names them."""
+    kept = [mount for mount in gpus.mounts if mount.target.is_relative_to("/sys")]
+    gone = [str(mount.target) for mount in gpus.mounts if mount not in kept]
+    environment = {name: value for name, value in gpus.environment.items() if not any(path in value for path in gone)}
+    return Command((), Path("/"), kept, environment, gpus.devices)
+
+
 def give_tree(folder: Path, uid: int) -> None:
     """Give all that is in `folder` to a user; follows no links. Nothing may write to it meanwhile."""
     for _, folders, names, descriptor in os.fwalk(folder, follow_symlinks=False):
@@ -371,11 +444,11 @@ def give_tree(folder: Path, uid: int) -> None:
                 os.chown(name, uid, uid, dir_fd=descriptor, follow_symlinks=False)
 
 
-def _supervisor(control: int) -> list[str]:
-    sshd = sshd_program() or ""
+def _supervisor(control: int, tools: Tools | None) -> list[str]:
+    start = tools.program if tools else as_it_is
     return [
-        *(str(_PYTHON), "-I", "-S", str(IN_SANDBOX / "supervisor.py")),
-        *(sshd, str(IN_SANDBOX / "sshd_config"), str(control), HOME),
+        *(*start(str(_PYTHON)), "-I", "-S", str(IN_SANDBOX / "supervisor.py")),
+        *(str(IN_SANDBOX / "sshd_config"), str(control), HOME, *start(sshd_program() or "")),
     ]
 
 
@@ -413,6 +486,17 @@ def _folders(home: Path, workspace: Path) -> list[Mount]:
     return [Mount(home, Path(HOME), writable=True), Mount(workspace, Path(WORKSPACE), writable=True)]
 
 
+async def _networked(
+    plan: NetworkPlan | None, init_pid: int, claim: Claim, cleanup: AsyncExitStack
+) -> SessionNetwork | None:
+    """Make the network that is planned, until `cleanup` is closed; raises SandboxError."""
+    if plan is None:
+        return None
+    network = await open_network(plan, init_pid, claim.procs_files)
+    cleanup.push_async_callback(network.close)
+    return network
+
+
 async def _made(tree: BubblewrapTree, cleanup: AsyncExitStack) -> Capture:
     """Wait until the sandbox is made; raises SandboxError."""
     cleanup.push_async_callback(tree.destroy)
@@ -422,27 +506,47 @@ async def _made(tree: BubblewrapTree, cleanup: AsyncExitStack) -> Capture:
     return capture(readers, _LAST_WORDS_BYTES)
 
 
-def _write(files: SessionFiles, order: SandboxOrder, gpus: Command, uid: int | None, plan: NetworkPlan | None) -> str:
+def _write(
+    files: SessionFiles, order: SandboxOrder, gpus: Command, uid: int | None, plan: NetworkPlan | None, root: Root
+) -> str:
     """Write the session's files for its user; returns the public host key."""
     programs = [f"{mount.target}/bin" for mount in gpus.mounts if (mount.source / "bin").is_dir()]
-    path = {"PATH": ":".join([*programs, _PATH])}
+    of_image = dict(order.image.environment) if order.image else {}
+    path = {"PATH": ":".join([*programs, of_image.pop("PATH", _PATH)])}
     nodes: Mapping[str, str] = order.gang.environment if order.gang else {}
-    environment = {**path, **_CACHES, **order.share.environment, **gpus.environment, **nodes}
+    environment = {**path, **_CACHES, **of_image, **order.share.environment, **gpus.environment, **nodes}
     number = _USER_INSIDE if uid is None else uid
     nameserver = plan.nameserver if plan else None
     name = host_name(order.session_id)
-    host_key = files.write(order.keys, {**environment, **order.environment}, number, name, nameserver, order.gang)
+    shell = order.image.shell if order.image else SHELL
+    # An image may lack it, and people copy files with it.
+    rsync = shutil.which("rsync", path="/usr/bin") if root.tools else None
+    environment["PATH"] += f":{IN_SANDBOX}/bin" if rsync else ""
+    variables = {**environment, **order.environment}
+    host_key = files.write(order.keys, variables, number, name, nameserver, order.gang, shell)
     if order.gang:
         files.write_hostfile(order.gang.hostfile(order.gpus))
-    files.write_welcome(order.welcome)
+    if root.tools and rsync:
+        files.write_program("rsync", root.tools.script(rsync))
+    files.write_welcome(order.welcome + root.note)
     files.write_end(order.end_time)
     if uid is not None:
         files.give_host_key_to(uid)
     return host_key
 
 
-def _options(order: SandboxOrder, program: Command, files: Path) -> list[str]:
-    """Return the options of bwrap that follow those for users."""
+def _options(
+    order: SandboxOrder,
+    program: Command,
+    files: Path,
+    system: Sequence[str],
+    places: Sequence[str],
+    closing: Sequence[str],
+) -> list[str]:
+    """Return the options of bwrap that follow those for users.
+
+    `system` makes the root, `places` folders that only this kind of root needs, and `closing` ends it.
+    """
     shared_memory, temporary = (
         ("--perms", "1777", "--size", str(mib << 20), "--tmpfs", where)
         for mib, where in ((order.share.shared_memory_mib, "/dev/shm"), (order.share.memory_mib // 2, "/tmp"))  # noqa: S108  the sandbox's own
@@ -451,16 +555,15 @@ def _options(order: SandboxOrder, program: Command, files: Path) -> list[str]:
         *NAMESPACES,
         *LIFE,
         *("--hostname", _name_inside(order)),
-        *system_mounts(Path("/")),
-        *(word for path in _ETC for word in (*parent_folders(Path(path)), "--ro-bind-try", path, path)),
+        *system,
         *("--proc", "/proc", "--dev", "/dev", *shared_memory, *temporary),
-        *("--perms", "0755", "--dir", "/var", "--symlink", "/tmp", "/var/tmp", "--perms", "0755", "--dir", "/run"),  # noqa: S108  as above
+        *places,
         *(word for node in program.devices for word in device(node)),
         *bind(Mount(files, IN_SANDBOX)),
         *(word for name in _OUR_FILES for word in bind(Mount(files / name, Path("/etc", name)))),
         *(bind(Mount(files / "ssh_config", _CLIENT_CONFIG)) if order.gang and order.gang.ssh_seed else ()),
         *(word for mount in program.mounts for word in bind(mount)),
-        *("--remount-ro", "/dev", "--remount-ro", "/", "--chdir", "/"),
+        *("--remount-ro", "/dev", *closing, "--chdir", "/"),
     ]
 
 

@@ -82,7 +82,7 @@ class SessionConflictError(ExecutorError):
 
     def __init__(self, session_id: str) -> None:
         super().__init__(
-            f"Session {session_id!r} was opened with other slots, environment, home, disk or gang. "
+            f"Session {session_id!r} was opened with other slots, environment, home, disk, image or gang. "
             "Use a new id for each session."
         )
 

@@ -7,7 +7,7 @@ import contextlib
 import re
 import socket
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -18,6 +18,7 @@ from servicekit import logging
 from servicekit.rpc.proto_time import duration_to_proto
 from services.executor import metrics
 from services.executor.disks.disk_store import DiskError
+from services.executor.images.errors import ImageError, ImageUnavailableError
 from services.executor.runs.admission import EndReason
 from services.executor.runs.event_log import EventLog
 from services.executor.sandboxes.sandbox import SandboxError
@@ -39,13 +40,18 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from servicekit.clock import Clock
+    from services.executor.images.image_store import HeldImage, ImageStore
     from services.executor.leases.lease import Lease
     from services.executor.runs.admission import Place
     from services.executor.sessions.gang import Gang
     from services.executor.sessions.gang_link import GangLink
     from services.executor.sessions.kept_home import DiskSpec, KeptHome
     from services.executor.sessions.session_sandbox import OpenSandbox, Report, SandboxOrder, SessionSandbox
+    from vocabulary.image_references import ImageReference
     from vocabulary.ssh_keys import Key
+
+    Images = ImageStore | str
+    """The machine's images, or why it takes none."""
 
 log = logging.get_logger(__name__)
 
@@ -85,12 +91,14 @@ class SessionSpec:
     home: str = ""
     disk: DiskSpec | None = None
     gang: Gang | None = None
+    image: ImageReference | None = None
     request_id: str = ""
 
     def is_same_as(self, other: SessionSpec) -> bool:
         """True if both ask for the same session, whatever has been changed since it began."""
         mine, others = (
-            (s.lease.slots, dict(s.environment), s.home, s.disk and s.disk.disk_id, s.gang) for s in (self, other)
+            (s.lease.slots, dict(s.environment), s.home, s.disk and s.disk.disk_id, s.image, s.gang)
+            for s in (self, other)
         )
         return mine == others
 
@@ -109,8 +117,9 @@ class Session:
         order: SandboxOrder,
         clock: Clock,
         home: KeptHome | None = None,
+        images: Images = "",
     ) -> None:
-        """`home` is that of a session with a disk, and the order's, too."""
+        """`home` is that of a session with a disk, and the order's, too. An image comes from `images`."""
         self.spec = spec
         self.place = place
         self.lease = spec.lease
@@ -123,6 +132,8 @@ class Session:
         self._order = order
         self._clock = clock
         self._home = home
+        self._images = images
+        self._image: HeldImage | None = None
         self._saves: set[asyncio.Task[session_pb2.SessionSnapshot]] = set()
         self._next_save = clock.now()
         self._passed_on = asyncio.Event()
@@ -146,7 +157,7 @@ class Session:
         self._question_count = 0
         self._killed_for_memory = 0
         self._told_of_disk = 0
-        self._told_percent = -_PERCENT_STEP
+        self._told_percent = self._told_image_percent = -_PERCENT_STEP
 
     @property
     def is_over(self) -> bool:
@@ -198,6 +209,7 @@ class Session:
             tunnel.close()
         if self._sandbox is not None:
             self.leaves_processes = not await self._sandbox.destroy()
+        self._release_image()
         for connection in list(self._logins):
             self._log_out(connection)
         if self._home is not None:
@@ -332,7 +344,7 @@ class Session:
         return link
 
     async def _live(self) -> None:
-        if self._home is not None and not await self._restored(self._home):
+        if not await self._has_its_files():
             return
         self._sandbox = await self._adapter.open(self._order, self._take_report)
         if self._home is not None:
@@ -358,6 +370,12 @@ class Session:
             for task in (ended, killed, started):
                 task.cancel()
 
+    async def _has_its_files(self) -> bool:
+        """Get what the session begins with; returns False if it is not to begin. Raises SandboxError."""
+        if self._home is not None and not await self._restored(self._home):
+            return False
+        return self.spec.image is None or await self._fetched(self.spec.image)
+
     async def _restored(self, home: KeptHome) -> bool:
         """Fill the home; returns False if the session was ended meanwhile. Raises SandboxError."""
         restoring = asyncio.create_task(home.restore(self._tell_percent))
@@ -375,6 +393,49 @@ class Session:
             await asyncio.gather(restoring, killed, return_exceptions=True)
         self._step("disk")
         return True
+
+    async def _fetched(self, reference: ImageReference) -> bool:
+        """Get the image; returns False if the session was ended meanwhile, or must end without it."""
+        try:
+            return await self._held(reference)
+        except ImageError as error:
+            self._fail(f"The image {self._image_name} cannot be used: {error}.", session_pb2.SESSION_END_REASON_IMAGE)
+        except ImageUnavailableError as error:
+            reason = session_pb2.SESSION_END_REASON_IMAGE_UNAVAILABLE
+            self._fail(f"The image {self._image_name} cannot be had now: {error}.", reason)
+        return False
+
+    async def _held(self, reference: ImageReference) -> bool:
+        """Get the image; returns False if the session was ended meanwhile. Raises ImageError, ImageUnavailableError."""
+        if isinstance(self._images, str):
+            raise ImageError(self._images)
+        holding = asyncio.create_task(self._images.hold(reference, self._tell_image_percent))
+        killed = asyncio.create_task(self._killed.wait())
+        try:
+            await asyncio.wait({holding, killed}, return_when=asyncio.FIRST_COMPLETED)
+            if self._killed.is_set() and not holding.done():
+                return False
+            self._image = await holding
+        finally:
+            for task in (holding, killed):
+                task.cancel()
+            await asyncio.gather(holding, killed, return_exceptions=True)
+        self._order = replace(self._order, image=self._image.image)
+        self._step("image")
+        return True
+
+    def _release_image(self) -> None:
+        if self._image is not None:
+            self._image.release()
+
+    @property
+    def _image_name(self) -> str:
+        return self.spec.image.address if self.spec.image else ""
+
+    def _tell_image_percent(self, percent: int) -> None:
+        if percent >= self._told_image_percent + _PERCENT_STEP:
+            self._told_image_percent = percent
+            self.events.record(SessionEvent(fetching=session_pb2.SessionFetching(percent=percent)))
 
     def _tell_percent(self, percent: int) -> None:
         if percent >= self._told_percent + _PERCENT_STEP:
@@ -432,6 +493,7 @@ class Session:
             host_key=sandbox.host_key, user=USER, gaps=self._adapter.gaps, software=self._order.software
         )
         ready.store_id = self._home.store_id if self._home else ""
+        ready.image_digest = self._image.image.digest if self._image else ""
         self.events.record(SessionEvent(ready=ready))
 
     def _step(self, name: str) -> None:
@@ -443,8 +505,12 @@ class Session:
         self._reason = self._reason or reason
         self._killed.set()
 
-    def _fail(self, details: str) -> None:
-        self._reason = self._reason or session_pb2.SESSION_END_REASON_FAILED
+    def _fail(
+        self,
+        details: str,
+        reason: session_pb2.SessionEndReason.ValueType = session_pb2.SESSION_END_REASON_FAILED,
+    ) -> None:
+        self._reason = self._reason or reason
         self._details = details
 
     def _check_ready(self) -> None:

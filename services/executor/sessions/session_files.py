@@ -25,6 +25,7 @@ USER = "dev"
 HOME = "/home/dev"
 WORKSPACE = "/workspace"
 """A folder that is removed at the session's end."""
+SHELL = "/bin/bash"
 IN_SANDBOX = Path("/session")
 """Where the sandbox has the folder, read-only."""
 SUPERVISOR = Path(__file__).with_name("sandboxed") / "supervisor.py"
@@ -110,6 +111,7 @@ NODES_CONFIG = IN_SANDBOX / "sshd_config_nodes"
 """Configuration of an sshd for a connection from another node."""
 _PRIVATE_FILE = 0o600
 _PUBLIC_FILE = 0o644
+_PROGRAM = 0o755
 
 
 @dataclass(frozen=True)
@@ -126,6 +128,7 @@ class SessionFiles:
         host_name: str,
         nameserver: IPv4Address | None = None,
         gang: Gang | None = None,
+        shell: str = SHELL,
     ) -> str:
         """Write all files and return the public host key; the private half is in the folder and nowhere else.
 
@@ -140,7 +143,7 @@ class SessionFiles:
         if gang is not None and gang.ssh_seed:
             self._write_nodes_keys(gang, environment)
         self.write_keys(keys)
-        self._text("passwd", f"{USER}:x:{accounts_id}:{accounts_id}:{USER}:{HOME}:/bin/bash\n")
+        self._text("passwd", f"{USER}:x:{accounts_id}:{accounts_id}:{USER}:{HOME}:{shell}\n")
         # With a group `tty`, an sshd that is not root cannot make terminals.
         self._text("group", f"{USER}:x:{accounts_id}:\n")
         # The machine's own would set another PATH for login shells.
@@ -152,6 +155,11 @@ class SessionFiles:
         shutil.copyfile(SUPERVISOR, self.folder / "supervisor.py")
         (self.folder / "supervisor.py").chmod(_PUBLIC_FILE)
         return private.public_key().public_bytes(Encoding.OpenSSH, PublicFormat.OpenSSH).decode()
+
+    def write_program(self, name: str, script: str) -> None:
+        """Add a program in the folder `bin`."""
+        (self.folder / "bin").mkdir(exist_ok=True)
+        _write(self.folder / "bin" / name, script.encode(), _PROGRAM)
 
     def write_keys(self, keys: Iterable[Key]) -> None:
         """Replace the people's keys at once; sshd reads them for each connection."""

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
+    from services.executor.images.image_store import Image
     from services.executor.sessions.gang import Gang
     from services.executor.sessions.gang_link import GangLink
     from services.executor.sessions.share import Share
@@ -37,6 +38,7 @@ class SandboxOrder:
     what people read at their login, `disk_bytes` the session's share of the disk. `devices` are numbers of the
     machine's devices. `software` has the versions that `software_of` gives. `gpus` is the number of its GPUs. `gang`
     says which node of which others it is; None if it is alone.
+    With an `image` its files are the root, else the machine's own.
     """
 
     session_id: str
@@ -51,6 +53,7 @@ class SandboxOrder:
     software: Mapping[str, str] = field(default_factory=dict[str, str])
     gpus: int = 0
     gang: Gang | None = None
+    image: Image | None = None
 
 
 class OpenSandbox(Protocol):

@@ -32,6 +32,8 @@ class Welcome:
     """Name of the disk that the home is; empty for another home."""
     nodes: Sequence[str] = ()
     """Names of the nodes of its gang; empty if it is alone."""
+    image: str = ""
+    """The image whose files are the root; empty for the machine's own."""
 
     @property
     def text(self) -> str:
@@ -39,6 +41,7 @@ class Welcome:
         rows = {
             "GPUs": self._gpus,
             "software": self._software,
+            "image": self.image,
             "share": (
                 f"{self.share.cores:g} processors, {_gib(self.share.memory_mib)} of memory, "
                 f"/dev/shm {_gib(self.share.shared_memory_mib)}, disk {_gib(self.disk_bytes >> 20)}"  # noqa: S108  the sandbox's own
@@ -74,12 +77,17 @@ class Welcome:
     @property
     def _software(self) -> str:
         words = {"driver": "driver", "rocm": "ROCm", "cuda": "CUDA"}
-        return ", ".join(f"{words[name]} {version}" for name, version in software_of(self.device).items())
+        return ", ".join(f"{words[name]} {version}" for name, version in software_of(self.device, self.image).items())
 
 
-def software_of(device: DeviceFacts) -> dict[str, str]:
-    """The versions that are known of a machine's driver, ROCm and CUDA, by `driver`, `rocm` and `cuda`."""
-    versions = {"driver": device.driver_version, "rocm": device.rocm_version, "cuda": device.cuda_version}
+def software_of(device: DeviceFacts, image: str = "") -> dict[str, str]:
+    """The versions that are known of a machine's driver, ROCm and CUDA, by `driver`, `rocm` and `cuda`.
+
+    With an image they are the driver's alone, as an image has its own ROCm.
+    """
+    versions = {"driver": device.driver_version}
+    if not image:
+        versions |= {"rocm": device.rocm_version, "cuda": device.cuda_version}
     return {name: version for name, version in versions.items() if version}
 
 

@@ -15,6 +15,7 @@ from services.executor.sessions.gang import Gang, Node, gang_faults
 from services.executor.sessions.kept_home import DiskSpec
 from services.executor.sessions.session import SessionSpec
 from services.executor.wire.requests import instant, slot_from_proto, slot_violations, token_violations
+from vocabulary.image_references import image_reference, wrong_reference
 from vocabulary.slots import EIGHTHS_PER_GPU
 from vocabulary.ssh_keys import keys_of
 
@@ -52,6 +53,8 @@ class SessionDecoder:
         violations += [*self._slot_violations(request), *_time_violations(request)]
         violations += [*_variable_violations(request.environment), *_home_violations(request.home)]
         violations += [*_disk_violations(request), *_gang_violations(request)]
+        if request.image and (fault := wrong_reference(request.image)):
+            violations.append(("image", fault))
         if violations:
             raise InvalidFieldError(*violations)
         slots = tuple(slot_from_proto(slot) for slot in request.slots)
@@ -65,6 +68,7 @@ class SessionDecoder:
             home=request.home,
             disk=_disk_of(request.disk) if request.HasField("disk") else None,
             gang=_gang_of(request.gang) if request.HasField("gang") else None,
+            image=image_reference(request.image) if request.image else None,
             request_id=request.request_id,
         )
 

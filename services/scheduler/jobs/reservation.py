@@ -171,6 +171,10 @@ class Reservation:
     """Its other machines by rank, from 1; empty if it has one, or none yet."""
     node_seed: str = ""
     """Random bytes in hex, by which its machines' sessions let one another in; empty if it has one machine."""
+    image: str = ""
+    """The image whose files are its root; empty for the machine's own."""
+    image_digest: str = ""
+    """That of the image that its session has; empty before there is one."""
 
     @property
     def is_pending(self) -> bool:
@@ -274,6 +278,7 @@ class Reservation:
             is_due=self.is_due,
             is_late=self.is_late,
             disk=self.disk,
+            image=self.image,
         )
 
     def come_due(self) -> Reservation:
@@ -325,6 +330,7 @@ class Reservation:
                 changes = {"host_key": ready.host_key, "login_user": ready.user, "gaps": tuple(ready.gaps)}
                 changes |= {"ready_time": event.time.ToDatetime(UTC), "store_id": ready.store_id}
                 changes["software"] = dict(ready.software)
+                changes["image_digest"] = ready.image_digest
             case "login":
                 changes = {"connections": self.connections + 1, "last_login_time": event.time.ToDatetime(UTC)}
             case "logout":

@@ -16,6 +16,7 @@ from services.scheduler.jobs.reservation import GRACE, Reservation
 from services.scheduler.jobs.resources import LEGAL_GPUS, Resources
 from services.scheduler.jobs.spec import JobSpec
 from services.scheduler.jobs.submission_checks import wrong_caller, wrong_priority
+from vocabulary.image_references import wrong_reference
 from vocabulary.names import known_name
 from vocabulary.slots import EIGHTHS_PER_GPU
 from vocabulary.ssh_keys import keys_of
@@ -79,6 +80,8 @@ def admit_reservation(
     wrong += [("spec.duration", wrong_duration)] if wrong_duration else []
     name = asked.name or _name_of(wanted or "")
     wrong += [("spec.name", fault)] if (fault := wrong_name(name)) else []
+    if asked.image and (fault := wrong_reference(asked.image)):
+        wrong += [("spec.image", fault)]
     keys: tuple[Key, ...] = ()
     if asked.keys or needs_keys:
         keys, wrong_keys = keys_of(_pairs(asked.keys), "spec.keys")
@@ -94,7 +97,7 @@ def admit_reservation(
         resources=Resources(EIGHTHS_PER_GPU * min(asked.gpus or 1, GPUS_OF_A_MACHINE)),
         machines=max(1, asked.gpus // GPUS_OF_A_MACHINE),
     )
-    return spec, Reservation(name, keys, duration)
+    return spec, Reservation(name, keys, duration, image=asked.image)
 
 
 def wrong_reserver(request: reservations_pb2.CreateReservationRequest) -> Violations:

@@ -230,6 +230,7 @@ class JobRunner:
             excused=lost.excused,
             needs_torch_in_vain=in_vain,
             deadline_missed=too_late(job, longest, why) if job.spec.is_too_late(now, longest) else None,
+            final=lost.final,
         )
         if ending is None:
             return await self._store.move(job, job.retry(excused=lost.excused), [payloads.retrying(reason)], now)

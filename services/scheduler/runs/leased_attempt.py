@@ -35,6 +35,7 @@ class AttemptLostError(Exception):
         lacks_torch: bool = False,
         unfit_reason: str = "",
         lease: Lease | None = None,
+        final: str = "",
     ) -> None:
         super().__init__(reason)
         self.lease = lease
@@ -45,6 +46,8 @@ class AttemptLostError(Exception):
         """True if only a machine with torch can run the job."""
         self.unfit_reason = unfit_reason
         """Why the machine takes no runs, in its own words; empty if it takes runs."""
+        self.final = final
+        """What the owner reads if another attempt is pointless; empty if it is not."""
 
 
 class LeasedAttempt(ABC):

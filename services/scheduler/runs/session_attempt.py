@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from datetime import datetime
 
-    from wavepool.executor.v1.session_pb2 import SessionEnded, SessionSnapshot
+    from wavepool.executor.v1.session_pb2 import SessionEnded, SessionReady, SessionSnapshot
 
     from servicekit.clock import Clock
     from services.scheduler.config import SchedulerSettings
@@ -77,6 +77,7 @@ LAST_SNAPSHOT = timedelta(seconds=15)
 OTHERS_END = timedelta(seconds=30)
 """Time for the other sessions of a reservation to end after its first machine's did; later they end by themselves."""
 RETRY_BACKOFF = Backoff(first=timedelta(seconds=0.1), longest=timedelta(seconds=5))
+_NO_IMAGES = "Its machine has an earlier version of Wavepool, which knows no images. Nothing is charged."
 _SILENT = "The machine of the reservation does not answer. Try again."
 MOST_DETAILS = 500
 """Characters that are kept of what an executor says of a session's end."""
@@ -368,6 +369,8 @@ class SessionAttempt(LeasedAttempt):
                 # All machines warn at the same time.
                 if not rank or not event.HasField("warning"):
                     written.append(payloads.session(event if rank else await self._keep(event), rank))
+                if event.HasField("ready"):
+                    self._check_image(event.ready)
                 if reservation.active_time and not had_begun:
                     written.append(payloads.active(reservation))
             seq = self.job.run_seq if rank else events[-1].seq
@@ -375,6 +378,11 @@ class SessionAttempt(LeasedAttempt):
             await self._write(job, written)
         if reservation.active_time and not before.active_time:
             await self._becomes_active()
+
+    def _check_image(self, ready: SessionReady) -> None:
+        """Raises AttemptLostError if the session is not what was asked for: older executors know no images."""
+        if self._reservation.image and not ready.image_digest:
+            raise AttemptLostError("its machine knows nothing of images", final=_NO_IMAGES)
 
     async def _becomes_active(self) -> None:
         """The clock starts now: the machines, which were given a time before they were ready, are told the true end."""
@@ -405,9 +413,12 @@ class SessionAttempt(LeasedAttempt):
         details = _readable(ended.details)
         on_machine = f" on {self._machine(rank)}" if self.job.more_leases else ""
         reason = f"its session{on_machine} ended ({_reason_text(ended.reason)}{': ' + details if details else ''})"
-        # An executor that is stopped is no fault of its machine.
-        suspect = ended.unkillable or ended.reason == session_pb2.SESSION_END_REASON_FAILED
-        return AttemptLostError(reason, machine_suspect=suspect, lease=self.leases[rank])
+        # An executor that is stopped is no fault of its machine, and an image may be anything.
+        is_fault = ended.reason == session_pb2.SESSION_END_REASON_FAILED and not self._reservation.image
+        final = f"{details} Nothing is charged." if ended.reason == session_pb2.SESSION_END_REASON_IMAGE else ""
+        return AttemptLostError(
+            reason, machine_suspect=ended.unkillable or is_fault, lease=self.leases[rank], final=final
+        )
 
     async def _end_with_others(
         self, ended: SessionEnded, end_time: datetime, rank: int

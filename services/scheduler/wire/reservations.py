@@ -79,6 +79,7 @@ def reservation_to_proto(
         eta_p90=duration_to_proto(wait.p90) if wait else None,
         disk_safe_time=instant_to_proto(reservation.disk.safe_time) if reservation.disk else None,
         disk_fault=reservation.disk.fault if reservation.disk else "",
+        image_digest=reservation.image_digest,
     )
 
 
@@ -217,4 +218,5 @@ def _spec_to_proto(job: Job, reservation: Reservation) -> reservations_pb2.Reser
         fallback_gpu_types=job.spec.fallback_gpu_types,
         start_time=instant_to_proto(reservation.start_time),
         disk=reservation.disk.name if reservation.disk else "",
+        image=reservation.image,
     )

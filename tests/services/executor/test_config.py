@@ -130,3 +130,14 @@ def test_a_kept_secret_is_not_made_twice(tmp_path: Path) -> None:
     (tmp_path / "token").write_text("chosen-by-hand\n")
 
     assert kept_secret(tmp_path / "token", lambda: "new") == "chosen-by-hand"
+
+
+def test_registries_of_images_are_hosts_with_or_without_a_port(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EXECUTOR_IMAGE_REGISTRIES", "Registry.example, 10.1.2.3:5000")
+    monkeypatch.setenv("EXECUTOR_IMAGE_INSECURE_REGISTRIES", "127.0.0.1:5001")
+    registries = ExecutorSettings().registries
+    assert registries.all == ("registry.example", "10.1.2.3:5000", "127.0.0.1:5001")
+    assert registries.insecure == ("127.0.0.1:5001",)
+    monkeypatch.setenv("EXECUTOR_IMAGE_REGISTRIES", "https://registry.example")
+    with pytest.raises(ValidationError, match="give a host and perhaps its port"):
+        ExecutorSettings()

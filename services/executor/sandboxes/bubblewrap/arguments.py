@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from services.executor.sandboxes.limits.kernel_limits import kernel_limits
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from services.executor.sandboxes.sandbox import Command, Limits, Mount
 
@@ -60,19 +60,29 @@ def user_options(uid: int | None, inside: int = NOBODY) -> tuple[str, ...]:
     return (*_ORDINARY_USER, "--uid", str(inside), "--gid", str(inside)) if uid is None else _ROOT
 
 
+def as_it_is(program: str) -> Sequence[str]:
+    """Return how a program is started in a sandbox whose programs are the machine's."""
+    return (program,)
+
+
 def sandboxed_program(
-    command: Command, limits: Sequence[str], uid: int | None, groups: Sequence[int] = ()
+    command: Command,
+    limits: Sequence[str],
+    uid: int | None,
+    groups: Sequence[int] = (),
+    start: Callable[[str], Sequence[str]] = as_it_is,
 ) -> list[str]:
     """Return the chain of programs in the sandbox that ends in the command.
 
-    `limits` are options of prlimit. `groups` are kept if the user changes.
+    `limits` are options of prlimit. `groups` are kept if the user changes. `start` says how a program of the machine is
+    started there.
     """
     environment = [f"{name}={value}" for name, value in command.environment.items()]
     return [
-        *("/usr/bin/prlimit", *limits, "--"),
-        *(() if uid is None else _change_user(uid, groups)),
-        *("/bin/sh", "-c", _WAIT_FOR_GO, "sh"),
-        *("/usr/bin/env", "-i", *environment),
+        *(*start("/usr/bin/prlimit"), *limits, "--"),
+        *(() if uid is None else (*start("/usr/bin/setpriv"), *_change_user(uid, groups))),
+        *(*start("/bin/sh"), "-c", _WAIT_FOR_GO, "sh"),
+        *(*start("/usr/bin/env"), "-i", *environment),
         *command.arguments,
     ]
 
@@ -117,4 +127,4 @@ def parent_folders(target: Path) -> tuple[str, ...]:
 def _change_user(uid: int, groups: Sequence[int]) -> tuple[str, ...]:
     kept = f"--groups={','.join(map(str, groups))}" if groups else "--clear-groups"
     nothing = (kept, "--bounding-set=-all", "--inh-caps=-all", "--ambient-caps=-all", "--no-new-privs")
-    return ("/usr/bin/setpriv", f"--reuid={uid}", f"--regid={uid}", *nothing, "--")
+    return (f"--reuid={uid}", f"--regid={uid}", *nothing, "--")

@@ -102,8 +102,11 @@ def start_bubblewrap(
     procs_files: Sequence[str],
     seccomp: bytes | None,
     descriptors: Sequence[int] = (),
+    around: Sequence[str] = (),
 ) -> BubblewrapTree:
     """Start `bwrap` with its options, inside the groups of `procs_files`; the program gets our `descriptors`.
+
+    `around` is the beginning of a command that prepares something and becomes bwrap.
 
     Options and reports travel in memory files. This keeps options out of `ps`, and writing reports cannot fail: a bwrap
     that dies of writing to a pipe whose reader was killed leaves a half-made sandbox that waits for ever.
@@ -111,7 +114,7 @@ def start_bubblewrap(
     with ExitStack() as unused:
         status = unused.enter_context(os.fdopen(os.memfd_create("wavepool-sandbox-status"), "rb", buffering=0))
         passed = [status.fileno(), *descriptors]
-        tree = BubblewrapTree(_started(bwrap, program, procs_files, seccomp, passed), status)
+        tree = BubblewrapTree(_started(bwrap, program, procs_files, seccomp, passed, around), status)
         unused.pop_all()
         return tree
 
@@ -127,6 +130,7 @@ def _started(
     procs_files: Sequence[str],
     seccomp: bytes | None,
     fds: Sequence[int],
+    around: Sequence[str],
 ) -> Child:
     """Start it; the first of the descriptors `fds` is for bwrap's reports."""
     with ExitStack() as descriptors:
@@ -136,7 +140,7 @@ def _started(
             passed.append(_memory_file(seccomp, descriptors))
             options += ["--seccomp", str(passed[-1])]
         passed.append(_memory_file(b"".join(os.fsencode(option) + b"\0" for option in options), descriptors))
-        command = in_cgroups([bwrap[0], "--args", str(passed[-1]), "--", *program], procs_files)
+        command = in_cgroups([*around, bwrap[0], "--args", str(passed[-1]), "--", *program], procs_files)
         return Child(command, passed, has_input=True)
 
 

@@ -54,6 +54,23 @@ def allocated_bytes(folders: Iterable[Path]) -> int:
     return total_bytes
 
 
+def tree_size(folder: Path) -> tuple[int, int]:
+    """Return what the files below `folder` take of the disk, and their number with folders; they may be changing.
+
+    Folders that are nested too deeply count as more than any disk has.
+    """
+    size_bytes = files = 0
+    try:
+        for each_bytes in _sizes(os.open(folder, _FOLDER_FLAGS), _MOST_LEVELS, set()):
+            size_bytes += each_bytes
+            files += 1
+    except _TooDeepError:
+        return _MORE_THAN_ANY_DISK_BYTES, files
+    except OSError:
+        pass
+    return size_bytes, files
+
+
 def removed_bytes(pids: Iterable[int], devices: Iterable[int]) -> int:
     """Return what files on these devices take that were removed while these processes still have them open."""
     found: dict[tuple[int, int], int] = {}

@@ -1,4 +1,6 @@
-"""The first program in a session's sandbox: `supervisor.py SSHD CONFIG CONTROL HOME`.
+"""The first program in a session's sandbox: `supervisor.py CONFIG CONTROL HOME SSHD...`.
+
+SSHD is how sshd is started, in one word or more.
 
 It takes orders from the executor over the control socket, which keeps messages apart, and reports over it. For each
 connection it gets a socket, and starts an sshd on it; so it does for connections from other nodes of a gang. It runs as
@@ -31,6 +33,8 @@ _LAST_WORDS_SECONDS = 1.0
 _MOST_KILL_ROUNDS = 50
 """Processes may start others while they are killed, and the kernel takes a moment for each."""
 MOST_NODE_CONNECTIONS = 256
+_SSHD_NAMES = ("sshd", "ld-linux")
+"""The second is its name if the loader starts it."""
 _KILLED_FIRST = "700"
 """oom_score_adj of everything that people start, so that the supervisor is not what the kernel kills."""
 
@@ -38,8 +42,9 @@ _KILLED_FIRST = "700"
 class Supervisor:
     """One session's connections and orders."""
 
-    def __init__(self, sshd: str, config: str, control: socket.socket, home: Path) -> None:
-        self._sshd = [sshd, "-i", "-e", "-f", config]
+    def __init__(self, sshd: list[str], config: str, control: socket.socket, home: Path) -> None:
+        self._sshd = [*sshd, "-i", "-e", "-f", config]
+        self._check = [*sshd, "-t", "-f", config]
         self._node_connection_count = 0
         self._control = control
         self._home = home
@@ -77,7 +82,7 @@ class Supervisor:
     def check(self) -> None:
         """Report whether sshd takes its configuration."""
         tried = subprocess.run(  # noqa: S603  the executor's own command
-            [self._sshd[0], "-t", "-f", self._sshd[-1]], capture_output=True, check=False
+            self._check, capture_output=True, check=False
         )
         if tried.returncode:
             self._report(report="failed", text=tried.stderr.decode(errors="replace")[-MOST_LINE_CHARACTERS:])
@@ -169,7 +174,7 @@ class Supervisor:
             self._report(report="empty")
             self._is_ending = False
         connections = {one.sshd.pid for one in self._connections.values()}
-        connections |= {pid for pid in remaining if is_below(pid, connections) and name_of(pid).startswith("sshd")}
+        connections |= {pid for pid in remaining if is_below(pid, connections) and name_of(pid).startswith(_SSHD_NAMES)}
         if programs := remaining - connections:
             self._alone_since = time.monotonic()
         has_waited = time.monotonic() - self._alone_since > _LAST_WORDS_SECONDS
@@ -292,7 +297,7 @@ def write_to_terminals(text: str) -> int:
 
 def main() -> None:
     """Check sshd's configuration, then serve."""
-    sshd, config, control, home = sys.argv[1:]
+    config, control, home, *sshd = sys.argv[1:]
     supervisor = Supervisor(sshd, config, socket.socket(fileno=int(control)), Path(home))
     supervisor.prepare()
     supervisor.check()

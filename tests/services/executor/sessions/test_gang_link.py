@@ -387,5 +387,5 @@ async def test_a_wrong_gang_is_refused_and_a_repeated_call_must_name_the_same_on
         again = session_pb2.OpenSessionRequest()
         again.CopyFrom(node.request)
         again.gang.rank = 1
-        with pytest.raises(grpc.aio.AioRpcError, match="other slots, environment, home, disk or gang"):
+        with pytest.raises(grpc.aio.AioRpcError, match="other slots, environment, home, disk, image or gang"):
             await anext(wide_machine.client.events(again))

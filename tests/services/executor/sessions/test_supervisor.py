@@ -38,7 +38,7 @@ class Running:
         self.control, inside = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.control.settimeout(60)
         with inside:
-            command = [sys.executable, SUPERVISOR, sshd, "config", str(inside.fileno()), folder]
+            command = [sys.executable, SUPERVISOR, "config", str(inside.fileno()), folder, sshd]
             self.process = subprocess.Popen(command, pass_fds=[inside.fileno()], start_new_session=True)
 
     def order(self, descriptor: int | None = None, **order: Any) -> None:

@@ -39,6 +39,13 @@ def test_people_read_what_they_have() -> None:
     )
 
 
+def test_an_image_is_named_and_the_rocm_is_its_own() -> None:
+    said = welcome(image="registry.example/rocm:6.2")
+
+    assert "  software   driver 6.12.12\n" in said
+    assert "  image      registry.example/rocm:6.2\n" in said
+
+
 def test_what_is_not_known_is_left_out() -> None:
     said = welcome(device=DeviceFacts())
 

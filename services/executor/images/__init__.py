@@ -1,0 +1,1 @@
+"""Images of containers, fetched from registries and unpacked for sessions."""

@@ -1,0 +1,77 @@
+"""Sessions with an image of their own, on a whole Wavepool of real processes, with the real ssh."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.end_to_end.test_disks import said
+from tests.end_to_end.test_reservations import SUPERVISOR, Person, below_executors, ended
+from tests.end_to_end.wavepool_processes import Wavepool, start, until
+from tests.image_registry import ImageRegistry, busybox, running_registry
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+pytestmark = pytest.mark.images
+
+
+@pytest.fixture(scope="module")
+def registry(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ImageRegistry]:
+    with running_registry(tmp_path_factory.mktemp("registry")) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def wavepool(tmp_path_factory: pytest.TempPathFactory, registry: ImageRegistry) -> Iterator[Wavepool]:
+    folder = tmp_path_factory.mktemp("wavepool")
+    cache = str(tmp_path_factory.mktemp("cache"))
+    running = start(folder, EXECUTOR_IMAGE_INSECURE_REGISTRIES=registry.address, EXECUTOR_CACHE_DIR=cache)
+    yield running
+    running.stop()
+
+
+@pytest.fixture
+def person(wavepool: Wavepool, tmp_path: Path) -> Person:
+    return Person(wavepool, tmp_path / "home")
+
+
+def test_a_reservation_has_the_images_files_and_nothing_of_it_is_left(
+    wavepool: Wavepool, person: Person, registry: ImageRegistry
+) -> None:
+    digest = registry.push("tiny", busybox(), config={"Env": ["GREETING=hello"]})
+    image = f"{registry.address}/tiny:1"
+    made = person.json("reserve", "-h", "0.1", "--image", image, "--no-connect")
+    assert (made["image"], made["image_digest"]) == (image, digest)
+    assert [step["name"] for step in made["steps"]] == ["queue", "image", "sandbox", "sshd"]
+    there = {one for one in below_executors(wavepool) if SUPERVISOR in " ".join(one.cmdline())}
+    assert there
+    assert said(person, made["id"], "cat /etc/os-release; echo $GREETING") == "ID=tiny\nhello\n"
+    shown = person.run("reservations", "show", made["id"]).stdout.decode()
+    assert digest in "".join(shown.split())
+
+    person.json("cancel", made["id"], "--yes")
+    over = ended(wavepool, made["id"])
+    assert over["state"] == "cancelled"
+    until(lambda: not any(one.is_running() for one in there), "the end of what the session started")
+    assert not list(wavepool.data_dir.glob("machines/*/work/wavepool-run-*/root"))
+
+    done = person.run("run", "-h", "0.1", "--image", image, "--", "cat", "/etc/os-release")
+    assert (done.returncode, done.stdout) == (0, b"ID=tiny\n"), done.stderr
+
+
+def test_a_wrong_image_fails_with_the_reason_and_costs_nothing(
+    wavepool: Wavepool, person: Person, registry: ImageRegistry
+) -> None:
+    done = person.run("reserve", "-h", "0.1", "--image", f"{registry.address}/none:1", "--no-connect", "--json")
+    assert done.returncode == 3
+    assert b"has no such image. Nothing is charged." in done.stderr.replace(b"\n", b" ")
+    elsewhere = person.run("reserve", "-h", "0.1", "--image", "registry.example/none:1", "--no-connect", "--json")
+    assert b"EXECUTOR_IMAGE_REGISTRIES" in elsewhere.stderr
+    listed = wavepool.http.get("/api/v1/reservations", params={"status": "failed"}).json()
+    assert "failed" in str(listed)
+    wrong = person.run("reserve", "-h", "0.1", "--image", "debian:12", "--no-connect")
+    assert wrong.returncode == 2
+    assert b"name the registry" in wrong.stderr

@@ -1,0 +1,101 @@
+"""Reservations with an image of their own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import grpc
+import pytest
+from wavepool.executor.v1 import session_pb2
+from wavepool.scheduler.v1 import reservations_pb2
+
+from tests.services.scheduler.cluster import TIMEOUT_SECONDS
+from tests.services.scheduler.test_disks import over, session_of
+from tests.services.scheduler.test_reservations import active, refused
+
+if TYPE_CHECKING:
+    from tests.services.scheduler.cluster import Cluster
+    from tests.services.scheduler.scripted_sessions import ScriptedSession
+
+IMAGE = "registry.example:5000/team/rocm:6.2"
+DIGEST = "sha256:" + "1" * 64
+
+
+async def opening(cluster: Cluster) -> tuple[reservations_pb2.Reservation, ScriptedSession]:
+    """A reservation with an image, and its session that is being opened."""
+    cluster.sessions.opens = False
+    reservation = await cluster.reserve(image=IMAGE)
+    await cluster.sessions.opened.wait()
+    return reservation, session_of(cluster, reservation)
+
+
+async def end(session: ScriptedSession, reason: session_pb2.SessionEndReason.ValueType, details: str) -> None:
+    await session.add(ended=session_pb2.SessionEnded(reason=reason, details=details))
+
+
+async def test_the_machine_is_given_the_image_and_says_which_it_is(cluster: Cluster) -> None:
+    reservation, session = await opening(cluster)
+    assert session.request.image == IMAGE
+    await session.add(fetching=session_pb2.SessionFetching(percent=50))
+    await session.add(step=session_pb2.SessionStep(name="image"))
+    await session.add(ready=session_pb2.SessionReady(host_key="ssh-ed25519 AAAA", user="dev", image_digest=DIGEST))
+    events = await cluster.reservation_events(reservation.reservation_id, "active")
+
+    assert [one.session.fetching.percent for one in events if one.session.HasField("fetching")] == [50]
+    shown = await cluster.reservation(reservation.reservation_id)
+    assert (shown.spec.image, shown.image_digest) == (IMAGE, DIGEST)
+    assert "image" in [step.name for step in shown.steps]
+    listed = await cluster.reservations.ListReservations(
+        reservations_pb2.ListReservationsRequest(), timeout=TIMEOUT_SECONDS
+    )
+    assert [one.spec.image for one in listed.reservations] == [IMAGE]
+
+
+async def test_an_image_that_cannot_be_had_fails_the_reservation_at_once_and_costs_nothing(cluster: Cluster) -> None:
+    reservation, session = await opening(cluster)
+    words = f"The image {IMAGE} cannot be used: registry.example:5000 has no such image."
+    await end(session, session_pb2.SESSION_END_REASON_IMAGE, words)
+
+    ended = await over(cluster, reservation)
+    assert ended.state == reservations_pb2.RESERVATION_STATE_FAILED
+    assert ended.message == f"{words} Nothing is charged."
+    assert ended.cost_micros == 0
+    assert len(cluster.sessions.sessions) == 1
+
+
+async def test_an_image_that_cannot_be_had_now_is_tried_again(cluster: Cluster) -> None:
+    reservation, session = await opening(cluster)
+    cluster.sessions.opens = True
+    await end(session, session_pb2.SESSION_END_REASON_IMAGE_UNAVAILABLE, "its registry does not answer")
+    events = await cluster.reservation_events(reservation.reservation_id, "retrying")
+
+    assert "its registry does not answer" in events[-1].retrying.reason
+
+
+async def test_a_session_that_fails_with_an_image_says_nothing_of_its_machine(cluster: Cluster) -> None:
+    reservation, session = await opening(cluster)
+    await end(session, session_pb2.SESSION_END_REASON_FAILED, "sshd did not start")
+    await cluster.reservation_events(reservation.reservation_id, "retrying")
+    assert not [one for one in cluster.pool.releases if one.machine_suspect]
+
+
+async def test_a_machine_that_knows_no_images_is_noticed_before_anybody_logs_in(cluster: Cluster) -> None:
+    reservation = await cluster.reserve(image=IMAGE)
+    ended = await over(cluster, reservation)
+    assert ended.state == reservations_pb2.RESERVATION_STATE_FAILED
+    assert "knows no images" in ended.message
+    assert not ended.HasField("active_time")
+
+
+async def test_a_reservation_without_an_image_has_none(cluster: Cluster) -> None:
+    reservation = await active(cluster)
+    assert (reservation.spec.image, reservation.image_digest) == ("", "")
+    assert session_of(cluster, reservation).request.image == ""
+
+
+@pytest.mark.parametrize("image", ["debian", "debian:12", "https://registry.example/n", "registry.example/N"])
+async def test_what_names_no_image_is_refused_by_its_field(cluster: Cluster, image: str) -> None:
+    error = await refused(cluster.reserve(image=image))
+    assert error.code() is grpc.StatusCode.INVALID_ARGUMENT
+    assert "spec.image" in (error.details() or "")
+    assert repr(image) in (error.details() or "")
