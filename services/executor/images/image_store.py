@@ -189,9 +189,13 @@ class ImageStore:
             "folder": config.folder,
         }
         (target / _FACTS).write_text(json.dumps(facts), "utf-8")
-        with suppress(FileExistsError):
-            # Another process may have been faster.
-            target.rename(self._place_of(manifest.digest))
+        place = self._place_of(manifest.digest)
+        try:
+            target.rename(place)
+        except OSError:
+            # Another executor that keeps its images here may have been faster.
+            if not place.is_dir():
+                raise
         log.info(
             "an image is here",
             extra={"image": pinned.address, "size_bytes": size_bytes, "seconds": round(time.monotonic() - begin, 1)},

@@ -90,6 +90,7 @@ _TRIAL = Limits(timedelta(seconds=60), timedelta(seconds=60), 256, 16, 16, _LAST
 """Limits of a sandbox that runs nothing."""
 _NETWORK_ENDED = "The network of this session has ended. Save what you need, and reserve again if you need it."
 _CLIENT_CONFIG = Path("/etc/ssh/ssh_config")
+_TOOLS = ("rsync", "ssh")
 _OUR_FILES = ("passwd", "group", "nsswitch.conf", "hosts", "profile", "resolv.conf")
 # What shells, editors and programs expect in /etc, and that says nothing about this machine's people.
 _ETC = (
@@ -519,15 +520,16 @@ def _write(
     nameserver = plan.nameserver if plan else None
     name = host_name(order.session_id)
     shell = order.image.shell if order.image else SHELL
-    # An image may lack it, and people copy files with it.
-    rsync = shutil.which("rsync", path="/usr/bin") if root.tools else None
-    environment["PATH"] += f":{IN_SANDBOX}/bin" if rsync else ""
+    # An image may lack them. People copy files with rsync, and launchers begin on other nodes with ssh.
+    found = {name: shutil.which(name, path="/usr/bin") for name in _TOOLS}
+    tools = {name: root.tools.script(path) for name, path in found.items() if path} if root.tools else {}
+    environment["PATH"] += f":{IN_SANDBOX}/bin" if tools else ""
     variables = {**environment, **order.environment}
     host_key = files.write(order.keys, variables, number, name, nameserver, order.gang, shell)
     if order.gang:
         files.write_hostfile(order.gang.hostfile(order.gpus))
-    if root.tools and rsync:
-        files.write_program("rsync", root.tools.script(rsync))
+    for name, script in tools.items():
+        files.write_program(name, script)
     files.write_welcome(order.welcome + root.note)
     files.write_end(order.end_time)
     if uid is not None:

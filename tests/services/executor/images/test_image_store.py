@@ -253,6 +253,16 @@ async def test_those_who_want_an_image_at_once_have_it_fetched_once(store: Store
     assert store.registry.fetched(registry_folder / "log", blob) == 1
 
 
+async def test_executors_that_keep_their_images_in_one_folder_may_fetch_one_at_once(store: Store) -> None:
+    store.registry.push("shared", busybox(name="shared"))
+    other = Store(store.folder, store.registry)
+    held = await asyncio.gather(store.hold("shared:1"), other.hold("shared:1"))
+
+    assert len({one.image.root for one in held}) == 1
+    assert (held[0].image.root / "etc/os-release").read_text() == "ID=shared\n"
+    assert not list(store.folder.glob("wavepool-run-*"))
+
+
 async def test_who_gives_up_does_not_keep_others_from_it(store: Store) -> None:
     store.registry.push("given-up", busybox(name="given-up"))
     first = asyncio.create_task(store.hold("given-up:1"))

@@ -227,6 +227,8 @@ async def test_a_node_of_a_gang_has_an_image_whose_links_lead_nowhere(
         assert "HostKeyAlias" in said
         assert "198.18.0.2" in said
         assert said.endswith("ID=tiny\n")
+        # The image has no ssh, with which launchers begin on other nodes.
+        assert await access.run(alice, "ssh node-0 cat /etc/os-release") == (0, "ID=tiny\n")
     assert not list(trap.iterdir())
 
 
