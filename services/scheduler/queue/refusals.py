@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from servicekit.clock import Clock
-    from services.scheduler.fairness.situation import Hold
+    from services.scheduler.fairness.situation import Dated, Hold
     from services.scheduler.jobs.job import Job
     from services.scheduler.queue.placement import MachineOffer
     from services.scheduler.queue.plugins import Placements
@@ -92,15 +92,13 @@ class Refusals:
         if not offer.slots_for(resources, held):
             return self._in_use(job, offer)
         if not offer.slots_for(resources, [*held, *(slot for _, hold in kept for slot in hold.slots)]):
-            whom = ", ".join(sorted(job_id for job_id, _ in kept))
+            whom = ", ".join(sorted({job_id for job_id, _ in kept}))
             by = max(hold.time for _, hold in kept)
             return f"what is free of it is kept for {whom}, until {by:%H:%M:%S} UTC at the latest"
         dated = self._situations.in_front(job, offer)
         later = [slot for one in dated for slot in one.hold.slots]
         if not offer.slots_for(resources, [*held, *(slot for _, hold in kept for slot in hold.slots), *later]):
-            whom = ", ".join(sorted(one.job_id for one in dated))
-            begin = min(one.hold.time for one in dated)
-            return f"what is free of it is kept for {whom} from {begin:%Y-%m-%d %H:%M} UTC on, and this might end later"
+            return _kept_for_later(job, dated)
         return ""
 
     def _in_use(self, job: Job, offer: MachineOffer) -> str:
@@ -160,3 +158,13 @@ def _gpus_text(offer: MachineOffer, wanted: int) -> str:
         return f"it has {gpus}"
     counts = sorted({mode.devices for mode in offer.modes})
     return f"they are in {' and '.join(mode_text(offer.gpu_type, count) for count in counts)}"
+
+
+def _kept_for_later(job: Job, dated: Sequence[Dated]) -> str:
+    """That a machine is kept, for whom and from when on."""
+    others = [one for one in dated if one.job_id != job.job_id]
+    if not others:
+        return "it is kept for this job until its other machines are free, too"
+    whom = ", ".join(sorted({one.job_id for one in others}))
+    begin = min(one.hold.time for one in others)
+    return f"what is free of it is kept for {whom} from {begin:%Y-%m-%d %H:%M} UTC on, and this might end later"

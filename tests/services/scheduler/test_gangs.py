@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import grpc
 import pytest
 from wavepool.executor.v1 import session_pb2, session_pb2_grpc
-from wavepool.scheduler.v1 import reservations_pb2
+from wavepool.scheduler.v1 import queues_pb2, queues_pb2_grpc, reservations_pb2
 
 from services.scheduler.jobs.reservation_checks import NO_LINKS
 from tests.services.scheduler.cluster import ACCOUNT, TIMEOUT_SECONDS, LaterClock, scripted_cluster, until
@@ -158,6 +158,28 @@ async def test_one_that_finds_one_free_machine_takes_none_and_keeps_it_from_long
     await cancel(cluster, first)
     await cluster.reservation_events(gang.reservation_id, "active")
     assert (await cluster.reservation(behind.reservation_id)).state == STATE.RESERVATION_STATE_QUEUED
+
+
+async def test_why_names_the_one_that_machines_are_kept_for_once_and_not_as_its_own_obstacle(
+    machines: Machines,
+) -> None:
+    cluster = machines.cluster
+    one = await cluster.reserve(key="one", gpus=8)
+    await cluster.reservation_events(one.reservation_id, "active")
+    both = await machines.made(key="both")
+    late = await cluster.reserve(key="late", gpus=1, duration={"seconds": 7200})
+    assert cluster.channel
+    queues = queues_pb2_grpc.QueueServiceStub(cluster.channel)
+
+    async def reasons(job_id: str) -> list[str]:
+        asked = queues_pb2.ExplainJobRequest(account_ids=[ACCOUNT], job_id=job_id)
+        explained = await queues.ExplainJob(asked, timeout=TIMEOUT_SECONDS)
+        return [machine.reason for machine in explained.machines]
+
+    kept = [reason for reason in await reasons(late.reservation_id) if "is kept for" in reason]
+    assert len(kept) == 1
+    assert kept[0].count(both.reservation_id) == 1
+    assert "it is kept for this job until its other machines are free, too" in await reasons(both.reservation_id)
 
 
 async def test_two_that_want_the_same_machines_have_them_one_after_the_other(machines: Machines) -> None:
