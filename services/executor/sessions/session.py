@@ -55,6 +55,8 @@ if TYPE_CHECKING:
 
 log = logging.get_logger(__name__)
 
+LONGEST_PREPARING = timedelta(hours=1)
+"""A session whose time counts from its being ready is given up so long after the end that it was given."""
 MOST_CONNECTIONS = 256
 MOST_LOGINS = 10_000
 """Logins that are recorded: a session's users can make its first program report any number."""
@@ -92,6 +94,8 @@ class SessionSpec:
     disk: DiskSpec | None = None
     gang: Gang | None = None
     image: ImageReference | None = None
+    lasts: timedelta = timedelta(0)
+    """Its least time from the moment in which it is ready; 0 if its end time counts, whenever that is."""
     request_id: str = ""
 
     def is_same_as(self, other: SessionSpec) -> bool:
@@ -224,8 +228,10 @@ class Session:
 
     def pass_time(self, now: datetime) -> None:
         """Warn the session's users, or end it, if it is time; and count what the kernel has killed."""
-        kill_time = min(self._kill_time or self._timetable.kill_time, self._timetable.kill_time)
-        if now >= kill_time:
+        time_up = self._timetable.kill_time
+        if self.spec.lasts and not self._is_ready:
+            time_up += LONGEST_PREPARING
+        if now >= min(self._kill_time or time_up, time_up):
             self._end(session_pb2.SESSION_END_REASON_EXPIRED)
         if not self._is_ready:
             return
@@ -485,6 +491,10 @@ class Session:
 
     def _begin(self, sandbox: OpenSandbox) -> None:
         self._step("sshd")
+        now = self._clock.now()
+        if now + self.spec.lasts > self._timetable.end_time and not self.is_ending:
+            self._timetable = Timetable.of(now + self.spec.lasts, self._timetable.grace, now)
+            sandbox.write_end(self._timetable.end_time)
         metrics.session_start_seconds.observe(time.perf_counter() - self._start)
         self._is_ready = True
         if self._home is not None:

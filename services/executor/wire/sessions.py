@@ -69,6 +69,7 @@ class SessionDecoder:
             disk=_disk_of(request.disk) if request.HasField("disk") else None,
             gang=_gang_of(request.gang) if request.HasField("gang") else None,
             image=image_reference(request.image) if request.image else None,
+            lasts=request.lasts.ToTimedelta(),
             request_id=request.request_id,
         )
 
@@ -130,6 +131,9 @@ def _time_violations(request: session_pb2.OpenSessionRequest) -> Violations:
     violations: Violations = []
     if not request.HasField("end_time"):
         violations.append(("end_time", "is missing; send the instant at which the session ends"))
+    lasts = request.lasts.ToTimedelta()
+    if lasts < timedelta(0):
+        violations.append(("lasts", f"is {lasts.total_seconds():g} s; it must not be negative"))
     grace = request.grace.ToTimedelta()
     if not timedelta(0) <= grace <= LONGEST_GRACE:
         most = f"{LONGEST_GRACE.total_seconds():.0f} s"

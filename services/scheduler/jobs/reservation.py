@@ -211,6 +211,16 @@ class Reservation:
         """For how long its machine is leased: nobody who is silent for an hour ends it early."""
         return self.total + GRACE + SILENCE_AFTER_END + LONGEST_PREPARING
 
+    @property
+    def lasts(self) -> timedelta:
+        """For how long its sessions go on from their being ready, if nobody tells them more; 0 if their end is fixed.
+
+        Its time begins when the last of several can be used, and those that were ready before must still be there.
+        """
+        if self.start_time is not None:
+            return _NOTHING
+        return self.total + (LONGEST_PREPARING if self.nodes else _NOTHING)
+
     def lease_left(self, start_time: datetime, now: datetime) -> timedelta:
         """For how long it needs the lease that it got at `start_time` from now on; 0 if no more."""
         if self.expire_time is None:

@@ -124,6 +124,7 @@ class Executors:
             slots=_slots_of(lease),
             keys=_keys_of(reservation),
             end_time=instant_to_proto(end_time),
+            lasts=duration_to_proto(reservation.lasts),
             grace=duration_to_proto(GRACE),
             environment={"WAVEPOOL_RESERVATION": job.job_id},
             after_seq=reservation.nodes[rank - 1].seq if rank else job.run_seq,

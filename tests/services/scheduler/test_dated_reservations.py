@@ -114,6 +114,7 @@ async def test_its_session_is_prepared_before_its_start_and_its_time_begins_then
     assert reservation.expire_time.ToDatetime() - reservation.active_time.ToDatetime() == HOUR
     (session,) = cluster.sessions.sessions.values()
     assert session.request.end_time == reservation.expire_time
+    assert not session.request.lasts.ToTimedelta(), "others count on its end"
     await cancel(cluster, made)
     over = (await cluster.reservation_events(made.reservation_id))[-1].ended
     assert (over.state, over.cost_micros) == (reservations_pb2.RESERVATION_STATE_CANCELLED, 0), "before its start"

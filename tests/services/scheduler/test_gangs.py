@@ -12,6 +12,7 @@ import pytest
 from wavepool.executor.v1 import session_pb2, session_pb2_grpc
 from wavepool.scheduler.v1 import queues_pb2, queues_pb2_grpc, reservations_pb2
 
+from services.scheduler.jobs.reservation import LONGEST_PREPARING
 from services.scheduler.jobs.reservation_checks import NO_LINKS
 from tests.services.scheduler.cluster import ACCOUNT, TIMEOUT_SECONDS, LaterClock, scripted_cluster, until
 from tests.services.scheduler.scripted_sessions import ScriptedSessions
@@ -109,6 +110,8 @@ async def test_sixteen_gpus_are_two_whole_machines_of_one_reservation(machines: 
 async def test_its_machines_know_one_another_and_share_a_secret_of_their_own(machines: Machines) -> None:
     reservation = await machines.active(key="first")
     gangs = [machines.session(reservation, rank).request.gang for rank in range(2)]
+    lasts = machines.session(reservation, 1).request.lasts.ToTimedelta()
+    assert lasts == HOUR + LONGEST_PREPARING, "one that is ready early waits for the others"
     assert [gang.rank for gang in gangs] == [0, 1]
     for gang in gangs:
         assert [(node.name, node.address) for node in gang.nodes] == [

@@ -126,6 +126,7 @@ async def test_the_machine_is_given_the_keys_and_the_end_that_counts_from_ready(
     (session,) = cluster.sessions.sessions.values()
     assert session.request.session_id == f"{reservation.reservation_id}-1"
     assert [(key.user, key.public_key) for key in session.request.keys] == [("alice", KEY)]
+    assert session.request.lasts.ToTimedelta() == HOUR, "however long it takes until it is ready"
     await until(lambda: bool(cluster.sessions.updates))
     assert cluster.sessions.updates[0].end_time == reservation.expire_time
 

@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+import asyncio
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import grpc
 import pytest
 from wavepool.executor.v1 import session_pb2
 
 from servicekit.rpc.proto_time import duration_to_proto, instant_to_proto
+from services.executor.devices.cpu.cpu_device import CpuDevice
+from services.executor.sessions.bubblewrap_session import open_bubblewrap_session
 from tests.services.executor.client import refusal
+from tests.services.executor.sessions.conftest import Machine
+from tests.services.executor.sessions.session_client import SessionClient, session_request
 
 if TYPE_CHECKING:
-    from tests.services.executor.sessions.conftest import Machine
+    from pathlib import Path
+
+    from servicekit.clock import ManualClock
+    from services.executor.sessions.bubblewrap_session import BubblewrapSession
+    from tests.services.executor.client import StartExecutor
     from tests.services.executor.sessions.session_client import Access, Person
 
 pytestmark = [pytest.mark.sshd, pytest.mark.bubblewrap]
@@ -148,3 +157,69 @@ async def test_a_session_that_is_ending_is_not_extended(machine: Machine, alice:
 
         assert failure.code is grpc.StatusCode.FAILED_PRECONDITION
         assert "is ending" in failure.message
+
+
+class SlowMachine:
+    """A machine whose sandboxes are made when `go` is set; `opening` is set once one is asked for."""
+
+    def __init__(self, machine: Machine, sandbox: BubblewrapSession, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.machine = machine
+        self.go, self.opening = asyncio.Event(), asyncio.Event()
+        make = sandbox.open
+
+        async def make_late(*order: Any) -> Any:
+            self.opening.set()
+            await self.go.wait()
+            return await make(*order)
+
+        monkeypatch.setattr(sandbox, "open", make_late)
+
+    def asked(self, person: Person, **fields: Any) -> session_pb2.OpenSessionRequest:
+        """For five minutes."""
+        end = self.machine.clock.now() + timedelta(minutes=5)
+        return session_request([person], end_time=instant_to_proto(end), **fields)
+
+
+@pytest.fixture
+async def slow_machine(
+    start_executor: StartExecutor, tmp_path: Path, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
+) -> SlowMachine:
+    sandbox = await open_bubblewrap_session(CpuDevice(), tmp_path)
+    server, client = await start_executor(session_sandbox=sandbox, clock=clock)
+    machine = Machine(server, SessionClient(server.port, client.channel), clock, tmp_path)
+    return SlowMachine(machine, sandbox, monkeypatch)
+
+
+async def test_a_time_that_counts_from_being_ready_is_whole_however_long_that_takes(
+    slow_machine: SlowMachine, alice: Person
+) -> None:
+    machine, lasts = slow_machine.machine, duration_to_proto(timedelta(minutes=5))
+    asked = slow_machine.asked(alice, lasts=lasts)
+    events = machine.client.events(asked)
+    ready = asyncio.create_task(events.reach("ready"))
+    await slow_machine.opening.wait()
+    machine.pass_time(minutes=20)
+    slow_machine.go.set()
+    await ready
+
+    machine.pass_time(minutes=4)
+    assert await machine.client.notify(asked.session_id, "There is a minute left.") == 0
+    machine.pass_time(minutes=1)
+    assert (await events.reach("warning")).warning.minutes_left == 0
+    machine.pass_time(minutes=2)
+    assert (await events.reach("ended")).ended.reason == session_pb2.SESSION_END_REASON_EXPIRED
+
+
+@pytest.mark.parametrize(("lasts", "minutes"), [(None, 8), (timedelta(minutes=5), 70)])
+async def test_what_is_not_ready_ends_by_its_time_or_an_hour_later_if_that_counts_from_being_ready(
+    slow_machine: SlowMachine, alice: Person, lasts: timedelta | None, minutes: int
+) -> None:
+    machine = slow_machine.machine
+    asked = slow_machine.asked(alice, lasts=None if lasts is None else duration_to_proto(lasts))
+    events = machine.client.events(asked)
+    ended = asyncio.create_task(events.reach("ended"))
+    await slow_machine.opening.wait()
+    machine.pass_time(minutes=minutes)
+    slow_machine.go.set()
+
+    assert (await ended).ended.reason == session_pb2.SESSION_END_REASON_EXPIRED
