@@ -86,6 +86,14 @@ ImageOption = Annotated[
         help="A container image whose files are the root; default: the machine's own.",
     ),
 ]
+StartOption = Annotated[
+    str,
+    typer.Option(
+        "--start",
+        metavar="TIME",
+        help="Later: 09:30 (the next), 'tomorrow 09:30', +2h, '2026-11-28 09:30', or with a zone; else local time.",
+    ),
+]
 KeyOption = Annotated[
     list[Path] | None,
     typer.Option(
@@ -106,14 +114,7 @@ def reserve(  # noqa: PLR0913 - an argument for each option
     gpu_type: GpuTypeOption = "",
     distributed: DistributedOption = False,
     allow_slow_links: SlowLinksOption = False,
-    start_at: Annotated[
-        str,
-        typer.Option(
-            "--start",
-            metavar="TIME",
-            help="Later: 09:30 (the next), 'tomorrow 09:30', +2h, '2026-11-28 09:30', or with a zone; else local time.",
-        ),
-    ] = "",
+    start_at: StartOption = "",
     name: NameOption = "",
     queue: QueueOption = "",
     fallback_gpu: FallbackOption = None,

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
 from pathlib import Path  # noqa: TC003 - typer resolves the annotation at run time
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -30,6 +31,7 @@ from wavepool_client.commands.reserve import (
     NameOption,
     QueueOption,
     SlowLinksOption,
+    StartOption,
     disk_of,
 )
 from wavepool_client.errors import InputError, UnreachableError, WavepoolError
@@ -65,7 +67,10 @@ def run(  # noqa: PLR0913 - an argument for each option
         bool, typer.Option("--keep-alive", help="Keep the reservation when the command ends.")
     ] = False,
     timeout: Annotated[
-        float, typer.Option("--timeout", metavar="MINUTES", min=0, help="Cancel it if it is not active by then.")
+        float,
+        typer.Option(
+            "--timeout", metavar="MINUTES", min=0, help="Cancel it if it is not active by then; counts from --start on."
+        ),
     ] = 1440.0,
     hours: Annotated[
         float, typer.Option("--hours", "-h", help="The most that it may take; only what is used is charged.")
@@ -74,6 +79,7 @@ def run(  # noqa: PLR0913 - an argument for each option
     gpu_type: GpuTypeOption = "",
     distributed: DistributedOption = False,
     allow_slow_links: SlowLinksOption = False,
+    start_at: StartOption = "",
     name: NameOption = "",
     queue: QueueOption = "",
     fallback_gpu: FallbackOption = None,
@@ -96,6 +102,7 @@ def run(  # noqa: PLR0913 - an argument for each option
             gpu_type,
             queue,
             fallback_gpu,
+            start_at,
             disk=disk_of(disk),
             image=image,
             distributed=distributed,
@@ -107,7 +114,7 @@ def run(  # noqa: PLR0913 - an argument for each option
         reservation_id = str(start(client, wanted, name, keys, only_these_keys=bool(key), verbose=verbose)["id"])
         with _given_back(client, reservation_id, keep_alive=keep_alive):
             try:
-                show_until_active(client, reservation_id, timeout * 60)
+                show_until_active(client, reservation_id, timeout * 60 + _seconds_until(wanted.get("start_time")))
             except TimeoutError:
                 say(f"{reservation_id} is not active after {timeout:g} minutes")
                 raise typer.Exit(ExitCode.UNAVAILABLE) from None
@@ -116,6 +123,13 @@ def run(  # noqa: PLR0913 - an argument for each option
             if status and not _is_still_there(client, reservation_id) and status == CONNECTION_FAILED:
                 status = ExitCode.UNAVAILABLE
     raise typer.Exit(status)
+
+
+def _seconds_until(start_time: str | None) -> float:
+    """How long it is until a time in the form of ISO 8601; 0 if there is none, or it is over."""
+    if start_time is None:
+        return 0.0
+    return max(0.0, (datetime.fromisoformat(start_time) - datetime.now(UTC)).total_seconds())
 
 
 def _run_there(remote: Remote, line: str, directory: Path | None, *, pull: bool) -> int:

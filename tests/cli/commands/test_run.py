@@ -22,6 +22,7 @@ from tests.cli.reservation_scenes import (
     introduce,
     session_on_this_machine,
 )
+from wavepool_client.commands import run
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -72,6 +73,24 @@ def test_the_disk_and_the_image_are_asked_for_as_by_reserve(gateway: ScriptedGat
     for body in (by_run, by_reserve):
         assert (body["disk"], body["image"], body["hours"]) == ("work", "registry.example/rocm:6.2", 2.0)
         assert "start_time" not in body
+
+
+def test_the_time_for_waiting_counts_from_a_later_start_on(
+    gateway: ScriptedGateway, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waits: list[float] = []
+
+    def give_up(_client: object, _reservation_id: str, within_seconds: float) -> None:
+        waits.append(within_seconds)
+        raise TimeoutError
+
+    monkeypatch.setattr(run, "show_until_active", give_up)
+    assert wavepool("run", "--timeout", "10", "--start", "+2h", "--", "true").status == 3
+    assert wavepool("run", "--timeout", "10", "--", "true").status == 3
+    later, now = (asked.body for asked in gateway.asked("POST", RESERVATIONS))
+    assert 7200 < waits[0] <= 7800
+    assert (waits[1], "start_time" in later, "start_time" in now) == (600, True, False)
+    assert cancels(gateway) == 2
 
 
 def test_several_words_are_a_program_with_its_arguments() -> None:
