@@ -72,6 +72,10 @@ reservations_ended = counter("wavepool_scheduler_reservations_ended", "Reservati
 reservation_gpu_seconds = counter(
     "wavepool_scheduler_reservation_gpu_seconds", "GPU seconds of reservations that are over.", ("user", "gpu_type")
 )
+snapshots = counter("wavepool_scheduler_snapshots", "Snapshots of disks in use, by what became of them.", ("result",))
+snapshot_seconds = histogram(
+    "wavepool_scheduler_snapshot_seconds", "Time that a snapshot of a disk takes.", (), SECONDS_BUCKETS
+)
 session_events = counter("wavepool_scheduler_session_events", "Logins, warnings and the like in sessions.", ("event",))
 
 

@@ -638,3 +638,8 @@ def _count(event: SessionEvent) -> None:
         metrics.session_events.labels(kind).inc()
     if event.HasField("step"):
         metrics.reservation_starts.labels(event.step.name).observe(event.step.duration.ToTimedelta().total_seconds())
+    if event.HasField("snapshot"):
+        taken = event.snapshot
+        metrics.snapshots.labels("failed" if taken.fault else "unchanged" if taken.is_unchanged else "taken").inc()
+        if not taken.fault:
+            metrics.snapshot_seconds.observe(taken.duration.ToTimedelta().total_seconds())

@@ -12,6 +12,7 @@ from google.protobuf.duration_pb2 import Duration
 from wavepool.executor.v1 import session_pb2
 from wavepool.scheduler.v1 import disks_pb2, reservations_pb2
 
+from services.scheduler import metrics
 from services.scheduler.runs import session_attempt
 from tests.services.scheduler.cluster import TIMEOUT_SECONDS, USER, LaterClock
 from tests.services.scheduler.test_reservations import PRICE, active, cancel, charged, kinds, refused
@@ -178,7 +179,12 @@ async def test_a_reservation_that_was_refused_holds_no_disk(cluster: Cluster) ->
     assert (await listed(cluster))[0].state == disks_pb2.DISK_STATE_AVAILABLE
 
 
-async def test_a_snapshot_that_failed_is_told_and_the_one_before_stays(cluster: Cluster) -> None:
+def counted() -> list[float]:
+    return [metrics.snapshots.labels(result)._value.get() for result in ("taken", "unchanged", "failed")]
+
+
+async def test_a_snapshot_that_failed_is_told_and_counted_and_the_one_before_stays(cluster: Cluster) -> None:
+    before = counted()
     await create(cluster)
     reservation = await active(cluster, disk="work")
     await snapshot(session_of(cluster, reservation), "one")
@@ -189,6 +195,7 @@ async def test_a_snapshot_that_failed_is_told_and_the_one_before_stays(cluster: 
         ended.message
     )
     assert [one.snapshot_id for one in (await listed(cluster))[0].snapshots] == ["one"]
+    assert [now - then for now, then in zip(counted(), before, strict=True)] == [1, 0, 1]
 
 
 async def test_an_unchanged_home_moves_only_the_time_until_which_it_is_safe(cluster: Cluster) -> None:
