@@ -7,6 +7,7 @@ import shlex
 import signal
 import subprocess
 import sys
+import time
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path  # noqa: TC003 - typer resolves the annotation at run time
@@ -118,6 +119,8 @@ def run(  # noqa: PLR0913 - an argument for each option
             except TimeoutError:
                 say(f"{reservation_id} is not active after {timeout:g} minutes")
                 raise typer.Exit(ExitCode.UNAVAILABLE) from None
+            # People may log in before a later start, but whoever names a time means it.
+            time.sleep(_seconds_until(wanted.get("start_time")))
             remote = remote_of(client.reservation(reservation_id), client.connection)
             status = _run_there(remote, line_of(words), directory, pull=not no_pull)
             if status and not _is_still_there(client, reservation_id) and status == CONNECTION_FAILED:

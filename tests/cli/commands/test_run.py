@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import psutil
@@ -73,6 +74,16 @@ def test_the_disk_and_the_image_are_asked_for_as_by_reserve(gateway: ScriptedGat
     for body in (by_run, by_reserve):
         assert (body["disk"], body["image"], body["hours"]) == ("work", "registry.example/rocm:6.2", 2.0)
         assert "start_time" not in body
+
+
+def test_the_command_does_not_run_before_a_later_start(
+    gateway: ScriptedGateway, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pauses: list[float] = []
+    monkeypatch.setattr(run, "time", SimpleNamespace(sleep=pauses.append))
+    assert wavepool("run", "--start", "+2m", "--", "true").status == 0
+    assert [100 < pause <= 120 for pause in pauses] == [True]
+    assert gateway.asked("POST", RESERVATIONS)
 
 
 def test_the_time_for_waiting_counts_from_a_later_start_on(
