@@ -240,7 +240,8 @@ class Reservation:
         """The time to pay for, if it ends then: the grace is free, and so is the time before it was active."""
         if self.active_time is None or self.expire_time is None:
             return _NOTHING
-        return max(_NOTHING, min(until, self.expire_time) - self.active_time)
+        # Who came before the start of a dated one pays for these minutes, but for no more than was put on hold.
+        return max(_NOTHING, min(self.total, min(until, self.expire_time) - self.active_time))
 
     def minutes_due(self, now: datetime) -> int:
         """How many whole minutes are to be charged by now, with those that are; 0 if no more than these."""
@@ -252,7 +253,7 @@ class Reservation:
         if self.active_time is None or self.expire_time is None:
             return None
         end = self.active_time + PART * (self.minutes_charged + 1)
-        return end if end <= self.expire_time else None
+        return end if end <= min(self.expire_time, self.active_time + self.total) else None
 
     def charged(self, minutes: int) -> Reservation:
         """Notes that its first minutes are charged."""
@@ -326,9 +327,15 @@ class Reservation:
         ready = [self.ready_time, *(node.ready_time for node in self.nodes)]
         times = [time for time in ready if time]
         if self.active_time or len(times) < len(ready):
-            return self
-        # People may come earlier than a dated one starts, and pay from then on.
+            return self._come_early()
         return replace(self, active_time=max([*times, *([self.start_time] if self.start_time else [])]))
+
+    def _come_early(self) -> Reservation:
+        """People may log in before a dated one starts, and pay from then on."""
+        came = self.last_login_time
+        if self.start_time and self.active_time and came and came < self.active_time:
+            return replace(self, active_time=came)
+        return self
 
     def _changes(self, event: SessionEvent) -> dict[str, Any]:
         changes: dict[str, Any] = {}

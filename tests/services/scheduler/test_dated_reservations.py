@@ -401,7 +401,7 @@ async def test_nobody_who_comes_within_half_an_hour_loses_it_after_a_warning(
     assert "SCHEDULER_DATED_NO_SHOW_AFTER" in events[-1].ended.message
 
 
-async def test_a_login_before_its_start_counts(cluster: Cluster, clock: LaterClock) -> None:
+async def test_a_login_before_its_start_counts_and_is_paid_from_then_on(cluster: Cluster, clock: LaterClock) -> None:
     made = await dated(cluster, HOUR, duration={"seconds": 7200})
     clock.later = HOUR - MINUTE
     await cluster.reservation_events(made.reservation_id, "active")
@@ -411,8 +411,10 @@ async def test_a_login_before_its_start_counts(cluster: Cluster, clock: LaterClo
     await cluster.stop()
     clock.later = HOUR + 40 * MINUTE
     await cluster.start()
-    await charged(cluster, made, 40 * MINUTE)
-    assert (await cluster.reservation(made.reservation_id)).state == reservations_pb2.RESERVATION_STATE_ACTIVE
+    await charged(cluster, made, 41 * MINUTE)
+    now = await cluster.reservation(made.reservation_id)
+    assert now.state == reservations_pb2.RESERVATION_STATE_ACTIVE
+    assert now.expire_time.seconds == made.spec.start_time.seconds + 7200, "its end is as it was"
 
 
 async def test_the_calendar_has_what_runs_and_what_starts_later_and_availability_the_next_start(

@@ -65,6 +65,21 @@ def test_its_time_begins_when_people_can_log_in_and_the_grace_is_free() -> None:
     assert active.used(BEGIN - HOUR) == timedelta(0)
 
 
+def test_who_comes_before_a_later_start_pays_from_then_on_and_never_more_than_was_held() -> None:
+    early = timedelta(minutes=4)
+    login = session_pb2.SessionEvent(login=session_pb2.SessionLogin(connection=1, user="alice"))
+    dated = replace(PLAIN, start_time=BEGIN).after(at(ready(), BEGIN - timedelta(minutes=5)))
+    assert (dated.active_time, dated.used(BEGIN - SECOND)) == (BEGIN, timedelta(0))
+    came = dated.after(at(login, BEGIN - early))
+    assert came.used(BEGIN) == early
+    assert (came.expire_time, came.used(BEGIN + HOUR)) == (BEGIN + HOUR, HOUR)
+    assert came.minutes_due(BEGIN + HOUR) == 60
+    assert came.charged(59).next_minute_end() == BEGIN - early + HOUR
+    assert came.charged(60).next_minute_end() is None
+    assert came.after(at(login, BEGIN)).active_time == BEGIN - early
+    assert dated.after(at(login, BEGIN + SECOND)).active_time == BEGIN
+
+
 def test_minutes_are_due_when_they_are_over_and_none_is_due_after_the_end() -> None:
     active = PLAIN.after(at(ready(), BEGIN))
     assert [active.minutes_due(BEGIN + seconds * SECOND) for seconds in (0, 59, 60, 179)] == [0, 0, 1, 2]
