@@ -18,6 +18,8 @@ from threading import Thread
 from typing import TYPE_CHECKING, Any, Self
 
 import aiosqlite
+
+# Its own thread calls it, too; here an error of it ends quietly. Its queue has no type.
 from aiosqlite.core import _connection_worker_thread  # pyright: ignore[reportPrivateUsage, reportUnknownVariableType]
 
 if TYPE_CHECKING:

@@ -34,7 +34,7 @@ from services.executor.devices.selection import Maskable
 from services.executor.disks.choice import disk_store
 from services.executor.disks.disk_store import DiskError
 from services.executor.images.image_store import ImageStore, missing_for_images
-from services.executor.images.registries import SETTING
+from services.executor.images.registries import NO_IMAGES
 from services.executor.judges.fork_server_client import JudgeForkServer
 from services.executor.judges.pool import JudgePool
 from services.executor.leases import errors
@@ -212,7 +212,7 @@ def build_server(
 def images_of(settings: ExecutorSettings) -> ImageStore | str:
     """Return the machine's images, or why it takes none."""
     if not settings.registries.all:
-        return f"this machine takes no images ({SETTING})"
+        return NO_IMAGES
     if missing := missing_for_images():
         return missing
     folder = settings.cache_dir.absolute() / "images"

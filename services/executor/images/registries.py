@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from vocabulary.image_references import ImageReference
 
 SETTING = "EXECUTOR_IMAGE_REGISTRIES"
+NO_IMAGES = f"this machine takes no images ({SETTING})"
 _SECONDS = 60.0
 """Longest answer of a registry that is asked for a manifest."""
 _MOST_MANIFEST_BYTES = 4 << 20
@@ -46,7 +47,7 @@ class Registries:
     def check(self, reference: ImageReference) -> None:
         """Raise ImageError if no image may come from there."""
         if not self.all:
-            raise ImageError(f"this machine takes no images ({SETTING})")
+            raise ImageError(NO_IMAGES)
         if reference.registry not in self.all:
             known = ", ".join(self.all)
             raise ImageError(f"images may come from {known}, and not from {reference.registry} ({SETTING})")

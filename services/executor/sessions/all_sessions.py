@@ -11,6 +11,7 @@ from wavepool.executor.v1 import session_pb2
 from servicekit import logging
 from servicekit.request_id import set_request_id
 from services.executor import metrics
+from services.executor.images.registries import NO_IMAGES
 from services.executor.leases.errors import InvalidFieldError, NoRoomError
 from services.executor.sessions.errors import (
     HomeInUseError,
@@ -77,7 +78,7 @@ class Sessions:
         health_check: HealthCheck,
         clock: Clock,
         admission: Admission,
-        images: Images = "this machine takes no images (EXECUTOR_IMAGE_REGISTRIES)",
+        images: Images = NO_IMAGES,
     ) -> None:
         self._sandbox = sandbox
         self._homes = homes

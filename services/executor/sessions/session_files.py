@@ -136,9 +136,7 @@ class SessionFiles:
         `gang` for a session that is alone.
         """
         self.folder.mkdir(mode=0o755)
-        private = Ed25519PrivateKey.generate()
-        key = private.private_bytes(Encoding.PEM, PrivateFormat.OpenSSH, NoEncryption())
-        _write(self.folder / "host_key", key, _PRIVATE_FILE)
+        public = self._write_private_key("host_key", Ed25519PrivateKey.generate())
         self._text("sshd_config", _KEYS + _CONFIG + _set_env(environment))
         if gang is not None and gang.ssh_seed:
             self._write_nodes_keys(gang, environment)
@@ -154,7 +152,7 @@ class SessionFiles:
         self._text("hosts", f"127.0.0.1 localhost{own}\n::1 localhost\n" + (gang.hosts(host_name) if gang else ""))
         shutil.copyfile(SUPERVISOR, self.folder / "supervisor.py")
         (self.folder / "supervisor.py").chmod(_PUBLIC_FILE)
-        return private.public_key().public_bytes(Encoding.OpenSSH, PublicFormat.OpenSSH).decode()
+        return public
 
     def write_program(self, name: str, script: str) -> None:
         """Add a program in the folder `bin`."""
@@ -185,15 +183,18 @@ class SessionFiles:
 
     def _write_nodes_keys(self, gang: Gang, environment: Mapping[str, str]) -> None:
         """Write the key that all nodes have, by which each lets the others in and knows them."""
-        private = Ed25519PrivateKey.from_private_bytes(gang.ssh_seed)
-        public = private.public_key().public_bytes(Encoding.OpenSSH, PublicFormat.OpenSSH).decode()
-        key = private.private_bytes(Encoding.PEM, PrivateFormat.OpenSSH, NoEncryption())
-        _write(self.folder / "node_key", key, _PRIVATE_FILE)
+        public = self._write_private_key("node_key", Ed25519PrivateKey.from_private_bytes(gang.ssh_seed))
         self._text("node_authorized_keys", f"{public}\n")
         self._text("node_known_hosts", f"{_NODES_ALIAS} {public}\n")
         self._text(NODES_CONFIG.name, _NODES_KEYS + _CONFIG + _set_env(environment))
         names = " ".join(node.name for node in gang.nodes)
         self._text("ssh_config", _CLIENT_CONFIG.format(names=names, alias=_NODES_ALIAS))
+
+    def _write_private_key(self, name: str, private: Ed25519PrivateKey) -> str:
+        """Write a private key as sshd reads it; returns the public one."""
+        key = private.private_bytes(Encoding.PEM, PrivateFormat.OpenSSH, NoEncryption())
+        _write(self.folder / name, key, _PRIVATE_FILE)
+        return private.public_key().public_bytes(Encoding.OpenSSH, PublicFormat.OpenSSH).decode()
 
     def _text(self, name: str, text: str) -> None:
         new = self.folder / f".{name}.new"

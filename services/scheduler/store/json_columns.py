@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from pydantic import TypeAdapter
 from sqlalchemy import Text
@@ -15,6 +15,9 @@ from vocabulary.slots import Slot
 
 if TYPE_CHECKING:
     from sqlalchemy import Dialect
+
+
+_T = TypeVar("_T")
 
 
 class JsonTuple(TypeDecorator[tuple[Any, ...]]):
@@ -51,41 +54,37 @@ class Slots(TypeDecorator[tuple[Slot, ...]]):
         return None if value is None else tuple(Slot(*numbers) for numbers in json.loads(value))
 
 
-_RESERVATION = TypeAdapter(Reservation)
-
-
-class ReservationColumn(TypeDecorator[Reservation]):
-    """A reservation, stored as JSON; fields that came later have their defaults in older rows."""
+class _Adapted(TypeDecorator[_T]):
+    """A value that pydantic turns into JSON and back; fields that came later have their defaults in older rows."""
 
     impl = Text
     cache_ok = True
+    adapter: ClassVar[TypeAdapter[Any]]
+    leaves_out_defaults: ClassVar[bool] = False
 
-    def process_bind_param(self, value: Reservation | None, dialect: Dialect) -> str | None:
+    def process_bind_param(self, value: _T | None, dialect: Dialect) -> str | None:
         """Converts a value for the database."""
         del dialect
-        return None if value is None else _RESERVATION.dump_json(value, exclude_defaults=True).decode()
+        return (
+            None if value is None else self.adapter.dump_json(value, exclude_defaults=self.leaves_out_defaults).decode()
+        )
 
-    def process_result_value(self, value: Any | None, dialect: Dialect) -> Reservation | None:  # noqa: ANN401 - the base's
+    def process_result_value(self, value: Any | None, dialect: Dialect) -> _T | None:  # noqa: ANN401 - the base's
         """Converts a value from the database."""
         del dialect
-        return None if value is None else _RESERVATION.validate_json(value)
+        return None if value is None else self.adapter.validate_json(value)
 
 
-_LEASES = TypeAdapter(tuple[Lease, ...])
+class ReservationColumn(_Adapted[Reservation]):
+    """A reservation, stored as JSON."""
+
+    cache_ok = True
+    adapter = TypeAdapter(Reservation)
+    leaves_out_defaults = True
 
 
-class LeasesColumn(TypeDecorator[tuple[Lease, ...]]):
+class LeasesColumn(_Adapted[tuple[Lease, ...]]):
     """Leases, stored as a JSON array."""
 
-    impl = Text
     cache_ok = True
-
-    def process_bind_param(self, value: tuple[Lease, ...] | None, dialect: Dialect) -> str | None:
-        """Converts a value for the database."""
-        del dialect
-        return None if value is None else _LEASES.dump_json(value).decode()
-
-    def process_result_value(self, value: Any | None, dialect: Dialect) -> tuple[Lease, ...] | None:  # noqa: ANN401 - the base's
-        """Converts a value from the database."""
-        del dialect
-        return None if value is None else _LEASES.validate_json(value)
+    adapter = TypeAdapter(tuple[Lease, ...])

@@ -101,6 +101,7 @@ class GangLinks:
                 # A session is opened some time after its lease.
                 (log.warning if port else log.debug)("a node is not joined to its gang", extra=extra)
             except Exception:
+                # Nobody waits for this task: it would end without a word, and the node stay parted from its gang.
                 log.exception("a node cannot be joined to its gang", extra={"lease_id": node.lease.lease_id})
             failures += 1
             await asyncio.sleep(self._backoff.pause(failures).total_seconds())
