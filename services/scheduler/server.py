@@ -322,6 +322,7 @@ async def build(  # noqa: PLR0915 - one statement for each part
         settings.most_dated_gpus_of_user,
         settings.dated_start_within,
     )
+    dated_admission = DatedAdmission(pool, dated, dated_limits)
     changes = ReservationChanges(store, reader, waiting, dated, runner, clock, limits)
     starter = DatedStarter(dated, waiting, changes, clock, settings.dated_lead, settings.longest_run)
     reservations = ReservationServicer(
@@ -334,7 +335,7 @@ async def build(  # noqa: PLR0915 - one statement for each part
             clock,
             limits,
             UserLimits(settings.most_reserved_gpus, settings.most_reserved_gpu_time),
-            DatedAdmission(pool, dated, dated_limits),
+            dated_admission,
             disks,
         ),
         store,
@@ -344,7 +345,7 @@ async def build(  # noqa: PLR0915 - one statement for each part
         canceller,
         watcher,
         forecast,
-        AvailabilityReader(billing, inventory, running, waiting, dated, forecast, clock),
+        AvailabilityReader(billing, inventory, running, waiting, dated, dated_admission, forecast, clock),
         clock,
     )
     rankings = RankingServicer(store, RankingReader(database), billing, problems)

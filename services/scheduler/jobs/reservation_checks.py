@@ -200,6 +200,15 @@ def wrong_machines(machines: int, most: int) -> Violations:
     return [("spec.gpus", f"is {gpus}, which takes {machines} machines; {may_have}")]
 
 
+def wrong_size(gpus: int, machines: int, largest: int) -> Violations:
+    """What is wrong with so many GPUs of each machine, if the largest has, or would have, `largest`; 0 if unknown."""
+    if not largest or gpus <= largest:
+        return []
+    whole = f", which takes machines of {gpus}" if machines > 1 else ""
+    at_most = f"no machine has more than {largest}, and the pool starts none with more (VMPOOL_GPUS_PER_MACHINE)"
+    return [("spec.gpus", f"is {gpus * machines}{whole}; {at_most}")]
+
+
 def _wrong_gpus(asked: reservations_pb2.ReservationSpec, gpu_type: str | None) -> Violations:
     gpus = asked.gpus
     if not gpus or gpus in LEGAL_GPUS:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from servicekit.clock import Clock
     from services.scheduler.jobs.estimate import WaitEstimate
     from services.scheduler.peers.billing import Billing
+    from services.scheduler.queue.dated_admission import DatedAdmission
     from services.scheduler.queue.dated_book import DatedBook
     from services.scheduler.queue.forecast import Forecast
     from services.scheduler.queue.inventory import Inventory
@@ -43,9 +44,11 @@ class AvailabilityReader:
         running: RunningJobs,
         waiting: WaitingJobs,
         dated: DatedBook,
+        admission: DatedAdmission,
         forecast: Forecast,
         clock: Clock,
     ) -> None:
+        self._admission = admission
         self._billing = billing
         self._inventory = inventory
         self._running = running
@@ -56,7 +59,9 @@ class AvailabilityReader:
 
     async def of(self, gpu_type: str) -> list[Availability]:
         """What there is of the type, in any case, or else of all; raises InvalidFieldError, BillingUnreachableError."""
-        return [self._of(one, price) for one, price in (await self._prices_of(gpu_type)).items()]
+        prices = await self._prices_of(gpu_type)
+        await self._admission.pool_limits()
+        return [self._of(one, price) for one, price in prices.items()]
 
     async def calendar(self, gpu_type: str) -> list[CalendarEntry]:
         """The reservations that have GPUs, or are to have them, the earliest begin first; raises as `of` does."""
@@ -82,7 +87,6 @@ class AvailabilityReader:
         ]
         ahead = [one for one in self._dated.entries(gpu_type) if one.job.state in WAITING_STATES]
         next_start = min((one.begin for one in ahead), default=None)
-        largest = max((self._inventory.gpus(one.machine_id) for one in offers), default=0)
         return Availability(
             gpu_type=gpu_type,
             total_gpus=sum(self._inventory.gpus(one.machine_id) for one in ready),
@@ -93,7 +97,9 @@ class AvailabilityReader:
             price_micros_per_hour=price_micros_per_hour,
             next_dated_time=next_start,
             next_dated_gpus=sum(one.job.spec.gpus_in_all for one in ahead if one.begin == next_start),
-            waits={gpus: self._wait(gpu_type, gpus) for gpus in LEGAL_GPUS if gpus <= max(1, largest)},
+            waits={
+                gpus: self._wait(gpu_type, gpus) for gpus in LEGAL_GPUS if gpus <= max(1, self._dated.largest(gpu_type))
+            },
         )
 
     def _wait(self, gpu_type: str, gpus: int) -> WaitEstimate | None:

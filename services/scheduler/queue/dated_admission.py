@@ -15,6 +15,7 @@ from services.scheduler.jobs.errors import CalendarConflictError, CalendarUnread
 from services.scheduler.peers.pool import PoolError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from datetime import timedelta
 
     from services.scheduler.jobs.dated_limits import DatedLimits
@@ -59,6 +60,10 @@ class DatedAdmission:
         """What machines the pool may have, as far as it is known."""
         await self._learn_limits()
         return self._dated.limits
+
+    def largest_machine(self, gpu_types: Iterable[str]) -> int:
+        """The GPUs of the largest machine of these types that there is or may be; 0 if nobody knows what may be."""
+        return max(map(self._dated.largest, gpu_types)) if self._dated.limits.machines else 0
 
     async def _learn_limits(self) -> None:
         try:

@@ -280,6 +280,15 @@ class DatedBook:
         new = (CalendarMachine(f"new machine {number}", self.limits.gpus, is_known=False) for number in range(more))
         return [*found, *new]
 
+    def largest(self, gpu_type: str) -> int:
+        """The GPUs of the largest machine of the type that there is, or that the pool may start; 0 if neither."""
+        standing = (
+            self._inventory.gpus(offer.machine_id)
+            for offer in self._inventory.offers()
+            if offer.gpu_type == gpu_type and offer.stage is not MachineStage.CLOSED
+        )
+        return max(self.limits.gpus if self.limits.machines else 0, *standing, 0)
+
     def _end_of(self, job: Job) -> datetime:
         """The end of what runs, as others count on it: a dated one ends on time, and its grace is not its own."""
         now = self._now()

@@ -20,6 +20,7 @@ from services.scheduler.jobs.reservation_checks import (
     reservation_fingerprint,
     wrong_machines,
     wrong_reserver,
+    wrong_size,
 )
 from services.scheduler.jobs.reservation_usage import WEEK, UserLimits, above_limits
 from services.scheduler.jobs.states import JobState
@@ -88,6 +89,9 @@ class ReservationAdmission:
         Raises the errors of `Admission.submit`.
         """
         job, reservation = await self._draft(request, wrong_reserver(request), key=request.idempotency_key)
+        is_repeated = await self._admission.is_repeated(job.account_id, request.idempotency_key)
+        if not is_repeated:
+            await self._check_size(job)
         # Only the scheduler that leads creates any, so that nobody else takes the name meanwhile.
         async with self._naming:
             await self._check_limits(job, self._user_limits, job.create_time, request.idempotency_key)
@@ -95,11 +99,6 @@ class ReservationAdmission:
             named = job.changed(reservation=replace(reservation, name=free_name(reservation.name, taken)))
             if disk := named.reserved.disk:
                 await self._disks.take(disk.disk_id, named, job.create_time)
-            is_repeated = (job.is_dated or job.spec.machines > 1) and await self._admission.is_repeated(
-                job.account_id, request.idempotency_key
-            )
-            if job.spec.machines > 1 and not is_repeated:
-                await self._check_machines(job)
             if job.is_dated and not is_repeated:
                 await self._dated.admit(named)
             stored, _ = await self._admission.enter(named)
@@ -117,10 +116,11 @@ class ReservationAdmission:
         limits = UserLimits(0, self._user_limits.gpu_time_per_week)
         await self._check_limits(job.changed(reservation=more), limits, self._clock.now())
 
-    async def _check_machines(self, job: Job) -> None:
-        """Raises InvalidRequestError if the pool never has so many machines."""
-        limits = await self._dated.pool_limits()
-        if wrong := wrong_machines(job.spec.machines, limits.machines):
+    async def _check_size(self, job: Job) -> None:
+        """Raises InvalidRequestError if the pool never has so large a machine, or so many."""
+        limits, largest = await self._dated.pool_limits(), self._dated.largest_machine(job.spec.gpu_types)
+        gpus, machines = job.spec.resources.gpus, job.spec.machines
+        if wrong := wrong_machines(machines, limits.machines) or wrong_size(gpus, machines, largest):
             raise InvalidRequestError(wrong)
 
     async def _check_limits(self, job: Job, limits: UserLimits, now: datetime, repeated_key: str | None = None) -> None:
@@ -138,7 +138,7 @@ class ReservationAdmission:
     async def quote(self, request: reservations_pb2.QuoteReservationRequest) -> Quote:
         """Checks and prices a reservation; raises as `create`, but for keys and limits of numbers."""
         job, reservation = await self._draft(request, [], needs_keys=False)
-        await self._check_machines(job)
+        await self._check_size(job)
         if job.is_dated:
             await self._dated.check(job)
         held = await self._billing.quote(job)

@@ -26,6 +26,7 @@ from services.scheduler.jobs.reservation_checks import (
     node_of,
     wrong_machines,
     wrong_name,
+    wrong_size,
 )
 from services.scheduler.jobs.states import JobState
 from services.scheduler.store.json_columns import ReservationColumn
@@ -200,6 +201,27 @@ def test_several_machines_are_whole_ones_that_start_together() -> None:
 )
 def test_more_machines_than_the_pool_may_have_are_too_many(machines: int, most: int, fault: str) -> None:
     assert wrong_machines(machines, most) == ([("spec.gpus", fault)] if fault else [])
+
+
+TOO_SMALL = "no machine has more than 4, and the pool starts none with more (VMPOOL_GPUS_PER_MACHINE)"
+
+
+@pytest.mark.parametrize(
+    ("gpus", "machines", "largest", "fault"),
+    [
+        (8, 1, 4, f"is 8; {TOO_SMALL}"),
+        (
+            8,
+            2,
+            4,
+            f"is 16, which takes machines of 8; {TOO_SMALL}",
+        ),
+        (4, 1, 4, ""),
+        (8, 1, 0, ""),
+    ],
+)
+def test_more_gpus_than_any_machine_has_are_too_many(gpus: int, machines: int, largest: int, fault: str) -> None:
+    assert wrong_size(gpus, machines, largest) == ([("spec.gpus", fault)] if fault else [])
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,15 @@ from services.scheduler.jobs.states import JobState
 from services.scheduler.runs import settler
 from services.scheduler.runs.session_attempt import SessionAttempt
 from services.scheduler.store.job_store import JobStore
-from tests.services.scheduler.cluster import TIMEOUT_SECONDS, LaterClock, scripted_cluster, until
+from tests.services.scheduler.cluster import (
+    ACCOUNT,
+    TIMEOUT_SECONDS,
+    USER,
+    LaterClock,
+    scripted_cluster,
+    sound_reservation,
+    until,
+)
 from tests.services.scheduler.test_reservations import (
     HOUR,
     PRICE,
@@ -268,6 +276,30 @@ async def test_the_forecast_knows_of_time_that_is_added(cluster: Cluster) -> Non
     (found,) = (await cluster.reservations.GetAvailability(MI300X, timeout=TIMEOUT_SECONDS)).gpu_types
 
     assert found.waits[0].eta_p50.ToTimedelta() > 10 * HOUR
+
+
+async def test_what_no_machine_can_give_is_refused_at_once_unless_a_larger_one_stands(cluster: Cluster) -> None:
+    cluster.pool.max_machines, cluster.pool.gpus_per_machine = 2, 2
+
+    error = await refused(cluster.reserve(gpus=4))
+    assert error.code() is grpc.StatusCode.INVALID_ARGUMENT
+    assert "spec.gpus: is 4; no machine has more than 2" in (error.details() or "")
+    quote = reservations_pb2.QuoteReservationRequest(account_id=ACCOUNT, user_id=USER, spec=sound_reservation(gpus=4))
+    assert "spec.gpus: is 4" in ((await refused(cluster.reservations.QuoteReservation(quote))).details() or "")
+
+    await cluster.pool.tell("large", "WARM", gpus=4)
+    scheduler = cluster.scheduler
+    assert scheduler
+    await until(lambda: scheduler.dated.largest("MI300X") == 4)
+    assert (await cluster.reserve(gpus=4)).spec.gpus == 4
+
+
+async def test_sizes_that_no_machine_has_yet_have_waits_if_the_pool_may_start_one(cluster: Cluster) -> None:
+    cluster.pool.max_machines, cluster.pool.gpus_per_machine = 2, 4
+
+    (found,) = (await cluster.reservations.GetAvailability(MI300X, timeout=TIMEOUT_SECONDS)).gpu_types
+
+    assert [wait.gpus for wait in found.waits] == [1, 2, 4]
 
 
 async def test_the_forecast_knows_of_time_that_is_added_before_anybody_can_log_in(stopped_cluster: Cluster) -> None:

@@ -21,6 +21,9 @@ pytestmark = [
     pytest.mark.timeout(300),
 ]
 
+PROGRAMS = ("curl", "git", "htop", "less", "restic", "rsync", "tmux", "vim", "zsh")
+"""What people expect on a rented machine, and what stores their disks; the image is all that such a machine has."""
+
 
 def test_a_session_in_a_container_has_a_network_and_a_real_sandbox(tmp_path: Path) -> None:
     wavepool = start(
@@ -35,6 +38,8 @@ def test_a_session_in_a_container_has_a_network_and_a_real_sandbox(tmp_path: Pat
         assert not [gap for gap in made["gaps"] if "network" in gap]
         said = person.run("connect", "contained", "--", "ip -brief address show tap0")
         assert said.stdout.split()[2].startswith(b"10.0.2.100/"), (said.stdout, said.stderr)
+        found = person.run("connect", "contained", "--", f"command -v {' '.join(PROGRAMS)}").stdout.decode().split()
+        assert [path.rpartition("/")[2] for path in found] == list(PROGRAMS)
         person.json("cancel", "contained", "--yes")
         assert ended(wavepool, made["id"])["state"] == "cancelled"
     finally:
