@@ -175,6 +175,10 @@ class Reservation:
     """The image whose files are its root; empty for the machine's own."""
     image_digest: str = ""
     """That of the image that its session has; empty before there is one."""
+    left: timedelta = _NOTHING
+    """What was left of its time when it was lost by our fault; zero if it was not."""
+    instead_of: str = ""
+    """The id of the lost reservation whose time it goes on with, ahead of others; empty if it waits for its turn."""
 
     @property
     def is_pending(self) -> bool:
@@ -291,6 +295,10 @@ class Reservation:
             disk=self.disk,
             image=self.image,
         )
+
+    def lost(self, now: datetime) -> Reservation:
+        """Notes that it was lost by our fault."""
+        return replace(self, left=self.total - self.used(now))
 
     def come_due(self) -> Reservation:
         """Notes that its start is near."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from services.scheduler.jobs.outcome import Ending
@@ -9,11 +10,14 @@ from services.scheduler.jobs.states import JobState
 from vocabulary.verdicts import CANCELLED, INFRA_ERROR
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from datetime import datetime
 
     from services.scheduler.jobs.job import Job
     from services.scheduler.jobs.reservation import Reservation
 
+FIRST_AGAIN = timedelta(hours=1)
+"""For so long after its end, a reservation that was lost by our fault can be gone on with ahead of others."""
 NO_TORCH = (
     "No machine here can evaluate the problem definition that was sent, as none has torch; nothing is charged. The "
     "operator of this Wavepool installs it with `make setup-torch`. Problems of the catalogue need no definition."
@@ -29,14 +33,51 @@ def lost_with_disk(reservation: Reservation, reason: str, now: datetime) -> str:
     return (
         f"Lost by our fault: {reason.rstrip('.')}. Its disk {disk.name} is kept as of "
         f"{disk.safe_time:%Y-%m-%d %H:%M:%S} UTC. What was written later is gone, and what was charged for the "
-        f"{minutes:.0f} minutes since then is given back. Go on from there: wavepool reserve --disk {disk.name}"
+        f"{minutes:.0f} minutes since then is given back. Go on from there: wavepool reserve --disk {disk.name}. "
+        f"{_first_again(reservation, now)}"
     )
+
+
+def _first_again(reservation: Reservation, now: datetime) -> str:
+    minutes = reservation.lost(now).left // timedelta(minutes=1)
+    if not minutes:
+        return "Reserve again to go on."
+    return f"If you reserve within an hour for the {minutes} minutes that were left, you are the first of your queue."
+
+
+def replaced(job: Job, others: Iterable[Job], least: timedelta, now: datetime) -> str:
+    """The id of the lost reservation whose time a new one goes on with, ahead of others; empty if it is none's.
+
+    `others` are the user's reservations that were not over an hour ago. For each that was lost there is one in its
+    place, with no more GPUs, of a type that it would take, and for no longer than what was left, or `least`.
+    """
+    others = list(others)
+    taken = {one.reservation.instead_of for one in others if one.reservation}
+    wanted = job.reservation
+    if wanted is None or job.is_dated:
+        return ""
+    for one in others:
+        lost = one.reservation
+        if (
+            lost is not None
+            and lost.left
+            and one.job_id not in taken
+            and one.end_time is not None
+            and now - one.end_time < FIRST_AGAIN
+            and job.spec.queue == one.spec.queue
+            and job.spec.gpus_in_all <= one.spec.gpus_in_all
+            and set(job.spec.gpu_types) <= set(one.spec.gpu_types)
+            and wanted.total <= max(least, lost.left)
+        ):
+            return one.job_id
+    return ""
 
 
 def ending_after_loss(
     job: Job,
     reason: str,
     max_attempts: int,
+    now: datetime,
     *,
     excused: bool = False,
     needs_torch_in_vain: bool = False,
@@ -54,7 +95,7 @@ def ending_after_loss(
     if job.reservation and job.reservation.active_time:
         message = (
             f"Lost by our fault: {reason.rstrip('.')}. All that was charged is given back. What was only on the "
-            "machine is gone. Reserve again to go on."
+            f"machine is gone. {_first_again(job.reservation, now)}"
         )
         return Ending(JobState.FAILED, INFRA_ERROR, message)
     if final or needs_torch_in_vain:

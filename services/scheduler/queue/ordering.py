@@ -139,9 +139,10 @@ def facts_of(job: Job, class_value: int = 0) -> JobFacts:
 def rank_of(job: Job, head_start: timedelta) -> Rank:
     """The job's place in its queue: ties go by the time of submission, then by id.
 
-    A reservation whose start has come goes first: its GPUs were promised.
+    A reservation whose start has come goes first: its GPUs were promised. So does one that goes on with the time of one
+    that was lost by our fault.
     """
-    if job.is_dated:
+    if job.is_dated or (job.reservation and job.reservation.instead_of):
         head_start = LARGEST_HEAD_START
     return Rank(job.create_time - head_start, job.create_time, job.job_id)
 

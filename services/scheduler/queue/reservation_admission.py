@@ -23,6 +23,7 @@ from services.scheduler.jobs.reservation_checks import (
     wrong_size,
 )
 from services.scheduler.jobs.reservation_usage import WEEK, UserLimits, above_limits
+from services.scheduler.jobs.retries import FIRST_AGAIN, replaced
 from services.scheduler.jobs.states import JobState
 
 if TYPE_CHECKING:
@@ -96,7 +97,8 @@ class ReservationAdmission:
         async with self._naming:
             await self._check_limits(job, self._user_limits, job.create_time, request.idempotency_key)
             taken = await self._reader.reservation_names(request.account_id, request.user_id)
-            named = job.changed(reservation=replace(reservation, name=free_name(reservation.name, taken)))
+            reservation = replace(reservation, name=free_name(reservation.name, taken))
+            named = job.changed(reservation=replace(reservation, instead_of=await self._instead_of(job)))
             if disk := named.reserved.disk:
                 await self._disks.take(disk.disk_id, named, job.create_time)
             if job.is_dated and not is_repeated:
@@ -122,6 +124,14 @@ class ReservationAdmission:
         gpus, machines = job.spec.resources.gpus, job.spec.machines
         if wrong := wrong_machines(machines, limits.machines) or wrong_size(gpus, machines, largest):
             raise InvalidRequestError(wrong)
+
+    async def _instead_of(self, job: Job) -> str:
+        """The id of the user's lost reservation that this one goes on with; empty if there is none."""
+        if not job.user_id:
+            return ""
+        now = job.create_time
+        recent = self._reader.reservations_between(now - FIRST_AGAIN, now, [job.account_id], job.user_id)
+        return replaced(job, [one async for one in recent], self.limits.least, now)
 
     async def _check_limits(self, job: Job, limits: UserLimits, now: datetime, repeated_key: str | None = None) -> None:
         if not job.user_id or not (limits.gpus or limits.gpu_time_per_week):

@@ -227,6 +227,7 @@ class JobRunner:
             job,
             reason,
             self._settings.max_attempts,
+            now,
             excused=lost.excused,
             needs_torch_in_vain=in_vain,
             deadline_missed=too_late(job, longest, why) if job.spec.is_too_late(now, longest) else None,
@@ -244,4 +245,7 @@ class JobRunner:
             message = lost_with_disk(job.reservation, reason, now)
             outcome = payloads.session_outcome(job, JobState.FAILED, job.reservation.saved, message)
             outcome = replace(outcome, verdict=ending.verdict)
-        return await self._store.move(job, job.settle(outcome), [], now)
+        ended = job
+        if job.reservation and job.reservation.active_time and ending.state is JobState.FAILED:
+            ended = job.changed(reservation=job.reservation.lost(now))
+        return await self._store.move(job, ended.settle(outcome), [], now)

@@ -58,15 +58,15 @@ def test_without_a_deadline_nothing_is_too_late_and_without_a_limit_the_operator
 def test_a_job_that_was_lost_is_not_tried_again_when_that_would_be_too_late() -> None:
     missed = deadline_missed(due(START).spec, OPERATORS, " Its run was lost.")
     for excused in (True, False):
-        assert ending_after_loss(a_job(), "it burnt", 3, excused=excused, deadline_missed=missed) == missed
+        assert ending_after_loss(a_job(), "it burnt", 3, now=START, excused=excused, deadline_missed=missed) == missed
     assert (missed.state, missed.reason) == (JobState.CANCELLED, "deadline")
     assert "its deadline, 2026-01-01 00:00:00 UTC" in missed.message
     assert "start by 2025-12-31 23:59:00 UTC" in missed.message
     # Who hears that we failed too often need not look at the clock, and who cancelled knows why it is over.
-    too_often = ending_after_loss(a_job(attempt=3), "it burnt", 3, deadline_missed=missed)
+    too_often = ending_after_loss(a_job(attempt=3), "it burnt", 3, now=START, deadline_missed=missed)
     assert too_often
     assert too_often.state is JobState.FAILED
-    cancelled = ending_after_loss(a_job(cancel_time=START), "it burnt", 3, deadline_missed=missed)
+    cancelled = ending_after_loss(a_job(cancel_time=START), "it burnt", 3, now=START, deadline_missed=missed)
     assert cancelled
     assert not cancelled.reason
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -312,6 +313,17 @@ async def test_a_lost_machine_ends_the_reservation_and_all_that_was_charged_is_g
     assert "given back" in events[-1].ended.message
     assert events[-1].ended.cost_micros == 0
     assert [refund.amount_micros for refund in cluster.billing.refunds.values()] == [price_of(2 * PART, PRICE)]
+    offered = re.findall(r"(\d+) minutes that were left, you are the first of your queue", events[-1].ended.message)
+    minutes = int(offered[0])
+
+    async def position(key: str, minutes: int) -> int:
+        made = await cluster.reserve(key, duration=Duration(seconds=60 * minutes))
+        return (await cluster.reservation(made.reservation_id)).position
+
+    await cluster.submit("that came before")
+    assert await position("longer", minutes + 2) == 2
+    assert await position("the rest", minutes) == 1
+    assert await position("the rest again", minutes) == 4
 
 
 async def test_a_machine_that_is_lost_before_anybody_could_log_in_is_replaced(stopped_cluster: Cluster) -> None:

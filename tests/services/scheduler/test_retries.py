@@ -1,12 +1,24 @@
 from __future__ import annotations
 
-from services.scheduler.jobs.retries import ending_after_loss
+from dataclasses import replace
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from services.scheduler.jobs.reservation import Reservation
+from services.scheduler.jobs.resources import Resources
+from services.scheduler.jobs.retries import ending_after_loss, replaced
 from services.scheduler.jobs.states import JobState
 from tests.services.scheduler.jobs import START, a_job
+from vocabulary.slots import EIGHTHS_PER_GPU
+
+if TYPE_CHECKING:
+    from services.scheduler.jobs.job import Job
 
 
 def test_a_lost_attempt_is_followed_by_another_until_there_were_too_many() -> None:
-    found = [ending_after_loss(a_job(attempt=attempt), "it burnt.", max_attempts=3) for attempt in (1, 2, 3)]
+    found = [ending_after_loss(a_job(attempt=attempt), "it burnt.", max_attempts=3, now=START) for attempt in (1, 2, 3)]
     assert found[:2] == [None, None]
     assert found[2]
     assert found[2].state is JobState.FAILED
@@ -14,18 +26,51 @@ def test_a_lost_attempt_is_followed_by_another_until_there_were_too_many() -> No
 
 
 def test_a_loss_that_is_excused_never_ends_a_job() -> None:
-    assert ending_after_loss(a_job(attempt=9), "stopped", max_attempts=3, excused=True) is None
-    assert ending_after_loss(a_job(attempt=4, attempts_excused=2), "it burnt", max_attempts=3) is None
+    assert ending_after_loss(a_job(attempt=9), "stopped", max_attempts=3, now=START, excused=True) is None
+    assert ending_after_loss(a_job(attempt=4, attempts_excused=2), "it burnt", max_attempts=3, now=START) is None
 
 
 def test_a_job_that_was_to_be_cancelled_is_not_tried_again() -> None:
-    ending = ending_after_loss(a_job(cancel_time=START), "it burnt", max_attempts=3)
+    ending = ending_after_loss(a_job(cancel_time=START), "it burnt", max_attempts=3, now=START)
     assert ending
     assert ending.state is JobState.CANCELLED
 
 
 def test_a_job_that_needs_torch_is_not_tried_where_there_is_none() -> None:
-    ending = ending_after_loss(a_job(), "no torch", max_attempts=3, excused=True, needs_torch_in_vain=True)
+    ending = ending_after_loss(a_job(), "no torch", max_attempts=3, now=START, excused=True, needs_torch_in_vain=True)
     assert ending
     assert ending.state is JobState.FAILED
     assert "make setup-torch" in ending.message
+
+
+def _lost(left: timedelta = timedelta(hours=2), **changes: Any) -> Job:
+    reservation = replace(Reservation("lost", (), timedelta(hours=3)), left=left)
+    return a_job(1, resources=Resources(2 * EIGHTHS_PER_GPU), reservation=reservation, end_time=START, **changes)
+
+
+def _wanted(hours: float = 2, gpus: int = 2, **changes: Any) -> Job:
+    reservation = Reservation("again", (), timedelta(hours=hours))
+    return a_job(2, resources=Resources(gpus * EIGHTHS_PER_GPU), reservation=reservation, **changes)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "lost", "later", "goes_first"),
+    [
+        (_wanted(), _lost(), timedelta(minutes=59), True),
+        (_wanted(gpus=1), _lost(), timedelta(0), True),
+        (_wanted(hours=1 / 12), _lost(timedelta(minutes=1)), timedelta(0), True),
+        (_wanted(gpus=4), _lost(), timedelta(0), False),
+        (_wanted(hours=2.1), _lost(), timedelta(0), False),
+        (_wanted(gpu_type="MI300A"), _lost(), timedelta(0), False),
+        (_wanted(gpu_type="MI300A"), _lost(fallback_gpu_types=("MI300A",)), timedelta(0), True),
+        (_wanted(), _lost(), timedelta(hours=1), False),
+        (_wanted(), _lost(timedelta(0)), timedelta(0), False),
+    ],
+)
+def test_what_was_left_of_a_lost_reservation_goes_first_for_an_hour(
+    wanted: Job, lost: Job, later: timedelta, goes_first: bool
+) -> None:
+    least = timedelta(minutes=5)
+    assert replaced(wanted, [lost], least, START + later) == ("job-001" if goes_first else "")
+    again = wanted.changed(reservation=replace(wanted.reserved, instead_of="job-001"))
+    assert replaced(wanted, [lost, again], least, START + later) == ""
