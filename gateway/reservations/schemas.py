@@ -428,6 +428,7 @@ class GpuAvailability(BaseModel):
     waits: list[SizeWait]
     next_dated_time: Annotated[datetime | None, Field(description="The next start of a reservation that starts later.")]
     next_dated_gpus: Annotated[int, Field(description="GPUs that are kept for those that start then.")]
+    maintenance: Annotated[str | None, Field(description="Why it cannot be reserved now, or only by some; else null.")]
 
 
 class Availability(BaseModel):

@@ -186,6 +186,7 @@ def availability_of(found: pb.GetAvailabilityResponse) -> schemas.Availability:
                 ],
                 next_dated_time=instant_of(one.next_dated_time),
                 next_dated_gpus=one.next_dated_gpus,
+                maintenance=one.maintenance or None,
             )
             for one in found.gpu_types
         ]

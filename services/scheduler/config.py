@@ -6,14 +6,17 @@ from datetime import timedelta
 from pathlib import Path  # noqa: TC003 - pydantic resolves the annotation at run time
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, field_validator
 from pydantic_settings import SettingsConfigDict
 
 from servicekit.settings.amounts import mib_setting
 from servicekit.settings.config import LEADER_TERM, LeaderTerm, ServiceSettings
 from services.scheduler.jobs.reservation import LONGEST_PREPARING
+from services.scheduler.jobs.reservation_checks import Maintenance
 from vocabulary.limits import LONGEST_RUN
 from vocabulary.ports import USUAL_PORTS, usual_target
+
+MOST_REASON = 300
 
 
 class SchedulerSettings(ServiceSettings):
@@ -100,6 +103,8 @@ class SchedulerSettings(ServiceSettings):
     """GPUs that a user may have in reservations at a time; 0 for no limit."""
     most_reserved_gpu_time: Annotated[timedelta, Field(ge=timedelta(0))] = timedelta(0)
     """GPU time that a user may reserve in any seven days, where two GPUs for an hour are two hours; 0 for no limit."""
+    maintenance: dict[str, Maintenance] = Field(default_factory=dict[str, Maintenance])
+    """GPU types that cannot be reserved now, as JSON: each with the `reason`, and the ids of `users` who still may."""
     submission_timeout: timedelta = timedelta(seconds=30)
     """Age at which a submission that is not in the queue yet counts as dead."""
     sweep_interval: timedelta = timedelta(seconds=5)
@@ -117,6 +122,14 @@ class SchedulerSettings(ServiceSettings):
     advertised_address: str = ""
     """Where other schedulers on the same database reach this one if it leads, such as `10.0.0.5:50061`. Empty: host and
     port. Needed if the host is a wildcard such as 0.0.0.0."""
+
+    @field_validator("maintenance")
+    @classmethod
+    def _has_reasons(cls, types: dict[str, Maintenance]) -> dict[str, Maintenance]:
+        for gpu_type, one in types.items():
+            if not 0 < len(one.reason.strip()) <= MOST_REASON:
+                raise ValueError(f"{gpu_type}: give a reason of 1 to {MOST_REASON} characters; its users read it")
+        return types
 
     def address(self, port: int) -> str:
         """The address to give to other schedulers, if this one listens on `port`."""

@@ -149,6 +149,7 @@ ERROR_MAP: dict[type[Exception], grpc.StatusCode] = {
     errors.TooManySubmissionsError: grpc.StatusCode.RESOURCE_EXHAUSTED,
     errors.TooMuchReservedError: grpc.StatusCode.RESOURCE_EXHAUSTED,
     errors.CalendarConflictError: grpc.StatusCode.FAILED_PRECONDITION,
+    errors.MaintenanceError: grpc.StatusCode.FAILED_PRECONDITION,
     errors.CalendarUnreadyError: grpc.StatusCode.UNAVAILABLE,
     errors.BillingUnreachableError: grpc.StatusCode.UNAVAILABLE,
     errors.StoppingError: grpc.StatusCode.UNAVAILABLE,
@@ -315,6 +316,7 @@ async def build(  # noqa: PLR0915 - one statement for each part
         settings.longest_reservation,
         settings.longest_extended,
         settings.longest_reservation_wait,
+        settings.maintenance,
     )
     dated_limits = DatedLimits(
         settings.dated_most_ahead,
@@ -345,7 +347,9 @@ async def build(  # noqa: PLR0915 - one statement for each part
         canceller,
         watcher,
         forecast,
-        AvailabilityReader(billing, inventory, running, waiting, dated, dated_admission, forecast, clock),
+        AvailabilityReader(
+            billing, inventory, running, waiting, dated, dated_admission, forecast, clock, settings.maintenance
+        ),
         clock,
     )
     rankings = RankingServicer(store, RankingReader(database), billing, problems)

@@ -114,7 +114,8 @@ def test_availability_shows_the_wait_for_each_size() -> None:
     row = availability_row(one | {"price_per_gpu_hour": 1.99})
     assert row == ("MI300X", "5", "4", "16", "0", "0", "$1.99", "now", "", "", "1 min (9 of 10: 1 min 30 s)", "")
     dated = availability_row(one | {"next_dated_time": "2096-11-26T08:00:00Z", "next_dated_gpus": 4})
-    assert str(dated[-1]).startswith("4 GPUs at 2096-11-26 ")
+    assert str(dated[-1]).startswith("4 GPUs kept for 2096-11-26 ")
+    assert availability_row(one | {"maintenance": "new firmware"})[-1] == "in maintenance: new firmware"
 
 
 @pytest.mark.parametrize(

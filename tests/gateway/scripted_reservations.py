@@ -223,6 +223,7 @@ class ScriptedReservations(reservations_pb2_grpc.ReservationServiceServicer):
             waits=waits,
             next_dated_time=EXPIRES_AT,
             next_dated_gpus=4,
+            maintenance="new firmware until 15:00",
         )
         return pb.GetAvailabilityResponse(gpu_types=[one])
 

@@ -479,6 +479,7 @@ async def test_availability_says_what_is_free_and_the_wait_for_each_size(
         "price_per_gpu_hour": 1.99,
         "next_dated_time": "2096-10-02T07:06:40Z",
         "next_dated_gpus": 4,
+        "maintenance": "new firmware until 15:00",
     }
     assert waits == [
         {"gpu_count": 1, "eta_p50": 0.0, "eta_p90": 5.0},

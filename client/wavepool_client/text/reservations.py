@@ -22,7 +22,7 @@ SHORT = 8
 LIST_COLUMNS = ("id", "name", "owner", "GPUs", "state", "place or time", "machine", "cost", "created")
 AVAILABILITY_COLUMNS = (
     *("GPU", "free", "largest", "total", "reserved", "waiting", "$/h", "wait for 1", "2", "4", "8"),
-    "next dated start",
+    "to know",
 )
 CALENDAR_COLUMNS = ("GPU", "GPUs", "from", "until", "state", "whose", "machine")
 SIZES = (1, 2, 4, 8)
@@ -248,7 +248,7 @@ def availability_row(one: Fields) -> Sequence[object]:
         *(str(number or 0) for number in numbers),
         usd_text(one.get("price_per_gpu_hour")),
         *(_size_text(waits.get(size, {})) for size in SIZES),
-        _next_text(one),
+        _notes_text(one),
     )
 
 
@@ -280,9 +280,11 @@ def _size_text(wait: Fields) -> str:
     return f"{usual} (9 of 10: {seconds_text(p90)})" if isinstance(p90, int | float) and p90 >= 1 else usual
 
 
-def _next_text(one: Fields) -> str:
-    start = time_text(one.get("next_dated_time"))
-    return f"{one.get('next_dated_gpus')} GPUs at {start}" if start else ""
+def _notes_text(one: Fields) -> str:
+    """What else is to be known of a GPU type."""
+    start, closed = time_text(one.get("next_dated_time")), one.get("maintenance")
+    notes = [f"in maintenance: {closed}"] if closed else []
+    return "; ".join([*notes, *([f"{one.get('next_dated_gpus')} GPUs kept for {start}"] if start else [])])
 
 
 def _extension_text(one: Fields, zone: tzinfo | None) -> str:

@@ -29,6 +29,8 @@ class Availability:
     """When the next reservation that starts later starts."""
     next_dated_gpus: int = 0
     """GPUs of those that start then."""
+    maintenance: str = ""
+    """Why nobody, or only some, may reserve it now; empty if anybody may."""
 
 
 @dataclass(frozen=True)

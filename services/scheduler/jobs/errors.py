@@ -261,6 +261,14 @@ class CalendarConflictError(SchedulerError):
         self.violations = ((field, description),)
 
 
+class MaintenanceError(SchedulerError):
+    """Nobody may reserve the GPU type now, or others may; `violations` as in InvalidRequestError, with the reason."""
+
+    def __init__(self, field: str, description: str) -> None:
+        super().__init__(f"{field}: {description}.")
+        self.violations = ((field, description),)
+
+
 class CalendarUnreadyError(SchedulerError):
     """Not all that runs and starts later has been read yet."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -22,7 +22,7 @@ from vocabulary.slots import EIGHTHS_PER_GPU
 from vocabulary.ssh_keys import keys_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from wavepool.executor.v1.session_pb2 import SessionKey
     from wavepool.scheduler.v1 import reservations_pb2
@@ -48,16 +48,25 @@ _NAME_RULE = (
 
 
 @dataclass(frozen=True)
+class Maintenance:
+    """Why a GPU type cannot be reserved now, in the operator's words, and the ids of users who may nevertheless."""
+
+    reason: str
+    users: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class ReservationLimits:
     """How long a reservation may be: at least and at most when it is made, and at most with all its extensions.
 
-    It waits in the queue for `longest_wait` at most.
+    It waits in the queue for `longest_wait` at most. `maintenance` has the GPU types that are in maintenance.
     """
 
     least: timedelta
     most: timedelta
     most_in_all: timedelta
     longest_wait: timedelta
+    maintenance: Mapping[str, Maintenance] = field(default_factory=dict[str, Maintenance])
 
 
 def admit_reservation(
@@ -198,6 +207,24 @@ def wrong_machines(machines: int, most: int) -> Violations:
     may_have = f"the pool may have {most} machine{'s' if most > 1 else ''} (VMPOOL_MAX_MACHINES)"
     gpus = machines * GPUS_OF_A_MACHINE
     return [("spec.gpus", f"is {gpus}, which takes {machines} machines; {may_have}")]
+
+
+def maintenance_of(gpu_type: str, maintenance: Mapping[str, Maintenance]) -> Maintenance | None:
+    """The maintenance that a type is in, whatever the case of its name; None if it is in none."""
+    return maintenance.get(known_name(gpu_type, maintenance))
+
+
+def in_maintenance(gpu_types: Sequence[str], user_id: str, maintenance: Mapping[str, Maintenance]) -> Violations:
+    """The types that the user may not reserve now; the first is the wanted one, and the others are its fallbacks."""
+    wrong: Violations = []
+    for at, gpu_type in enumerate(gpu_types):
+        found = maintenance_of(gpu_type, maintenance)
+        if found and user_id not in found.users:
+            reason = found.reason.strip().rstrip(".")
+            fix = "reserve another type, or ask the operator (SCHEDULER_MAINTENANCE)"
+            place = "spec.fallback_gpu_types" if at else "spec.gpu_type"
+            wrong.append((place, f"{gpu_type} is in maintenance: {reason}; {fix}"))
+    return wrong
 
 
 def wrong_size(gpus: int, machines: int, largest: int) -> Violations:

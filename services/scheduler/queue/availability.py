@@ -11,6 +11,7 @@ from services.scheduler.jobs.availability import Availability, CalendarEntry
 from services.scheduler.jobs.errors import InvalidFieldError
 from services.scheduler.jobs.job import Job
 from services.scheduler.jobs.reservation import Reservation
+from services.scheduler.jobs.reservation_checks import maintenance_of
 from services.scheduler.jobs.resources import LEGAL_GPUS, Resources
 from services.scheduler.jobs.spec import JobSpec
 from services.scheduler.jobs.states import WAITING_STATES, JobState
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
     from servicekit.clock import Clock
     from services.scheduler.jobs.estimate import WaitEstimate
+    from services.scheduler.jobs.reservation_checks import Maintenance
     from services.scheduler.peers.billing import Billing
     from services.scheduler.queue.dated_admission import DatedAdmission
     from services.scheduler.queue.dated_book import DatedBook
@@ -47,8 +49,10 @@ class AvailabilityReader:
         admission: DatedAdmission,
         forecast: Forecast,
         clock: Clock,
+        maintenance: Mapping[str, Maintenance],
     ) -> None:
         self._admission = admission
+        self._maintenance = maintenance
         self._billing = billing
         self._inventory = inventory
         self._running = running
@@ -87,8 +91,10 @@ class AvailabilityReader:
         ]
         ahead = [one for one in self._dated.entries(gpu_type) if one.job.state in WAITING_STATES]
         next_start = min((one.begin for one in ahead), default=None)
+        closed = maintenance_of(gpu_type, self._maintenance)
         return Availability(
             gpu_type=gpu_type,
+            maintenance=closed.reason if closed else "",
             total_gpus=sum(self._inventory.gpus(one.machine_id) for one in ready),
             free_gpus=sum(free),
             largest_free=max(free, default=0),

@@ -11,12 +11,13 @@ from servicekit.clock import new_id
 from servicekit.request_id import current_request_id
 from services.scheduler.jobs.dated_limits import latest_start, start_of, wrong_start
 from services.scheduler.jobs.disk import NO_DISK
-from services.scheduler.jobs.errors import InvalidRequestError, TooMuchReservedError
+from services.scheduler.jobs.errors import InvalidRequestError, MaintenanceError, TooMuchReservedError
 from services.scheduler.jobs.job import Job
 from services.scheduler.jobs.reservation import ReservedDisk
 from services.scheduler.jobs.reservation_checks import (
     admit_reservation,
     free_name,
+    in_maintenance,
     reservation_fingerprint,
     wrong_machines,
     wrong_reserver,
@@ -92,7 +93,7 @@ class ReservationAdmission:
         job, reservation = await self._draft(request, wrong_reserver(request), key=request.idempotency_key)
         is_repeated = await self._admission.is_repeated(job.account_id, request.idempotency_key)
         if not is_repeated:
-            await self._check_size(job)
+            await self._check_can_be_had(job)
         # Only the scheduler that leads creates any, so that nobody else takes the name meanwhile.
         async with self._naming:
             await self._check_limits(job, self._user_limits, job.create_time, request.idempotency_key)
@@ -118,8 +119,10 @@ class ReservationAdmission:
         limits = UserLimits(0, self._user_limits.gpu_time_per_week)
         await self._check_limits(job.changed(reservation=more), limits, self._clock.now())
 
-    async def _check_size(self, job: Job) -> None:
-        """Raises InvalidRequestError if the pool never has so large a machine, or so many."""
+    async def _check_can_be_had(self, job: Job) -> None:
+        """Raises MaintenanceError, and InvalidRequestError if the pool never has so large a machine, or so many."""
+        if closed := in_maintenance(job.spec.gpu_types, job.user_id, self.limits.maintenance):
+            raise MaintenanceError(*closed[0])
         limits, largest = await self._dated.pool_limits(), self._dated.largest_machine(job.spec.gpu_types)
         gpus, machines = job.spec.resources.gpus, job.spec.machines
         if wrong := wrong_machines(machines, limits.machines) or wrong_size(gpus, machines, largest):
@@ -148,7 +151,7 @@ class ReservationAdmission:
     async def quote(self, request: reservations_pb2.QuoteReservationRequest) -> Quote:
         """Checks and prices a reservation; raises as `create`, but for keys and limits of numbers."""
         job, reservation = await self._draft(request, [], needs_keys=False)
-        await self._check_size(job)
+        await self._check_can_be_had(job)
         if job.is_dated:
             await self._dated.check(job)
         held = await self._billing.quote(job)

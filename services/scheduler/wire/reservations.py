@@ -149,6 +149,7 @@ def availability_to_proto(found: Availability) -> reservations_pb2.GpuAvailabili
         ],
         next_dated_time=instant_to_proto(found.next_dated_time),
         next_dated_gpus=found.next_dated_gpus,
+        maintenance=found.maintenance,
     )
 
 

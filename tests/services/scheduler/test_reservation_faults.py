@@ -8,10 +8,14 @@ from datetime import UTC, timedelta
 from typing import TYPE_CHECKING
 
 import grpc
+import pytest
+from pydantic import ValidationError
 from wavepool.executor.v1 import session_pb2
 from wavepool.scheduler.v1 import reservations_pb2
 
+from services.scheduler.config import SchedulerSettings
 from services.scheduler.jobs.reservation import GRACE, LONGEST_PREPARING, PART, SILENCE_AFTER_END
+from services.scheduler.jobs.reservation_checks import Maintenance
 from services.scheduler.jobs.states import JobState
 from services.scheduler.runs import settler
 from services.scheduler.runs.session_attempt import SessionAttempt
@@ -39,8 +43,6 @@ from vocabulary.money import price_of
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    import pytest
 
     from tests.services.scheduler.cluster import Cluster
     from tests.services.scheduler.scripted_sessions import ScriptedSession
@@ -294,6 +296,31 @@ async def test_what_no_machine_can_give_is_refused_at_once_unless_a_larger_one_s
     assert (await cluster.reserve(gpus=4)).spec.gpus == 4
 
 
+async def test_a_type_in_maintenance_is_for_those_whom_the_operator_names(tmp_path: Path) -> None:
+    closed = {"mi300x": {"reason": "new firmware until 15:00", "users": ["user-of-the-operator"]}}
+    async with scripted_cluster(tmp_path, maintenance=closed) as cluster:
+        await cluster.start()
+        request = reservations_pb2.CreateReservationRequest(
+            account_id=ACCOUNT, user_id=USER, spec=sound_reservation(), idempotency_key="key"
+        )
+
+        error = await refused(cluster.reservations.CreateReservation(request))
+        assert error.code() is grpc.StatusCode.FAILED_PRECONDITION
+        assert error.details() == (
+            "spec.gpu_type: MI300X is in maintenance: new firmware until 15:00; "
+            "reserve another type, or ask the operator (SCHEDULER_MAINTENANCE)."
+        )
+        other = sound_reservation(gpu_type="MI300A", fallback_gpu_types=["MI300X"])
+        quote = reservations_pb2.QuoteReservationRequest(account_id=ACCOUNT, user_id=USER, spec=other)
+        assert "spec.fallback_gpu_types: MI300X is in" in (
+            (await refused(cluster.reservations.QuoteReservation(quote))).details() or ""
+        )
+        (found,) = (await cluster.reservations.GetAvailability(MI300X, timeout=TIMEOUT_SECONDS)).gpu_types
+        assert found.maintenance == "new firmware until 15:00"
+        request.user_id = "user-of-the-operator"
+        assert (await cluster.reservations.CreateReservation(request)).reservation.reservation_id
+
+
 async def test_sizes_that_no_machine_has_yet_have_waits_if_the_pool_may_start_one(cluster: Cluster) -> None:
     cluster.pool.max_machines, cluster.pool.gpus_per_machine = 2, 4
 
@@ -422,3 +449,8 @@ async def test_characters_that_a_database_does_not_take_end_no_reservation_late(
         assert "abab" in events[-1].ended.message
         assert len(events[-1].ended.message) < 1000
         assert all("\0" not in release.reason for release in cluster.pool.releases)
+
+
+def test_maintenance_without_a_reason_is_no_setting() -> None:
+    with pytest.raises(ValidationError, match="MI300X: give a reason of 1 to 300 characters; its users read it"):
+        SchedulerSettings(maintenance={"MI300X": Maintenance(" ")})
