@@ -11,7 +11,7 @@ from ipaddress import IPv4Network, IPv6Network
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from pydantic import BeforeValidator, Field, field_validator
+from pydantic import BeforeValidator, Field, InstanceOf, field_validator
 from pydantic_settings import SettingsConfigDict
 
 from servicekit.settings.amounts import mib_setting
@@ -27,9 +27,11 @@ from services.executor.leases.fence_file import FenceFile
 from services.executor.machine.kept_secret import kept_secret
 from services.executor.machine.signing import Signer
 from services.executor.runs.admission import Capacity
+from services.executor.sandboxes.sandbox import Mount  # noqa: TC001 - pydantic resolves the annotation at run time
 from services.executor.sessions.destinations import Destinations, denied_network, reachable_network
 from services.executor.sessions.disk import DiskRules
 from services.executor.sessions.kept_home import SnapshotRules
+from services.executor.sessions.shared_folders import shared_folder
 from vocabulary.ports import USUAL_PORTS
 
 if TYPE_CHECKING:
@@ -93,6 +95,8 @@ class ExecutorSettings(SandboxSettings, ServiceSettings):
     """Private networks that sessions may reach, such as that of a mirror of packages."""
     session_denies: CommaSeparated[_Denied] = ()
     """Networks that sessions may not reach, besides the private ones and this machine."""
+    shared_folders: CommaSeparated[Annotated[InstanceOf[Mount], BeforeValidator(shared_folder)]] = ()
+    """Folders of this machine that all sessions see in `/shared`, read-only, or `PATH:rw`."""
     session_disk: Annotated[int, BeforeValidator(mib_setting)] = 100 << 10
     """MiB of the disk that a session may use for each of its GPUs, given with a unit: `100g`."""
     session_disk_reserve: Annotated[int, BeforeValidator(mib_setting)] = 5 << 10

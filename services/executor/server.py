@@ -303,7 +303,7 @@ async def main() -> None:
         try:
             canary = canary_job(capabilities.device, is_shared=capacity.runs_per_device > 1)
             sessions = await open_bubblewrap_session(
-                device_named(settings.device), settings.work_dir, settings.destinations
+                device_named(settings.device), settings.work_dir, settings.destinations, settings.shared_folders
             )
             await build_server(settings, capabilities, signer, fork_server.start, canary, sessions).serve()
         except PoolGoneError as error:

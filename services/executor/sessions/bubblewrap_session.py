@@ -15,7 +15,7 @@ import shutil
 import socket
 import time
 from contextlib import AsyncExitStack, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -53,6 +53,7 @@ from services.executor.sessions.image_root import Overlay, Tools, overlay_fault
 from services.executor.sessions.network import missing_for_network, open_network, own_addresses
 from services.executor.sessions.session_files import HOME, IN_SANDBOX, NODES_CONFIG, SHELL, WORKSPACE, SessionFiles
 from services.executor.sessions.session_sandbox import SessionGap
+from services.executor.sessions.shared_folders import shared_folders_fault, shared_folders_note
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -117,20 +118,20 @@ def sshd_program() -> str | None:
 
 
 async def open_bubblewrap_session(
-    compute: Device, work_dir: Path, destinations: Destinations | None = None
+    compute: Device, work_dir: Path, destinations: Destinations | None = None, shared: Sequence[Mount] = ()
 ) -> BubblewrapSession | str:
     """Return the adapter, or why sessions cannot be held here, with the fix.
 
-    With `destinations` the sessions have a network, if a first one can be made here.
+    With `destinations` the sessions have a network, if a first one can be made here. All see the folders of `shared`.
     """
-    if missing := missing_programs():
+    if missing := missing_programs() or shared_folders_fault(shared):
         return missing
     try:
         await choose_sandbox(SandboxSetting.BUBBLEWRAP)
     except SandboxError as error:
         return str(error)
     fault = await _network_fault(destinations) if destinations else ""
-    return BubblewrapSession(compute, work_dir, None if fault else destinations, fault)
+    return BubblewrapSession(compute, work_dir, None if fault else destinations, fault, shared)
 
 
 class BubblewrapSession:
@@ -143,8 +144,14 @@ class BubblewrapSession:
     name = "bubblewrap"
 
     def __init__(
-        self, compute: Device, work_dir: Path, destinations: Destinations | None = None, network_fault: str = ""
+        self,
+        compute: Device,
+        work_dir: Path,
+        destinations: Destinations | None = None,
+        network_fault: str = "",
+        shared: Sequence[Mount] = (),
     ) -> None:
+        self._shared = shared
         self._compute = compute
         self._work_dir = work_dir
         self._destinations = destinations
@@ -184,9 +191,10 @@ class BubblewrapSession:
         """Make the sandbox; raises SandboxError."""
         if missing := missing_programs():
             raise SandboxError(missing)
+        noted = replace(order, welcome=order.welcome + shared_folders_note(self._shared))
         async with AsyncExitStack() as cleanup:
             try:
-                return await self._open(order, on_report, cleanup)
+                return await self._open(noted, on_report, cleanup)
             except OSError as error:
                 raise SandboxError(f"the session's sandbox cannot be made: {error}") from error
 
@@ -232,7 +240,9 @@ class BubblewrapSession:
         self, order: SandboxOrder, program: Command, claim: Claim, files: SessionFiles, control: int, root: Root
     ) -> BubblewrapTree:
         bwrap = cast("str", shutil.which("bwrap"))
-        mounts = root.options(order, program, files.folder)
+        # Not part of the command: what a sandbox may write to of its own would be given to its user.
+        seen = replace(program, mounts=[*program.mounts, *self._shared])
+        mounts = root.options(order, seen, files.folder)
         options = [*user_options(claim.uid, _USER_INSIDE), *mounts]
         groups = device_groups(program)
         chain = sandboxed_program(program, _resource_limits(order.share), claim.uid, groups, root.start)
