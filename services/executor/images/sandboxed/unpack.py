@@ -19,21 +19,8 @@ import sys
 from pathlib import Path, PurePosixPath
 
 FOLDERS = (
-    *(
-        "proc",
-        "dev",
-        "sys",
-        "tmp",
-        "run",
-        "home/dev",
-        "workspace",
-        "session",
-        "shared",
-        ".wavepool/usr",
-        "var",
-        "etc",
-        "etc/ssh",
-    ),
+    *("proc", "dev", "sys", "tmp", "run", "home/dev", "workspace", "session", "shared", ".wavepool/usr"),
+    *("var", "etc", "etc/ssh"),
 )
 """What a session's own folders are mounted over."""
 FILES = ("passwd", "group", "nsswitch.conf", "hosts", "profile", "resolv.conf", "ssh/ssh_config")
