@@ -183,13 +183,18 @@ def _queue_rules() -> list[Rule]:
 def _reservation_rules() -> list[Rule]:
     return [
         Rule(
-            "reservation-ends-soon",
-            Severity.INFO,
+            name,
+            severity,
             readings.RESERVATION_LEFT,
             Comparison.AT_MOST,
-            30,
-            30,
+            minutes,
+            minutes,
             _AT_ONCE,
             "The reservation {name} ({reservation}) ends in {minutes} minutes: save your work, or extend it.",
-        ),
+        )
+        for name, severity, minutes in (
+            ("reservation-ends-soon", Severity.INFO, 30),
+            ("reservation-ends-in-15-minutes", Severity.INFO, 15),
+            ("reservation-ends-in-5-minutes", Severity.WARNING, 5),
+        )
     ]
