@@ -1,20 +1,22 @@
 """Whether reservations that start later fit on the machines, beside each other and what runs; pure.
 
-A reservation takes a number of GPUs of one machine for a half-open time [begin, end): one may begin at the instant at
-which another one ends. Reservations that wait have no machine yet, so all that overlap are given machines together: a
-new one fits if there is any way to place it and the others. Looked at in the order in which they begin, they fit on a
-machine as long as enough of its GPUs are free at each begin, and which of the free ones does not matter.
+A reservation takes a number of GPUs of one machine, or of each of several machines, for a half-open time [begin, end):
+one may begin at the instant at which another one ends. Reservations that wait have no machine yet, so all that overlap
+are given machines together: a new one fits if there is any way to place it and the others. Looked at in the order in
+which they begin, they fit on a machine as long as enough of its GPUs are free at each begin, and which of the free ones
+does not matter.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections import defaultdict
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
 
 MOST_TRIES = 1_000
@@ -22,12 +24,18 @@ MOST_TRIES = 1_000
 
 
 class Booking(NamedTuple):
-    """GPUs of one machine, for the time from `begin` until just before `end`."""
+    """GPUs of a machine, or of each of `machines`, for the time from `begin` until just before `end`."""
 
     booking_id: str
     gpus: int
     begin: datetime
     end: datetime
+    machines: int = 1
+
+    @property
+    def gpus_in_all(self) -> int:
+        """The GPUs of all its machines."""
+        return self.gpus * self.machines
 
     def overlaps(self, begin: datetime, end: datetime) -> bool:
         """True if it has an instant of [begin, end)."""
@@ -56,6 +64,8 @@ class CalendarMachine:
     uses: tuple[Use, ...] = ()
     is_known: bool = True
     """False for one that the pool has yet to start."""
+    site: tuple[str, ...] = ()
+    """Where it is, as far as its provider says. Several machines are of one site if one has enough that are free."""
 
     @cached_property
     def busy_until(self) -> Mapping[int, datetime]:
@@ -71,7 +81,7 @@ class CalendarMachine:
 
 
 class Seat(NamedTuple):
-    """The GPUs that a booking is to get, and from when on at the latest."""
+    """The GPUs of a machine that a booking is to get, and from when on at the latest."""
 
     booking_id: str
     machine_id: str
@@ -122,14 +132,17 @@ class Calendar:
         now_has = [use.end for machine in self.machines for use in machine.uses if use.user_id == user_id]
         present, tries = max(now_has, default=wanted), _Tries()
         begins = {one.booking_id: one.begin for one in self.bookings}
-        honoured = [one for those in self._plan.values() for one in those if one.begin == begins[one.booking_id]]
+        planned = dict.fromkeys(one for those in self._plan.values() for one in those)
+        honoured = [one for one in planned if one.begin == begins[one.booking_id]]
         # More time can only be too much from the begin of a booking on, and then all more is.
         ends = sorted({wanted, *(one.begin for one in honoured if present < one.begin < wanted)})
         found = bisect_left(ends, True, key=lambda end: not self._can_last(user_id, end, honoured, tries))
         return max(present, ends[found - 1]) if found else present
 
-    def seats(self, preferred: Mapping[str, str] | None = None) -> list[Seat]:
+    def seats(self, preferred: Mapping[str, Collection[str]] | None = None) -> list[Seat]:
         """The GPUs of all bookings, those that begin first first; `preferred` has the machines that they had before.
+
+        One of several machines has a seat on each.
 
         Those that cannot be honoured, because machines were lost, have the first GPUs that are free after the others.
         """
@@ -139,10 +152,11 @@ class Calendar:
         return sorted(found, key=lambda seat: (seat.begin, seat.booking_id))
 
     def _fits(self, asked: Booking, tries: _Tries) -> bool:
-        if not self._is_within_most(asked) or self.free_gpus(asked) < asked.gpus:
+        if not self._is_within_most(asked) or self.free_gpus(asked) < asked.gpus_in_all:
             return False
         # Most fit beside the others as they are, or not at all; else the others may have to go elsewhere.
-        if any(_has_room(machine, self._plan[machine.machine_id], asked) for machine in self.machines):
+        with_room = sum(_has_room(machine, self._plan[machine.machine_id], asked) for machine in self.machines)
+        if with_room >= asked.machines:
             return True
         linked = [*_linked(asked, self.bookings), asked]
         return _Search(self.machines, linked, {}, None, tries).run() is not None
@@ -161,47 +175,53 @@ class Calendar:
         """The bookings by machine, as they are without any wish; some begin later than they should."""
         return self._planned({})
 
-    def _planned(self, preferred: Mapping[str, str]) -> Mapping[str, list[Booking]]:
+    def _planned(self, preferred: Mapping[str, Collection[str]]) -> Mapping[str, list[Booking]]:
         found = _Search(self.machines, self.bookings, preferred, self.soon, _Tries()).run()
         return self._as_possible(preferred) if found is None else found
 
-    def _as_possible(self, preferred: Mapping[str, str]) -> Mapping[str, list[Booking]]:
-        """As many as can be have a machine at their begin, and the others later; those that are too large have none."""
+    def _as_possible(self, preferred: Mapping[str, Collection[str]]) -> Mapping[str, list[Booking]]:
+        """As many as can be have GPUs at their begin, and the others later; those that are too large have none."""
         plan: dict[str, list[Booking]] = {machine.machine_id: [] for machine in self.machines}
         late: list[Booking] = []
         for one in sorted(self.bookings, key=_by_begin):
-            able = (machine for machine in self.machines if _has_room(machine, plan[machine.machine_id], one))
-            chosen = min(able, key=lambda machine: machine.machine_id != preferred.get(one.booking_id), default=None)
-            late += [] if chosen else [one]
-            if chosen:
-                plan[chosen.machine_id].append(one)
+            able = self._with_room(plan, one, preferred.get(one.booking_id, ()))
+            late += [] if able else [one]
+            for machine in able:
+                plan[machine.machine_id].append(one)
         for one in late:
-            moved = [
-                (one.moved_to(begin), machine.machine_id)
-                for machine in self.machines
-                if (begin := _first_room(machine, plan[machine.machine_id], one))
-            ]
-            if moved:
-                booking, name = min(moved, key=lambda found: found[0].begin)
-                plan[name].append(booking)
+            ends = {busy for machine in self.machines for busy in machine.busy_until.values()}
+            ends |= {there.end for those in plan.values() for there in those}
+            tried = (one.moved_to(begin) for begin in [one.begin, *sorted(end for end in ends if end > one.begin)])
+            found = ((moved, self._with_room(plan, moved, ())) for moved in tried)
+            moved, able = next(((moved, able) for moved, able in found if able), (one, ()))
+            for machine in able:
+                plan[machine.machine_id].append(moved)
         return plan
+
+    def _with_room(
+        self, plan: Mapping[str, Sequence[Booking]], asked: Booking, preferred: Collection[str]
+    ) -> Sequence[CalendarMachine]:
+        """Machines that can take it beside what is planned, those that are preferred first; none if too few can."""
+        able = [machine for machine in self.machines if _has_room(machine, plan[machine.machine_id], asked)]
+        able.sort(key=lambda machine: machine.machine_id not in preferred)
+        return next(_ways([[machine] for machine in able], asked.machines), ())
 
     def _free_at(self, instant: datetime) -> int:
         in_use = sum(machine.busy_at(instant) for machine in self.machines)
-        booked = sum(one.gpus for one in self.bookings if one.begin <= instant < one.end)
+        booked = sum(one.gpus_in_all for one in self.bookings if one.begin <= instant < one.end)
         return sum(machine.gpus for machine in self.machines) - in_use - booked
 
     def _is_within_most(self, asked: Booking) -> bool:
         if self.most_gpus is None:
             return True
         instants = [asked.begin, *(one.begin for one in self.bookings if asked.begin < one.begin < asked.end)]
-        booked = max(sum(one.gpus for one in self.bookings if one.begin <= at < one.end) for at in instants)
-        return booked + asked.gpus <= self.most_gpus
+        booked = max(sum(one.gpus_in_all for one in self.bookings if one.begin <= at < one.end) for at in instants)
+        return booked + asked.gpus_in_all <= self.most_gpus
 
 
 def _by_begin(one: Booking) -> tuple[datetime, int, str]:
     """The larger of two that begin together first: small ones find room where large ones do not."""
-    return one.begin, -one.gpus, one.booking_id
+    return one.begin, -one.gpus_in_all, one.booking_id
 
 
 def _linked(asked: Booking, bookings: Iterable[Booking]) -> list[Booking]:
@@ -239,13 +259,6 @@ def _is_kept(machine: CalendarMachine, there: Sequence[Booking]) -> bool:
     return all(_taken_at(machine, there, one.begin) <= machine.gpus for one in there)
 
 
-def _first_room(machine: CalendarMachine, there: Sequence[Booking], asked: Booking) -> datetime | None:
-    """The first instant from its begin at which the machine can take it; None if it is too large."""
-    ends = {*(one.end for one in there), *machine.busy_until.values()}
-    tried = [asked.begin, *sorted(end for end in ends if end > asked.begin)]
-    return next((begin for begin in tried if _has_room(machine, there, asked.moved_to(begin))), None)
-
-
 def _taken_at(machine: CalendarMachine, there: Iterable[Booking], instant: datetime) -> int:
     return machine.busy_at(instant) + sum(one.gpus for one in there if one.begin <= instant < one.end)
 
@@ -257,6 +270,37 @@ class _Tries:
         self.left = MOST_TRIES
 
 
+def _ways(kinds: Sequence[Sequence[CalendarMachine]], number: int) -> Iterator[tuple[CalendarMachine, ...]]:
+    """All ways to take so many machines that differ, in the order in which they are tried: those of one site first.
+
+    Machines of one kind do not differ for a booking.
+    """
+    if number == 1:
+        yield from ((machines[0],) for machines in kinds)
+        return
+    by_site: defaultdict[tuple[str, ...], list[Sequence[CalendarMachine]]] = defaultdict(list)
+    for machines in kinds:
+        by_site[machines[0].site].append(machines)
+    for those in by_site.values():
+        yield from _combinations(those, number)
+    for way in _combinations(kinds, number):
+        if any(machine.site != way[0].site for machine in way):
+            yield way
+
+
+def _combinations(kinds: Sequence[Sequence[CalendarMachine]], number: int) -> Iterator[tuple[CalendarMachine, ...]]:
+    """So many machines, as many of each kind as possible first, and each number of a kind once."""
+    if not number:
+        yield ()
+        return
+    if sum(map(len, kinds)) < number:
+        return
+    machines, *rest = kinds
+    for taken in range(min(number, len(machines)), -1, -1):
+        for others in _combinations(rest, number - taken):
+            yield (*machines[:taken], *others)
+
+
 class _Search:
     """Tries the machines for one booking after the other, and goes back to another one if a later booking has none."""
 
@@ -264,7 +308,7 @@ class _Search:
         self,
         machines: Sequence[CalendarMachine],
         bookings: Iterable[Booking],
-        preferred: Mapping[str, str],
+        preferred: Mapping[str, Collection[str]],
         soon: datetime | None,
         tries: _Tries,
     ) -> None:
@@ -278,29 +322,33 @@ class _Search:
     def run(self) -> Mapping[str, list[Booking]] | None:
         """The bookings by machine, so that all fit; None if no way was found."""
         # Not recursive: there may be more bookings than Python has frames for.
-        choices: list[list[CalendarMachine]] = []
-        while len(choices) < len(self._in_order):
-            choices.append(self._able(self._in_order[len(choices)]))
-            while choices and not choices[-1]:
+        choices: list[Iterator[tuple[CalendarMachine, ...]]] = []
+        chosen: list[tuple[CalendarMachine, ...]] = []
+        while len(chosen) < len(self._in_order):
+            choices.append(_ways(self._able(self._in_order[len(chosen)]), self._in_order[len(chosen)].machines))
+            while (way := next(choices[-1], None)) is None:
                 self._tries.left -= 1
                 choices.pop()
-                if choices:
-                    self._on[choices[-1].pop(0).machine_id].pop()
-            if not choices or self._tries.left <= 0:
-                return None
-            self._on[choices[-1][0].machine_id].append(self._in_order[len(choices) - 1])
+                if not choices or self._tries.left <= 0:
+                    return None
+                for machine in chosen.pop():
+                    self._on[machine.machine_id].pop()
+            for machine in way:
+                self._on[machine.machine_id].append(self._in_order[len(chosen)])
+            chosen.append(way)
         return self._on
 
-    def _able(self, booking: Booking) -> list[CalendarMachine]:
-        """The machines with room, one of those that do not differ, in the order in which they are tried."""
-        found: dict[object, CalendarMachine] = {}
-        wanted = self._preferred.get(booking.booking_id)
+    def _able(self, booking: Booking) -> list[list[CalendarMachine]]:
+        """The machines with room, those together that do not differ, in the order in which they are tried."""
+        found: defaultdict[object, list[CalendarMachine]] = defaultdict(list)
+        wanted = self._preferred.get(booking.booking_id, ())
         is_far = self._soon is not None and booking.begin > self._soon
-        for machine in sorted(self._machines, key=lambda one: (one.machine_id != wanted, one.is_known == is_far)):
+        for machine in sorted(self._machines, key=lambda one: (one.machine_id not in wanted, one.is_known == is_far)):
             later = sorted((one.end, one.gpus) for one in self._on[machine.machine_id] if one.end > booking.begin)
             in_use = sorted(until for until in machine.busy_until.values() if until > booking.begin)
             if machine.gpus - len(in_use) - sum(gpus for _, gpus in later) >= booking.gpus:
-                found.setdefault((machine.gpus, tuple(later), tuple(in_use)), machine)
+                of_several = (machine.machine_id in wanted, machine.site) if booking.machines > 1 else ()
+                found[machine.gpus, tuple(later), tuple(in_use), of_several].append(machine)
         return list(found.values())
 
 

@@ -8,6 +8,7 @@ job before it starts, whose end says if it may have GPUs that somebody is to hav
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import timedelta
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from servicekit.clock import Clock
     from services.scheduler.jobs.job import Job
     from services.scheduler.queue.inventory import Inventory
+    from services.scheduler.queue.placement import MachineOffer
     from services.scheduler.queue.running import RunningJobs
     from services.scheduler.queue.waiting import WaitingJobs
 
@@ -61,7 +63,7 @@ class DatedBook:
         self._pending: dict[str, Job] = {}
         self._starting: dict[str, tuple[Job, Sequence[Placement]]] = {}
         self._prolonged: dict[str, datetime] = {}
-        self._machines: dict[str, str] = {}
+        self._machines: dict[str, frozenset[str]] = {}
         self._last: dict[str, tuple[Calendar, list[Seat]]] = {}
         """The last calendar of each GPU type, as a pass asks for the same several times."""
         self.limits = PoolLimits()
@@ -130,10 +132,10 @@ class DatedBook:
         reservation = job.reserved
         begin = reservation.start_time or job.create_time
         end = begin + reservation.total
-        return Booking(job.job_id, job.spec.resources.gpus, max(begin, self._now()), end)
+        return Booking(job.job_id, job.spec.resources.gpus, max(begin, self._now()), end, job.spec.machines)
 
     def seats(self, gpu_type: str) -> list[Seat]:
-        """The GPUs that each of them is to get."""
+        """The GPUs that each of them is to get, machine by machine."""
         if not any(job.spec.gpu_type == gpu_type for job in self.jobs()):
             return []
         calendar = self.calendar(gpu_type)
@@ -143,8 +145,12 @@ class DatedBook:
         seats = calendar.seats(self._machines)
         self._last[gpu_type] = calendar, seats
         present = {job.job_id for job in self.jobs() if job.spec.gpu_type != gpu_type}
-        others = {job_id: name for job_id, name in self._machines.items() if job_id in present}
-        self._machines = others | {one.booking_id: one.machine_id for one in seats if self._is_known(one)}
+        names = defaultdict[str, set[str]](set)
+        for one in seats:
+            if self._is_known(one):
+                names[one.booking_id].add(one.machine_id)
+        others = {job_id: those for job_id, those in self._machines.items() if job_id in present}
+        self._machines = others | {job_id: frozenset(those) for job_id, those in names.items()}
         return seats
 
     def _is_known(self, seat: Seat) -> bool:
@@ -164,39 +170,52 @@ class DatedBook:
                 found.append(Dated(seat.booking_id, queues[seat.booking_id], Hold(seat.machine_id, seat.begin, slots)))
         return found
 
-    def placement(self, job: Job) -> Placement | None:
-        """Where a reservation that is due starts now; None if its GPUs are not free yet.
+    def placements(self, job: Job) -> Sequence[Placement]:
+        """Where a reservation that is due starts now, on all its machines; empty if its GPUs are not all free yet.
 
-        Its own seat comes first, then GPUs that nobody else is to have before it ends.
+        Its own seats come first, then GPUs that nobody else is to have before it ends.
         """
-        gpu_type, end = job.spec.gpu_type, self.booking(job).end
+        gpu_type = job.spec.gpu_type
         seats = self.seats(gpu_type)
-        own = next((seat for seat in seats if seat.booking_id == job.job_id), None)
+        own = {seat.machine_id: seat for seat in seats if seat.booking_id == job.job_id}
+        held = self.held()
+        offers = [one for one in self._inventory.offers() if one.gpu_type == gpu_type]
+        sites = {offer.site for offer in offers if offer.machine_id in own}
+        found: list[Placement] = []
+        for offer in sorted(offers, key=lambda offer: (offer.machine_id not in own, offer.site not in sites)):
+            if offer.stage is not MachineStage.READY or not offer.is_for(job.own_job_id, self._waiting):
+                continue
+            others = [seat for seat in seats if seat.machine_id == offer.machine_id and seat.booking_id != job.job_id]
+            slots = self._slots_on(offer, job, own.get(offer.machine_id), others, held[offer.machine_id])
+            found += [Placement(offer.machine_id, slots)] if slots else []
+            if len(found) == job.spec.machines:
+                return found
+        return ()
+
+    def _slots_on(
+        self, offer: MachineOffer, job: Job, own: Seat | None, others: Iterable[Seat], held: Sequence[Slot]
+    ) -> tuple[Slot, ...]:
+        """What a reservation gets of a machine now; empty if that has not so much for it."""
+        end = self.booking(job).end
+        earlier = {
+            gpu
+            for seat in others
+            for gpu in seat.gpus
+            if seat.begin < end and (own is None or gpu not in own.gpus or seat.begin <= own.begin)
+        }
+        away = [Slot(gpu, 0, EIGHTHS_PER_GPU) for gpu in earlier]
+        seat_only = [
+            Slot(gpu, 0, EIGHTHS_PER_GPU) for gpu in range(len(offer.free_masks)) if own and gpu not in own.gpus
+        ]
+        tried = (offer.slots_for(job.spec.resources, [*held, *away, *more]) for more in (seat_only, []))
+        return next(filter(None, tried), ())
+
+    def held(self) -> defaultdict[str, list[Slot]]:
+        """The slots that our jobs have or that the pool is being asked for, by machine."""
         held = slots_by_machine(self._running.jobs())
         for there in self.being_started():
             held[there.machine_id] += there.slots
-        offers = [one for one in self._inventory.offers() if one.gpu_type == gpu_type]
-        for offer in sorted(offers, key=lambda offer: own is None or offer.machine_id != own.machine_id):
-            if offer.stage is not MachineStage.READY or not offer.is_for(job.own_job_id, self._waiting):
-                continue
-            is_own = own is not None and own.machine_id == offer.machine_id
-            earlier = {
-                gpu
-                for seat in seats
-                if seat.machine_id == offer.machine_id and seat is not own
-                for gpu in seat.gpus
-                if seat.begin < end and (not is_own or own is None or gpu not in own.gpus or seat.begin <= own.begin)
-            }
-            away = [Slot(gpu, 0, EIGHTHS_PER_GPU) for gpu in earlier]
-            seat_only = [
-                Slot(gpu, 0, EIGHTHS_PER_GPU)
-                for gpu in range(len(offer.free_masks))
-                if own is not None and is_own and gpu not in own.gpus
-            ]
-            for others in ([*away, *seat_only], away):
-                if slots := offer.slots_for(job.spec.resources, [*held[offer.machine_id], *others]):
-                    return Placement(offer.machine_id, slots)
-        return None
+        return held
 
     def may_take_any(self, job: Job) -> bool:
         """True if a job that starts now on any machine of its type is over before any of them begins."""
@@ -209,7 +228,8 @@ class DatedBook:
 
         Who asks counts what runs now by itself. A job for which several GPU types will do is in nobody's way.
         """
-        asked = Booking(job.job_id, max(1, job.spec.resources.gpus), begin, begin + self.longest_use(job))
+        end = begin + self.longest_use(job)
+        asked = Booking(job.job_id, max(1, job.spec.resources.gpus), begin, end, job.spec.machines)
         gpu_type = job.spec.gpu_type
         bookings = [self.booking(one) for one in self.jobs() if one.spec.gpu_type == gpu_type]
         if job.spec.fallback_gpu_types or not any(one.overlaps(asked.begin, asked.end) for one in bookings):
@@ -244,13 +264,15 @@ class DatedBook:
             for job in self._running.jobs()
             if job.reservation and job.machine_gpu_type == gpu_type
         ]
-        seats = {seat.booking_id: seat for seat in self.seats(gpu_type)}
+        seats = defaultdict[str, list[Seat]](list)
+        for seat in self.seats(gpu_type):
+            seats[seat.booking_id].append(seat)
         for job in self.jobs():
             if job.spec.gpu_type != gpu_type or not job.hold_id:
                 continue
-            begin, seat = job.reserved.start_time or job.create_time, seats.get(job.job_id)
-            known = seat.machine_id if seat and self._is_known(seat) else ""
-            is_late = seat is None or seat.begin > max(begin, self._clock.now())
+            begin, own = job.reserved.start_time or job.create_time, seats[job.job_id]
+            known = own[0].machine_id if own and all(map(self._is_known, own)) else ""
+            is_late = not own or own[0].begin > max(begin, self._clock.now())
             having.append(CalendarEntry(job, begin, begin + job.reserved.total, known, is_late=is_late))
         return having
 
@@ -272,6 +294,7 @@ class DatedBook:
                     if machine_id == offer.machine_id
                     for slot in slots
                 ),
+                site=offer.site,
             )
             for offer in offers
             if offer.gpu_type == gpu_type and offer.stage is not MachineStage.CLOSED and offer.is_for("", self._waiting)

@@ -13,7 +13,6 @@ from services.scheduler.fairness.situation import Dated, Hold
 from services.scheduler.jobs.gang_seats import GangSeat, WholeMachine, gang_seat
 from services.scheduler.jobs.spec import Placement
 from services.scheduler.queue.placement import MachineStage
-from services.scheduler.queue.running import slots_by_machine
 from vocabulary.slots import EIGHTHS_PER_GPU, Slot, covered
 
 if TYPE_CHECKING:
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
     from services.scheduler.queue.dated_book import DatedBook
     from services.scheduler.queue.inventory import Inventory
     from services.scheduler.queue.placement import MachineOffer
-    from services.scheduler.queue.running import RunningJobs
     from services.scheduler.queue.waiting import WaitingJobs
 
 COMING = timedelta(minutes=10)
@@ -38,11 +36,8 @@ GIVING_BACK = timedelta(minutes=1)
 class GangBook:
     """Finds the machines of jobs that take several."""
 
-    def __init__(
-        self, waiting: WaitingJobs, running: RunningJobs, inventory: Inventory, dated: DatedBook, clock: Clock
-    ) -> None:
+    def __init__(self, waiting: WaitingJobs, inventory: Inventory, dated: DatedBook, clock: Clock) -> None:
         self._waiting = waiting
-        self._running = running
         self._inventory = inventory
         self._dated = dated
         self._clock = clock
@@ -93,7 +88,7 @@ class GangBook:
         job = self._waiting.get(seat.job_id)
         if job is None or not seat.is_whole or seat.begin > self._clock.now():
             return ()
-        held = self._held()
+        held = self._dated.held()
         offers = {offer.machine_id: offer for offer in self._inventory.offers()}
         found: list[Placement] = []
         for machine_id in seat.machine_ids:
@@ -107,7 +102,7 @@ class GangBook:
         self, gpu_type: str, job: Job, taken: Mapping[str, Sequence[tuple[datetime, datetime]]]
     ) -> list[WholeMachine]:
         """The machines that could be the job's, beside what is `taken` by others, or promised to start later."""
-        calendar, held, now = self._dated.calendar(gpu_type), self._held(), self._clock.now()
+        calendar, held, now = self._dated.calendar(gpu_type), self._dated.held(), self._clock.now()
         known = {machine.machine_id: machine for machine in calendar.machines}
         ends = {booking.booking_id: booking.end for booking in calendar.bookings}
         promised = [(seat.machine_id, (seat.begin, ends[seat.booking_id])) for seat in self._dated.seats(gpu_type)]
@@ -121,12 +116,6 @@ class GangBook:
                 busy = (*taken.get(name, ()), *(times for machine_id, times in promised if machine_id == name))
                 found.append(WholeMachine(name, offer.site, free, offer.stage is MachineStage.READY, busy))
         return found
-
-    def _held(self) -> Mapping[str, Sequence[Slot]]:
-        held = slots_by_machine(self._running.jobs())
-        for there in self._dated.being_started():
-            held[there.machine_id] += there.slots
-        return held
 
 
 def _free_time(offer: MachineOffer, machine: CalendarMachine, held: Sequence[Slot], now: datetime) -> datetime:

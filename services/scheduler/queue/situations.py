@@ -90,7 +90,7 @@ class Situations:
         self.holds: Mapping[str, Hold] = {}
         """What the last pass kept of machines, by the job that it is for."""
         self._returns: dict[str, _Return] = {}
-        self._gangs = GangBook(waiting, running, inventory, self.dated, clock)
+        self._gangs = GangBook(waiting, inventory, self.dated, clock)
         self._states: dict[str, Mapping[str, QueueState]] = {}
         """What each queue may have and has, by GPU type, as the last pass found."""
 

@@ -104,9 +104,8 @@ class Dispatcher:
     async def _place_dated(self) -> None:
         """Starts the reservations whose start has come, where their GPUs are free."""
         for job in sorted(self._waiting.dated.values(), key=lambda job: (job.reserved.start_time, job.job_id)):
-            placement = self._dated.placement(job)
-            if placement:
-                await self._place(job, [placement])
+            if placements := self._dated.placements(job):
+                await self._place(job, placements)
 
     async def _place_gangs(self) -> dict[str, str]:
         """Starts jobs of several machines, each on all of them or not at all; gives why each other one waits."""

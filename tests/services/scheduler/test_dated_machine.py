@@ -202,7 +202,7 @@ class DatedLife(RuleBasedStateMachine):
             assert self.has_lost
             self.end(job)
         for job in sorted(self.waiting.dated.values(), key=lambda job: (self.start_of(job), job.job_id)):
-            if placement := self.book.placement(job):
+            for placement in self.book.placements(job):
                 self.start(job.job_id, placement)
         for job_id, placement in self.situations.placements(self.situations.plan("MI300X")).items():
             self.start(job_id, placement)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from itertools import product
+from itertools import combinations, product
 from typing import TYPE_CHECKING
 
 from hypothesis import given, settings
@@ -22,8 +22,8 @@ def at(minutes: int) -> datetime:
     return NOON + timedelta(minutes=minutes)
 
 
-def booking(name: str, gpus: int, begin: int, end: int) -> Booking:
-    return Booking(name, gpus, at(begin), at(end))
+def booking(name: str, gpus: int, begin: int, end: int, machines: int = 1) -> Booking:
+    return Booking(name, gpus, at(begin), at(end), machines)
 
 
 def machine(name: str, gpus: int, *uses: tuple[str, int, int]) -> CalendarMachine:
@@ -45,8 +45,9 @@ def machines(draw: st.DrawFn) -> list[CalendarMachine]:
 def requests(draw: st.DrawFn, most: int = 4) -> list[Booking]:
     found: list[Booking] = []
     for number in range(draw(st.integers(1, most))):
-        begin = draw(st.integers(1, 15))
-        found.append(booking(f"res-{number}", draw(st.sampled_from([1, 2, 4])), begin, begin + draw(st.integers(1, 8))))
+        begin, lasts = draw(st.integers(1, 15)), draw(st.integers(1, 8))
+        gpus, several = draw(st.sampled_from([1, 2, 4])), draw(st.sampled_from([1, 1, 2, 3]))
+        found.append(booking(f"res-{number}", gpus, begin, begin + lasts, several))
     return found
 
 
@@ -57,18 +58,18 @@ def is_possible(there: Sequence[CalendarMachine], bookings: Sequence[Booking]) -
             sum(use.end > at(minute) for use in one.uses)
             + sum(
                 asked.gpus
-                for asked, name in zip(bookings, names, strict=True)
-                if name == one.machine_id and asked.begin <= at(minute) < asked.end
+                for asked, names in zip(bookings, chosen, strict=True)
+                if one.machine_id in names and asked.begin <= at(minute) < asked.end
             )
             <= one.gpus
             for one in there
             for minute in range(HORIZON)
             if any(
-                name == one.machine_id and asked.begin <= at(minute) < asked.end
-                for asked, name in zip(bookings, names, strict=True)
+                one.machine_id in names and asked.begin <= at(minute) < asked.end
+                for asked, names in zip(bookings, chosen, strict=True)
             )
         )
-        for names in product([one.machine_id for one in there], repeat=len(bookings))
+        for chosen in product(*(combinations([one.machine_id for one in there], one.machines) for one in bookings))
     )
 
 
@@ -140,8 +141,8 @@ def test_who_is_too_large_for_all_machines_has_no_seat() -> None:
 def test_seats_keep_their_machines_while_they_can() -> None:
     there = [machine("m", 1), machine("n", 1)]
     calendar = Calendar(there, [booking("a", 1, 5, 10)])
-    assert [seat.machine_id for seat in calendar.seats({"a": "n"})] == ["n"]
-    assert [seat.machine_id for seat in calendar.seats({"a": "gone"})] == ["m"]
+    assert [seat.machine_id for seat in calendar.seats({"a": {"n"}})] == ["n"]
+    assert [seat.machine_id for seat in calendar.seats({"a": {"gone"}})] == ["m"]
 
 
 def test_one_that_begins_late_counts_on_a_machine_that_is_yet_to_be_started() -> None:
@@ -156,6 +157,29 @@ def test_one_that_begins_late_counts_on_a_machine_that_is_yet_to_be_started() ->
     assert [seat.machine_id for seat in Calendar(there[:1], bookings[1:], soon=at(9)).seats()] == ["m"]
 
 
+def test_one_of_several_machines_has_all_at_its_begin_or_later_but_never_a_part() -> None:
+    there = [machine("m", 8), machine("n", 8, ("run", 0, 30))]
+    assert not Calendar(there).fits(booking("both", 8, 10, 20, machines=2))
+    assert Calendar(there).nearest_start(booking("both", 8, 10, 20, machines=2), at(60)) == at(30)
+    assert not Calendar(there).fits(booking("three", 8, 40, 50, machines=3))
+    late = Calendar(there, [booking("both", 8, 10, 20, machines=2)])
+    assert [(seat.machine_id, seat.begin) for seat in late.seats()] == [("m", at(30)), ("n", at(30))]
+    assert not Calendar([machine("m", 8), machine("n", 8)], late.bookings).fits(booking("one", 1, 19, 30))
+
+
+def test_several_machines_are_of_one_site_if_one_has_enough_that_are_free() -> None:
+    names = {"a": "east", "b": "west", "c": "east", "d": "west"}
+    there = [CalendarMachine(name, 8, site=(site,)) for name, site in names.items()]
+
+    def seats(*bookings: Booking) -> list[str]:
+        found = Calendar(there, bookings).seats({"one": {"a"}})
+        return [seat.machine_id for seat in found if seat.booking_id == "both"]
+
+    assert seats(booking("both", 8, 10, 20, machines=2)) == ["a", "c"]
+    assert seats(booking("both", 8, 10, 20, machines=2), booking("one", 1, 5, 15)) == ["b", "d"]
+    assert seats(booking("both", 8, 10, 20, machines=3)) == ["a", "b", "c"]
+
+
 @settings(max_examples=300)
 @given(machines(), requests())
 def test_never_more_is_admitted_than_there_is_at_any_instant(
@@ -163,17 +187,18 @@ def test_never_more_is_admitted_than_there_is_at_any_instant(
 ) -> None:
     calendar = admitted(there, asked)
     assert is_possible(there, calendar.bookings)
-    seats = {seat.booking_id: seat for seat in calendar.seats()}
-    assert set(seats) == {one.booking_id for one in calendar.bookings}
+    seats, by_id = calendar.seats(), {one.booking_id: one for one in calendar.bookings}
     gpus_of = {one.machine_id: one for one in there}
     for one in calendar.bookings:
-        seat = seats[one.booking_id]
+        assert len({seat.machine_id for seat in seats if seat.booking_id == one.booking_id}) == one.machines
+    assert len(seats) == sum(one.machines for one in calendar.bookings)
+    for seat in seats:
+        one = by_id[seat.booking_id]
         assert (seat.begin, len(seat.gpus)) == (one.begin, one.gpus)
         busy = gpus_of[seat.machine_id].busy_until
         assert all(gpu not in busy or busy[gpu] <= one.begin for gpu in seat.gpus)
-        for other in calendar.bookings:
-            if other is not one and other.overlaps(one.begin, one.end):
-                theirs = seats[other.booking_id]
+        for theirs in seats:
+            if theirs.booking_id != one.booking_id and by_id[theirs.booking_id].overlaps(one.begin, one.end):
                 assert theirs.machine_id != seat.machine_id or not {*theirs.gpus} & {*seat.gpus}
 
 
