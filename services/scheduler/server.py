@@ -282,7 +282,8 @@ async def build(  # noqa: PLR0915 - one statement for each part
         Executors(settings.longest_run),
     )
     dated = DatedBook(waiting, running, inventory, clock, settings.longest_run, settings.dated_share)
-    forecast = Forecast(waiting, running, inventory, clock, book, dated)
+    situations = Situations(book, usage, waiting, running, inventory, clock, settings.longest_run, placements, dated)
+    forecast = Forecast(waiting, running, inventory, clock, book, dated, situations.may_have_turn)
     forecast.remember(await reader.run_times({JobState.FINISHED}, RUNS_READ))
     disks = DiskStore(database, settings.disk_snapshots, settings.disks_per_user)
     settler = Settler(store, billing, pool, running, forecast, clock)
@@ -291,7 +292,6 @@ async def build(  # noqa: PLR0915 - one statement for each part
     )
     demand = DemandReporter(pool, waiting, inventory)
     provisioning = ProvisioningReporter(store, waiting, inventory, demand, forecast, clock)
-    situations = Situations(book, usage, waiting, running, inventory, clock, settings.longest_run, placements, dated)
     dispatcher = Dispatcher(
         store,
         pool,

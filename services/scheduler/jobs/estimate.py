@@ -1,7 +1,8 @@
 """Estimates how long a job will wait, by playing the queue forward many times with the times of the last runs.
 
 Each play draws a time for every run that is under way and for every job ahead, and gives each job what is free first,
-as the dispatcher does: so many eighths of one GPU, or so many GPUs of one machine, within the limits of its queue. A
+as the dispatcher does: so many eighths of one GPU, or so many GPUs of one or of several machines, within the limits of
+its queue. A
 few runs say only roughly how long their kind takes; so each play also draws, for each kind, how far all of its times
 are off. The waits of all plays are the estimate. Jobs that come later are not in it: they wait behind this one, unless
 they have a higher priority, or start in room that a large job ahead leaves.
@@ -11,6 +12,7 @@ from __future__ import annotations
 
 import math
 import zlib
+from collections import defaultdict
 from collections.abc import Hashable
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -44,7 +46,7 @@ class WaitEstimate:
 
 
 class Need(NamedTuple):
-    """What a job takes: so many eighths of one machine's GPUs, for about as long as one of `times`."""
+    """What a job takes: so many eighths of a machine's GPUs, for about as long as one of `times`."""
 
     times: Sequence[float]
     eighths: int = EIGHTHS_PER_GPU
@@ -53,12 +55,14 @@ class Need(NamedTuple):
     limits: Sequence[Hashable] = ()
     """The limits that it counts for."""
     counted: int = 0
-    """What it counts for them, in eighths; 0 for all that it takes."""
+    """What it counts for them on each machine, in eighths; 0 for all that it takes."""
+    machines: int = 1
+    """It takes its eighths of each of so many machines, all at one instant."""
 
     @property
     def counted_eighths(self) -> int:
         """What it counts for its limits."""
-        return self.counted or self.eighths
+        return (self.counted or self.eighths) * self.machines
 
 
 class Busy(NamedTuple):
@@ -84,6 +88,10 @@ class Fleet:
     """Seconds since the order, p50 and p90 of a start, by the number of a machine that is being started."""
     limits: Mapping[Hashable, int] = field(default_factory=dict[Hashable, int])
     """How many eighths jobs that name it may have at once."""
+    sites: Sequence[Hashable] = ()
+    """Where each machine is; empty if all are of one site. Several are taken of one site if one has so many."""
+    unknown_starts: int = 0
+    """Machines beside these that are being started, and nobody knows how long that takes."""
 
     @property
     def gpus(self) -> int:
@@ -102,15 +110,32 @@ class Fleet:
         return self.gpus - len(taken) - starting
 
     def can_give(self, need: Need) -> bool:
-        """True if one machine has so much, once it is free, and no limit is below it."""
-        wanted, counted = gpus_for(need.eighths), need.counted_eighths
-        if any(self.limits.get(limit, counted) < counted for limit in need.limits):
-            return False
-        allowed = need.gpus
-        if allowed is None:
-            return max(self.machines, default=0) >= wanted
+        """True if its machines have so much, once they are free, and no limit is below it."""
+        return not self.is_above_limit(need) and len(self.able(need)) >= need.machines
+
+    def is_above_limit(self, need: Need) -> bool:
+        """True if a limit is below what the job counts for it."""
+        counted = need.counted_eighths
+        return any(self.limits.get(limit, counted) < counted for limit in need.limits)
+
+    def able(self, need: Need) -> list[int]:
+        """The numbers of the machines that have what the job takes of each, once they are free."""
+        wanted, allowed = gpus_for(need.eighths), need.gpus
         machines = zip(self.first_gpus, self.machines, strict=True)
-        return any(sum(gpu in allowed for gpu in range(first, first + count)) >= wanted for first, count in machines)
+        return [
+            number
+            for number, (first, count) in enumerate(machines)
+            if count >= wanted
+            and (allowed is None or sum(gpu in allowed for gpu in range(first, first + count)) >= wanted)
+        ]
+
+    def groups(self, need: Need) -> list[list[int]]:
+        """The machines of each site that has enough for the job, or else all of them, by number."""
+        able = self.able(need)
+        by_site = defaultdict[Hashable, list[int]](list)
+        for number in able:
+            by_site[self.sites[number] if self.sites else None].append(number)
+        return [those for those in by_site.values() if len(those) >= need.machines] or [able]
 
 
 class _Kind:
@@ -149,12 +174,15 @@ def wait_estimate(
     """The wait of a job behind those ahead; None without history, or if nothing of the fleet could ever take it.
 
     Jobs ahead that nothing could take hold nobody up. `beyond_seconds` is what further jobs ahead add. The same seed
-    gives the same estimate.
+    gives the same estimate. `why_unknown` says why there is none.
     """
-    ahead = [one for one in ahead if fleet.can_give(one)]
-    if not fleet.can_give(job) or not all(one.times for one in ahead) or not all(one.times for one in fleet.busy):
+    if why_unknown(job, ahead, fleet):
         return None
-    plain = all(one.eighths == EIGHTHS_PER_GPU and one.gpus is None and not one.limits for one in (*ahead, job))
+    ahead = [one for one in ahead if fleet.can_give(one)]
+    plain = all(
+        one.eighths == EIGHTHS_PER_GPU and one.machines == 1 and one.gpus is None and not one.limits
+        for one in (*ahead, job)
+    )
     if plain and not beyond_seconds and len(ahead) < fleet.free_gpus():
         return WaitEstimate(timedelta(0), timedelta(0))
     # Draws of their own for the kinds, the GPUs and the jobs, so that one more job ahead changes no other draw.
@@ -167,6 +195,21 @@ def wait_estimate(
         play.start(one, kinds[id(one.times)].times(drawn))
     waits = (play.start(job) + beyond_seconds).tolist()
     return WaitEstimate(*(timedelta(seconds=percentile(waits, percent)) for percent in (50, 90)))
+
+
+def why_unknown(job: Need, ahead: Sequence[Need], fleet: Fleet) -> str:
+    """Why there is no estimate of a job's wait behind those ahead; empty if there is one."""
+    if fleet.is_above_limit(job):
+        return "it takes more than its queue may have at once"
+    missing = job.machines - len(fleet.able(job))
+    if missing > fleet.unknown_starts:
+        few = f"it takes {job.machines} whole machines, and fewer are there or on their way"
+        return few if job.machines > 1 else "no machine that is there or on its way has so much"
+    if missing > 0:
+        return "nobody knows yet how long the machines that are being started take for that"
+    if not all(one.times for one in (*(one for one in ahead if fleet.can_give(one)), *fleet.busy)):
+        return "too few runs like those ahead of it have ended yet"
+    return ""
 
 
 class _Play:
@@ -185,6 +228,7 @@ class _Play:
         self._gpus = fleet.gpus
         self._rows = np.arange(PLAYS)
         self._free_at = np.zeros((PLAYS, self._gpus, EIGHTHS_PER_GPU // unit))
+        self._fleet = fleet
         self._machines = list(zip(fleet.first_gpus, fleet.machines, strict=True))
         shares = chance.random((len(fleet.busy) + len(fleet.starting), PLAYS))
         rests = [kinds[id(one.times)].rests(one.elapsed, drawn) for one, drawn in zip(fleet.busy, shares, strict=False)]
@@ -207,7 +251,7 @@ class _Play:
             tokens, spare = self._limits[name]
             at = np.partition(tokens, taken + spare - 1, axis=1)[:, taken + spare - 1]
             earliest = at if earliest is None else np.maximum(earliest, at)
-        on_one = need.eighths <= EIGHTHS_PER_GPU
+        on_one = need.eighths <= EIGHTHS_PER_GPU and need.machines == 1
         take = self._on_one_gpu if on_one else self._on_several
         begin = take(need, earliest, run_times)
         if run_times is not None:
@@ -230,6 +274,7 @@ class _Play:
         return begin
 
     def _on_several(self, need: Need, earliest: np.ndarray | None, run_times: np.ndarray | None) -> np.ndarray:
+        """The machines that are free first, one or so many as the job takes."""
         wanted = gpus_for(need.eighths)
         columns = self._columns_of(wanted)
         ready = self._free_at.max(axis=2)
@@ -238,12 +283,32 @@ class _Play:
         # One column more, which is never free, fills up the machines with fewer GPUs.
         of_machines = np.hstack((ready, np.full((PLAYS, 1), np.inf)))[:, columns]
         begins = np.partition(of_machines, wanted - 1, axis=2)[:, :, wanted - 1]
-        index, begin = self._choose(begins, earliest)
+        if need.machines > 1:
+            rows, begin = self._choose_several(need, begins)
+            begin = begin if earliest is None else np.maximum(begin, earliest)
+        else:
+            index, begin = self._choose(begins, earliest)
+            rows = index[:, None]
         if run_times is not None:
-            order = np.argpartition(of_machines[self._rows, index], wanted - 1, axis=1)[:, :wanted]
-            gpus = np.take_along_axis(columns[index], order, axis=1)
-            self._free_at[self._rows[:, None], gpus] = (begin + run_times)[:, None, None]
+            for row in rows.T:
+                order = np.argpartition(of_machines[self._rows, row], wanted - 1, axis=1)[:, :wanted]
+                gpus = np.take_along_axis(columns[row], order, axis=1)
+                self._free_at[self._rows[:, None], gpus] = (begin + run_times)[:, None, None]
         return begin
+
+    def _choose_several(self, need: Need, begins: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Those of one site that are free first together: their columns in `begins`, and when."""
+        large = [number for number, (_, count) in enumerate(self._machines) if count >= gpus_for(need.eighths)]
+        rows = np.zeros((PLAYS, need.machines), dtype=int)
+        first = np.full(PLAYS, np.inf)
+        for numbers in self._fleet.groups(need):
+            group = np.array([large.index(number) for number in numbers])
+            order = np.argsort(begins[:, group], axis=1, kind="stable")[:, : need.machines]
+            chosen = group[order]
+            begin = begins[self._rows, chosen[:, -1]]
+            rows = np.where((begin < first)[:, None], chosen, rows)
+            first = np.minimum(first, begin)
+        return rows, first
 
     def _choose(self, begins: np.ndarray, earliest: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
         """What is free first. A job that its queue's limit holds back leaves that to others, if it can."""

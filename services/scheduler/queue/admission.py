@@ -228,7 +228,8 @@ class Admission:
         if job.is_dated:
             return payloads.pending(job.reserved)
         standing = self._forecast.standing(job)
-        message = f"In the queue at position {standing.position}"
+        unknown = f". How long it waits is not known: {standing.unknown}" if standing.unknown else ""
+        message = f"In the queue at position {standing.position}{unknown}"
         return payloads.queued(standing.position, standing.wait, message, remaining)
 
     async def _enqueued_by_another(self, job: Job, hold_id: str) -> Job:

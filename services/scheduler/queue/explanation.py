@@ -82,13 +82,16 @@ class Explainer:
         offers = [offer for offer in self._inventory.offers() if offer.gpu_type in job.spec.gpu_types]
         usable = [offer for offer in offers if offer.is_for(job.own_job_id, self._waiting)]
         reason, remedy = self._why(job, ahead.position - 1, usable)
+        standing = self._forecast.standing(job)
+        if standing.unknown:
+            reason = f"{reason} How long it waits is not known: {standing.unknown}."
         return Explanation(
             reason,
             remedy,
             ahead.position,
             ahead.in_queue,
             ahead.in_others,
-            self._forecast.standing(job).wait,
+            standing.wait,
             tuple(self._refusals.of(job, offers)),
             job.spec.latest_start(self._longest_run),
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from services.scheduler.jobs.estimate import Busy, Fleet, Need
@@ -30,7 +31,7 @@ Limit = tuple[str, str]
 class FleetView:
     """The machines that are there or on their way, the fullest first, as jobs are packed; without `queues`, no limits.
 
-    Machines whose pool has no times of starts yet are left out while they start.
+    Machines whose pool has no times of starts yet are only counted while they start.
     """
 
     def __init__(
@@ -45,7 +46,8 @@ class FleetView:
     ) -> None:
         self._history = history
         self._queues = queues
-        self._needs: dict[tuple[str, tuple[str, ...], Resources], Need] = {}
+        self._now = now
+        self._needs: dict[tuple[str, tuple[str, ...], Resources, int, timedelta], Need] = {}
         self._limits: dict[Limit, tuple[Limit, ...]] = {}
         self._most: dict[Hashable, int] = {}
         self._numbers: dict[tuple[str, int], int] = {}
@@ -59,6 +61,9 @@ class FleetView:
         ours = slots_by_machine(running)
         taken = {name: _taken(offer, inventory.gpus(name), ours[name]) for name, offer in offers.items()}
         there = [one for one in offers.values() if one.stage is MachineStage.READY or starts[one.machine_id]]
+        self._unknown_starts = sum(
+            one.stage is MachineStage.STARTING and not starts[one.machine_id] for one in offers.values()
+        )
         self._offers = sorted(
             there, key=lambda one: (one.stage is MachineStage.STARTING, taken[one.machine_id].count(0))
         )
@@ -76,18 +81,19 @@ class FleetView:
 
     def fleet(self) -> Fleet:
         """The machines with their runs, and the limits of all jobs that were asked about."""
-        return Fleet(self._gpus, self._busy, self._starting, self._most)
+        sites = [offer.site for offer in self._offers]
+        return Fleet(self._gpus, self._busy, self._starting, self._most, sites, self._unknown_starts)
 
     def need(self, job: Job) -> Need:
         """What a waiting job takes of these machines."""
-        spec = job.spec
-        key = spec.queue, spec.gpu_types, spec.resources
+        spec, lasts = job.spec, job.reservation.longest_lease if job.reservation else timedelta(0)
+        key = spec.queue, spec.gpu_types, spec.resources, spec.machines, lasts
         known = self._needs.get(key)
         if known is None:
             # A range starts with the least when that is the first to be free.
-            eighths, gpus = self._able_to_give(spec.gpu_types, spec.resources.least)
+            eighths, gpus = self._able_to_give(spec.gpu_types, spec.resources.least, lasts)
             limits = self.limits(spec.queue, spec.gpu_type)
-            known = self._needs[key] = Need((), eighths, gpus, limits, spec.resources.least.eighths)
+            known = self._needs[key] = Need((), eighths, gpus, limits, spec.resources.least.eighths, spec.machines)
         return known._replace(times=self._times(job))
 
     def _times(self, job: Job) -> Sequence[float]:
@@ -116,14 +122,18 @@ class FleetView:
         """How many eighths the job's queue may have of these machines at once."""
         return min([self.eighths, *(self._most[limit] for limit in self.limits(job.spec.queue, job.spec.gpu_type))])
 
-    def _able_to_give(self, gpu_types: tuple[str, ...], resources: Resources) -> tuple[int, frozenset[int] | None]:
-        """What a job of these resources takes of a GPU, and the GPUs that can give it; None for all.
+    def _able_to_give(
+        self, gpu_types: tuple[str, ...], resources: Resources, lasts: timedelta
+    ) -> tuple[int, frozenset[int] | None]:
+        """What a job of these resources takes of a GPU, and the GPUs that can give it for so long; None for all.
 
         A run that shares a device takes so much of it that no more runs fit than may share it.
         """
         able: set[int] = set()
         sizes: list[int] = []
         for offer in self._offers:
+            if offer.life_end and self._now + lasts > offer.life_end:
+                continue
             for gpu, mode in enumerate(offer.modes):
                 number = self._numbers.get((offer.machine_id, gpu))
                 # In which mode the GPUs of a machine are that is being started is not known.

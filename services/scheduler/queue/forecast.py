@@ -8,14 +8,15 @@ from statistics import fmean
 from typing import TYPE_CHECKING
 
 from services.scheduler import metrics
-from services.scheduler.jobs.estimate import PLAYED_AHEAD, WaitEstimate, percentile, wait_estimate
+from services.scheduler.jobs.estimate import PLAYED_AHEAD, WaitEstimate, percentile, wait_estimate, why_unknown
 from services.scheduler.jobs.run_history import RunHistory
 from services.scheduler.queue.fleet_view import FleetView
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from servicekit.clock import Clock
+    from services.scheduler.jobs.estimate import Fleet, Need
     from services.scheduler.jobs.job import Job
     from services.scheduler.jobs.run_history import RunKind
     from services.scheduler.queue.dated_book import DatedBook
@@ -31,16 +32,19 @@ _PROMISES_KEPT = 10_000
 
 @dataclass(frozen=True)
 class Standing:
-    """A job's position from 1, and its wait if there is enough history."""
+    """A job's position from 1, and its wait if that is known."""
 
     position: int
     wait: WaitEstimate | None
+    unknown: str = ""
+    """Why its wait is not known, if it takes several machines; else empty."""
 
 
 class Forecast:
     """Forecasts from queue, machines, runs under way, the times of the last runs, and what is kept for later.
 
-    Without `book` there are no limits of queues, and without `dated` nothing is kept.
+    Without `book` there are no limits of queues, and without `dated` nothing is kept. `may_have_turn` says of a job of
+    several machines if it has its turn once it is the first of its queue; without it, all have.
     """
 
     def __init__(
@@ -51,10 +55,12 @@ class Forecast:
         clock: Clock,
         book: QueueBook | None = None,
         dated: DatedBook | None = None,
+        may_have_turn: Callable[[Job], bool] | None = None,
     ) -> None:
         self._waiting = waiting
         self._book = book
         self._dated = dated
+        self._may_have_turn = may_have_turn
         self._inventory = inventory
         self._clock = clock
         self._history = RunHistory()
@@ -77,10 +83,10 @@ class Forecast:
     def standing(self, job: Job, *, is_promise: bool = True) -> Standing:
         """Position and wait of a job that waits, or is about to; not `is_promise` if it may never wait.
 
-        There is no estimate of what no machine can give, for new machines, and for several machines at once.
+        There is no estimate of what no machine can give, and for new machines.
         """
         place = self._waiting.ahead(job)
-        if job.own_job_id or job.spec.machines > 1:
+        if job.own_job_id:
             return Standing(place.position, None)
         queues = self._book.queues if self._book else None
         view = FleetView(
@@ -93,15 +99,25 @@ class Forecast:
             self._waiting,
         )
         ahead = self._waiting.jobs_ahead(job, PLAYED_AHEAD)
-        needs = [view.need(other) for other in ahead for _ in range(other.spec.machines)]
-        need, fleet = view.need(job), view.fleet()
+        need, needs, fleet = view.need(job), [view.need(other) for other in ahead], view.fleet()
+        unknown = self._why_unknown(job, need, needs, fleet) if job.spec.machines > 1 else ""
+        if unknown:
+            return Standing(place.position, None, unknown)
         beyond = self._beyond_seconds(job, place, ahead, view)
         wait = self._after_dated(job, wait_estimate(need, needs, fleet, job.job_id, beyond))
         if is_promise and wait is not None and job.attempt == 1 and job.job_id not in self._promises:
             self._promises[job.job_id] = wait
             while len(self._promises) > _PROMISES_KEPT:
                 del self._promises[next(iter(self._promises))]
-        return Standing(place.position, wait)
+        no_room = "what is kept for reservations that start later leaves no time for it"
+        return Standing(place.position, wait, no_room if job.spec.machines > 1 and wait is None else "")
+
+    def _why_unknown(self, job: Job, need: Need, needs: Sequence[Need], fleet: Fleet) -> str:
+        """Why nobody knows when a job of several machines starts; empty if that is known."""
+        if self._may_have_turn and not self._may_have_turn(job):
+            # What the other queues' jobs leave of their shares is not played.
+            return "it takes more than its queue's fair share has left, and other queues have jobs that wait"
+        return why_unknown(need, needs, fleet)
 
     def _after_dated(self, job: Job, wait: WaitEstimate | None) -> WaitEstimate | None:
         """The wait, if what is kept for reservations that start later counts, too."""
@@ -123,6 +139,6 @@ class Forecast:
         times = self._history.all_times()
         if not own + others or not times or not view.eighths:
             return 0.0
-        mean_eighths = fmean(other.spec.resources.least.eighths for other in ahead)
+        mean_eighths = fmean(other.spec.resources.least.eighths * other.spec.machines for other in ahead)
         runs = own / max(1, view.most_at_once(job)) + others / view.eighths
         return runs * mean_eighths * fmean(times)

@@ -195,9 +195,7 @@ class Situations:
     def gang_seats(self, gpu_type: str) -> list[GangSeat]:
         """The machines for jobs of several whose turn has come: the first of its queue, if that may have so much."""
         jobs = [
-            job
-            for job in self._waiting.first_gangs(gpu_type)
-            if not self.full_queue(job) and (self._gangs.has_turn(job) or self._is_owed(job))
+            job for job in self._waiting.first_gangs(gpu_type) if not self.full_queue(job) and self.may_have_turn(job)
         ]
         return self._gangs.seats(gpu_type, jobs)
 
@@ -205,8 +203,13 @@ class Situations:
         """Where a job of several machines starts now; empty if not all of them are free."""
         return self._gangs.placements(seat)
 
-    def _is_owed(self, job: Job) -> bool:
-        """True if the job's queue may have all that it takes, beside what the other queues want."""
+    def may_have_turn(self, job: Job) -> bool:
+        """True if a job of several machines may have its turn, once it is the first of its queue.
+
+        It has it already, or the queue may have all that it takes, beside what the other queues want.
+        """
+        if self._gangs.has_turn(job):
+            return True
         gpu_type, queues = job.spec.gpu_type, self._book.queues
         states, leaf = self._states.get(gpu_type), queues.known(job.spec.queue)
         if states is None or leaf not in states:

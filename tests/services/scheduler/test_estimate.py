@@ -15,6 +15,7 @@ from services.scheduler.jobs.estimate import (
     WaitEstimate,
     percentile,
     wait_estimate,
+    why_unknown,
 )
 from vocabulary.slots import EIGHTHS_PER_GPU, LEGAL_SIZES, Slot, gpus_for
 
@@ -95,6 +96,50 @@ def test_several_gpus_are_of_one_machine_though_others_have_as_many_together() -
     assert seconds([], two_halves(2, 4), Need(TEN, 32)) == 0
     assert seconds([Need(TEN, 32)], two_halves(2, 4), Need(TEN, 16)) == 0
     assert wait_estimate(Need(TEN, 32), [], Fleet([2, 2]), "job-1") is None
+
+
+def test_one_of_several_machines_waits_for_the_last_of_them_and_those_behind_it_for_its_end() -> None:
+    """Three machines of four GPUs: one free, one with a run of 10 s that has 4 s to go, one with one of 10 s to go."""
+    fleet = Fleet([4, 4, 4], [Busy([whole(4)], 6.0, TEN), Busy([whole(8)], 0.0, TEN)])
+    both = Need(TEN, 32, machines=2)
+    assert seconds([], fleet, both) == 4
+    assert seconds([], fleet, Need(TEN, 32, machines=3)) == 10
+    assert seconds([both], fleet, Need(TEN, 32)) == 10, "the third machine is free before both end"
+    assert seconds([both], fleet, both) == 14
+    assert seconds([Need(TEN, 32, machines=4)], fleet, Need(TEN, 32)) == 0, "what is never there holds nobody up"
+    limited = Fleet([4, 4], [Busy([whole(0)], 6.0, TEN, ["red"])], limits={"red": 64})
+    assert seconds([], limited, Need(TEN, 32, limits=["red"], machines=2)) == 4
+
+
+def test_several_machines_are_those_of_one_site_if_one_has_so_many() -> None:
+    """The machines of a site are free in 4 and in 8 s; the two of other sites are free now."""
+    busy = [Busy([whole(0)], 6.0, TEN), Busy([whole(1)], 2.0, TEN)]
+    both = Need(TEN, machines=2)
+    assert seconds([], Fleet([1, 1, 1, 1], busy, sites=("east", "east", "west", "south")), both) == 8
+    assert seconds([], Fleet([1, 1, 1, 1], busy, sites=("east", "north", "west", "south")), both) == 0
+
+
+@given(st.lists(st.tuples(st.sampled_from(["east", "west"]), st.integers(0, 9)), max_size=6), st.integers(2, 4))
+def test_several_machines_start_with_the_last_of_the_first_that_are_free(
+    machines: list[tuple[str, int]], number: int
+) -> None:
+    busy = [Busy([whole(at)], 10.0 - rest, TEN) for at, (_, rest) in enumerate(machines) if rest]
+    fleet = Fleet([1] * len(machines), busy, sites=[site for site, _ in machines])
+    estimate = wait_estimate(Need(TEN, machines=number), [], fleet, "job-1")
+    rests = {site: sorted(rest for where, rest in machines if where == site) for site in ("east", "west")}
+    of_sites = [those[number - 1] for those in rests.values() if len(those) >= number]
+    of_all = sorted(rest for _, rest in machines)[number - 1 : number]
+    first = min(of_sites or of_all, default=None)
+    assert (estimate and round(estimate.p90.total_seconds())) == first
+
+
+def test_it_is_said_why_nothing_is_known() -> None:
+    both = Need(TEN, machines=2)
+    assert why_unknown(both, [], Fleet([1, 1])) == ""
+    assert "fewer are there or on their way" in why_unknown(both, [], Fleet([1]))
+    assert "being started" in why_unknown(both, [], Fleet([1], unknown_starts=1))
+    assert "may have at once" in why_unknown(both._replace(limits=["red"]), [], Fleet([1, 1], limits={"red": 8}))
+    assert "too few runs" in why_unknown(both, [Need(())], Fleet([1, 1]))
 
 
 def test_parts_lie_beside_each_other_on_a_gpu_and_a_whole_one_waits_for_all_of_them() -> None:

@@ -62,7 +62,13 @@ class Bench:
         self.inventory.apply(event)
 
     def machine_of(
-        self, *free_masks: int, name: str = "m1", devices: int = 1, runs: int = 1, gpu_type: str = "MI300X"
+        self,
+        *free_masks: int,
+        name: str = "m1",
+        devices: int = 1,
+        runs: int = 1,
+        gpu_type: str = "MI300X",
+        longest_life: timedelta | None = None,
     ) -> None:
         created = Timestamp(seconds=int(START.timestamp()))
         gpus = [inventory_pb2.Gpu(device_count=devices)] * len(free_masks)
@@ -74,6 +80,7 @@ class Bench:
             gpu_count=len(free_masks),
             create_time=created,
             inventory=inventory_pb2.Inventory(gpus=gpus, runs_per_device=runs),
+            max_duration=longest_life,
         )
         self.inventory.apply(vmpool_pb2.MachineEvent(machine=machine))
 
@@ -128,6 +135,66 @@ def test_what_is_kept_for_later_is_waited_for_by_those_who_would_not_end_before_
     assert bench.wait_of(a_reservation(3, 18)) == 0 * SECOND
     bench.dated.remove("job-002")
     assert bench.wait_of(a_reservation(3, 30)) == 0 * SECOND
+
+
+def several(number: int, machines: int, minutes: float = 30, queue: str = "default") -> Job:
+    """A reservation of several machines of one GPU."""
+    job = a_reservation(number, minutes)
+    return replace(job, spec=replace(job.spec, machines=machines, queue=queue))
+
+
+def test_several_machines_are_waited_for_until_the_last_of_them_is_free(bench: Bench) -> None:
+    bench.machine_of(WHOLE_GPU)
+    bench.machine_of(0, name="m2")
+    bench.run(a_reservation(1, 20), machine_id="m2")
+    assert bench.wait_of(several(2, 2)) == timedelta(minutes=22), "20 and the grace"
+    bench.waiting.put(replace(several(3, 2, minutes=40), create_time=START - timedelta(hours=1)))
+    assert bench.wait_of(several(4, 2)) == timedelta(minutes=64), "those ahead have them first"
+    assert bench.wait_of(a_queued_job(5)) == timedelta(minutes=64)
+
+
+def test_several_machines_are_waited_for_behind_what_is_kept_for_later(bench: Bench) -> None:
+    for name in ("m1", "m2"):
+        bench.machine_of(WHOLE_GPU, name=name)
+    bench.dated.put(a_reservation(1, minutes=60, start_minutes=20))
+    assert bench.wait_of(a_reservation(2, 30)) == timedelta(0), "the other machine is free"
+    assert bench.wait_of(several(2, 2)) == timedelta(minutes=80)
+    assert bench.wait_of(several(2, 2, minutes=10)) == timedelta(0)
+
+
+def test_it_is_said_why_nobody_knows_when_several_machines_are_free(bench: Bench) -> None:
+    def why(job: Job) -> str:
+        standing = bench.forecast.standing(job)
+        assert standing.wait is None
+        return standing.unknown
+
+    bench.machine_of(WHOLE_GPU)
+    assert "it takes 2 whole machines, and fewer are there or on their way" in why(several(1, 2))
+    bench.machine("m2", vmpool_pb2.MACHINE_STATE_PROVISIONING, 0)
+    assert "nobody knows yet how long the machines that are being started take" in why(several(1, 2))
+    bench.machine("m2", vmpool_pb2.MACHINE_STATE_PROVISIONING, 0, start_seconds=200)
+    assert bench.wait_of(several(1, 2)) == 200 * SECOND
+    small = QueueSettings("small", resources={"gpu": Share(limit=1000)})
+    bench.book.queues = Queues([QueueSettings("default"), small])
+    assert "it takes more than its queue may have at once" in why(several(1, 2, queue="small"))
+
+
+def test_what_other_queues_would_have_first_by_their_shares_is_no_promise(bench: Bench) -> None:
+    for name in ("m1", "m2"):
+        bench.machine_of(WHOLE_GPU, name=name)
+    forecast = Forecast(
+        bench.waiting, bench.running, bench.inventory, bench.clock, bench.book, bench.dated, lambda _: False
+    )
+    standing = forecast.standing(several(1, 2))
+    assert (standing.wait, "fair share" in standing.unknown) == (None, True)
+    assert forecast.standing(a_reservation(1, 30)).wait is not None
+
+
+def test_machines_that_are_ended_before_a_reservation_is_over_are_none_for_it(bench: Bench) -> None:
+    for name, hours in (("m1", 12), ("m2", 2)):
+        bench.machine_of(WHOLE_GPU, name=name, longest_life=hours * timedelta(hours=1))
+    assert bench.forecast.standing(several(1, 2, minutes=20)).wait is not None
+    assert bench.forecast.standing(several(1, 2, minutes=120)).wait is None
 
 
 def test_a_run_that_is_over_is_not_waited_for(bench: Bench) -> None:

@@ -12,7 +12,7 @@ import pytest
 from wavepool.executor.v1 import session_pb2, session_pb2_grpc
 from wavepool.scheduler.v1 import queues_pb2, queues_pb2_grpc, reservations_pb2
 
-from services.scheduler.jobs.reservation import LONGEST_PREPARING
+from services.scheduler.jobs.reservation import GRACE, LONGEST_PREPARING
 from services.scheduler.jobs.reservation_checks import NO_LINKS
 from tests.services.scheduler.cluster import ACCOUNT, TIMEOUT_SECONDS, LaterClock, scripted_cluster, until
 from tests.services.scheduler.scripted_sessions import ScriptedSessions
@@ -161,6 +161,25 @@ async def test_one_that_finds_one_free_machine_takes_none_and_keeps_it_from_long
     await cancel(cluster, first)
     await cluster.reservation_events(gang.reservation_id, "active")
     assert (await cluster.reservation(behind.reservation_id)).state == STATE.RESERVATION_STATE_QUEUED
+
+
+async def test_its_wait_is_estimated_until_enough_whole_machines_are_free_or_it_is_said_why_not(
+    machines: Machines,
+) -> None:
+    cluster = machines.cluster
+    first = await cluster.reserve("first", gpus=8)
+    await cluster.reservation_events(first.reservation_id, "active")
+    made = await machines.made(key="gang")
+    waits = (await cluster.reservation(made.reservation_id)).eta_p90.ToTimedelta()
+    assert timedelta(minutes=59) < waits <= HOUR + GRACE
+    three = await machines.made(key="three", gpus=24)
+    assert not (await cluster.reservation(three.reservation_id)).HasField("eta_p50")
+    asked = queues_pb2.ExplainJobRequest(account_ids=[ACCOUNT], job_id=three.reservation_id)
+    queues = queues_pb2_grpc.QueueServiceStub(cluster.channel)
+    explained = await queues.ExplainJob(asked, timeout=TIMEOUT_SECONDS)
+    assert not explained.HasField("eta_p50")
+    unknown = "How long it waits is not known: it takes 3 whole machines, and fewer are there or on their way."
+    assert explained.reason.endswith(unknown)
 
 
 async def test_why_names_the_one_that_machines_are_kept_for_once_and_not_as_its_own_obstacle(
