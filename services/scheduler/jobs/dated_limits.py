@@ -76,7 +76,7 @@ def above_dated_limits(asked: Job, others: Iterable[Job], limits: DatedLimits) -
             f"you have {len(own)} reservations that start later, and {limits.most_of_user} are the most "
             "(SCHEDULER_MOST_DATED_OF_USER). Cancel one, or wait until one has started"
         )
-    gpus, has = asked.spec.resources.gpus, sum(job.spec.resources.gpus for job in own)
+    gpus, has = asked.spec.gpus_in_all, sum(job.spec.gpus_in_all for job in own)
     if limits.most_gpus_of_user and has + gpus > limits.most_gpus_of_user:
         left = max(0, limits.most_gpus_of_user - has)
         return (
@@ -97,9 +97,13 @@ def conflict_text(asked: Booking, calendar: Calendar, names: Iterable[str], othe
         return f"is {at}, but there is no machine of the type, and the pool may start none (VMPOOL_MAX_MACHINES)"
     if largest < asked.gpus:
         return f"is {at}, but no machine has more than {largest} GPUs; {asked.gpus} are asked for"
-    if most is not None and asked.gpus > most:
+    enough = sum(machine.gpus >= asked.gpus for machine in calendar.machines)
+    if enough < asked.machines:
+        there = f"{enough} machines have so many GPUs, those that the pool may start among them (VMPOOL_MAX_MACHINES)"
+        return f"is {at}, but {there}; {_asked_text(asked)} are asked for"
+    if most is not None and asked.gpus_in_all > most:
         cap = f"reservations that start later may have {most} GPUs together (SCHEDULER_DATED_SHARE)"
-        return f"is {at}, but {asked.gpus} GPUs are too many: {cap}"
+        return f"is {at}, but {asked.gpus_in_all} GPUs are too many: {cap}"
     known = [*names, *([f"{others} of other accounts"] if others else [])]
     in_the_way = f"In the way: {', '.join(known)}. " if known else ""
     nearest = calendar.nearest_start(asked, last)
@@ -107,8 +111,14 @@ def conflict_text(asked: Booking, calendar: Calendar, names: Iterable[str], othe
     if nearest is None:
         then = f"No start until {time_text(last)} works"
     free, until = calendar.free_gpus(asked), time_text(asked.end)
-    has = f"{free} GPUs are free until {until}, and {asked.gpus} of one machine are asked for"
+    has = f"{free} GPUs are free until {until}, and {_asked_text(asked)} are asked for"
     return f"is {at}; then {has}. {in_the_way}{then}"
+
+
+def _asked_text(asked: Booking) -> str:
+    if asked.machines > 1:
+        return f"{asked.gpus_in_all} of {asked.machines} whole machines"
+    return f"{asked.gpus} of one machine"
 
 
 def extension_conflict_text(wanted: timedelta, longest: timedelta) -> str:

@@ -334,15 +334,16 @@ class Reservation:
         """What it is if its time has begun, which it does once all its machines are ready."""
         ready = [self.ready_time, *(node.ready_time for node in self.nodes)]
         times = [time for time in ready if time]
-        if self.active_time or len(times) < len(ready):
-            return self._come_early()
+        if self.active_time:
+            return self._come_early(times)
+        if len(times) < len(ready):
+            return self
         return replace(self, active_time=max([*times, *([self.start_time] if self.start_time else [])]))
 
-    def _come_early(self) -> Reservation:
-        """People may log in before a dated one starts, and pay from then on."""
-        came = self.last_login_time
-        if self.start_time and self.active_time and came and came < self.active_time:
-            return replace(self, active_time=came)
+    def _come_early(self, ready_times: Iterable[datetime]) -> Reservation:
+        """People may log in before a dated one starts, and pay from then on, if all its machines are ready."""
+        if self.start_time and self.active_time and self.last_login_time:
+            return replace(self, active_time=min(self.active_time, max([self.last_login_time, *ready_times])))
         return self
 
     def _changes(self, event: SessionEvent) -> dict[str, Any]:

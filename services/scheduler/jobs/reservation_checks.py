@@ -264,9 +264,6 @@ def _wrong_gang(asked: reservations_pb2.ReservationSpec) -> Violations:
     if asked.fallback_gpu_types:
         fault = "cannot be given with several machines: all are of one type. Leave them out"
         wrong.append(("spec.fallback_gpu_types", fault))
-    if asked.HasField("start_time"):
-        fault = "cannot be given with several machines yet: they start as soon as all are free. Leave it out"
-        wrong.append(("spec.start_time", f"{fault}, or reserve up to {GPUS_OF_A_MACHINE} GPUs"))
     return wrong
 
 

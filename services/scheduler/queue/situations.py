@@ -162,10 +162,12 @@ class Situations:
         further: Counter[str] = Counter()
         for lane, (waiting, listed) in lanes.items():
             further[self._book.queues.known(lane.queue)] += max(0, waiting - listed) * lane.resources.eighths
+        due = Counter(lane_of(job) for job in self._waiting.dated.values())
         for lane, waiting in self._waiting.lanes().items():
             # Those of several machines start beside the policies, which know machines one by one.
             if lane.machines > 1 and lane.gpu_types[0] == gpu_type and not fallback:
-                further[self._book.queues.known(lane.queue)] += waiting * lane.machines * lane.resources.eighths
+                eighths = lane.machines * lane.resources.eighths
+                further[self._book.queues.known(lane.queue)] += (waiting - due[lane]) * eighths
         first = (job for lane, (_, listed) in lanes.items() for job in self._waiting.first(lane, listed))
         # Those whose start has come get the GPUs that are kept for them, whatever the policy says.
         jobs = sorted((job for job in first if not job.is_dated), key=self._waiting.rank)

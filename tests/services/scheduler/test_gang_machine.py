@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from services.scheduler.jobs.spec import Placement
 
 MINUTE = timedelta(minutes=1)
+LEAD = 5 * MINUTE
 NAMES = ("machine-0", "machine-1", "machine-2", "machine-3")
 GPUS = 8
 QUEUES = ("red", "blue")
@@ -100,7 +101,8 @@ class GangLife(RuleBasedStateMachine):
         self.jobs: dict[str, Job] = {}
         self.number = 0
         self.latest: dict[str, datetime] = {}
-        """By when each gang was to start, as it was said first; forgotten when a machine is lost."""
+        """By when each gang was to start, as it was said first; forgotten when a machine is lost, or is promised."""
+        self.has_lost = False
         self.build(())
 
     def build(self, jobs: Sequence[Job]) -> None:
@@ -116,6 +118,8 @@ class GangLife(RuleBasedStateMachine):
         for job in jobs:
             if job.lease:
                 self.running.put(job)
+            elif job.is_pending:
+                self.book.put(job)
             else:
                 self.waiting.put(job)
         self.report()
@@ -123,6 +127,15 @@ class GangLife(RuleBasedStateMachine):
     @rule(machines=st.integers(2, 3), minutes=st.integers(5, 60), queue=st.sampled_from(QUEUES))
     def several_machines_are_reserved(self, machines: int, minutes: int, queue: str) -> None:
         self.comes(self.new_reservation(GPUS, minutes * MINUTE, machines), queue)
+
+    @rule(machines=st.integers(1, 3), ahead=st.integers(1, 60), minutes=st.integers(5, 40))
+    def some_are_reserved_for_later(self, machines: int, ahead: int, minutes: int) -> None:
+        start = self.clock.now() + ahead * MINUTE
+        job = self.new_reservation(GPUS, minutes * MINUTE, machines, start)
+        if self.book.calendar("MI300X").fits(self.book.booking(job)):
+            self.jobs[job.job_id] = job
+            self.book.put(job)
+            self.latest.clear()
 
     @rule(gpus=st.sampled_from([1, 2, 4, 8]), minutes=st.integers(5, 40), queue=st.sampled_from(QUEUES))
     def one_machine_is_reserved(self, gpus: int, minutes: int, queue: str) -> None:
@@ -147,6 +160,8 @@ class GangLife(RuleBasedStateMachine):
             for job in [job for job in self.running.jobs() if self.end_of(job) <= self.clock.now()]:
                 self.end(job)
             self.look()
+            for job in self.book.jobs():
+                assert self.has_lost or self.start_of(job) > self.clock.now(), "whoever was to start has its machines"
 
     @precondition(lambda self: len(self.machines) > 1)
     @rule(name=st.sampled_from(NAMES))
@@ -155,6 +170,7 @@ class GangLife(RuleBasedStateMachine):
             return
         self.machines.discard(name)
         self.latest.clear()
+        self.has_lost = True
         self.inventory.apply(vmpool_pb2.MachineEvent(machine=machine(int(name[-1]), state="LOST", gpu_count=GPUS)))
         for job in list(self.running.jobs()):
             if any(lease.machine_id == name for lease in job.leases):
@@ -167,6 +183,8 @@ class GangLife(RuleBasedStateMachine):
     @rule(name=st.sampled_from(NAMES))
     def it_comes_back(self, name: str) -> None:
         self.machines.add(name)
+        # What was promised for later can be kept again.
+        self.latest.clear()
         self.look()
 
     @rule(random=st.randoms())
@@ -196,6 +214,16 @@ class GangLife(RuleBasedStateMachine):
             assert len(names) in {0, job.spec.machines}
             assert len(job.leases) == len(names)
             assert all(len(lease.slots) == GPUS for lease in job.leases) or job.spec.machines == 1
+
+    @invariant()
+    def all_that_is_promised_can_be_kept(self) -> None:
+        if self.has_lost:
+            return
+        seats = self.book.seats("MI300X")
+        for job in self.book.jobs():
+            own = [seat for seat in seats if seat.booking_id == job.job_id]
+            assert len({seat.machine_id for seat in own}) == len(own) == job.spec.machines
+            assert {seat.begin for seat in own} == {self.book.booking(job).begin}
 
     @invariant()
     def all_its_time_is_paid_for_all_its_gpus_and_the_hold_is_enough(self) -> None:
@@ -228,6 +256,19 @@ class GangLife(RuleBasedStateMachine):
     def look(self) -> None:
         """What the loops of a scheduler do in a pass."""
         self.report()
+        now = self.clock.now()
+        for job in [job for job in self.book.pending() if self.start_of(job) - LEAD <= now]:
+            due = self.jobs[job.job_id] = job.changed(reservation=job.reserved.come_due())
+            self.book.remove(job.job_id)
+            self.waiting.put(due)
+        for job in [job for job in self.waiting.jobs() if job.spec.is_too_late(now, LONGEST_RUN)]:
+            assert self.has_lost
+            self.end(job)
+        for job in sorted(self.waiting.dated.values(), key=lambda job: (self.start_of(job), job.job_id)):
+            if placements := self.book.placements(job):
+                self.start(job.job_id, placements)
+                # It may have come some minutes before its start.
+                self.latest.clear()
         for seat in self.situations.gang_seats("MI300X"):
             if placements := self.situations.gang_placements(seat):
                 self.start(seat.job_id, placements)
@@ -254,12 +295,13 @@ class GangLife(RuleBasedStateMachine):
             ready = session_pb2.SessionEvent(seq=1, ready=session_pb2.SessionReady())
             ready.time.FromDatetime(self.clock.now())
             reservation = reservation.after(ready, rank)
-        assert reservation.active_time == self.clock.now()
+        assert reservation.active_time == max(self.clock.now(), reservation.start_time or self.clock.now())
         self.changed(job.changed(reservation=reservation))
 
     def end(self, job: Job) -> None:
         del self.jobs[job.job_id]
         self.latest.pop(job.job_id, None)
+        self.book.remove(job.job_id)
         if job.lease:
             self.running.remove(job.lease.lease_id)
         elif job.job_id in self.waiting:
@@ -273,7 +315,12 @@ class GangLife(RuleBasedStateMachine):
         begin, reservation = job.start_time or START, job.reservation
         if reservation is None:
             return begin + job.longest_run(LONGEST_RUN)
-        return reservation.expire_time + GRACE if reservation.expire_time else self.clock.now() + MINUTE
+        if reservation.expire_time is None:
+            return self.clock.now() + MINUTE
+        return reservation.expire_time + (timedelta(0) if reservation.start_time else GRACE)
+
+    def start_of(self, job: Job) -> datetime:
+        return job.reserved.start_time or START
 
     def report(self) -> None:
         """What the pool says of its machines."""
@@ -295,11 +342,13 @@ class GangLife(RuleBasedStateMachine):
         spec = replace(job.spec, time_limit_seconds=int(limit.total_seconds()))
         return replace(job, create_time=self.clock.now(), spec=spec)
 
-    def new_reservation(self, gpus: int, duration: timedelta, machines: int) -> Job:
+    def new_reservation(self, gpus: int, duration: timedelta, machines: int, start: datetime | None = None) -> Job:
         job = self.new_job(gpus, duration + GRACE)
         hold = price_of(duration, PRICE, eighths=machines * gpus * EIGHTHS_PER_GPU)
-        spec = replace(job.spec, machines=machines)
-        return replace(job, reservation=Reservation("train", (), duration), spec=spec, hold_micros=hold)
+        latest = start + min(30 * MINUTE, duration) + duration + GRACE if start else None
+        spec = replace(job.spec, machines=machines, deadline=latest)
+        made = Reservation("train", (), duration, start_time=start)
+        return replace(job, reservation=made, spec=spec, hold_micros=hold)
 
 
 GangLife.TestCase.settings = settings(max_examples=100, stateful_step_count=40, deadline=None)

@@ -9,13 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 import grpc
 import pytest
+from google.protobuf.timestamp_pb2 import Timestamp
 from wavepool.executor.v1 import session_pb2, session_pb2_grpc
 from wavepool.scheduler.v1 import queues_pb2, queues_pb2_grpc, reservations_pb2
 
+from servicekit.rpc.errors import rpc_failure
 from services.scheduler.jobs.reservation import GRACE, LONGEST_PREPARING
 from services.scheduler.jobs.reservation_checks import NO_LINKS
 from tests.services.scheduler.cluster import ACCOUNT, TIMEOUT_SECONDS, LaterClock, scripted_cluster, until
 from tests.services.scheduler.scripted_sessions import ScriptedSessions
+from tests.services.scheduler.test_dated_reservations import start_in
 from tests.services.scheduler.test_reservations import HOUR, PRICE, cancel, charged, extend, named, refused, update
 from vocabulary.gang_nodes import SEED_BYTES
 from vocabulary.money import price_of
@@ -28,6 +31,7 @@ if TYPE_CHECKING:
     from tests.services.scheduler.scripted_sessions import ScriptedSession
 
 STATE = reservations_pb2
+HALF = HOUR / 2
 GANG: dict[str, Any] = {"gpus": 16, "distributed": True, "allow_slow_links": True}
 OTHER_KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAII+adbZKTets2cZk/46cy9OLgbkCDoImwgkTEbZR7+z9"
 
@@ -406,3 +410,128 @@ async def test_short_work_runs_on_what_is_kept(machines: Machines) -> None:
     of_first = (await cluster.reservation(first.reservation_id)).machine_id
     assert {(await cluster.job(job.job_id)).machine_id, of_first} == {"machine-a", "machine-b"}
     assert (await cluster.reservation(gang.reservation_id)).state == STATE.RESERVATION_STATE_QUEUED
+
+
+@asynccontextmanager
+async def later_machines(data_dir: Path, **settings: Any) -> AsyncGenerator[tuple[Machines, LaterClock]]:
+    """Two machines, a scheduler that runs, and a clock that a test moves."""
+    async with two_machines(data_dir, **settings) as machines:
+        clock = machines.cluster.clock = LaterClock()
+        for sessions in machines.sessions:
+            sessions.clock = clock
+        await machines.cluster.start()
+        assert machines.cluster.scheduler
+        dated_book = machines.cluster.scheduler.dated
+        await until(lambda: dated_book.is_loaded)
+        yield machines, clock
+
+
+async def test_one_that_starts_later_has_all_its_machines_then_and_pays_from_then(tmp_path: Path) -> None:
+    async with later_machines(tmp_path) as (machines, clock):
+        cluster = machines.cluster
+        made = await machines.made(start_time=start_in(clock, HOUR))
+        assert (made.state, made.hold_micros) == (STATE.RESERVATION_STATE_PENDING, 16 * PRICE)
+        long = await cluster.reserve("long", gpus=1)
+        short = await cluster.reserve("short", gpus=1, duration={"seconds": 1800})
+        await cluster.reservation_events(short.reservation_id, "active")
+        assert (await cluster.reservation(long.reservation_id)).state == STATE.RESERVATION_STATE_QUEUED
+        await cancel(cluster, short)
+        await cluster.reservation_events(short.reservation_id)
+        clock.later = HOUR - cluster.settings.dated_lead
+        await cluster.reservation_events(made.reservation_id, "active")
+        there = await cluster.reservation(made.reservation_id)
+        assert there.active_time == made.spec.start_time
+        assert {node.machine_id for node in there.nodes} == {"machine-a", "machine-b"}
+        for rank in range(2):
+            opened = machines.session(there, rank).request
+            assert (opened.end_time, opened.lasts.ToTimedelta()) == (there.expire_time, timedelta(0))
+        assert (await cluster.reservation(long.reservation_id)).state == STATE.RESERVATION_STATE_QUEUED
+
+
+async def test_who_comes_before_its_start_pays_once_all_its_machines_are_ready(tmp_path: Path) -> None:
+    async with later_machines(tmp_path) as (machines, clock):
+        machines.sessions[1].opens = False
+        made = await machines.made(start_time=start_in(clock, HOUR))
+        clock.later = HOUR - timedelta(minutes=5)
+        await machines.cluster.reservation_events(made.reservation_id, "ready")
+        await machines.session(made, 0).add(login=session_pb2.SessionLogin(user="alice"))
+        await machines.cluster.reservation_events(made.reservation_id, "login")
+        clock.later = HOUR - timedelta(minutes=3)
+        await machines.is_ready(made, 1)
+        await machines.cluster.reservation_events(made.reservation_id, "active")
+        await machines.session(made, 1).add(login=session_pb2.SessionLogin(user="alice"))
+        there = await machines.cluster.reservation(made.reservation_id)
+        while there.active_time == made.spec.start_time:
+            there = await machines.cluster.reservation(made.reservation_id)
+        last = there.nodes[1].ready_time.ToDatetime()
+        assert last <= there.active_time.ToDatetime() < made.spec.start_time.ToDatetime()
+
+
+async def test_a_start_at_which_not_all_machines_are_free_is_refused_with_the_nearest_one(tmp_path: Path) -> None:
+    async with later_machines(tmp_path, most_dated_gpus_of_user=64) as (machines, clock):
+        one = await machines.cluster.reserve("one", gpus=1, name="lecture", start_time=start_in(clock, HOUR))
+        error = await refused(machines.made(key="refused", start_time=start_in(clock, HOUR + HALF)))
+        assert error.code() is grpc.StatusCode.FAILED_PRECONDITION
+        ((field, said),) = rpc_failure(error).violations
+        nearest = one.spec.start_time.ToDatetime() + HOUR
+        assert field == "spec.start_time"
+        assert "15 GPUs are free until" in said
+        assert "16 of 2 whole machines are asked for" in said
+        assert (
+            f"In the way: {one.reservation_id} (lecture). The nearest start that works is {nearest:%Y-%m-%d %H:%M:%S}"
+            in said
+        )
+        after = Timestamp(seconds=one.spec.start_time.seconds + 3600)
+        made = await machines.made(key="after", start_time=after)
+        assert made.state == STATE.RESERVATION_STATE_PENDING
+        few = await refused(machines.cluster.reserve("few", gpus=1, start_time=after))
+        assert f"In the way: {one.reservation_id}" not in (few.details() or "")
+        assert made.reservation_id in (few.details() or "")
+
+
+async def test_more_machines_than_there_may_be_or_than_a_user_may_have_ahead_are_refused(tmp_path: Path) -> None:
+    async with later_machines(tmp_path, most_dated_gpus_of_user=24) as (machines, clock):
+        start = start_in(clock, HOUR)
+        said = (await refused(machines.made(gpus=24, start_time=start))).details() or ""
+        assert "2 machines have so many GPUs, those that the pool may start among them" in said
+        assert "24 of 3 whole machines are asked for" in said
+        machines.cluster.pool.max_machines, machines.cluster.pool.gpus_per_machine = 6, 8
+        await machines.made(key="first", start_time=start)
+        said = (await refused(machines.made(key="second", start_time=start))).details() or ""
+        assert "have 16 GPUs, of 24 for each user" in said
+
+
+async def test_one_whose_machines_are_not_all_there_at_its_start_takes_none_and_fails_in_the_end(
+    tmp_path: Path,
+) -> None:
+    async with later_machines(tmp_path) as (machines, clock):
+        cluster = machines.cluster
+        # The pool may start another one, and does not manage to.
+        cluster.pool.max_machines, cluster.pool.gpus_per_machine = 2, 8
+        made = await machines.made(start_time=start_in(clock, HOUR))
+        await cluster.pool.tell("machine-b", "LOST", gpus=8)
+        clock.later = HOUR + timedelta(minutes=1)
+        await cluster.reservation_events(made.reservation_id, "queued")
+        behind = await cluster.reserve("behind", gpus=8)
+        await until(lambda: bool(cluster.pool.demands and cluster.pool.demands[-1] == {"MI300X": 3}))
+        assert not cluster.pool.granted
+        clock.later = HOUR + timedelta(minutes=31)
+        over = await machines.over(made)
+        assert (over.state, over.cost_micros) == (STATE.RESERVATION_STATE_FAILED, 0)
+        assert "SCHEDULER_DATED_START_WITHIN" in over.message
+        await cluster.reservation_events(behind.reservation_id, "active")
+
+
+async def test_one_that_starts_later_is_ended_on_all_machines_if_nobody_comes(tmp_path: Path) -> None:
+    async with later_machines(tmp_path, dated_no_show_after=timedelta(minutes=30)) as (machines, clock):
+        made = await machines.made(start_time=start_in(clock, HOUR))
+        clock.later = HOUR
+        await machines.cluster.reservation_events(made.reservation_id, "active")
+        clock.later = HOUR + timedelta(minutes=31)
+        await machines.cluster.stop()
+        await machines.cluster.start()
+        over = await machines.over(made)
+        assert over.state == STATE.RESERVATION_STATE_CANCELLED
+        assert "SCHEDULER_DATED_NO_SHOW_AFTER" in over.message
+        assert 16 * PRICE // 2 <= over.cost_micros < 16 * PRICE
+        machines.nothing_is_held()

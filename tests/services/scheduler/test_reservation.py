@@ -6,7 +6,6 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from google.protobuf.timestamp_pb2 import Timestamp
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
@@ -185,8 +184,6 @@ def test_several_machines_are_whole_ones_that_start_together() -> None:
     assert "spec.fallback_gpu_types: cannot be given with several" in faults(
         gpus=16, fallback_gpu_types=["MI300A"], **gang
     )
-    later = Timestamp(seconds=4_000_000_000)
-    assert "spec.start_time: cannot be given with several machines yet" in faults(gpus=16, start_time=later, **gang)
 
 
 @pytest.mark.parametrize(
