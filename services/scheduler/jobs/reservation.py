@@ -174,7 +174,7 @@ class Reservation:
     image: str = ""
     """The image whose files are its root; empty for the machine's own."""
     image_digest: str = ""
-    """That of the image that its session has; empty before there is one."""
+    """That of the image that its first session to be ready has, which all are to have; empty before there is one."""
     left: timedelta = _NOTHING
     """What was left of its time when it was lost by our fault; zero if it was not."""
     instead_of: str = ""
@@ -282,7 +282,11 @@ class Reservation:
         return replace(self, name=name)
 
     def afresh(self) -> Reservation:
-        """Forgets the session of an attempt that was lost before anybody could log in."""
+        """Forgets the session of an attempt that was lost before anybody could log in.
+
+        Several machines look a tag up on their own, and it may move meanwhile: the next ones are told what it meant.
+        """
+        pins = self.nodes and self.image_digest and "@" not in self.image
         return Reservation(
             self.name,
             self.keys,
@@ -293,7 +297,7 @@ class Reservation:
             is_due=self.is_due,
             is_late=self.is_late,
             disk=self.disk,
-            image=self.image,
+            image=f"{self.image}@{self.image_digest}" if pins else self.image,
         )
 
     def lost(self, now: datetime) -> Reservation:
@@ -327,7 +331,8 @@ class Reservation:
         if rank:
             nodes = [node.after(event) if at == rank else node for at, node in enumerate(self.nodes, 1)]
             login = {"last_login_time": event.time.ToDatetime(UTC)} if event.HasField("login") else {}
-            return replace(self, nodes=tuple(nodes), **login).begun()
+            digest = self.image_digest or event.ready.image_digest
+            return replace(self, nodes=tuple(nodes), image_digest=digest, **login).begun()
         return replace(self, **self._changes(event)).begun()
 
     def begun(self) -> Reservation:
@@ -356,7 +361,7 @@ class Reservation:
                 changes = {"host_key": ready.host_key, "login_user": ready.user, "gaps": tuple(ready.gaps)}
                 changes |= {"ready_time": event.time.ToDatetime(UTC), "store_id": ready.store_id}
                 changes["software"] = dict(ready.software)
-                changes["image_digest"] = ready.image_digest
+                changes["image_digest"] = self.image_digest or ready.image_digest
             case "login":
                 changes = {"connections": self.connections + 1, "last_login_time": event.time.ToDatetime(UTC)}
             case "logout":

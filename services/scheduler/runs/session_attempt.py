@@ -380,9 +380,18 @@ class SessionAttempt(LeasedAttempt):
             await self._becomes_active()
 
     def _check_image(self, ready: SessionReady) -> None:
-        """Raises AttemptLostError if the session is not what was asked for: older executors know no images."""
+        """Raises AttemptLostError if the session is not what was asked for, or not what the other machines have.
+
+        Older executors know no images.
+        """
         if self._reservation.image and not ready.image_digest:
             raise AttemptLostError("its machine knows nothing of images", final=_NO_IMAGES)
+        known = self._reservation.image_digest
+        if known and ready.image_digest != known:
+            reason = (
+                f"its machines found two images by one tag, {known} and {ready.image_digest}; all get the first one"
+            )
+            raise AttemptLostError(reason, excused=True)
 
     async def _becomes_active(self) -> None:
         """The clock starts now: the machines, which were given a time before they were ready, are told the true end."""

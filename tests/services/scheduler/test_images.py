@@ -9,16 +9,20 @@ import pytest
 from wavepool.executor.v1 import session_pb2
 from wavepool.scheduler.v1 import reservations_pb2
 
-from tests.services.scheduler.cluster import TIMEOUT_SECONDS
+from tests.services.scheduler.cluster import TIMEOUT_SECONDS, until
 from tests.services.scheduler.test_disks import over, session_of
+from tests.services.scheduler.test_gangs import two_machines
 from tests.services.scheduler.test_reservations import active, refused
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tests.services.scheduler.cluster import Cluster
     from tests.services.scheduler.scripted_sessions import ScriptedSession
 
 IMAGE = "registry.example:5000/team/rocm:6.2"
 DIGEST = "sha256:" + "1" * 64
+OTHER_DIGEST = "sha256:" + "2" * 64
 
 
 async def opening(cluster: Cluster) -> tuple[reservations_pb2.Reservation, ScriptedSession]:
@@ -99,3 +103,40 @@ async def test_what_names_no_image_is_refused_by_its_field(cluster: Cluster, ima
     assert error.code() is grpc.StatusCode.INVALID_ARGUMENT
     assert "spec.image" in (error.details() or "")
     assert repr(image) in (error.details() or "")
+
+
+async def test_several_machines_that_find_two_images_by_one_tag_all_get_the_first_one(tmp_path: Path) -> None:
+    async with two_machines(tmp_path) as machines:
+        await machines.cluster.start()
+        for sessions in machines.sessions:
+            sessions.opens = False
+        made = await machines.made(image=IMAGE)
+        for rank, digest in ((1, DIGEST), (0, OTHER_DIGEST)):
+            key = f"{made.reservation_id}-1"
+            await until(lambda rank=rank, key=key: key in machines.sessions[rank].sessions)
+            await machines.session(made, rank).add(ready=ready_with(digest))
+            await machines.cluster.reservation_events(made.reservation_id, "ready")
+        events = await machines.cluster.reservation_events(made.reservation_id, "retrying")
+        assert f"two images by one tag, {DIGEST} and {OTHER_DIGEST}" in events[-1].retrying.reason
+        for rank in range(2):
+            key = f"{made.reservation_id}-2"
+            await until(lambda rank=rank, key=key: key in machines.sessions[rank].sessions)
+            again = machines.session(made, rank, attempt=2)
+            assert again.request.image == f"{IMAGE}@{DIGEST}"
+            await again.add(ready=ready_with(DIGEST))
+        await machines.cluster.reservation_events(made.reservation_id, "active")
+        there = await machines.cluster.reservation(made.reservation_id)
+        assert (there.spec.image, there.image_digest) == (f"{IMAGE}@{DIGEST}", DIGEST)
+        assert not [one for one in machines.cluster.pool.releases if one.machine_suspect or one.unfit_reason]
+
+
+async def test_one_machine_looks_its_tag_up_again_in_another_attempt(cluster: Cluster) -> None:
+    reservation, session = await opening(cluster)
+    await end(session, session_pb2.SESSION_END_REASON_IMAGE_UNAVAILABLE, "its registry does not answer")
+    await cluster.reservation_events(reservation.reservation_id, "retrying")
+    await until(lambda: f"{reservation.reservation_id}-2" in cluster.sessions.sessions)
+    assert cluster.sessions.sessions[f"{reservation.reservation_id}-2"].request.image == IMAGE
+
+
+def ready_with(digest: str) -> session_pb2.SessionReady:
+    return session_pb2.SessionReady(host_key="ssh-ed25519 AAAA", user="dev", image_digest=digest)
