@@ -66,11 +66,13 @@ class Refusals:
         for job_id, hold in self._situations.holds.items():
             if job_id != job.job_id:
                 kept[hold.machine_id].append((job_id, hold))
+        dated = {gpu_type: self._situations.kept(gpu_type) for gpu_type in {offer.gpu_type for offer in offers}}
         with_room: list[MachineOffer] = []
         refusals: list[Refusal] = []
         torch_is_there = machine_with_torch(job, offers) is not None
         for offer in offers:
-            reason = self._refusal(job, offer, held.get(offer.machine_id, ()), kept.get(offer.machine_id, ()))
+            later = self._situations.in_front(job, offer, dated[offer.gpu_type])
+            reason = self._refusal(job, offer, held.get(offer.machine_id, ()), kept.get(offer.machine_id, ()), later)
             if not offer.is_for(job.own_job_id, self._waiting):
                 reason = "it was not started for this job" if job.own_job_id else "it was started for another job"
             if not reason and torch_is_there and not offer.has_torch:
@@ -82,7 +84,14 @@ class Refusals:
         scored = self._scored(job, with_room, held)
         return [*scored, *refusals][:MOST_MACHINES]
 
-    def _refusal(self, job: Job, offer: MachineOffer, held: Sequence[Slot], kept: Sequence[tuple[str, Hold]]) -> str:
+    def _refusal(
+        self,
+        job: Job,
+        offer: MachineOffer,
+        held: Sequence[Slot],
+        kept: Sequence[tuple[str, Hold]],
+        dated: Sequence[Dated],
+    ) -> str:
         """The rule that keeps the job off the machine; empty if it has room."""
         resources = job.spec.resources.least
         if offer.stage in _NOT_NOW:
@@ -95,7 +104,6 @@ class Refusals:
             whom = ", ".join(sorted({job_id for job_id, _ in kept}))
             by = max(hold.time for _, hold in kept)
             return f"what is free of it is kept for {whom}, until {by:%H:%M:%S} UTC at the latest"
-        dated = self._situations.in_front(job, offer)
         later = [slot for one in dated for slot in one.hold.slots]
         if not offer.slots_for(resources, [*held, *(slot for _, hold in kept for slot in hold.slots), *later]):
             return _kept_for_later(job, dated)

@@ -333,7 +333,7 @@ class Situations:
                 # It ends before the hold of the machine that was chosen, and perhaps not before that of another one.
                 ends_in_time = offer is chosen and job_id in decided.backfilled
                 away = [] if ends_in_time else kept[offer.machine_id]
-                taken = [*held[offer.machine_id], *away, *_slots(self._in_front(job, offer, dated[offer.gpu_type]))]
+                taken = [*held[offer.machine_id], *away, *_slots(self.in_front(job, offer, dated[offer.gpu_type]))]
                 sizes = _sizes(lane.resources, decided.sizes.get(job_id, 0))
                 slots = next(filter(None, (offer.slots_for(size, taken) for size in sizes)), ())
                 if slots:
@@ -342,11 +342,8 @@ class Situations:
                     break
         return placed
 
-    def in_front(self, job: Job, offer: MachineOffer) -> list[Dated]:
-        """What is kept of a machine for reservations that begin before the job might end, if it started now."""
-        return self._in_front(job, offer, self.kept(offer.gpu_type))
-
-    def _in_front(self, job: Job, offer: MachineOffer, kept: Iterable[Dated]) -> list[Dated]:
+    def in_front(self, job: Job, offer: MachineOffer, kept: Iterable[Dated]) -> list[Dated]:
+        """What of `kept` is of a machine, for those that begin before the job might end, if it started now."""
         end = self._clock.now() + self.dated.longest_use(job)
         return [one for one in kept if one.hold.machine_id == offer.machine_id and one.hold.time < end]
 

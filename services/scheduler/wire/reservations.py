@@ -10,7 +10,7 @@ from wavepool.scheduler.v1 import reservations_pb2
 
 from servicekit.rpc.proto_time import duration_to_proto, instant_to_proto
 from services.scheduler.jobs.errors import InvalidFieldError
-from services.scheduler.jobs.reservation import ReservationState
+from services.scheduler.jobs.reservation import Node, ReservationState
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -93,16 +93,15 @@ def _nodes_to_proto(job: Job, reservation: Reservation) -> list[reservations_pb2
     if not reservation.nodes:
         queued = reservation_state_to_proto(state)
         return [reservations_pb2.ReservationNode(rank=rank, state=queued) for rank in range(job.spec.machines)]
-    first = reservations_pb2.ReservationNode(
-        machine_id=job.machine_id,
-        machine_gpus=_first_gpus(job),
-        state=reservation_state_to_proto(state),
+    first = Node(
+        job.machine_id,
+        tuple(_first_gpus(job)),
+        ready_time=reservation.ready_time,
         host_key=reservation.host_key,
         login_user=reservation.login_user,
         gaps=reservation.gaps,
-        ready_time=instant_to_proto(reservation.ready_time),
     )
-    others = [
+    return [
         reservations_pb2.ReservationNode(
             rank=rank,
             machine_id=node.machine_id,
@@ -113,9 +112,8 @@ def _nodes_to_proto(job: Job, reservation: Reservation) -> list[reservations_pb2
             gaps=node.gaps,
             ready_time=instant_to_proto(node.ready_time),
         )
-        for rank, node in enumerate(reservation.nodes, 1)
+        for rank, node in enumerate([first, *reservation.nodes])
     ]
-    return [first, *others]
 
 
 def reservation_event_to_proto(event: JobEvent) -> reservations_pb2.ReservationEvent:

@@ -24,6 +24,8 @@ from vocabulary.backoff import Backoff
 from vocabulary.bearer import authorization
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from servicekit.clock import Clock
     from services.vmpool.machines.lease import Lease
     from services.vmpool.machines.machine import Machine
@@ -34,6 +36,8 @@ log = get_logger(__name__)
 
 BACKOFF = Backoff(timedelta(seconds=0.25), timedelta(seconds=4))
 """Between two tries; a session is opened some seconds after its lease, and its gang waits for it."""
+SWEEP = timedelta(seconds=30)
+"""Without any gang the leases are read so seldom, for those that another vmpool placed while it led."""
 
 
 class _NodeRefusedError(Exception):
@@ -60,10 +64,16 @@ class GangLinks:
         self._clock = clock
         self._backoff = backoff
         self._nodes: dict[str, _Node] = {}
+        self._known_gangs: int | None = None
+        self._next_sweep: datetime | None = None
 
     async def run_once(self) -> None:
         """Let in the nodes whose leases are new, and let go those whose leases are over."""
-        now = self._clock.now()
+        now, placed = self._clock.now(), self._leases.gangs_placed
+        is_due = self._next_sweep is None or now >= self._next_sweep
+        if not (self._nodes or placed != self._known_gangs or is_due):
+            return
+        self._known_gangs, self._next_sweep = placed, now + SWEEP
         standing = {lease.lease_id: lease for lease in await self._leases.of_reserved_gangs() if not lease.is_due(now)}
         await self._let_go([lease_id for lease_id in self._nodes if lease_id not in standing])
         switches = {node.lease.gang_id: node.switch for node in self._nodes.values()}

@@ -74,6 +74,8 @@ class LeaseStore:
         self._clock = clock
         self._feed = feed
         self._new_id = new_id
+        self.gangs_placed = 0
+        """How many gangs of reservations were placed here, so that nobody looks for their leases if there are none."""
 
     async def acquire(self, request: LeaseRequest) -> Grant | None:
         """Take slots of the most recently used machine that fits, so that the others go cold; None if none fits.
@@ -92,7 +94,10 @@ class LeaseStore:
         LeaseConflictError if they have other content or one of them is over, MachineNotFoundError, InvalidFieldError if
         a machine never has such slots, MachineNotReadyError, and SlotTakenError.
         """
-        return await self._granted(lambda connection: self._standing_or_placed(connection, request))
+        granted = await self._granted(lambda connection: self._standing_or_placed(connection, request))
+        if request.holder is Holder.RESERVATION and len(granted) > 1:
+            self.gangs_placed += 1
+        return granted
 
     async def _granted(self, take: Callable[[AsyncConnection], Awaitable[Sequence[Grant]]]) -> Sequence[Grant]:
         try:

@@ -8,9 +8,10 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import pytest
+from sqlalchemy import event
 
 from services.vmpool import metrics
-from services.vmpool.lifecycle.gang_links import GangLinks
+from services.vmpool.lifecycle.gang_links import SWEEP, GangLinks
 from services.vmpool.machines.lease import Holder, PlacedRequest, Placement
 from services.vmpool.machines.machine import Inventory
 from tests.services.vmpool.conftest import a_machine
@@ -232,3 +233,20 @@ async def test_a_new_pool_joins_the_nodes_again(bench: Bench, links: GangLinks, 
     await successor.run_once()
     await answered(first, second)
     await successor.close()
+
+
+async def test_without_any_gang_its_leases_are_read_seldom_and_a_new_one_is_joined_at_once(
+    bench: Bench, links: GangLinks, gangs: Gangs
+) -> None:
+    statements: list[str] = []
+    event.listen(bench.database.engine.sync_engine, "before_cursor_execute", lambda *call: statements.append(call[2]))
+    for _ in range(5):
+        await links.run_once()
+        bench.clock.advance(SWEEP / 10)
+    assert sum("leases" in one for one in statements) == 1
+    bench.clock.advance(SWEEP)
+    await links.run_once()
+    assert sum("leases" in one for one in statements) == 2
+    nodes, _ = await gangs.add(A, B)
+    await links.run_once()
+    await joined(*nodes)
