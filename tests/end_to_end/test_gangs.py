@@ -98,3 +98,34 @@ def test_a_machine_that_dies_fails_the_whole_reservation_and_ends_the_other(wave
     assert over["cost_usd"] == 0
     until(lambda: not sessions(wavepool), "the end of the other session")
     assert wavepool.http.get(RESERVATIONS, params={"state": "active"}).json()["reservations"] == []
+
+
+@pytest.mark.timeout(300)
+def test_a_cancelled_one_saves_its_disk_once_from_node_0(wavepool: Wavepool, person: Person) -> None:
+    person.json("disk", "create", "work", "--size", "1g")
+    made = person.json("reserve", "-h", "0.1", "--disk", "work", *GANG, "--no-connect")
+    for rank in ("0", "1"):
+        there = person.run("connect", made["id"], "--node", rank, "--", f"ls -A; echo {rank} >node-{rank}")
+        assert (there.returncode, there.stdout) == (0, b""), there.stderr.decode()
+    person.json("cancel", made["id"], "--yes")
+    over = ended(wavepool, made["id"])
+    assert over["state"] == "cancelled"
+    disk = next(one for one in person.json("disk", "list") if one["name"] == "work")
+    assert [one["reason"] for one in disk["snapshots"]] == ["end"]
+    assert (disk["state"], disk["safe_time"]) == ("available", over["disk_safe_time"])
+    assert [one["path"] for one in person.json("disk", "list-content", "work")["files"]] == ["node-0"]
+
+
+@pytest.mark.timeout(300)
+def test_one_that_starts_in_a_minute_is_there_before_and_its_time_begins_then(
+    wavepool: Wavepool, person: Person
+) -> None:
+    made = person.json("reserve", "-h", "0.1", *GANG, "--start", "+1m", "--wait", "--no-connect")
+    assert (made["state"], len(made["nodes"])) == ("active", 2)
+    assert made["active_at"] == made["start_time"]
+    said = person.run("reserve", "-h", "0.1", "-g", "1", "--start", "+2m", "--no-connect").stderr.decode()
+    assert "In the way" in said
+    there = person.run("connect", made["id"], "--node", "1", "--", "hostname")
+    assert (there.returncode, there.stdout) == (0, b"node-1\n"), there.stderr.decode()
+    person.json("cancel", made["id"], "--yes")
+    ended(wavepool, made["id"])

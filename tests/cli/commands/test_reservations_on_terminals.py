@@ -76,6 +76,32 @@ def test_reserve_does_not_connect_if_it_is_not_to(terminal: Callable[..., Termin
         assert "ssh to" not in run.shown
 
 
+@pytest.mark.parametrize(("answer", "host"), [("2", "wp-aaaaaaaa-1"), ("", "wp-aaaaaaaa")])
+def test_connect_asks_which_of_several_machines(
+    terminal: Callable[..., Terminal], gateway: ScriptedGateway, answer: str, host: str
+) -> None:
+    nodes = [{"rank": rank, "machine_id": f"mi300x-{rank}", "host_key": ACTIVE["host_key"]} for rank in range(2)]
+    gateway.only("GET", ONE, Answer({**ACTIVE, "nodes": nodes}))
+    run = terminal("connect", ID)
+    run.see("Which machine")
+    assert "node 0: mi300x-0" in run.shown
+    assert "node 1: mi300x-1" in run.shown
+    run.type(answer)
+    assert run.ended() == 7
+    assert f"ssh to {host}\r\n" in run.shown
+
+
+def test_connect_asks_nothing_if_it_is_told_the_machine_or_there_is_one(
+    terminal: Callable[..., Terminal], gateway: ScriptedGateway
+) -> None:
+    nodes = [{"rank": rank, "machine_id": f"mi300x-{rank}", "host_key": ACTIVE["host_key"]} for rank in range(2)]
+    for found, words in ((ACTIVE, ()), ({**ACTIVE, "nodes": nodes}, ("--node", "1"))):
+        gateway.only("GET", ONE, Answer(found))
+        run = terminal("connect", ID, *words)
+        assert run.ended() == 7
+        assert "Which machine" not in run.shown
+
+
 @pytest.mark.parametrize("answer", ["y", "n"])
 def test_ctrl_c_asks_if_it_is_to_be_cancelled(
     terminal: Callable[..., Terminal], gateway: ScriptedGateway, answer: str
