@@ -6,7 +6,7 @@ events of the move.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from services.scheduler.jobs.errors import IllegalMoveError
@@ -159,6 +159,12 @@ class Job:
         job: Job = object.__new__(Job)
         vars(job).update(vars(self), **changes)
         return job
+
+    def of_type(self, gpu_type: str) -> Job:
+        """The job, if it wanted this one of its GPU types and no other: several machines are all of one type."""
+        if self.spec.gpu_types == (gpu_type,):
+            return self
+        return self.changed(spec=replace(self.spec, gpu_type=gpu_type, fallback_gpu_types=()))
 
     def priced(self, hold_micros: int, prices_micros_per_hour: Mapping[str, int]) -> Job:
         """Takes over the amount and the prices of the hold that billing made."""

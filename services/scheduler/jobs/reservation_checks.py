@@ -261,9 +261,6 @@ def _wrong_gang(asked: reservations_pb2.ReservationSpec) -> Violations:
         wrong.append(("spec.gpus", f"is {asked.gpus}; {whole}: give {_GANG_TEXT}"))
     if not asked.allow_slow_links:
         wrong.append(("spec.distributed", NO_LINKS))
-    if asked.fallback_gpu_types:
-        fault = "cannot be given with several machines: all are of one type. Leave them out"
-        wrong.append(("spec.fallback_gpu_types", fault))
     return wrong
 
 

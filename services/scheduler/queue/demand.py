@@ -22,6 +22,9 @@ log = get_logger(__name__)
 # The pool may forget it when it restarts.
 REPEAT_SECONDS = 5.0
 
+AGAIN_SECONDS = 60.0
+"""A type of which the pool starts no machine for a job of several is asked for again so much later."""
+
 MOST_OWN_MACHINES = 100
 """So many jobs, the oldest, have machines of their own started at a time; the others follow."""
 
@@ -36,6 +39,8 @@ class DemandReporter:
         self._reported: dict[WorkKind, int] = {}
         self._reported_at = 0.0
         self._blocked: Mapping[Blocked, str] = {}
+        self._refused: dict[Blocked, float] = {}
+        """When the pool said last that it starts no such machine for a job of several."""
 
     async def report(self) -> None:
         """Reports to the pool if there is news; raises PoolError."""
@@ -44,6 +49,10 @@ class DemandReporter:
         if demand == self._reported and not stale:
             return
         blocked = await self._pool.report_demand(demand)
+        several = {_key(self._kind(lane)) for lane in self._waiting.lanes() if lane.machines > 1}
+        now = time.monotonic()
+        self._refused = {key: at for key, at in self._refused.items() if now - at < AGAIN_SECONDS}
+        self._refused |= dict.fromkeys(several & blocked.keys(), now)
         self._reported, self._reported_at = demand, time.monotonic()
         if blocked != self._blocked:
             log.info(
@@ -59,17 +68,32 @@ class DemandReporter:
             return f"no machine with {types} can give {what}: its GPUs are not in such partitions, or not shared"
         if lane.reuse is Reuse.REUSE:
             return ""
-        key = lane.gpu_types, lane.resources.least.gpus, lane.own_job_id, lane.longest_seconds
-        return self._blocked.get(key, "")
+        return self._blocked.get(_key(self._kind(lane)), "")
+
+    def _kind(self, lane: Lane) -> WorkKind:
+        """What the pool is asked for. Of several types it might start a machine each, which is nothing for a gang.
+
+        So that is for one type: the first that has enough machines, else the first that the pool did not refuse.
+        """
+        if lane.machines == 1 or len(lane.gpu_types) == 1:
+            return lane.kind
+        kinds = [lane.kind._replace(gpu_types=(gpu_type,)) for gpu_type in lane.gpu_types]
+        enough = self._inventory.type_with(lane.machines, lane.resources.least.gpus, lane.gpu_types)
+        able = [one for one in kinds if enough in one.gpu_types]
+        return next(iter([*able, *(one for one in kinds if _key(one) not in self._refused), *kinds]))
 
     def _demand(self) -> dict[WorkKind, int]:
         """Jobs by kind. No machine is asked for in vain: the next one will be partitioned as those before it were."""
         numbers: Counter[WorkKind] = Counter()
         for lane, jobs in self._waiting.lanes().items():
             if lane.reuse is not Reuse.REUSE and self._inventory.can_have(lane.resources, lane.gpu_types):
-                numbers[lane.kind] += jobs * lane.machines
+                numbers[self._kind(lane)] += jobs * lane.machines
         # Ids sort by time.
         beyond = sorted((kind for kind in numbers if kind.own_job_id), key=lambda kind: kind.own_job_id)
         for kind in beyond[MOST_OWN_MACHINES:]:
             del numbers[kind]
         return dict(numbers)
+
+
+def _key(kind: WorkKind) -> Blocked:
+    return kind.gpu_types, kind.gpus, kind.own_job_id, kind.longest_seconds

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from statistics import fmean
 from typing import TYPE_CHECKING
@@ -85,10 +85,31 @@ class Forecast:
 
         There is no estimate of what no machine can give, and for new machines.
         """
-        place = self._waiting.ahead(job)
         if job.own_job_id:
-            return Standing(place.position, None)
-        queues = self._book.queues if self._book else None
+            return Standing(self._waiting.ahead(job).position, None)
+        if job.spec.machines > 1 and job.spec.fallback_gpu_types:
+            standing = self._of_one_type(job)
+        else:
+            standing = self._standing(job)
+        wait = standing.wait
+        if is_promise and wait is not None and job.attempt == 1 and job.job_id not in self._promises:
+            self._promises[job.job_id] = wait
+            while len(self._promises) > _PROMISES_KEPT:
+                del self._promises[next(iter(self._promises))]
+        return standing
+
+    def _of_one_type(self, job: Job) -> Standing:
+        """That of a job of several machines, all of one of its types: the first that is free now, or else is kept."""
+        tried = [self._standing(job.of_type(gpu_type)) for gpu_type in job.spec.gpu_types]
+        kept = job.spec.gpu_types.index(
+            self._inventory.type_with(job.spec.machines, job.spec.resources.gpus, job.spec.gpu_types)
+            or job.spec.gpu_type
+        )
+        free = [one for one in tried if one.wait and not one.wait.p90]
+        return replace((free or [tried[kept]])[0], position=self._waiting.ahead(job).position)
+
+    def _standing(self, job: Job) -> Standing:
+        place, queues = self._waiting.ahead(job), self._book.queues if self._book else None
         view = FleetView(
             self._inventory,
             self._running.jobs(),
@@ -105,10 +126,6 @@ class Forecast:
             return Standing(place.position, None, unknown)
         beyond = self._beyond_seconds(job, place, ahead, view)
         wait = self._after_dated(job, wait_estimate(need, needs, fleet, job.job_id, beyond))
-        if is_promise and wait is not None and job.attempt == 1 and job.job_id not in self._promises:
-            self._promises[job.job_id] = wait
-            while len(self._promises) > _PROMISES_KEPT:
-                del self._promises[next(iter(self._promises))]
         no_room = "what is kept for reservations that start later leaves no time for it"
         return Standing(place.position, wait, no_room if job.spec.machines > 1 and wait is None else "")
 

@@ -53,17 +53,30 @@ class GangBook:
 
         Those that had machines kept go first, in their order, so that nobody's begin moves back for a later one.
         """
-        now, known = self._clock.now(), self._in_turn.get(gpu_type, [])
+        known = self._in_turn.get(gpu_type, [])
         place = {job_id: number for number, job_id in enumerate(known)}
+        found = self.seats_beside(gpu_type, sorted(jobs, key=lambda job: place.get(job.job_id, len(known))), ())
+        self._in_turn[gpu_type] = [seat.job_id for seat in found if seat.machine_ids]
+        return found
+
+    def seats_beside(self, gpu_type: str, jobs: Iterable[Job], others: Iterable[GangSeat]) -> list[GangSeat]:
+        """The machines of these jobs in this order, after `others` have theirs. Nothing is kept for that."""
+        now = self._clock.now()
         taken: defaultdict[str, list[tuple[datetime, datetime]]] = defaultdict(list)
-        found: list[GangSeat] = []
-        for job in sorted(jobs, key=lambda job: place.get(job.job_id, len(known))):
-            use = self._dated.longest_use(job)
-            seat = gang_seat(job.job_id, job.spec.machines, self._machines(gpu_type, job, taken), use, now)
+
+        def take(seat: GangSeat, use: timedelta) -> None:
             for machine_id in seat.machine_ids:
                 taken[machine_id].append((seat.begin, seat.begin + use))
+
+        for other in others:
+            if waits := self._waiting.get(other.job_id):
+                take(other, self._dated.longest_use(waits))
+        found: list[GangSeat] = []
+        for job in jobs:
+            use = self._dated.longest_use(job)
+            seat = gang_seat(job.job_id, job.spec.machines, self._machines(gpu_type, job, taken), use, now)
+            take(seat, use)
             found.append(seat)
-        self._in_turn[gpu_type] = [seat.job_id for seat in found if seat.machine_ids]
         return found
 
     def kept(self, seats: Iterable[GangSeat], dated: Collection[Dated]) -> list[Dated]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from datetime import UTC
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,7 @@ from services.scheduler.jobs.resources import GpuMode
 from services.scheduler.queue.placement import MachineOffer, MachineStage
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Container
+    from collections.abc import Collection, Container, Sequence
     from datetime import datetime
 
     from wavepool.vmpool.v1.vmpool_pb2 import Machine, MachineEvent
@@ -123,6 +123,15 @@ class Inventory:
             and offer.is_for(own_job_id, waiting)
             for offer in self.offers()
         )
+
+    def type_with(self, machines: int, gpus: int, gpu_types: Sequence[str]) -> str:
+        """The first of these types with so many machines of so many GPUs, there or on their way; empty if none has."""
+        numbers = Counter(
+            offer.gpu_type
+            for offer in self.offers()
+            if offer.stage is not MachineStage.CLOSED and self.gpus(offer.machine_id) >= gpus
+        )
+        return next((gpu_type for gpu_type in gpu_types if numbers[gpu_type] >= machines), "")
 
     def gpus(self, machine_id: str) -> int:
         """Number of GPUs of a machine that has an offer."""

@@ -196,10 +196,32 @@ class Situations:
 
     def gang_seats(self, gpu_type: str) -> list[GangSeat]:
         """The machines for jobs of several whose turn has come: the first of its queue, if that may have so much."""
-        jobs = [
-            job for job in self._waiting.first_gangs(gpu_type) if not self.full_queue(job) and self.may_have_turn(job)
-        ]
-        return self._gangs.seats(gpu_type, jobs)
+        jobs = [job for job in self._waiting.first_gangs(gpu_type) if self.gang_type(job) == gpu_type]
+        return self._gangs.seats(gpu_type, self._in_turn(jobs, gpu_type))
+
+    def gang_type(self, job: Job) -> str:
+        """The type of which machines are kept for a job of several: the first of which enough are there or coming."""
+        spec = job.spec
+        return self._inventory.type_with(spec.machines, spec.resources.gpus, spec.gpu_types) or spec.gpu_type
+
+    def gangs_elsewhere(self, gpu_type: str, holds: Iterable[Hold]) -> dict[str, Sequence[Placement]]:
+        """Where jobs of several machines start now for which this type will do, too, if machines of another are kept.
+
+        Beside `holds`, and what is kept for those whose own type it is.
+        """
+        gangs = self._waiting.first_gangs(gpu_type)
+        jobs = [job for job in gangs if gpu_type in job.spec.fallback_gpu_types and self.gang_type(job) != gpu_type]
+        if not jobs:
+            return {}
+        away = {hold.machine_id for hold in holds}
+        seats = self._gangs.seats_beside(gpu_type, self._in_turn(jobs, gpu_type), self.gang_seats(gpu_type))
+        found = {seat.job_id: self._gangs.placements(seat) for seat in seats if away.isdisjoint(seat.machine_ids)}
+        return {job_id: placements for job_id, placements in found.items() if placements}
+
+    def _in_turn(self, jobs: Iterable[Job], gpu_type: str) -> list[Job]:
+        """Those whose queues may have so much of the type, as jobs of that type alone."""
+        ours = (job.of_type(gpu_type) for job in jobs)
+        return [job for job in ours if not self.full_queue(job) and self.may_have_turn(job)]
 
     def gang_placements(self, seat: GangSeat) -> Sequence[Placement]:
         """Where a job of several machines starts now; empty if not all of them are free."""
@@ -214,7 +236,8 @@ class Situations:
             return True
         gpu_type, queues = job.spec.gpu_type, self._book.queues
         states, leaf = self._states.get(gpu_type), queues.known(job.spec.queue)
-        if states is None or leaf not in states:
+        # What was found is old if nobody wants the type now.
+        if states is None or leaf not in states or gpu_type not in self.wanted_types():
             return True
         others = {queues.known(lane.queue) for lane in self._waiting.lanes() if gpu_type in lane.gpu_types} - {leaf}
         bare = Situation(gpu_type, queues, self._clock.now(), (), (), ())

@@ -110,7 +110,7 @@ class Dispatcher:
     async def _place_gangs(self) -> dict[str, str]:
         """Starts jobs of several machines, each on all of them or not at all; gives why each other one waits."""
         reasons: dict[str, str] = {}
-        for gpu_type in self._situations.wanted_types():
+        for gpu_type in {*self._situations.wanted_types(), *self._situations.fallback_types()}:
             for seat in self._situations.gang_seats(gpu_type):
                 job, placements = self._waiting.get(seat.job_id), self._situations.gang_placements(seat)
                 if job and not (placements and await self._place(job, placements)):
@@ -131,6 +131,10 @@ class Dispatcher:
             promises |= decided.promises
         self._situations.keep_promises(promises)
         for gpu_type in self._situations.fallback_types():
+            elsewhere = self._situations.gangs_elsewhere(gpu_type, holds.get(gpu_type, {}).values())
+            for job_id, placements in elsewhere.items():
+                if gang := self._waiting.get(job_id):
+                    await self._place(gang, placements)
             await self._carry_out(self._situations.plan(gpu_type, fallback=True), holds.get(gpu_type, {}).values())
         self._situations.holds = {job_id: hold for kept in holds.values() for job_id, hold in kept.items()}
         self.reasons, self.queue_states = reasons, states
@@ -140,7 +144,7 @@ class Dispatcher:
         }
         kept_types = {gpu_type for gpu_type, kept in holds.items() if kept}
         waiting_gangs = (job for job_id in gangs if (job := self._waiting.get(job_id)))
-        kept_types |= {job.spec.gpu_type for job in waiting_gangs}
+        kept_types |= {self._situations.gang_type(job) for job in waiting_gangs}
         await self._ask_for_more(kept_types | self._situations.returning_types())
 
     async def _carry_out(self, decided: Plan, holds: Collection[Hold] = ()) -> Plan:

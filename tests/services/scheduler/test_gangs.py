@@ -535,3 +535,53 @@ async def test_one_that_starts_later_is_ended_on_all_machines_if_nobody_comes(tm
         assert "SCHEDULER_DATED_NO_SHOW_AFTER" in over.message
         assert 16 * PRICE // 2 <= over.cost_micros < 16 * PRICE
         machines.nothing_is_held()
+
+
+OTHER_TYPE: dict[str, Any] = {"gpus": 8, "gpu_type": "MI210"}
+
+
+async def test_it_gets_machines_of_another_type_that_will_do_if_all_of_them_are_free(machines: Machines) -> None:
+    cluster = machines.cluster
+    cluster.billing.prices["MI210"] = PRICE // 2
+    one = await cluster.reserve("one", gpus=8)
+    await cluster.reservation_events(one.reservation_id, "active")
+    await cluster.pool.tell("machine-c", "WARM", **OTHER_TYPE)
+    made = await machines.made(key="gang", fallback_gpu_types=["MI210"])
+    assert made.hold_micros == 16 * PRICE, "as much as the dearest type costs"
+    waits = await cluster.reservation(made.reservation_id)
+    assert waits.state == STATE.RESERVATION_STATE_QUEUED, "one of each type are not two of one"
+    assert timedelta(minutes=59) < waits.eta_p50.ToTimedelta() <= HOUR + GRACE, "those of its own type are kept"
+    cluster.pool.endpoints["machine-d"] = cluster.pool.endpoints["machine-b"]
+    await cluster.pool.tell("machine-d", "WARM", **OTHER_TYPE)
+    await cluster.reservation_events(made.reservation_id, "active")
+    there = await cluster.reservation(made.reservation_id)
+    assert (there.machine_gpu_type, there.price_micros_per_hour) == ("MI210", PRICE // 2)
+    assert {node.machine_id for node in there.nodes} == {"machine-c", "machine-d"}
+
+
+async def test_it_takes_its_own_type_before_another_one(machines: Machines) -> None:
+    for name in ("machine-0", "machine-1"):
+        await machines.cluster.pool.tell(name, "WARM", **OTHER_TYPE)
+    there = await machines.active(fallback_gpu_types=["MI210"])
+    assert there.machine_gpu_type == "MI300X"
+
+
+async def test_machines_of_the_first_type_that_has_enough_are_kept_for_it(machines: Machines) -> None:
+    cluster = machines.cluster
+    for name in ("machine-c", "machine-d", "machine-e"):
+        await cluster.pool.tell(name, "WARM", **OTHER_TYPE)
+    one = await cluster.reserve("one", gpus=8, gpu_type="MI210")
+    await cluster.reservation_events(one.reservation_id, "active")
+    made = await machines.made(key="gang", gpus=24, fallback_gpu_types=["MI210"])
+    await cluster.reserve("long", gpus=8, gpu_type="MI210")
+    await until(lambda: bool(cluster.pool.demands and cluster.pool.demands[-1] == {"MI210": 4}))
+    assert (await cluster.reservation(made.reservation_id)).state == STATE.RESERVATION_STATE_QUEUED
+    assert [granted.job_id for granted in cluster.pool.granted] == [one.reservation_id]
+
+
+async def test_machines_are_asked_for_of_one_type_at_a_time_the_next_if_there_is_none(machines: Machines) -> None:
+    pool = machines.cluster.pool
+    pool.blocked_by_gpu_type["MI300X"] = "MI300X is sold out"
+    await machines.made(gpus=24, fallback_gpu_types=["MI210", "MI250X"])
+    await until(lambda: {"MI210": 3} in pool.demands)
+    assert [one for one in pool.demands if one][:2] == [{"MI300X": 3}, {"MI210": 3}]
