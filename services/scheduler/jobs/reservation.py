@@ -297,6 +297,7 @@ class Reservation:
             is_due=self.is_due,
             is_late=self.is_late,
             disk=self.disk,
+            instead_of=self.instead_of,
             image=f"{self.image}@{self.image_digest}" if pins else self.image,
         )
 

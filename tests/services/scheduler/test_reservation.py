@@ -129,8 +129,9 @@ def test_its_state_is_that_of_its_job_and_says_more_while_that_runs(
 
 def test_a_lost_attempt_forgets_its_session_and_keeps_what_people_asked_for() -> None:
     extension = Extension(HOUR, BEGIN, "user-1", "key")
-    before = PLAIN.after(session_pb2.SessionEvent(step=session_pb2.SessionStep(name="sandbox"))).extended(extension)
-    assert before.afresh() == replace(PLAIN, extensions=(extension,))
+    asked = replace(PLAIN, instead_of="res_lost")
+    before = asked.after(session_pb2.SessionEvent(step=session_pb2.SessionStep(name="sandbox"))).extended(extension)
+    assert before.afresh() == replace(asked, extensions=(extension,))
 
 
 @pytest.mark.parametrize("name", ["a", "train-2", "x" * 63])
