@@ -17,6 +17,7 @@ import httpx
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from servicekit.rpc.tls import TlsFiles, client_credentials, dns_name
+from wavepool_client.http.connection import verification_for
 
 TIMEOUT_SECONDS = 2.0
 OPTIONS = (("grpc.enable_http_proxy", 0),)
@@ -44,7 +45,8 @@ def _opened(address: str, name: str) -> grpc.aio.Channel:
 
 async def http_is_ready(endpoint: str) -> bool:
     """True if the gateway at `http://host:port` reports that it and the services behind it are ready."""
-    async with httpx.AsyncClient(trust_env=False, timeout=TIMEOUT_SECONDS) as client:
+    verify = verification_for(endpoint)
+    async with httpx.AsyncClient(trust_env=False, timeout=TIMEOUT_SECONDS, verify=verify) as client:
         try:
             response = await client.get(f"{endpoint}/readyz")
         except httpx.TransportError:

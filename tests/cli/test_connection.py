@@ -1,11 +1,12 @@
 from __future__ import annotations
 
+import ssl
 from typing import TYPE_CHECKING
 
 import pytest
 
 from wavepool_client.errors import InputError
-from wavepool_client.http.connection import resolve
+from wavepool_client.http.connection import resolve, verification_for
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -57,3 +58,14 @@ def test_a_data_folder_sends_nobody_to_another_machine(
     with pytest.raises(InputError, match=r"names another machine.*set WAVEPOOL_ENDPOINT"):
         resolve()
     assert resolve(elsewhere).token == "mine"  # noqa: S105 - not a secret
+
+
+def test_https_is_checked_with_the_usual_certificates() -> None:
+    assert verification_for("https://pool.example") is True
+
+
+def test_plain_http_reads_no_certificates_and_would_trust_none() -> None:
+    verification = verification_for("http://127.0.0.1:8080")
+    assert isinstance(verification, ssl.SSLContext)
+    assert (verification.verify_mode, verification.check_hostname) == (ssl.CERT_REQUIRED, True)
+    assert verification.get_ca_certs() == []

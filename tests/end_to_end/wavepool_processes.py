@@ -17,6 +17,7 @@ import httpx
 import psutil
 
 from tests.conftest import torch_program
+from wavepool_client.http.connection import verification_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
@@ -83,7 +84,7 @@ class Wavepool:
         self.data_dir = data_dir
         self.process = process
         self.endpoint = ""
-        self.http = httpx.Client(trust_env=False)
+        self.http = httpx.Client(trust_env=False, verify=verification_for("http:"))
 
     def connect(self) -> None:
         """Waits until everything is ready."""
@@ -92,7 +93,11 @@ class Wavepool:
         token = until(lambda: self._read("token"), "the token file", START_SECONDS)
         self.http.close()
         self.http = httpx.Client(
-            base_url=self.endpoint, headers={"Authorization": f"Bearer {token}"}, timeout=60, trust_env=False
+            base_url=self.endpoint,
+            headers={"Authorization": f"Bearer {token}"},
+            timeout=60,
+            trust_env=False,
+            verify=verification_for(self.endpoint),
         )
 
     def submit(self, source: str, mode: str = "full", problem: str = "leaky-relu", **fields: Any) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import os
+import ssl
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -84,6 +85,14 @@ def is_loopback(host: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return False
+
+
+def verification_for(url: str) -> ssl.SSLContext | bool:
+    """The `verify` of httpx for this URL: the usual certificates, and none for plain HTTP.
+
+    Reading the usual ones takes 30 ms. Without any, a connection with TLS would be refused, not left unchecked.
+    """
+    return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if urlsplit(url).scheme == "http" else True
 
 
 def _first_line(path: Path) -> str | None:

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 import httpx
 
 from wavepool_client.errors import AuthenticationError, ServerError, UnreachableError
-from wavepool_client.http.connection import is_loopback
+from wavepool_client.http.connection import is_loopback, verification_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -115,7 +115,9 @@ class DeviceFlow:
         trust_env = not is_loopback(urlsplit(url).hostname or "")
         body = {"client_id": self._options["client_id"], **form}
         try:
-            response = httpx.post(url, data=body, timeout=TIMEOUT_SECONDS, trust_env=trust_env)
+            response = httpx.post(
+                url, data=body, timeout=TIMEOUT_SECONDS, trust_env=trust_env, verify=verification_for(url)
+            )
         except httpx.TransportError as error:
             raise UnreachableError(f"the identity provider does not answer at {url}: {error}") from error
         try:

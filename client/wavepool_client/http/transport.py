@@ -9,6 +9,7 @@ import httpx
 import httpx_sse
 
 from wavepool_client.errors import NotListeningError, ServerError, UnreachableError
+from wavepool_client.http.connection import verification_for
 from wavepool_client.http.event_stream import event_from_frame
 from wavepool_client.http.failures import failure_of
 
@@ -34,6 +35,7 @@ class Transport:
             headers={"Authorization": f"Bearer {connection.token}"} if connection.token else {},
             timeout=httpx.Timeout(CALL_TIMEOUT_SECONDS, connect=CONNECT_TIMEOUT_SECONDS),
             trust_env=not connection.is_loopback,
+            verify=verification_for(connection.endpoint),
         )
 
     def close(self) -> None:
