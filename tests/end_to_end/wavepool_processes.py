@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import httpx
 import psutil
 
+from tests import schemas
 from tests.conftest import torch_program
 from wavepool_client.http.connection import verification_for
 
@@ -208,6 +209,7 @@ def _torch() -> dict[str, str]:
 def start(data_dir: Path, **environment: str) -> Wavepool:
     """Starts a Wavepool on free ports; the compile cache and the toolchain are the machine's own."""
     data_dir.mkdir(parents=True, exist_ok=True)
+    schemas.prepare(data_dir)
     with (data_dir / "up.log").open("wb") as log:
         process = subprocess.Popen(
             [sys.executable, "-m", "wavepool_client.main", "up", "--free-ports", "--data-dir", str(data_dir)],
