@@ -172,6 +172,8 @@ class ServiceServer:
 def run(main: Callable[[], Awaitable[None]], check: Callable[[], object]) -> None:
     """Runs a service's main coroutine function on uvloop until it ends; with `--check-settings` only `check`.
 
+    Turns the garbage collector on, which programs turn off while they import.
+
     Wrong settings end the process with a line on stderr and exit status 78 (EX_CONFIG): a restart would not help.
     """
 
@@ -184,6 +186,7 @@ def run(main: Callable[[], Awaitable[None]], check: Callable[[], object]) -> Non
             return
         # Imported objects live as long as the process. Collecting garbage among them stops everything for 50 ms.
         gc.freeze()
+        gc.enable()
         uvloop.run(body())
     except (ValueError, WrongSettingsError) as error:
         is_told = isinstance(error, WrongSettingsError | NoServiceTokenError | OpenToOthersError | TlsFilesError)

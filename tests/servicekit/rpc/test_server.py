@@ -214,3 +214,17 @@ async def test_what_was_imported_is_not_looked_through_for_garbage() -> None:
 
     before, within = map(int, stdout.split())
     assert within < before / 10
+
+
+@pytest.mark.parametrize("program", ["gateway", "services.billing", "services.executor", "services.scheduler"])
+async def test_a_program_looks_for_garbage_when_it_runs_and_not_while_it_imports(program: str) -> None:
+    # The module as `python -m` would run it, up to what it calls at the end.
+    looks = f"import gc, {program}.__main__\nprint(gc.isenabled())\n" + LOOKS_FOR_GARBAGE.replace(
+        "imported, len(gc.get_objects())", "gc.isenabled()"
+    )
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", looks, stdout=asyncio.subprocess.PIPE, env=os.environ
+    )
+    stdout, _ = await process.communicate()
+
+    assert stdout.split() == [b"False", b"True"]
