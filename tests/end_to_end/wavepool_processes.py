@@ -29,7 +29,7 @@ ROOT = Path(__file__).resolve().parents[2]
 KERNELS = Path(__file__).parent / "kernels"
 START_SECONDS = 90
 TIMEOUT_SECONDS = 60.0
-POLL_SECONDS = 0.02
+SHORTEST_POLL_SECONDS, LONGEST_POLL_SECONDS = 0.02, 0.2
 ENDED = {"FINISHED", "CANCELLED", "FAILED"}
 
 
@@ -42,11 +42,15 @@ def reference(problem: str) -> str:
 
 
 def until(question: Callable[[], T | None], what: str, seconds: float = TIMEOUT_SECONDS) -> T:
-    """Polls until the answer is true; fails the test after `seconds`, naming `what` it waited for."""
-    deadline = time.monotonic() + seconds
+    """Polls until the answer is true; fails the test after `seconds`, naming `what` it waited for.
+
+    The longer it waited, the less often it asks: a question may make several processes work, beside those waited for.
+    """
+    begin = time.monotonic()
     while not (answer := question()):
-        assert time.monotonic() < deadline, f"waited {seconds:.0f} s for {what}"
-        time.sleep(POLL_SECONDS)
+        waited = time.monotonic() - begin
+        assert waited < seconds, f"waited {seconds:.0f} s for {what}"
+        time.sleep(min(max(SHORTEST_POLL_SECONDS, waited / 10), LONGEST_POLL_SECONDS))
     return answer
 
 
