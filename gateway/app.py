@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
@@ -16,7 +16,6 @@ from gateway.http.body_limit import BodyLimit
 from gateway.http.request_scope import RequestScope
 from gateway.http.route_docs import describe
 from gateway.machines.open_calls import OpenCalls
-from gateway.reservations.front_door import front_door
 from gateway.reservations.tunnel import Tunnels
 from gateway.routes import (
     account,
@@ -50,8 +49,10 @@ from gateway.upstreams import open_upstreams
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
+    from contextlib import AbstractAsyncContextManager
 
     from gateway.config import GatewaySettings
+    from gateway.upstreams import Upstreams
 
 DESCRIPTION = """\
 Submit AMD HIP kernels, follow them as they compile, are checked and measured, and see what they cost.
@@ -71,7 +72,7 @@ def create_app(settings: GatewaySettings) -> FastAPI:
             limits = AddressLimits.of(settings)
             tunnels = Tunnels(settings.tunnels_per_user)
             app.state.gateway = Gateway(settings, upstreams, hub, OpenCalls(), authenticator, limits, tunnels)
-            async with front_door(settings, upstreams, tunnels) as app.state.ssh_port:
+            async with _front_door(settings, upstreams, tunnels) as app.state.ssh_port:
                 yield
             app.state.gateway.close()
 
@@ -115,3 +116,13 @@ def create_app(settings: GatewaySettings) -> FastAPI:
     app.include_router(pages(settings.web_dir))
     describe(app)
     return app
+
+
+def _front_door(settings: GatewaySettings, upstreams: Upstreams, tunnels: Tunnels) -> AbstractAsyncContextManager[int]:
+    """Serves SSH and gives its port; 0 if GATEWAY_SSH_PORT is not set."""
+    if not settings.ssh_port:
+        return nullcontext(0)
+    # Only here: the SSH library looks for other libraries by running a compiler.
+    from gateway.reservations.front_door import front_door
+
+    return front_door(settings, upstreams, tunnels)

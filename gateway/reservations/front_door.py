@@ -45,10 +45,7 @@ MOST_CHANNELS = 16
 
 @asynccontextmanager
 async def front_door(settings: GatewaySettings, upstreams: Upstreams, tunnels: Tunnels) -> AsyncGenerator[int]:
-    """Serves on GATEWAY_SSH_PORT; gives the port, or 0 if that is not set. Raises OSError if the port is taken."""
-    if not settings.ssh_port:
-        yield 0
-        return
+    """Serves on GATEWAY_SSH_PORT and gives the port. Raises OSError if it is taken."""
     key = host_key(settings.data_dir / "ssh_host_ed25519_key")
     acceptor = await asyncssh.create_server(
         lambda: Door(upstreams, tunnels, settings.tunnel_check.total_seconds()),
