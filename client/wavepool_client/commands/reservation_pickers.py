@@ -13,7 +13,7 @@ from wavepool_client.terminal.choices import ask, pick
 from wavepool_client.terminal.output import notes, say
 from wavepool_client.terminal.result_printing import table_of
 from wavepool_client.text.disks import disk_text
-from wavepool_client.text.reservations import AVAILABILITY_COLUMNS, SIZES, availability_row, hours_text
+from wavepool_client.text.reservations import AVAILABILITY_COLUMNS, SIZES, availability_row, hours_text, wait_texts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -109,8 +109,7 @@ def _asked_type(found: Sequence[Fields]) -> str:
 
 
 def _asked_count(one: Fields) -> int:
-    waits = dict(zip(SIZES, availability_row(one)[-len(SIZES) :], strict=True))
-    for size, wait in waits.items():
+    for size, wait in wait_texts(one).items():
         say(f"{size} GPU{'s' if size > 1 else ''}{f'  wait: {wait}' if wait else ''}")
     sizes = {str(size): size for size in SIZES}
     return ask("How many GPUs", sizes.get, f"is none of {', '.join(sizes)}", "1")

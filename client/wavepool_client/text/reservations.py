@@ -239,15 +239,20 @@ def choice_text(one: Fields) -> str:
     return f"{one.get('id')}  {one.get('name')}  {gpus_text(one)}  {one.get('state')}"
 
 
+def wait_texts(one: Fields) -> dict[int, str]:
+    """How long each number of GPUs of a type would wait; empty if that is not known."""
+    waits = {wait.get("gpu_count"): wait for wait in cast("list[Fields]", one.get("waits") or [])}
+    return {size: _size_text(waits.get(size, {})) for size in SIZES}
+
+
 def availability_row(one: Fields) -> Sequence[object]:
     """The line of a GPU type."""
-    waits = {wait.get("gpu_count"): wait for wait in cast("list[Fields]", one.get("waits") or [])}
     numbers = (one.get(name) for name in ("free_gpus", "largest_free", "total_gpus", "reserved_gpus", "queue_length"))
     return (
         one.get("gpu_type"),
         *(str(number or 0) for number in numbers),
         usd_text(one.get("price_per_gpu_hour")),
-        *(_size_text(waits.get(size, {})) for size in SIZES),
+        *wait_texts(one).values(),
         _notes_text(one),
     )
 

@@ -172,6 +172,18 @@ def test_reserve_asks_for_type_number_and_hours_and_shows_the_price_before_it_re
     }
 
 
+def test_each_number_of_gpus_is_offered_with_its_own_wait(
+    terminal: Callable[..., Terminal], gateway: ScriptedGateway
+) -> None:
+    waits = [{"gpu_count": size, "eta_p50": size * 60.0 if size > 1 else 0.0} for size in (1, 2, 4, 8)]
+    dated = {"next_dated_time": "2096-11-26T22:05:00Z", "next_dated_gpus": 8}
+    gateway.on("GET", AVAILABILITY, Answer({"gpu_types": [{"gpu_type": "MI300X", "waits": waits, **dated}]}))
+    run = terminal("reserve", "--no-connect")
+    run.see("How many GPUs")
+    offered = [line.strip() for line in run.shown.splitlines() if " wait: " in line]
+    assert offered == ["1 GPU  wait: now", "2 GPUs  wait: 2 min", "4 GPUs  wait: 4 min", "8 GPUs  wait: 8 min"]
+
+
 def test_reserve_asks_for_the_disk_of_those_who_have_one_that_is_free(
     terminal: Callable[..., Terminal], gateway: ScriptedGateway
 ) -> None:
