@@ -22,6 +22,26 @@ def test_every_state_has_advice_that_names_the_reservation_or_a_command(state: s
     assert any("wavepool" in text or "copy" in text for text in said)
 
 
+@pytest.mark.parametrize("state", ["expired", "cancelled", "failed", "expiring"])
+def test_whoever_had_a_disk_is_told_that_it_is_kept_and_how_to_go_on(state: str) -> None:
+    said = advice({**ONE, "state": state, "disk_name": "work"})
+    assert "your data on disk work is kept: wavepool reserve --disk work" in said
+    assert not any("removed" in text or "copy what you need" in text for text in said)
+    assert not any("disk" in text for text in advice({**ONE, "state": state}))
+
+
+@pytest.mark.parametrize("state", ["expired", "cancelled"])
+def test_a_home_without_a_disk_is_gone(state: str) -> None:
+    assert advice({**ONE, "state": state}) == ["reserve again: wavepool reserve; its home is removed"]
+
+
+def test_a_last_snapshot_that_failed_is_no_data_that_is_kept() -> None:
+    saved = {"disk_name": "work", "disk_safe_time": "2026-11-26T19:45:00Z", "disk_fault": "the store is full"}
+    _, lost = advice({**ONE, "state": "expired", **saved})
+    assert lost.startswith("its last snapshot failed, so what was written after 2026-11-2")
+    assert lost.endswith(" is lost: the store is full")
+
+
 def test_an_explanation_says_why_where_it_stands_and_what_its_machine_had() -> None:
     waits = {**ONE, "state": "queued", "message": "8 GPUs are reserved.", "position": 2, "eta_p50": 90.0}
     lines = explanation(waits, [Event(1, "QUEUED", {"message": "Waiting."})], {}, NOW)

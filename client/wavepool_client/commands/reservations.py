@@ -23,6 +23,7 @@ from wavepool_client.ssh.keys import lines_of
 from wavepool_client.terminal.output import notes, print_json, results, say
 from wavepool_client.terminal.progress import shown_on
 from wavepool_client.terminal.result_printing import table_of
+from wavepool_client.text.reservation_advice import advice
 from wavepool_client.text.reservations import (
     AVAILABILITY_COLUMNS,
     CALENDAR_COLUMNS,
@@ -124,13 +125,15 @@ def show_reservation(
     token: TokenOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show all that is known of one reservation."""
+    """Show all that is known of one reservation, and what to do now."""
     with ReservationClient(endpoint, token) as client:
         found = find_reservation(client, reservation)
         if as_json:
             print_json(found)
         else:
             results.print(table_of(("field", "value"), show_rows(found, datetime.now(UTC))))
+            for text in advice(found):
+                say(text)
         if not follow:
             return
         with shown_on(notes, "Following it", narrate_reservation) as show_event:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
-from wavepool_client.text.reservations import gpus_text, host_name, narrate_reservation, show_rows
+from wavepool_client.text.reservations import gpus_text, host_name, narrate_reservation, show_rows, time_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 Fields = dict[str, Any]
 
 LAST_EVENTS = 20
-_ASKED_FOR = ("why", "place", "until", "ended", "steps", "users", "last login", "out of memory", "not held back")
+_ASKED_FOR = ("why", "place", "until", "ended", "disk", "steps", "users", "last login", "out of memory", "not held back")
 
 
 def explanation(
@@ -57,10 +57,11 @@ def advice(one: Fields) -> list[str]:
             "more time can be added already: wavepool extend ID HOURS",
         ],
         "active": _active_advice(one),
-        "expiring": ["copy what you need now: its session lives for two more minutes, and no time can be added"],
-        "expired": ["reserve again: wavepool reserve; its home is removed"],
-        "cancelled": ["reserve again: wavepool reserve; its home is removed"],
+        "expiring": _expiring_advice(one),
+        "expired": _over_advice(one),
+        "cancelled": _over_advice(one),
         "failed": [
+            *_kept(one),
             "reserve again: wavepool reserve; it was our fault, and what was charged is given back",
             "if it fails again, tell the operator the id and the reason above",
         ],
@@ -84,6 +85,26 @@ def refusal_lines(one: Fields, offered: Sequence[str]) -> list[str]:
         f"  add yours with: wavepool reservations edit {one.get('id')} --add-user NAME=FILE.pub",
         f"  if the connection broke, connect again: wavepool connect {host_name(str(one.get('id')))}",
     ]
+
+
+def _expiring_advice(one: Fields) -> list[str]:
+    found = ["copy what you need now: its session lives for two more minutes, and no time can be added"]
+    if not one.get("disk_name"):
+        return found
+    return [f"nothing must be copied from its home: it is saved to disk {one['disk_name']} before it ends", *_kept(one)]
+
+
+def _over_advice(one: Fields) -> list[str]:
+    return _kept(one) or ["reserve again: wavepool reserve; its home is removed"]
+
+
+def _kept(one: Fields) -> list[str]:
+    """How to go on with its disk; empty if it has none."""
+    disk, safe, fault = one.get("disk_name"), time_text(one.get("disk_safe_time")), one.get("disk_fault")
+    if not disk:
+        return []
+    lost = f"its last snapshot failed, so what was written after {safe or 'its start'} is lost: {fault}"
+    return [f"your data on disk {disk} is kept: wavepool reserve --disk {disk}", *([lost] if fault else [])]
 
 
 def _active_advice(one: Fields) -> list[str]:

@@ -386,6 +386,13 @@ def test_debug_has_why_events_the_machine_and_what_to_do(gateway: ScriptedGatewa
     assert wavepool("reservations", "debug", ID, "--json").json["machine"] is None
 
 
+def test_show_says_what_to_do_beside_what_is_known(gateway: ScriptedGateway) -> None:
+    gateway.only("GET", ONE, Answer({**ACTIVE, "state": "expired", "disk_name": "work"}))
+    run = wavepool("reservations", "show", ID)
+    assert run.err.splitlines() == ["your data on disk work is kept: wavepool reserve --disk work"]
+    assert wavepool("reservations", "show", ID, "--json").err == ""
+
+
 def test_queue_status_has_the_types_and_where_mine_stand(gateway: ScriptedGateway) -> None:
     gateway.on("GET", AVAILABILITY, Answer({"gpu_types": [{"gpu_type": "MI300X", "queue_length": 2}]}))
     second = {**OTHER, "state": "queued", "position": 2, "message": "One is before it."}
