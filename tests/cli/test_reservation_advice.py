@@ -42,6 +42,20 @@ def test_a_last_snapshot_that_failed_is_no_data_that_is_kept() -> None:
     assert lost.endswith(" is lost: the store is full")
 
 
+def test_whoever_has_a_start_of_its_own_has_half_an_hour_to_log_in() -> None:
+    at_once = {**ONE, "state": "active"}
+    assert any("is ended after an hour" in text for text in advice(at_once))
+    dated = {**at_once, "start_time": "2026-11-26T20:00:00Z"}
+    assert any("is ended 30 minutes after its start" in text for text in advice(dated))
+
+
+def test_whoever_may_not_log_in_to_somebody_elses_is_told_whom_to_ask() -> None:
+    one = {**ONE, "state": "active", "owner": "alice"}
+    ask = f"  ask alice to add you: wavepool reservations edit {ID} --add-user you"
+    assert ask in refusal_lines(one, [], "you")
+    assert not any("ask alice" in line for caller in ("alice", "") for line in refusal_lines(one, [], caller))
+
+
 def test_an_explanation_says_why_where_it_stands_and_what_its_machine_had() -> None:
     waits = {**ONE, "state": "queued", "message": "8 GPUs are reserved.", "position": 2, "eta_p50": 90.0}
     lines = explanation(waits, [Event(1, "QUEUED", {"message": "Waiting."})], {}, NOW)

@@ -122,7 +122,8 @@ def _explain(reservation_id: str, endpoint: str | None, token: str | None) -> No
     """Says why ssh may have failed, as far as the gateway knows; it may be the one that does not answer."""
     with suppress(WavepoolError), ReservationClient(endpoint, token) as client:
         now = client.reservation(reservation_id)
-        for line in refusal_lines(now, [str(file) for file in identities(reservation_id)]):
+        caller = str(client.me().get("user_name") or "")
+        for line in refusal_lines(now, [str(file) for file in identities(reservation_id)], caller):
             say(line)
 
 

@@ -15,7 +15,10 @@ if TYPE_CHECKING:
 Fields = dict[str, Any]
 
 LAST_EVENTS = 20
-_ASKED_FOR = ("why", "place", "until", "ended", "disk", "steps", "users", "last login", "out of memory", "not held back")
+_ASKED_FOR = (
+    *("why", "place", "until", "ended", "disk", "steps"),
+    *("users", "last login", "out of memory", "not held back"),
+)
 
 
 def explanation(
@@ -69,8 +72,11 @@ def advice(one: Fields) -> list[str]:
     return [text.replace("ID", str(reservation_id), 1) for text in said]
 
 
-def refusal_lines(one: Fields, offered: Sequence[str]) -> list[str]:
-    """Why ssh may have ended with 255; `offered` are the private keys that it was given."""
+def refusal_lines(one: Fields, offered: Sequence[str], caller: str = "") -> list[str]:
+    """Why ssh may have ended with 255.
+
+    `offered` are the private keys that it was given, and `caller` is the user's name; empty if it is not known.
+    """
     state = str(one.get("state"))
     if state != "active":
         why = f" ({one['message']})" if one.get("message") else ""
@@ -82,9 +88,17 @@ def refusal_lines(one: Fields, offered: Sequence[str]) -> list[str]:
     return [
         "ssh ended with 255: it could not log in, its connection broke, or the command itself ended so",
         f"  if it said `Permission denied`: these may log in: {users}; your keys were {keys} and the agent's",
-        f"  add yours with: wavepool reservations edit {one.get('id')} --add-user NAME=FILE.pub",
+        f"  {_way_in(one, caller)}",
         f"  if the connection broke, connect again: wavepool connect {host_name(str(one.get('id')))}",
     ]
+
+
+def _way_in(one: Fields, caller: str) -> str:
+    """How somebody comes to be among those who may log in."""
+    edit, owner = f"wavepool reservations edit {one.get('id')} --add-user", one.get("owner")
+    if caller and owner and owner != caller:
+        return f"ask {owner} to add you: {edit} {caller}"
+    return f"add yours with: {edit} NAME=FILE.pub"
 
 
 def _expiring_advice(one: Fields) -> list[str]:
@@ -110,7 +124,8 @@ def _kept(one: Fields) -> list[str]:
 def _active_advice(one: Fields) -> list[str]:
     found = ["connect: wavepool connect ID"]
     if not one.get("last_login_at"):
-        found.append("log in soon: a reservation that nobody uses is ended after an hour, or the operator's time")
+        waited = "30 minutes after its start" if one.get("start_time") else "after an hour"
+        found.append(f"log in soon: a reservation that nobody uses is ended {waited}, or the operator's time")
     if one.get("oom_count"):
         found.append("use less memory, or more GPUs: a session's memory is its share of the machine")
     return [*found, "more time: wavepool extend ID HOURS"]

@@ -435,6 +435,9 @@ def test_connect_explains_what_ssh_does_not(
     gateway.only("GET", ONE, Answer({**ACTIVE, "users": ["bob"]}))
     run = wavepool("connect", ID)
     assert (run.status, "may log in: bob" in run.err, "id_ed25519" in run.err) == (255, True, True)
+    gateway.only("GET", ONE, Answer({**ACTIVE, "owner": "alice", "users": ["alice"]}))
+    line = f"ask alice to add you: wavepool reservations edit {ID} --add-user ada"
+    assert line in wavepool("connect", ID).err
     gateway.only("GET", ONE, Answer(ACTIVE), Answer({**ACTIVE, "state": "expired"}))
     over = wavepool("connect", ID)
     assert (over.status, "the reservation is expired" in over.err) == (255, True)
