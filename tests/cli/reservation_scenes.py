@@ -30,6 +30,7 @@ ACTIVE: dict[str, Any] = {
     "id": ID,
     "name": "training",
     "owner": "ada",
+    "owner_id": "user_ada",
     "state": "active",
     "gpu_count": 1,
     "gpu_type": "MI300X",

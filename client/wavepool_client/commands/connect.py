@@ -25,7 +25,7 @@ from wavepool_client.commands.reservation_lookup import (
 )
 from wavepool_client.errors import InputError, WavepoolError
 from wavepool_client.reservation_client import ReservationClient
-from wavepool_client.ssh.access import config_text, identities, ssh_command
+from wavepool_client.ssh.access import config_text, has_agent, identities, others_who_may_log_in, ssh_command
 from wavepool_client.ssh.config_files import is_included, write_config
 from wavepool_client.ssh.remote import CONNECTION_FAILED
 from wavepool_client.terminal.choices import pick
@@ -47,6 +47,13 @@ def connect(
         int | None,
         typer.Option("--node", min=0, help="One of several machines, by rank; asked for on a terminal, else 0."),
     ] = None,
+    agent: Annotated[
+        bool | None,
+        typer.Option(
+            "--agent/--no-agent",
+            help="Forward the agent that holds your keys; default: if nobody else may log in there.",
+        ),
+    ] = None,
     show: Annotated[bool, typer.Option("--print", help="Print the command instead of running it.")] = False,
     endpoint: EndpointOption = None,
     token: TokenOption = None,
@@ -56,12 +63,13 @@ def connect(
     with ReservationClient(endpoint, token) as client:
         found = find_reservation(client, reservation, ("active",))
         connection = client.connection
+        forwards = _forwards_agent(client, found, agent)
     if node is None:
         node = _asked_node(found) if is_on_terminal() and not (words or show) else 0
     if show:
-        sys.stdout.write(shlex.join(_command(found, connection, words, node)) + "\n")
+        sys.stdout.write(shlex.join(_command(found, connection, words, node, forwards)) + "\n")
         return
-    status = connect_to(found, connection, words, token, node)
+    status = connect_to(found, connection, words, token, node, forwards)
     if status == CONNECTION_FAILED:
         _explain(str(found["id"]), endpoint, token)
     raise typer.Exit(status)
@@ -102,9 +110,10 @@ def connect_to(
     words: Sequence[str] = (),
     token: str | None = None,
     node: int = 0,
+    forwards_agent: bool | None = None,  # noqa: FBT001 - as ssh_command takes it
 ) -> int:
     """Runs ssh, and returns its exit status; `token` is one that only this command was given."""
-    command = _command(reservation, connection, words, node)
+    command = _command(reservation, connection, words, node, forwards_agent)
     write_config(reservation, connection)
     if shutil.which(command[0]) is None:
         raise InputError("there is no ssh on this machine; install OpenSSH's client")
@@ -127,10 +136,32 @@ def _explain(reservation_id: str, endpoint: str | None, token: str | None) -> No
             say(line)
 
 
-def _command(reservation: dict[str, Any], connection: Connection, words: Sequence[str], node: int) -> list[str]:
+def _forwards_agent(client: ReservationClient, reservation: dict[str, Any], wish: bool | None) -> bool | None:  # noqa: FBT001
+    """If the agent is forwarded, and says so; None leaves it to ssh's own configuration. Raises InputError."""
+    if wish is False:
+        return False
+    if not has_agent():
+        if wish:
+            raise InputError("--agent: there is no agent here (SSH_AUTH_SOCK); start one with `eval $(ssh-agent)`")
+        return None
+    others = [] if wish else others_who_may_log_in(reservation, str(client.me()["user_id"]))
+    if others:
+        say(f"your ssh agent is not forwarded: {', '.join(others)} may log in, too, and could use it; see --agent")
+        return None
+    say("your ssh agent is forwarded, so programs there can use its keys while you are connected; see --no-agent")
+    return True
+
+
+def _command(
+    reservation: dict[str, Any],
+    connection: Connection,
+    words: Sequence[str],
+    node: int,
+    forwards_agent: bool | None,  # noqa: FBT001
+) -> list[str]:
     """The command that connects; raises InputError if nobody can log in now."""
     check_active(reservation)
-    return ssh_command(reservation, connection, words, node)
+    return ssh_command(reservation, connection, words, node, forwards_agent=forwards_agent)
 
 
 def _asked_node(reservation: dict[str, Any]) -> int:

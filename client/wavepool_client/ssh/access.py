@@ -60,12 +60,42 @@ def _machine(reservation: dict[str, Any], node: int) -> dict[str, Any]:
     return nodes[node] if node else reservation
 
 
-def ssh_command(reservation: dict[str, Any], connection: Connection, words: Sequence[str], node: int = 0) -> list[str]:
-    """The command that connects; `words` are options of ssh, or a command to run there. Raises InputError."""
+def ssh_command(
+    reservation: dict[str, Any],
+    connection: Connection,
+    words: Sequence[str],
+    node: int = 0,
+    *,
+    forwards_agent: bool | None = None,
+) -> list[str]:
+    """The command that connects; `words` are options of ssh, or a command to run there. Raises InputError.
+
+    If `forwards_agent` is None, ssh's own configuration says if the agent is forwarded.
+    """
     options = options_for(reservation, connection, node)
+    if forwards_agent is not None:
+        options["ForwardAgent"] = ["yes" if forwards_agent else "no"]
     settings = [f"{name}={value}" for name, values in options.items() for value in values]
     with_flags = (word for setting in settings for word in ("-o", setting))
     return ["ssh", *with_flags, host_name(str(reservation["id"]), node), *words]
+
+
+def has_agent() -> bool:
+    """True if an agent holds keys for ssh here."""
+    path = os.environ.get("SSH_AUTH_SOCK")
+    return bool(path) and Path(path).is_socket()
+
+
+def others_who_may_log_in(reservation: dict[str, Any], user_id: str) -> list[str]:
+    """The people beside this user who may log in: the owner first, if that is somebody else.
+
+    All are one user in the session, so each could use an agent that another one forwards.
+    """
+    owner = str(reservation.get("owner") or "")
+    users = [str(user) for user in reservation.get("users") or []]
+    if reservation.get("owner_id") != user_id:
+        return list(dict.fromkeys([owner or "its owner", *users]))
+    return [user for user in users if user != owner]
 
 
 def config_text(reservation: dict[str, Any], connection: Connection) -> str:

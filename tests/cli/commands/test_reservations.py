@@ -2,8 +2,9 @@ from __future__ import annotations
 
 import os
 import shlex
+import socket
 import subprocess
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -26,6 +27,7 @@ from tests.cli.reservation_scenes import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from tests.cli.conftest import ScriptedGateway
@@ -323,6 +325,61 @@ def test_several_machines_are_asked_for_with_two_options(gateway: ScriptedGatewa
     assert run.status == 0, run.err
     asked = gateway.asked("POST", RESERVATIONS)[0].body
     assert (asked["gpu_count"], asked["distributed"], asked["allow_slow_links"]) == (16, True, True)
+
+
+@pytest.fixture
+def agent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A socket where an agent would listen; only ssh speaks with it."""
+    monkeypatch.chdir(tmp_path)
+    with socket.socket(socket.AF_UNIX) as listening:
+        # The whole path may be longer than such addresses are.
+        listening.bind("agent")
+        monkeypatch.setenv("SSH_AUTH_SOCK", str(tmp_path / "agent"))
+        yield
+
+
+def forwarding(*words: str) -> tuple[list[str], str]:
+    run = wavepool("connect", ID, "--print", *words)
+    return options_of(shlex.split(run.out)).get("ForwardAgent", []), run.err.strip()
+
+
+@pytest.mark.usefixtures("agent")
+def test_connect_forwards_the_agent_to_where_nobody_else_logs_in(gateway: ScriptedGateway) -> None:
+    gateway.only("GET", ONE, Answer({**ACTIVE, "users": ["ada"]}))
+    forwarded, said = forwarding()
+    assert forwarded == ["yes"]
+    assert said.startswith("your ssh agent is forwarded, ")
+    assert forwarding("--no-agent") == (["no"], "")
+
+
+@pytest.mark.usefixtures("agent")
+@pytest.mark.parametrize(
+    ("whose", "who"),
+    [
+        ({"users": ["ada", "bob"]}, "bob"),
+        ({"owner": "alice", "owner_id": "user_alice", "users": ["alice", "ada"]}, "alice"),
+        ({"owner": "alice", "owner_id": "user_alice", "users": ["ada"]}, "alice"),
+    ],
+)
+def test_an_agent_is_not_forwarded_to_where_others_could_use_it(
+    gateway: ScriptedGateway, whose: dict[str, Any], who: str
+) -> None:
+    gateway.only("GET", ONE, Answer({**ACTIVE, **whose}))
+    forwarded, said = forwarding()
+    assert forwarded == []
+    assert said.startswith(f"your ssh agent is not forwarded: {who}")
+    assert forwarding("--agent")[0] == ["yes"]
+
+
+def test_without_an_agent_nothing_is_forwarded_or_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("SSH_AUTH_SOCK", str(tmp_path / "gone"))
+    assert forwarding() == ([], "")
+    assert "--agent: there is no agent here" in wavepool("connect", ID, "--agent").err
+
+
+@pytest.mark.usefixtures("agent")
+def test_files_for_ssh_forward_no_agent() -> None:
+    assert "ForwardAgent" not in wavepool("ssh-config", ID).out
 
 
 def test_a_key_that_was_named_when_it_was_reserved_is_used_when_connecting(tmp_path: Path) -> None:

@@ -81,6 +81,24 @@ async def test_all_connections_are_in_one_space_of_processes_and_files(
         )
 
 
+async def test_an_agent_that_is_forwarded_signs_there_and_is_gone_with_the_connection(
+    machine: Machine, alice: Person, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SSH_AUTH_SOCK", str(tmp_path / "agent"))
+    agent = await asyncio.create_subprocess_exec("ssh-agent", "-D", "-a", tmp_path / "agent", stdout=PIPE)
+    try:
+        assert agent.stdout is not None
+        await agent.stdout.readline()
+        assert await (await asyncio.create_subprocess_exec("ssh-add", "-q", alice.identity)).wait() == 0
+        async with machine.session(alice) as access:
+            listed = await access.run(alice, "ssh-add -l && echo $SSH_AUTH_SOCK > socket", "-o", "ForwardAgent=yes")
+            assert (listed[0], alice.fingerprint in listed[1]) == (0, True), listed
+            assert (await access.run(alice, "test -e $(cat socket)"))[0] == 1
+    finally:
+        agent.kill()
+        await agent.wait()
+
+
 async def test_another_key_opens_nothing(machine: Machine, alice: Person, bob: Person) -> None:
     async with machine.session(alice) as access:
         status, output = await access.run(bob, "id")
