@@ -11,6 +11,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from wavepool_client.errors import InputError
+from wavepool_client.text.not_here import NOT_HERE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,18 +40,14 @@ UNNEEDED = frozenset(
 """Flags that ask for what is so anyway: a home is kept on a named disk alone, and lists have all columns."""
 _IMAGES = "images are not built here: push one to a registry, and name it with --dockerimage"
 _ENTRYPOINT = "an image's own program is not started: start it in the session"
-_LABELS = "machines have no labels for reservations; `wavepool avail` lists GPU types"
-_JUPYTER = "nothing of Jupyter is part of a reservation: run `wavepool jupyter ID`, and end it with Ctrl-C"
 MISSING = {
-    "--jupyter": _JUPYTER,
-    "--enable-jupyter": _JUPYTER,
-    "--disable-jupyter": _JUPYTER,
+    **{name: why for name, why in NOT_HERE.items() if name not in UNNEEDED},
+    "--enable-jupyter": NOT_HERE["--jupyter"],
+    "--disable-jupyter": NOT_HERE["--jupyter"],
     "--dockerfile": _IMAGES,
     "--preserve-entrypoint": _ENTRYPOINT,
-    "--node-label": _LABELS,
-    "-l": _LABELS,
+    "-l": NOT_HERE["--label"],
     "--ref": "nothing is checked out for you: copy your tree with `wavepool run --dir DIR -- COMMAND`",
-    "--spot": "whether machines are spot is the operator's choice",
 }
 MISSING_COMMANDS = {
     "setup": "name the gateway with `wavepool config set NAME --url URL --use`, then `wavepool login`",

@@ -16,7 +16,7 @@ from typer.core import TyperGroup
 
 from wavepool_client.commands.completion import complete_profile
 from wavepool_client.commands.options import examples
-from wavepool_client.commands.passed_on import PassesOn
+from wavepool_client.commands.passed_on import PassesOn, Reserves, ReservesAndPassesOn
 from wavepool_client.errors import WavepoolError
 from wavepool_client.exit_codes import EXPLANATION
 from wavepool_client.terminal.output import say
@@ -133,6 +133,7 @@ def _reserve(app: typer.Typer) -> None:
     from wavepool_client.commands import reserve
 
     app.command(
+        cls=Reserves,
         context_settings={"help_option_names": ["--help"]},
         epilog=examples(
             "wavepool reserve --hours 0.5",
@@ -147,7 +148,7 @@ def _run(app: typer.Typer) -> None:
     from wavepool_client.commands import run
 
     app.command(
-        cls=PassesOn,
+        cls=ReservesAndPassesOn,
         context_settings={"help_option_names": ["--help"]},
         epilog=examples(
             "wavepool run -- rocm-smi",

@@ -25,6 +25,7 @@ from tests.cli.reservation_scenes import (
     introduce,
     listed,
 )
+from wavepool_client.text.not_here import NOT_HERE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -82,6 +83,20 @@ def test_a_refused_quote_makes_no_reservation(gateway: ScriptedGateway) -> None:
     run = wavepool("reserve", "-h", "0.01")
     assert (run.status, "hours: the least is 5 minutes" in run.err) == (2, True)
     assert gateway.asked("POST", RESERVATIONS) == []
+
+
+@pytest.mark.parametrize("option", sorted(NOT_HERE))
+def test_an_option_that_others_have_is_refused_with_the_reason(gateway: ScriptedGateway, option: str) -> None:
+    for words in (("reserve", "-h", "1", option), ("run", option, "--", "true")):
+        run = wavepool(*words)
+        assert (run.status, run.out) == (2, "")
+        assert f"{option}: {NOT_HERE[option]}" in run.err
+    assert gateway.requests == []
+
+
+def test_an_option_that_nobody_has_is_unknown_as_elsewhere() -> None:
+    run = wavepool("reserve", "-h", "1", "--teleport")
+    assert (run.status, "No such option: --teleport" in run.err) == (2, True)
 
 
 def test_a_script_must_say_how_long() -> None:
