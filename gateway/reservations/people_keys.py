@@ -66,15 +66,18 @@ class KeyLookup:
             notes = (error.problem.detail,) if error.is_away else ()
             return joined([given_keys(given), PeopleKeys(notes=notes)])
 
-    async def of(self, people: Sequence[schemas.AddedUser], user_name: str) -> PeopleKeys:
-        """The keys that are given, and those of people without any; raises ProblemError if somebody has none."""
+    async def of(self, people: Sequence[schemas.AddedUser], user_name: str, field: str) -> PeopleKeys:
+        """The keys that are given, and those of people without any; raises ProblemError if somebody has none.
+
+        `field` is the request's, for the error.
+        """
         named = list(dict.fromkeys(one.user for one in people if one.public_key is None))
         if len(named) > MOST_LOOKUPS:
             fault = f"names {len(named)} people without a key; at most {MOST_LOOKUPS} can be looked up at once"
-            raise _field_problem("add", fault)
+            raise _field_problem(field, fault)
         given = [SessionKey(user=one.user or user_name, public_key=one.public_key) for one in people if one.public_key]
         try:
-            found = await asyncio.gather(*(self._of_person(person, "add") for person in named))
+            found = await asyncio.gather(*(self._of_person(person, field) for person in named))
         except _NoKeysError as error:
             raise ProblemError(error.problem) from error
         return joined([given_keys(given), *found])

@@ -127,6 +127,27 @@ class _Wanted(BaseModel):
         )
 
 
+class AddedUser(BaseModel):
+    """Somebody who may log in: with a key, or with those that Wavepool finds of them."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    user: Annotated[
+        _Person,
+        Field(
+            description="With a key: the name of its user, or yours if left out. Without: the id or name of a user, or "
+            "`github:` and a name on GitHub."
+        ),
+    ] = ""
+    public_key: Annotated[PublicKey | None, Field(description="Left out: the user's keys are looked up.")] = None
+
+    @model_validator(mode="after")
+    def _somebody(self) -> Self:
+        if not self.user and self.public_key is None:
+            raise ValueError("give a user, a public_key, or both")
+        return self
+
+
 class ReservationRequest(_Wanted):
     """GPUs for some hours, and who may log in."""
 
@@ -150,10 +171,14 @@ class ReservationRequest(_Wanted):
             description="Take all keys that Wavepool finds of you, beside `keys`. Left out: if `keys` is empty.",
         ),
     ] = None
+    add_users: Annotated[
+        list[AddedUser],
+        Field(max_length=MOST_KEYS, description="Others who may log in; keys are looked up of those without one."),
+    ] = []
 
     @model_validator(mode="after")
     def _some_keys(self) -> Self:
-        if self.own_keys is False and not self.keys:
+        if self.own_keys is False and not self.keys and not self.add_users:
             raise ValueError("give `keys`, or leave own_keys out: nobody could log in")
         return self
 
@@ -202,27 +227,6 @@ class Notified(BaseModel):
     """Who got a text."""
 
     terminals: Annotated[int, Field(description="Terminals that it was written to.")]
-
-
-class AddedUser(BaseModel):
-    """Somebody who may log in: with a key, or with those that Wavepool finds of them."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    user: Annotated[
-        _Person,
-        Field(
-            description="With a key: the name of its user, or yours if left out. Without: the id or name of a user, or "
-            "`github:` and a name on GitHub."
-        ),
-    ] = ""
-    public_key: Annotated[PublicKey | None, Field(description="Left out: the user's keys are looked up.")] = None
-
-    @model_validator(mode="after")
-    def _somebody(self) -> Self:
-        if not self.user and self.public_key is None:
-            raise ValueError("give a user, a public_key, or both")
-        return self
 
 
 class UsersRequest(BaseModel):

@@ -29,7 +29,7 @@ from gateway.http.route_docs import NO_MORE_RESERVATION, RESERVATION_STREAM, WEB
 from gateway.http.rpc_status import problem_of_rpc
 from gateway.http.sse import EventStream, resume_point
 from gateway.reservations import schemas, tunnel
-from gateway.reservations.people_keys import KeyLookup, PeopleKeys, given_keys
+from gateway.reservations.people_keys import KeyLookup, PeopleKeys, given_keys, joined
 from gateway.reservations.views import (
     OVER,
     availability_of,
@@ -83,7 +83,10 @@ async def reserve(
     _check_priority(sender, body.priority)
     given = schemas.session_keys(body.keys, sender.user_name)
     takes_own = not given if body.own_keys is None else body.own_keys
-    found = await _lookup(gateway, sender).own(given) if takes_own else given_keys(given)
+    lookup = _lookup(gateway, sender)
+    found = await lookup.own(given) if takes_own else given_keys(given)
+    if body.add_users:
+        found = joined([found, await lookup.of(body.add_users, sender.user_name, "add_users")])
     request = pb.CreateReservationRequest(
         account_id=sender.account_id,
         user_id=sender.user_id,
@@ -259,7 +262,7 @@ async def change_users(
 
     The keys of people who are named without any are found and checked before anything is changed.
     """
-    found = await _lookup(gateway, caller).of(body.add, caller.user_name)
+    found = await _lookup(gateway, caller).of(body.add, caller.user_name, "add")
     request = pb.UpdateReservationRequest(
         account_ids=_accounts_of(caller),
         reservation_id=reservation_id,

@@ -38,6 +38,7 @@ WRONG_BODIES: list[tuple[dict[str, Any], str]] = [
     ({"gpu_count": 0}, "gpu_count"),
     ({"keys": [], "own_keys": False}, "body"),
     ({"own_keys": 1}, "own_keys"),
+    ({"add_users": [{}]}, "add_users.0"),
     ({"keys": [{"user": "bob"}]}, "keys.0.public_key"),
     ({"priority": 101}, "priority"),
     ({"minutes": 5}, "minutes"),
@@ -133,6 +134,37 @@ async def test_with_a_key_at_hand_only_a_refused_team_keeps_somebody_out(
     body = {"hours": 1, "keys": [{"public_key": "ssh-ed25519 BBBB"}], "own_keys": True}
     answer = await gateway.http.post(RESERVATIONS, json=body)
     assert (answer.status_code, answer.json().get("notes")) == (status, notes)
+
+
+async def test_others_may_log_in_from_the_start_on_beside_its_user(
+    gateway: RunningGateway, services: ScriptedServices
+) -> None:
+    bob = identity_pb2.ResolveKeysResponse(
+        user="bob", keys=[identity_pb2.ResolvedKey(public_key="ssh-ed25519 BBBB", origin="wavepool")]
+    )
+    services.identity.resolved["bob"] = bob
+    add = [{"user": "bob"}, {"user": "eve", "public_key": "ssh-ed25519 EEEE"}]
+    body = {"hours": 1, "keys": [{"public_key": "ssh-ed25519 AAAA"}], "add_users": add}
+    answer = await gateway.http.post(RESERVATIONS, json=body)
+    assert pairs(services.refusals.calls["CreateReservation"][-1].spec.keys) == [
+        ("demo", "ssh-ed25519 AAAA"),
+        ("eve", "ssh-ed25519 EEEE"),
+        ("bob", "ssh-ed25519 BBBB"),
+    ]
+    assert [(key["user"], key["origin"]) for key in answer.json()["added_keys"]][1:] == [
+        ("eve", "given"),
+        ("bob", "wavepool"),
+    ]
+
+
+async def test_nothing_is_reserved_if_the_keys_of_somebody_who_is_to_log_in_are_not_found(
+    gateway: RunningGateway, services: ScriptedServices
+) -> None:
+    services.refusals.by_method["ResolveKeys"] = refusal(grpc.StatusCode.NOT_FOUND, "why", (), timedelta(seconds=5))
+    body = {"hours": 1, "keys": [{"public_key": "ssh-ed25519 AAAA"}], "add_users": [{"user": "bob"}]}
+    answer = await gateway.http.post(RESERVATIONS, json=body)
+    assert (answer.status_code, answer.json()["errors"][0]["field"]) == (422, "add_users")
+    assert "CreateReservation" not in services.refusals.calls
 
 
 async def test_people_are_added_by_name_after_their_keys_are_found(

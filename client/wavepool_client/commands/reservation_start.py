@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
 from wavepool_client.errors import InputError, UnreachableError
 from wavepool_client.exit_codes import ExitCode
 from wavepool_client.ssh.access import remember_identity
+from wavepool_client.ssh.keys import lines_of
 from wavepool_client.terminal.output import notes, say
 from wavepool_client.terminal.progress import shown_on
 from wavepool_client.text.reservations import added_key_texts, narrate_reservation, note_texts
@@ -21,7 +23,31 @@ if TYPE_CHECKING:
     from wavepool_client.reservation_client import ReservationClient
     from wavepool_client.ssh.keys import Keys
 
+GITHUB = "github:"
+AddUserOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--add-user",
+        metavar="NAME[=FILE]",
+        help="Somebody who may log in: a user of this Wavepool, github:NAME, or a name with a file of public keys.",
+    ),
+]
 ENDS = {"EXPIRED": ExitCode.NOT_ACCEPTED, "CANCELLED": ExitCode.NOT_ACCEPTED, "FAILED": ExitCode.UNAVAILABLE}
+
+
+def people_of(text: str) -> list[dict[str, str]]:
+    """The keys in `NAME=FILE`, or somebody whose keys are to be looked up, as the gateway takes them.
+
+    Raises InputError.
+    """
+    name, separator, file = text.partition("=")
+    if not name or name == GITHUB or (separator and not file):
+        raise InputError(f"--add-user: is {text!r}; give a name such as bob or github:bob, or a file too: bob=bob.pub")
+    if not separator:
+        return [{"user": name}]
+    if name.startswith(GITHUB):
+        raise InputError(f"--add-user: is {text!r}; leave the file out, or give a name without {GITHUB}")
+    return [{"user": name, "public_key": line} for line in lines_of(Path(file))]
 
 
 def wanted_fields(
@@ -62,12 +88,18 @@ def start(
     *,
     only_these_keys: bool = False,
     verbose: bool = False,
+    add_user: Sequence[str] | None = None,
 ) -> dict[str, Any]:
-    """Makes a reservation, and says its id and state. Keys that Wavepool knows of the caller may log in, too."""
+    """Makes a reservation, and says its id and state. Keys that Wavepool knows of the caller may log in, too.
+
+    `add_user` has others who may, as `people_of` reads them.
+    """
+    added = [person for text in add_user or () for person in people_of(text)]
+    others = {"add_users": added} if added else {}
     named = {"name": name} if name else {}
     lines = [{"public_key": line} for line in keys.lines]
     own = {} if only_these_keys else {"own_keys": True}
-    made = client.reserve({**wanted, **named, "keys": lines, **own}, idempotency_key)
+    made = client.reserve({**wanted, **named, "keys": lines, **own, **others}, idempotency_key)
     _tell_found(made, verbose=verbose)
     reservation_id = str(made["id"])
     if keys.identity is not None:
@@ -78,7 +110,11 @@ def start(
 
 def _tell_found(made: dict[str, Any], *, verbose: bool) -> None:
     """Says what Wavepool has to say about keys that it found."""
-    for text in [*note_texts(made), *(added_key_texts(made, given=False) if verbose else ())]:
+    keys = cast("list[dict[str, Any]]", made.get("added_keys") or [])
+    others = {"added_keys": [key for key in keys if key.get("user") != made.get("owner")]}
+    texts = [*added_key_texts(others, given=True), *note_texts(made)]
+    texts += added_key_texts(made, given=False) if verbose else []
+    for text in dict.fromkeys(texts):
         say(text)
 
 

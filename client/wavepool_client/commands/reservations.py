@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from contextlib import suppress
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -14,12 +13,12 @@ from wavepool_client.commands.completion import complete_gpu_type, complete_user
 from wavepool_client.commands.options import EndpointOption, JsonOption, TokenOption, examples
 from wavepool_client.commands.reservation_lookup import ReservationArgument, find_reservation, is_on_terminal
 from wavepool_client.commands.reservation_pickers import ask_change
+from wavepool_client.commands.reservation_start import AddUserOption, people_of
 from wavepool_client.commands.reservation_status import debug
 from wavepool_client.errors import InputError, WavepoolError
 from wavepool_client.identity_client import IdentityClient
 from wavepool_client.reservation_client import ALIVE, OVER, ReservationClient
 from wavepool_client.ssh.config_files import remove_ended, write_configs
-from wavepool_client.ssh.keys import lines_of
 from wavepool_client.terminal.output import notes, print_json, results, say
 from wavepool_client.terminal.progress import shown_on
 from wavepool_client.terminal.result_printing import table_of
@@ -53,7 +52,6 @@ app = typer.Typer(
 )
 
 STATES = (*ALIVE, *OVER)
-GITHUB = "github:"
 LIST_SECONDS, AVAILABILITY_SECONDS = 2.0, 5.0
 StatusOption = Annotated[
     str,
@@ -151,14 +149,7 @@ def edit(
     reservation: ReservationArgument = "",
     *,
     more: Annotated[float | None, typer.Option("--extend", metavar="HOURS", help="Add so many hours.")] = None,
-    add_user: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--add-user",
-            metavar="NAME[=FILE]",
-            help="Somebody who may log in: a user of this Wavepool, github:NAME, or a name with a file of public keys.",
-        ),
-    ] = None,
+    add_user: AddUserOption = None,
     remove_user: Annotated[
         list[str] | None, typer.Option("--remove-user", metavar="NAME", help="Somebody who is logged out for good.")
     ] = None,
@@ -316,21 +307,6 @@ def states_of(status: str) -> tuple[str, ...]:
     if unknown is not None:
         raise InputError(f"--status: {unknown!r} is none of {', '.join(STATES)}, all")
     return tuple(words)
-
-
-def people_of(text: str) -> list[dict[str, str]]:
-    """The keys in `NAME=FILE`, or somebody whose keys are to be looked up, as the gateway takes them.
-
-    Raises InputError.
-    """
-    name, separator, file = text.partition("=")
-    if not name or name == GITHUB or (separator and not file):
-        raise InputError(f"--add-user: is {text!r}; give a name such as bob or github:bob, or a file too: bob=bob.pub")
-    if not separator:
-        return [{"user": name}]
-    if name.startswith(GITHUB):
-        raise InputError(f"--add-user: is {text!r}; leave the file out, or give a name without {GITHUB}")
-    return [{"user": name, "public_key": line} for line in lines_of(Path(file))]
 
 
 def _tell_changes(changed: dict[str, Any]) -> None:

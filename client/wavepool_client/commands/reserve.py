@@ -17,7 +17,7 @@ from wavepool_client.commands.options import (
 )
 from wavepool_client.commands.reservation_lookup import is_on_terminal
 from wavepool_client.commands.reservation_pickers import agree, ask_disk, ask_what_to_reserve
-from wavepool_client.commands.reservation_start import show_until_active, start, tell_keys, wanted_fields
+from wavepool_client.commands.reservation_start import AddUserOption, show_until_active, start, tell_keys, wanted_fields
 from wavepool_client.errors import InputError
 from wavepool_client.exit_codes import ExitCode
 from wavepool_client.reservation_client import ReservationClient
@@ -122,6 +122,7 @@ def reserve(  # noqa: PLR0913 - an argument for each option
     no_persist: Annotated[bool, typer.Option("--no-persist", help="The same as --disk none.")] = False,
     image: ImageOption = "",
     key: KeyOption = None,
+    add_user: AddUserOption = None,
     interactive: Annotated[
         bool | None,
         typer.Option(
@@ -170,7 +171,9 @@ def reserve(  # noqa: PLR0913 - an argument for each option
             agree()
         if verbose:
             tell_keys(keys)
-        made = start(client, wanted, name, keys, idempotency_key, only_these_keys=bool(key), verbose=verbose)
+        made = start(
+            client, wanted, name, keys, idempotency_key, only_these_keys=bool(key), verbose=verbose, add_user=add_user
+        )
         reservation_id = str(made["id"])
         if not (not start_at if wait is None else wait):
             _tell(made, as_json=as_json)

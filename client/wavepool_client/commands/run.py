@@ -20,7 +20,7 @@ from wavepool_client.commands.options import (
     TokenOption,  # noqa: TC001
 )
 from wavepool_client.commands.passed_on import PASSED_ON
-from wavepool_client.commands.reservation_start import show_until_active, start, tell_keys, wanted_fields
+from wavepool_client.commands.reservation_start import AddUserOption, show_until_active, start, tell_keys, wanted_fields
 from wavepool_client.commands.reserve import (
     DiskOption,
     DistributedOption,
@@ -87,6 +87,7 @@ def run(  # noqa: PLR0913 - an argument for each option
     disk: DiskOption = "",
     image: ImageOption = "",
     key: KeyOption = None,
+    add_user: AddUserOption = None,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Also say which keys may log in.")] = False,
     endpoint: EndpointOption = None,
     token: TokenOption = None,
@@ -112,7 +113,8 @@ def run(  # noqa: PLR0913 - an argument for each option
         say(quote_text(client.quote(wanted)))
         if verbose:
             tell_keys(keys)
-        reservation_id = str(start(client, wanted, name, keys, only_these_keys=bool(key), verbose=verbose)["id"])
+        made = start(client, wanted, name, keys, only_these_keys=bool(key), verbose=verbose, add_user=add_user)
+        reservation_id = str(made["id"])
         with _given_back(client, reservation_id, keep_alive=keep_alive):
             try:
                 show_until_active(client, reservation_id, timeout * 60 + _seconds_until(wanted.get("start_time")))

@@ -24,6 +24,7 @@ from tests.cli.reservation_scenes import (
     STORY,
     introduce,
     listed,
+    session_on_this_machine,
 )
 from wavepool_client.text.not_here import NOT_HERE
 
@@ -235,6 +236,32 @@ def test_a_refused_user_leaves_the_reservation_as_it_is(gateway: ScriptedGateway
     assert run.status != 0
     assert "bob is not in lab/gpu" in run.err
     assert gateway.asked("PATCH", ONE) == gateway.asked("POST", f"{ONE}/extend") == []
+
+
+@pytest.mark.parametrize("words", [("reserve", "--no-wait"), ("run", "--keep-alive", "--", "true")])
+def test_others_may_log_in_from_the_start_on_and_it_is_said_with_which_keys(
+    gateway: ScriptedGateway, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
+) -> None:
+    session_on_this_machine(tmp_path, monkeypatch)
+    (tmp_path / "eve.pub").write_text("ssh-ed25519 EEEE eve\n")
+    keys = [
+        {"user": "ada", "type": "ssh-ed25519", "fingerprint": "SHA256:aa", "origin": "given"},
+        {"user": "bob", "type": "ssh-ed25519", "fingerprint": "SHA256:bb", "origin": "wavepool"},
+    ]
+    gateway.only("POST", RESERVATIONS, Answer({**QUEUED, "added_keys": keys}, 202))
+    command, *rest = words
+    run = wavepool(command, "-h", "1", "--add-user", "bob", "--add-user", "eve=eve.pub", *rest)
+    assert run.status == 0, run.err
+    [asked] = gateway.asked("POST", RESERVATIONS)
+    assert asked.body["add_users"] == [{"user": "bob"}, {"user": "eve", "public_key": "ssh-ed25519 EEEE eve"}]
+    said = [line for line in run.err.splitlines() if "may log in with" in line]
+    assert said == ["bob may log in with ssh-ed25519 SHA256:bb (wavepool)"]
+
+
+def test_a_wrong_name_to_add_reserves_nothing(gateway: ScriptedGateway) -> None:
+    run = wavepool("reserve", "-h", "1", "--add-user", "=eve.pub")
+    assert (run.status, "--add-user: is '=eve.pub'" in run.err) == (2, True)
+    assert gateway.asked("POST", RESERVATIONS) == []
 
 
 def test_chosen_keys_are_the_only_ones_and_found_ones_are_said(gateway: ScriptedGateway, tmp_path: Path) -> None:
