@@ -14,7 +14,15 @@ from wavepool_client.ssh.access import remember_identity
 from wavepool_client.ssh.keys import lines_of
 from wavepool_client.terminal.output import notes, say
 from wavepool_client.terminal.progress import shown_on
-from wavepool_client.text.reservations import added_key_texts, narrate_reservation, note_texts
+from wavepool_client.text.reservations import (
+    added_key_texts,
+    dearest_price,
+    narrate_reservation,
+    narrate_with_time,
+    note_texts,
+    quote_text,
+    usd_text,
+)
 from wavepool_client.text.start_times import start_of
 
 if TYPE_CHECKING:
@@ -32,6 +40,16 @@ AddUserOption = Annotated[
         help="Somebody who may log in: a user of this Wavepool, github:NAME, or a name with a file of public keys.",
     ),
 ]
+MaxPriceOption = Annotated[
+    float | None,
+    typer.Option(
+        "--max-price",
+        metavar="DOLLARS",
+        min=0,
+        help="The most that a GPU may cost per hour, with --fallback-gpu the dearest; above it nothing is reserved.",
+    ),
+]
+TraceOption = Annotated[bool, typer.Option("--trace", help="As -v, and each step with its time.")]
 ENDS = {"EXPIRED": ExitCode.NOT_ACCEPTED, "CANCELLED": ExitCode.NOT_ACCEPTED, "FAILED": ExitCode.UNAVAILABLE}
 
 
@@ -79,6 +97,18 @@ def wanted_fields(
     return {"hours": hours, "gpu_count": gpus or 1, **given}
 
 
+def show_quote(client: ReservationClient, wanted: Mapping[str, Any], max_price: float | None = None) -> None:
+    """Says what it would cost. Raises InputError if a GPU may cost more than `max_price` dollars per hour."""
+    quote = client.quote(wanted)
+    say(quote_text(quote))
+    price = dearest_price(quote)
+    if max_price is not None and price > max_price:
+        raise InputError(
+            f"--max-price: is {usd_text(max_price)}, and a GPU may cost {usd_text(price)}/h; nothing is reserved. "
+            "Give more, or another GPU type: `wavepool avail` has their prices"
+        )
+
+
 def start(
     client: ReservationClient,
     wanted: Mapping[str, Any],
@@ -118,12 +148,15 @@ def _tell_found(made: dict[str, Any], *, verbose: bool) -> None:
         say(text)
 
 
-def show_until_active(client: ReservationClient, reservation_id: str, within_seconds: float | None = None) -> None:
-    """Shows the steps until people can log in; leaves the command if it ends before.
+def show_until_active(
+    client: ReservationClient, reservation_id: str, within_seconds: float | None = None, *, trace: bool = False
+) -> None:
+    """Shows the steps until people can log in, with `trace` their times, too; leaves the command if it ends before.
 
     Raises TimeoutError if that takes longer than `within_seconds`, and UnreachableError if the events end too early.
     """
-    with shown_on(notes, "Waiting for GPUs", narrate_reservation) as show_event:
+    describe = narrate_with_time if trace else narrate_reservation
+    with shown_on(notes, "Waiting for GPUs", describe) as show_event:
         for event in client.events(reservation_id, within_seconds=within_seconds):
             show_event(event)
             if event.status == "ACTIVE":

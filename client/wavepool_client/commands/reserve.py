@@ -17,14 +17,23 @@ from wavepool_client.commands.options import (
 )
 from wavepool_client.commands.reservation_lookup import is_on_terminal
 from wavepool_client.commands.reservation_pickers import agree, ask_disk, ask_what_to_reserve
-from wavepool_client.commands.reservation_start import AddUserOption, show_until_active, start, tell_keys, wanted_fields
+from wavepool_client.commands.reservation_start import (
+    AddUserOption,
+    MaxPriceOption,
+    TraceOption,
+    show_quote,
+    show_until_active,
+    start,
+    tell_keys,
+    wanted_fields,
+)
 from wavepool_client.errors import InputError
 from wavepool_client.exit_codes import ExitCode
 from wavepool_client.reservation_client import ReservationClient
 from wavepool_client.ssh.config_files import write_configs
 from wavepool_client.ssh.keys import keys_for
 from wavepool_client.terminal.output import print_json, results, say
-from wavepool_client.text.reservations import quote_text, start_text
+from wavepool_client.text.reservations import start_text
 
 NO_DISK = "none"
 FallbackOption = Annotated[
@@ -123,6 +132,7 @@ def reserve(  # noqa: PLR0913 - an argument for each option
     image: ImageOption = "",
     key: KeyOption = None,
     add_user: AddUserOption = None,
+    max_price: MaxPriceOption = None,
     interactive: Annotated[
         bool | None,
         typer.Option(
@@ -139,6 +149,7 @@ def reserve(  # noqa: PLR0913 - an argument for each option
         str, typer.Option("--idempotency-key", help="A repeated key gives the same reservation.")
     ] = "",
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Also say which keys may log in.")] = False,
+    trace: TraceOption = False,
     endpoint: EndpointOption = None,
     token: TokenOption = None,
     as_json: JsonOption = False,
@@ -166,19 +177,26 @@ def reserve(  # noqa: PLR0913 - an argument for each option
             distributed=distributed,
             allow_slow_links=allow_slow_links,
         )
-        say(quote_text(client.quote(wanted)))
+        show_quote(client, wanted, max_price)
         if asks:
             agree()
-        if verbose:
+        if verbose or trace:
             tell_keys(keys)
         made = start(
-            client, wanted, name, keys, idempotency_key, only_these_keys=bool(key), verbose=verbose, add_user=add_user
+            client,
+            wanted,
+            name,
+            keys,
+            idempotency_key,
+            only_these_keys=bool(key),
+            verbose=verbose or trace,
+            add_user=add_user,
         )
         reservation_id = str(made["id"])
         if not (not start_at if wait is None else wait):
             _tell(made, as_json=as_json)
             return
-        _wait_until_active(client, reservation_id)
+        _wait_until_active(client, reservation_id, trace=trace)
         active = client.reservation(reservation_id)
         write_configs([active], client.connection)
         if as_json or no_connect or not (is_on_terminal() and sys.stdout.isatty()):
@@ -204,10 +222,10 @@ def _tell(reservation: dict[str, Any], *, as_json: bool) -> None:
         say(f"it starts at {start}; follow it with: wavepool reservations show {reservation['id']} -f")
 
 
-def _wait_until_active(client: ReservationClient, reservation_id: str) -> None:
+def _wait_until_active(client: ReservationClient, reservation_id: str, *, trace: bool) -> None:
     """Waits; if somebody presses Ctrl-C, cancels the reservation if they want it, else leaves it waiting."""
     try:
-        show_until_active(client, reservation_id)
+        show_until_active(client, reservation_id, trace=trace)
     except KeyboardInterrupt:
         if is_on_terminal() and typer.confirm("\nCancel the reservation? Otherwise it keeps waiting.", err=True):
             client.cancel(reservation_id)

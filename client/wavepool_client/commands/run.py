@@ -20,7 +20,16 @@ from wavepool_client.commands.options import (
     TokenOption,  # noqa: TC001
 )
 from wavepool_client.commands.passed_on import PASSED_ON
-from wavepool_client.commands.reservation_start import AddUserOption, show_until_active, start, tell_keys, wanted_fields
+from wavepool_client.commands.reservation_start import (
+    AddUserOption,
+    MaxPriceOption,
+    TraceOption,
+    show_quote,
+    show_until_active,
+    start,
+    tell_keys,
+    wanted_fields,
+)
 from wavepool_client.commands.reserve import (
     DiskOption,
     DistributedOption,
@@ -41,7 +50,7 @@ from wavepool_client.reservation_client import ReservationClient
 from wavepool_client.ssh.keys import keys_for
 from wavepool_client.ssh.remote import CONNECTION_FAILED, Remote, copied, line_of, remote_of
 from wavepool_client.terminal.output import say
-from wavepool_client.text.reservations import host_name, quote_text
+from wavepool_client.text.reservations import host_name
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -88,7 +97,9 @@ def run(  # noqa: PLR0913 - an argument for each option
     image: ImageOption = "",
     key: KeyOption = None,
     add_user: AddUserOption = None,
+    max_price: MaxPriceOption = None,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Also say which keys may log in.")] = False,
+    trace: TraceOption = False,
     endpoint: EndpointOption = None,
     token: TokenOption = None,
 ) -> None:
@@ -110,14 +121,15 @@ def run(  # noqa: PLR0913 - an argument for each option
             distributed=distributed,
             allow_slow_links=allow_slow_links,
         )
-        say(quote_text(client.quote(wanted)))
-        if verbose:
+        show_quote(client, wanted, max_price)
+        if verbose or trace:
             tell_keys(keys)
-        made = start(client, wanted, name, keys, only_these_keys=bool(key), verbose=verbose, add_user=add_user)
+        made = start(client, wanted, name, keys, only_these_keys=bool(key), verbose=verbose or trace, add_user=add_user)
         reservation_id = str(made["id"])
         with _given_back(client, reservation_id, keep_alive=keep_alive):
             try:
-                show_until_active(client, reservation_id, timeout * 60 + _seconds_until(wanted.get("start_time")))
+                within = timeout * 60 + _seconds_until(wanted.get("start_time"))
+                show_until_active(client, reservation_id, within, trace=trace)
             except TimeoutError:
                 say(f"{reservation_id} is not active after {timeout:g} minutes")
                 raise typer.Exit(ExitCode.UNAVAILABLE) from None

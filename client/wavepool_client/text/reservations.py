@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, cast
 
 from wavepool_client.text.machines import seconds_text
@@ -119,6 +119,17 @@ def quote_text(quote: Fields) -> str:
     start = start_text(quote)
     when = f"; starts at {start}" if start else f"; starts {wait}" if wait else ""
     return f"{what}: {rate}/h, {usd_text(quote.get('hold_usd'))} on hold{when}"
+
+
+def dearest_price(quote: Fields) -> float:
+    """Dollars per hour of each GPU, on the dearest of the GPU types that the reservation may get."""
+    price = quote.get("price_per_gpu_hour")
+    hours, hold = quote.get("hours"), quote.get("hold_usd")
+    found = float(price) if isinstance(price, int | float) else 0.0
+    if isinstance(hours, int | float) and isinstance(hold, int | float) and hours > 0:
+        # The hold is rounded up to a millionth of a dollar.
+        found = max(found, round(hold / hours / (quote.get("gpu_count") or 1), 4))
+    return found
 
 
 def start_text(fields: Fields, zone: tzinfo | None = None) -> str:
@@ -270,6 +281,20 @@ def narrate_reservation(event: Event) -> str:
     narrator = _NARRATORS.get(event.status)
     said = narrator(event.data) if narrator else ""
     return said or str(event.data.get("message") or "") or event.status.capitalize().replace("_", " ")
+
+
+def narrate_with_time(event: Event) -> str:
+    """The same, behind its local time with milliseconds, such as `22:05:00.250`."""
+    time = event_time(event)
+    return f"{time} {narrate_reservation(event)}" if time else narrate_reservation(event)
+
+
+def event_time(event: Event, zone: tzinfo | None = None) -> str:
+    """The local time of an event, such as `22:05:00.250`; empty if it has none."""
+    instant = event.data.get("timestamp")
+    if not isinstance(instant, int | float):
+        return ""
+    return datetime.fromtimestamp(instant / 1000, UTC).astimezone(zone).strftime("%H:%M:%S.%f")[:-3]
 
 
 def _short_time(seconds: object) -> str:

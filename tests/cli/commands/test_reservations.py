@@ -100,6 +100,32 @@ def test_an_option_that_nobody_has_is_unknown_as_elsewhere() -> None:
     assert (run.status, "No such option: --teleport" in run.err) == (2, True)
 
 
+@pytest.mark.parametrize("words", [("reserve", "-h", "0.5"), ("run", "-h", "0.5", "--", "true")])
+def test_nothing_is_reserved_above_the_price_that_a_gpu_may_have(
+    gateway: ScriptedGateway, words: tuple[str, ...]
+) -> None:
+    command, *rest = words
+    run = wavepool(command, "--max-price", "1.5", *rest)
+    assert (run.status, "--max-price: is $1.50, and a GPU may cost $1.99/h" in run.err) == (2, True)
+    assert gateway.asked("POST", RESERVATIONS) == []
+    assert wavepool("reserve", "-h", "0.5", "--max-price", "1.99", "--no-wait").status == 0
+
+
+def test_a_dearer_type_that_would_do_counts_for_the_highest_price(gateway: ScriptedGateway) -> None:
+    gateway.only("POST", f"{RESERVATIONS}/quote", Answer({**QUOTE, "gpu_count": 2, "hold_usd": 2.5}))
+    run = wavepool("reserve", "-h", "0.5", "-g", "2", "--fallback-gpu", "MI325X", "--max-price", "2")
+    assert (run.status, "a GPU may cost $2.50/h" in run.err) == (2, True)
+
+
+def test_a_trace_has_the_keys_and_the_time_of_each_step(gateway: ScriptedGateway) -> None:
+    story = [(seq, {**data, "timestamp": 1764194700000 + seq * 250}) for seq, data in STORY]
+    gateway.only("GET", f"{ONE}/events", Stream(story))
+    run = wavepool("reserve", "-h", "0.5", "--trace")
+    assert "key from ~/.ssh and the agent: ssh-ed25519" in run.err
+    steps = [line for line in run.err.splitlines() if line.startswith(("QUEUED ", "STEP ", "ACTIVE "))]
+    assert [line.split()[1][-7:] for line in steps] == [":00.250", ":00.500", ":00.750"]
+
+
 def test_a_script_must_say_how_long() -> None:
     run = wavepool("reserve", "-g", "1")
     assert (run.status, "--hours is missing" in run.err) == (2, True)

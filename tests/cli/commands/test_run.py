@@ -91,7 +91,7 @@ def test_the_time_for_waiting_counts_from_a_later_start_on(
 ) -> None:
     waits: list[float] = []
 
-    def give_up(_client: object, _reservation_id: str, within_seconds: float) -> None:
+    def give_up(_client: object, _reservation_id: str, within_seconds: float, **_: object) -> None:
         waits.append(within_seconds)
         raise TimeoutError
 
