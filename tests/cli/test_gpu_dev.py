@@ -36,6 +36,7 @@ def gpu_dev(*words: str) -> subprocess.CompletedProcess[str]:
         ("reserve --dockerimage r.example/n:1 -h1", "reserve --image r.example/n:1 -h1"),
         ("submit --dockerimage=r.example/n:1 -h1 -- true", "run --image=r.example/n:1 -h1 -- true"),
         ("disk list-content work", "disk list-content work"),
+        ("disk list --watch", "disk list --watch"),
         ("list", "reservations list"),
         ("list -u all -s pending,queued,active --details", "reservations list -u all -s pending,queued,active"),
         ("list --all", "reservations list --status all"),

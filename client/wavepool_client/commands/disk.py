@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from wavepool_client.commands.completion import complete_disk
-from wavepool_client.commands.options import EndpointOption, JsonOption, TokenOption, examples
+from wavepool_client.commands.options import EndpointOption, JsonOption, TokenOption, WatchOption, examples
 from wavepool_client.commands.reservation_lookup import is_on_terminal
 from wavepool_client.disk_client import DiskClient
 from wavepool_client.errors import InputError
-from wavepool_client.terminal.output import print_json, results, say
+from wavepool_client.terminal.output import print_json, repeat, results, say
 from wavepool_client.terminal.result_printing import table_of
 from wavepool_client.text.disks import (
     CONTENT_COLUMNS,
@@ -31,6 +31,7 @@ from wavepool_client.text.reservations import time_text
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+LIST_SECONDS = 2.0
 _SIZE = re.compile(r"(\d+(?:\.\d+)?) ?([mgt]?)(?:i?b)?", re.IGNORECASE)
 _GIB_OF = {"m": 1 / 1024, "": 1.0, "g": 1.0, "t": 1024.0}
 
@@ -77,20 +78,24 @@ def list_disks(
     *,
     deleted: Annotated[bool, typer.Option("--deleted", help="Also those that are not removed yet.")] = False,
     user: UserOrAllOption = "",
+    watch: WatchOption = False,
     endpoint: EndpointOption = None,
     token: TokenOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """List disks by name."""
     with DiskClient(endpoint, token) as disks:
-        found = disks.disks(user, deleted=deleted)
-    if as_json:
-        print_json(found)
-        return
-    if not found:
-        say("no disk; `wavepool disk create NAME` makes one")
-        return
-    results.print(table_of(LIST_COLUMNS, map(list_row, found)))
+
+        def show() -> None:
+            found = disks.disks(user, deleted=deleted)
+            if as_json:
+                print_json(found)
+            elif found:
+                results.print(table_of(LIST_COLUMNS, map(list_row, found)))
+            else:
+                say("no disk; `wavepool disk create NAME` makes one")
+
+        repeat(show, LIST_SECONDS if watch else 0)
 
 
 @app.command(epilog=examples("wavepool disk create training", "wavepool disk create training --size 50g"))

@@ -21,6 +21,7 @@ TokenOption = Annotated[
     typer.Option(envvar="WAVEPOOL_TOKEN", help="The API token; default: the profile's, or .wavepool/token."),
 ]
 GrantOption = Annotated[float, typer.Option("--grant", min=0, help="First credit of the account, in dollars.")]
+WatchOption = Annotated[bool, typer.Option("--watch", "-w", help="Show it again and again, until Ctrl-C.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON on stdout, for scripts.")]
 DataDirOption = Annotated[
     Path,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from contextlib import suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from wavepool_client.commands.completion import complete_gpu_type, complete_user
-from wavepool_client.commands.options import EndpointOption, JsonOption, TokenOption, examples
+from wavepool_client.commands.options import EndpointOption, JsonOption, TokenOption, WatchOption, examples
 from wavepool_client.commands.reservation_lookup import ReservationArgument, find_reservation, is_on_terminal
 from wavepool_client.commands.reservation_pickers import ask_change
 from wavepool_client.commands.reservation_start import AddUserOption, people_of
@@ -19,7 +18,7 @@ from wavepool_client.errors import InputError, WavepoolError
 from wavepool_client.identity_client import IdentityClient
 from wavepool_client.reservation_client import ALIVE, OVER, ReservationClient
 from wavepool_client.ssh.config_files import remove_ended, write_configs
-from wavepool_client.terminal.output import notes, print_json, results, say
+from wavepool_client.terminal.output import notes, print_json, repeat, results, say
 from wavepool_client.terminal.progress import shown_on
 from wavepool_client.terminal.result_printing import table_of
 from wavepool_client.text.reservation_advice import advice
@@ -39,7 +38,7 @@ from wavepool_client.text.reservations import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
 app = typer.Typer(
     help="Reservations: GPUs by the hour, over SSH.",
@@ -67,7 +66,6 @@ UserOption = Annotated[
         help="Those of somebody else whose reservations you may see; `all`: of everybody.",
     ),
 ]
-WatchOption = Annotated[bool, typer.Option("--watch", "-w", help="Show it again and again, until Ctrl-C.")]
 
 
 @app.callback(invoke_without_command=True)
@@ -111,7 +109,7 @@ def list_reservations(
             else:
                 say("no reservation; `wavepool reserve` makes one, `--status all` lists those that are over")
 
-        _repeat(show, LIST_SECONDS if watch else 0)
+        repeat(show, LIST_SECONDS if watch else 0)
 
 
 @app.command("show")
@@ -293,7 +291,7 @@ def avail(
             else:
                 results.print(table_of(AVAILABILITY_COLUMNS, map(availability_row, found)))
 
-        _repeat(show, interval if watch else 0)
+        repeat(show, interval if watch else 0)
 
 
 def states_of(status: str) -> tuple[str, ...]:
@@ -331,17 +329,3 @@ def _renew_ssh_files(client: ReservationClient, found: Sequence[dict[str, Any]],
         if mine:
             write_configs(found, client.connection)
         remove_ended(found, client.connection, client.reservation)
-
-
-def _repeat(show: Callable[[], None], seconds: float) -> None:
-    """Shows once; if there are `seconds`, again and again after so many, until Ctrl-C."""
-    try:
-        while True:
-            show()
-            if not seconds:
-                return
-            time.sleep(seconds)
-            if results.is_terminal:
-                results.clear()
-    except KeyboardInterrupt:
-        return

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import Any
+import time
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 PIPE_WIDTH = 200
 """Columns if stdout is not a terminal: wide enough for each row of a table to stay on one line."""
@@ -24,3 +28,17 @@ def print_json(value: Any) -> None:  # noqa: ANN401 - anything that JSON can hol
     """Prints one line of JSON on stdout."""
     sys.stdout.write(json.dumps(value, ensure_ascii=False, separators=(",", ":")) + "\n")
     sys.stdout.flush()
+
+
+def repeat(show: Callable[[], None], seconds: float) -> None:
+    """Shows once; if there are `seconds`, again and again after so many, until Ctrl-C."""
+    try:
+        while True:
+            show()
+            if not seconds:
+                return
+            time.sleep(seconds)
+            if results.is_terminal:
+                results.clear()
+    except KeyboardInterrupt:
+        return

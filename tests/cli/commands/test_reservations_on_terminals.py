@@ -245,6 +245,18 @@ def test_edit_asks_which_one_and_what_is_to_change(terminal: Callable[..., Termi
     assert gateway.asked("POST", f"{ONE}/users")[0].body == {"add": [], "remove": ["bob"]}
 
 
+def test_disks_are_listed_again_and_again_until_ctrl_c(
+    terminal: Callable[..., Terminal], gateway: ScriptedGateway
+) -> None:
+    lists = [Answer({"disks": [{"name": name, "state": "available"}]}) for name in ("work", "other")]
+    gateway.on("GET", "/api/v1/disks", *lists)
+    run = terminal("disk", "list", "--watch")
+    run.see("work")
+    run.see("other")
+    run.interrupt()
+    assert run.ended() == 0
+
+
 def test_cancel_all_shows_what_would_end(terminal: Callable[..., Terminal], gateway: ScriptedGateway) -> None:
     listed(gateway, ACTIVE, OTHER)
     run = terminal("cancel", "--all")
