@@ -26,6 +26,7 @@ HOURS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 12.0, 24.0)
 DEFAULT_HOURS = 8.0
 EXTENSIONS = (1.0, 2.0, 4.0, 8.0, 12.0, 24.0)
 EXTEND, ADD_USER, REMOVE_USER, RENAME = "more time", "let somebody log in", "log somebody out", "another name"
+_NO_DISK = "none: an empty home, which is removed at the end"
 ACTIONS = (EXTEND, ADD_USER, REMOVE_USER, RENAME)
 
 
@@ -44,18 +45,23 @@ def ask_what_to_reserve(
 
 
 def ask_disk(endpoint: str | None, token: str | None) -> str:
-    """Asks which of your disks is to be the home, if you have any that is free; empty for none."""
-    try:
-        with DiskClient(endpoint, token) as disks:
+    """Asks which of your disks that are free is to be the home, or makes a new one; empty for none."""
+    with DiskClient(endpoint, token) as disks:
+        try:
             found = [one for one in disks.disks() if one.get("state") == "available"]
-    except WavepoolError:
-        # Whoever cannot list disks reserves without one.
-        return ""
-    if not found:
-        return ""
-    texts = ["none: an empty home, which is removed at the end", *map(disk_text, found)]
-    place = pick("Which disk is the home", texts, 0)
-    return str(found[place - 1]["name"]) if place else ""
+        except WavepoolError:
+            # Whoever cannot list disks reserves without one.
+            return ""
+        texts = [_NO_DISK, *map(disk_text, found), "new…: an empty disk, which is kept"]
+        while True:
+            place = pick("Which disk is the home", texts, 0)
+            if place <= len(found):
+                return str(found[place - 1]["name"]) if place else ""
+            name = str(typer.prompt("The new disk's name", err=True)).strip()
+            try:
+                return str(disks.create(name)["name"])
+            except WavepoolError as error:
+                say(str(error))
 
 
 def agree() -> None:

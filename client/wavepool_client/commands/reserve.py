@@ -137,7 +137,8 @@ def reserve(  # noqa: PLR0913 - an argument for each option
         bool | None,
         typer.Option(
             "--interactive/--no-interactive",
-            help="Ask for GPU type, number and hours that are not given; default: on a terminal, without --json.",
+            help="Ask for GPU type, number and hours that are not given, and then for the disk; "
+            "default: on a terminal, without --json.",
         ),
     ] = None,
     wait: Annotated[

@@ -199,6 +199,24 @@ def test_reserve_asks_for_the_disk_of_those_who_have_one_that_is_free(
     assert asked.body["disk"] == "work"
 
 
+def test_whoever_has_no_disk_may_make_one_and_is_asked_again_if_its_name_is_refused(
+    terminal: Callable[..., Terminal], gateway: ScriptedGateway
+) -> None:
+    problem = {"title": "Unprocessable Entity", "errors": [{"field": "name", "message": "'My' has a capital letter"}]}
+    gateway.on("GET", AVAILABILITY, Answer({"gpu_types": TYPES}))
+    gateway.on("GET", "/api/v1/disks", Answer({"disks": []}))
+    gateway.on("POST", "/api/v1/disks", Answer(problem, 422), Answer({"name": "work", "state": "available"}, 201))
+    run = terminal("reserve", "--no-connect")
+    answer(run, ("Which GPU", ""), ("How many", ""), ("How long", ""))
+    run.see("1  none: an empty home, which is removed at the end")
+    answer(run, ("Which disk is the home [1]", "2"), ("The new disk's name", "My"))
+    run.see("'My' has a capital letter")
+    answer(run, ("Which disk is the home [1]", "2"), ("The new disk's name", "work"), ("Reserve this?", ""))
+    assert run.ended() == 0
+    assert [asked.body["name"] for asked in gateway.asked("POST", "/api/v1/disks")] == ["My", "work"]
+    assert gateway.asked("POST", RESERVATIONS)[0].body["disk"] == "work"
+
+
 def test_enter_takes_what_is_free_one_gpu_and_eight_hours(
     terminal: Callable[..., Terminal], gateway: ScriptedGateway
 ) -> None:
