@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 Fields = dict[str, Any]
 
+GPUS_OF_MACHINE = 8
+SIZES_OF_MACHINES = tuple(GPUS_OF_MACHINE * machines for machines in range(2, 7))
 HOURS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 12.0, 24.0)
 DEFAULT_HOURS = 8.0
 EXTENSIONS = (1.0, 2.0, 4.0, 8.0, 12.0, 24.0)
@@ -31,16 +33,20 @@ ACTIONS = (EXTEND, ADD_USER, REMOVE_USER, RENAME)
 
 
 def ask_what_to_reserve(
-    client: ReservationClient, gpu_type: str, gpus: int | None, hours: float | None
+    client: ReservationClient, gpu_type: str, gpus: int | None, hours: float | None, *, distributed: bool = False
 ) -> tuple[str, int, float]:
-    """Asks for whatever of the GPU type, their number and the hours is not given, beside what is free now."""
+    """Asks for whatever of the GPU type, their number and the hours is not given, beside what is free now.
+
+    If it is to be `distributed`, the numbers are those of several machines.
+    """
     if not gpu_type or gpus is None:
         found = client.availability(gpu_type)
         if not gpu_type:
             gpu_type = _asked_type(found)
         if gpus is None:
             named = (one for one in found if str(one.get("gpu_type")).casefold() == gpu_type.casefold())
-            gpus = _asked_count(next(named, dict[str, Any]()))
+            one = next(named, dict[str, Any]())
+            gpus = _asked_count_of_machines() if distributed else _asked_count(one)
     return gpu_type, gpus, hours if hours is not None else asked_hours("How long", HOURS, DEFAULT_HOURS)
 
 
@@ -119,6 +125,13 @@ def _asked_count(one: Fields) -> int:
         say(f"{size} GPU{'s' if size > 1 else ''}{f'  wait: {wait}' if wait else ''}")
     sizes = {str(size): size for size in SIZES}
     return ask("How many GPUs", sizes.get, f"is none of {', '.join(sizes)}", "1")
+
+
+def _asked_count_of_machines() -> int:
+    for size in SIZES_OF_MACHINES:
+        say(f"{size} GPUs: {size // GPUS_OF_MACHINE} machines of {GPUS_OF_MACHINE}")
+    sizes = {str(size): size for size in SIZES_OF_MACHINES}
+    return ask("How many GPUs", sizes.get, f"is none of {', '.join(sizes)}", str(SIZES_OF_MACHINES[0]))
 
 
 def _hours(text: str) -> float | None:

@@ -161,7 +161,7 @@ def reserve(  # noqa: PLR0913 - an argument for each option
     keys = keys_for(key or ())
     with ReservationClient(endpoint, token) as client:
         if asks:
-            gpu_type, gpus, hours = ask_what_to_reserve(client, gpu_type, gpus, hours)
+            gpu_type, gpus, hours = ask_what_to_reserve(client, gpu_type, gpus, hours, distributed=distributed)
             disk = disk if disk or no_persist else ask_disk(endpoint, token)
         if hours is None:
             raise InputError("--hours is missing: say how long, such as --hours 0.5")

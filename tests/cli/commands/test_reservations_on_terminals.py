@@ -228,6 +228,20 @@ def test_enter_takes_what_is_free_one_gpu_and_eight_hours(
     assert (asked.body["gpu_type"], asked.body["gpu_count"], asked.body["hours"]) == ("MI300X", 1, 8.0)
 
 
+def test_whoever_wants_several_machines_is_offered_their_numbers_of_gpus(
+    terminal: Callable[..., Terminal], gateway: ScriptedGateway
+) -> None:
+    gateway.on("GET", AVAILABILITY, Answer({"gpu_types": TYPES[1:]}))
+    run = terminal("reserve", "-d", "--allow-slow-links", "-h", "1", "--no-connect")
+    run.see("16 GPUs: 2 machines of 8")
+    run.see("48 GPUs: 6 machines of 8")
+    answer(run, ("How many GPUs [16]", "8"))
+    run.see("'8' is none of 16, 24, 32, 40, 48")
+    answer(run, ("How many GPUs [16]", "24"), ("Reserve this?", ""))
+    assert run.ended() == 0
+    assert gateway.asked("POST", RESERVATIONS)[0].body["gpu_count"] == 24
+
+
 def test_whoever_does_not_agree_reserves_nothing(terminal: Callable[..., Terminal], gateway: ScriptedGateway) -> None:
     gateway.on("GET", AVAILABILITY, Answer({"gpu_types": TYPES[1:]}))
     run = terminal("reserve", "-h", "1", "--name", "training")
