@@ -37,7 +37,7 @@ RENAMED = {"submit": {"--runtime": "--dir", "--dockerimage": "--image"}, "reserv
 UNNEEDED = frozenset(
     {"--no-persist", "--no-persistent-disk", "--ignore-no-persist", "--recreate-env", "--details", "--no-build"}
 )
-"""Flags that ask for what is so anyway: a home is kept on a named disk alone, and lists have all columns."""
+"""Flags that ask for what is so anyway: a home is kept on a named disk alone, and one reservation is shown whole."""
 _IMAGES = "images are not built here: push one to a registry, and name it with --dockerimage"
 _ENTRYPOINT = "an image's own program is not started: start it in the session"
 MISSING = {
@@ -103,7 +103,7 @@ def _options(command: str, words: Sequence[str]) -> list[str]:
     while left:
         word = left.pop(0)
         name, equals, value = word.partition("=") if word.startswith("--") else (word, "", "")
-        if name in UNNEEDED:
+        if name in UNNEEDED and (command, name) != ("list", "--details"):
             continue
         if name in MISSING and not _is_ours(command, name):
             raise InputError(f"gpu-dev {command} {name}: {MISSING[name]}")

@@ -38,7 +38,11 @@ def gpu_dev(*words: str) -> subprocess.CompletedProcess[str]:
         ("disk list-content work", "disk list-content work"),
         ("disk list --watch", "disk list --watch"),
         ("list", "reservations list"),
-        ("list -u all -s pending,queued,active --details", "reservations list -u all -s pending,queued,active"),
+        (
+            "list -u all -s pending,queued,active --details",
+            "reservations list -u all -s pending,queued,active --details",
+        ),
+        ("show 01KB9X2F --details", "reservations show 01KB9X2F"),
         ("list --all", "reservations list --status all"),
         ("list --watch", "reservations list --watch"),
         ("show 01KB9X2F", "reservations show 01KB9X2F"),

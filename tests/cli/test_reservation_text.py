@@ -80,7 +80,7 @@ def test_a_list_shows_place_or_time_left() -> None:
     active, queued = list_rows([ACTIVE, QUEUED], NOW, ZONE)
     end = "2026-11-26 23:05:00 (2h05m left)"
     created = "2026-11-26 20:00:00"
-    assert active == ("01KB9X2F0", "training", "ada", "2 x MI300A", "active", end, "mach_1", "$0.50", created)
+    assert active == ("01KB9X2F0", "training", "ada", "2 x MI300A", "active", end, "mach_1", None, "$0.50", created)
     assert queued[5] == "position 3, likely in 1 min 30 s, in 9 of 10 cases within 10 min"
 
 

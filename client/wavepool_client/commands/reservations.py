@@ -25,7 +25,9 @@ from wavepool_client.text.reservation_advice import advice
 from wavepool_client.text.reservations import (
     AVAILABILITY_COLUMNS,
     CALENDAR_COLUMNS,
+    DETAIL_COLUMNS,
     LIST_COLUMNS,
+    TRACE_COLUMNS,
     added_key_texts,
     availability_row,
     calendar_row,
@@ -33,8 +35,10 @@ from wavepool_client.text.reservations import (
     hours_text,
     list_rows,
     narrate_reservation,
+    narrate_with_time,
     note_texts,
     show_rows,
+    trace_rows,
 )
 
 if TYPE_CHECKING:
@@ -67,6 +71,10 @@ UserOption = Annotated[
     ),
 ]
 
+DetailsOption = Annotated[
+    bool, typer.Option("--details", help="Also who may log in, the last login, image, queue, credit on hold, and why.")
+]
+
 
 @app.callback(invoke_without_command=True)
 def reservations(
@@ -74,6 +82,7 @@ def reservations(
     *,
     status: StatusOption = "",
     user: UserOption = "",
+    details: DetailsOption = False,
     watch: WatchOption = False,
     endpoint: EndpointOption = None,
     token: TokenOption = None,
@@ -81,7 +90,9 @@ def reservations(
 ) -> None:
     """Reservations: without a subcommand, lists yours that are not over."""
     if context.invoked_subcommand is None:
-        list_reservations(status=status, user=user, watch=watch, endpoint=endpoint, token=token, as_json=as_json)
+        list_reservations(
+            status=status, user=user, details=details, watch=watch, endpoint=endpoint, token=token, as_json=as_json
+        )
 
 
 @app.command("list")
@@ -89,6 +100,7 @@ def list_reservations(
     *,
     status: StatusOption = "",
     user: UserOption = "",
+    details: DetailsOption = False,
     watch: WatchOption = False,
     endpoint: EndpointOption = None,
     token: TokenOption = None,
@@ -105,7 +117,8 @@ def list_reservations(
             if as_json:
                 print_json(found)
             elif found:
-                results.print(table_of(LIST_COLUMNS, list_rows(found, datetime.now(UTC))))
+                columns = LIST_COLUMNS + (DETAIL_COLUMNS if details else ())
+                results.print(table_of(columns, list_rows(found, datetime.now(UTC), details=details)))
             else:
                 say("no reservation; `wavepool reserve` makes one, `--status all` lists those that are over")
 
@@ -117,6 +130,9 @@ def show_reservation(
     reservation: ReservationArgument = "",
     *,
     follow: Annotated[bool, typer.Option("--follow", "-f", help="Then show its steps until it is over.")] = False,
+    trace: Annotated[
+        bool, typer.Option("--trace", help="Also all that has happened to it, with times; with -f the steps have them.")
+    ] = False,
     endpoint: EndpointOption = None,
     token: TokenOption = None,
     as_json: JsonOption = False,
@@ -124,15 +140,19 @@ def show_reservation(
     """Show all that is known of one reservation, and what to do now."""
     with ReservationClient(endpoint, token) as client:
         found = find_reservation(client, reservation)
+        events = client.events_so_far(str(found["id"])) if trace and not follow else []
         if as_json:
-            print_json(found)
+            traced = {"events": [{"id": event.seq, **event.data} for event in events]} if events else {}
+            print_json({**found, **traced})
         else:
             results.print(table_of(("field", "value"), show_rows(found, datetime.now(UTC))))
+            if events:
+                results.print(table_of(TRACE_COLUMNS, trace_rows(events)))
             for text in advice(found):
                 say(text)
         if not follow:
             return
-        with shown_on(notes, "Following it", narrate_reservation) as show_event:
+        with shown_on(notes, "Following it", narrate_with_time if trace else narrate_reservation) as show_event:
             for event in client.events(str(found["id"])):
                 print_json({"id": event.seq, **event.data}) if as_json else show_event(event)
 

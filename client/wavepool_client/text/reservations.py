@@ -19,7 +19,9 @@ Fields = dict[str, Any]
 
 PREFIX = "res_"
 SHORT = 8
-LIST_COLUMNS = ("id", "name", "owner", "GPUs", "state", "place or time", "machine", "cost", "created")
+LIST_COLUMNS = ("id", "name", "owner", "GPUs", "state", "place or time", "machine", "disk", "cost", "created")
+TRACE_COLUMNS = ("time", "after", "event", "")
+DETAIL_COLUMNS = ("users", "last login", "image", "queue", "on hold", "why")
 AVAILABILITY_COLUMNS = (
     *("GPU", "free", "largest", "total", "reserved", "waiting", "$/h", "wait for 1", "2", "4", "8"),
     "to know",
@@ -150,8 +152,10 @@ def place_text(fields: Fields, now: datetime, zone: tzinfo | None = None) -> str
     return time_text(fields.get("end_time"), zone)
 
 
-def list_rows(found: Sequence[Fields], now: datetime, zone: tzinfo | None = None) -> list[Sequence[object]]:
-    """The lines of the list."""
+def list_rows(
+    found: Sequence[Fields], now: datetime, zone: tzinfo | None = None, *, details: bool = False
+) -> list[Sequence[object]]:
+    """The lines of the list; with `details`, the columns of details, too."""
     short = short_ids([str(one.get("id")) for one in found])
     return [
         (
@@ -162,11 +166,24 @@ def list_rows(found: Sequence[Fields], now: datetime, zone: tzinfo | None = None
             one.get("state"),
             place_text(one, now, zone),
             one.get("machine_id"),
+            one.get("disk_name"),
             usd_text(one.get("cost_usd")),
             time_text(one.get("create_time"), zone),
+            *(_details(one, zone) if details else ()),
         )
         for one in found
     ]
+
+
+def _details(one: Fields, zone: tzinfo | None) -> Sequence[object]:
+    return (
+        ", ".join(map(str, one.get("users") or [])),
+        time_text(one.get("last_login_at"), zone),
+        one.get("image"),
+        one.get("queue"),
+        usd_text(one.get("hold_usd")),
+        one.get("message"),
+    )
 
 
 def note_texts(changed: Fields) -> list[str]:
@@ -295,6 +312,19 @@ def event_time(event: Event, zone: tzinfo | None = None) -> str:
     if not isinstance(instant, int | float):
         return ""
     return datetime.fromtimestamp(instant / 1000, UTC).astimezone(zone).strftime("%H:%M:%S.%f")[:-3]
+
+
+def trace_rows(events: Sequence[Event], zone: tzinfo | None = None) -> list[Sequence[object]]:
+    """A line for each event: when it was, how long after the one before, which, and what happened."""
+    rows: list[Sequence[object]] = []
+    before: object = None
+    for event in events:
+        now = event.data.get("timestamp")
+        passed = now - before if isinstance(now, int | float) and isinstance(before, int | float) else None
+        after = "" if passed is None else f"+{_short_time(passed / 1000)}"
+        rows.append((event_time(event, zone), after, event.status, narrate_reservation(event)))
+        before = now
+    return rows
 
 
 def _short_time(seconds: object) -> str:

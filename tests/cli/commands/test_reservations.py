@@ -186,6 +186,16 @@ def test_a_list_has_mine_that_are_not_over(gateway: ScriptedGateway) -> None:
     assert wavepool("reservations", "list", "--json").json == [ACTIVE, OTHER]
 
 
+def test_a_list_has_the_disk_and_with_details_who_may_log_in_and_why(gateway: ScriptedGateway) -> None:
+    listed(gateway, {**ACTIVE, "disk_name": "work", "users": ["ada", "bob"], "message": "Its time runs."})
+    head, line = wavepool("reservations").out.splitlines()
+    assert line[head.index("disk") :].split()[0] == "work"
+    assert "ada, bob" not in line
+    for words in (("reservations", "--details"), ("reservations", "list", "--details")):
+        assert "ada, bob" in wavepool(*words).out
+        assert "Its time runs." in wavepool(*words).out
+
+
 def test_a_list_can_have_other_states_and_other_users(gateway: ScriptedGateway) -> None:
     listed(gateway)
     gateway.on("GET", "/api/v1/users/bob", Answer({"id": "user_bob"}))
@@ -516,6 +526,21 @@ def test_show_says_what_to_do_beside_what_is_known(gateway: ScriptedGateway) -> 
     run = wavepool("reservations", "show", ID)
     assert run.err.splitlines() == ["your data on disk work is kept: wavepool reserve --disk work"]
     assert wavepool("reservations", "show", ID, "--json").err == ""
+
+
+def test_show_traces_what_has_happened_with_times(gateway: ScriptedGateway) -> None:
+    story = [(seq, {**data, "timestamp": 1764194700000 + seq * 250}) for seq, data in STORY]
+    gateway.only("GET", f"{ONE}/events", Stream(story))
+    lines = [line.split() for line in wavepool("reservations", "show", ID, "--trace").out.splitlines()]
+    [step] = [line for line in lines if "STEP" in line]
+    assert (step[0][-7:], step[1:4]) == (":00.500", ["+0.2", "s", "STEP"])
+    found = wavepool("reservations", "show", ID, "--trace", "--json").json
+    assert [event["id"] for event in found["events"]] == [1, 2, 3]
+    assert found["state"] == "active"
+    assert "STEP" not in wavepool("reservations", "show", ID).out
+    gateway.only("GET", ONE, Answer(ACTIVE), Answer({**ACTIVE, "state": "expired"}))
+    followed = wavepool("reservations", "show", ID, "--trace", "-f")
+    assert ("STEP" in followed.out, ":00.500 sandbox is ready" in followed.err) == (False, True)
 
 
 def test_queue_status_has_the_types_and_where_mine_stand(gateway: ScriptedGateway) -> None:
