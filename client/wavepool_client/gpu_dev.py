@@ -58,7 +58,8 @@ STATES = {"pending": "pending,queued"}
 DEFAULT_HOURS = "8"
 """What gpu-dev takes if a script does not say how long."""
 CONFIG_HELP = (
-    "`wavepool config get` shows the gateway and user; `wavepool config ssh-include enable|disable` is as in gpu-dev"
+    "`wavepool config show` and `wavepool config get` show settings, gateway and user; "
+    "`wavepool config ssh-include enable|disable` is as in gpu-dev"
 )
 
 
@@ -139,11 +140,13 @@ def _default_hours(command: str, words: Sequence[str], *, on_terminal: bool) -> 
 def _config(words: Sequence[str]) -> list[str]:
     match list(words):
         case ["show"] | []:
-            return ["config", "get"]
+            return ["config", "show"]
         case ["ssh-include", *rest]:
             return ["config", "ssh-include", *rest]
         case ["set", "github_user", name]:
             return ["keys", "claim", name]
+        case ["set", "default_gpu_type" | "endpoint" | "profile", _] | ["unset", _]:
+            return ["config", *words]
         case _:
             raise InputError(f"gpu-dev config {' '.join(words)}: {CONFIG_HELP}")
 

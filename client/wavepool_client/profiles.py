@@ -1,8 +1,10 @@
 """Profiles: gateways with their tokens, in a file of the user's configuration folder that only the user can read.
 
-The file is TOML. `current` names the profile that applies where none is chosen:
+The file is TOML. `current` names the profile that applies where none is chosen, and the settings hold for all profiles:
 
     current = "work"
+    default_gpu_type = "MI300X"
+    github_user = "ada"
 
     [profiles.work]
     url = "https://wavepool.example"
@@ -16,7 +18,8 @@ import os
 import re
 import tempfile
 import tomllib
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from itertools import chain, count
 from pathlib import Path
 from typing import Any, cast
@@ -26,6 +29,9 @@ from wavepool_client.errors import InputError, NotFoundError
 
 SHOWN_CHARACTERS = 10
 """Characters of a token that are printed; they tell tokens apart, and `wavepool tokens list` shows the same."""
+SETTINGS = {"default_gpu_type": r"[A-Za-z0-9_.-]{1,40}", "github_user": r"[A-Za-z0-9-]{1,39}"}
+"""Settings for all profiles, with the form of each."""
+_EXAMPLES = {"default_gpu_type": "MI300X", "github_user": "ada"}
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
@@ -44,10 +50,11 @@ class Profile:
 
 @dataclass(frozen=True)
 class Profiles:
-    """All profiles by name, and the name of the current one; empty if there is none."""
+    """All profiles by name, the name of the current one, empty if there is none, and the settings that are stored."""
 
     current: str = ""
     by_name: dict[str, Profile] = field(default_factory=dict[str, Profile])
+    settings: dict[str, str] = field(default_factory=dict[str, str])
 
     def get(self, name: str) -> Profile:
         """The profile with this name; raises NotFoundError."""
@@ -106,7 +113,8 @@ def load_profiles() -> Profiles:
     if not isinstance(tables, dict) or not isinstance(current, str):
         raise InputError(f"{file} has no [profiles.NAME] tables; correct the file, or delete it")
     found = cast("dict[str, Any]", tables)
-    return Profiles(current, {name: _profile_of(name, table) for name, table in found.items()})
+    settings = {name: str(content[name]) for name in SETTINGS if content.get(name)}
+    return Profiles(current, {name: _profile_of(name, table) for name, table in found.items()}, settings)
 
 
 def save_profile(name: str, *, url: str | None = None, token: str | None = None, use: bool = False) -> Profile:
@@ -126,7 +134,8 @@ def save_profile(name: str, *, url: str | None = None, token: str | None = None,
     new_url = before.url if url is None else url.rstrip("/")
     kept = before.token if new_url == before.url or not before.url else ""
     after = Profile(new_url, kept if token is None else token)
-    _write(Profiles(name if use else profiles.current, {**profiles.by_name, name: after}))
+    current = name if use else profiles.current
+    _write(replace(profiles, current=current, by_name={**profiles.by_name, name: after}))
     return after
 
 
@@ -135,7 +144,7 @@ def remove_profile(name: str) -> None:
     profiles = load_profiles()
     profiles.get(name)
     left = {one: profile for one, profile in profiles.by_name.items() if one != name}
-    _write(Profiles("" if profiles.current == name else profiles.current, left))
+    _write(replace(profiles, current="" if profiles.current == name else profiles.current, by_name=left))
 
 
 def use_profile(name: str) -> None:
@@ -143,7 +152,37 @@ def use_profile(name: str) -> None:
     profiles = load_profiles()
     if name:
         profiles.get(name)
-    _write(Profiles(name, profiles.by_name))
+    _write(replace(profiles, current=name))
+
+
+def setting(name: str) -> str:
+    """A setting for all profiles; empty if it is not stored. Raises InputError if the file cannot be read."""
+    return load_profiles().settings.get(name, "")
+
+
+def save_setting(name: str, value: str) -> None:
+    """Stores one of SETTINGS, or with an empty value removes it.
+
+    Raises InputError if the value has not its form, and if the file cannot be written.
+    """
+    if value and not re.fullmatch(SETTINGS[name], value):
+        raise InputError(f"{name}: is {value[:80]!r}; it has letters, digits and hyphens, as in {_EXAMPLES[name]}")
+    profiles = load_profiles()
+    others = {other: text for other, text in profiles.settings.items() if other != name}
+    _write(replace(profiles, settings={**others, **({name: value} if value else {})}))
+
+
+def github_user() -> tuple[str, Path]:
+    """Your name on GitHub as you have stored it, and the file: ours, else one of gpu-dev's; empty if none has it."""
+    if stored := setting("github_user"):
+        return stored, profiles_file()
+    for file in (Path.home() / ".config" / "gpu-dev" / "config.json", Path.home() / ".gpu-dev-config"):
+        # They belong to another tool, so nothing that is wrong in them is an error of ours.
+        with suppress(OSError, ValueError, AttributeError):
+            found = json.loads(file.read_text("utf-8")).get("github_user")
+            if isinstance(found, str) and re.fullmatch(SETTINGS["github_user"], found):
+                return found, file
+    return "", profiles_file()
 
 
 def shown(token: str) -> str:
@@ -161,6 +200,7 @@ def _profile_of(name: str, table: object) -> Profile:
 
 def _write(profiles: Profiles) -> None:
     lines = [f"current = {_quoted(profiles.current)}"] if profiles.current else []
+    lines += [f"{name} = {_quoted(text)}" for name, text in sorted(profiles.settings.items())]
     for name, profile in sorted(profiles.by_name.items()):
         lines += ["", f"[profiles.{_quoted(name)}]", f"url = {_quoted(profile.url)}"]
         lines += [f"token = {_quoted(profile.token)}"] if profile.token else []

@@ -10,12 +10,16 @@ from hypothesis import strategies as st
 from wavepool_client.errors import InputError, NotFoundError
 from wavepool_client.http.connection import resolve
 from wavepool_client.profiles import (
+    SETTINGS,
     Profile,
     Profiles,
+    github_user,
     load_profiles,
     profiles_file,
     remove_profile,
     save_profile,
+    save_setting,
+    setting,
     use_profile,
 )
 
@@ -57,6 +61,49 @@ def test_what_is_stored_is_read_back(name: str, url: str, token: str) -> None:
     stored = save_profile(name, url=url, token=token)
     assert load_profiles().by_name[name] == stored
     assert (stored.url, stored.token) == (url.rstrip("/"), token)
+
+
+def test_settings_stay_whatever_becomes_of_the_profiles() -> None:
+    save_setting("default_gpu_type", "MI300X")
+    save_profile("work", url=WORK, use=True)
+    save_profile("home", url=HOME)
+    use_profile("home")
+    remove_profile("work")
+    save_setting("github_user", "ada")
+    assert load_profiles() == Profiles(
+        "home", {"home": Profile(HOME)}, {"default_gpu_type": "MI300X", "github_user": "ada"}
+    )
+    save_setting("default_gpu_type", "")
+    assert (setting("default_gpu_type"), setting("github_user")) == ("", "ada")
+
+
+@pytest.mark.parametrize("value", ["a b", "x" * 41, 'a"', "ä", "a\n"])
+@pytest.mark.parametrize("name", SETTINGS)
+def test_a_setting_that_has_not_its_form_is_refused(name: str, value: str) -> None:
+    with pytest.raises(InputError, match=f"{name}: is "):
+        save_setting(name, value)
+
+
+@pytest.mark.parametrize("file", [".config/gpu-dev/config.json", ".gpu-dev-config"])
+@pytest.mark.parametrize(
+    ("content", "name"),
+    [
+        ('{"github_user": "ada", "region": "us-east-2"}', "ada"),
+        ('{"github_user": "-c evil\\n"}', ""),
+        ('{"github_user": 3}', ""),
+        ("[]", ""),
+        ("{", ""),
+    ],
+)
+def test_the_name_on_github_is_found_where_gpu_dev_keeps_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, file: str, content: str, name: str
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / file).write_text(content)
+    assert github_user() == (name, tmp_path / file if name else profiles_file())
+    save_setting("github_user", "bob")
+    assert github_user() == ("bob", profiles_file())
 
 
 @pytest.mark.parametrize("name", ["", "a b", "x" * 65, "a.b", "ü"])

@@ -1,4 +1,4 @@
-"""`wavepool config`: profiles, each a gateway with a token."""
+"""`wavepool config`: profiles, each a gateway with a token, and settings for all of them."""
 
 from __future__ import annotations
 
@@ -13,19 +13,34 @@ from wavepool_client.commands.options import EndpointOption, JsonOption, TokenOp
 from wavepool_client.errors import InputError, WavepoolError
 from wavepool_client.http.connection import checked_url
 from wavepool_client.identity_client import IdentityClient
-from wavepool_client.profiles import load_profiles, profiles_file, remove_profile, save_profile, shown, use_profile
+from wavepool_client.profiles import (
+    SETTINGS,
+    github_user,
+    load_profiles,
+    name_for,
+    profile_at,
+    profiles_file,
+    remove_profile,
+    save_profile,
+    save_setting,
+    shown,
+    use_profile,
+)
 from wavepool_client.ssh.config_files import include
 from wavepool_client.terminal.output import print_json, results, say
 from wavepool_client.terminal.result_printing import table_of
 
+NAMES = ("profile", "endpoint", *SETTINGS)
+
 app = typer.Typer(
-    help="Profiles: gateways with their tokens, in a file that only you can read.",
+    help="Profiles: gateways with their tokens, and settings for all, in a file that only you can read.",
     epilog=examples(
         "wavepool config set work --url https://wavepool.example --token - --use < token",
         "wavepool config list",
         "wavepool --profile work jobs",
         "wavepool config use work",
         "wavepool config get",
+        "wavepool config set default_gpu_type MI300X",
     ),
     no_args_is_help=True,
 )
@@ -35,9 +50,19 @@ ProfileArgument = Annotated[
 ]
 
 
-@app.command("set")
+@app.command(
+    "set", epilog=examples("wavepool config set work --url URL --token -", "wavepool config set github_user ada")
+)
 def set_profile(
-    profile: ProfileArgument,
+    profile: Annotated[
+        str,
+        typer.Argument(
+            metavar="PROFILE|SETTING",
+            help=f"A profile's name; or, with a value, {', '.join(NAMES)}.",
+            autocompletion=complete_profile,
+        ),
+    ],
+    value: Annotated[str, typer.Argument(metavar="[VALUE]", help="Of a setting.")] = "",
     *,
     url: Annotated[str | None, typer.Option(help="The gateway's URL.")] = None,
     token: Annotated[
@@ -49,9 +74,15 @@ def set_profile(
     use: Annotated[bool, typer.Option("--use", help="Make it the current profile.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Store a profile, or change the given parts of one."""
+    """Store a profile, or change the given parts of one; or store a setting."""
+    if value:
+        if url is not None or token is not None or use:
+            raise InputError(f"{value!r}: a setting's value and a profile's --url, --token, --use exclude each other")
+        _store(_setting_name(profile), value)
+        show_settings(as_json=as_json)
+        return
     if url is None and token is None:
-        raise InputError("nothing to store: give --url or --token")
+        raise InputError("nothing to store: give --url or --token, or the value of a setting")
     given = _token_from_stdin() if token == "-" else token  # noqa: S105 - a sign, not a secret
     stored = save_profile(profile, url=checked_url(url) if url else url, token=given, use=use)
     if as_json:
@@ -83,6 +114,37 @@ def get_profile(
         return
     found |= {"scopes": ", ".join(me.get("scopes", ()))}
     results.print(table_of(("", ""), [(key, value) for key, value in found.items() if value not in ("", None)]))
+
+
+@app.command("show")
+def show_settings(*, as_json: JsonOption = False) -> None:
+    """Show the settings, and the file that each is from; `wavepool config get` asks the gateway who you are."""
+    profiles = load_profiles()
+    name, file = github_user()
+    current = profiles.by_name.get(profiles.current)
+    values = {
+        "profile": (profiles.current, profiles_file()),
+        "endpoint": (current.url if current else "", profiles_file()),
+        "default_gpu_type": (profiles.settings.get("default_gpu_type", ""), profiles_file()),
+        "github_user": (name, file),
+    }
+    if as_json:
+        print_json({key: value or None for key, (value, _) in values.items()})
+        return
+    rows = [(key, value or "-", str(file) if value else "") for key, (value, file) in values.items()]
+    results.print(table_of(("setting", "value", "from"), rows))
+
+
+@app.command(epilog=examples("wavepool config unset default_gpu_type"))
+def unset(
+    name: Annotated[str, typer.Argument(metavar="SETTING", help=f"One of {', '.join(NAMES)}.")],
+    *,
+    as_json: JsonOption = False,
+) -> None:
+    """Remove a setting. Without `profile` and `endpoint` no profile is the current one; all of them stay stored."""
+    name = _setting_name(name)
+    save_setting(name, "") if name in SETTINGS else use_profile("")
+    show_settings(as_json=as_json)
 
 
 @app.command("list")
@@ -143,6 +205,26 @@ def ssh_include(
 def path() -> None:
     """Print where the profiles are stored."""
     results.print(str(profiles_file()), markup=False, soft_wrap=True)
+
+
+def _setting_name(name: str) -> str:
+    if name not in NAMES:
+        raise InputError(f"there is no setting {name!r}; there are {', '.join(NAMES)}")
+    return name
+
+
+def _store(name: str, value: str) -> None:
+    """Stores a setting. The endpoint is that of the current profile, so another one is another profile."""
+    if name in SETTINGS:
+        save_setting(name, value)
+        if name == "github_user":
+            say(f"show once that {value} is you, and your reservations take its keys: wavepool keys claim")
+    elif name == "profile":
+        use_profile(value)
+    else:
+        url = checked_url(value)
+        known = profile_at(url)
+        save_profile(known[0] if known else name_for(url), url=url, use=True)
 
 
 def _token_from_stdin() -> str:

@@ -10,6 +10,7 @@ import typer
 from wavepool_client.commands.options import EndpointOption, JsonOption, TokenOption, UserOption, examples
 from wavepool_client.errors import InputError
 from wavepool_client.identity_client import IdentityClient
+from wavepool_client.profiles import github_user
 from wavepool_client.ssh.keys import lines_of
 from wavepool_client.ssh.signing import signature_of
 from wavepool_client.terminal.output import print_json, results, say
@@ -113,7 +114,10 @@ def remove(
 
 @app.command(epilog=examples("wavepool keys claim alice", "wavepool keys claim alice --key ~/.ssh/id_work"))
 def claim(
-    github_name: Annotated[str, typer.Argument(metavar="NAME", help="Your name on GitHub.")],
+    github_name: Annotated[
+        str,
+        typer.Argument(metavar="[NAME]", help="Your name on GitHub; default: github_user of `wavepool config show`."),
+    ] = "",
     *,
     key: Annotated[
         Path | None,
@@ -124,6 +128,9 @@ def claim(
     as_json: JsonOption = False,
 ) -> None:
     """Show that a name on GitHub is yours, by a signature; then your reservations take the keys that are there."""
+    github_name = github_name or github_user()[0]
+    if not github_name:
+        raise InputError("which name on GitHub is yours? Give it: wavepool keys claim NAME")
     with IdentityClient(endpoint, token) as identity:
         begun = identity.begin_claim(github_name)
         say(f"signing: {begun['challenge']}")

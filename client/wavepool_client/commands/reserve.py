@@ -29,6 +29,7 @@ from wavepool_client.commands.reservation_start import (
 )
 from wavepool_client.errors import InputError
 from wavepool_client.exit_codes import ExitCode
+from wavepool_client.profiles import setting
 from wavepool_client.reservation_client import ReservationClient
 from wavepool_client.ssh.config_files import write_configs
 from wavepool_client.ssh.keys import keys_for
@@ -62,6 +63,12 @@ DistributedOption = Annotated[
 SlowLinksOption = Annotated[
     bool, typer.Option("--allow-slow-links", help="With --distributed: whatever links there are between them will do.")
 ]
+
+
+def _gpu_type(given: str) -> str:
+    return given or setting("default_gpu_type")
+
+
 GpuTypeOption = Annotated[
     str,
     typer.Option(
@@ -69,7 +76,8 @@ GpuTypeOption = Annotated[
         "-t",
         metavar="TYPE",
         autocompletion=complete_gpu_type,
-        help="In any case; asked for on a terminal, else the operator's default.",
+        callback=_gpu_type,
+        help="In any case; default: that of `wavepool config show`; else asked for on a terminal, or the operator's.",
     ),
 ]
 NameOption = Annotated[

@@ -12,6 +12,8 @@ from wavepool_client.commands import completion
 from wavepool_client.profiles import Profile, load_profiles, profiles_file, save_profile
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tests.cli.conftest import ScriptedGateway
     from tests.cli.invocation import Run
 
@@ -217,6 +219,12 @@ def test_config_shows_a_gateway_that_does_not_answer(gateway: ScriptedGateway) -
     [
         (("config", "set", "work"), "--url or --token"),
         (("config", "set", "work", "--url", "work.example"), "is no URL"),
+        (("config", "set", "colour", "blue"), "there is no setting 'colour'; there are profile, endpoint, "),
+        (("config", "set", "profile", "work"), "no profile 'work'"),
+        (("config", "set", "endpoint", "work.example"), "is no URL"),
+        (("config", "set", "github_user", "a b"), "github_user: is 'a b'"),
+        (("config", "set", "github_user", "ada", "--use"), "exclude each other"),
+        (("config", "unset", "colour"), "there is no setting 'colour'"),
         (("config", "set", "a b", "--url", "https://work.example"), "letters"),
         (("config", "set", "work", "--token", "-"), "standard input"),
         (("config", "use", "work"), "no profile 'work'"),
@@ -229,6 +237,37 @@ def test_what_config_cannot_do_it_explains(words: tuple[str, ...], named: str) -
     run = wavepool(*words)
     assert (run.status, named in run.err) == (2, True), run.err
     assert not profiles_file().exists()
+
+
+def test_settings_are_stored_shown_and_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for name, value in (
+        ("default_gpu_type", "MI300X"),
+        ("github_user", "ada"),
+        ("endpoint", "https://work.example/"),
+        ("profile", "work-example"),
+    ):
+        assert wavepool("config", "set", name, value).status == 0
+    assert wavepool("config", "show", "--json").json == {
+        "profile": "work-example",
+        "endpoint": "https://work.example",
+        "default_gpu_type": "MI300X",
+        "github_user": "ada",
+    }
+    lines = wavepool("config", "show").out.splitlines()
+    assert ["github_user", "ada", str(profiles_file())] in [line.split() for line in lines]
+    for name in ("default_gpu_type", "github_user", "endpoint"):
+        assert wavepool("config", "unset", name).status == 0
+    assert set(wavepool("config", "show", "--json").json.values()) == {None}
+    assert load_profiles().by_name["work-example"].url == "https://work.example"
+
+
+def test_another_endpoint_is_another_profile_and_leaves_the_token_of_the_first() -> None:
+    save_profile("work", url="https://work.example", token=SECRET, use=True)
+    wavepool("config", "set", "endpoint", "https://other.example")
+    assert load_profiles().current == "other-example"
+    wavepool("config", "set", "endpoint", "https://work.example")
+    assert (load_profiles().current, load_profiles().by_name["work"].token) == ("work", SECRET)
 
 
 def test_profiles_are_removed_and_none_may_be_current() -> None:

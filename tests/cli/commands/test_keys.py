@@ -126,6 +126,16 @@ def test_a_claim_is_signed_with_the_key_that_is_on_github(
 
 
 @pytest.mark.usefixtures("home")
+def test_the_name_to_claim_may_come_from_the_configuration(gateway: ScriptedGateway) -> None:
+    unnamed = wavepool("keys", "claim")
+    assert (unnamed.status, "which name on GitHub is yours?" in unnamed.err) == (2, True)
+    gateway.on("POST", CLAIMS, Answer({"challenge": "sign this", "fingerprints": [FINGERPRINT]}, 201))
+    wavepool("config", "set", "github_user", "alice")
+    wavepool("keys", "claim")
+    assert [asked.body for asked in gateway.asked("POST", CLAIMS)] == [{"github_name": "alice"}]
+
+
+@pytest.mark.usefixtures("home")
 def test_without_a_key_of_github_nothing_is_signed(gateway: ScriptedGateway) -> None:
     gateway.on("POST", CLAIMS, Answer({"challenge": "sign this", "fingerprints": [FINGERPRINT]}, 201))
     run = wavepool("keys", "claim", "alice")

@@ -126,6 +126,13 @@ def test_a_trace_has_the_keys_and_the_time_of_each_step(gateway: ScriptedGateway
     assert [line.split()[1][-7:] for line in steps] == [":00.250", ":00.500", ":00.750"]
 
 
+def test_the_gpu_type_of_the_configuration_is_taken_if_none_is_named(gateway: ScriptedGateway) -> None:
+    wavepool("config", "set", "default_gpu_type", "MI210")
+    for words in ((), ("-t", "MI300X")):
+        wavepool("reserve", "-h", "1", "--no-wait", *words)
+    assert [asked.body["gpu_type"] for asked in gateway.asked("POST", RESERVATIONS)] == ["MI210", "MI300X"]
+
+
 def test_a_script_must_say_how_long() -> None:
     run = wavepool("reserve", "-g", "1")
     assert (run.status, "--hours is missing" in run.err) == (2, True)
