@@ -65,7 +65,7 @@ def queue_status(
     token: TokenOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show how many wait for each GPU type, where your reservations stand, and why the first one waits."""
+    """Show how many wait for each GPU type, where your reservations stand, and why each of them waits."""
     with ReservationClient(endpoint, token) as client:
         types = client.availability(gpu_type)
         names = {str(one.get("gpu_type")) for one in types}

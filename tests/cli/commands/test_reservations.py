@@ -550,6 +550,11 @@ def test_show_traces_what_has_happened_with_times(gateway: ScriptedGateway) -> N
     assert ("STEP" in followed.out, ":00.500 sandbox is ready" in followed.err) == (False, True)
 
 
+def test_queue_status_promises_the_reasons_of_your_own_alone() -> None:
+    said = " ".join(wavepool("queue-status", "--help").out.split())
+    assert "where your reservations stand, and why each of them waits" in said
+
+
 def test_queue_status_has_the_types_and_where_mine_stand(gateway: ScriptedGateway) -> None:
     gateway.on("GET", AVAILABILITY, Answer({"gpu_types": [{"gpu_type": "MI300X", "queue_length": 2}]}))
     second = {**OTHER, "state": "queued", "position": 2, "message": "One is before it."}
