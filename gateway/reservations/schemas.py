@@ -251,7 +251,7 @@ class ReservationChange(BaseModel):
 class Step(BaseModel):
     """A step of the start that is done."""
 
-    name: Annotated[str, Field(description="`queue`, `sandbox`, `sshd`.")]
+    name: Annotated[str, Field(description="`queue`, `disk`, `image`, `sandbox`, `sshd`.")]
     seconds: float
 
 
