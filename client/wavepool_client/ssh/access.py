@@ -7,7 +7,7 @@ import re
 import shlex
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from wavepool_client.errors import InputError
 from wavepool_client.http.connection import DEFAULT_DATA_DIR
@@ -92,7 +92,7 @@ def others_who_may_log_in(reservation: dict[str, Any], user_id: str) -> list[str
     All are one user in the session, so each could use an agent that another one forwards.
     """
     owner = str(reservation.get("owner") or "")
-    users = [str(user) for user in reservation.get("users") or []]
+    users = list(map(str, cast("list[object]", reservation.get("users") or [])))
     if reservation.get("owner_id") != user_id:
         return list(dict.fromkeys([owner or "its owner", *users]))
     return [user for user in users if user != owner]
