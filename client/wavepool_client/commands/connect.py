@@ -144,7 +144,7 @@ def _forwards_agent(client: ReservationClient, reservation: dict[str, Any], wish
         if wish:
             raise InputError("--agent: there is no agent here (SSH_AUTH_SOCK); start one with `eval $(ssh-agent)`")
         return None
-    others = [] if wish else others_who_may_log_in(reservation, str(client.me()["user_id"]))
+    others = [] if wish else others_who_may_log_in(reservation, client.me())
     if others:
         say(f"your ssh agent is not forwarded: {', '.join(others)} may log in, too, and could use it; see --agent")
         return None

@@ -86,16 +86,16 @@ def has_agent() -> bool:
     return bool(path) and Path(path).is_socket()
 
 
-def others_who_may_log_in(reservation: dict[str, Any], user_id: str) -> list[str]:
-    """The people beside this user who may log in: the owner first, if that is somebody else.
+def others_who_may_log_in(reservation: dict[str, Any], me: dict[str, Any]) -> list[str]:
+    """The people beside the user `me` who may log in: the owner first, if that is somebody else.
 
     All are one user in the session, so each could use an agent that another one forwards.
     """
     owner = str(reservation.get("owner") or "")
     users = list(map(str, cast("list[object]", reservation.get("users") or [])))
-    if reservation.get("owner_id") != user_id:
-        return list(dict.fromkeys([owner or "its owner", *users]))
-    return [user for user in users if user != owner]
+    if reservation.get("owner_id") == me.get("user_id"):
+        return [user for user in users if user != owner]
+    return list(dict.fromkeys([owner or "its owner", *(user for user in users if user != me.get("user_name"))]))
 
 
 def config_text(reservation: dict[str, Any], connection: Connection) -> str:

@@ -452,7 +452,7 @@ def test_an_agent_is_not_forwarded_to_where_others_could_use_it(
     gateway.only("GET", ONE, Answer({**ACTIVE, **whose}))
     forwarded, said = forwarding()
     assert forwarded == []
-    assert said.startswith(f"your ssh agent is not forwarded: {who}")
+    assert said.startswith(f"your ssh agent is not forwarded: {who} may log in, too")
     assert forwarding("--agent")[0] == ["yes"]
 
 
